@@ -55,13 +55,13 @@ export function programOf(outlines: readonly ModuleOutline[], completion: Progra
 
 /** Every command as data, in the order of help: by noun, and within a noun by endpoint. */
 export async function outlineAll(): Promise<readonly ModuleOutline[]> {
-  const { outlineOf } = await import('./cli/command.ts');
+  const { outlineCommand } = await import('./cli/command.ts');
   const { endpoints } = await import('./resources/index.ts');
   const ids = endpoints.map(({ id }): string => id);
   const loaded = await Promise.all(modules.map((load) => load()));
   const nouns = [...new Set(loaded.flatMap(({ commands }) => commands.map(({ words }) => words[0])))];
   const outlined = loaded.flatMap(({ commands }, module) =>
-    commands.map(async (command) => ({ ...(await outlineOf(command)), module })),
+    commands.map(async (command) => ({ ...(await outlineCommand(command)), module })),
   );
   const place = ({ words, endpoint }: ModuleOutline) => [
     nouns.indexOf(words[0]),

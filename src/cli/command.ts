@@ -73,7 +73,7 @@ export interface Program extends KnownCommands {
   load: (outline: Outline) => Promise<Command>;
 }
 
-export async function outlineOf(command: Command): Promise<Outline> {
+export async function outlineCommand(command: Command): Promise<Outline> {
   const { words, summary, description, endpoint, params, examples, exitCodes, uses, view, checkArgv } = command;
   const columns = (await view?.())?.columns ?? [];
   return {
@@ -83,13 +83,13 @@ export async function outlineOf(command: Command): Promise<Outline> {
     examples,
     exitCodes,
     uses,
-    fields: Object.entries(params).map(([key, param]) => fieldOf(key, param)),
+    fields: Object.entries(params).map(([key, param]) => outlineField(key, param)),
     columns: columns.map(({ key, help, extra }) => ({ key, help, ...(extra && { extra }) })),
     ...(checkArgv === undefined ? {} : { checksArgv: true }),
   };
 }
 
-function fieldOf(key: string, param: Param): Field {
+function outlineField(key: string, param: Param): Field {
   const kind = kindOf(param.schema);
   const flag = param.flag ?? kebabCase(key);
   const { positional, short, bare, otherFlags, whole, serviceDefault, help } = param;

@@ -83,10 +83,10 @@ function fillCommand(node: Node, outline: Outline, state: ParseState): void {
   node.allowExcessArguments(false);
   for (const field of fields) {
     if (field.positional) node.addArgument(new Argument(`[${field.flag}${field.kind.list ? '...' : ''}]`));
-    else if (!isGlobal(field)) for (const option of optionsOf(field)) node.addOption(option);
+    else if (!isGlobal(field)) for (const option of makeOptions(field)) node.addOption(option);
   }
   node.action(() => {
-    state.result = { kind: 'run', outline, typed: typedOf(node, fields), globals: globalsOf(node) };
+    state.result = { kind: 'run', outline, typed: readTyped(node, fields), globals: readTypedGlobals(node) };
   });
 }
 
@@ -95,7 +95,7 @@ function isGlobal(field: Field): boolean {
   return globalFlags.some(({ flag }) => flag === field.flag);
 }
 
-function optionsOf(field: Field): Option[] {
+function makeOptions(field: Field): Option[] {
   if (field.kind.type === 'boolean') return [new Option(`--${field.flag}`), new Option(`--no-${field.flag}`)];
   const short = field.short === undefined ? '' : `-${field.short}, `;
   const names = [`${short}--${field.flag}`, ...(field.otherFlags ?? []).map((flag) => `--${flag}`)];
@@ -106,7 +106,7 @@ function optionsOf(field: Field): Option[] {
   });
 }
 
-function typedOf(node: Node, fields: readonly Field[]): TypedInput {
+function readTyped(node: Node, fields: readonly Field[]): TypedInput {
   const options = node.optsWithGlobals();
   let position = 0;
   const entries = fields.map((field) => {
@@ -120,17 +120,17 @@ function typedOf(node: Node, fields: readonly Field[]): TypedInput {
 
 /** Errors: `usage` for two names of one flag. */
 function typedFor({ flag, otherFlags = [] }: Field, options: Record<string, unknown>): unknown {
-  const [typed, other] = [flag, ...otherFlags].filter((name) => options[attributeOf(name)] !== undefined);
+  const [typed, other] = [flag, ...otherFlags].filter((name) => options[attributeName(name)] !== undefined);
   if (typed !== undefined && other !== undefined)
     throw usageError(`--${other} is the same flag as --${typed}`, 'Omit one of them.');
-  return typed === undefined ? undefined : options[attributeOf(typed)];
+  return typed === undefined ? undefined : options[attributeName(typed)];
 }
 
-function attributeOf(flag: string): string {
+function attributeName(flag: string): string {
   return new Option(`--${flag}`).attributeName();
 }
 
-function globalsOf(node: Node): Record<string, unknown> {
+function readTypedGlobals(node: Node): Record<string, unknown> {
   const { color, input, history, ...others } = node.optsWithGlobals();
   return { ...others, noColor: color === false, noInput: input === false, noHistory: history === false };
 }

@@ -117,7 +117,7 @@ async function* countItems(batches: AsyncIterable<readonly unknown[]>): AsyncGen
 export type ViewsOf<M> = { [K in keyof EndpointsOf<M>]: () => Promise<AnyView> };
 
 /** The commands of a noun: those written by hand, and a derived one for each other endpoint. */
-export function commandsOf<M extends object>(
+export function deriveCommands<M extends object>(
   endpoints: M,
   views: ViewsOf<M>,
   byHand: readonly Command[],
@@ -140,12 +140,12 @@ export const chartParam = option.flag('draw a chart instead of the table');
 /** Errors: `usage` where a flag asks for another form of output at the same time. */
 export function asksChart(typed: Readonly<Record<string, unknown>>, options: GlobalOptions): boolean {
   if (typed['chart'] !== true) return false;
-  const rival = rivalOf(options);
+  const rival = findRival(options);
   if (rival === undefined) return true;
   throw usageError(`--chart and ${rival} contradict each other`, 'Omit one of them.');
 }
 
-function rivalOf({ format, jq, plain, columns }: GlobalOptions): string | undefined {
+function findRival({ format, jq, plain, columns }: GlobalOptions): string | undefined {
   if (format === 'json') return '--json';
   if (format !== undefined && format !== 'table') return `--format ${format}`;
   if (jq !== undefined) return '--jq';

@@ -31,7 +31,7 @@ const repeats: Needs = { anyOf: ['requests', 'repeats', 'calls'], lacking: 'retr
 const effects: Needs = { anyOf: ['requests', 'events', 'changes'], lacking: 'changes and sends nothing' };
 
 /** `usage`: `base-url <url>`. */
-function flagOf(usage: string, help: string, needs?: Needs): GlobalFlag {
+function makeFlag(usage: string, help: string, needs?: Needs): GlobalFlag {
   const [flag = '', value] = usage.split(' ');
   const key = flag.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
   return { key, flag, ...(value && { value: value.slice(1, -1) }), help, needs };
@@ -42,44 +42,44 @@ function flagOf(usage: string, help: string, needs?: Needs): GlobalFlag {
  * nothing.
  */
 export const globalFlags: readonly GlobalFlag[] = [
-  flagOf('context <name>', 'use this stored context (SOTRA_CONTEXT)', service),
-  flagOf('sandbox', 'use the built-in sandbox; its state is kept between calls', service),
-  flagOf('base-url <url>', 'address of the service (SOTRA_BASE_URL)', service),
-  flagOf('format <format>', `output format: ${formats.join(', ')}`),
-  flagOf('json', "the service's JSON, unchanged; errors as JSON on stderr"),
-  flagOf(
+  makeFlag('context <name>', 'use this stored context (SOTRA_CONTEXT)', service),
+  makeFlag('sandbox', 'use the built-in sandbox; its state is kept between calls', service),
+  makeFlag('base-url <url>', 'address of the service (SOTRA_BASE_URL)', service),
+  makeFlag('format <format>', `output format: ${formats.join(', ')}`),
+  makeFlag('json', "the service's JSON, unchanged; errors as JSON on stderr"),
+  makeFlag(
     'columns <a,b>',
     'show these columns; with --json and ndjson, objects of these fields; the command with --help names them',
     rows,
   ),
-  flagOf('jq <filter>', 'print the result of this jq filter; strings without quotes', json),
-  flagOf('show-nsfw', 'show names that the service flags as NSFW; tables hide them', rows),
-  flagOf('plain', 'for screen readers: one fact a line, no columns, no spinner, no colors'),
-  flagOf('ascii', 'draw with ASCII characters only'),
-  flagOf('no-color', 'no colors (also NO_COLOR)'),
-  flagOf(
+  makeFlag('jq <filter>', 'print the result of this jq filter; strings without quotes', json),
+  makeFlag('show-nsfw', 'show names that the service flags as NSFW; tables hide them', rows),
+  makeFlag('plain', 'for screen readers: one fact a line, no columns, no spinner, no colors'),
+  makeFlag('ascii', 'draw with ASCII characters only'),
+  makeFlag('no-color', 'no colors (also NO_COLOR)'),
+  makeFlag(
     'timeout <time>',
     'give up on a call after this long, attempts and waits together (default 10m, and 30s of silence)',
     answers,
   ),
-  flagOf(
+  makeFlag(
     'retries <n>',
     'retry a failed request up to n times (default 2; uploads, --watch and --forward-to retry for longer)',
     repeats,
   ),
-  flagOf('rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', calls),
-  flagOf('verbose', 'show requests, answers and timing on stderr'),
-  flagOf('quiet', 'no progress, notes or warnings on stderr'),
-  flagOf('include', 'print status and headers of the answer before its body', requests),
-  flagOf('trace-file <file>', 'write all requests and answers as an HTTP archive (HAR), keys hidden', requests),
-  flagOf('record <folder>', 'write every answer to this folder, secrets hidden, for --replay', requests),
-  flagOf('replay <folder>', 'answer from a folder of --record, or a HAR file; needs no network and no key', requests),
-  flagOf('no-history', 'keep nothing of these calls in sotra history', calls),
-  flagOf('dry-run', 'show what would be sent or changed, and send and change nothing; needs no key', effects),
-  flagOf('curl', 'print the request as a curl line instead of sending it', sent),
-  flagOf('strict', 'an answer that does not fit the contract is an error (exit 13)', requests),
-  flagOf('yes', 'answer yes to questions'),
-  flagOf('no-input', 'never ask; fail instead'),
+  makeFlag('rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', calls),
+  makeFlag('verbose', 'show requests, answers and timing on stderr'),
+  makeFlag('quiet', 'no progress, notes or warnings on stderr'),
+  makeFlag('include', 'print status and headers of the answer before its body', requests),
+  makeFlag('trace-file <file>', 'write all requests and answers as an HTTP archive (HAR), keys hidden', requests),
+  makeFlag('record <folder>', 'write every answer to this folder, secrets hidden, for --replay', requests),
+  makeFlag('replay <folder>', 'answer from a folder of --record, or a HAR file; needs no network and no key', requests),
+  makeFlag('no-history', 'keep nothing of these calls in sotra history', calls),
+  makeFlag('dry-run', 'show what would be sent or changed, and send and change nothing; needs no key', effects),
+  makeFlag('curl', 'print the request as a curl line instead of sending it', sent),
+  makeFlag('strict', 'an answer that does not fit the contract is an error (exit 13)', requests),
+  makeFlag('yes', 'answer yes to questions'),
+  makeFlag('no-input', 'never ask; fail instead'),
 ];
 
 export type GlobalOptions = ReturnType<typeof readGlobals>;

@@ -2,8 +2,8 @@ import { describeKind } from '../contract/kind.ts';
 import { exitMeanings } from '../errors.ts';
 import { wrapWords } from '../model/wrap.ts';
 import { type GlobalFlag, globalFlags, takenFlags } from './globals.ts';
-import { inputSchemaOf } from './input-schema.ts';
-import { beginsWith, type Field, type Outline, topicsOf } from './outline.ts';
+import { makeInputSchema } from './input-schema.ts';
+import { beginsWith, type Field, listTopics, type Outline } from './outline.ts';
 
 export type Line = readonly [label: string, says: string];
 
@@ -50,7 +50,7 @@ export function programParts(commands: readonly Outline[], all: boolean): Part[]
         ['sotra --help all', 'every global flag'],
         ['sotra <command> --help', 'one command'],
         ['sotra help rate-limited', 'an error code, or an exit code (help 7)'],
-        ['sotra help <topic>', topicsOf(commands).join(', ')],
+        ['sotra help <topic>', listTopics(commands).join(', ')],
       ],
     ],
   ];
@@ -235,19 +235,19 @@ export type CommandTree = ReturnType<typeof commandTree>;
 
 /** Commands as `commands --json` lists them. `schemaVersion` counts the changes that a reader has to know of. */
 export function commandTree(outlines: readonly Outline[]) {
-  return { schemaVersion: 1, commands: outlines.map(entryOf) };
+  return { schemaVersion: 1, commands: outlines.map(describeCommand) };
 }
 
-export type CommandEntry = ReturnType<typeof entryOf>;
+export type CommandEntry = ReturnType<typeof describeCommand>;
 
-function entryOf(outline: Outline) {
+function describeCommand(outline: Outline) {
   const { words, summary, endpoint, fields, exitCodes, examples } = outline;
   return {
     command: words.join(' '),
     summary,
     endpoint: endpoint === undefined ? null : { ...endpoint, deprecated: endpoint.deprecated ?? null },
-    inputs: fields.map(inputOf),
-    inputSchema: inputSchemaOf(fields),
+    inputs: fields.map(describeInput),
+    inputSchema: makeInputSchema(fields),
     globalFlags: takenFlags(outline).map(({ flag }) => `--${flag}`),
     exitCodes: [0, 1, 2, ...exitCodes],
     examples,
@@ -255,7 +255,7 @@ function entryOf(outline: Outline) {
 }
 
 /** `key` is its name in the input schema; `source` is spec, public, assumed or local. */
-function inputOf({ key, label, kind, help, source }: Field) {
+function describeInput({ key, label, kind, help, source }: Field) {
   const { type, list, nullable, choices, min = null, max = null } = kind;
   return { key, label, help, type, list, required: !kind.optional, nullable, choices, min, max, source };
 }

@@ -5,25 +5,25 @@ import type { Field } from './outline.ts';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** The JSON Schema of an object of these inputs, by their keys. Sources of types and ranges: the schemas of the parameters. */
-export function inputSchemaOf(fields: readonly Field[]): JsonSchema {
+export function makeInputSchema(fields: readonly Field[]): JsonSchema {
   const required = fields.filter(({ kind }) => !kind.optional).map(({ key }) => key);
   return {
     type: 'object',
-    properties: Object.fromEntries(fields.map((field) => [field.key, fieldSchemaOf(field)])),
+    properties: Object.fromEntries(fields.map((field) => [field.key, makeFieldSchema(field)])),
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: false,
   };
 }
 
-function fieldSchemaOf({ kind, help, serviceDefault }: Field): JsonSchema {
+function makeFieldSchema({ kind, help, serviceDefault }: Field): JsonSchema {
   const description = serviceDefault === undefined ? help : `${help}; default: ${serviceDefault}`;
   const schema = kind.list
-    ? { type: 'array', items: itemSchemaOf(kind), ...defined({ maxItems: kind.maxItems }) }
-    : itemSchemaOf(kind);
+    ? { type: 'array', items: makeItemSchema(kind), ...defined({ maxItems: kind.maxItems }) }
+    : makeItemSchema(kind);
   return { ...(kind.nullable ? orNull(schema) : schema), description };
 }
 
-function itemSchemaOf({ type, choices, open, numeric, min, max, minLength, maxLength }: Kind): JsonSchema {
+function makeItemSchema({ type, choices, open, numeric, min, max, minLength, maxLength }: Kind): JsonSchema {
   switch (type) {
     case 'choice':
       if (open) return { type: 'string', examples: choices };

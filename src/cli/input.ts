@@ -28,7 +28,7 @@ export function requireInputs(
 ): void {
   const missing = [
     ...fields.filter((field) => !field.kind.optional && given[field.key] === undefined),
-    ...oneOf.filter((keys) => keys.every((key) => given[key] === undefined)).map((keys) => eitherOf(fields, keys)),
+    ...oneOf.filter((keys) => keys.every((key) => given[key] === undefined)).map((keys) => joinInputs(fields, keys)),
   ];
   if (missing.length > 0) throw missingInputs(missing);
 }
@@ -52,7 +52,7 @@ export function checkInput(
   return input;
 }
 
-function eitherOf(fields: readonly Field[], keys: readonly string[]): { label: string; help: string } {
+function joinInputs(fields: readonly Field[], keys: readonly string[]): { label: string; help: string } {
   const either = fields.filter(({ key }) => keys.includes(key));
   return { label: either.map(({ label }) => label).join(' or '), help: either[0]?.help ?? '' };
 }

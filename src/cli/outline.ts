@@ -60,7 +60,7 @@ export function beginsWith(words: readonly string[], start: readonly string[]): 
 }
 
 /** What `sotra help` explains besides commands. */
-export function topicsOf(outlines: readonly Outline[]): readonly string[] {
+export function listTopics(outlines: readonly Outline[]): readonly string[] {
   const help = outlines.find(({ words }) => words.join(' ') === 'help');
   return help?.fields.flatMap(({ kind }) => kind.choices) ?? [];
 }

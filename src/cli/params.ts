@@ -39,7 +39,7 @@ function isInterval(text: string): boolean {
   return ms !== undefined && ms >= minEveryMs && ms <= maxEveryMs;
 }
 
-export const everyMsOf = (watch: string): number => parseDuration(watch) ?? minEveryMs;
+export const readInterval = (watch: string): number => parseDuration(watch) ?? minEveryMs;
 
 /** The command with `--watch`: its table drawn again in place with what changed marked, or elsewhere what changed, one object a line. */
 export function withWatch(command: Command, rowKey: NonNullable<Command['rowKey']>): Command {

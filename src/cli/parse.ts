@@ -2,7 +2,7 @@ import { usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Program } from './command.ts';
 import { type GlobalOptions, readGlobals, refuseUnusedFlags } from './globals.ts';
-import { beginsWith, type Outline, type Shell, shells, type TypedInput, topicsOf } from './outline.ts';
+import { beginsWith, listTopics, type Outline, type Shell, shells, type TypedInput } from './outline.ts';
 import { refuseRemoved } from './removed-commands.ts';
 import { findCommand, listWords } from './words.ts';
 
@@ -68,6 +68,6 @@ function helpAsFlag(argv: readonly string[], outlines: readonly Outline[]): read
   const nouns = [...new Set(outlines.map(({ words }) => words[0] ?? ''))];
   if (nouns.includes(noun)) return [noun, ...others, '--help'];
   const near = nearest(noun, nouns);
-  if (near === undefined || nearest(noun, topicsOf(outlines)) !== undefined) return argv;
+  if (near === undefined || nearest(noun, listTopics(outlines)) !== undefined) return argv;
   throw usageError(`unknown command '${noun}'`, `Did you mean sotra help ${near}?`);
 }

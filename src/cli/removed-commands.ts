@@ -9,6 +9,10 @@ const instead =
 const removed: readonly (readonly [command: string, instead: string])[] = [
   ['plan', instead],
   ['apply', instead],
+  [
+    'leaderboard compare',
+    'sotra leaderboard sections shows the old board, and says which sotra leaderboard list takes the place of each section.',
+  ],
 ];
 
 /** Flags of the last release, of all commands or of one, each with what to do now. */

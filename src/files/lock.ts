@@ -12,7 +12,7 @@ export type LockWorld = OwnerWorld & Pick<World, 'random' | 'sleep' | 'signal'>;
 export function takeLock(file: string, what: string, world: OwnerWorld): () => void {
   const mine = ownText(world);
   if (!createFile(file, mine) && !takeOver(file, mine, (holder) => hasEnded(holder, world))) {
-    const owner = ownerOf(read(file));
+    const owner = readOwner(read(file));
     throw locked(`${what} is in use by ${owner === undefined ? 'another process' : `process ${owner.pid}`}`);
   }
   return () => release(file, mine);
@@ -36,7 +36,7 @@ export async function withLock<T>(
   let [seen, unchanged]: [string | undefined, number] = ['', 0];
   const isGone = (holder: string | undefined) => {
     // Whether a process of another machine runs cannot be asked.
-    const isOurs = (ownerOf(holder)?.host ?? hostname()) === hostname();
+    const isOurs = (readOwner(holder)?.host ?? hostname()) === hostname();
     return (isOurs && hasEnded(holder, world)) || (unchanged >= maxTries && holder === seen);
   };
   for (let round = 0; !createFile(file, mine) && !takeOver(file, mine, isGone); round += 1) {
@@ -113,7 +113,7 @@ function ownText({ pid, system }: OwnerWorld): string {
   return JSON.stringify({ pid, started: system.startOf(pid), host: hostname(), token: crypto.randomUUID() });
 }
 
-function ownerOf(text: string | undefined): Owner | undefined {
+function readOwner(text: string | undefined): Owner | undefined {
   const owner = tryParseJson(text ?? '');
   if (!isObject(owner)) return undefined;
   const { pid, started, host } = owner;
@@ -121,7 +121,7 @@ function ownerOf(text: string | undefined): Owner | undefined {
 }
 
 function hasEnded(holder: string | undefined, { system }: OwnerWorld): boolean {
-  const owner = ownerOf(holder);
+  const owner = readOwner(holder);
   const started = owner === undefined ? undefined : system.startOf(owner.pid);
   return started === undefined || (started !== '' && !!owner?.started && owner.started !== started);
 }

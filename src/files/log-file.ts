@@ -126,12 +126,12 @@ function parseEntry<Entry>(bytes: Buffer, file: string, line: number): Entry {
   }
 }
 
-const sumOf = (text: string) => `,"crc":"${crc32(text).toString(16).padStart(8, '0')}"}`;
-const sumLength = sumOf('').length;
+const writeSum = (text: string) => `,"crc":"${crc32(text).toString(16).padStart(8, '0')}"}`;
+const sumLength = writeSum('').length;
 
 export function checkedLine(entry: object): string {
   const text = JSON.stringify(entry).slice(0, -1);
-  return text + sumOf(text);
+  return text + writeSum(text);
 }
 
 export function readCheckedLine(line: string): object {
@@ -139,7 +139,7 @@ export function readCheckedLine(line: string): object {
   return parseJson(`${line.slice(0, -sumLength)}}`) as object;
 }
 
-const isChecked = (line: string) => line.slice(-sumLength) === sumOf(line.slice(0, -sumLength));
+const isChecked = (line: string) => line.slice(-sumLength) === writeSum(line.slice(0, -sumLength));
 
 /** The error for a line of a log that its reader does not understand. */
 export function damagedLine(file: string, line: number, cause?: unknown): SotraError {

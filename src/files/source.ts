@@ -95,7 +95,7 @@ function readSome(fd: number, chunk: Buffer): number | undefined {
 
 /** The bytes of a file, or of stdin for `-`. `label` names it in errors, such as `--file x`. Errors: `usage` for none and for a folder. */
 export function openSource(file: string, { io }: { io: Input }, label: string): FileBytes {
-  if (file !== '-' && statOf(file, label).isDirectory()) throw usageError(`${label}: a folder, not a file`);
+  if (file !== '-' && statSource(file, label).isDirectory()) throw usageError(`${label}: a folder, not a file`);
   // Bytes are quicker in large pieces; strings and rows that are made of them are not.
   return bytesOf(file, io, 262_144);
 }
@@ -111,7 +111,7 @@ export async function openTwice(
 ) {
   const { io } = context.world;
   if (file !== '-') {
-    if (!statOf(file, label).isFile()) throw usageError(`${label}: not a file`, 'Pipe it in, with - for the file.');
+    if (!statSource(file, label).isFile()) throw usageError(`${label}: not a file`, 'Pipe it in, with - for the file.');
     return { open: () => bytesOf(file, io), remove: () => undefined };
   }
   const data = await context.dataDirectory();
@@ -139,7 +139,7 @@ export async function openTwice(
   };
 }
 
-function statOf(file: string, label: string): Stats {
+function statSource(file: string, label: string): Stats {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) throw usageError(`${label}: no such file`);
   return found;

@@ -17,7 +17,7 @@ const separators: readonly Separator[] = [',', '\t', ';'];
 const maxCellLines = 100;
 
 /** What a first line holds most of outside of quotes; `undefined` where it has one cell. */
-export function separatorOf(head: string): Separator | undefined {
+export function findSeparator(head: string): Separator | undefined {
   const bare = head.replaceAll(/"[^"]*(?:"|$)/g, '');
   const counts = separators.map((separator) => bare.split(separator).length);
   const maxCells = Math.max(...counts);
@@ -29,10 +29,10 @@ export function separatorOf(head: string): Separator | undefined {
  * the rest of the file. Memory: one batch. Errors: those of `readBlocks`.
  */
 export async function* readTable(file: TextFile): AsyncGenerator<readonly TableRow[]> {
-  const separator = separatorOf(file.head) ?? ',';
+  const separator = findSeparator(file.head) ?? ',';
   let width: number | undefined;
   let [waiting, firstLine]: [string[], number] = [[], 1];
-  const rowOf = (cells: string[], line: number, text: string): TableRow => {
+  const makeRow = (cells: string[], line: number, text: string): TableRow => {
     width ??= cells.length;
     if (cells.length === width) return { line, cells, text };
     const count = `${cells.length} cell${cells.length === 1 ? '' : 's'}`;
@@ -53,11 +53,12 @@ export async function* readTable(file: TextFile): AsyncGenerator<readonly TableR
         index += 1;
       } else if (record === 'closed') {
         const run = closedRun(lines, index, separator);
-        for (const [at, cells] of cellsIn(run, separator).entries()) rows.push(rowOf(cells, line + at, run[at] ?? ''));
+        for (const [at, cells] of cellsIn(run, separator).entries())
+          rows.push(makeRow(cells, line + at, run[at] ?? ''));
         index += run.length;
       } else {
         const [cells = []] = cellsIn([record.text], separator);
-        rows.push(rowOf(cells, line, record.text));
+        rows.push(makeRow(cells, line, record.text));
         index += record.lineCount;
       }
     }
@@ -68,7 +69,7 @@ export async function* readTable(file: TextFile): AsyncGenerator<readonly TableR
   const takeBare = (lines: string[]): TableRow[] => {
     const rows: TableRow[] = [];
     for (const [index, text] of lines.entries())
-      if (!isBlank(text, separator)) rows.push(rowOf(text.split(separator), firstLine + index, text));
+      if (!isBlank(text, separator)) rows.push(makeRow(text.split(separator), firstLine + index, text));
     firstLine += lines.length;
     return rows;
   };

@@ -41,14 +41,14 @@ const [lineFeed, mark] = [0x0a, Buffer.from('\uFEFF')];
 export async function openTextFile({ name, bytes }: FileBytes): Promise<TextFile> {
   const chunks = decompress(bytes, name);
   try {
-    return { name, ...headOf(await readHead(chunks), chunks, name) };
+    return { name, ...splitHead(await readHead(chunks), chunks, name) };
   } catch (error) {
     await chunks.return(undefined);
     throw error;
   }
 }
 
-function headOf(read: Buffer, rest: AsyncIterator<Buffer>, name: string): Omit<TextFile, 'name'> {
+function splitHead(read: Buffer, rest: AsyncIterator<Buffer>, name: string): Omit<TextFile, 'name'> {
   if (isUtf16(read)) throw usageError(`${name}: UTF-16 text, must be UTF-8`, 'Convert it: iconv -f UTF-16 -t UTF-8.');
   const start = read.subarray(0, mark.length).equals(mark) ? read.subarray(mark.length) : read;
   let [from, nextLine] = [0, 2];

@@ -1,4 +1,4 @@
-import { inputSchemaOf, type JsonSchema } from '../cli/input-schema.ts';
+import { type JsonSchema, makeInputSchema } from '../cli/input-schema.ts';
 import type { Field, Outline } from '../cli/outline.ts';
 import { type Access, defaultRows, type SigningKey, type Tool } from './tool.ts';
 
@@ -67,7 +67,7 @@ function commandTool(outline: Outline, { local = [], required = [], columns, isD
     ...(isDestructive && { isDestructive }),
     isIdempotent: method !== 'POST',
     ...(isLocal && { isLocal }),
-    inputSchema: access === 'read' ? withShownInputs(inputSchemaOf(fields)) : inputSchemaOf(fields),
+    inputSchema: access === 'read' ? withShownInputs(makeInputSchema(fields)) : makeInputSchema(fields),
     call: async (input, call) =>
       (await import('./run-command.ts')).runCommand({ outline, fields, columns }, input, call),
   };
@@ -106,7 +106,7 @@ function signingTool(outline: Outline, description: string, key: SigningKey): To
     name: toolName(outline.words),
     description,
     access: 'sign',
-    inputSchema: inputSchemaOf(fields),
+    inputSchema: makeInputSchema(fields),
     call: async (input, call) => (await import('./run-signing.ts')).runSigning({ outline, fields, key }, input, call),
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Chain, chains, type LeaderboardChain, leaderboardChains } from './chain.ts';
 
 /** One of these, or what a deployment calls a chain that the interface document does not name (wire-facts N1). */
-function chainOf<T extends string>(known: readonly [T, ...T[]]): z.ZodType<T | (string & {})> {
+function makeChainSchema<T extends string>(known: readonly [T, ...T[]]): z.ZodType<T | (string & {})> {
   const rule = `must be one of ${known.join(', ')}, or another name of a chain`;
   return z
     .union([z.enum(known), z.string()])
@@ -10,8 +10,8 @@ function chainOf<T extends string>(known: readonly [T, ...T[]]): z.ZodType<T | (
     .meta({ 'x-open': true });
 }
 
-export const chainSchema: z.ZodType<Chain> = chainOf(chains);
-export const leaderboardChainSchema: z.ZodType<LeaderboardChain> = chainOf(leaderboardChains);
+export const chainSchema: z.ZodType<Chain> = makeChainSchema(chains);
+export const leaderboardChainSchema: z.ZodType<LeaderboardChain> = makeChainSchema(leaderboardChains);
 
 /** A chain or `all` ("What the service does"). */
-export const chainFilterSchema: z.ZodType<Chain | 'all'> = chainOf([...chains, 'all']);
+export const chainFilterSchema: z.ZodType<Chain | 'all'> = makeChainSchema([...chains, 'all']);

@@ -139,9 +139,10 @@ export type Holding = Pick<Card['metadata'], 'perpPositionType' | 'positionAmoun
 export function unrealizedUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
   if (holding.positionStats.isOpen === false) return 0;
   if (priceUsd === null || priceUsd === undefined) return null;
-  if (!isPerp(holding)) return gainOf(holding.positionAmount, priceUsd, holding.positionStats.holdingsCostBasisUSD);
-  const size = sizeOf(holding.positionAmountWithLeverage);
-  const longGain = gainOf(size, priceUsd, sizeOf(holding.positionStats.holdingsCostBasisUSDWithLeverage));
+  if (!isPerp(holding))
+    return computeGain(holding.positionAmount, priceUsd, holding.positionStats.holdingsCostBasisUSD);
+  const size = readSize(holding.positionAmountWithLeverage);
+  const longGain = computeGain(size, priceUsd, readSize(holding.positionStats.holdingsCostBasisUSDWithLeverage));
   return longGain === null || holding.perpPositionType !== 'short' ? longGain : 0 - longGain;
 }
 
@@ -166,11 +167,11 @@ function isPerp({ perpPositionType, positionAmountWithLeverage }: Holding): bool
   return typeof perpPositionType === 'string' || typeof positionAmountWithLeverage === 'number';
 }
 
-function sizeOf(figure: number | null | undefined): number | null {
+function readSize(figure: number | null | undefined): number | null {
   return figure === null || figure === undefined ? null : Math.abs(figure);
 }
 
-function gainOf(amount: number | null | undefined, priceUsd: number, costUsd: number | null | undefined) {
+function computeGain(amount: number | null | undefined, priceUsd: number, costUsd: number | null | undefined) {
   if (amount === null || amount === undefined || costUsd === null || costUsd === undefined) return null;
   return amount * priceUsd - costUsd;
 }

@@ -22,7 +22,7 @@ const shownAtItsEnds = /^(?:[0-9a-z]{38,46}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a
  * or a recovery phrase is only called that; the rest is described by its length.
  */
 export function quoted(text: string): string {
-  if (kindOf(text) !== undefined) return written(text);
+  if (nameQuote(text) !== undefined) return written(text);
   if (plainWord.test(text) || shownWhole.some((form) => form.test(text))) return text;
   if (shownAtItsEnds.test(text)) return `${text.slice(0, 6)}…${text.slice(-4)}`;
   return text === '' ? '(empty)' : `(${text.length} characters, not shown)`;
@@ -30,7 +30,7 @@ export function quoted(text: string): string {
 
 /** The same for the user's own file of rejected lines: only secrets are hidden, and long lines cut. */
 export function written(text: string): string {
-  const kind = kindOf(text);
+  const kind = nameQuote(text);
   if (kind !== undefined) return `(looks like ${kind}, not shown)`;
   return text.length > 200 ? `${text.slice(0, 199)}…` : text;
 }
@@ -44,6 +44,6 @@ export function quotedColumns(cells: readonly string[]): string {
   return [...names.slice(0, 5), ...(names.length > 5 ? ['…'] : [])].join(', ');
 }
 
-function kindOf(text: string): string | undefined {
+function nameQuote(text: string): string | undefined {
   return secretForms.find(([, form]) => form.test(text))?.[0];
 }

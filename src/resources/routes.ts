@@ -6,29 +6,29 @@ type LoadRoutes = () => Promise<readonly Route[]>;
 const leaderboard: LoadRoutes = async () => {
   const endpoints = await import('./leaderboard/endpoints.ts');
   const { list, rank, sections } = endpoints;
-  return routesOf(endpoints, await import('./leaderboard/sandbox.ts'), [list, rank, sections]);
+  return makeRoutes(endpoints, await import('./leaderboard/sandbox.ts'), [list, rank, sections]);
 };
 
 const profile: LoadRoutes = async () => {
   const endpoints = await import('./profile/endpoints.ts');
-  return routesOf(endpoints, await import('./profile/sandbox.ts'), [endpoints.get]);
+  return makeRoutes(endpoints, await import('./profile/sandbox.ts'), [endpoints.get]);
 };
 
 const follow: LoadRoutes = async () =>
-  routesOf(await import('./follow/endpoints.ts'), await import('./follow/sandbox.ts'));
+  makeRoutes(await import('./follow/endpoints.ts'), await import('./follow/sandbox.ts'));
 
-const feed: LoadRoutes = async () => routesOf(await import('./feed/endpoints.ts'), await import('./feed/sandbox.ts'));
+const feed: LoadRoutes = async () => makeRoutes(await import('./feed/endpoints.ts'), await import('./feed/sandbox.ts'));
 
 const position: LoadRoutes = async () => {
   const endpoints = await import('./position/endpoints.ts');
-  return routesOf(endpoints, await import('./position/sandbox.ts'), [endpoints.ofToken]);
+  return makeRoutes(endpoints, await import('./position/sandbox.ts'), [endpoints.ofToken]);
 };
 
 const comment: LoadRoutes = async () =>
-  routesOf(await import('./comment/endpoints.ts'), await import('./comment/sandbox.ts'));
+  makeRoutes(await import('./comment/endpoints.ts'), await import('./comment/sandbox.ts'));
 
 const webhook: LoadRoutes = async () =>
-  routesOf(await import('./webhook/endpoints.ts'), await import('./webhook/sandbox.ts'));
+  makeRoutes(await import('./webhook/endpoints.ts'), await import('./webhook/sandbox.ts'));
 
 /** The nouns that answer, by the first word of a path behind the version. */
 const nouns: Readonly<Record<string, readonly LoadRoutes[]>> = {
@@ -67,7 +67,11 @@ type HandlersOf<M> = {
 };
 
 /** `steady`: those whose answers are often asked for and depend on the data and the windows of time alone, so that they may be reused. */
-function routesOf<M extends object>(endpoints: M, handlers: HandlersOf<M>, steady: readonly Endpoint[] = []): Route[] {
+function makeRoutes<M extends object>(
+  endpoints: M,
+  handlers: HandlersOf<M>,
+  steady: readonly Endpoint[] = [],
+): Route[] {
   return Object.entries<Route['handle']>(handlers)
     .flatMap(([name, handle]) => {
       const endpoint = endpoints[name as keyof M] as Endpoint | undefined;

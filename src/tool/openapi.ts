@@ -1,4 +1,4 @@
-import { type Command, defineCommand, outlineOf } from '../cli/command.ts';
+import { type Command, defineCommand, outlineCommand } from '../cli/command.ts';
 import { endpointCommand } from '../cli/endpoint-command.ts';
 import { readInput } from '../cli/input.ts';
 import { parse } from '../cli/parse.ts';
@@ -49,7 +49,7 @@ async function target(context: Context) {
 /** The inputs of an endpoint's examples; the first value of each is kept. */
 async function samplesOf(endpoint: Endpoint): Promise<Record<string, unknown>> {
   const command = endpointCommand(endpoint, views[endpoint.id as keyof typeof views]);
-  const outline = await outlineOf(command);
+  const outline = await outlineCommand(command);
   const found: Record<string, unknown> = {};
   for (const { argv } of endpoint.examples) {
     try {

@@ -25,7 +25,7 @@ interface SnapshotRow {
 }
 
 /** Remembers of each row the cells of these columns. */
-export function snapshotOf(
+export function takeSnapshot(
   view: AnyView,
   { answer, input, id, columns }: { answer: unknown; input: unknown; id: RowKey['id']; columns: readonly AnyColumn[] },
 ): Snapshot {
@@ -47,18 +47,18 @@ export function snapshotOf(
 export function compareSnapshots(before: Snapshot, now: Snapshot, at: string, { rank }: RowKey): RowChange[] {
   const kept = [...now].flatMap(([item, row]): RowChange[] => {
     const old = before.get(item);
-    if (old === undefined) return [changeOf('entered', item, row, null, row.cells)];
+    if (old === undefined) return [makeChange('entered', item, row, null, row.cells)];
     const keys = Object.keys(row.cells).filter((key) => row.cells[key] !== old.cells[key]);
     if (keys.length === 0) return [];
     const only = (cells: SnapshotRow['cells']) => Object.fromEntries(keys.map((key) => [key, cells[key] ?? null]));
-    return [changeOf(moveOf(old, row, rank), item, row, only(old.cells), only(row.cells))];
+    return [makeChange(chooseMove(old, row, rank), item, row, only(old.cells), only(row.cells))];
   });
   const left = [...before].flatMap(([item, row]) =>
-    now.has(item) ? [] : changeOf('left', item, row, row.cells, null),
+    now.has(item) ? [] : makeChange('left', item, row, row.cells, null),
   );
   return [...kept, ...left];
 
-  function changeOf(
+  function makeChange(
     change: RowChange['change'],
     item: string,
     { name }: SnapshotRow,
@@ -69,7 +69,7 @@ export function compareSnapshots(before: Snapshot, now: Snapshot, at: string, { 
   }
 }
 
-function moveOf(old: SnapshotRow, row: SnapshotRow, rank = ''): RowChange['change'] {
+function chooseMove(old: SnapshotRow, row: SnapshotRow, rank = ''): RowChange['change'] {
   const [was, is] = [placeIn(old, rank), placeIn(row, rank)];
   if (was === is) return 'changed';
   return is < was ? 'up' : 'down';
@@ -82,7 +82,7 @@ function placeIn({ cells }: SnapshotRow, rank: string): number {
 }
 
 /** The mark of a cell that changed: what became better or worse, or only other. */
-export function markOf(
+export function chooseMark(
   column: AnyColumn,
   value: Cell,
   before: Cell,

@@ -1,5 +1,5 @@
 import type { Command, Frame, Result } from '../cli/command.ts';
-import { everyMsOf } from '../cli/params.ts';
+import { readInterval } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { column } from '../output/columns.ts';
@@ -15,7 +15,7 @@ import {
   readLoosely,
   type View,
 } from '../output/view.ts';
-import { compareSnapshots, markOf, type RowChange, type RowKey, type Snapshot, snapshotOf } from './changes.ts';
+import { chooseMark, compareSnapshots, type RowChange, type RowKey, type Snapshot, takeSnapshot } from './changes.ts';
 import { createPace } from './pace.ts';
 
 interface Watch {
@@ -38,7 +38,7 @@ export async function watchCommand(
   const { options, world } = context;
   checkWatch(typed, options);
   if (options.preview) return command.run(typed as never, context);
-  const watch = { command, typed, everyMs: everyMsOf(String(every)), key: command.rowKey ?? {}, context };
+  const watch = { command, typed, everyMs: readInterval(String(every)), key: command.rowKey ?? {}, context };
   context.stopWaiting();
   const { plain, jq, format = 'table' } = options;
   if (world.io.out.isTTY && !plain && jq === undefined && format === 'table')
@@ -59,7 +59,7 @@ function checkWatch(typed: Readonly<Record<string, unknown>>, options: Context['
 type AnswerResult = Result & { kind: 'answer'; view: AnyView };
 
 /** The answers of a command round by round; `undefined` where there was none. */
-async function* roundsOf(
+async function* runRounds(
   { command, typed, everyMs, context }: Watch,
   say: (text: string) => unknown,
 ): AsyncGenerator<AnswerResult | undefined> {
@@ -83,11 +83,11 @@ async function* roundsOf(
 async function* changesIn(watch: Watch, columns: readonly string[] | undefined): AsyncGenerator<readonly RowChange[]> {
   const { context, everyMs, typed, key } = watch;
   let before: Snapshot | undefined;
-  for await (const result of roundsOf(watch, context.note)) {
+  for await (const result of runRounds(watch, context.note)) {
     if (result === undefined) continue;
     const { view, answer } = result;
     const chosen = columns === undefined ? view.columns : knownColumns(view, columns);
-    const now = snapshotOf(view, { answer, input: typed, id: key.id, columns: chosen });
+    const now = takeSnapshot(view, { answer, input: typed, id: key.id, columns: chosen });
     if (before === undefined)
       context.note(
         `Watching ${counted(now.size, 'row')} every ${everyMs / 1000} s; changes are printed as they come. Ctrl-C stops.`,
@@ -125,11 +125,11 @@ async function* drawnFrames(watch: Watch): AsyncGenerator<Frame> {
   const say = (text: string) => {
     status = text;
   };
-  for await (const result of roundsOf(watch, say)) {
+  for await (const result of runRounds(watch, say)) {
     if (result !== undefined) {
       status = '';
       const { view, answer } = result;
-      const rows = snapshotOf(view, { answer, input: typed, id: key.id, columns: view.columns });
+      const rows = takeSnapshot(view, { answer, input: typed, id: key.id, columns: view.columns });
       const changes = before === undefined ? [] : compareSnapshots(before.rows, rows, '', key);
       const left = changes.filter(({ change }) => change === 'left').map(({ name, item }) => name ?? item);
       const notes = [
@@ -155,22 +155,24 @@ function blockCells(view: AnyView, answer: unknown, input: unknown): Cell[][][] 
 /** The view with a mark at each cell that differs from before, and a plus at a row that is new. */
 function markedView(view: AnyView, before: { rows: Snapshot; blocks: Cell[][][] }, { id, rank }: RowKey): AnyView {
   const idColumn = view.columns.find(({ key }) => key === id);
-  const cellsOf = (row: unknown, index: number) =>
+  const findCells = (row: unknown, index: number) =>
     before.rows.get(idColumn === undefined ? '' : String(cellValue(idColumn, row, index)))?.cells;
   return {
     ...view,
     columns: view.columns.map((each, place) =>
       markedColumn(each, (value, row, index) => {
-        const cells = cellsOf(row, index);
+        const cells = findCells(row, index);
         if (cells === undefined) return place === 0 ? '+' : undefined;
-        return markOf(each, value, cells[each.key], rank);
+        return chooseMark(each, value, cells[each.key], rank);
       }),
     ),
     blocks: (answer, input) =>
       listBlocks(view, answer, input).map((block, number) => ({
         ...block,
         columns: block.columns.map((each, place) =>
-          markedColumn(each, (value, _, index) => markOf(each, value, before.blocks[number]?.[index]?.[place], rank)),
+          markedColumn(each, (value, _, index) =>
+            chooseMark(each, value, before.blocks[number]?.[index]?.[place], rank),
+          ),
         ),
       })),
   };

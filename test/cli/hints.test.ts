@@ -21,6 +21,11 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     `sotra ${argv.includes('plan') ? 'plan' : 'apply'} was removed`,
     'sotra webhook sync <uid> --file <file> --check shows which addresses a webhook lacks, and without --check sends them; sotra follow bulk --file <file> --dry-run shows follows.',
   ]),
+  [
+    'leaderboard compare --check',
+    'sotra leaderboard compare was removed',
+    'sotra leaderboard sections shows the old board, and says which sotra leaderboard list takes the place of each section.',
+  ],
   ['__proto__', "unknown command '__proto__'", 'See sotra --help.'],
   [
     'leaderboard list -o json',

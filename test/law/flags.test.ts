@@ -58,7 +58,6 @@ const lines: Record<string, string> = {
   'webhook validate': `webhook validate ${uid}`,
   'webhook sync': `webhook sync 00000000-0000-4000-8000-000000000001 --file @/users.txt --skip-invalid`,
   'webhook resume': 'webhook resume JOB',
-  'leaderboard compare': 'leaderboard compare',
   'follow plan': 'follow plan --file @/follows.ndjson',
   'webhook jobs': 'webhook jobs',
   'webhook jobs remove': 'webhook jobs remove JOB --yes',

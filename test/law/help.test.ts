@@ -222,7 +222,6 @@ test('help in JSON mode is the part of the tree that was asked for', async () =>
     'leaderboard copytraded',
     'leaderboard sections',
     'leaderboard diff',
-    'leaderboard compare',
   ]);
   const whole = await run('commands --json');
   for (const argv of ['--help --json', '--json', '--json --quiet'])

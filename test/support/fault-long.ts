@@ -77,7 +77,6 @@ export const longCommands: readonly LongCommand[] = [
   { name: 'follow plan', wells: [0, 1], argv: 'follow plan --file -', stdin: entries },
   { name: 'comment post/from', wells: [0, 1], argv: `comment post ${posting}`, stdin: comments },
   { name: 'whois', wells: [0], argv: `whois ${wallet}` },
-  { name: 'leaderboard compare', wells: [0, 1], argv: 'leaderboard compare --sections all' },
   { name: 'leaderboard diff', wells: [0], argv: 'leaderboard diff --save' },
   { name: 'webhook secret', wells: [0], argv: `webhook secret ${uid} --out {out}` },
   { name: 'auth status', wells: [0], argv: 'auth status --check' },

@@ -11,7 +11,7 @@ import { serveWeb } from '../../pages/serve.ts';
 import { type PageInput, showAddress } from '../../pages/show-address.ts';
 import type { WalletFacts, WalletText } from '../../pages/wallet.ts';
 import { list } from './endpoints.ts';
-import { previewOf } from './preview.ts';
+import { previewText } from './preview.ts';
 import type { CommentLine } from './read-comment.ts';
 import type { TextFields, TextForm } from './signing.ts';
 import { createWalletApp } from './wallet-app.ts';
@@ -50,7 +50,7 @@ export async function openBrowserWallet(signing: BrowserSigning, context: Contex
       `--browser: ${lines.length} comments are to be signed, at most ${maxTexts} can be confirmed by hand`,
       'Split the file, or sign with a key.',
     );
-  const facts = await factsOf(signing, context);
+  const facts = await readFacts(signing, context);
   const waitMs = options.typedTimeoutMs ?? defaultWaitMs;
   const page = createWalletApp({ facts, encoding, waitMs, world, note });
   const server = await serveWeb({ apps: [page.app], warn });
@@ -90,7 +90,7 @@ export async function signInBrowser<T>(
   }
 }
 
-async function factsOf(
+async function readFacts(
   { lines, form, family, deed, input }: BrowserSigning,
   context: Context,
 ): Promise<Omit<WalletFacts, 'state'>> {
@@ -104,23 +104,26 @@ async function factsOf(
     signer: input.signer ?? null,
     texts: await Promise.all(
       lines.map(async ({ line, fields }) => {
-        const curl = deed === 'sign' || isSandbox ? [] : await curlOf(fields, context);
-        const text = textOf(line, fields, form, isSandbox);
+        const curl = deed === 'sign' || isSandbox ? [] : await writeCurl(fields, context);
+        const text = makeText(line, fields, form, isSandbox);
         return { ...text, commands: [...text.commands, ...curl] };
       }),
     ),
   };
 }
 
-function textOf(line: number, fields: TextFields, form: TextForm, isSandbox: boolean): WalletText {
-  const { message, commentText, chain, tokenAddress, transactionHash, characters, warnings } = previewOf(fields, form);
+function makeText(line: number, fields: TextFields, form: TextForm, isSandbox: boolean): WalletText {
+  const { message, commentText, chain, tokenAddress, transactionHash, characters, warnings } = previewText(
+    fields,
+    form,
+  );
   const bytes = new TextEncoder().encode(message).length;
   const shown = { message, commentText, chain, tokenAddress, transactionHash, characters, bytes, warnings };
   return { line, ...shown, commands: commandsFor(fields, form, isSandbox) };
 }
 
 /** The request for the comments on a swap. */
-async function curlOf({ chain, transactionHash }: TextFields, context: Context): Promise<ShownCommand[]> {
+async function writeCurl({ chain, transactionHash }: TextFields, context: Context): Promise<ShownCommand[]> {
   const options = { ...context.options, curl: true, preview: true };
   const previewing = createContext({ ...context, options, say: () => undefined });
   const preview = await previewing.call(list, { hashes: [transactionHash], chain }).catch((thrown: unknown) => thrown);

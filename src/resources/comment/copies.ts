@@ -86,7 +86,7 @@ async function openJournal(context: Context) {
   const file = join(folder, 'copies.ndjson');
   const { baseUrl } = await context.service();
   return {
-    intents: () => intentsOf(readLog<Entry>(file), baseUrl),
+    intents: () => listIntents(readLog<Entry>(file), baseUrl),
     /** What is sent does not wait for a disk that is full. */
     add: async (entry: Entry) => {
       try {
@@ -103,7 +103,7 @@ async function openJournal(context: Context) {
   };
 }
 
-function intentsOf(entries: readonly Entry[], baseUrl: string): CopyIntent[] {
+function listIntents(entries: readonly Entry[], baseUrl: string): CopyIntent[] {
   const intents = new Map<string, CopyIntent>();
   for (const entry of entries) {
     const known = intents.get(entry.id);

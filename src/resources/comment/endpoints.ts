@@ -3,11 +3,11 @@ import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../co
 import { isUuid } from '../../model/address.ts';
 import { chains } from '../../model/chain.ts';
 import { chainSchema } from '../../model/chain-schema.ts';
-import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
 import { dayMs } from '../../model/duration.ts';
 import { firstTenViewers, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
 import { knownText } from '../../model/known-text.ts';
 import { actorSchema, commentSchema, positionStatsSchema, tradeSchema } from '../../model/position.ts';
+import { countCharacters, maxCommentCharacters } from './comment-text.ts';
 
 const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';

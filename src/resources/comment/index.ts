@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
-import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import { option } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
@@ -179,7 +179,7 @@ const list = endpointCommand(endpoints.list, views.list, {
 });
 
 /** Every command of this noun, and the comments of a token. */
-export const commands = commandsOf(endpoints, views, [post, list, copy, sign, verify]);
+export const commands = deriveCommands(endpoints, views, [post, list, copy, sign, verify]);
 
 /** The intent as it is sent: `7d` becomes the time 7 days from now. Errors: `usage`. */
 function prepareCopy(typed: CopyInput, { world }: Pick<Context, 'world'>): CopyInput {

@@ -13,8 +13,16 @@ import { confirm } from '../../output/confirm.ts';
 import type { World } from '../../world.ts';
 import type { BrowserWallet } from './browser-wallet.ts';
 import { post } from './endpoints.ts';
-import { type AuthoredComment, bodyOf, checkWays, lookUp, type PostInput, type SendableComment, send } from './post.ts';
-import { describePreview, previewOf, warnOfText } from './preview.ts';
+import {
+  type AuthoredComment,
+  checkWays,
+  lookUp,
+  makeBody,
+  type PostInput,
+  type SendableComment,
+  send,
+} from './post.ts';
+import { describePreview, previewText, warnOfText } from './preview.ts';
 import { type CommentLine, commonFamily, readCommentFile, readForm } from './read-comment.ts';
 import { showPreviews } from './run-sign.ts';
 import { chooseWay } from './sign-way.ts';
@@ -71,7 +79,7 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
     for (const { line, comment } of ready) warnOfText(comment.commentText, context, `line ${line}: `);
     if (curl && ready[0] !== undefined) {
       context.note(`${ready.length} comments would go in as many requests; this is the first.`);
-      await context.call(post, bodyOf(ready[0].comment));
+      await context.call(post, makeBody(ready[0].comment));
     }
     if (preview) return { kind: 'items', batches: notSent(ready), view };
     if (context.world.io.in.isTTY === true && !yes) await confirmAll(ready, origin, context);
@@ -90,13 +98,15 @@ async function confirmAll(ready: readonly SignedLine[], origin: string, context:
   const signers = [...new Set(ready.map(({ comment }) => comment.signerAddress))].join(', ');
   const shown = ready
     .slice(0, maxPreviews)
-    .map(({ line, comment }) => `Line ${line}: ${describePreview(previewOf(comment, comment), context.world.io.err)}`);
+    .map(
+      ({ line, comment }) => `Line ${line}: ${describePreview(previewText(comment, comment), context.world.io.err)}`,
+    );
   if (ready.length > maxPreviews) shown.push(`${ready.length - maxPreviews} more: see them with --dry-run.\n`);
   await confirm(`post ${ready.length} comments by ${signers} to ${origin}`, context, shown.join('\n'));
 }
 
 async function* notSent(ready: readonly SignedLine[]): AsyncGenerator<readonly PostResult[]> {
-  yield ready.map((one) => resultOf(one, { result: 'not sent' }));
+  yield ready.map((one) => makeResult(one, { result: 'not sent' }));
 }
 
 /** The same results in fewer, larger batches; those before an error come before it. */
@@ -116,7 +126,7 @@ async function* groupResults(results: AsyncGenerator<readonly PostResult[]>): As
   if (waiting.length > 0) yield waiting;
 }
 
-function resultOf({ line, comment }: { line: number; comment: AuthoredComment }, outcome: Outcome): PostResult {
+function makeResult({ line, comment }: { line: number; comment: AuthoredComment }, outcome: Outcome): PostResult {
   const { chain, transactionHash, signerAddress, commentText } = comment;
   return { line, ...outcome, chain, transactionHash, signerAddress, commentText };
 }
@@ -193,7 +203,7 @@ async function* postAll(open: () => Promise<Batch>, posting: PostOptions): Async
         throw stoppedError(thrown, one.line, done, batch.lines.length);
       });
       wallet?.show(one.line, outcome.reason === undefined ? outcome.result : `refused: ${outcome.reason}`);
-      const result = resultOf(one, outcome);
+      const result = makeResult(one, outcome);
       done.push(result);
       yield [result];
     }
@@ -290,10 +300,10 @@ function openJournal(folder: string, origin: string, world: World) {
     const log = openLog(file);
     if (head === undefined) log.append({ version: 1, holds: 'posted comments', service: origin });
     return {
-      stateOf: (comment: AuthoredComment) => known.get(digestOf(comment)),
+      stateOf: (comment: AuthoredComment) => known.get(hashComment(comment)),
       /** Resolves when it is on disk. */
       record: async (comment: AuthoredComment, state: Entry['state'], uid?: string) => {
-        const entry: Entry = { comment: digestOf(comment), state, ...(uid === undefined ? {} : { uid }) };
+        const entry: Entry = { comment: hashComment(comment), state, ...(uid === undefined ? {} : { uid }) };
         log.append({ ...entry, chain: comment.chain, transactionHash: comment.transactionHash });
         known.set(entry.comment, entry);
         await log.flush();
@@ -310,7 +320,7 @@ function openJournal(folder: string, origin: string, world: World) {
 }
 
 /** Identifies a comment: everything that is signed, and the signer. */
-function digestOf({ chain, tokenAddress, transactionHash, commentText, signerAddress }: AuthoredComment): string {
+function hashComment({ chain, tokenAddress, transactionHash, commentText, signerAddress }: AuthoredComment): string {
   const parts = [chain, tokenAddress.toLowerCase(), transactionHash, commentText, signerAddress.toLowerCase()];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -13,7 +13,7 @@ import { command } from '../../model/shell.ts';
 import { confirm } from '../../output/confirm.ts';
 import { visibleJson } from '../../output/json.ts';
 import { type CommentAnswer, list, post } from './endpoints.ts';
-import { describePreview, previewOf, warnOfText } from './preview.ts';
+import { describePreview, previewText, warnOfText } from './preview.ts';
 import { type CommentInput, type FormInput, hasComment, readComment, readForm } from './read-comment.ts';
 import { showPreviews } from './run-sign.ts';
 import { checkPageFlags, chooseWay, type WayInput } from './sign-way.ts';
@@ -128,16 +128,16 @@ async function confirmPost(comment: SendableComment, form: TextForm | undefined,
   if (context.world.io.in.isTTY !== true || context.options.yes) return;
   const { baseUrl, kind } = await context.service();
   const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
-  const text = form === undefined ? '' : describePreview(previewOf(comment, form), context.world.io.err);
+  const text = form === undefined ? '' : describePreview(previewText(comment, form), context.world.io.err);
   await confirm(`post this comment to ${where}`, context, `${text}Signer: ${showUnseen(comment.signerAddress)}\n`);
 }
 
 async function showRequest(comment: SendableComment, form: TextForm | undefined, context: Context): Promise<Result> {
   try {
-    await context.call(post, bodyOf(comment));
+    await context.call(post, makeBody(comment));
   } catch (thrown) {
     if (!(thrown instanceof RequestPreview)) throw thrown;
-    const preview = form && previewOf(comment, form);
+    const preview = form && previewText(comment, form);
     const { signerAddress } = comment;
     const lines = preview ? `${describePreview(preview, context.world.io.out)}\n` : '';
     const text = `${lines}Signer: ${showUnseen(signerAddress)}\n\n`;
@@ -164,7 +164,7 @@ interface PostedComment {
 }
 
 /** The body of the POST: the exact values that were signed. */
-export function bodyOf(comment: SendableComment) {
+export function makeBody(comment: SendableComment) {
   const { transactionHash, chain, commentText, signerAddress } = comment;
   const tokenAddress = signedToken(comment.tokenAddress);
   const signature = normalizeSignature(chain, comment.signature);
@@ -178,7 +178,7 @@ export function bodyOf(comment: SendableComment) {
 export async function send(comment: SendableComment, context: Context): Promise<PostedComment> {
   if (context.world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');
   try {
-    const { data, text } = await context.call(post, bodyOf(comment));
+    const { data, text } = await context.call(post, makeBody(comment));
     checkStored(comment, data);
     return { comment: data, text };
   } catch (thrown) {
@@ -189,11 +189,11 @@ export async function send(comment: SendableComment, context: Context): Promise<
 
 /** Errors: `verification` where the service stored another comment than was signed. */
 function checkStored(sent: SendableComment, answered: unknown): void {
-  const body: Record<string, unknown> = bodyOf(sent);
+  const body: Record<string, unknown> = makeBody(sent);
   const answer = isObject(answered) ? answered : {};
   const fields = ['signerAddress', 'transactionHash', 'chain', 'tokenAddress', 'commentText'] as const;
-  const formOf = (value: unknown, field: string) => (field === 'commentText' ? value : comparable(value));
-  const wrong = fields.filter((field) => formOf(body[field], field) !== formOf(answer[field], field));
+  const normalizeField = (value: unknown, field: string) => (field === 'commentText' ? value : comparable(value));
+  const wrong = fields.filter((field) => normalizeField(body[field], field) !== normalizeField(answer[field], field));
   if (wrong.length === 0) return;
   const shown = wrong.map(
     (field) => `${field}: signed ${shownJson(body[field])}, answered ${shownJson(answer[field])}`,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../../context.ts';
-import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
 import { codeOf, showUnseen, unseenIn } from '../../model/safe-text.ts';
 import { breakText } from '../../output/text-width.ts';
 import type { Sink } from '../../world.ts';
+import { countCharacters, maxCommentCharacters } from './comment-text.ts';
 import { signedText, type TextFields, type TextForm } from './signing.ts';
 
 /** A text to be signed, with warnings about the comment in it. */
@@ -13,7 +13,7 @@ export interface Preview extends TextFields, TextForm {
   warnings: string[];
 }
 
-export function previewOf(fields: TextFields, form: TextForm): Preview {
+export function previewText(fields: TextFields, form: TextForm): Preview {
   const { chain, tokenAddress, transactionHash, commentText } = fields;
   const { layout, serviceName } = form;
   const message = signedText(fields, form);
@@ -55,10 +55,10 @@ const maxCodesShown = 5;
 function unseenWarnings(text: string): string[] {
   // Line feeds are shown as lines, and Windows line ends have a warning of their own.
   const hidden = unseenIn(text.replaceAll(/\r?\n/g, ' '));
-  const kindOf = (character: string) => kinds.find(([, , pattern]) => pattern.test(character));
+  const findKind = (character: string) => kinds.find(([, , pattern]) => pattern.test(character));
   return kinds.flatMap((kind) => {
     const [one, several] = kind;
-    const ofKind = hidden.filter((character) => kindOf(character) === kind);
+    const ofKind = hidden.filter((character) => findKind(character) === kind);
     if (ofKind.length === 0) return [];
     const codes = [...new Set(ofKind)].map(codeOf);
     const rest = codes.length > maxCodesShown ? ` and ${codes.length - maxCodesShown} more` : '';

@@ -6,9 +6,9 @@ import { openTextFile, readLines } from '../../files/text-file.ts';
 import { secretIn } from '../../keys/private-key.ts';
 import { type Chain, type ChainFamily, chains, familyOf } from '../../model/chain.ts';
 import { chainSchema } from '../../model/chain-schema.ts';
-import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { showUnseen } from '../../model/safe-text.ts';
+import { countCharacters, maxCommentCharacters } from './comment-text.ts';
 import { readSigned, type SignedComment, signedProblem } from './signed.ts';
 import { commentProblem, fieldProblem, isServiceName, type TextFields, type TextForm } from './signing.ts';
 

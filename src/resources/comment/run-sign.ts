@@ -7,7 +7,7 @@ import type { Encoding, Signer } from '../../keys/signer.ts';
 import { shellWord } from '../../model/shell.ts';
 import { confirmReplace } from '../../output/confirm.ts';
 import type { View } from '../../output/view.ts';
-import { describePreview, type Preview, previewOf, warnOfText } from './preview.ts';
+import { describePreview, type Preview, previewText, warnOfText } from './preview.ts';
 import {
   type CommentInput,
   type CommentLine,
@@ -66,7 +66,7 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
         signAll,
       )
     : await withSigner(way, { family, encoding, expected }, context, signAll);
-  if (out === undefined) return resultOf(signed, signView, isMany);
+  if (out === undefined) return makeResult(signed, signView, isMany);
   const texts = signed.map((each) => `${isMany ? JSON.stringify(each) : JSON.stringify(each, null, 2)}\n`);
   writeSecretFile(out, texts.join(''), { exclusive: false });
   const [what, flag] = signed.length === 1 ? ['the comment', '--signed'] : [`${signed.length} comments`, '--file'];
@@ -87,8 +87,8 @@ export function showPreviews(
   context: Context,
   isMany: boolean,
 ): Result {
-  const previews = lines.map(({ fields }) => previewOf(fields, form));
-  return asText(previews, context) ?? resultOf(previews, previewView, isMany);
+  const previews = lines.map(({ fields }) => previewText(fields, form));
+  return asText(previews, context) ?? makeResult(previews, previewView, isMany);
 }
 
 /** For people; `undefined` where another format is asked for. */
@@ -97,7 +97,7 @@ function asText(previews: readonly Preview[], { options: { format, jq }, world }
   return { kind: 'text', text: previews.map((each) => describePreview(each, world.io.out)).join('\n') };
 }
 
-function resultOf<T>(items: readonly T[], view: View<T, T>, isMany: boolean): Result {
+function makeResult<T>(items: readonly T[], view: View<T, T>, isMany: boolean): Result {
   return isMany ? { kind: 'items', batches: oneBatch(items), view } : { kind: 'answer', answer: items[0], view };
 }
 

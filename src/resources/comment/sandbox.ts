@@ -38,7 +38,7 @@ export const post: Handler<typeof endpoints.post> = async (input, call) => {
   const { db, partner, nowMs } = call;
   const signerAddress = normalizeAddress(plainAddress(input.signerAddress));
   const signature = normalizeSignature(chain, input.signature);
-  const message = signedText(input, formOf(call));
+  const message = signedText(input, readForm(call));
   const claim = { chain, message, signature: input.signature, signerAddress: input.signerAddress };
   const verdict = verifySignature({ ...claim, encoding: 'base58' });
   if (!verdict.valid) throw new Refusal(400, `signature: ${verdict.reason}`);
@@ -62,7 +62,7 @@ export const post: Handler<typeof endpoints.post> = async (input, call) => {
   });
 };
 
-function formOf({ db }: SandboxCall): TextForm {
+function readForm({ db }: SandboxCall): TextForm {
   const layout = getMeta(db, 'signing.layout');
   return {
     serviceName: getMeta(db, 'signing.serviceName') ?? defaultForm.serviceName,
@@ -77,7 +77,7 @@ function findSwap(
   call: SandboxCall,
   { transactionHash, chain, tokenAddress, signerAddress }: Swap,
 ): readonly [TradeRow, ...TradeRow[]] {
-  const [first, ...others] = tradesOf(call, [transactionHash]);
+  const [first, ...others] = findTrades(call, [transactionHash]);
   if (first === undefined) throw new Refusal(400, `transactionHash ${transactionHash}: no such trade`);
   const [onChain, ...restOnChain] = [first, ...others].filter((trade) => trade.chain === chain);
   if (onChain === undefined) throw new Refusal(400, `chain ${chain}: that trade is on ${first.chain}`);
@@ -89,7 +89,7 @@ function findSwap(
   return [own, ...restOwn];
 }
 
-function tradesOf({ db }: SandboxCall, hashes: readonly string[]): TradeRow[] {
+function findTrades({ db }: SandboxCall, hashes: readonly string[]): TradeRow[] {
   const list = JSON.stringify(hashes.flatMap(spellings));
   // The plus keeps SQLite from reading all of the chain to find the order.
   return db.all<TradeRow>(
@@ -109,7 +109,7 @@ export const list: Handler<typeof endpoints.list> = ({ hashes, chain, viewerAddr
   const { db, partner, nowMs } = call;
   return Object.fromEntries(
     [...new Set(hashes)].map((hash) => {
-      const ids = tradesOf(call, [hash]).flatMap((trade) => (trade.chain === chain ? [trade.id] : []));
+      const ids = findTrades(call, [hash]).flatMap((trade) => (trade.chain === chain ? [trade.id] : []));
       const comments = [
         ...commentsOfTrades(db, ids, { partner, nowMs, replies: false, viewers: viewerAddresses }).values(),
       ].flat();
@@ -136,11 +136,11 @@ export const ofToken: Handler<typeof endpoints.ofToken> = (input, { db, partner,
   const options = { partner, nowMs, trades: 'commented', replies: false, transactionHash: false } as const;
   const cards = cardsOf(db, ids, options);
   const count = countRows(db, 'comment WHERE chain = ? AND token = ?', place);
-  const items = new Map(cards.flatMap((card) => itemsOf(card, count)));
+  const items = new Map(cards.flatMap((card) => makeItems(card, count)));
   return rows.flatMap(({ id }) => items.get(id) ?? []);
 };
 
-function itemsOf({ itemId, actor, metadata }: Card, commentCount: number) {
+function makeItems({ itemId, actor, metadata }: Card, commentCount: number) {
   const { perpPositionType, perpLeverage, positionAmount, positionAmountWithLeverage, positionStats } = metadata;
   const { tokenChain: chain, tokenSymbol: symbol, tokenName: name, tokenAddress: address } = metadata;
   return metadata.trades.flatMap(({ comments: own = [], ...trade }) =>

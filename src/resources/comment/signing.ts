@@ -1,7 +1,7 @@
 import { decodeBase58, isEvmAddress, isSolanaAddress } from '../../model/address.ts';
 import { type Chain, familyOf } from '../../model/chain.ts';
-import { countCharacters, maxCommentCharacters } from '../../model/comment-text.ts';
 import { unseenIn } from '../../model/safe-text.ts';
+import { countCharacters, maxCommentCharacters } from './comment-text.ts';
 
 /** What a signed text is made of. The transaction value and the comment go in byte for byte. */
 export interface TextFields {

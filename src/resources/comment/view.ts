@@ -24,7 +24,7 @@ const commentColumns: readonly Column<Comment>[] = [
   ),
   column.count('copies', 'Copies', 'copy trades that followed it', ({ metrics }) => metrics?.copyCount),
   column.text('copiedUsd', 'Copied', 'volume of the copy trades, in USD', ({ metrics }) => metrics?.copyVolume, {
-    show: (comment) => formatUsd(usdOf(comment), { compact: true }),
+    show: (comment) => formatUsd(readUsd(comment), { compact: true }),
     align: 'right',
   }),
   column.count('likes', 'Likes', 'likes, and whether one is of a viewer address', ({ metrics }) => metrics?.likeCount, {
@@ -33,7 +33,7 @@ const commentColumns: readonly Column<Comment>[] = [
   column.flag('isAppUserComment', 'Own app', "whether a user of the calling partner's app wrote it", { extra: true }),
 ];
 
-function usdOf({ metrics }: Comment): number | null {
+function readUsd({ metrics }: Comment): number | null {
   const volume = metrics?.copyVolume;
   const usd = volume === null || volume === undefined || volume.trim() === '' ? Number.NaN : Number(volume);
   return Number.isNaN(usd) ? null : usd;
@@ -69,7 +69,7 @@ export const list: View<CommentsAnswer, Comment> = {
 type TokenComment = TokenCommentsAnswer[number];
 
 const holdingHelp = 'tokens the trader holds now; on perps the margin part, negative on shorts';
-const pnlOf = ({ positionDetails }: TokenComment) => positionDetails?.positionStats?.realizedGainsUSD;
+const readPnl = ({ positionDetails }: TokenComment) => positionDetails?.positionStats?.realizedGainsUSD;
 const extra = { extra: true };
 const hash = { extra: true, cut: 'middle' } as const;
 
@@ -92,7 +92,7 @@ const columns: readonly Column<TokenComment>[] = [
     ({ positionDetails }) => positionDetails?.positionAmount,
     extra,
   ),
-  column.pnl('realizedUsd', 'PnL', 'realized PnL of the position, in USD', pnlOf, extra),
+  column.pnl('realizedUsd', 'PnL', 'realized PnL of the position, in USD', readPnl, extra),
   column.count('likes', 'Likes', 'likes of the comment', ({ comment }) => comment.metrics?.likeCount, extra),
   column.count('copies', 'Copies', 'copy trades of the comment', ({ comment }) => comment.metrics?.copyCount, extra),
   column.text('side', 'Side', 'long or short; perps only', ({ trade }) => trade.perpPositionType, extra),

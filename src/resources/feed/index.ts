@@ -1,6 +1,6 @@
 import type { Command } from '../../cli/command.ts';
-import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { everyMsOf, intervalParam, option } from '../../cli/params.ts';
+import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { intervalParam, option, readInterval } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import type { Endpoint, Params } from '../../contract/endpoint.ts';
 import { inputError, usageError } from '../../errors.ts';
@@ -47,7 +47,7 @@ function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): 
       const batches = watchFeed({
         endpoint,
         input,
-        everyMs: everyMsOf(typed.watch),
+        everyMs: readInterval(typed.watch),
         max: typed.max,
         context,
       });
@@ -82,4 +82,4 @@ function checkWatch({ olderThan, cursor, all }: FeedOptions, { options }: Contex
   if (options.format === 'md') throw usageError('--format md needs the end of the list, which --watch does not have');
 }
 
-export const commands = commandsOf(endpoints, views, [feedCommand(endpoints.actor), feedCommand(endpoints.home)]);
+export const commands = deriveCommands(endpoints, views, [feedCommand(endpoints.actor), feedCommand(endpoints.home)]);

@@ -29,7 +29,7 @@ export const actor: Handler<typeof endpoints.actor> = (input, call) => {
     const trade = recommended.get(card.itemId);
     return trade === undefined ? card : { ...card, ...forYou(card, trade) };
   });
-  return { items, pagination: paginationOf(page, endpoints.actor, call) };
+  return { items, pagination: makePagination(page, endpoints.actor, call) };
 };
 
 /** GET /v1/feed: the cards of the profiles that the given wallets' profiles follow in this partner's graph, all their wallets. */
@@ -38,7 +38,7 @@ export const home: Handler<typeof endpoints.home> = (input, call) => {
   const { onlyWithComments, minTradeUsd } = input;
   const scope = { wallets, chains: chainsOf(input.chains), onlyWithComments, minTradeUsd };
   const page = feedPage(call.db, input, () => scope);
-  return { items: cardsOn(page, call), pagination: paginationOf(page, endpoints.home, call) };
+  return { items: cardsOn(page, call), pagination: makePagination(page, endpoints.home, call) };
 };
 
 function cardsOn({ ids }: FeedPage, { db, partner, nowMs }: SandboxCall): Card[] {
@@ -46,7 +46,7 @@ function cardsOn({ ids }: FeedPage, { db, partner, nowMs }: SandboxCall): Card[]
 }
 
 /** The service's form of a page's cursors: with links back to this endpoint that keep every other query parameter. */
-function paginationOf(
+function makePagination(
   { older, newer }: FeedPage,
   endpoint: typeof endpoints.actor | typeof endpoints.home,
   call: SandboxCall,

@@ -9,11 +9,11 @@ const latestHelp = 'the latest trade: buy or sell; tables add its value and whet
 const forYouHelp = 'why the service recommends the card, with a score; needs --include-for-you';
 
 const latestColumns: readonly Column<Card>[] = [
-  column.text('latest', 'Latest', latestHelp, (card) => latestOf(card)?.direction, { show: sayTrade }),
-  column.usd('latestUsd', 'Latest USD', 'value of the latest trade, in USD', (card) => latestOf(card)?.usdCost, {
+  column.text('latest', 'Latest', latestHelp, (card) => findLatest(card)?.direction, { show: sayTrade }),
+  column.usd('latestUsd', 'Latest USD', 'value of the latest trade, in USD', (card) => findLatest(card)?.usdCost, {
     extra: true,
   }),
-  column.text('forYou', 'For you', forYouHelp, ({ forYouTrade }) => forYouTrade && tagsOf(forYouTrade.alphaTags), {
+  column.text('forYou', 'For you', forYouHelp, ({ forYouTrade }) => forYouTrade && formatTags(forYouTrade.alphaTags), {
     extra: true,
   }),
 ];
@@ -34,17 +34,17 @@ export const cards: View<FeedAnswer, Card> = {
   empty: 'Nothing in this feed.',
 };
 
-function latestOf({ metadata }: Card): Card['metadata']['trades'][number] | undefined {
+function findLatest({ metadata }: Card): Card['metadata']['trades'][number] | undefined {
   return metadata.trades[0];
 }
 
 function sayTrade(card: Card): string {
-  const trade = latestOf(card);
+  const trade = findLatest(card);
   const forYou = card.forYouTrade === undefined ? '' : ', for you';
   return trade === undefined ? '–' : `${trade.direction} ${formatUsd(trade.usdCost)}${forYou}`;
 }
 
-function tagsOf(tags: Readonly<Record<string, number>> | undefined): string {
+function formatTags(tags: Readonly<Record<string, number>> | undefined): string {
   return Object.entries(tags ?? {})
     .map(([tag, score]) => `${tag} ${score.toFixed(1)}`)
     .join(', ');

@@ -159,7 +159,7 @@ async function* pollFeed(watch: Watch, place: WatchPlace, say: Say): AsyncGenera
   const isFresh = (card: Card) =>
     place.seen[seenKey(card)] === undefined && (place.sinceSec === null || latestSec(card) >= place.sinceSec);
   const first = await firstPage(watch, place, say);
-  let newestSec = Math.max(...[...first.items, ...Object.values(place.seen)].map(secondOf));
+  let newestSec = Math.max(...[...first.items, ...Object.values(place.seen)].map(getSecond));
   const done = new Set<string>();
   const take = (items: readonly Card[]) => {
     const fresh = items.filter((card) => isFresh(card) && !done.has(seenKey(card))).reverse();
@@ -198,7 +198,7 @@ function seenKey(card: Card): string {
   return `${card.itemId} ${latestSec(card)} ${card.transactionHash ?? ''}`;
 }
 
-function secondOf(one: Card | number): number {
+function getSecond(one: Card | number): number {
   return typeof one === 'number' ? one : latestSec(one);
 }
 

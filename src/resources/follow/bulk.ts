@@ -96,7 +96,7 @@ async function planBulk(source: BulkSource, warn: (text: string) => void): Promi
   const others = badCount === 1 ? '' : ` (and ${badCount - 1} more)`;
   throw new SotraError(
     'usage',
-    `${nameOf(source)} ${first?.unit} ${first?.number}: ${first?.problem}${others}; nothing was sent`,
+    `${nameSource(source)} ${first?.unit} ${first?.number}: ${first?.problem}${others}; nothing was sent`,
     {
       hint: 'Correct the file and run the same command again.',
       details: {
@@ -205,13 +205,13 @@ async function* goodEntries(source: BulkSource, onBad: (bad: BadEntry) => void):
   }
 }
 
-function nameOf({ name }: BulkSource): string {
+function nameSource({ name }: BulkSource): string {
   return name === '-' ? 'stdin' : name;
 }
 
 function changedMeanwhile(source: BulkSource): (bad: BadEntry) => never {
   return ({ unit, number }) => {
-    throw usageError(`${nameOf(source)} ${unit} ${number}: changed while it was being sent`);
+    throw usageError(`${nameSource(source)} ${unit} ${number}: changed while it was being sent`);
   };
 }
 

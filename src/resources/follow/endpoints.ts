@@ -118,9 +118,9 @@ function entryProblem(value: unknown): string | undefined {
   const { addressOrUid, targets, targetType, action } = value;
   if (typeof addressOrUid !== 'string' || !isIdentifier(addressOrUid))
     return problem('addressOrUid', addressOrUid, identifierRule);
-  if (targetType !== undefined && !isOneOf(targetTypes, targetType))
+  if (targetType !== undefined && !isAmong(targetTypes, targetType))
     return problem('targetType', targetType, `must be one of ${targetTypes.join(', ')}`);
-  if (action !== undefined && !isOneOf(actions, action))
+  if (action !== undefined && !isAmong(actions, action))
     return problem('action', action, `must be one of ${actions.join(', ')}`);
   if (!Array.isArray(targets) || targets.length === 0)
     return problem('targets', targets, 'must be an array of at least one target');
@@ -179,7 +179,7 @@ function isIdentifierText(value: unknown): boolean {
   return typeof value === 'string' && isIdentifier(value);
 }
 
-function isOneOf(choices: readonly string[], value: unknown): boolean {
+function isAmong(choices: readonly string[], value: unknown): boolean {
   return typeof value === 'string' && choices.includes(value);
 }
 

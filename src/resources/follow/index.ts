@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineCommand } from '../../cli/command.ts';
-import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import { option } from '../../cli/params.ts';
 import { local } from '../../contract/endpoint.ts';
 import { inputError } from '../../errors.ts';
@@ -47,4 +47,4 @@ const bulk = defineCommand({
     (await import('./bulk.ts')).runBulk({ ...input, fromLine }, context),
 });
 
-export const commands = commandsOf(endpoints, views, [add, bulk]);
+export const commands = deriveCommands(endpoints, views, [add, bulk]);

@@ -25,7 +25,7 @@ function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall
   return db.transaction(() => {
     const byHandle = entries.some((entry) => entry.targetType === 'twitterHandle') ? profilesByHandle(call) : undefined;
     const known = knownWallets(entries, call);
-    const idOf = (identifier: string): string => {
+    const resolveId = (identifier: string): string => {
       const id = known.get(identifier) ?? findProfile(db, identifier, partner);
       known.set(identifier, id);
       return id;
@@ -33,11 +33,11 @@ function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall
     const touched = new Set<string>();
     const steps: { unfollows: boolean; edges: FollowEdge[] }[] = [];
     for (const { addressOrUid, targets, targetType, action } of entries) {
-      const followerId = idOf(addressOrUid);
+      const followerId = resolveId(addressOrUid);
       const unfollows = action === 'unfollow';
       if (steps.at(-1)?.unfollows !== unfollows) steps.push({ unfollows, edges: [] });
       for (const target of targets) {
-        const id = targetType === 'twitterHandle' ? byHandle?.get(handleKey(target)) : idOf(target);
+        const id = targetType === 'twitterHandle' ? byHandle?.get(handleKey(target)) : resolveId(target);
         if (id === undefined) throw new Refusal(404, `targets ${target}: no profile has this Twitter handle`);
         if (id === followerId && !unfollows)
           throw new Refusal(

@@ -19,7 +19,7 @@ export interface UndoFile {
 }
 
 export function undoBytes(entry: BulkEntry): number {
-  return Buffer.byteLength(lineOf(entry));
+  return Buffer.byteLength(writeReversal(entry));
 }
 
 /**
@@ -38,7 +38,7 @@ export async function createUndoFile(path: string, maxBytes: number): Promise<Un
   return {
     path,
     prepend: async (entries) => {
-      const lines = entries.map(lineOf).reverse();
+      const lines = entries.map(writeReversal).reverse();
       const text = Buffer.from(lines.join(''));
       start -= text.length;
       lastBytes = text.length;
@@ -85,7 +85,7 @@ export async function undoPath(asked: string | undefined, source: string, contex
   }
 }
 
-function lineOf(entry: BulkEntry): string {
+function writeReversal(entry: BulkEntry): string {
   return `${JSON.stringify(reversed(entry))}\n`;
 }
 

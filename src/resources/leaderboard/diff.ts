@@ -44,12 +44,12 @@ const sameUsd = 0.005;
  */
 export function compareBoards(before: Board | undefined, now: Board): BoardDiff {
   if (before === undefined) return { before: null, now: now.savedAt, depth: null, unchanged: 0, changes: [] };
-  const depth = Math.min(depthOf(before), depthOf(now));
-  const [placesBefore, placesNow] = [placesOf(before), placesOf(now)];
+  const depth = Math.min(findDepth(before), findDepth(now));
+  const [placesBefore, placesNow] = [listPlaces(before), listPlaces(now)];
   const within = (rank: number | null) => rank !== null && rank <= depth;
   const traders = [...now.traders, ...before.traders.filter(({ profileId }) => !placesNow.has(profileId))];
   const all = traders
-    .map((trader) => changeOf(trader, placesBefore.get(trader.profileId), placesNow.get(trader.profileId), within))
+    .map((trader) => makeChange(trader, placesBefore.get(trader.profileId), placesNow.get(trader.profileId), within))
     .filter((change) => within(change.rank) || within(change.rankBefore));
   const changes = all.filter(({ change, pnlChangeUsd }) => change !== 'pnl' || Math.abs(pnlChangeUsd ?? 0) > sameUsd);
   const isLeft = ({ change }: BoardChange) => Number(change === 'left');
@@ -68,15 +68,15 @@ interface Place {
 }
 
 /** All places where a board shows everybody. */
-function depthOf({ traders, limit }: Board): number {
+function findDepth({ traders, limit }: Board): number {
   return traders.length < limit ? Number.POSITIVE_INFINITY : traders.length;
 }
 
-function placesOf({ traders }: Board): Map<string, Place> {
+function listPlaces({ traders }: Board): Map<string, Place> {
   return new Map(traders.map(({ profileId, pnlUsd }, index) => [profileId, { rank: index + 1, pnlUsd }]));
 }
 
-function changeOf(
+function makeChange(
   { profileId, name, address }: Board['traders'][number],
   before: Place | undefined,
   now: Place | undefined,
@@ -87,7 +87,7 @@ function changeOf(
   const places = rank !== null && rankBefore !== null ? rankBefore - rank : null;
   const stayed = within(rank) && within(rankBefore);
   return {
-    change: stayed ? moveOf(places ?? 0) : within(rank) ? 'entered' : 'left',
+    change: stayed ? chooseMove(places ?? 0) : within(rank) ? 'entered' : 'left',
     profileId,
     name,
     address,
@@ -100,7 +100,7 @@ function changeOf(
   };
 }
 
-function moveOf(places: number): 'up' | 'down' | 'pnl' {
+function chooseMove(places: number): 'up' | 'down' | 'pnl' {
   if (places === 0) return 'pnl';
   return places > 0 ? 'up' : 'down';
 }

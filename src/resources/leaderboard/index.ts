@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../../cli/command.ts';
-import { chartParam, commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import { option, withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
-const compare = () => import('./compare.ts');
 
 export const views = {
   list: async () => (await view()).list,
@@ -60,8 +59,8 @@ const diff = defineCommand({
 
 const plainSections = endpointCommand(endpoints.sections, views.sections, {
   prepare: async (typed, context) => {
-    const { equivalents } = await compare();
-    for (const line of equivalents(typed)) context.note(line);
+    const { listEquivalents } = await import('./old-sections.ts');
+    for (const line of listEquivalents(typed)) context.note(line);
     return typed;
   },
 });
@@ -83,36 +82,11 @@ async function ofWindow(
   return { ...result, view: (await view())[of7d] as never };
 }
 
-const oldInputs = endpoints.sections.params;
-
-const compareCommand = defineCommand({
-  words: ['leaderboard', 'compare'],
-  summary: 'Compare the old leaderboard with the one that takes its place, section by section',
-  description:
-    'Reads the sections of V1 and the board of V2 for each, and names the differences: in the order of the traders, in the value, traders that\n' +
-    'only one version has, and fields that only one fills. For whoever moves from leaderboard sections to leaderboard list.',
-  params: {
-    sections: oldInputs.sections,
-    limit: oldInputs.limit,
-    timeframe: oldInputs.timeframe,
-    check: option.flag('exit 10 where they differ'),
-  },
-  examples: [
-    { argv: '--sandbox leaderboard compare --sections chain-base', says: 'one section' },
-    { argv: '--sandbox leaderboard compare --check --json', says: 'all of them, for CI' },
-  ],
-  uses: ['requests'],
-  exitCodes: [10, ...serviceExitCodes],
-  view: async () => (await compare()).comparison,
-  run: async (input, context) => (await compare()).runCompare(input, context),
-});
-
 const rank = withWatch(endpointCommand(endpoints.rank, views.rank), { rank: 'ranking' });
 
-export const commands = commandsOf(endpoints, views, [
+export const commands = deriveCommands(endpoints, views, [
   withWatch(list, { id: 'profileId', rank: 'rank' }),
   rank,
   sections,
   diff,
-  compareCommand,
 ]);

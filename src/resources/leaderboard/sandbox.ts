@@ -11,15 +11,15 @@ import type * as endpoints from './endpoints.ts';
 /** The period of the copytraded board; the service names its two ends and not its length (wire-facts 3.4): assumed. */
 const copyPeriod = '30d';
 
-function profilesOf(call: SandboxCall, shown: readonly Standing[]): Profile[] {
+function listProfiles(call: SandboxCall, shown: readonly Standing[]): Profile[] {
   const ids = shown.map((standing) => standing.profileId);
   return hydrateProfiles(call.db, ids, { partner: call.partner, nowMs: call.nowMs, full: true }) as Profile[];
 }
 
-function tradersOf(call: SandboxCall, shown: readonly Standing[], viewers: string[] | undefined) {
+function listTraders(call: SandboxCall, shown: readonly Standing[], viewers: string[] | undefined) {
   const withComments = commenters(call.db, call.nowMs);
   const followed = followedByViewers(call.db, viewers, call.partner);
-  return profilesOf(call, shown).map((profile, index) => ({
+  return listProfiles(call, shown).map((profile, index) => ({
     profile,
     pnl: { total: shown[index]?.total ?? 0, perChain: shown[index]?.perChain },
     hasComments: withComments.has(profile.id),
@@ -31,7 +31,7 @@ function tradersOf(call: SandboxCall, shown: readonly Standing[], viewers: strin
 export const list: Handler<typeof endpoints.list> = (input, call) => {
   const { chains, timeframe, onlyWithComments, limit = defaultLimits.leaderboard } = input;
   const shown = standings(call.db, call.nowMs, { chains, timeframe, onlyWithComments, limit });
-  return { traders: tradersOf(call, shown, input.viewerAddresses) };
+  return { traders: listTraders(call, shown, input.viewerAddresses) };
 };
 
 /** GET /v2/leaderboard/ranking: the 1-based place on the same board, `null` when not on it. */
@@ -67,7 +67,7 @@ export const copytraded: Handler<typeof endpoints.copytraded> = (input, call) =>
   const shown = board.slice(0, input.limit ?? defaultLimits.leaderboard);
   const ids = shown.map(({ profileId }) => profileId);
   const pnls = standingsOf(db, nowMs, ids, { chains, timeframe: copyPeriod });
-  const traders = tradersOf(call, pnls, input.viewerAddresses);
+  const traders = listTraders(call, pnls, input.viewerAddresses);
   return {
     periodStartUnix: Math.floor(startMs / 1000),
     periodEndUnix: Math.floor(nowMs / 1000),
@@ -100,7 +100,7 @@ export const sections: Handler<typeof endpoints.sections> = (input, call) => {
     sections: shownSections.map(({ key, title, of, chains }) => {
       const { timeframe, limit = defaultLimits.leaderboard } = input;
       const shown = standings(call.db, call.nowMs, { chains, timeframe, limit });
-      const profiles = profilesOf(call, shown);
+      const profiles = listProfiles(call, shown);
       const entries = profiles.map(({ status: _, ...profile }, index) => ({
         reason: { title: `${title} PnL`, value: String(shown[index]?.total ?? 0), format: 'currency' },
         ...profile,

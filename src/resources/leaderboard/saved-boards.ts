@@ -38,7 +38,7 @@ type Board = z.output<typeof boardSchema>;
 type Filters = Omit<InputOf<typeof list.params>, 'viewerAddresses'>;
 
 export async function saveAnswer(answer: LeaderboardAnswer, filters: Filters, context: Context): Promise<void> {
-  const board = await boardOf(answer, filters, context);
+  const board = await makeBoard(answer, filters, context);
   saveBoard(await boardFolder(filters, context), board);
   const diff = commandLine('diff', filters, context);
   context.note(`Saved the board of ${board.traders.length} traders. Compare with it: ${diff}`);
@@ -60,14 +60,14 @@ export async function runDiff(
   // As many traders as the saved board, unless --limit says otherwise.
   const input = filters.limit === undefined && before !== undefined ? { ...filters, limit: before.limit } : filters;
   const { data } = await context.call(list, input);
-  const now = await boardOf(data, input, context);
+  const now = await makeBoard(data, input, context);
   if (save === true) saveBoard(folder, now);
   if (atMs !== undefined && targetMs !== undefined && atMs > targetMs)
     context.note(`No saved board is that old: compared with the oldest one, of ${new Date(atMs).toISOString()}.`);
   return { kind: 'answer', answer: compareBoards(before, now), view: diffView };
 }
 
-async function boardOf({ traders }: LeaderboardAnswer, filters: Filters, context: Context): Promise<Board> {
+async function makeBoard({ traders }: LeaderboardAnswer, filters: Filters, context: Context): Promise<Board> {
   return {
     version: 1,
     savedAt: new Date(context.world.now()).toISOString(),
@@ -101,8 +101,8 @@ async function boardFolder(filters: Filters, context: Context): Promise<string> 
 
 function saveBoard(folder: string, board: Board): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  replaceFile(fileOf(folder, Date.parse(board.savedAt)), `${JSON.stringify(board)}\n`);
-  for (const atMs of savedTimes(folder).slice(0, -maxBoards)) rmSync(fileOf(folder, atMs), { force: true });
+  replaceFile(nameFile(folder, Date.parse(board.savedAt)), `${JSON.stringify(board)}\n`);
+  for (const atMs of savedTimes(folder).slice(0, -maxBoards)) rmSync(nameFile(folder, atMs), { force: true });
 }
 
 /** When boards were saved, in Unix milliseconds, oldest first. */
@@ -115,7 +115,7 @@ function savedTimes(folder: string): number[] {
 }
 
 function readBoard(folder: string, atMs: number): Board {
-  const file = fileOf(folder, atMs);
+  const file = nameFile(folder, atMs);
   const { data, error } = boardSchema.safeParse(tryParseJson(readStateFile(file)));
   if (data !== undefined) return data;
   throw new SotraError('local-file', `${file} is damaged, or written by another version of sotra`, {
@@ -124,7 +124,7 @@ function readBoard(folder: string, atMs: number): Board {
   });
 }
 
-function fileOf(folder: string, atMs: number): string {
+function nameFile(folder: string, atMs: number): string {
   return join(folder, `${atMs}.json`);
 }
 

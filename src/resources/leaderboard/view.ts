@@ -13,7 +13,7 @@ type SectionEntry = Section['commenters'][number];
 const rankHelp = 'place on this leaderboard';
 const rankColumn: Column<unknown> = column.text('rank', '#', rankHelp, (_, index) => index + 1, { align: 'right' });
 const pnlHelp = 'realized PnL over the requested chains, in USD';
-const profileOf = ({ profile }: Pick<Trader, 'profile'>) => profile;
+const getProfile = ({ profile }: Pick<Trader, 'profile'>) => profile;
 
 function chainPnl(figures: RankAnswer['pnl'], chain: LeaderboardChain): number | null {
   const usd = figures?.perChain?.[chain];
@@ -34,7 +34,7 @@ const followedHelp = 'whether one of the --viewer-addresses follows the trader';
 /** How a row of either leaderboard ends: whether followed, the wallets and the profile's UUID. */
 const lastColumns: readonly Column<Pick<Trader, 'profile' | 'isFollowedByUser'>>[] = [
   column.flag('isFollowedByUser', 'Followed', followedHelp, { extra: true }),
-  ...pickColumns(profileColumns, profileOf, { address: {}, addresses: {}, profileId: {} }),
+  ...pickColumns(profileColumns, getProfile, { address: {}, addresses: {}, profileId: {} }),
 ];
 
 const drops = { roiPercent: 2, winRate: 1, trades: 3 };
@@ -48,7 +48,7 @@ function figureColumns(window: '7d' | '30d'): readonly Column<Trader>[] {
         days === window ? { drop, extra: false } : { extra: true },
       ]),
     );
-  return pickColumns(profileColumns, profileOf, { ...shown('30d'), ...shown('7d') });
+  return pickColumns(profileColumns, getProfile, { ...shown('30d'), ...shown('7d') });
 }
 
 type ListView = View<LeaderboardAnswer, Trader, { timeframe?: '7d' | '30d' }>;
@@ -68,20 +68,24 @@ export const list: ListView = {
   empty: 'Nobody is on this leaderboard.',
   chart: (traders, { timeframe }): ChartModel => ({
     kind: 'bars',
-    title: `Realized PnL by trader and chain${timeframe === undefined ? '' : `, last ${daysOf(timeframe)}`}`,
+    title: `Realized PnL by trader and chain${timeframe === undefined ? '' : `, last ${formatDays(timeframe)}`}`,
     series: [...leaderboardChains.map((chain) => chainTitles[chain]), 'Other'],
-    bars: traders.map(barOf),
+    bars: traders.map(makeBar),
   }),
 };
 
 /** Of 7 days, every column. */
 export const list7d: ListView = {
   ...list,
-  columns: inPlaceOf(figureColumns('30d'), figureColumns('7d'), list.columns),
+  columns: replaceColumns(figureColumns('30d'), figureColumns('7d'), list.columns),
 };
 
 /** The columns with some of them, by their keys, as these are. */
-function inPlaceOf<Row>(before: readonly Column<Row>[], after: readonly Column<Row>[], all: readonly Column<Row>[]) {
+function replaceColumns<Row>(
+  before: readonly Column<Row>[],
+  after: readonly Column<Row>[],
+  all: readonly Column<Row>[],
+) {
   const keys = new Set(before.map(({ key }) => key));
   return all.flatMap((each) => (each.key === before[0]?.key ? after : keys.has(each.key) ? [] : [each]));
 }
@@ -90,7 +94,7 @@ function inPlaceOf<Row>(before: readonly Column<Row>[], after: readonly Column<R
 const roundingUsd = 0.01;
 
 /** PnL by chain; what the total holds of other chains stands last. */
-function barOf({ profile, pnl }: Trader, index: number): Bar {
+function makeBar({ profile, pnl }: Trader, index: number): Bar {
   const chains = leaderboardChains.map((chain) => chainPnl(pnl, chain));
   const other = pnl.total - chains.reduce<number>((sum, usd) => sum + (usd ?? 0), 0);
   return {
@@ -100,7 +104,7 @@ function barOf({ profile, pnl }: Trader, index: number): Bar {
   };
 }
 
-function daysOf(timeframe: '7d' | '30d' | undefined): string {
+function formatDays(timeframe: '7d' | '30d' | undefined): string {
   return timeframe === '7d' ? '7 days' : '30 days';
 }
 
@@ -120,7 +124,7 @@ function explainNoRank({ ranking, pnl }: RankAnswer, input: RankInput): string[]
   if (ranking !== null) return [];
   const { address, chains, onlyWithComments, timeframe } = input;
   const where = chains === undefined ? 'all chains' : chains.map(formatChain).join(', ');
-  const board = `${where}, ${daysOf(timeframe)}${onlyWithComments ? ', traders with comments' : ''}`;
+  const board = `${where}, ${formatDays(timeframe)}${onlyWithComments ? ', traders with comments' : ''}`;
   const total = pnl?.total ?? 0;
   const why =
     total === 0
@@ -148,7 +152,7 @@ export const copytraded: View<CopytradedAnswer, CopiedTrader, { address?: string
     column.count('copies', 'Copies', "copy trades of the trader's comments", ({ copytrades }) => copytrades.count),
     column.count('copiers', 'Copiers', 'different people who copied', ({ copytrades }) => copytrades.distinctActors),
     column.pnl('pnlUsd', 'PnL', pnlHelp, (trader) => trader.pnl.total, { drop: 1 }),
-    ...pickColumns(profileColumns, profileOf, { roiPercent30d: { drop: 3 }, comments30d: { drop: 2 } }),
+    ...pickColumns(profileColumns, getProfile, { roiPercent30d: { drop: 3 }, comments30d: { drop: 2 } }),
     ...lastColumns,
   ],
   empty: 'Nobody was copied in this period.',
@@ -163,7 +167,7 @@ interface SectionRow {
   entry: SectionEntry;
 }
 
-const figureOf = ({ entry }: SectionRow) => entry.reason.value;
+const readFigure = ({ entry }: SectionRow) => entry.reason.value;
 
 /** The old sections, flattened: one line a trader, commenters before others. */
 export const sections: View<SectionsAnswer, SectionRow> = {
@@ -176,7 +180,7 @@ export const sections: View<SectionsAnswer, SectionRow> = {
     column.text('section', 'Section', 'section key', ({ section }) => section.key),
     nameColumn('Trader', ({ entry }) => entry.name),
     column.flag('commenter', 'Comments', commentsHelp, (row) => row.section.commenters.includes(row.entry)),
-    column.text('value', 'Value', 'figure the section ranks by, as the service writes it', figureOf, {
+    column.text('value', 'Value', 'figure the section ranks by, as the service writes it', readFigure, {
       show: ({ entry }) => showReason(entry.reason),
       align: 'right',
     }),
@@ -198,7 +202,7 @@ function pnlColumns(window: '7d' | '30d'): readonly Column<SectionRow>[] {
 /** Of 7 days, every column. */
 export const sections7d: typeof sections = {
   ...sections,
-  columns: inPlaceOf(pnlColumns('30d'), pnlColumns('7d'), sections.columns),
+  columns: replaceColumns(pnlColumns('30d'), pnlColumns('7d'), sections.columns),
 };
 
 function showReason({ value, format }: SectionEntry['reason']): string | CellText {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Command, Result } from '../../cli/command.ts';
-import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-command.ts';
+import { chartParam, deriveCommands, endpointCommand } from '../../cli/endpoint-command.ts';
 import { option, withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { inPath, local } from '../../contract/endpoint.ts';
@@ -40,14 +40,14 @@ function withPrices(name: 'ofToken' | 'ofProfile' | 'one', plain: Command): Comm
     ...plain,
     exitCodes: [3, ...plain.exitCodes],
     run: async (typed: Record<string, unknown>, context: Context): Promise<Result> => {
-      const priceOf = await readPrices(typed, context.world.io);
-      if (priceOf !== undefined && typed['chart'] === true)
+      const getPrice = await readPrices(typed, context.world.io);
+      if (getPrice !== undefined && typed['chart'] === true)
         throw usageError('--chart shows realized PnL only and takes no prices', 'Remove --chart or the prices.');
       const result = await plain.run(typed as never, context);
-      if (priceOf === undefined || (result.kind !== 'answer' && result.kind !== 'items')) return result;
+      if (getPrice === undefined || (result.kind !== 'answer' && result.kind !== 'items')) return result;
       if (context.options.format === 'json' || context.options.format === 'ndjson')
         context.note("Prices fill columns of tables, csv and tsv; JSON is the service's answer unchanged.");
-      const priced = { ...result, view: (await view())[name](priceOf) };
+      const priced = { ...result, view: (await view())[name](getPrice) };
       if (typed['price'] === undefined) return priced;
       if (priced.kind === 'items') return { ...priced, batches: ofOneToken(priced.batches) };
       checkToken([priced.answer].flat(), undefined);
@@ -98,7 +98,7 @@ const find = withPrices(
 );
 
 /** Every command of this noun, and those about the positions of others. */
-export const commands = commandsOf(endpoints, views, [
+export const commands = deriveCommands(endpoints, views, [
   withWatch(ofToken, { id: 'itemId' }),
   withWatch(ofProfile, { id: 'itemId' }),
   find,
@@ -132,7 +132,7 @@ function outOfRange(text: string, atMs: number) {
   const unit = text.length > 10 ? 'milliseconds' : 'seconds';
   const shown = `${text}${isNumber ? ` as Unix ${unit}` : ''}`;
   return inputError((input) => ({
-    message: `${input('timestamp')} ${shown} is ${yearOf(atMs)}, when nothing could trade here`,
+    message: `${input('timestamp')} ${shown} is ${formatYear(atMs)}, when nothing could trade here`,
     hint:
       meant === undefined
         ? 'Give the time of the trade: now, Unix seconds have 10 digits and milliseconds 13.'
@@ -140,7 +140,7 @@ function outOfRange(text: string, atMs: number) {
   }));
 }
 
-function yearOf(atMs: number): string {
+function formatYear(atMs: number): string {
   return Math.abs(atMs) <= 8.64e15 ? `in the year ${new Date(atMs).getUTCFullYear()}` : 'outside the calendar';
 }
 
@@ -174,10 +174,10 @@ function pricesIn(text: string, file: string): PriceOf {
         `--prices-file ${file}: the price of ${written(key)} must be a number from 0, in USD, or null`,
         shape,
       );
-    prices.set(nameOf(key), value);
+    prices.set(nameField(key), value);
   }
   return ({ tokenChain, tokenAddress, tokenSymbol }) =>
-    prices.get(nameOf(`${tokenChain}:${tokenAddress}`)) ?? prices.get((tokenSymbol ?? '').toLowerCase()) ?? null;
+    prices.get(nameField(`${tokenChain}:${tokenAddress}`)) ?? prices.get((tokenSymbol ?? '').toLowerCase()) ?? null;
 }
 
 function readObject(text: string, file: string): object {
@@ -191,7 +191,7 @@ function readObject(text: string, file: string): object {
   return value;
 }
 
-function nameOf(key: string): string {
+function nameField(key: string): string {
   const at = key.indexOf(':');
   return at === -1
     ? key.toLowerCase()

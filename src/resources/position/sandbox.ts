@@ -18,7 +18,7 @@ export const ofToken: Handler<typeof endpoints.ofToken> = (input, call) => {
   const { chain, contractAddress, status, chains } = input;
   // The default filter must not hide the token's own chain (wire-facts 3.5).
   if (chains !== undefined && !chainsOf(chains).includes(chain)) return [];
-  const ids = pageOf(call.db, input, {
+  const ids = makePage(call.db, input, {
     where: ['p.chain = ? AND p.token = ?', chain, storedToken(call.db, chain, contractAddress)],
     byValue: [status === 'open' ? 'p.amount DESC' : 'p.realized_usd DESC'],
   });
@@ -38,7 +38,7 @@ export const ofProfile: Handler<typeof endpoints.ofProfile> = (input, call) => {
   const sinceMs = nowMs - windowMs['30d'];
   const soldCost = `CASE WHEN p.latest_ms <= ? THEN 0 ELSE (SELECT coalesce(sum(t.margin_cost_usd), 0) FROM trade t
     WHERE t.position_id = p.id AND t.at_ms > ? AND t.intent = 'exit') END DESC`;
-  const ids = pageOf(db, input, {
+  const ids = makePage(db, input, {
     where: [`p.wallet ${oneOf} AND p.chain ${oneOf}`, JSON.stringify(wallets), JSON.stringify(chainsOf(chains))],
     byValue: status === 'open' ? [soldCost, sinceMs, sinceMs] : ['p.sell_count = 0, p.realized_usd DESC'],
   });
@@ -80,7 +80,7 @@ const isOpen = `(p.superseded = 0 AND p.amount > 0
   AND p.amount * (SELECT k.price FROM token k WHERE k.chain = p.chain AND k.address = p.token) >= ?)`;
 
 /** Ids, ties in their order. `latest`: open ones by when they opened, closed ones by their last trade. Source: section "positions". */
-function pageOf(
+function makePage(
   db: Db,
   { status, sort = 'value', page = 1, limit = defaultLimits.positions }: Page,
   { where: [where, ...wanted], byValue }: { where: SqlPart; byValue: SqlPart },

@@ -86,7 +86,7 @@ function positionsChart(cards: readonly Card[]): ChartModel {
     title: 'Realized PnL by position, all time',
     series: ['realized'],
     bars: cards.map(({ metadata }) => ({
-      label: `${symbolOf(metadata)} ${metadata.perpPositionType ?? metadata.tokenChain}`,
+      label: `${nameToken(metadata)} ${metadata.perpPositionType ?? metadata.tokenChain}`,
       totalUsd: metadata.positionStats.realizedGainsUSD,
       partsUsd: [metadata.positionStats.realizedGainsUSD],
     })),
@@ -97,7 +97,9 @@ function tradesChart([card]: readonly Card[]): ChartModel {
   return {
     kind: 'time',
     title:
-      card === undefined ? '' : `Buys and sells of ${symbolOf(card.metadata)} on ${card.metadata.tokenChain} over time`,
+      card === undefined
+        ? ''
+        : `Buys and sells of ${nameToken(card.metadata)} on ${card.metadata.tokenChain} over time`,
     up: 'buys',
     down: 'sells',
     moments: (card?.metadata.trades ?? []).map(({ timestamp, usdCost, direction }) => ({
@@ -108,6 +110,6 @@ function tradesChart([card]: readonly Card[]): ChartModel {
   };
 }
 
-function symbolOf({ tokenSymbol, tokenAddress }: Card['metadata']): string {
+function nameToken({ tokenSymbol, tokenAddress }: Card['metadata']): string {
   return tokenSymbol ?? shortAddress(tokenAddress);
 }

@@ -1,4 +1,4 @@
-import { chartParam, commandsOf, endpointCommand } from '../../cli/endpoint-command.ts';
+import { chartParam, deriveCommands, endpointCommand } from '../../cli/endpoint-command.ts';
 import { withWatch } from '../../cli/params.ts';
 import { inputError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
@@ -36,4 +36,4 @@ const deleteName = endpointCommand(endpoints.deleteName, views.deleteName, {
   confirms: ({ identifier }) => `remove the name and avatar of ${identifier} at your partner`,
 });
 
-export const commands = commandsOf(endpoints, views, [get, setName, deleteName]);
+export const commands = deriveCommands(endpoints, views, [get, setName, deleteName]);

@@ -27,8 +27,8 @@ function flags({ isNSFW }: Profile): string | undefined {
 const followedHelp = 'whether one of the --viewer-addresses follows it';
 const own = ({ metrics }: Profile) => metrics?.thisPartner;
 const all = ({ metrics }: Profile) => metrics?.allPartners;
-const commentsOf = ({ metrics }: Profile) => metrics?.comments;
-const copiesOf = ({ metrics }: Profile) => metrics?.copytradedAllTime;
+const readComments = ({ metrics }: Profile) => metrics?.comments;
+const readCopies = ({ metrics }: Profile) => metrics?.copytradedAllTime;
 const minutesHeld = ({ metadata }: Profile) => metadata.medianHoldingTimeMinutes;
 
 const columns: readonly Column<Profile>[] = [
@@ -43,10 +43,10 @@ const columns: readonly Column<Profile>[] = [
   column.text('following', 'Following', 'profiles it follows there', (profile) => own(profile)?.followingCount, {
     show: (profile) => both(own(profile)?.followingCount, all(profile)?.followingCount),
   }),
-  column.text('comments', 'Comments', 'swap comments', (profile) => commentsOf(profile)?.commentCountAllTime, {
+  column.text('comments', 'Comments', 'swap comments', (profile) => readComments(profile)?.commentCountAllTime, {
     show: sayComments,
   }),
-  column.text('copiedUsd', 'Copied', 'volume of its copy trades, in USD', (profile) => copiesOf(profile)?.volumeUSD, {
+  column.text('copiedUsd', 'Copied', 'volume of its copy trades, in USD', (profile) => readCopies(profile)?.volumeUSD, {
     show: sayCopies,
   }),
   column.text('holdingMinutes', 'Holds for', 'median holding time, in minutes', minutesHeld, {
@@ -65,12 +65,12 @@ function both(own: Figure, all: Figure): string {
 }
 
 function sayComments(profile: Profile): string {
-  const comments = commentsOf(profile);
+  const comments = readComments(profile);
   return `${formatCount(comments?.commentCountAllTime)} (${formatCount(comments?.commentCount30d)} in 30 days)`;
 }
 
 function sayCopies(profile: Profile): string {
-  const copies = copiesOf(profile);
+  const copies = readCopies(profile);
   return `${formatUsd(copies?.volumeUSD)} in ${formatCount(copies?.count)} trades by ${formatCount(copies?.distinctActors)} people`;
 }
 
@@ -124,18 +124,18 @@ export const get = recordView<Profile>(columns, {
     kind: 'bars',
     title: `Realized PnL of ${profile?.name ?? 'the profile'}: 7 days against 30`,
     series: ['7 days', '30 days'],
-    bars: profile === undefined ? [] : barsOf(profile),
+    bars: profile === undefined ? [] : makeBars(profile),
   }),
 });
 
 /** Realized PnL of 7 and of 30 days, in all and by chain; without chains that have no figures. */
-function barsOf({ metadata }: Profile): Bar[] {
+function makeBars({ metadata }: Profile): Bar[] {
   const scopes = [
     { name: 'All chains', week: metadata.pnl7d, month: metadata.pnl30d },
     ...leaderboardChains.map((chain) => ({
       name: chainTitles[chain],
-      week: figureOf(metadata.perChainPnl7d?.[chain]),
-      month: figureOf(metadata.perChainPnl30d?.[chain]),
+      week: readFigure(metadata.perChainPnl7d?.[chain]),
+      month: readFigure(metadata.perChainPnl30d?.[chain]),
     })),
   ];
   return scopes
@@ -146,7 +146,7 @@ function barsOf({ metadata }: Profile): Bar[] {
     ]);
 }
 
-function figureOf(value: unknown): number | null {
+function readFigure(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
 }
 

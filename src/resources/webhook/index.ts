@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Command, defineCommand } from '../../cli/command.ts';
-import { commandsOf, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import { httpAddress, option, withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
@@ -172,7 +172,7 @@ const validate: Command = {
   },
 };
 
-export const commands = commandsOf(endpoints, views, [
+export const commands = deriveCommands(endpoints, views, [
   ...[register, withWatch(list, { id: 'uid' }), addAddresses, sync, resume, withWatch(jobs, { id: 'job' }), removeJob],
   ...[secret, remove, validate],
   ...receiveCommands,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../../../src/context.ts';
 import { SotraError } from '../../../../src/errors.ts';
-import { bodyOf, type SendableComment, send } from '../../../../src/resources/comment/post.ts';
+import { makeBody, type SendableComment, send } from '../../../../src/resources/comment/post.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps } from '../../../support/traders.ts';
 
 const comment: SendableComment = {
@@ -43,7 +43,7 @@ const found = (...comments: readonly object[]) => ({ data: { [swaps.good]: { com
 
 test('the body of a post has the fields that were signed and no other', () => {
   const more = { message: 'text', layout: 'five-line', tokenAddress: `0x${degen.slice(2).toUpperCase()}` };
-  expect(bodyOf({ ...comment, ...more })).toEqual({
+  expect(makeBody({ ...comment, ...more })).toEqual({
     ...{ transactionHash: swaps.good, chain: 'base', tokenAddress: degen, commentText: 'gm' },
     ...{ signature: '0x12', signerAddress: evmTrader.address },
   });
