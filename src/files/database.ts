@@ -1,14 +1,4 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  type Stats,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Libsql from 'libsql';
 import { parseJson } from '../model/json.ts';
@@ -84,14 +74,15 @@ export function openDatabase(file: string, options: DatabaseOptions): Db {
 
 /** Makes a closed draft like other databases: it has a log, and survives a crash of the machine. Errors: those of the file system. */
 export function finishDraft(file: string): void {
-  const handle = openSync(file, 'r+');
+  const raw = new Libsql(file);
   try {
-    // The two version numbers of SQLite's file format. The first to open it would set them too, and sync the disk four times for that.
-    writeSync(handle, Uint8Array.of(2, 2), 0, 2, 18);
-    fsyncSync(handle);
+    raw.exec('PRAGMA journal_mode = WAL');
   } finally {
-    closeSync(handle);
+    raw.close();
   }
+  const handle = openSync(file, 'r+');
+  fsyncSync(handle);
+  closeSync(handle);
 }
 
 /** What a database says of itself; `version` is SQLite's user_version. One statement, as another process may be making the tables. */

@@ -17,7 +17,7 @@ const separators: readonly Separator[] = [',', '\t', ';'];
 const maxCellLines = 100;
 
 /** What a first line holds most of outside of quotes; `undefined` where it has one cell. */
-export function findSeparator(head: string): Separator | undefined {
+export function separatorOf(head: string): Separator | undefined {
   const bare = head.replaceAll(/"[^"]*(?:"|$)/g, '');
   const counts = separators.map((separator) => bare.split(separator).length);
   const maxCells = Math.max(...counts);
@@ -29,7 +29,7 @@ export function findSeparator(head: string): Separator | undefined {
  * the rest of the file. Memory: one batch. Errors: those of `readBlocks`.
  */
 export async function* readTable(file: TextFile): AsyncGenerator<readonly TableRow[]> {
-  const separator = findSeparator(file.head) ?? ',';
+  const separator = separatorOf(file.head) ?? ',';
   let width: number | undefined;
   let [waiting, firstLine]: [string[], number] = [[], 1];
   const makeRow = (cells: string[], line: number, text: string): TableRow => {

@@ -1,6 +1,6 @@
 import { usageError } from '../errors.ts';
 import { readItems } from '../files/json-items.ts';
-import { columnsOf, findSeparator, readTable, type TableRow } from '../files/table.ts';
+import { columnsOf, readTable, separatorOf, type TableRow } from '../files/table.ts';
 import {
   type Block,
   type FileBytes,
@@ -34,7 +34,7 @@ export async function* readAddressFile(
   const file = await openTextFile(source);
   const head = file.head.trim();
   // An open quote: a header that continues in the next line.
-  const isTable = findSeparator(file.head) !== undefined || head.split('"').length % 2 === 0;
+  const isTable = separatorOf(file.head) !== undefined || head.split('"').length % 2 === 0;
   if (file.isArray) yield* arrayItems(file, column);
   else if (head.startsWith('{') || (head.startsWith('"') && !isTable)) yield* jsonLines(file, column);
   else if (isTable && !head.startsWith('ext:')) yield* tableRows(file, column);

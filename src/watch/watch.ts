@@ -11,7 +11,6 @@ import {
   type Cell,
   cellValue,
   knownColumns,
-  listBlocks,
   readLoosely,
   type View,
 } from '../output/view.ts';
@@ -120,7 +119,7 @@ const changesView: View<unknown, RowChange> = {
 async function* drawnFrames(watch: Watch): AsyncGenerator<Frame> {
   const { context, everyMs, typed, key } = watch;
   let status = '';
-  let before: { rows: Snapshot; blocks: Cell[][][] } | undefined;
+  let before: Snapshot | undefined;
   let last: Frame = { answer: undefined, view: { layout: 'table', rows: () => [], columns: [] }, notes: [] };
   const say = (text: string) => {
     status = text;
@@ -130,7 +129,7 @@ async function* drawnFrames(watch: Watch): AsyncGenerator<Frame> {
       status = '';
       const { view, answer } = result;
       const rows = takeSnapshot(view, { answer, input: typed, id: key.id, columns: view.columns });
-      const changes = before === undefined ? [] : compareSnapshots(before.rows, rows, '', key);
+      const changes = before === undefined ? [] : compareSnapshots(before, rows, '', key);
       const left = changes.filter(({ change }) => change === 'left').map(({ name, item }) => name ?? item);
       const notes = [
         ...(left.length === 0 ? [] : [`Left: ${left.join(', ')}.`]),
@@ -138,47 +137,29 @@ async function* drawnFrames(watch: Watch): AsyncGenerator<Frame> {
         ...(readLoosely(() => view.notes?.(answer as never, typed as never)) ?? []),
         ...(rows.size === 0 && view.empty !== undefined ? [view.empty] : []),
       ];
-      last = { answer, view: before === undefined ? view : markedView(view, before, key), notes };
-      before = { rows, blocks: blockCells(view, answer, typed) };
+      last = { answer, view: before === undefined ? view : markView(view, before, key), notes };
+      before = rows;
     }
     const time = new Date(context.world.now()).toISOString().slice(11, 19);
     yield { ...last, notes: [...last.notes, `${time}Z, every ${everyMs / 1000} s. ${status || 'Ctrl-C stops.'}`] };
   }
 }
 
-function blockCells(view: AnyView, answer: unknown, input: unknown): Cell[][][] {
-  return listBlocks(view, answer, input).map(({ columns, rows }) =>
-    rows.map((row, index) => columns.map((each) => cellValue(each, row, index))),
-  );
-}
-
 /** The view with a mark at each cell that differs from before, and a plus at a row that is new. */
-function markedView(view: AnyView, before: { rows: Snapshot; blocks: Cell[][][] }, { id, rank }: RowKey): AnyView {
+function markView(view: AnyView, before: Snapshot, { id, rank }: RowKey): AnyView {
   const idColumn = view.columns.find(({ key }) => key === id);
-  const findCells = (row: unknown, index: number) =>
-    before.rows.get(idColumn === undefined ? '' : String(cellValue(idColumn, row, index)))?.cells;
-  return {
-    ...view,
-    columns: view.columns.map((each, place) =>
-      markedColumn(each, (value, row, index) => {
-        const cells = findCells(row, index);
-        if (cells === undefined) return place === 0 ? '+' : undefined;
-        return chooseMark(each, value, cells[each.key], rank);
-      }),
-    ),
-    blocks: (answer, input) =>
-      listBlocks(view, answer, input).map((block, number) => ({
-        ...block,
-        columns: block.columns.map((each, place) =>
-          markedColumn(each, (value, _, index) =>
-            chooseMark(each, value, before.blocks[number]?.[index]?.[place], rank),
-          ),
-        ),
-      })),
-  };
+  const columns = view.columns.map((each, place) =>
+    markColumn(each, (value, row, index) => {
+      const item = idColumn === undefined ? '' : String(cellValue(idColumn, row, index));
+      const cells = before.get(item)?.cells;
+      if (cells === undefined) return place === 0 ? '+' : undefined;
+      return chooseMark(each, value, cells[each.key], rank);
+    }),
+  );
+  return { ...view, columns };
 }
 
-function markedColumn(
+function markColumn(
   each: AnyColumn,
   markFor: (value: Cell, row: unknown, index: number) => string | undefined,
 ): AnyColumn {

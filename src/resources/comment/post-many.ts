@@ -52,8 +52,6 @@ interface Batch {
 const refusals = ['bad-request', 'conflict', 'not-found', 'too-large', 'request-refused'];
 /** A screen or two; who wants to read more of them does so before posting. */
 const maxPreviews = 10;
-/** A table of one line each would be all headers. */
-const linesPerTable = 20;
 
 /** Posts the comments of a file in order, none twice. Errors: `partial` where some were refused, or after some were posted. */
 export async function postMany(input: PostManyInput, context: Context): Promise<Result> {
@@ -88,10 +86,7 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
   const journal = openJournal(await context.dataDirectory(), origin, context.world);
   // A service on this machine can be reset, so there the journal is checked against it.
   const mayBeReset = kind === 'sandbox' || isLoopback(hostname);
-  const results = postAll(open, { journal, mayBeReset, context });
-  const { format } = context.options;
-  const asTable = format === 'table' || (format === undefined && context.world.io.out.isTTY);
-  return { kind: 'items', batches: asTable ? groupResults(results) : results, view, live: true };
+  return { kind: 'items', batches: postAll(open, { journal, mayBeReset, context }), view, live: true };
 }
 
 async function confirmAll(ready: readonly SignedLine[], origin: string, context: Context): Promise<void> {
@@ -107,23 +102,6 @@ async function confirmAll(ready: readonly SignedLine[], origin: string, context:
 
 async function* notSent(ready: readonly SignedLine[]): AsyncGenerator<readonly PostResult[]> {
   yield ready.map((one) => makeResult(one, { result: 'not sent' }));
-}
-
-/** The same results in fewer, larger batches; those before an error come before it. */
-async function* groupResults(results: AsyncGenerator<readonly PostResult[]>): AsyncGenerator<readonly PostResult[]> {
-  let waiting: PostResult[] = [];
-  try {
-    for await (const batch of results) {
-      waiting = waiting.concat(batch);
-      if (waiting.length < linesPerTable) continue;
-      yield waiting;
-      waiting = [];
-    }
-  } catch (thrown) {
-    if (waiting.length > 0) yield waiting;
-    throw thrown;
-  }
-  if (waiting.length > 0) yield waiting;
 }
 
 function makeResult({ line, comment }: { line: number; comment: AuthoredComment }, outcome: Outcome): PostResult {
