@@ -2,7 +2,7 @@ import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { writeReadyFiles } from '../files/durable-file.ts';
-import { withoutFlagged } from '../output/foreign-text.ts';
+import { withoutFlagged } from '../output/flagged.ts';
 import { formatCount } from '../output/format.ts';
 import { safeJson } from '../output/json.ts';
 import { untilAborted } from '../pages/live-log.ts';

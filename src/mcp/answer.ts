@@ -2,8 +2,8 @@ import type { Result } from '../cli/command.ts';
 import { usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import { safeText } from '../model/safe-text.ts';
-import { isForeign } from '../output/foreign-text.ts';
 import { type AnyColumn, type AnyView, cellValue, knownColumns, listBlocks, listRows } from '../output/view.ts';
+import { isForeign } from './foreign-text.ts';
 import type { Cell, Table, ToolAnswer } from './tool.ts';
 
 export interface AnswerOptions {

@@ -4,7 +4,7 @@ import { usageError } from '../errors.ts';
 import { textsOf } from '../http/batch.ts';
 import type { Io } from '../world.ts';
 import type { DrawOptions } from './color.ts';
-import { withoutFlagged } from './foreign-text.ts';
+import { withoutFlagged } from './flagged.ts';
 import type { Form, Rows } from './form.ts';
 import type { JqFilter } from './jq.ts';
 import { compactJson, rowLines, visibleJson } from './json.ts';

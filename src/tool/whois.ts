@@ -17,7 +17,7 @@ import {
 import { identifierSchema } from '../model/identifier.ts';
 import type { Profile } from '../model/profile.ts';
 import { column } from '../output/columns.ts';
-import { withoutFlagged } from '../output/foreign-text.ts';
+import { withoutFlagged } from '../output/flagged.ts';
 import { formatCount, formatUsd } from '../output/format.ts';
 import type { View } from '../output/view.ts';
 import { get as getProfile } from '../resources/profile/endpoints.ts';

@@ -12,7 +12,7 @@ import { leaderboardChains } from '../../model/chain.ts';
 import { parseMoment } from '../../model/duration.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { shellLine } from '../../model/shell.ts';
-import { withoutFlagged } from '../../output/foreign-text.ts';
+import { withoutFlagged } from '../../output/flagged.ts';
 import { compareBoards, diff as diffView } from './diff.ts';
 import { type LeaderboardAnswer, list } from './endpoints.ts';
 

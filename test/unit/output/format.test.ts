@@ -184,36 +184,6 @@ test('gains and losses carry a tone and a sign, so the meaning is not by color a
   expect([Number.NaN, null, undefined].map(chooseTone)).toEqual(['muted', 'muted', 'muted']);
 });
 
-test('figures are rounded as Intl.NumberFormat rounds them', () => {
-  const sizes = fc.oneof(
-    fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
-    fc.double({ min: 0, max: 1e17, noNaN: true }),
-    fc.double({ min: 1, max: 1e6, noNaN: true }),
-    fc.double({ min: 990, max: 1010, noNaN: true }),
-    fc
-      .tuple(fc.nat(99), fc.integer({ min: 3, max: 18 }))
-      .map(([part, power]) => Number(`${9_990_000 + part * 100}e${power - 6}`)),
-    fc.double({ min: 1e-9, max: 1, noNaN: true }),
-    fc.tuple(fc.nat(1e9), fc.nat(8)).map(([digits, places]) => Number(`${digits}5e-${places + 1}`)),
-  );
-  const intl = (size: number, minimumFractionDigits: number, maximumFractionDigits: number) =>
-    new Intl.NumberFormat('en-US', { minimumFractionDigits, maximumFractionDigits }).format(size);
-  const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 });
-  fc.assert(
-    fc.property(sizes, (size) => {
-      expect(formatCount(size)).toBe(intl(size, 0, 0));
-      if (size >= 1000) expect(formatAmount(size, { compact: true })).toBe(compact.format(size));
-      if (size >= 1) {
-        expect(formatUsd(size)).toBe(`$${intl(size, 2, 2)}`);
-        expect(formatPercent(size)).toBe(`${intl(size, 1, 1)}%`);
-        expect(formatAmount(size)).toBe(intl(size, 0, size < 1000 ? 4 : 2));
-      } else if (size >= 1e-9)
-        expect(formatUsd(size)).toBe(`$${intl(size, 2, Math.max(2, 2 - Math.floor(Math.log10(size))))}`);
-    }),
-    { numRuns: size(300, 1000) },
-  );
-});
-
 test('no figure, however odd, makes a format throw or leak an exponent', () => {
   fc.assert(
     fc.property(fc.double(), (value) => {
