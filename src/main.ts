@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isatty, type WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
@@ -126,15 +126,6 @@ async function ask(question: string, { hidden }: { hidden: boolean }): Promise<s
   return askLine({ question, hidden, input: process.stdin, output: process.stderr, stop });
 }
 
-/** libsql has Node write its whole report, which takes 5 ms, to learn whether the C library is glibc: the loader that Node names says so too. */
-function shortenReport(): void {
-  const start = Buffer.alloc(4096);
-  const self = openSync(process.execPath, 'r');
-  readSync(self, start);
-  closeSync(self);
-  if (start.includes('/ld-linux')) process.report.getReport = () => ({ header: { glibcVersionRuntime: 'glibc' } });
-}
-
 const maxYoungBytes = 8 * 1024 * 1024;
 
 const world: World = {
@@ -185,7 +176,6 @@ const world: World = {
     return { exitCode: () => child.exitCode, stop: () => void child.kill() };
   },
   openSandbox: async (options) => {
-    shortenReport();
     const demo = existsSync(options.file) ? undefined : (await import('./sandbox/db/demo-file.ts')).readDemoAside();
     // Who waits for it hears of an error.
     demo?.catch(() => undefined);
