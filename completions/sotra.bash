@@ -4,7 +4,7 @@
 _sotra_children() {
   case "$1" in
   '') echo 'leaderboard profile follow feed token position comment webhook inbox init tour wait ui whois alias auth context key doctor completion sandbox request history bundle probe mcp openapi commands help' ;;
-  'leaderboard') echo 'list rank copytraded sections diff compare' ;;
+  'leaderboard') echo 'list rank copytraded sections diff' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
   'follow') echo 'add remove bulk plan' ;;
   'feed') echo 'actor home' ;;
@@ -34,7 +34,6 @@ _sotra_flags() {
   'leaderboard copytraded') echo '--address --chains --limit --viewer-addresses' ;;
   'leaderboard sections') echo '--limit --sections --timeframe' ;;
   'leaderboard diff') echo '--since --save --chains --only-with-comments --timeframe --limit' ;;
-  'leaderboard compare') echo '--sections --limit --timeframe --check' ;;
   'profile get') echo '--viewer-addresses --chart --watch' ;;
   'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max --watch' ;;
   'profile followers') echo '--cursor --limit --all --max' ;;
@@ -125,8 +124,6 @@ _sotra_values() {
   'leaderboard diff --chains') echo 'base solana ethereum hyperliquid @list' ;;
   'leaderboard diff --timeframe') echo '7d 30d' ;;
   'leaderboard diff --columns') echo 'change rank rankBefore name pnlUsd pnlChangeUsd address pnlBeforeUsd places profileId @list' ;;
-  'leaderboard compare --timeframe') echo '7d 30d' ;;
-  'leaderboard compare --columns') echo 'section difference name list placeV1 placeV2 valueV1 valueV2 profileId @list' ;;
   'profile get --viewer-addresses') echo '@aliases @list' ;;
   'profile get --columns') echo 'name id status handles addresses externalId followers following comments copiedUsd holdingMinutes nsfw isFollowedByUser pnl7dUsd pnl30dUsd @list' ;;
   'profile get 1') echo '@aliases' ;;
