@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { type Leak, runLine, strayIn, treeLines, ways } from '../support/canary-commands.ts';
-import { listenOnce, liveWays, watchOnce } from '../support/canary-live.ts';
 import { canaryWorld, echoScripts } from '../support/canary-world.ts';
 import { scripts } from '../support/faults.ts';
 
@@ -47,37 +46,4 @@ test('every line of every command, in every way of printing, against every fault
   for (const { argv, holds, where } of leaks) process.stdout.write(`${argv}: ${holds.join(', ')} in ${where}\n`);
   for (const each of ours) process.stdout.write(`${each}\n`);
   expect({ leaks: leaks.slice(0, 20), ours: ours.slice(0, 20), stray }).toEqual({ leaks: [], ours: [], stray: [] });
-});
-
-// Each takes as long as what it waits for: every fault with every command, the ways of printing in turn.
-test('every command that goes on until it is stopped, against every fault and echo', async () => {
-  const world = await canaryWorld();
-  const watched = [
-    'feed actor 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2',
-    'feed home 0xb129d76820940a14c764df8b223d8e39cf94a122',
-  ];
-  const faults = Object.entries({ healthy: world.healthy, ...echoScripts, ...scripts });
-  const started = performance.now();
-  const leaks: string[] = [];
-  const codes: Record<number, number> = {};
-  let cells = 0;
-  for (const [index, [fault, script]] of faults.entries())
-    for (const way of fault === 'healthy' ? liveWays : [liveWays[index % liveWays.length] ?? '', '--verbose --json'])
-      for (const command of ['webhook listen', ...watched]) {
-        const ran = await (command === 'webhook listen'
-          ? listenOnce(way, script, world)
-          : watchOnce(command, way, script, world));
-        cells += 1;
-        codes[ran.code] = (codes[ran.code] ?? 0) + 1;
-        const isForeign = command !== 'webhook listen' && /echo in (another shape|a list)/.test(fault);
-        for (const { where, holds, text } of isForeign ? [] : ran.leaks)
-          leaks.push(`${command} ${way} (${fault}): ${holds.join(', ')} in ${where}: ${text}`);
-        if (ran.code === 1) leaks.push(`${command} ${way} (${fault}) ended with ${ran.code}: ${ran.err.slice(0, 300)}`);
-      }
-  const stray = strayIn(world);
-  const seconds = Math.round((performance.now() - started) / 1000);
-  process.stdout.write(
-    `${JSON.stringify({ live: cells, seconds, codes, leaks: leaks.length, stray: stray.length })}\n`,
-  );
-  expect({ leaks: leaks.slice(0, 20), stray }).toEqual({ leaks: [], stray: [] });
 });

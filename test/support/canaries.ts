@@ -20,12 +20,12 @@ export const phrase = 'gloom napkin zebra walnut rhythm orphan lizard jungle ham
 
 export type Secret = 'recovery phrase' | 'EVM key' | 'Solana key' | 'password' | 'API key' | 'webhook secret';
 
-const ofText = (text: string): string[] => [
+/** Plain, and as JSON (also that of writers that escape the slash) and addresses escape it. */
+const spellingsOf = (text: string): string[] => [
   text,
   JSON.stringify(text).slice(1, -1),
   JSON.stringify(text).slice(1, -1).replaceAll('/', '\\/'),
   encodeURIComponent(text),
-  ...ofBytes(Buffer.from(text)),
 ];
 
 function ofBytes(bytes: Buffer): string[] {
@@ -38,8 +38,6 @@ function ofBytes(bytes: Buffer): string[] {
     encodeBase58(bytes),
     [...bytes].join(','),
     [...bytes].join(', '),
-    [...bytes].join('\n'),
-    [...bytes].join(' '),
     BigInt(`0x${hex}`).toString(),
   ];
 }
@@ -60,13 +58,13 @@ const forms: Readonly<Record<Secret, readonly string[]>> = {
     ...partsOf(encodeBase58(pair).slice(0, 44)),
     ...partsOf([...seed].join(',')),
   ],
-  password: [...ofText(password), ...partsOf(password)],
+  password: [...spellingsOf(password), ...partsOf(password)],
   'recovery phrase': phrase.split(' '),
-  'API key': [...ofText(apiKey), ...partsOf(apiKey)],
+  'API key': [...spellingsOf(apiKey), ...partsOf(apiKey)],
   'webhook secret': [
-    ...ofText(webhookSecret),
+    ...spellingsOf(webhookSecret),
     ...partsOf(webhookSecret),
-    ...ofText(namedSecret),
+    ...spellingsOf(namedSecret),
     ...partsOf(namedSecret.slice(8)),
   ],
 };

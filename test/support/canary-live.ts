@@ -45,23 +45,6 @@ function leaksOf(texts: Readonly<Record<string, string>>): Live['leaks'] {
     .filter(({ holds }) => holds.length > 0);
 }
 
-/** A feed that is watched while the service answers so, and then well again. */
-export async function watchOnce(command: string, way: string, script: Script, world: CanaryWorld): Promise<Live> {
-  const trace = join(world.outputs, `live-${numbers.next().value}.har`);
-  const argv = `${command} --watch 100ms ${way.replace('@@', trace)} --retries 20 --timeout 100ms`;
-  const seen = () => world.service.requests.length;
-  const before = seen();
-  let faulty = before;
-  world.answerAs(script);
-  const { out, err, code } = await runUntil(argv, world, async (isOver) => {
-    await until(() => isOver() || seen() >= before + 2);
-    faulty = seen();
-    world.answerAs(world.healthy);
-    await until(() => isOver() || seen() >= faulty + 2);
-  });
-  return { out, err, code, leaks: leaksOf({ stdout: out, stderr: err }) };
-}
-
 /** Signed in the way of the service, by one of the secrets of `hook.secret`. */
 function signed(body: string, by: string): Record<string, string> {
   const t = Math.floor(Date.now() / 1000);
