@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { GlobalOptions } from './cli/globals.ts';
 import type { KnownCommands } from './cli/outline.ts';
 import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
-import { createFitCheck } from './contract/fits.ts';
+import { findMisfit } from './contract/misfit.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
 import { messageOf, orUndefined, SotraError, usageError } from './errors.ts';
 import { maxAnswerBytes, readBody } from './http/body.ts';
@@ -174,7 +174,6 @@ export function createContext({
     return (await import('./log/keep-calls.ts')).openCallLog(logged);
   });
   const takeTurn = options.rate === undefined ? undefined : createRate(options.rate, world);
-  const fits = createFitCheck();
   let misfits = 0;
   const misfitTexts = new Set<string>();
   let asked = false;
@@ -203,9 +202,8 @@ export function createContext({
       maxWaitMs: options.maxWaitMs,
       maxBodyBytes: world.maxAnswerBytes ?? maxAnswerBytes,
       readBody,
-      fits,
+      findMisfit: options.strict ? await strictCheck() : findMisfit,
       strict: options.strict,
-      ...(options.strict && (await import('./contract/known-values.ts'))),
       signal: world.signal,
       now: world.now,
       random: world.random,
@@ -349,4 +347,10 @@ function keyMissing({ baseUrl, context, isElsewhere, keyRefusedFor }: Service): 
   return new SotraError('key-missing', `no API key for ${origin}${why}`, {
     hint: `Set SOTRA_API_KEY, or store one with sotra auth login${where}.`,
   });
+}
+
+/** Also finds values that the document does not list where it lists them. */
+async function strictCheck(): Promise<typeof findMisfit> {
+  const { findUnknownValue } = await import('./contract/known-values.ts');
+  return (schema, value) => findUnknownValue(schema, value) ?? findMisfit(schema, value);
 }

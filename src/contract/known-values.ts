@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '../model/json.ts';
+import type { Misfit } from './misfit.ts';
 
 const keyword = 'x-known-values';
 
@@ -11,20 +12,15 @@ interface Json {
   anyOf?: readonly Json[];
 }
 
-interface UnknownValue {
-  path: readonly (string | number)[];
-  message: string;
-}
-
 /** What stands first in an answer in the place of values that the document lists, and is none of them; for `--strict`. */
-export function findUnknownValue(schema: z.ZodType, answer: unknown): UnknownValue | undefined {
+export function findUnknownValue(schema: z.ZodType, answer: unknown): Misfit | undefined {
   return findIn(z.toJSONSchema(schema, { unrepresentable: 'any', reused: 'inline' }) as Json, answer, []);
 }
 
-function findIn(json: Json, value: unknown, path: UnknownValue['path']): UnknownValue | undefined {
+function findIn(json: Json, value: unknown, path: readonly PropertyKey[]): Misfit | undefined {
   const known = json[keyword];
   if (known !== undefined && typeof value === 'string' && !known.includes(value))
-    return { path, message: `${JSON.stringify(value)} is none of ${known.join(', ')}` };
+    return { what: 'an unknown value', path, message: `${JSON.stringify(value)} is none of ${known.join(', ')}` };
   for (const variant of json.anyOf ?? []) {
     const found = findIn(variant, value, path);
     if (found !== undefined) return found;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Endpoint, InputOf, Params, WireNames } from '../contract/endpoint.ts';
-import { firstIssue } from '../contract/fits.ts';
+import type { Misfit } from '../contract/misfit.ts';
 import { encodeRequest, type WireRequest } from '../contract/request.ts';
 import { SotraError } from '../errors.ts';
 import { DepthError, parseJson } from '../model/json.ts';
@@ -42,14 +42,10 @@ export interface Caller extends TimeLimits {
     encoding: string | undefined,
     maxBytes: number,
   ) => Promise<{ text: string; body: Uint8Array }>;
-  /** True only for what the schema surely accepts. */
-  fits: (schema: z.ZodType, value: unknown) => boolean;
+  /** Where an answer differs from the contract; absent: answers are not checked. */
+  findMisfit?: ((schema: z.ZodType, value: unknown) => Misfit | undefined) | undefined;
+  /** A misfit is an error. */
   strict: boolean;
-  /** With `strict`: a value that the document does not list where it lists them. */
-  findUnknownValue?: (
-    schema: z.ZodType,
-    value: unknown,
-  ) => { path: readonly PropertyKey[]; message: string } | undefined;
   signal: AbortSignal;
   now: () => number;
   random: () => number;
@@ -102,16 +98,10 @@ export async function callEndpoint<P extends Params, R extends z.ZodType>(
     link === undefined ? wire : { ...wire, href: sameOrigin(link, caller.baseUrl) },
     caller,
   );
-  const unknown = caller.strict ? caller.findUnknownValue?.(endpoint.answer, answer.data) : undefined;
-  if (unknown !== undefined) {
-    const message = `${endpoint.method} ${endpoint.path} answered with an unknown value at ${unknown.path.join('.')}: ${unknown.message}`;
-    throw new SotraError('contract', message, { status: answer.status, requestId: answer.requestId });
-  }
-  if (caller.fits(endpoint.answer, answer.data)) return answer as Answer<z.output<R>>;
-  const issue = firstIssue(endpoint.answer, answer.data);
-  if (issue !== undefined) {
-    const where = issue.path.join('.') || 'the answer';
-    const message = `${endpoint.method} ${endpoint.path} answered with an unexpected shape at ${where}: ${issue.message}`;
+  const misfit = caller.findMisfit?.(endpoint.answer, answer.data);
+  if (misfit !== undefined) {
+    const where = misfit.path.join('.') || 'the answer';
+    const message = `${endpoint.method} ${endpoint.path} answered with ${misfit.what} at ${where}: ${misfit.message}`;
     if (caller.strict)
       throw new SotraError('contract', message, { status: answer.status, requestId: answer.requestId });
     caller.warn(message);

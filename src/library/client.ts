@@ -1,4 +1,5 @@
 import { checkWireNames, type Endpoint, type Paging } from '../contract/endpoint.ts';
+import { findMisfit } from '../contract/misfit.ts';
 import { checkInput } from '../contract/request.ts';
 import { SotraError, usageError, withoutHint } from '../errors.ts';
 import { type Caller, callEndpoint } from '../http/client.ts';
@@ -157,7 +158,7 @@ function callerOf(options: ClientOptions): Caller {
     maxBodyBytes: numberOf('maxBodyBytes', options.maxBodyBytes, { default: 64 * 1024 ** 2, min: 1, max: longestMs }),
     readBody,
     // Nobody would hear of a misfit.
-    fits: (schema, value) => (!strict && onWarning === undefined) || schema.safeParse(value).success,
+    findMisfit: strict || onWarning !== undefined ? findMisfit : undefined,
     strict,
     signal: idle,
     now: Date.now,

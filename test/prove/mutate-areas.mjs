@@ -23,7 +23,7 @@ export const areas = {
     files: sources('http/transport'),
     tests: tests('unit/http/transport cli/http cli/http-limits cli/http-hints'),
   },
-  answers: { files: sources('contract/fits http/batch'), tests: tests('unit/contract/fits unit/http/batch') },
+  answers: { files: sources('contract/misfit http/batch'), tests: tests('unit/contract/misfit unit/http/batch') },
   pages: { files: sources('http/paginate'), tests: tests('unit/http/paginate') },
   documents: {
     files: sources('http/observe contract/openapi'),

@@ -1,0 +1,45 @@
+import type { z } from 'zod';
+import { isObject } from '../model/json.ts';
+
+/** Where an answer differs from the contract. */
+export interface Misfit {
+  what: 'an unexpected shape' | 'an unknown value';
+  path: readonly PropertyKey[];
+  message: string;
+}
+
+/** The first place where a value does not fit its schema. Item by item: the schema as a whole would report each of a million. */
+export function findMisfit(schema: z.ZodType, value: unknown): Misfit | undefined {
+  if (isSchema(schema, 'array') && Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      const misfit = findMisfit(schema.element as z.ZodType, item);
+      if (misfit !== undefined) return within(index, misfit);
+    }
+    return checkWhole(schema, value.slice(0, 1));
+  }
+  if (!isSchema(schema, 'object') || !isObject(value)) return checkWhole(schema, value);
+  const lists = Object.keys(schema.shape).filter((key) => Array.isArray(value[key]));
+  for (const key of lists) {
+    const misfit = findMisfit(schema.shape[key] as z.ZodType, value[key]);
+    if (misfit !== undefined) return within(key, misfit);
+  }
+  return checkWhole(schema, { ...value, ...Object.fromEntries(lists.map((key) => [key, []])) });
+}
+
+function within(key: PropertyKey, misfit: Misfit): Misfit {
+  return { ...misfit, path: [key, ...misfit.path] };
+}
+
+function checkWhole(schema: z.ZodType, value: unknown): Misfit | undefined {
+  const issue = schema.safeParse(value).error?.issues[0];
+  return issue && { what: 'an unexpected shape', path: issue.path, message: issue.message };
+}
+
+interface Schemas {
+  array: z.ZodArray;
+  object: z.ZodObject;
+}
+
+function isSchema<T extends keyof Schemas>(schema: z.ZodType, type: T): schema is z.ZodType & Schemas[T] {
+  return schema.type === type;
+}
