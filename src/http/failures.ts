@@ -4,7 +4,7 @@ import { isObject, tryParseJson } from '../model/json.ts';
 import { shellWord } from '../model/shell.ts';
 import type { HttpAnswer, HttpRequest } from '../world.ts';
 import { readRetryAfter } from './retry.ts';
-import { hideSecrets } from './secrets.ts';
+import { hideSecrets, requestHider } from './secrets.ts';
 
 type FailureKind = 'refused' | 'untrusted' | 'plain' | 'broken' | 'timeout' | 'late';
 
@@ -46,7 +46,7 @@ function isTls(error: unknown): boolean {
 }
 
 /** What a library of sockets threw, by its code. */
-export function failureOf(error: unknown): NetworkFailure {
+export function readFailure(error: unknown): NetworkFailure {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const code = codeOf(first);
   const message = first instanceof Error ? first.message : undefined;
@@ -159,7 +159,7 @@ export function statusError({ request, status, text, headers, requestId, nowMs, 
     });
   }
   const code = statusCodes[status] ?? (status >= 500 ? 'server-error' : 'request-refused');
-  const message = `${errorText(text)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
+  const message = `${readErrorText(text, request)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
   const outcome = status === 429 ? 'unsent' : status >= 500 ? 'unknown' : undefined;
   const waitMs = readRetryAfter(headerOf(headers, 'retry-after'), nowMs);
   const retryAfterSec = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
@@ -197,8 +197,10 @@ export function versionHint(baseUrl: string): string | undefined {
   );
 }
 
-function errorText(text: string): string {
+function readErrorText(text: string, request: HttpRequest): string {
   const body = tryParseJson(text);
-  if (isObject(body) && typeof body['error'] === 'string') return hideSecrets(body['error']);
-  return text.trim() === '' ? 'no explanation given' : hideSecrets(text.slice(0, 100_000).trim()).slice(0, 200);
+  // Once more with the key: JSON may escape any letter of it.
+  const hide = requestHider(request);
+  if (isObject(body) && typeof body['error'] === 'string') return hide(body['error']);
+  return text.trim() === '' ? 'no explanation given' : hide(text.slice(0, 100_000).trim()).slice(0, 200);
 }

@@ -9,7 +9,7 @@ import { checkBaseUrl, checkKey } from '../model/http-address.ts';
 import { post as postComment } from '../resources/comment/endpoints.ts';
 import { commentProblem, signedText, type TextFields, type TextForm } from '../resources/comment/signing.ts';
 import { endpoints, methodName } from './endpoints.ts';
-import { type Fetch, fetchTransport, readBody, sleep } from './fetch-transport.ts';
+import { createFetchTransport, type Fetch, readBody, sleep } from './fetch-transport.ts';
 import type { AnyMethod, CallOptions, Client } from './methods.ts';
 
 export type { ErrorCode } from '../errors.ts';
@@ -149,7 +149,7 @@ function callerOf(options: ClientOptions): Caller {
     // The service's own data stay as they are; what it refuses is quoted in errors.
     hideKey: (answer) => (answer.status < 300 ? answer : hideKey(answer)),
     wire,
-    transport: fetchTransport(send, idle),
+    transport: createFetchTransport(send),
     userAgent: null,
     retries: numberOf('retries', options.retries, { default: 2, min: 0, max: 20 }),
     timeoutMs: numberOf('timeoutMs', options.timeoutMs, { default: 30_000, min: 1, max: longestMs }),

@@ -144,10 +144,9 @@ test('no file is over 400 lines, and one in ten at most over 250', () => {
 const places: Record<string, string> = {
   'src/http/body.ts on': 'hands the error on to the decoder, whose reader gets it',
   'src/http/start-server.ts once': 'reject',
-  'src/http/transport.ts addEventListener': 'ends the request',
-  'src/http/transport.ts setTimeout': 'ends the request',
-  'src/library/fetch-transport.ts addEventListener': 'ends the request or a wait',
-  'src/library/fetch-transport.ts setTimeout': 'ends the request or a wait',
+  'src/http/deadline.ts addEventListener': 'ends exchanges and waits',
+  'src/http/deadline.ts setTimeout': 'ends the exchange',
+  'src/library/fetch-transport.ts setTimeout': 'ends a wait',
   'src/keys/run-keys.ts finally': 'awaited',
   'src/keys/signer-command.ts once': 'the end of the command; resolves or rejects what is awaited',
   'src/keys/signer-command.ts on': 'its output and a closed pipe; rejects what is awaited',

@@ -1,4 +1,5 @@
-import { createTransport, type StartTimer } from '../../src/http/transport.ts';
+import type { StartTimer } from '../../src/http/deadline.ts';
+import { createTransport } from '../../src/http/transport.ts';
 import type { Transport } from '../../src/world.ts';
 import type { Seen } from './harness.ts';
 

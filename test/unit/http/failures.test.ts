@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import {
-  failureOf,
   headerOf,
   NetworkFailure,
+  readFailure,
   requestIdOf,
   sendError,
   statusError,
@@ -100,7 +100,7 @@ const thrown: readonly [error: unknown, kind: string, message: string][] = [
 ];
 
 test.each(thrown)('of a connection that ends with %o the kind is %s: %s', (error, kind, message) => {
-  expect(failureOf(error)).toMatchObject({ kind, message, cause: error });
+  expect(readFailure(error)).toMatchObject({ kind, message, cause: error });
 });
 
 test('a request is known by either of two headers', () => {
