@@ -60,11 +60,6 @@ test('it is shown before it is written, and written only after a yes', async () 
 
 test.each([
   ['as a name in the settings', `context set staging --service-name ${key}`, 'settings.contexts.staging.serviceName'],
-  [
-    'in base64',
-    `context set staging --service-name ${Buffer.from(key).toString('base64')}`,
-    'settings.contexts.staging.serviceName',
-  ],
   ['as the name of a context', `context set ${key} --base-url https://x.example`, 'settings.contexts'],
 ])('a key %s is found and named by its place alone, and nothing is written', async (_, argv, place) => {
   const { env, out } = await user();

