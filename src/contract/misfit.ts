@@ -12,15 +12,15 @@ export interface Misfit {
 export function findMisfit(schema: z.ZodType, value: unknown): Misfit | undefined {
   if (isSchema(schema, 'array') && Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      const misfit = findMisfit(schema.element as z.ZodType, item);
+      const misfit = findMisfit(schema.def.element as z.ZodType, item);
       if (misfit !== undefined) return within(index, misfit);
     }
     return checkWhole(schema, value.slice(0, 1));
   }
   if (!isSchema(schema, 'object') || !isObject(value)) return checkWhole(schema, value);
-  const lists = Object.keys(schema.shape).filter((key) => Array.isArray(value[key]));
+  const lists = Object.keys(schema.def.shape).filter((key) => Array.isArray(value[key]));
   for (const key of lists) {
-    const misfit = findMisfit(schema.shape[key] as z.ZodType, value[key]);
+    const misfit = findMisfit(schema.def.shape[key] as z.ZodType, value[key]);
     if (misfit !== undefined) return within(key, misfit);
   }
   return checkWhole(schema, { ...value, ...Object.fromEntries(lists.map((key) => [key, []])) });
@@ -41,5 +41,5 @@ interface Schemas {
 }
 
 function isSchema<T extends keyof Schemas>(schema: z.ZodType, type: T): schema is z.ZodType & Schemas[T] {
-  return schema.type === type;
+  return schema.def.type === type;
 }

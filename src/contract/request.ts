@@ -54,25 +54,33 @@ export function sentParams(params: Endpoint['params']): Endpoint['params'] {
   return Object.fromEntries(Object.entries(params).filter(([, { place }]) => place !== 'local'));
 }
 
+/** What a value must be, ends "limit 0: ..."; `issue` is what its schema said. */
+type Explain = (param: Param, issue: Issue) => string;
+
 /**
  * The checked input of a call from code. Errors: `usage` naming the field, its value and what is allowed; for an unknown field the known
  * ones; for missing fields all of them.
  */
-export function checkInput({ id, params }: Pick<Endpoint, 'id' | 'params'>, given: Values): Values {
+export function checkInput(
+  { id, params }: Pick<Endpoint, 'id' | 'params'>,
+  given: Values,
+  explain: Explain = (_, { message }) => message,
+): Values {
   for (const key of Object.keys(given))
     if (!Object.hasOwn(params, key)) throw unknownField(id, key, Object.keys(params));
   for (const [name, param] of Object.entries(params)) {
     const value = given[name];
     const { error } = param.schema.safeParse(value);
-    if (error !== undefined && value === undefined) throw missingInputs(requiredOf(params, given));
-    if (error !== undefined) throw usageError(problemOf({ name, value }, param, error.issues[0]));
+    if (error !== undefined && value === undefined) throw missingInputs(findRequired(params, given));
+    const [issue] = error?.issues ?? [];
+    if (issue !== undefined) throw usageError(describeProblem({ name, value }, issue, explain(param, issue)));
     if (param.sendRule?.allows(value) === false)
-      throw usageError(problemOf({ name, value }, param, { code: 'custom', message: param.sendRule.why, path: [] }));
+      throw usageError(describeProblem({ name, value }, undefined, param.sendRule.why));
   }
   return given;
 }
 
-function requiredOf(params: Endpoint['params'], given: Values) {
+function findRequired(params: Endpoint['params'], given: Values) {
   return Object.entries(params)
     .filter(([key, { schema }]) => given[key] === undefined && !schema.safeParse(undefined).success)
     .map(([label, { help }]) => ({ label, help }));
@@ -115,8 +123,11 @@ export function decodeRequest(
     if (raw.problem !== undefined) return { ok: false, problem: raw.problem };
     read.add(raw.name);
     const checked = param.schema.safeParse(raw.value);
-    if (!checked.success) return { ok: false, problem: problemOf(raw, param, checked.error.issues[0]) };
-    const other = unknownChoices(openKindOf(param), checked.data).find((each) => !known.includes(each));
+    const [issue] = checked.error?.issues ?? [];
+    if (issue !== undefined && raw.value === undefined)
+      return { ok: false, problem: `${raw.name} is required: ${describeParam(param)}` };
+    if (issue !== undefined) return { ok: false, problem: describeProblem(raw, issue, explainByKind(param, issue)) };
+    const other = unknownChoices(readOpenKind(param), checked.data).find((each) => !known.includes(each));
     if (other !== undefined) return { ok: false, problem: unknownChoice(raw.name, other, param, known) };
     if (checked.data !== undefined) input[key] = checked.data;
   }
@@ -128,14 +139,14 @@ export function decodeRequest(
 const openKinds = new WeakMap<Param, Kind>();
 
 /** Read once for each parameter: it takes longer than a request. */
-function openKindOf(param: Param): Kind {
+function readOpenKind(param: Param): Kind {
   const kind = openKinds.get(param) ?? kindOf(param.schema);
   openKinds.set(param, kind);
   return kind;
 }
 
 function unknownChoice(name: string, value: string, param: Param, known: readonly string[]): string {
-  return `${name} ${JSON.stringify(value)}: must be one of ${[...openKindOf(param).choices, ...known].join(', ')}`;
+  return `${name} ${JSON.stringify(value)}: must be one of ${[...readOpenKind(param).choices, ...known].join(', ')}`;
 }
 
 interface Issue {
@@ -144,15 +155,17 @@ interface Issue {
   path: readonly PropertyKey[];
 }
 
-function problemOf({ name, value }: Raw, param: Param, issue: Issue | undefined): string {
-  if (value === undefined) return `${name} is required: ${describe(param)}`;
+/** In terms of what the parameter takes, except for rules that say it themselves. */
+export const explainByKind: Explain = (param, { code, message }) =>
+  code === 'custom' ? message : `must be ${describeParam(param)}`;
+
+function describeProblem({ name, value }: Raw, issue: Issue | undefined, why: string): string {
   const [index] = issue?.path ?? [];
   const isItem = Array.isArray(value) && typeof index === 'number';
-  const shown = JSON.stringify(isItem ? value[index] : value)?.slice(0, 80);
-  return `${name} ${shown}: ${issue?.code === 'custom' ? issue.message : `must be ${describe(param)}`}`;
+  return `${name} ${JSON.stringify(isItem ? value[index] : value)?.slice(0, 80)}: ${why}`;
 }
 
-function describe({ place, schema }: Param): string {
+function describeParam({ place, schema }: Param): string {
   const kind = kindOf(schema);
   if (!kind.list) return describeKind(kind);
   const { type, choices, maxItems } = kind;
@@ -191,7 +204,7 @@ function readQuery(param: Param, name: string, texts: string[]): Raw {
   const values = texts.map((text) => readItem(kind, text));
   const wrong = values.indexOf(undefined);
   if (wrong !== -1)
-    return { name, problem: `${name} ${JSON.stringify(texts[wrong]?.slice(0, 80))}: must be ${describe(param)}` };
+    return { name, problem: `${name} ${JSON.stringify(texts[wrong]?.slice(0, 80))}: must be ${describeParam(param)}` };
   if (kind.list) return { name, value: values };
   return values.length > 1
     ? { name, problem: `${name} is given ${values.length} times, once is allowed` }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkInput } from '../contract/request.ts';
+import { checkInput, explainByKind } from '../contract/request.ts';
 import { usageError, withoutHint } from '../errors.ts';
 import { parseDuration, parseTime } from '../model/duration.ts';
 import { isOrigin, originForm } from '../model/http-address.ts';
@@ -81,7 +81,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 function checkTrade(trade: LiveTrade): void {
   try {
-    checkInput({ id: 'trade', params: tradeParams }, { ...trade });
+    checkInput({ id: 'trade', params: tradeParams }, { ...trade }, explainByKind);
     checkLiveTrade(trade);
   } catch (thrown) {
     throw withoutHint(thrown);

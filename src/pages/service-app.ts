@@ -1,7 +1,7 @@
 import type { Command, Program } from '../cli/command.ts';
 import type { Outline } from '../cli/outline.ts';
 import { type Context, createContext } from '../context.ts';
-import { checkInput, sentParams } from '../contract/request.ts';
+import { checkInput, explainByKind, sentParams } from '../contract/request.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { curlLine, RequestPreview } from '../http/preview.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
@@ -34,7 +34,11 @@ export function createServiceApp({ title, facts, live, routes, ...options }: Ser
     const name = query.get('command') ?? '';
     const { outline, command } = await findReading(name, options.context);
     const given = tryParseJson(query.get('input') ?? '{}');
-    const input = checkInput({ id: name, params: sentParams(command.params) }, isObject(given) ? given : {}) as never;
+    const input = checkInput(
+      { id: name, params: sentParams(command.params) },
+      isObject(given) ? given : {},
+      explainByKind,
+    ) as never;
     const preview = await command.run(input, previewing).catch((thrown: unknown) => thrown);
     const result = await asking(() => command.run(input, calling));
     const commands: ShownCommand[] = [

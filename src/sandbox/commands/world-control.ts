@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { checkInput } from '../../contract/request.ts';
+import { checkInput, explainByKind } from '../../contract/request.ts';
 import { usageError } from '../../errors.ts';
 import { parseDuration, parseRate } from '../../model/duration.ts';
 import { isObject } from '../../model/json.ts';
@@ -64,7 +64,7 @@ export function createWorldControl({ db, world, warn, faults: first, onDone }: W
     world: { method: 'GET', act: state },
     deliveries: { method: 'GET', act: () => latestDeliveries(db) },
     trade: doing(async (body) => {
-      const input = checkInput({ id: 'trade', params: tradeParams }, body) as unknown as LiveTrade;
+      const input = checkInput({ id: 'trade', params: tradeParams }, body, explainByKind) as unknown as LiveTrade;
       checkLiveTrade(input);
       return change(() => addTradeNow(db, input, sandboxNow(db, now())));
     }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { inBody, inPath, inQuery, type Param } from '../../../src/contract/endpoint.ts';
-import { checkInput } from '../../../src/contract/request.ts';
+import { checkInput, explainByKind } from '../../../src/contract/request.ts';
 
 const params: Record<string, Param> = {
   id: inPath(z.string(), 'the thing'),
@@ -15,7 +15,8 @@ const params: Record<string, Param> = {
   limit: inQuery(z.int().min(1).max(250).optional(), 'h'),
 };
 const whole = { id: 'a', owner: 'b' };
-const check = (given: Record<string, unknown>, known = params) => checkInput({ id: 'thing.get', params: known }, given);
+const check = (given: Record<string, unknown>, known = params) =>
+  checkInput({ id: 'thing.get', params: known }, given, explainByKind);
 
 test('what is right comes back as it was given', () => {
   const given = { ...whole, chains: ['base'], viewers: ['x', 'y'], names: [], counts: [1], limit: 7 };
@@ -56,4 +57,10 @@ test.each(wrong)('%j is refused: %s', (given, message) => {
 
 test('where nothing can be given, that is said', () => {
   expect(() => check({ limit: 1 }, {})).toThrow('thing.get has no input limit: it takes none');
+});
+
+test('without the words of a command line, those of the schema are taken', () => {
+  const call = (limit: number) => () => checkInput({ id: 'thing.get', params }, { ...whole, limit });
+  expect(call(251)).toThrow('limit 251: Too big: expected number to be <=250');
+  expect(call(1.5)).toThrow('limit 1.5: Invalid input: expected int, received number');
 });
