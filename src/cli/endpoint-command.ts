@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { type Endpoint, type EndpointsOf, type InputOf, local, type Param, type Params } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { pageBatch } from '../http/batch.ts';
 import { listKey, moreHint, walkPages } from '../http/paginate.ts';
 import type { AnyView } from '../output/view.ts';
 import type { Command, Result } from './command.ts';
@@ -63,7 +62,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
           await context.world.keepHeapSmall?.();
           return ask(asked, link);
         };
-        const walk = { paging, input: input as Record<string, unknown>, ask: askPage, max, batchOf: pageBatch, onCut };
+        const walk = { paging, input: input as Record<string, unknown>, ask: askPage, max, onCut };
         const batches = walkPages(walk);
         return { kind: 'items', batches: countItems(batches), view: await view(), ...picture };
       }

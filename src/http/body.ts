@@ -13,14 +13,14 @@ const decoders = {
 export const maxAnswerBytes = 64 * 1024 ** 2;
 
 /**
- * The whole body of an answer: its text without a byte order mark, and its bytes. Errors: `bad-answer` for more than `maxBytes`,
+ * The whole body of an answer: its text without a byte order mark, and how many bytes it had. Errors: `bad-answer` for more than `maxBytes`,
  * compressed or not, and for an encoding that is unknown or does not decode.
  */
 export async function readBody(
   incoming: AsyncIterable<Uint8Array>,
   encoding: string | undefined,
   maxBytes: number,
-): Promise<{ text: string; body: Uint8Array }> {
+): Promise<{ text: string; bytes: number }> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of decode(incoming, encoding, maxBytes)) {
@@ -31,7 +31,7 @@ export async function readBody(
   const body = Buffer.concat(chunks);
   // Most answers are ASCII, copied in a tenth of the time that UTF-8 takes; a TextDecoder takes twice that.
   const text = isAscii(body) ? body.toString('latin1') : body.toString();
-  return { text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text, body };
+  return { text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text, bytes };
 }
 
 async function* limitBytes(incoming: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {

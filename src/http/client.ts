@@ -41,7 +41,7 @@ export interface Caller extends TimeLimits {
     body: HttpAnswer['body'],
     encoding: string | undefined,
     maxBytes: number,
-  ) => Promise<{ text: string; body: Uint8Array }>;
+  ) => Promise<{ text: string; bytes: number }>;
   /** Where an answer differs from the contract; absent: answers are not checked. */
   findMisfit?: ((schema: z.ZodType, value: unknown) => Misfit | undefined) | undefined;
   /** A misfit is an error. */
@@ -72,15 +72,12 @@ export interface Answer<T = unknown> {
   data: T;
   /** The JSON exactly as received. */
   text: string;
-  /** The bytes of `text`; whoever prints them may overwrite them. */
-  body: Uint8Array;
   status: number;
   requestId: string | undefined;
   attempts: number;
 }
 
 type AttemptAnswer = Omit<Answer, 'attempts'>;
-type ParsedAnswer = Omit<AttemptAnswer, 'body'>;
 
 /**
  * The answer of one endpoint to a checked input; `link` replaces its address. Errors: by status (`key-refused`, `not-found`, ...),
@@ -207,17 +204,6 @@ function nextPlace({ failure, to }: AttemptFailure, from: URL): URL | undefined 
   return url.origin === from.origin ? url : undefined;
 }
 
-/** Takes so long to read that time limits and signals are checked in between. */
-function isLarge(text: string): boolean {
-  return text.length > 1_000_000;
-}
-
-/** Lets signals arrive, and ends a call whose time is up. */
-async function pauseIn(caller: Caller, deadlineMs: number): Promise<void> {
-  await caller.sleep(0, caller.signal);
-  if (caller.now() >= deadlineMs) throw new NetworkFailure('late', 'no answer in time', undefined);
-}
-
 async function attemptOnce(
   request: HttpRequest,
   caller: Caller,
@@ -231,14 +217,12 @@ async function attemptOnce(
     arrived?.();
     const { status, timing } = received;
     const encoding = headerOf(received.headers, 'content-encoding');
-    const read = await caller.readBody(received.body, encoding, caller.maxBodyBytes);
-    if (isLarge(read.text)) await pauseIn(caller, deadlineMs);
-    const { headers, text, body } = caller.hideKey({ status, headers: received.headers, ...read });
-    if (isLarge(text)) await pauseIn(caller, deadlineMs);
+    const { bytes, ...read } = await caller.readBody(received.body, encoding, caller.maxBodyBytes);
+    const { headers, text } = caller.hideKey({ status, headers: received.headers, ...read });
     const ms = caller.now() - started;
-    caller.observe({ kind: 'answer', status, headers, bytes: read.body.length, ms, text, ...(timing && { timing }) });
+    caller.observe({ kind: 'answer', status, headers, bytes, ms, text, ...(timing && { timing }) });
     const requestId = requestIdOf(headers);
-    if (status >= 200 && status < 300) return { answer: { ...readAnswer(text, status, requestId, caller), body } };
+    if (status >= 200 && status < 300) return { answer: readAnswer(text, status, requestId, caller) };
     const failure = { status, retryAfter: headerOf(headers, 'retry-after') };
     const error = statusError({ request, status, text, headers, requestId, nowMs: caller.now(), caller });
     return { failure, error, to: headerOf(received.headers, 'location') };
@@ -256,7 +240,7 @@ async function attemptOnce(
   }
 }
 
-function readAnswer(text: string, status: number, requestId: string | undefined, caller: Caller): ParsedAnswer {
+function readAnswer(text: string, status: number, requestId: string | undefined, caller: Caller): AttemptAnswer {
   if (text.trim() === '' && status === 204) return { data: null, text: 'null', status, requestId };
   try {
     return { data: parseJson(text), text, status, requestId };

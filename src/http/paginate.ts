@@ -14,8 +14,6 @@ export interface Walk {
   input: Input;
   ask: AskPage;
   max: number | undefined;
-  /** What is made of the wanted items of a page; default: nothing else. */
-  batchOf?: (items: readonly unknown[], page: Page) => readonly unknown[];
   /** Called when `max` cuts the list short. */
   onCut: () => void;
 }
@@ -24,32 +22,22 @@ export interface Walk {
  * The items of all pages, in the service's order, a batch a page; two pages are held at most. Errors: those of the call; `contract` when
  * a page, cursor or link comes twice; `redirect` for a link to another origin without a cursor.
  */
-export async function* walkPages({
-  paging,
-  input,
-  ask,
-  max,
-  batchOf = (items) => items,
-  onCut,
-}: Walk): AsyncGenerator<readonly unknown[]> {
+export async function* walkPages({ paging, input, ask, max, onCut }: Walk): AsyncGenerator<readonly unknown[]> {
   let left = max ?? Number.POSITIVE_INFINITY;
-  for await (const page of pagesOf(paging, input, ask, left)) {
-    const { items, more } = page;
-    yield batchOf(items.length > left ? items.slice(0, left) : items, page);
+  for await (const { items, more } of readPages(paging, input, ask, left)) {
+    yield items.length > left ? items.slice(0, left) : items;
     if (items.length > left || (items.length === left && more)) onCut();
     left -= items.length;
     if (left <= 0) return;
   }
 }
 
-export interface Page {
+interface Page {
   items: readonly unknown[];
   more: boolean;
-  /** The answer and the key of its list, where its lines can be had from it. */
-  source?: { text: string; key: string | undefined };
 }
 
-async function* pagesOf(paging: Paging, input: Input, ask: AskPage, wanted: number): AsyncGenerator<Page> {
+async function* readPages(paging: Paging, input: Input, ask: AskPage, wanted: number): AsyncGenerator<Page> {
   if (paging.kind === 'limit') {
     const size = Number(input[paging.size] ?? paging.maxSize);
     const items = itemsOf((await ask({ ...input, [paging.size]: size })).data);
@@ -78,8 +66,7 @@ async function* numberedPages(
   try {
     let page = first;
     for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-      const { data, text } = await next;
-      const items = itemsOf(data);
+      const items = itemsOf((await next).data);
       const names = items.map(nameOf);
       if (names.length > 0 && areTheSame(names, before)) throw repeated(`page ${page}`);
       before = names;
@@ -87,7 +74,7 @@ async function* numberedPages(
       const more = items.length >= size;
       const depth = page - first < longListPages ? 1 : 2;
       while (more && ahead.length < depth && left > ahead.length * size) ahead.push(askFor(page + ahead.length + 1));
-      yield { items, more, source: { text, key: listKey(data) } };
+      yield { items, more };
       if (!more) return;
       page += 1;
     }
@@ -113,8 +100,7 @@ async function* linkedPages(
     const all = itemsIn(paging.items, answer.data);
     const items = all.slice(0, way === 'older' ? countSince(all, since) : all.length);
     const next = items.length < all.length ? undefined : nextOf(paging, way, answer.data);
-    const { text } = answer;
-    yield { items, more: next !== undefined, source: { text, key: paging.items } };
+    yield { items, more: next !== undefined };
     if (next === undefined) return;
     const step = `${next.kind} ${next.text}`;
     if (seen.has(step)) throw repeated(step);

@@ -36,14 +36,13 @@ interface KeyedAnswer {
   status: number;
   headers: HttpAnswer['headers'];
   text: string;
-  body: Uint8Array;
 }
 
 /** Hides the key in an answer that repeats it. */
 export type KeyHiding = <T extends KeyedAnswer>(answer: T) => T;
 
 /**
- * Replaces the key by three stars in headers and body of an answer. A key of less than eight characters or of digits alone stays: it could be
+ * Replaces the key by three stars in headers and text of an answer. A key of less than eight characters or of digits alone stays: it could be
  * a word or a number of any answer.
  */
 export function hidingKey(key: string | null): KeyHiding {
@@ -56,10 +55,7 @@ export function hidingKey(key: string | null): KeyHiding {
         Array.isArray(value) ? value.map(hide) : value && hide(value),
       ]),
     );
-    const text = hide(answer.text);
-    return text === answer.text
-      ? { ...answer, headers }
-      : { ...answer, headers, text, body: new TextEncoder().encode(text) };
+    return { ...answer, headers, text: hide(answer.text) };
   };
 }
 

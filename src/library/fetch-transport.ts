@@ -67,7 +67,7 @@ export const readBody: Caller['readBody'] = async (incoming, _, maxBytes) => {
     chunks.push(chunk);
   }
   const body = chunks.length === 1 && chunks[0] ? chunks[0] : joined(chunks, length);
-  return { text: new TextDecoder().decode(body), body };
+  return { text: new TextDecoder().decode(body), bytes: length };
 };
 
 function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {

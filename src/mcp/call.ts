@@ -83,7 +83,7 @@ function createOwnContext(
 
 /** Stdin and stdout belong to the protocol. */
 function silentIo(io: Io): Io {
-  const out = { ...io.out, isTTY: false, write: async () => undefined, writeBytes: async () => undefined };
+  const out = { ...io.out, isTTY: false, write: async () => undefined };
   return { out, err: { ...io.err, isTTY: false }, in: emptyInput(), ask: io.ask };
 }
 

@@ -7,8 +7,6 @@ export interface Rows {
   columns: readonly string[] | undefined;
   input: unknown;
   batches: AsyncIterable<readonly unknown[]>;
-  /** The JSON of a batch, a text an item, as it came where that is known. */
-  toJson: (batch: readonly unknown[]) => readonly string[];
   /** Of one answer; a list has none. */
   answer?: AnswerParts | undefined;
   /** They come over time, each to be shown at once. */

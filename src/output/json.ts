@@ -9,48 +9,22 @@ const backslash = 0x5c;
 
 /** Valid JSON text as JSON.stringify(value, null, 2) lays it out, with every number, string and key exactly as it was. */
 export function indentJson(text: string): string {
-  return [...indentedPieces(text)].join('');
-}
-
-/** The same in pieces of about a megabyte. */
-function* indentedPieces(text: string): Generator<string> {
-  let piece = '';
+  let indented = '';
   let depth = 0;
-  const newline = () => `\n${'  '.repeat(Math.min(depth, deepest))}`;
   let previous = '';
+  const newline = () => `\n${'  '.repeat(Math.min(depth, deepest))}`;
   for (const token of jsonTokens(text)) {
     if (token === '}' || token === ']') {
       depth -= 1;
-      if (previous !== '{' && previous !== '[') piece += newline();
+      if (previous !== '{' && previous !== '[') indented += newline();
     } else if (previous === '{' || previous === '[' || previous === ',') {
-      piece += newline();
+      indented += newline();
     }
     if (token === '{' || token === '[') depth += 1;
-    piece += token === ':' ? ': ' : token;
+    indented += token === ':' ? ': ' : token;
     previous = token;
-    if (piece.length < pieceLength) continue;
-    yield piece;
-    piece = '';
   }
-  yield piece;
-}
-
-const pieceLength = 1_000_000;
-
-/** Valid JSON text without spaces between its tokens, in pieces of about a megabyte. */
-export function compactJson(text: string): string {
-  return [...compactPieces(text)].join('');
-}
-
-function* compactPieces(text: string): Generator<string> {
-  let piece = '';
-  for (const token of jsonTokens(text)) {
-    piece += token;
-    if (piece.length < pieceLength) continue;
-    yield piece;
-    piece = '';
-  }
-  yield piece;
+  return indented;
 }
 
 /** Valid JSON text with DEL and the C1 controls, which terminals obey, as `\u` escapes. */
@@ -67,7 +41,7 @@ export function visibleJson(text: string): string {
 }
 
 /** The tokens of valid JSON text, without white space. */
-export function* jsonTokens(text: string): Generator<string> {
+function* jsonTokens(text: string): Generator<string> {
   // By hand: a pattern for strings would overflow the stack on long ones.
   for (let at = 0, end = 0; at < text.length; at = end) {
     const code = text.charCodeAt(at);
@@ -86,42 +60,4 @@ const punctuation: readonly number[] = [...'{}[],:'].map((character) => characte
 
 function isWord(code: number): boolean {
   return code > space && code !== quote && !punctuation.includes(code);
-}
-
-/** One line of JSON a row, without its end; rows of the answer exactly as they came. Takes valid JSON text. */
-export function rowLines(
-  rows: readonly unknown[],
-  { value, text }: { value: unknown; text: string | undefined },
-): readonly string[] {
-  const came = text === undefined ? undefined : textsOf(new Set(rows), value, text);
-  return rows.map((row) => came?.get(row) ?? JSON.stringify(row ?? null));
-}
-
-interface Place {
-  value: unknown;
-  at: string | number;
-  /** How many tokens came before it. */
-  start: number;
-}
-
-/** The texts of these objects and lists; of a repeated key the last value, as when parsed. */
-function textsOf(wanted: ReadonlySet<unknown>, value: unknown, text: string): ReadonlyMap<unknown, string> {
-  if (wanted.has(value)) return new Map([[value, compactJson(text)]]);
-  const found = new Map<unknown, string>();
-  const tokens: string[] = [];
-  const open: Place[] = [];
-  for (const token of jsonTokens(text)) {
-    const top = open.at(-1);
-    if (token === '{' || token === '[') {
-      const held =
-        top === undefined ? value : (top.value as Record<string | number, unknown> | null | undefined)?.[top.at];
-      open.push({ value: held, at: token === '[' ? 0 : '', start: tokens.length });
-    } else if (token === ',' && typeof top?.at === 'number') top.at += 1;
-    else if (token.startsWith('"') && typeof top?.at === 'string' && tokens.at(-1) !== ':') top.at = JSON.parse(token);
-    tokens.push(token);
-    if (token !== '}' && token !== ']') continue;
-    const done = open.pop();
-    if (done !== undefined && wanted.has(done.value)) found.set(done.value, tokens.slice(done.start).join(''));
-  }
-  return found;
 }

@@ -1,13 +1,13 @@
 import type { Result } from '../cli/command.ts';
 import type { GlobalOptions } from '../cli/globals.ts';
 import { usageError } from '../errors.ts';
-import { textsOf } from '../http/batch.ts';
+import { parseJson } from '../model/json.ts';
 import type { Io } from '../world.ts';
 import type { DrawOptions } from './color.ts';
 import { withoutFlagged } from './flagged.ts';
 import type { Form, Rows } from './form.ts';
 import type { JqFilter } from './jq.ts';
-import { compactJson, rowLines, visibleJson } from './json.ts';
+import { visibleJson } from './json.ts';
 import { jqForm, jsonForm, ndjsonForm } from './json-form.ts';
 import { terminalText } from './terminal.ts';
 import { type AnyView, cellValue, knownColumns, listBlocks, listRows, rawItems, readLoosely } from './view.ts';
@@ -165,7 +165,6 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
     const shown: Rows = {
       ...{ view, columns: options.columns, input },
       batches: oneBatch(change === undefined ? rows : rows.map(change)),
-      toJson: (batch) => rowLines(batch, { value: answer, text: change === undefined ? text : undefined }),
       answer: { json: change === undefined ? json : undefined, blocks: listBlocks(view, answer, input) },
     };
     await writeForm(name, shown, printing);
@@ -179,8 +178,7 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
     const lines = view === undefined && name === 'ndjson' ? [answer].flat() : undefined;
     const whole: Rows = {
       ...{ view: rawItems, columns: undefined, input },
-      batches: oneBatch(lines ?? [answer]),
-      toJson: (batch) => (lines === undefined ? [compactJson(shown)] : rowLines(batch, { value: answer, text })),
+      batches: oneBatch(lines ?? [shown === json ? answer : parseJson(shown)]),
       answer: { json: shown, blocks: [] },
     };
     await writeForm(name === 'jq' || name === 'ndjson' ? name : 'json', whole, printing);
@@ -203,7 +201,7 @@ async function printItems(result: Result & { kind: 'items' }, input: unknown, pr
       count += batch.length;
     }
   }
-  const shown = { view, columns: options.columns, input, batches: showBatches(), toJson: textsOf, live };
+  const shown = { view, columns: options.columns, input, batches: showBatches(), live };
   await writeForm(name, shown, printing);
   if (count === 0 && view.empty !== undefined && name !== 'json' && name !== 'jq') note(view.empty);
 }

@@ -9,11 +9,10 @@ import { type Endpoint, hasDots, type InputOf, local, type WireNames, wireName }
 import type { WireRequest } from '../contract/request.ts';
 import { messageOf, SotraError, usageError } from '../errors.ts';
 import { bytesOf } from '../files/source.ts';
-import { itemLines, linedBatch, wholeOf } from '../http/batch.ts';
+import { collectItems } from '../http/batch.ts';
 import { sameOrigin } from '../http/client.ts';
 import { itemsOf, listKey } from '../http/paginate.ts';
 import { parseJson, whyNotJson } from '../model/json.ts';
-import { compactJson } from '../output/json.ts';
 import { rawItems } from '../output/view.ts';
 import { endpoints } from '../resources/index.ts';
 
@@ -78,7 +77,7 @@ async function sendTyped(typed: InputOf<typeof params>, context: Context): Promi
   }
   const batches = walk(wire, context);
   if (context.options.format === 'ndjson') return { kind: 'items', batches, view: rawItems };
-  return { kind: 'answer', ...(await wholeOf(batches)) };
+  return { kind: 'answer', answer: await collectItems(batches) };
 }
 
 async function* walk(first: WireRequest, context: Context): AsyncGenerator<readonly unknown[]> {
@@ -98,7 +97,7 @@ async function* walk(first: WireRequest, context: Context): AsyncGenerator<reado
     if (seen.has(address) || (items.length > 0 && text === before)) throw repeatedPage(asked);
     if (next !== undefined) seen.add(address);
     before = text;
-    yield linedBatch(items, (count) => (isList ? itemLines(text, listKey(data), count) : `${compactJson(text)}\n`));
+    yield items;
     asked = next;
   }
 }

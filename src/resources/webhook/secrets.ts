@@ -11,11 +11,10 @@ import {
   warnOfReaders,
 } from '../../files/durable-file.ts';
 import { readSmallFile } from '../../files/source.ts';
-import { parseJson } from '../../model/json.ts';
+import { isObject } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 import { hidden } from '../../model/url-secrets.ts';
 import { confirmReplace } from '../../output/confirm.ts';
-import { jsonTokens } from '../../output/json.ts';
 import { type Job, jobsOfService } from '../../upload/jobs.ts';
 import * as endpoints from './endpoints.ts';
 import { list as listView, secretWritten } from './view.ts';
@@ -146,32 +145,16 @@ export function shownSecret({ secret }: Pick<endpoints.Webhook, 'secret'>): stri
 export async function listWebhooks(showSecrets: boolean, context: Context): Promise<Result> {
   const { data, text } = await context.call(endpoints.list, {});
   if (showSecrets) return { kind: 'answer', answer: data, text, view: listView };
-  const masked = await maskSecrets(text, context);
-  return { kind: 'answer', answer: parseJson(masked), text: masked, view: listView };
+  return { kind: 'answer', answer: maskSecrets(data), view: listView };
 }
 
-async function maskSecrets(text: string, { world }: Context): Promise<string> {
-  const parts: string[] = [];
-  let part = '';
-  let name = '';
-  let held = '';
-  const masked = (token: string, next: string) => {
-    if (!token.startsWith('"')) return token;
-    const value = token.includes('\\') ? String(parseJson(token)) : token.slice(1, -1);
-    if (next === ':') name = value;
-    else if (value !== '' && (/secret/i.test(name) || value.startsWith('whsec_')))
-      return JSON.stringify(maskSecret(value));
-    return token;
-  };
-  for (const token of jsonTokens(text)) {
-    part += masked(held, token);
-    held = token;
-    if (part.length < 1_000_000) continue;
-    parts.push(part);
-    part = '';
-    await world.sleep(0, world.signal);
-  }
-  return parts.join('') + part + masked(held, '');
+/** The value with each text masked that is a secret by its form or by its field. */
+function maskSecrets(value: unknown, field = ''): unknown {
+  if (typeof value === 'string')
+    return value !== '' && (/secret/i.test(field) || value.startsWith('whsec_')) ? maskSecret(value) : value;
+  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, field));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, maskSecrets(held, key)]));
 }
 
 /** Writes the secret of a webhook to a file. Errors: `usage` where it cannot be written, `not-found` where nobody knows the secret. */

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Paging } from '../../../src/contract/endpoint.ts';
-import { linedBatch, linesOf, pageBatch, textsOf } from '../../../src/http/batch.ts';
 import { listKey, moreHint, nextInput, type Walk, walkPages } from '../../../src/http/paginate.ts';
 
 const limited: Paging = { kind: 'limit', size: 'limit', defaultSize: 2, maxSize: 5 };
@@ -23,14 +22,13 @@ async function walk(paging: Paging, pages: readonly string[], more: Partial<Omit
   const ask: Walk['ask'] = async (input, link) => {
     const text = pages[asked.push(link === undefined ? input : [input, link]) - 1];
     if (text === undefined) throw new Error('no such page');
-    const body = Buffer.from(text);
-    return { data: JSON.parse(text), text, body, status: 200, requestId: undefined, attempts: 1 };
+    return { data: JSON.parse(text), text, status: 200, requestId: undefined, attempts: 1 };
   };
   const onCut = () => {
     cuts += 1;
   };
   const batches: (readonly unknown[])[] = [];
-  const walking = walkPages({ paging, input: {}, ask, max: undefined, batchOf: pageBatch, onCut, ...more });
+  const walking = walkPages({ paging, input: {}, ask, max: undefined, onCut, ...more });
   const failure = await (async () => {
     for await (const batch of walking) batches.push(batch);
   })().catch((error: Error) => error);
@@ -224,23 +222,6 @@ test('what was asked for first ends a walk in the middle of a page, and says tha
   expect(await outcome(3)).toEqual([[1, 2, 3], 1, 1]);
   expect(await outcome(4)).toEqual([[1, 2, 3, 4], 0, 2]);
   expect(await outcome(5)).toEqual([[1, 2, 3, 4], 0, 2]);
-});
-
-test('a batch can say its items as the service wrote them', async () => {
-  const text = '[{"a":1.0},{"a":2}]';
-  const { batches } = await walk(numbered, [text], { max: 1 });
-  expect(batches.map(linesOf)).toEqual(['{"a":1.0}\n']);
-  expect(batches.map(textsOf)).toEqual([['{"a":1.0}']]);
-  const held = await walk(numbered, ['{"n":1,"list":[{"a":1.0}]}']);
-  expect(held.batches.map(linesOf)).toEqual(['{"a":1.0}\n']);
-  const cursors = await walk(cursored, ['{"x":[[0]],"items":[{"a":1.0}]}']);
-  expect(cursors.batches.map(linesOf)).toEqual(['{"a":1.0}\n']);
-});
-
-test('a batch that has no lines of its own is written anew', () => {
-  expect(textsOf([{ a: 1 }, undefined, 'x'])).toEqual(['{"a":1}', 'null', '"x"']);
-  expect(linesOf([1])).toBe(undefined);
-  expect(textsOf(linedBatch([1, 2], (count) => 'x\n'.repeat(count)))).toEqual(['x', 'x']);
 });
 
 test.each([

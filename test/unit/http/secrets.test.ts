@@ -37,21 +37,17 @@ test('the key of a request is hidden without the word before it, or with a word 
   expect(hiding(undefined, 'Bearer {"secret":"a"}')).toBe('Bearer {"secret":"***"}');
 });
 
-const answered = (text: string, headers = {}) => ({ status: 200, headers, text, body: Buffer.from(text), more: 1 });
-const clean = (text: string, key: string | null, headers = {}) => {
-  const { body, ...rest } = hidingKey(key)(answered(text, headers));
-  return { ...rest, body: Buffer.from(body).toString() };
-};
+const answered = (text: string, headers = {}) => ({ status: 200, headers, text, more: 1 });
+const clean = (text: string, key: string, headers = {}) => hidingKey(key)(answered(text, headers));
 
 test('an answer that repeats the key is given on without it, in headers too', () => {
   expect(clean('{"a":"key/5678"}', 'key/5678')).toEqual({
-    ...{ text: '{"a":"***"}', body: '{"a":"***"}' },
-    ...{ headers: {}, status: 200, more: 1 },
+    ...{ text: '{"a":"***"}', headers: {}, status: 200, more: 1 },
   });
-  expect(clean('"key\\/5678" key%2F5678', 'key/5678')).toMatchObject({ text: '"***" ***', body: '"***" ***' });
+  expect(clean('"key\\/5678" key%2F5678', 'key/5678')).toMatchObject({ text: '"***" ***' });
   const headers = { a: 'x key-5678', b: ['key-5678', 'y'], c: undefined, d: '' };
   expect(clean('none', 'key-5678', headers)).toEqual({
-    ...{ text: 'none', body: 'none', status: 200, more: 1 },
+    ...{ text: 'none', status: 200, more: 1 },
     headers: { a: 'x ***', b: ['***', 'y'], c: undefined, d: '' },
   });
 });
@@ -63,11 +59,6 @@ test.each([null, '', 'key-567', '12345678'])(
     expect(hidingKey(key)(answer)).toBe(answer);
   },
 );
-
-test('the bytes of an answer without the key are left as they came', () => {
-  const answer = answered('none', {});
-  expect(hidingKey('key-5678')(answer).body).toBe(answer.body);
-});
 
 const million = size(250_000, 1_000_000);
 const slashes = '\\'.repeat(8 * million);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compactJson, indentJson, safeJson, visibleJson } from '../../../src/output/json.ts';
+import { indentJson, safeJson, visibleJson } from '../../../src/output/json.ts';
 import { fc } from '../../support/draw.ts';
 import { long } from '../../support/long.ts';
 import { size } from '../../support/size.ts';
@@ -15,13 +15,12 @@ test('numbers, repeated keys and escapes stay exactly as they were sent', () => 
   expect(indentJson(sent)).toBe(
     '{\n  "id": 9007199254740993,\n  "price": 1.0,\n  "small": 1E-7,\n  "id": -0,\n  "text": "\\u00e9 \\"{[,:]}\\" \\\\"\n}',
   );
-  expect(compactJson(indentJson(sent))).toBe(sent);
 });
 
 test('a value alone stays alone, and the layout it came in does not matter', () => {
   expect(indentJson(' 12 ')).toBe('12');
   expect(indentJson('"a b"')).toBe('"a b"');
-  expect(compactJson('{ "a" :\r\n [ 1 , "b c" ] }\n')).toBe('{"a":[1,"b c"]}');
+  expect(indentJson('{ "a" :\r\n [ 1 , "b c" ] }\n')).toBe('{\n  "a": [\n    1,\n    "b c"\n  ]\n}');
 });
 
 long('indenting is what JSON.stringify does with two spaces', () => {
@@ -37,7 +36,6 @@ long('indenting is what JSON.stringify does with two spaces', () => {
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value);
       expect(JSON.parse(indentJson(text))).toEqual(JSON.parse(text));
-      expect(compactJson(indentJson(text))).toBe(text);
     }),
   );
 });
@@ -45,7 +43,7 @@ long('indenting is what JSON.stringify does with two spaces', () => {
 test('very many nested lists and a string of very many escapes are no trouble', () => {
   const depth = size(20_000, 100_000);
   const deep = '['.repeat(depth) + ']'.repeat(depth);
-  expect(compactJson(indentJson(deep))).toBe(deep);
+  expect(indentJson(deep).replaceAll(/\s/g, '')).toBe(deep);
   const long = `"${'\\n'.repeat(depth * 10)}"`;
   expect(indentJson(long)).toBe(long);
 });
