@@ -1,6 +1,7 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SotraError } from '../errors.ts';
+import { isLocalHost } from '../model/http-address.ts';
 
 interface ListenPlace {
   /** 0: a free one. */
@@ -28,4 +29,16 @@ export async function startServer(server: Server, { port, host, hint }: ListenPl
         server.closeAllConnections();
       }),
   };
+}
+
+export const foreignRefusal = 'Host header: only this machine may ask';
+
+/**
+ * Whether a request names this machine itself, once, in its Host header and in its target. A web page that reaches a local server by a name of its
+ * own cannot send such a one.
+ */
+export function isLocalRequest({ headersDistinct, url = '' }: IncomingMessage): boolean {
+  const [host = '', ...others] = headersDistinct['host'] ?? [];
+  const [, target = host] = /^\w+:\/\/([^/?#]*)/.exec(url) ?? [];
+  return others.length === 0 && isLocalHost(host) && isLocalHost(target);
 }

@@ -21,8 +21,6 @@ export function isLocalHost(host: string): boolean {
   return isLoopback(host.toLowerCase().replace(/:\d+$/, ''));
 }
 
-export const otherHostRefusal = 'Host header: only this machine may ask';
-
 /** Whether a text is the origin of pages as browsers send it. */
 export function isOrigin(text: string): boolean {
   return isHttpAddress(text) && new URL(text).origin === text;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isLocalHost, otherHostRefusal } from '../model/http-address.ts';
+import { foreignRefusal, isLocalRequest } from '../http/start-server.ts';
 import { newRunToken } from '../model/run-token.ts';
 import { sameText } from '../model/webhook-signature.ts';
 
@@ -47,10 +47,9 @@ export function createGuard() {
 const methods = ['GET', 'HEAD', 'POST'];
 
 /** Why a request is refused whoever sends it; `undefined` where it is not. A page of another site may reach this machine by another name. */
-export function refusalOf({ method = '', headers, headersDistinct, url = '' }: IncomingMessage): Refusal | undefined {
-  const hosts = headersDistinct['host'] ?? [];
-  if (hosts.length !== 1 || !isLocalHost(headers.host ?? '') || !url.startsWith('/'))
-    return { status: 403, reason: otherHostRefusal };
+export function refuseForeign(incoming: IncomingMessage): Refusal | undefined {
+  const { method = '', url = '' } = incoming;
+  if (!isLocalRequest(incoming) || !url.startsWith('/')) return { status: 403, reason: foreignRefusal };
   return methods.includes(method) ? undefined : { status: 405, reason: `method ${method}: must be GET or POST` };
 }
 

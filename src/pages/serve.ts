@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { messageOf, SotraError } from '../errors.ts';
 import { startServer } from '../http/start-server.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
-import { createGuard, originRefusal, pageHeaders, refusalOf } from './guard.ts';
+import { createGuard, originRefusal, pageHeaders, refuseForeign } from './guard.ts';
 import type { LiveLog } from './live-log.ts';
 
 /** One page and what it asks for. */
@@ -51,7 +51,7 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
   let streams = 0;
 
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
-    const refusal = refusalOf(incoming);
+    const refusal = refuseForeign(incoming);
     if (refusal !== undefined) return send(outgoing, refusal.status, 'text/plain', `${refusal.reason}\n`);
     const { pathname: path, searchParams: query } = new URL(incoming.url ?? '/', 'http://127.0.0.1');
     if (path.startsWith('/api/')) return handleApi(path, { query, incoming, outgoing });

@@ -4,13 +4,12 @@ import { Agent } from 'node:http';
 import { messageOf } from '../../errors.ts';
 import { type Db, isLocked } from '../../files/database.ts';
 import { type PostOutcome, postDelivery } from '../../http/post-delivery.ts';
+import { computeBackoff, policies } from '../../http/retry.ts';
 import { signatureHeader } from '../../model/signature-header.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { signedHeader } from '../../model/webhook-signature.ts';
 import { countRows } from '../db/store.ts';
 
-/** Between the five tries; section "Webhooks" of the sandbox's promises. */
-const waitsMs = [1000, 2000, 4000, 8000];
 const maxAnswerMs = 10_000;
 /** One process at a time delivers for a webhook; it renews its lease before each try. */
 const leaseMs = 15_000;
@@ -173,7 +172,8 @@ async function deliver(
   // Whether it arrived is not known: it is as if it had not been tried.
   if (signal.aborted && outcome.status === null) return;
   const tries = next.tries + 1;
-  const waitMs = outcome.ok ? undefined : waitsMs[tries - 1];
+  const { retries } = policies.deliver;
+  const waitMs = outcome.ok || tries > retries ? undefined : computeBackoff(policies.deliver, tries);
   const ended = outcome.ok ? 'delivered' : 'failed';
   const state = waitMs === undefined ? ended : 'waiting';
   const dueMs = waitMs === undefined ? next.dueMs : now() + waitMs;
@@ -183,8 +183,7 @@ async function deliver(
   );
   const name = `${hideUrlSecrets(next.destinationUrl)} did not accept event ${next.eventId}`;
   if (state === 'failed') warn?.(`${name} in ${tries} tries (${outcome.error}): given up`);
-  else if (state === 'waiting' && tries === 1)
-    warn?.(`${name} (${outcome.error}): sent again up to ${waitsMs.length} times`);
+  else if (state === 'waiting' && tries === 1) warn?.(`${name} (${outcome.error}): sent again up to ${retries} times`);
 }
 
 /** Names and values of the headers of a delivery in turn, signed or not. */

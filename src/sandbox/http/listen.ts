@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { startServer } from '../../http/start-server.ts';
-import { isLocalHost, otherHostRefusal } from '../../model/http-address.ts';
+import { foreignRefusal, isLocalRequest, startServer } from '../../http/start-server.ts';
 import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
 import {
   type Answer,
@@ -89,15 +88,11 @@ const hostForm = /^(\[[\da-f:.]*\]|[\w.-]*)(:\d+)?$/i;
 
 /** A request to this machine by its Host header, of which there is one, and by its target, which may hold an address too. */
 function requestOf(incoming: IncomingMessage): IncomingRequest | Refusal {
-  const { method = '', url = '', headers, rawHeaders } = incoming;
+  const { method = '', url = '', headers } = incoming;
   const { host = '' } = headers;
   const absolute = url.startsWith('/') ? undefined : /^\w+:\/\/([^/?#]*)/.exec(url);
   if (!hostForm.test(host)) return new Refusal(400, 'Host header: not a host');
-  const isNamedOnce =
-    rawHeaders.filter((text, index) => index % 2 === 0 && text.length === 4 && /host/i.test(text)).length === 1;
-  const named = absolute?.[1];
-  if (!isLocalHost(host) || (named !== undefined && !isLocalHost(named)) || !isNamedOnce)
-    return new Refusal(403, otherHostRefusal);
+  if (!isLocalRequest(incoming)) return new Refusal(403, foreignRefusal);
   const origin = `http://${host}`;
   if (!URL.canParse(origin)) return new Refusal(400, 'Host header: not a host');
   return {
