@@ -1,7 +1,7 @@
 import type { Endpoint, Param } from '../../src/contract/endpoint.ts';
 import { describeKind } from '../../src/contract/kind.ts';
-import { kindOf } from '../../src/contract/kind-of.ts';
 import { namedShapes, type SharedSchemas, sharedSchemas } from '../../src/contract/openapi.ts';
+import { readKind } from '../../src/contract/read-kind.ts';
 import { endpoints, methodName } from '../../src/library/endpoints.ts';
 import { chains } from '../../src/model/chain.ts';
 
@@ -63,7 +63,7 @@ const ownSummaries: Readonly<Record<string, string>> = {
 function methodOf(endpoint: Endpoint): string {
   const { id, method, path, deprecated, paging } = endpoint;
   const base = typeBase(endpoint);
-  const isOptional = Object.values(endpoint.params).every(({ schema }) => kindOf(schema).optional);
+  const isOptional = Object.values(endpoint.params).every(({ schema }) => readKind(schema).optional);
   const input =
     Object.keys(endpoint.params).length === 0 ? 'input?: {}' : `input${isOptional ? '?' : ''}: ${base}Input`;
   const takes = `(${input}, options?: CallOptions)`;
@@ -82,7 +82,7 @@ function itemOf(endpoint: Endpoint): string {
 }
 
 function jsonOf(schema: Endpoint['answer']): JsonSchema {
-  return sharedSchemas({}).schemaOf(schema) as JsonSchema;
+  return sharedSchemas({}).toSchema(schema) as JsonSchema;
 }
 
 /** `LeaderboardList` for `leaderboard.list`. */
@@ -94,10 +94,10 @@ function typeBase(endpoint: Endpoint): string {
 
 function typesOf(endpoint: Endpoint, shared: SharedSchemas): string[] {
   const base = typeBase(endpoint);
-  const answer = `export type ${base}Answer = ${typeOf(shared.schemaOf(endpoint.answer) as JsonSchema, { isInput: false })};`;
+  const answer = `export type ${base}Answer = ${typeOf(shared.toSchema(endpoint.answer) as JsonSchema, { isInput: false })};`;
   const fields = Object.entries(endpoint.params).map(([key, param]) => {
-    const { optional } = kindOf(param.schema);
-    const type = typeOf(shared.schemaOf(param.schema) as JsonSchema, { isInput: true });
+    const { optional } = readKind(param.schema);
+    const type = typeOf(shared.toSchema(param.schema) as JsonSchema, { isInput: true });
     return `${docOf(docOfParam(param))}\n${key}${optional ? '?' : ''}: ${type}${optional ? ' | undefined' : ''};`;
   });
   if (fields.length === 0) return [answer];
@@ -105,7 +105,7 @@ function typesOf(endpoint: Endpoint, shared: SharedSchemas): string[] {
 }
 
 function docOfParam({ help, serviceDefault, schema }: Param): string[] {
-  const kind = kindOf(schema);
+  const kind = readKind(schema);
   const isBound = [kind.min, kind.max, kind.minLength, kind.maxLength, kind.maxItems].some(
     (bound) => bound !== undefined,
   );

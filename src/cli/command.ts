@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { Example, InputOf, Param, Params } from '../contract/endpoint.ts';
 import type { Kind } from '../contract/kind.ts';
-import { kindOf } from '../contract/kind-of.ts';
+import { readKind } from '../contract/read-kind.ts';
 import { defined } from '../model/json.ts';
 import type { AnyView } from '../output/view.ts';
 import type { Field, KnownCommands, Outline, Use } from './outline.ts';
@@ -90,7 +90,7 @@ export async function outlineCommand(command: Command): Promise<Outline> {
 }
 
 function outlineField(key: string, param: Param): Field {
-  const kind = kindOf(param.schema);
+  const kind = readKind(param.schema);
   const flag = param.flag ?? kebabCase(key);
   const { positional, short, bare, otherFlags, whole, serviceDefault, help } = param;
   const identifier = param.takesAddress === 'token' ? 'token' : takesIdentifier(kind, param) || undefined;

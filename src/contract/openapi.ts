@@ -15,7 +15,7 @@ import {
   profileSchema,
 } from '../model/profile.ts';
 import { type Endpoint, type Param, type Source, type WireNames, wireName } from './endpoint.ts';
-import { kindOf } from './kind-of.ts';
+import { readKind } from './read-kind.ts';
 
 type Json = Record<string, unknown>;
 
@@ -41,7 +41,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], options: OpenApi
     const item = paths[endpoint.path] ?? {};
     paths[endpoint.path] = { ...item, [endpoint.method.toLowerCase()]: operation(endpoint, options, shared) };
   }
-  const nouns = [...new Set(endpoints.map(nounOf))];
+  const nouns = [...new Set(endpoints.map(readNoun))];
   return {
     openapi: '3.1.0',
     info: {
@@ -110,7 +110,7 @@ function inBody({ place }: Param): boolean {
   return place === 'body' || place === 'document';
 }
 
-function nounOf({ id }: Endpoint): string {
+function readNoun({ id }: Endpoint): string {
   return id.split('.')[0] ?? id;
 }
 
@@ -125,7 +125,7 @@ function operation(endpoint: Endpoint, { wire, samples }: OpenApiOptions, shared
   const body = requestBody(endpoint, wire, sample, shared);
   return {
     operationId: id,
-    tags: [nounOf(endpoint)],
+    tags: [readNoun(endpoint)],
     summary,
     ...(text === '' ? {} : { description: text }),
     ...(deprecated === undefined ? {} : { deprecated: true }),
@@ -133,7 +133,7 @@ function operation(endpoint: Endpoint, { wire, samples }: OpenApiOptions, shared
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
-      200: { description: 'done', content: jsonContent(shared.schemaOf(answer)) },
+      200: { description: 'done', content: jsonContent(shared.toSchema(answer)) },
       ...Object.fromEntries(
         refusals
           .filter(({ applies }) => applies(endpoint))
@@ -147,13 +147,13 @@ function operation(endpoint: Endpoint, { wire, samples }: OpenApiOptions, shared
 
 function parameter(name: string, key: string, param: Param, sample: unknown, shared: SharedSchemas): Json {
   const path = param.place === 'path';
-  const { list, optional } = kindOf(param.schema);
+  const { list, optional } = readKind(param.schema);
   return {
     name: path ? key : name,
     in: param.place,
     ...(path || !optional ? { required: true } : {}),
-    description: textOf(param),
-    schema: shared.schemaOf(param.schema),
+    description: describeParam(param),
+    schema: shared.toSchema(param.schema),
     ...(list ? { style: 'form', explode: true } : {}),
     ...(sample === undefined ? {} : { example: sample }),
     ...marks(param),
@@ -166,18 +166,20 @@ function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json, shared: 
   if (whole !== undefined) {
     const [key, param] = whole;
     const example = sample[key] === undefined ? {} : { example: sample[key] };
-    const content = { 'application/json': { schema: shared.schemaOf(param.schema), ...example } };
-    return { required: true, description: textOf(param), content, ...marks(param) };
+    const content = { 'application/json': { schema: shared.toSchema(param.schema), ...example } };
+    return { required: true, description: describeParam(param), content, ...marks(param) };
   }
   const fields = entries.filter(([, param]) => param.place === 'body');
   if (fields.length === 0) return undefined;
-  const nameOf = ([key, param]: [string, Param]) => wireName(endpoint, key, param, wire);
-  const required = fields.filter(([, param]) => !kindOf(param.schema).optional).map(nameOf);
+  const nameField = ([key, param]: [string, Param]) => wireName(endpoint, key, param, wire);
+  const required = fields.filter(([, param]) => !readKind(param.schema).optional).map(nameField);
   const properties = fields.map((field) => {
     const [, param] = field;
-    return [nameOf(field), { ...shared.schemaOf(param.schema), description: textOf(param), ...marks(param) }];
+    return [nameField(field), { ...shared.toSchema(param.schema), description: describeParam(param), ...marks(param) }];
   });
-  const given = fields.filter(([key]) => sample[key] !== undefined).map((field) => [nameOf(field), sample[field[0]]]);
+  const given = fields
+    .filter(([key]) => sample[key] !== undefined)
+    .map((field) => [nameField(field), sample[field[0]]]);
   const schema = {
     type: 'object',
     properties: Object.fromEntries(properties),
@@ -188,7 +190,7 @@ function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json, shared: 
   return { required: required.length > 0, content: { 'application/json': content } };
 }
 
-function textOf({ help, serviceDefault }: Param): string {
+function describeParam({ help, serviceDefault }: Param): string {
   return serviceDefault === undefined ? help : `${help}; default: ${serviceDefault} (set by the service)`;
 }
 
@@ -203,7 +205,7 @@ function jsonContent(schema: unknown): Json {
 /** Schemas as JSON Schema, those with a name as `$ref`. */
 export interface SharedSchemas {
   schemas: Json;
-  schemaOf: (schema: z.ZodType) => Json;
+  toSchema: (schema: z.ZodType) => Json;
 }
 
 export function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): SharedSchemas {
@@ -219,7 +221,7 @@ export function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): Share
     const { id: _, ...schema } = part as Json;
     return [id, schema];
   });
-  return { schemas: Object.fromEntries(schemas), schemaOf: (schema) => convert(schema).schema };
+  return { schemas: Object.fromEntries(schemas), toSchema: (schema) => convert(schema).schema };
 }
 
 function pointToComponents(json: unknown): unknown {

@@ -3,7 +3,7 @@ import { isObject } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
 import { type Endpoint, isPathSegment, type Param, segmentRule, type WireNames, wireName } from './endpoint.ts';
 import { describeKind, type Kind, readItem, unknownChoices } from './kind.ts';
-import { kindOf } from './kind-of.ts';
+import { readKind } from './read-kind.ts';
 
 /** A request before base URL and key. */
 export interface WireRequest {
@@ -140,7 +140,7 @@ const openKinds = new WeakMap<Param, Kind>();
 
 /** Read once for each parameter: it takes longer than a request. */
 function readOpenKind(param: Param): Kind {
-  const kind = openKinds.get(param) ?? kindOf(param.schema);
+  const kind = openKinds.get(param) ?? readKind(param.schema);
   openKinds.set(param, kind);
   return kind;
 }
@@ -166,7 +166,7 @@ function describeProblem({ name, value }: Raw, issue: Issue | undefined, why: st
 }
 
 function describeParam({ place, schema }: Param): string {
-  const kind = kindOf(schema);
+  const kind = readKind(schema);
   if (!kind.list) return describeKind(kind);
   const { type, choices, maxItems } = kind;
   const items = type === 'choice' ? choices.join(', ') : type === 'text' ? 'strings' : `${type}s`;
@@ -200,7 +200,7 @@ function readRaw(key: string, param: Param, name: string, incoming: RequestParts
 }
 
 function readQuery(param: Param, name: string, texts: string[]): Raw {
-  const kind = kindOf(param.schema);
+  const kind = readKind(param.schema);
   const values = texts.map((text) => readItem(kind, text));
   const wrong = values.indexOf(undefined);
   if (wrong !== -1)

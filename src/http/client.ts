@@ -6,9 +6,9 @@ import { SotraError } from '../errors.ts';
 import { DepthError, parseJson } from '../model/json.ts';
 import type { HttpAnswer, HttpRequest, Timing, Transport } from '../world.ts';
 import {
-  headerOf,
   NetworkFailure,
-  requestIdOf,
+  pickHeader,
+  readRequestId,
   sendError,
   statusError,
   type TimeLimits,
@@ -216,16 +216,16 @@ async function attemptOnce(
     const received = await caller.transport.send(request, { timeoutMs, totalMs: deadlineMs - started, signal });
     arrived?.();
     const { status, timing } = received;
-    const encoding = headerOf(received.headers, 'content-encoding');
+    const encoding = pickHeader(received.headers, 'content-encoding');
     const { bytes, ...read } = await caller.readBody(received.body, encoding, caller.maxBodyBytes);
     const { headers, text } = caller.hideKey({ status, headers: received.headers, ...read });
     const ms = caller.now() - started;
     caller.observe({ kind: 'answer', status, headers, bytes, ms, text, ...(timing && { timing }) });
-    const requestId = requestIdOf(headers);
+    const requestId = readRequestId(headers);
     if (status >= 200 && status < 300) return { answer: readAnswer(text, status, requestId, caller) };
-    const failure = { status, retryAfter: headerOf(headers, 'retry-after') };
+    const failure = { status, retryAfter: pickHeader(headers, 'retry-after') };
     const error = statusError({ request, status, text, headers, requestId, nowMs: caller.now(), caller });
-    return { failure, error, to: headerOf(received.headers, 'location') };
+    return { failure, error, to: pickHeader(received.headers, 'location') };
   } catch (thrown) {
     if (thrown instanceof SotraError) throw thrown;
     if (caller.signal.aborted)

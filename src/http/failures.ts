@@ -29,7 +29,7 @@ const unsentCodes = [
   'UND_ERR_CONNECT_TIMEOUT',
 ];
 
-function codeOf(error: unknown): string | undefined {
+function readCode(error: unknown): string | undefined {
   return (error as { code?: string } | null)?.code;
 }
 
@@ -48,7 +48,7 @@ function isTls(error: unknown): boolean {
 /** What a library of sockets threw, by its code. */
 export function readFailure(error: unknown): NetworkFailure {
   const first = error instanceof AggregateError ? error.errors[0] : error;
-  const code = codeOf(first);
+  const code = readCode(first);
   const message = first instanceof Error ? first.message : undefined;
   const tls = isTls(first) ? `the TLS handshake failed: ${(first as { reason?: string }).reason ?? code}` : undefined;
   const text = tls ?? (message === undefined || message === '' ? (code ?? String(error)) : message);
@@ -101,12 +101,12 @@ function plainHint(origin: string, hostname: string): string {
   return 'What listens there does not speak TLS: check the port (http:// is allowed to this machine only).';
 }
 
-export function requestIdOf(headers: HttpAnswer['headers']): string | undefined {
-  return headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');
+export function readRequestId(headers: HttpAnswer['headers']): string | undefined {
+  return pickHeader(headers, 'x-request-id') ?? pickHeader(headers, 'request-id');
 }
 
 /** The first value of a header. */
-export function headerOf(headers: HttpAnswer['headers'], name: string): string | undefined {
+export function pickHeader(headers: HttpAnswer['headers'], name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
@@ -119,18 +119,6 @@ const statusCodes: Record<number, ErrorCode> = {
   409: 'conflict',
   413: 'too-large',
   429: 'rate-limited',
-};
-
-/** Section 15.4 of RFC 9110. */
-const redirectNames: Readonly<Record<number, string>> = {
-  300: 'Multiple Choices',
-  301: 'Moved Permanently',
-  302: 'Found',
-  303: 'See Other',
-  304: 'Not Modified',
-  305: 'Use Proxy',
-  307: 'Temporary Redirect',
-  308: 'Permanent Redirect',
 };
 
 export interface Refusal {
@@ -146,10 +134,9 @@ export interface Refusal {
 export function statusError({ request, status, text, headers, requestId, nowMs, caller }: Refusal): SotraError {
   const shared = { status, requestId, ...(caller.tellsBody && text !== '' ? { body: hideSecrets(text) } : {}) };
   if (status < 400) {
-    const to = headerOf(headers, 'location');
-    const what = `${status} ${redirectNames[status] ?? ''}`.trim();
+    const to = pickHeader(headers, 'location');
     const message =
-      to === undefined ? `answered ${what}, without an address to go to` : `redirects to ${hideSecrets(to)}`;
+      to === undefined ? `answered ${status}, without an address to go to` : `redirects to ${hideSecrets(to)}`;
     return new SotraError('redirect', `${request.url.origin} ${message}`, {
       ...shared,
       hint:
@@ -161,7 +148,7 @@ export function statusError({ request, status, text, headers, requestId, nowMs, 
   const code = statusCodes[status] ?? (status >= 500 ? 'server-error' : 'request-refused');
   const message = `${readErrorText(text, request)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
   const outcome = status === 429 ? 'unsent' : status >= 500 ? 'unknown' : undefined;
-  const waitMs = readRetryAfter(headerOf(headers, 'retry-after'), nowMs);
+  const waitMs = readRetryAfter(pickHeader(headers, 'retry-after'), nowMs);
   const retryAfterSec = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
   const hint = waitHint(code, retryAfterSec, caller.maxWaitMs) ?? hintFor(code, request, caller);
   return new SotraError(code, message, { ...shared, hint, outcome, retryAfterSec });

@@ -5,7 +5,7 @@ import { openReplaced } from '../files/durable-file.ts';
 import { safeText } from '../model/safe-text.ts';
 import type { HttpAnswer, HttpRequest, Timing } from '../world.ts';
 import type { CallEvent } from './client.ts';
-import { requestIdOf } from './failures.ts';
+import { readRequestId } from './failures.ts';
 import { maskHeader, maskHeaders } from './preview.ts';
 import { hideSecrets, requestHider, secretHider } from './secrets.ts';
 
@@ -78,7 +78,7 @@ function describeParts({ timing, headers }: Extract<CallEvent, { kind: 'answer' 
     timing?.connectMs === undefined ? [] : [`connect ${Math.round(timing.connectMs)}`],
     timing === undefined ? [] : [`first byte ${Math.round(timing.firstByteMs)}`],
   ].flat();
-  const requestId = requestIdOf(headers);
+  const requestId = readRequestId(headers);
   return `${parts.length === 0 ? '' : ` (${parts.join(', ')} ms)`}${requestId === undefined ? '' : `, request id ${requestId}`}`;
 }
 

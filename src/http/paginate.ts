@@ -40,7 +40,7 @@ interface Page {
 async function* readPages(paging: Paging, input: Input, ask: AskPage, wanted: number): AsyncGenerator<Page> {
   if (paging.kind === 'limit') {
     const size = Number(input[paging.size] ?? paging.maxSize);
-    const items = itemsOf((await ask({ ...input, [paging.size]: size })).data);
+    const items = listItems((await ask({ ...input, [paging.size]: size })).data);
     yield { items, more: items.length >= size };
   } else if (paging.kind === 'page') yield* numberedPages(paging, input, ask, wanted);
   else yield* linkedPages(paging, input, ask);
@@ -66,8 +66,8 @@ async function* numberedPages(
   try {
     let page = first;
     for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
-      const items = itemsOf((await next).data);
-      const names = items.map(nameOf);
+      const items = listItems((await next).data);
+      const names = items.map(identifyItem);
       if (names.length > 0 && areTheSame(names, before)) throw repeated(`page ${page}`);
       before = names;
       left -= items.length;
@@ -94,12 +94,12 @@ async function* linkedPages(
 ): AsyncGenerator<Page> {
   const sized = paging.kind === 'cursor' ? { ...input, [paging.size]: input[paging.size] ?? paging.maxSize } : input;
   const seen = new Set<string>();
-  const since = sinceOf(paging, input);
+  const since = readSince(paging, input);
   let answer = await ask(sized);
-  for (let way = wayOf(paging, input, answer.data); ; ) {
+  for (let way = chooseWay(paging, input, answer.data); ; ) {
     const all = itemsIn(paging.items, answer.data);
     const items = all.slice(0, way === 'older' ? countSince(all, since) : all.length);
-    const next = items.length < all.length ? undefined : nextOf(paging, way, answer.data);
+    const next = items.length < all.length ? undefined : findNext(paging, way, answer.data);
     yield { items, more: next !== undefined };
     if (next === undefined) return;
     const step = `${next.kind} ${next.text}`;
@@ -140,7 +140,7 @@ interface TimeBound {
   field: string;
 }
 
-function sinceOf(paging: Paging, input: Input): TimeBound | undefined {
+function readSince(paging: Paging, input: Input): TimeBound | undefined {
   if (paging.kind !== 'links') return undefined;
   const atMs = parseTime(String(input[paging.newer]));
   return atMs === undefined ? undefined : { atMs, field: paging.atSec };
@@ -154,13 +154,13 @@ function countSince(items: readonly unknown[], since: TimeBound | undefined): nu
 }
 
 /** The direction of a walk. Items since a time may come as the newest of them: then there is nothing newer, and the rest is older. */
-function wayOf(paging: Paging & { kind: 'cursor' | 'links' }, input: Input, data: unknown): 'older' | 'newer' {
+function chooseWay(paging: Paging & { kind: 'cursor' | 'links' }, input: Input, data: unknown): 'older' | 'newer' {
   if (paging.kind === 'cursor' || input[paging.newer] === undefined) return 'older';
-  return sinceOf(paging, input) !== undefined && nextOf(paging, 'newer', data) === undefined ? 'older' : 'newer';
+  return readSince(paging, input) !== undefined && findNext(paging, 'newer', data) === undefined ? 'older' : 'newer';
 }
 
 /** The way to the next page; `undefined` at the end (null, empty or absent). */
-export function nextOf(
+export function findNext(
   paging: Paging & { kind: 'cursor' | 'links' },
   way: 'older' | 'newer',
   data: unknown,
@@ -184,14 +184,14 @@ function filledText(value: unknown): string | undefined {
 /** A sentence that says how to get the rest, where the answer may be incomplete. */
 export function moreHint(paging: Paging, input: Input, data: unknown): string | undefined {
   if (paging.kind === 'cursor' || paging.kind === 'links') {
-    const next = nextOf(paging, wayOf(paging, input, data), data);
+    const next = findNext(paging, chooseWay(paging, input, data), data);
     if (next === undefined) return undefined;
     const cursor = next.kind === 'cursor' ? next.text : next.cursor;
     const flag = next.way === 'newer' ? '--newer-than' : '--cursor';
     const byHand = cursor === undefined ? '' : `${flag} ${shellWord(cursor)} gives the next page; `;
     return `There is more: ${byHand}--all fetches the rest.`;
   }
-  const count = itemsOf(data).length;
+  const count = listItems(data).length;
   if (!isFull(paging, input, count)) return undefined;
   if (paging.kind === 'page')
     return `There may be more: --page ${nextPage(paging, input)} gives the next page; --all fetches the rest.`;
@@ -202,12 +202,12 @@ export function moreHint(paging: Paging, input: Input, data: unknown): string | 
 /** The inputs that ask for what comes after an answer; empty where none can, `undefined` where the answer is complete. */
 export function nextInput(paging: Paging, input: Input, data: unknown): Input | undefined {
   if (paging.kind === 'cursor' || paging.kind === 'links') {
-    const next = nextOf(paging, wayOf(paging, input, data), data);
+    const next = findNext(paging, chooseWay(paging, input, data), data);
     if (next === undefined) return undefined;
     if (next.kind === 'cursor') return { [next.input]: next.text };
     return next.cursor === undefined || paging.kind === 'cursor' ? {} : { [paging[next.way]]: next.cursor };
   }
-  const count = itemsOf(data).length;
+  const count = listItems(data).length;
   if (!isFull(paging, input, count)) return undefined;
   if (paging.kind === 'page') return { [paging.page]: nextPage(paging, input) };
   return count >= paging.maxSize ? undefined : { [paging.size]: Math.min(2 * count, paging.maxSize) };
@@ -222,7 +222,7 @@ function nextPage(paging: Paging & { kind: 'page' }, input: Input): number {
 }
 
 function itemsIn(key: string, data: unknown): readonly unknown[] {
-  return itemsOf((data as Record<string, unknown> | null)?.[key]);
+  return listItems((data as Record<string, unknown> | null)?.[key]);
 }
 
 function areTheSame(names: readonly string[], others: readonly string[]): boolean {
@@ -230,13 +230,13 @@ function areTheSame(names: readonly string[], others: readonly string[]): boolea
 }
 
 /** What tells an item from others: a service that ignores the page number sends the same items again, perhaps with other figures. */
-export function nameOf(item: unknown): string {
+export function identifyItem(item: unknown): string {
   const { itemId, id } = (item ?? {}) as Record<string, unknown>;
   return String(itemId ?? id ?? JSON.stringify(item));
 }
 
 /** The items of an answer: itself, or the first list that it holds. */
-export function itemsOf(data: unknown): readonly unknown[] {
+export function listItems(data: unknown): readonly unknown[] {
   if (Array.isArray(data)) return data;
   const key = listKey(data);
   return key === undefined ? [] : itemsIn(key, data);

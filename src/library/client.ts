@@ -3,7 +3,7 @@ import { findMisfit } from '../contract/misfit.ts';
 import { checkInput } from '../contract/request.ts';
 import { SotraError, usageError, withoutHint } from '../errors.ts';
 import { type Caller, callEndpoint } from '../http/client.ts';
-import { nameOf, walkPages } from '../http/paginate.ts';
+import { identifyItem, walkPages } from '../http/paginate.ts';
 import { hidingKey } from '../http/secrets.ts';
 import { checkBaseUrl, checkKey } from '../model/http-address.ts';
 import { post as postComment } from '../resources/comment/endpoints.ts';
@@ -57,7 +57,7 @@ export function createClient(options: ClientOptions): Client {
   const client: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpoints) {
     const [noun, verb] = methodName(endpoint);
-    client[noun] = { ...client[noun], [verb]: methodOf(endpoint, caller) };
+    client[noun] = { ...client[noun], [verb]: createMethod(endpoint, caller) };
   }
   const text = (fields: TextFields): string => {
     if (serviceName === undefined) throw usageError('serviceName is required: it is an option of createClient');
@@ -66,7 +66,7 @@ export function createClient(options: ClientOptions): Client {
   return { ...client, comment: { ...client['comment'], text } } as unknown as Client;
 }
 
-function methodOf(endpoint: Endpoint, base: Caller): AnyMethod {
+function createMethod(endpoint: Endpoint, base: Caller): AnyMethod {
   const { paging, keyless } = endpoint;
   const callerFor = ({ signal = base.signal }: CallOptions): Caller => {
     if (base.apiKey === null && !keyless)
@@ -109,7 +109,7 @@ async function* itemsOnce(endpoint: Endpoint, { paging, input, caller }: Walk): 
   const seen = new Set<string>();
   for await (const batch of walkPages({ paging, input, ask, max: undefined, onCut: () => undefined }))
     for (const item of batch) {
-      const name = nameOf(item);
+      const name = identifyItem(item);
       if (paging.kind !== 'limit' && seen.has(name)) continue;
       seen.add(name);
       yield item;
@@ -118,7 +118,7 @@ async function* itemsOnce(endpoint: Endpoint, { paging, input, caller }: Walk): 
 
 function checked(options: ClientOptions): Caller {
   try {
-    return callerOf(options);
+    return createCaller(options);
   } catch (thrown) {
     throw withoutHint(thrown);
   }
@@ -132,7 +132,7 @@ const optionNames: readonly (keyof ClientOptions)[] = [
   ...(['maxWaitMs', 'maxBodyBytes', 'onWarning', 'strict', 'fetch'] as const),
 ];
 
-function callerOf(options: ClientOptions): Caller {
+function createCaller(options: ClientOptions): Caller {
   const unknown = Object.keys(options).find((name) => !(optionNames as readonly string[]).includes(name));
   if (unknown !== undefined)
     throw usageError(`createClient has no option ${unknown}: it takes ${optionNames.join(', ')}`);
@@ -151,11 +151,15 @@ function callerOf(options: ClientOptions): Caller {
     wire,
     transport: createFetchTransport(send),
     userAgent: null,
-    retries: numberOf('retries', options.retries, { default: 2, min: 0, max: 20 }),
-    timeoutMs: numberOf('timeoutMs', options.timeoutMs, { default: 30_000, min: 1, max: longestMs }),
-    maxTimeMs: numberOf('maxTimeMs', options.maxTimeMs, { default: 600_000, min: 1, max: longestMs }),
-    maxWaitMs: numberOf('maxWaitMs', options.maxWaitMs, { default: 60_000, min: 0, max: longestMs }),
-    maxBodyBytes: numberOf('maxBodyBytes', options.maxBodyBytes, { default: 64 * 1024 ** 2, min: 1, max: longestMs }),
+    retries: checkNumber('retries', options.retries, { default: 2, min: 0, max: 20 }),
+    timeoutMs: checkNumber('timeoutMs', options.timeoutMs, { default: 30_000, min: 1, max: longestMs }),
+    maxTimeMs: checkNumber('maxTimeMs', options.maxTimeMs, { default: 600_000, min: 1, max: longestMs }),
+    maxWaitMs: checkNumber('maxWaitMs', options.maxWaitMs, { default: 60_000, min: 0, max: longestMs }),
+    maxBodyBytes: checkNumber('maxBodyBytes', options.maxBodyBytes, {
+      default: 64 * 1024 ** 2,
+      min: 1,
+      max: longestMs,
+    }),
     readBody,
     // Nobody would hear of a misfit.
     findMisfit: strict || onWarning !== undefined ? findMisfit : undefined,
@@ -169,7 +173,7 @@ function callerOf(options: ClientOptions): Caller {
   };
 }
 
-function numberOf(
+function checkNumber(
   name: string,
   value: number | undefined,
   range: { default: number; min: number; max: number },

@@ -35,8 +35,8 @@ export type Verification =
  * body that was parsed already, and without secrets.
  */
 export async function verifyWebhook({ header, body, secrets, toleranceMs }: Delivery): Promise<Verification> {
-  const keys = listOf(secrets);
-  const bytes = bytesOf(body);
+  const keys = checkSecrets(secrets);
+  const bytes = toBytes(body);
   const refuse = (reason: string): Verification => ({ valid: false, reason });
   const parsed = readHeader(header ?? undefined);
   if (typeof parsed === 'string') return refuse(parsed);
@@ -44,24 +44,24 @@ export async function verifyWebhook({ header, body, secrets, toleranceMs }: Deli
   const signed = new Uint8Array(prefix.length + bytes.length);
   signed.set(prefix);
   signed.set(bytes, prefix.length);
-  const wanted = await Promise.all(keys.map((secret) => signatureOf(secret, signed)));
+  const wanted = await Promise.all(keys.map((secret) => sign(secret, signed)));
   const pairs = parsed.signatures.flatMap((given) => wanted.map((each) => isSame(given, each)));
   if (!pairs.includes(true)) return refuse(noSignatureFits);
   const untimely = untimelyReason(parsed, { nowMs: Date.now(), toleranceMs });
   if (untimely !== undefined) return refuse(untimely);
-  const event = objectOf(bytes);
+  const event = parseObject(bytes);
   if (event === undefined) return refuse('the body is signed, but is no JSON object');
   return { valid: true, event, events: [event.events ?? event].flat() as WebhookEvent[] };
 }
 
-function listOf(secrets: Delivery['secrets']): string[] {
+function checkSecrets(secrets: Delivery['secrets']): string[] {
   const list = [secrets].flat();
   if (list.length > 0 && list.every((secret) => typeof secret === 'string' && secret !== '')) return list;
   throw new TypeError('secrets: must be the secret of the webhook, or a list of secrets');
 }
 
 /** The object of a body; its sender is known, so that no bounds are needed. */
-function objectOf(bytes: Uint8Array): { events?: unknown } | undefined {
+function parseObject(bytes: Uint8Array): { events?: unknown } | undefined {
   try {
     const value = JSON.parse(new TextDecoder().decode(bytes));
     return Object(value) === value ? value : undefined;
@@ -70,7 +70,7 @@ function objectOf(bytes: Uint8Array): { events?: unknown } | undefined {
   }
 }
 
-function bytesOf(body: Delivery['body']): Uint8Array {
+function toBytes(body: Delivery['body']): Uint8Array {
   if (typeof body === 'string') return new TextEncoder().encode(body);
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
   if (ArrayBuffer.isView(body)) return body;
@@ -78,7 +78,7 @@ function bytesOf(body: Delivery['body']): Uint8Array {
 }
 
 /** HMAC-SHA256 as base64url. */
-async function signatureOf(secret: string, signed: Uint8Array): Promise<string> {
+async function sign(secret: string, signed: Uint8Array): Promise<string> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const key = await crypto.subtle.importKey('raw', new TextEncoder().encode(secret), algorithm, false, ['sign']);
   const digest = new Uint8Array(await crypto.subtle.sign('HMAC', key, signed));
@@ -134,7 +134,7 @@ export function webhookHandler({
   onEvents,
   maxBodyBytes = 8_388_608,
 }: HandlerOptions): WebhookHandler {
-  listOf(secrets);
+  checkSecrets(secrets);
   const answer = async (method: string | undefined, header: string | null, body: unknown): Promise<Outcome> => {
     if (method !== 'POST') return [405, 'only POST'];
     try {

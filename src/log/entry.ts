@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { CallEvent } from '../http/client.ts';
-import { headerOf } from '../http/failures.ts';
+import { pickHeader } from '../http/failures.ts';
 import { maskHeader } from '../http/preview.ts';
 import type { HttpAnswer, HttpRequest, Timing } from '../world.ts';
 
@@ -123,8 +123,8 @@ export function describeAnswer(
   }
   const { status, headers, bytes, text } = event;
   const { hide } = rules;
-  const ignored = headerOf(headers, 'x-sotra-ignored')?.split(',');
-  const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id');
+  const ignored = pickHeader(headers, 'x-sotra-ignored')?.split(',');
+  const requestId = pickHeader(headers, 'x-request-id') ?? pickHeader(headers, 'request-id');
   return {
     ...shared,
     response: {
@@ -133,8 +133,8 @@ export function describeAnswer(
       httpVersion: 'HTTP/1.1',
       cookies: [],
       headers: describeHeaders(headers, hide),
-      content: { size: bytes, mimeType: headerOf(headers, 'content-type') ?? '', ...describeBody(text, rules) },
-      redirectURL: hide(headerOf(headers, 'location') ?? ''),
+      content: { size: bytes, mimeType: pickHeader(headers, 'content-type') ?? '', ...describeBody(text, rules) },
+      redirectURL: hide(pickHeader(headers, 'location') ?? ''),
       headersSize: -1,
       bodySize: bytes,
     },

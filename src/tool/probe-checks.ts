@@ -1,4 +1,4 @@
-import { itemsOf } from '../http/paginate.ts';
+import { listItems } from '../http/paginate.ts';
 
 /** Facts about the service, found by reading, that checks take their values from. */
 export interface Subject {
@@ -23,7 +23,7 @@ export type Check = (base: unknown, subject: Subject) => Plan | string;
 
 type Json = Record<string, unknown>;
 
-export const itemsIn = itemsOf as (answer: unknown) => Json[];
+export const itemsIn = listItems as (answer: unknown) => Json[];
 
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inner, key) => (inner as Json | null | undefined)?.[key], value);

@@ -5,7 +5,7 @@ import { splitPair } from '../cli/input.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { type Endpoint, local, type OpenName, openNames, type Param, type WireNames } from '../contract/endpoint.ts';
-import { kindOf } from '../contract/kind-of.ts';
+import { readKind } from '../contract/read-kind.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
@@ -154,7 +154,7 @@ async function probeNames(
 }
 
 function inOrder(names: OpenName[]): OpenName[] {
-  const rank = ({ key, param }: OpenName) => (!kindOf(param.schema).optional ? 0 : key === 'limit' ? 1 : 2);
+  const rank = ({ key, param }: OpenName) => (!readKind(param.schema).optional ? 0 : key === 'limit' ? 1 : 2);
   return [...names].sort((a, b) => rank(a) - rank(b));
 }
 
@@ -218,7 +218,7 @@ function namesFor(key: string, param: Param, { tries }: Pick<Probe, 'tries'>): s
 }
 
 function unsurePairs(endpoint: Endpoint, key: string, input: Input, probing: Probe): Pairs {
-  const open = openNames(endpoint).filter((one) => one.key !== key && !kindOf(one.param.schema).optional);
+  const open = openNames(endpoint).filter((one) => one.key !== key && !readKind(one.param.schema).optional);
   const unknown = open.filter((one) => input[one.key] !== undefined && !probing.asker.isKnown(one.id));
   return unknown.flatMap((one) =>
     namesFor(one.key, one.param, probing)

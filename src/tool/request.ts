@@ -11,7 +11,7 @@ import { messageOf, SotraError, usageError } from '../errors.ts';
 import { bytesOf } from '../files/source.ts';
 import { collectItems } from '../http/batch.ts';
 import { sameOrigin } from '../http/client.ts';
-import { itemsOf, listKey } from '../http/paginate.ts';
+import { listItems, listKey } from '../http/paginate.ts';
 import { parseJson, whyNotJson } from '../model/json.ts';
 import { rawItems } from '../output/view.ts';
 import { endpoints } from '../resources/index.ts';
@@ -90,7 +90,7 @@ async function* walk(first: WireRequest, context: Context): AsyncGenerator<reado
     await context.world.keepHeapSmall?.();
     const { data, text } = await context.request(asked, { tellsBody: true });
     const isList = Array.isArray(data) || listKey(data) !== undefined;
-    const items = isList ? itemsOf(data) : [data];
+    const items = isList ? listItems(data) : [data];
     fullPage ??= items.length;
     const next = nextRequest(asked, data, fullPage, names, baseUrl);
     const address = next?.href ?? next?.path ?? '';
@@ -167,16 +167,16 @@ function pageNames(pathname: string, wire: WireNames): PageNames {
   const here = (endpoints as readonly Endpoint[]).find(
     ({ method, path }) => method === 'GET' && new RegExp(`${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
   );
-  const nameOf = (key: string) => {
+  const identifyItem = (key: string) => {
     const param = here?.params[key];
     return here === undefined || param === undefined ? key : wireName(here, key, param, wire);
   };
   return {
-    cursor: nameOf('cursor'),
-    page: nameOf('page'),
-    size: nameOf('limit'),
-    newer: nameOf('newerThan'),
-    older: nameOf('olderThan'),
+    cursor: identifyItem('cursor'),
+    page: identifyItem('page'),
+    size: identifyItem('limit'),
+    newer: identifyItem('newerThan'),
+    older: identifyItem('olderThan'),
     numbered: here?.paging?.kind === 'page',
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Endpoint, Param } from '../../src/contract/endpoint.ts';
-import { kindOf } from '../../src/contract/kind-of.ts';
+import { readKind } from '../../src/contract/read-kind.ts';
 import { decodeRequest, encodeRequest } from '../../src/contract/request.ts';
 import { endpoints, views } from '../../src/resources/index.ts';
 import { allRoutes, routesUnder } from '../../src/resources/routes.ts';
@@ -11,7 +11,7 @@ const all: readonly Endpoint[] = endpoints;
 
 /** Values that a parameter may carry, odd ones among them. */
 function samples(param: Param): unknown[] {
-  const kind = kindOf(param.schema);
+  const kind = readKind(param.schema);
   const one: unknown[] = {
     text: [
       'ext:a/b c?d#e%&+ü"',
@@ -36,7 +36,7 @@ function samples(param: Param): unknown[] {
 function inputs(endpoint: Endpoint): Record<string, unknown>[] {
   const entries = Object.entries(endpoint.params).map(([key, param]) => ({ key, values: samples(param), param }));
   const base = Object.fromEntries(
-    entries.filter(({ param }) => !kindOf(param.schema).optional).map(({ key, values }) => [key, values[0]]),
+    entries.filter(({ param }) => !readKind(param.schema).optional).map(({ key, values }) => [key, values[0]]),
   );
   return [base, ...entries.flatMap(({ key, values }) => values.map((value) => ({ ...base, [key]: value })))];
 }

@@ -11,7 +11,7 @@ const uploadTests = tests(
 export const areas = {
   retry: { files: sources('http/retry'), tests: tests('unit/http/retry') },
   request: {
-    files: sources('contract/request contract/kind contract/kind-of http/body http/preview http/failures'),
+    files: sources('contract/request contract/kind contract/read-kind http/body http/preview http/failures'),
     tests: tests(
       'unit/contract/request unit/contract/check-input unit/contract/kind unit/http/preview unit/http/failures unit/http/body',
     ),
@@ -23,7 +23,7 @@ export const areas = {
     files: sources('http/transport'),
     tests: tests('unit/http/transport cli/http cli/http-limits cli/http-hints'),
   },
-  answers: { files: sources('contract/misfit http/batch'), tests: tests('unit/contract/misfit unit/http/batch') },
+  answers: { files: sources('contract/misfit'), tests: tests('unit/contract/misfit') },
   pages: { files: sources('http/paginate'), tests: tests('unit/http/paginate') },
   documents: {
     files: sources('http/observe contract/openapi'),

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import { SotraError } from '../../errors.ts';
-import { askNext, type Next, nextOf } from '../../http/paginate.ts';
+import { askNext, findNext, type Next } from '../../http/paginate.ts';
 import { parseTime } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
 import { safeText } from '../../model/safe-text.ts';
@@ -175,7 +175,7 @@ async function* pollFeed(watch: Watch, place: WatchPlace, say: Say): AsyncGenera
   const links = new Set<string>();
   for (let page = first; ; ) {
     const fresh = take(page.items);
-    const next = nextOf(paging, 'newer', page);
+    const next = findNext(paging, 'newer', page);
     // A card that moved up meanwhile traded after the poll began: no earlier than the newest card less the time it took.
     const tookSec = Math.ceil((now() - startedMs) / 1000);
     const safeSec = Number.isFinite(newestSec) ? newestSec - tookSec - overlapSec : Number.NEGATIVE_INFINITY;
@@ -228,7 +228,7 @@ async function olderPages(
   const pages: Card[][] = [];
   const links = new Set<string>();
   for (let page = first; pages.length < maxPagesBack; ) {
-    const next = nextOf(paging, 'older', page);
+    const next = findNext(paging, 'older', page);
     if (next === undefined || links.has(next.text)) return pages;
     links.add(next.text);
     page = await pageAt(watch, next);

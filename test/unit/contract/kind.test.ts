@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { describeKind, type Kind, readItem } from '../../../src/contract/kind.ts';
-import { kindOf } from '../../../src/contract/kind-of.ts';
+import { readKind } from '../../../src/contract/read-kind.ts';
 
 const plain: Kind = { type: 'text', list: false, nullable: false, optional: false, choices: [] };
 const text = (changes: Partial<Kind> = {}): Kind => ({ ...plain, ...changes });
@@ -97,5 +97,5 @@ const kinds: readonly [name: string, schema: z.ZodType, kind: Partial<Kind>][] =
 ];
 
 test.each(kinds)('a schema of %s is known by its kind', (_, schema, kind) => {
-  expect(kindOf(schema)).toStrictEqual(text(kind));
+  expect(readKind(schema)).toStrictEqual(text(kind));
 });

@@ -16,7 +16,7 @@ type JsonSchema = {
 };
 
 /** The kind of a parameter's schema, read from the JSON Schema of its input side. */
-export function kindOf(schema: z.ZodType): Kind {
+export function readKind(schema: z.ZodType): Kind {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
   const optional = schema.safeParse(undefined).success;
   const variants = (json.anyOf ?? [json]).flatMap(oneTypeEach);
@@ -28,7 +28,7 @@ export function kindOf(schema: z.ZodType): Kind {
   const choice = held['x-open'] === true ? held.anyOf?.find((each) => each.enum !== undefined) : undefined;
   const item = choice ?? (list ? held : main);
   return {
-    type: typeOf(item),
+    type: readType(item),
     list,
     nullable,
     optional,
@@ -52,7 +52,7 @@ function pick(key: string, value: number | undefined): Record<string, number> {
   return value === undefined || value === Number.MIN_SAFE_INTEGER ? {} : { [key]: value };
 }
 
-function typeOf(json: JsonSchema): Kind['type'] {
+function readType(json: JsonSchema): Kind['type'] {
   if (json.enum) return 'choice';
   if (json.type === 'integer') return 'integer';
   if (json.type === 'number') return 'number';
