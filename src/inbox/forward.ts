@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import type { Context } from '../context.ts';
 import { type PostOutcome, postDelivery } from '../http/post-delivery.ts';
+import { computeBackoff, policies } from '../http/retry.ts';
 import { signatureHeader } from '../model/signature-header.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import type { Claim, Delivery, Forward, Inbox, Target } from './inbox.ts';
@@ -14,8 +15,6 @@ interface ForwarderOptions {
   onDiskError: (error: unknown) => void;
 }
 
-const firstWaitMs = 10;
-const maxWaitMs = 30_000;
 /** Refusals (4xx) after which a delivery is skipped, so that it does not hold up the others. */
 const maxRefusals = 10;
 const forwardMs = 30_000;
@@ -63,7 +62,7 @@ export async function startForwarder({ inbox, targets, context, onDiskError }: F
       if (tries === 1 || tries % 50 === 0) warn(`${line}; it is sent again until it is accepted`);
       if (isRefusal(status ?? 0)) refusals += 1;
       if (refusals >= maxRefusals) return skip(`is refused (${error})`);
-      await wait(Math.min(maxWaitMs, firstWaitMs * 2 ** Math.min(tries - 1, 12)));
+      await wait(computeBackoff(policies.forward, tries));
     }
     return undefined;
   };

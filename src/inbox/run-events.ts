@@ -4,7 +4,7 @@ import { messageOf, SotraError, usageError } from '../errors.ts';
 import { type Input, readWhole } from '../files/source.ts';
 import type { PostOutcome } from '../http/post-delivery.ts';
 import { deliveryPreview, maskHeader } from '../http/preview.ts';
-import { policies } from '../http/retry.ts';
+import { computeBackoff, policies } from '../http/retry.ts';
 import { normalizeAddress } from '../model/address.ts';
 import { readOwnSecrets } from '../resources/webhook/secrets.ts';
 import { describeAge, verdict as verdictView } from '../resources/webhook/view.ts';
@@ -224,7 +224,7 @@ async function sendAgain(stored: Delivery, to: string, { world, options }: Conte
     const outcome = await forward(to, stored, { answerMs: options.timeoutMs, signal: world.signal });
     if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
     if (outcome.ok || outcome.unsendable || tries > (options.retries ?? policies.replay.retries)) return outcome;
-    await world.sleep(200 * tries, world.signal);
+    await world.sleep(computeBackoff(policies.replay, tries), world.signal);
   }
 }
 
