@@ -56,29 +56,18 @@ async function* readUntil(body: Response['body'], deadline: Deadline): AsyncGene
 
 /** The whole body of an answer, which `fetch` has decoded already. Errors: `bad-answer` for more than `maxBytes`. */
 export const readBody: Caller['readBody'] = async (incoming, _, maxBytes) => {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
   for await (const chunk of incoming) {
-    length += chunk.length;
-    if (length > maxBytes)
+    bytes += chunk.length;
+    if (bytes > maxBytes)
       throw new SotraError('bad-answer', `the answer is larger than ${maxBytes} bytes (maxBodyBytes)`, {
         outcome: 'unknown',
       });
-    chunks.push(chunk);
+    text += decoder.decode(chunk, { stream: true });
   }
-  const body = chunks.length === 1 && chunks[0] ? chunks[0] : joined(chunks, length);
-  return { text: new TextDecoder().decode(body), bytes: length };
+  return { text: text + decoder.decode(), bytes };
 };
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
-}
 
 /** Resolves after so many milliseconds. Errors: `interrupted` at the signal. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
