@@ -10,7 +10,7 @@ import { terminalText } from './terminal.ts';
 import { cutText } from './text-width.ts';
 import type { View } from './view.ts';
 
-const maxDeed = 200;
+const maxAsked = 200;
 
 export function mayAsk({ world, options }: Pick<Context, 'world' | 'options'>): boolean {
   return world.io.in.isTTY === true && !options.noInput;
@@ -24,15 +24,15 @@ export async function confirm(change: string, context: Context, shown = ''): Pro
   const { world, options } = context;
   if (options.yes || options.preview) return;
   // On one line, and of a long name both ends: what is asked and what it does stay on the screen.
-  const deed = cutText(safeText(change), maxDeed, 'middle');
+  const asked = cutText(safeText(change), maxAsked, 'middle');
   if (!mayAsk(context)) {
     const why = options.noInput ? '--no-input is set' : 'stdin is not a terminal';
-    throw usageError(`cannot ask whether to ${deed}: ${why}`, 'Add --yes to do it without a question.');
+    throw usageError(`cannot ask whether to ${asked}: ${why}`, 'Add --yes to do it without a question.');
   }
   if (shown !== '') await world.io.err.write(shown);
-  const question = `${deed.charAt(0).toUpperCase()}${deed.slice(1)}? [y/N] `;
+  const question = `${asked.charAt(0).toUpperCase()}${asked.slice(1)}? [y/N] `;
   const answer = await world.io.ask(question, { hidden: false });
-  if (!/^y(es)?$/i.test(answer.trim())) throw usageError(`did not ${deed}: the answer was not yes`);
+  if (!/^y(es)?$/i.test(answer.trim())) throw usageError(`did not ${asked}: the answer was not yes`);
 }
 
 /** The same before a regular file is replaced. Errors: `usage`. */

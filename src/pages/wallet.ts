@@ -2,7 +2,7 @@ import type { ShownCommand } from './deliveries.ts';
 
 export interface WalletFacts {
   /** What follows a signature: it is posted, shown as a request, or given to the user. */
-  deed: 'post' | 'show' | 'sign';
+  purpose: 'post' | 'show' | 'sign';
   serviceName: string;
   /** Where comments are posted. */
   destination: string | null;

@@ -109,7 +109,7 @@ function WalletPage() {
       <main class="signing">
         <section class="texts" aria-label="Texts">
           <h2>
-            {facts.deed === 'post' ? 'Sign and post' : 'Sign'} {count === 1 ? 'a comment' : `${count} comments`} for{' '}
+            {facts.purpose === 'post' ? 'Sign and post' : 'Sign'} {count === 1 ? 'a comment' : `${count} comments`} for{' '}
             <Text text={facts.serviceName} />
           </h2>
           {facts.texts.map((text, index) => (

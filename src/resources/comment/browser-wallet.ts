@@ -22,7 +22,7 @@ export interface BrowserSigning {
   form: TextForm;
   family: ChainFamily;
   encoding?: Encoding | undefined;
-  deed: WalletFacts['deed'];
+  purpose: WalletFacts['purpose'];
   input: PageInput & { signer?: string | undefined };
 }
 
@@ -91,20 +91,20 @@ export async function signInBrowser<T>(
 }
 
 async function readFacts(
-  { lines, form, family, deed, input }: BrowserSigning,
+  { lines, form, family, purpose, input }: BrowserSigning,
   context: Context,
 ): Promise<Omit<WalletFacts, 'state'>> {
-  const service = deed === 'sign' ? undefined : await context.service();
+  const service = purpose === 'sign' ? undefined : await context.service();
   const isSandbox = service?.kind === 'sandbox';
   return {
-    deed,
+    purpose,
     serviceName: form.serviceName,
     destination: service === undefined ? null : isSandbox ? 'the sandbox' : new URL(service.baseUrl).origin,
     family,
     signer: input.signer ?? null,
     texts: await Promise.all(
       lines.map(async ({ line, fields }) => {
-        const curl = deed === 'sign' || isSandbox ? [] : await writeCurl(fields, context);
+        const curl = purpose === 'sign' || isSandbox ? [] : await writeCurl(fields, context);
         const text = makeText(line, fields, form, isSandbox);
         return { ...text, commands: [...text.commands, ...curl] };
       }),

@@ -123,7 +123,7 @@ async function chooseSigning(lines: readonly CommentLine[], input: PostManyInput
   const form = await readForm(input, context);
   const family = commonFamily(unsigned);
   const way = await chooseWay(input, { family, stdinUse: input.file === '-' ? '--file -' : undefined }, context);
-  return { lines: unsigned, form, family, deed: 'post' as const, input: way };
+  return { lines: unsigned, form, family, purpose: 'post' as const, input: way };
 }
 
 type ChosenSigning = NonNullable<Awaited<ReturnType<typeof chooseSigning>>>;

@@ -52,8 +52,8 @@ export async function runPost(input: PostInput, context: Context): Promise<Resul
   const sign = async (signer: Signer) => ({ comment: await signComment(fields, form, { signer }), form });
   if (!way.browser) return finish(await withSigner(way, { family, expected: input.signer }, context, sign), context);
   const { signInBrowser } = await import('./browser-wallet.ts');
-  const deed = curl ? 'show' : 'post';
-  return signInBrowser({ lines, form, family, deed, input: way }, context, async (wallet) =>
+  const purpose = curl ? 'show' : 'post';
+  return signInBrowser({ lines, form, family, purpose, input: way }, context, async (wallet) =>
     finish(await sign(wallet), context, { isConfirmed: true }),
   );
 }

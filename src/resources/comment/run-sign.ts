@@ -61,7 +61,7 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
   };
   const signed = way.browser
     ? await (await import('./browser-wallet.ts')).signInBrowser(
-        { lines, form, family, encoding, deed: 'sign', input: way },
+        { lines, form, family, encoding, purpose: 'sign', input: way },
         context,
         signAll,
       )

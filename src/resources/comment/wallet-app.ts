@@ -159,7 +159,7 @@ export function createWalletApp({ facts, encoding, waitMs, world, note }: Wallet
     /** Tells the pages how it ended; resolves when they know. */
     end: async (thrown: unknown): Promise<void> => {
       const isShown = thrown instanceof RequestPreview;
-      const text = isShown ? 'Signed. The command shows the request and sends nothing.' : doneTexts[facts.deed];
+      const text = isShown ? 'Signed. The command shows the request and sends nothing.' : doneTexts[facts.purpose];
       const ok = thrown === undefined || isShown;
       const hint = thrown instanceof SotraError && thrown.hint !== undefined ? ` ${thrown.hint}` : '';
       change({ asked: null, end: { ok, text: ok ? text : `${messageOf(thrown)}.${hint}` } });
@@ -169,7 +169,7 @@ export function createWalletApp({ facts, encoding, waitMs, world, note }: Wallet
   };
 }
 
-const doneTexts: Readonly<Record<WalletFacts['deed'], string>> = {
+const doneTexts: Readonly<Record<WalletFacts['purpose'], string>> = {
   post: 'Signed and posted.',
   show: 'Signed.',
   sign: 'Signed. The command has the signature.',

@@ -48,7 +48,7 @@ export async function watchFile(context: Context, command: string, input: Readon
       return takeLock(`${path}.lock`, `the watch file ${path}`, context.world);
     },
     /** Renames a damaged file and gives its new name. */
-    setAside: () => {
+    renameDamaged: () => {
       const aside = `${path.replace(/\.json$/, '')}.damaged-${context.world.now()}`;
       renameSync(path, aside);
       return aside;

@@ -91,7 +91,7 @@ async function startPlace({ input }: Watch, file: WatchFile, say: Say): Promise<
   if (saved === undefined) return undefined;
   if ('damaged' in saved) {
     await say(
-      `warning: the watch file ${file.path} is damaged: ${saved.damaged}. It was renamed to ${file.setAside()}. Cards may be missing before now.`,
+      `warning: the watch file ${file.path} is damaged: ${saved.damaged}. It was renamed to ${file.renameDamaged()}. Cards may be missing before now.`,
     );
     return undefined;
   }
