@@ -18,8 +18,8 @@ export interface QueryOptions {
 
 /** How far the clocks of listeners and servers may be apart. */
 const clockMs = hourMs;
-/** Read at once when going backwards; twice as many each time. */
-const [minWindow, maxWindow] = [128, 8192];
+/** Read at once when going backwards; four times as many each time. */
+const [minWindow, maxWindow] = [128, 4096];
 
 interface Span {
   from?: number | { ms: number };
@@ -54,15 +54,22 @@ export async function* queryEvents(query: EventQuery, options: QueryOptions): As
   yield* found;
   const oldestMs = (query.sinceMs ?? 0) - clockMs;
   const state = (await stream.info())?.state ?? { first_seq: 0, last_seq: 0 };
-  let size = minWindow;
-  for (let high = state.last_seq; high >= state.first_seq && high > 0; ) {
-    const low = Math.max(1, state.first_seq, high - size + 1);
-    const window = await listOf(readDeliveries({ from: low, to: high }, options));
+  const { first_seq: oldest } = state;
+  const readWindow = (high: number, size: number): Promise<KeyedDelivery[]> => {
+    const window = listOf(readDeliveries({ from: Math.max(1, oldest, high - size + 1), to: high }, options));
+    window.catch(() => undefined);
+    return window;
+  };
+  let [high, size] = [state.last_seq, minWindow];
+  for (let ahead = readWindow(high, size); high >= oldest && high > 0; ) {
+    const window = await ahead;
+    high -= size;
+    size = Math.min(maxWindow, size * 4);
+    // The next one is read while this one is looked at.
+    ahead = readWindow(high, size);
     for (const event of (await toEvents(window)).reverse()) if (event.eventId !== found[0]?.eventId) yield event;
     // Deliveries are stored soon after they come.
     if (window[0] !== undefined && window[0].atMs < oldestMs) return;
-    high = low - 1;
-    size = Math.min(maxWindow, size * 2);
   }
 }
 

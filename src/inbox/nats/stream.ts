@@ -45,7 +45,7 @@ const nanosPerMs = 1e6;
 const publishMs = 5000;
 /** What may be done twice waits less, as its server may be frozen, and is done again for so long. */
 const [askMs, patienceMs, pauseMs] = [2000, 10_000, 200];
-const [batchSize, batchBytes, pollMs] = [1000, 8 * 1024 * 1024, 250];
+const [batchSize, batchBytes, pollMs] = [4000, 8 * 1024 * 1024, 250];
 /** A request for the last messages of subjects may have so many answers (nats-server: 1024). */
 const maxSubjects = 1000;
 const group = 'forwarders';
@@ -152,10 +152,10 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
     },
     /** The messages of subjects, those that are there. */
     lastOf: async (all: readonly string[]): Promise<Message[]> => {
-      const found: Message[] = [];
-      for (let at = 0; at < all.length; at += maxSubjects)
-        found.push(...(await ask(() => getBatch({ multi_last: all.slice(at, at + maxSubjects) }))));
-      return found;
+      const parts = Array.from({ length: Math.ceil(all.length / maxSubjects) }, (_, part) =>
+        all.slice(part * maxSubjects, (part + 1) * maxSubjects),
+      );
+      return (await Promise.all(parts.map((each) => ask(() => getBatch({ multi_last: each }))))).flat();
     },
     /** The messages of a filter in their order, up to one that is stored now, or until the signal as they come. */
     read: async function* ({ filter, from, to, signal }: ReadOptions): AsyncGenerator<Message> {
