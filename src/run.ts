@@ -159,7 +159,7 @@ function unusable(thrown: unknown, { hasAsked, sawMisfit }: Context): unknown {
 /** Stops the spinner when the first row of a stream is printed. */
 async function quietOnceShown(result: Result, { stopWaiting }: Context): Promise<Result> {
   if (result.kind === 'items') {
-    const { onEachBatch } = await import('./http/batch.ts');
+    const { onEachBatch } = await import('./model/batches.ts');
     return { ...result, batches: onEachBatch(result.batches, stopWaiting) };
   }
   stopWaiting();

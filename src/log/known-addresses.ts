@@ -6,7 +6,7 @@ import { isReference, type KnownNames } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { orUndefined } from '../errors.ts';
 import { readStateFile, replaceFile } from '../files/durable-file.ts';
-import { onEachBatch } from '../http/batch.ts';
+import { onEachBatch } from '../model/batches.ts';
 import { parseJson } from '../model/json.ts';
 import { safeText } from '../model/safe-text.ts';
 

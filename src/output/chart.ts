@@ -1,7 +1,8 @@
 import { usageError } from '../errors.ts';
+import { collectItems } from '../model/batches.ts';
 import { safeText } from '../model/safe-text.ts';
 import type { DrawOptions } from './color.ts';
-import { collectRows, type Form } from './form.ts';
+import type { Form } from './form.ts';
 import { chooseTone, formatCount, formatTime, formatUsd, missing } from './format.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
 import type { Bar, BarChart, ChartModel, TimeChart } from './view.ts';
@@ -10,7 +11,7 @@ import type { Bar, BarChart, ChartModel, TimeChart } from './view.ts';
 export function chartForm(options: DrawOptions, note: (text: string) => void): Form {
   return async function* ({ view, batches, input }) {
     if (view.chart === undefined) throw usageError('--chart: this command has no chart');
-    const rows = await collectRows(batches);
+    const rows = await collectItems(batches);
     const text = renderChart(view.chart(rows as never, input as never), options);
     if (text === '' && rows.length > 0) note('There is nothing to draw.');
     yield text;

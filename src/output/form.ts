@@ -22,13 +22,6 @@ interface AnswerParts {
 /** One form of output: the rows as text, piece by piece. Nothing comes before the first batch, so that a failed call prints nothing. */
 export type Form = (rows: Rows) => AsyncIterable<string>;
 
-/** All rows at once, for forms that lay them out together. */
-export async function collectRows(batches: AsyncIterable<readonly unknown[]>): Promise<readonly unknown[]> {
-  const all: (readonly unknown[])[] = [];
-  for await (const batch of batches) all.push(batch);
-  return all.flat();
-}
-
 /** Rows of one table; a longer list is several tables. */
 const tableRows = 500;
 

@@ -1,5 +1,6 @@
+import { collectItems } from '../model/batches.ts';
 import { safeText } from '../model/safe-text.ts';
-import { collectRows, type Form, joinParts, tableBatches } from './form.ts';
+import { type Form, joinParts, tableBatches } from './form.ts';
 import { missing } from './format.ts';
 import { type AnyColumn, type AnyView, type CellText, cellValue, knownColumns, readLoosely } from './view.ts';
 
@@ -88,7 +89,7 @@ function sayValue(text: string): string {
 
 /** A GitHub table, of a record one of names and values; nothing without rows. */
 export const markdownForm: Form = async function* ({ view, columns, batches }) {
-  const rows = await collectRows(batches);
+  const rows = await collectItems(batches);
   if (rows.length === 0) return;
   const { heads, lines } = readGrid(knownColumns(view, columns), rows);
   if (view.layout === 'record') {

@@ -1,3 +1,4 @@
+import { collectItems } from '../model/batches.ts';
 import type { Form } from './form.ts';
 import type { JqFilter } from './jq.ts';
 import { indentJson, safeJson } from './json.ts';
@@ -27,17 +28,8 @@ export const ndjsonForm: Form = async function* ({ batches }) {
 export function jqForm(filter: JqFilter, { byItem, indent }: { byItem: boolean; indent: boolean }): Form {
   const run = (json: string) => filter.run(json, { indent: indent && !byItem });
   return async function* ({ batches, answer }) {
-    if (answer?.json !== undefined && !byItem) {
-      yield await run(answer.json);
-      return;
-    }
-    const all: string[] = [];
-    for await (const batch of batches) {
-      const texts = listLines(batch);
-      if (!byItem) for (const text of texts) all.push(text);
-      else if (texts.length > 0) yield await run(texts.join('\n'));
-    }
-    if (!byItem) yield await run(`[${all.join(',')}]`);
+    if (!byItem) yield await run(answer?.json ?? JSON.stringify(await collectItems(batches)));
+    else for await (const batch of batches) if (batch.length > 0) yield await run(listLines(batch).join('\n'));
   };
 }
 

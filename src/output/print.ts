@@ -196,7 +196,6 @@ async function printItems(result: Result & { kind: 'items' }, input: unknown, pr
   let count = 0;
   async function* showBatches() {
     for await (const batch of result.batches) {
-      // One that is not changed keeps how it came.
       yield change === undefined ? batch : batch.map((row, index) => change(row, count + index));
       count += batch.length;
     }

@@ -9,9 +9,9 @@ import { type Endpoint, hasDots, type InputOf, local, type WireNames, wireName }
 import type { WireRequest } from '../contract/request.ts';
 import { messageOf, SotraError, usageError } from '../errors.ts';
 import { bytesOf } from '../files/source.ts';
-import { collectItems } from '../http/batch.ts';
 import { sameOrigin } from '../http/client.ts';
 import { listItems, listKey } from '../http/paginate.ts';
+import { collectItems } from '../model/batches.ts';
 import { parseJson, whyNotJson } from '../model/json.ts';
 import { rawItems } from '../output/view.ts';
 import { endpoints } from '../resources/index.ts';
