@@ -7,7 +7,7 @@ import type { KnownCommands } from './cli/outline.ts';
 import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
 import { findMisfit } from './contract/misfit.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
-import { messageOf, orUndefined, SotraError, usageError } from './errors.ts';
+import { isExplained, messageOf, orUndefined, SotraError, usageError } from './errors.ts';
 import { maxAnswerBytes, readBody } from './http/body.ts';
 import type { Answer, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
@@ -67,7 +67,7 @@ export interface Context {
   /** Status and headers of the answers since the last call, for `--include`. */
   takeHeads: () => string;
   /** With the exit code of the command. */
-  close: (exitCode?: number) => Promise<void>;
+  close: (exitCode?: number, failed?: SotraError) => Promise<void>;
 }
 
 type RunLine = (argv: readonly string[], world: World) => Promise<number>;
@@ -261,9 +261,11 @@ export function createContext({
       waitsInSilence = true;
       if (spinner.started()) void spinner().then((shown) => shown.stop());
     },
-    close: async (exitCode) => {
+    close: async (exitCode, failed) => {
       context.stopWaiting();
-      if (callLog.started()) (await callLog()).close(exitCode);
+      const hasFailedCall = callLog.started() && (await callLog()).close(exitCode);
+      if (failed !== undefined && !hasFailedCall && isExplained(failed.exitCode))
+        await (await import('./log/keep-calls.ts')).keepCommandFailure({ argv, options, world, dataDirectory }, failed);
       if (transport.started()) await (await transport()).close();
       else if (sandbox.started()) await (await sandbox()).close();
       if (replayDirectory.started()) rmSync(await replayDirectory(), { recursive: true, force: true });

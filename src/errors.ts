@@ -95,6 +95,11 @@ export class SotraError extends Error {
   }
 }
 
+/** Whether `sotra why` says more of a command that ended so: it asked the service or used a key, and failed. */
+export function isExplained(exitCode: number): boolean {
+  return exitCode >= 4 && exitCode <= 13;
+}
+
 /** Input refused before anything was sent; exit 2. */
 export function usageError(message: string, hint?: string): SotraError {
   return new SotraError('usage', message, { hint });

@@ -32,6 +32,7 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./tool/completion.ts'),
   () => import('./sandbox/commands/commands.ts'),
   () => import('./tool/request.ts'),
+  () => import('./log/why.ts'),
   () => import('./log/commands.ts'),
   () => import('./log/bundle.ts'),
   () => import('./tool/probe.ts'),

@@ -5,8 +5,21 @@ import { mentionsAlias, readInput, resolveAliases, warnOfUnknown } from './cli/i
 import { type CommandLine, parse } from './cli/parse.ts';
 import { findCommand, findGroup } from './cli/words.ts';
 import type { Context } from './context.ts';
-import { errorObject, maxShownBody, nameInputs, SotraError, seeHelp, toSotraError, usageError } from './errors.ts';
+import {
+  type ErrorCode,
+  errorObject,
+  exitCodeOf,
+  exitMeanings,
+  isExplained,
+  maxShownBody,
+  nameInputs,
+  SotraError,
+  seeHelp,
+  toSotraError,
+  usageError,
+} from './errors.ts';
 import { RequestPreview } from './http/preview.ts';
+import { isObject } from './model/json.ts';
 import { safeText } from './model/safe-text.ts';
 import { visibleJson } from './output/json.ts';
 import { ClosedPipe, type World } from './world.ts';
@@ -105,6 +118,7 @@ async function runCommand(
   const { hideSecrets } = await import('./http/secrets.ts');
   const pause = () => world.sleep(0, world.signal);
   const printing = { io: world.io, options, note, takeHeads, pause, filter, hideSecrets };
+  let failed: SotraError | undefined;
   try {
     if (command.confirms !== undefined)
       await (await import('./output/confirm.ts')).confirm(command.confirms(input as never), context);
@@ -122,16 +136,18 @@ async function runCommand(
       exitCode = await printResult(shown, input, printing);
       await keep();
     }
+    failed = describeOutcome(made, exitCode);
   } catch (thrown) {
     if (thrown instanceof RequestPreview) exitCode = await printPreview(thrown, printing);
     else {
       const error = unusable(thrown, context);
-      if (!(error instanceof ClosedPipe)) exitCode = errorOf(error, argv, program, world).exitCode;
+      if (!(error instanceof ClosedPipe)) failed = errorOf(error, argv, program, world);
+      exitCode = failed?.exitCode ?? exitCode;
       throw error;
     }
   } finally {
     for (const line of context.takeHeads().split('\n')) if (line !== '') say(line);
-    await context.close(exitCode);
+    await context.close(exitCode, failed);
     await filter?.close();
   }
   return exitCode;
@@ -154,6 +170,15 @@ function unusable(thrown: unknown, { hasAsked, sawMisfit }: Context): unknown {
     hint: 'See the raw answer: sotra request <METHOD> <path>.',
     cause: thrown,
   });
+}
+
+/** How a command failed that printed its result all the same, such as a signature that is not valid. */
+function describeOutcome(made: Result, exitCode: number): SotraError | undefined {
+  const [code] = Object.entries(exitCodeOf).find(([, each]) => each === exitCode) ?? [];
+  if (!isExplained(exitCode) || code === undefined) return undefined;
+  const reason = made.kind === 'answer' && isObject(made.answer) ? made.answer['reason'] : undefined;
+  const message = typeof reason === 'string' ? reason : `${exitMeanings[exitCode]}: its output says of what`;
+  return new SotraError(code as ErrorCode, message);
 }
 
 /** Stops the spinner when the first row of a stream is printed. */

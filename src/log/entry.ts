@@ -23,6 +23,10 @@ const facts = z.object({
   error: z.string().optional(),
   /** Of the call that failed; absent for an attempt that another followed. */
   errorCode: z.string().optional(),
+  /** What to type next, as the error said it. */
+  hint: z.string().optional(),
+  /** Of a connection that failed: the kind of failure, and the code of the system or of TLS. */
+  failure: z.object({ kind: z.string(), code: z.string().optional() }).optional(),
   /** Of the whole command; absent while it runs, and where it was killed. */
   exitCode: z.number().optional(),
   requestId: z.string().optional(),

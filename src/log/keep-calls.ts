@@ -1,6 +1,7 @@
 import type { GlobalOptions } from '../cli/globals.ts';
-import { messageOf, toSotraError } from '../errors.ts';
+import { messageOf, type SotraError, toSotraError } from '../errors.ts';
 import type { CallEvent, Caller } from '../http/client.ts';
+import { NetworkFailure } from '../http/failures.ts';
 import { secretHider } from '../http/secrets.ts';
 import { hidingTyped } from '../keys/typed-secrets.ts';
 import { shellLine } from '../model/shell.ts';
@@ -9,6 +10,7 @@ import { readEnv, type Service } from '../setup/settings.ts';
 import { configDirectory, openStore } from '../setup/store.ts';
 import type { World } from '../world.ts';
 import { describeAnswer, describeRequest, type EntryPart, type LogEntry, type SentRequest } from './entry.ts';
+import { keepFailedCommand } from './failed-command.ts';
 import { addEntry, completeEntry, findLog } from './store.ts';
 
 /** Of one command, besides those that fail: an upload or a watch would push everything else out of the log. */
@@ -30,7 +32,8 @@ export interface Keeper {
 export interface CallLog {
   /** What `act` gives, whose calls are kept. Errors: those of `act`. */
   keep: <T>(caller: Caller, act: (caller: Caller) => Promise<T>) => Promise<T>;
-  close: (exitCode: number | undefined) => void;
+  /** Gives back whether one of the calls failed for good. */
+  close: (exitCode: number | undefined) => boolean;
 }
 
 export interface LoggedCommand {
@@ -53,6 +56,7 @@ export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
   const context = isElsewhere ? undefined : service.context;
   const of = { command: hide(await describeCommand(command.argv)), baseUrl, ...(context && { context }) };
   const guarded = keepers.map((keeper) => guard(keeper, warn));
+  let hasFailed = false;
   return {
     keep: async (caller, act) => {
       const calls = guarded.map((keeper) => recordCall(keeper, hide, of, world.now));
@@ -65,12 +69,14 @@ export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
         for (const call of calls) call.end();
         return result;
       } catch (thrown) {
+        hasFailed = true;
         for (const call of calls) call.end(thrown);
         throw thrown;
       }
     },
     close: (exitCode) => {
       for (const keeper of guarded) keeper.close(exitCode);
+      return hasFailed;
     },
   };
 }
@@ -79,10 +85,30 @@ function notKept(thrown: unknown): string {
   return `this call is not in the history: ${messageOf(thrown)}`;
 }
 
-async function openKeepers({ options, world, dataDirectory }: LoggedCommand): Promise<Keeper[]> {
-  if (options.noHistory || options.replay !== undefined || readEnv(world.env, 'SOTRA_HISTORY') === '0') return [];
-  if (openStore(configDirectory(world)).read().history === false) return [];
-  return [keepInLog(findLog(await dataDirectory()), world)];
+async function openKeepers(command: LoggedCommand): Promise<Keeper[]> {
+  return isLogOff(command) ? [] : [keepInLog(findLog(await command.dataDirectory()), command.world)];
+}
+
+function isLogOff({ options, world }: Pick<LoggedCommand, 'options' | 'world'>): boolean {
+  if (options.noHistory || options.replay !== undefined || readEnv(world.env, 'SOTRA_HISTORY') === '0') return true;
+  return openStore(configDirectory(world)).read().history === false;
+}
+
+/** Keeps how a command ended that failed beside its calls, for `sotra why`; nothing where the log is off or cannot be written. */
+export async function keepCommandFailure(
+  command: Omit<LoggedCommand, 'service' | 'warn'>,
+  { code, exitCode, message, hint }: Pick<SotraError, 'code' | 'exitCode' | 'message' | 'hint'>,
+): Promise<void> {
+  try {
+    if (isLogOff(command)) return;
+    const hide = secretHider(undefined);
+    const typed = await describeCommand(command.argv);
+    const failed = { atMs: command.world.now(), command: hide(typed), exitCode, code, message: shorten(message, hide) };
+    const more = hint === undefined ? {} : { hint: shorten(hint, hide) };
+    keepFailedCommand(findLog(await command.dataDirectory()), { ...failed, ...more });
+  } catch {
+    // What is remembered of a command decides nothing.
+  }
 }
 
 function keepInLog(folder: string, { now }: World): Keeper {
@@ -138,7 +164,7 @@ function recordCall(
   const rules = { hide, maxBodyBytes };
   let sent: { entry: LogEntry; end: (part: EntryPart) => void; part: EntryPart } | undefined;
   let why: string | undefined;
-  const settle = (failure: Pick<LogEntry['_sotra'], 'error' | 'errorCode'> = {}) => {
+  const settle = (failure: Partial<LogEntry['_sotra']> = {}) => {
     if (sent === undefined) return;
     const { end, part } = sent;
     sent = undefined;
@@ -161,10 +187,18 @@ function recordCall(
     },
     end: (thrown) => {
       if (thrown === undefined) return settle();
-      const { code, message } = toSotraError(thrown);
-      settle({ errorCode: code, error: shorten(message, hide) });
+      const { code, message, hint, cause } = toSotraError(thrown);
+      const more = { ...(hint && { hint: shorten(hint, hide) }), ...readFailure(cause) };
+      settle({ errorCode: code, error: shorten(message, hide), ...more });
     },
   };
+}
+
+function readFailure(cause: unknown): Pick<LogEntry['_sotra'], 'failure'> {
+  if (!(cause instanceof NetworkFailure)) return {};
+  const first = cause.cause instanceof AggregateError ? cause.cause.errors[0] : cause.cause;
+  const { code } = (first ?? {}) as { code?: unknown };
+  return { failure: { kind: cause.kind, ...(typeof code === 'string' && { code }) } };
 }
 
 function shorten(text: string, hide: (text: string) => string): string {

@@ -1,0 +1,460 @@
+import { type Endpoint, type WireNames, wireName } from '../contract/endpoint.ts';
+import { decodeRequest, type RequestParts } from '../contract/request.ts';
+import { readRetryAfter } from '../http/retry.ts';
+import { isLoopback } from '../model/http-address.ts';
+import { isObject, tryParseJson } from '../model/json.ts';
+import { nearest } from '../model/nearest.ts';
+import { command } from '../model/shell.ts';
+
+/** A call, or a command that failed before it made one, as far as it says why. */
+export interface FailedCall {
+  /** When it was sent, Unix milliseconds. */
+  atMs: number;
+  ms: number;
+  baseUrl: string;
+  request?: { method: string; url: string; hasKey: boolean; body?: string | undefined } | undefined;
+  /** Absent where none came. Header names are lower case. */
+  answer?: { status: number; headers: Readonly<Record<string, string>>; text: string; isCut: boolean } | undefined;
+  /** Of a connection that failed: what kind of failure, and the code of the system or of TLS. */
+  failure?: { kind: string; code?: string | undefined } | undefined;
+  error?: { code: string; message: string; hint?: string | undefined } | undefined;
+  /** Names without effect, as the sandbox told them. */
+  ignored: readonly string[];
+}
+
+/** What is known on this machine beside the call. */
+export interface Surroundings {
+  endpoints: readonly Endpoint[];
+  wire: WireNames;
+  context: string | undefined;
+  /** The key that is in force, such as `...1234 from SOTRA_API_KEY`. */
+  keyName: string | undefined;
+  /** The context that has this very key for another address. */
+  keyBelongsTo: { context: string; baseUrl: string } | undefined;
+  serviceName: string | undefined;
+  layout: string;
+  /** Calls to the same service in the minute before. */
+  callsBefore: number;
+}
+
+/** A place where the answer is not what the interface says; `count`: how many items of lists differ so. */
+export interface Difference {
+  at: string;
+  expected: string;
+  found: string;
+  count: number;
+}
+
+export interface Explanation {
+  /** The rule that was broken, or the limit that was hit, in one sentence. */
+  rule: string;
+  differences: Difference[];
+  /** Parameters without effect; `meant`: the known name that is nearest, if one is near. */
+  ignored: { name: string; meant: string | null }[];
+  notes: string[];
+  /** What to type or look at now, best first. */
+  next: string[];
+}
+
+type Reason = Pick<Explanation, 'rule' | 'next'>;
+
+interface Facts extends FailedCall {
+  around: Surroundings;
+  endpoint: Endpoint | undefined;
+  parts: RequestParts | undefined;
+  /** `--context x`, `--sandbox` or nothing, for the lines to type. */
+  place: string;
+  origin: string;
+}
+
+/** Why a call failed. */
+export function explainCall(call: FailedCall, around: Surroundings): Explanation {
+  const url = call.request === undefined ? undefined : new URL(call.request.url);
+  const matched = url === undefined ? undefined : matchEndpoint(call.request?.method ?? '', url, call.baseUrl, around);
+  const facts: Facts = {
+    ...call,
+    around,
+    endpoint: matched?.endpoint,
+    parts: matched && { ...matched.parts, body: tryParseJson(call.request?.body ?? '') },
+    place: formatPlace(around.context),
+    origin: url?.origin ?? call.baseUrl,
+  };
+  const differences = findDifferences(facts);
+  const ignored = findIgnored(facts);
+  const { rule, next } = findReason(facts, differences);
+  return { rule, differences, ignored, notes: findNotes(facts), next };
+}
+
+/** The flag that chooses the service of a call. */
+function formatPlace(context: string | undefined): string {
+  if (context === undefined) return '';
+  return context === 'sandbox' ? ' --sandbox' : command` --context ${context}`;
+}
+
+function findReason(facts: Facts, differences: readonly Difference[]): Reason {
+  const { request, answer, error, failure, origin } = facts;
+  if (request === undefined) return reasonOfCommand(facts);
+  if (error?.code === 'redirect') return reasonOfRedirect(facts);
+  if (answer === undefined) return reasonOfConnection(facts, failure ?? { kind: 'broken' });
+  if (answer.status >= 400) return (reasons[answer.status] ?? reasonOfStatus)(facts, answer);
+  const isJson = answer.isCut || answer.text.trim() === '' || tryParseJson(answer.text) !== undefined;
+  if (error?.code === 'bad-answer' || !isJson) return reasonOfBadAnswer(facts, answer);
+  const [first, ...others] = differences;
+  if (first !== undefined)
+    return because(
+      `The answer differs from the interface at ${first.at}: it should be ${first.expected} and is ${first.found}${others.length === 0 ? '' : `, and in ${others.length} places more`}.`,
+      'Without --strict this is a warning, and the values are shown.',
+    );
+  if (error !== undefined) return reasonOfCommand(facts);
+  return because(`The call succeeded: ${origin} answered what the interface says.`);
+}
+
+function because(rule: string, ...next: readonly string[]): Reason {
+  return { rule, next: [...next] };
+}
+
+/** Of a command that failed beside its calls. */
+function reasonOfCommand({ error, place }: Facts): Reason {
+  const { code, message = 'nothing failed', hint } = error ?? {};
+  const hints = hint === undefined ? [] : [hint];
+  if (code === 'partial') return because(sentence(message), 'Run the same command again: it continues.', ...hints);
+  return because(sentence(message), ...hints, ...(code === 'key-missing' ? [`sotra auth status${place}`] : []));
+}
+
+/** By the code of the system or of TLS, else by the kind of failure. */
+const connectionReasons: Readonly<Record<string, (facts: Facts) => Reason>> = {
+  ECONNREFUSED: ({ origin }) => because(`Nothing listens at ${origin}.`, 'Check host and port.', ...startLine(origin)),
+  ENOTFOUND: ({ origin }) =>
+    because(
+      `The name ${new URL(origin).hostname} has no address.`,
+      'Check the spelling of the base URL, and the network.',
+    ),
+  CERT_HAS_EXPIRED: ({ origin }) =>
+    because(`The certificate of ${origin} has expired, or the clock of this machine is ahead.`, 'date -u'),
+  CERT_NOT_YET_VALID: ({ origin }) =>
+    because(`The certificate of ${origin} is not valid yet: the clock of this machine is behind.`, 'date -u'),
+  refused: ({ origin }) => because(`${origin} cannot be reached.`, 'Check the network, a VPN or a firewall.'),
+  untrusted: ({ origin, failure }) =>
+    because(
+      `The certificate of ${origin} is not trusted (${failure?.code ?? 'no reason given'}).`,
+      'NODE_EXTRA_CA_CERTS=/path/to/ca.pem names the authority that issued it.',
+    ),
+  plain: ({ origin }) => because(`What listens at ${origin} does not speak TLS.`, 'Check the port of the base URL.'),
+  timeout: ({ origin, ms }) =>
+    because(`${origin} did not answer: the call ended after ${seconds(ms)}.`, '--timeout 60s'),
+  late: ({ origin, ms }) =>
+    because(`${origin} did not finish its answer: the call ended after ${seconds(ms)}.`, '--timeout 5m'),
+  broken: ({ origin }) =>
+    because(
+      `The connection to ${origin} broke before the answer was whole.`,
+      'If it breaks each time, something between this machine and the service cuts it off.',
+    ),
+};
+
+function startLine(origin: string): string[] {
+  const { hostname, port } = new URL(origin);
+  return isLoopback(hostname) ? [`sotra sandbox start --port ${port || '80'}`] : [];
+}
+
+const unsent: readonly string[] = ['refused', 'untrusted', 'plain'];
+
+function reasonOfConnection(facts: Facts, { kind, code = '' }: NonNullable<FailedCall['failure']>): Reason {
+  const find = connectionReasons[code === 'EAI_AGAIN' ? 'ENOTFOUND' : code] ?? connectionReasons[kind];
+  const { rule, next } = find?.(facts) ?? reasonOfCommand(facts);
+  return because(rule, ...(unsent.includes(kind) ? [] : writeWarning(facts)), ...next, `sotra doctor${facts.place}`);
+}
+
+function writeWarning({ request }: Facts): string[] {
+  return request?.method === 'GET' ? [] : ['It may have been done: look before you send it again.'];
+}
+
+function reasonOfRedirect({ answer, origin, error }: Facts): Reason {
+  const to = answer?.headers['location'];
+  const target = to !== undefined && URL.canParse(to, origin) ? new URL(to, origin).origin : origin;
+  if (target === origin) return because(sentence(error?.message ?? 'the service redirects'));
+  return because(
+    `${origin} sends the call on to ${target}, and the key is sent to no other origin.`,
+    command`--base-url ${target}`,
+  );
+}
+
+type Answer = NonNullable<FailedCall['answer']>;
+
+const reasons: Readonly<Record<number, (facts: Facts, answer: Answer) => Reason>> = {
+  400: reasonOfRefusedInput,
+  401: reasonOfRefusedKey,
+  403: ({ place }, answer) =>
+    because(`The key is not allowed to do this${quote(answer)}.`, `sotra auth status${place}`),
+  404: reasonOfMissing,
+  405: ({ request }, { headers }) =>
+    because(`This path does not take ${request?.method}; it takes ${headers['allow'] ?? 'other methods'}.`),
+  407: () =>
+    because(
+      'A proxy asks for a password: the service was not reached.',
+      'HTTPS_PROXY=http://<user>:<password>@<proxy>',
+    ),
+  409: ({ place }, answer) =>
+    because(`What was asked for is taken or exists already${quote(answer)}.`, `sotra webhook list${place}`),
+  413: ({ request }) =>
+    because(
+      `The body is larger than the service takes: ${Buffer.byteLength(request?.body ?? '')} bytes.`,
+      'A call takes 1000 addresses at most: sotra webhook sync sends them in chunks.',
+    ),
+  422: reasonOfRefusedInput,
+  429: reasonOfLimit,
+};
+
+function reasonOfStatus(facts: Facts, answer: Answer): Reason {
+  const { status, headers } = answer;
+  if (status < 500) return because(`The service refused the call with ${status}${quote(answer)}.`);
+  const id = headers['x-request-id'] ?? headers['request-id'];
+  return because(
+    `${isPage(answer) ? 'A gateway in front of the service' : 'The service'} failed with ${status}${quote(answer)}: no fault of the request.`,
+    ...writeWarning(facts),
+    ...(id === undefined ? [] : [`Tell the operator of the service the request id ${id}.`]),
+    '--retries 5',
+  );
+}
+
+function reasonOfRefusedKey(facts: Facts, answer: Answer): Reason {
+  const { request, origin, place, around } = facts;
+  const status = `sotra auth status${place}`;
+  if (request?.hasKey === false) return because('The request had no key, and the service wants one.', status);
+  if (findNamed(facts, answer).includes('signature')) return reasonOfRefusedInput(facts, answer);
+  const { keyBelongsTo: other, keyName = 'that was sent' } = around;
+  if (other !== undefined)
+    return because(
+      `The key ${keyName} is the one of context ${other.context}, for ${other.baseUrl}: ${origin} does not know it.`,
+      command`sotra --context ${other.context} auth status`,
+      status,
+    );
+  return because(`${origin} does not know the key ${keyName}${quote(answer)}.`, status, `sotra auth login${place}`);
+}
+
+function reasonOfMissing({ endpoint, parts, request, baseUrl, around, place }: Facts, answer: Answer): Reason {
+  const [, base = '', version] = /^(.*)\/(v\d+)\/?$/.exec(baseUrl) ?? [];
+  if (version !== undefined)
+    return because(`The base URL ends in /${version}, with which paths begin already.`, command`--base-url ${base}`);
+  if (endpoint === undefined) {
+    const asked = `${request?.method} ${new URL(request?.url ?? baseUrl).pathname}`;
+    const near = findNearestPath(asked, around.endpoints);
+    return because(
+      `The interface has no ${asked}${near === undefined ? '' : `; the nearest is ${near}`}.`,
+      'sotra openapi',
+    );
+  }
+  const show = `sotra context show${place}`;
+  if (isPage(answer)) return because('A web server answered, not the service: the base URL is another.', show);
+  const asked = Object.entries(parts?.path ?? {}).map(([name, value]) => `${name} ${value}`);
+  return because(
+    `The service knows no ${asked.join(', ') || endpoint.path}${quote(answer)}.`,
+    'Check it for a typo. Ids of one service mean nothing to another.',
+    show,
+  );
+}
+
+function reasonOfRefusedInput(facts: Facts, answer: Answer): Reason {
+  const { endpoint, parts, around, place } = facts;
+  const named = findNamed(facts, answer);
+  if (named.includes('signature')) {
+    const other = around.layout === 'five-line' ? 'blank-line' : 'five-line';
+    return because(
+      `The service refused the signature${quote(answer)}. It was made over the layout ${around.layout}, beginning "${around.serviceName ?? ''} Swap Comment:".`,
+      `sotra comment verify --help`,
+      command`sotra context set ${around.context ?? '<name>'} --layout ${other}`,
+    );
+  }
+  const help = endpoint === undefined ? [] : [`sotra ${endpoint.id.replace('.', ' ')} --help`];
+  const decoded = endpoint && parts && decodeRequest(endpoint, parts, around.wire, ['all']);
+  if (decoded?.ok === false) {
+    const said = readError(answer) === decoded.problem ? '' : ` It said${quote(answer)}.`;
+    return because(`The service refused ${decoded.problem}.${said}`, ...help);
+  }
+  const sent = named.map((name) => `${name} was ${findSent(parts, name) ?? 'not sent'}`);
+  return because(
+    `The service refused the input${quote(answer)}${sent.length === 0 ? '' : ` (${sent.join(', ')})`}.`,
+    `sotra probe${place}`,
+    ...help,
+  );
+}
+
+function reasonOfLimit({ around, atMs, ms, origin }: Facts, answer: Answer): Reason {
+  const waitMs = readRetryAfter(answer.headers['retry-after'], atMs + ms);
+  const wait = waitMs === undefined ? '' : ` It asks to wait ${seconds(waitMs)}.`;
+  const before = around.callsBefore === 0 ? '' : ` ${around.callsBefore + 1} calls went to it within a minute.`;
+  return because(`${origin} takes no more calls for now.${before}${wait}`, '--rate 2/s', '--retries 10');
+}
+
+function reasonOfBadAnswer({ place }: Facts, answer: Answer): Reason {
+  const title = /<title[^>]{0,200}>([^<]{1,120})/i.exec(answer.text.slice(0, 100_000))?.[1]?.trim();
+  const next = [`sotra context show${place}`, `sotra doctor${place}`];
+  const page = `The answer is a web page${title === undefined ? '' : ` ("${title}")`}: a proxy or a web server answered in place of the service.`;
+  if (isPage(answer)) return because(page, ...next);
+  if (answer.text.trim() === '') return because('The answer is empty, where the interface has JSON.', ...next);
+  const isCutOff = /^\s*[[{]/.test(answer.text);
+  return because(isCutOff ? 'The answer ends before its JSON does.' : 'The answer is not JSON.', ...next);
+}
+
+function findNotes({ answer, atMs, ms, request }: Facts): string[] {
+  const notes: string[] = [];
+  const serviceMs = Date.parse(answer?.headers['date'] ?? '');
+  // The answer was on its way for a part of the time; seconds are what a date tells.
+  const offMs = serviceMs - (atMs + ms);
+  if (Math.abs(offMs) > 120_000)
+    notes.push(
+      `The clock of this machine is ${minutes(offMs)} ${offMs > 0 ? 'behind' : 'ahead of'} the service's: correct it, as signatures and times depend on it.`,
+    );
+  const via = answer?.headers['via'];
+  if (via !== undefined) notes.push(`A proxy stands in between: ${via}.`);
+  if (answer?.isCut === true) notes.push('The log holds the beginning of the answer only.');
+  if (request?.url.includes('***') === true) notes.push('A secret of the address is hidden.');
+  return notes;
+}
+
+const maxDifferences = 20;
+
+function findDifferences({ endpoint, answer }: Facts): Difference[] {
+  if (endpoint === undefined || answer === undefined || answer.status >= 300 || answer.isCut) return [];
+  const data = tryParseJson(answer.text);
+  if (data === undefined) return [];
+  const found = new Map<string, Difference>();
+  for (const issue of endpoint.answer.safeParse(data).error?.issues ?? []) {
+    const at = issue.path
+      .map((part) => (typeof part === 'number' ? '[]' : `.${String(part)}`))
+      .join('')
+      .replace(/^\./, '');
+    const expected = 'expected' in issue ? String(issue.expected) : issue.message;
+    const known = found.get(`${at} ${expected}`);
+    if (known !== undefined) known.count += 1;
+    else if (found.size < maxDifferences)
+      found.set(`${at} ${expected}`, {
+        at: at || 'the answer',
+        expected,
+        found: describeValue(readPath(data, issue.path)),
+        count: 1,
+      });
+  }
+  return [...found.values()];
+}
+
+function findIgnored({ ignored, endpoint, parts, answer, around }: Facts): Explanation['ignored'] {
+  const decoded = endpoint && parts && decodeRequest(endpoint, parts, around.wire, ['all']);
+  const names = new Set([...ignored, ...(decoded?.ok === true ? decoded.ignored : [])]);
+  const known = Object.entries(endpoint?.params ?? {})
+    .filter(([, { place }]) => place === 'query' || place === 'body')
+    .map(([key, param]) => wireName(endpoint as Endpoint, key, param, around.wire));
+  const typed = [...names].map((name) => ({ name, meant: nearest(name.split('=')[0] ?? '', known) ?? null }));
+  return [...typed, ...findUnheededSize({ endpoint, parts, answer, around })];
+}
+
+/** The number of items that was asked for, where the answer has more: a deployment that calls it otherwise ignores it. */
+function findUnheededSize({
+  endpoint,
+  parts,
+  answer,
+  around,
+}: Pick<Facts, 'endpoint' | 'parts' | 'answer' | 'around'>): Explanation['ignored'] {
+  const paging = endpoint?.paging;
+  const param = paging === undefined ? undefined : endpoint?.params[paging.size];
+  if (endpoint === undefined || paging === undefined || param === undefined || answer?.isCut !== false) return [];
+  const name = wireName(endpoint, paging.size, param, around.wire);
+  const asked = Number(parts?.query.get(name) ?? Number.NaN);
+  const data = tryParseJson(answer.text);
+  const lists = Array.isArray(data) ? [data] : isObject(data) ? Object.values(data).filter(Array.isArray) : [];
+  const isMore = lists.length === 1 && (lists[0]?.length ?? 0) > asked;
+  return isMore ? [{ name: `${name}=${asked}`, meant: null }] : [];
+}
+
+/** The endpoint of a method and an address, and its parts. */
+function matchEndpoint(
+  method: string,
+  url: URL,
+  baseUrl: string,
+  { endpoints }: Surroundings,
+): { endpoint: Endpoint; parts: RequestParts } | undefined {
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl).pathname.replace(/\/$/, '') : '';
+  const given = url.pathname.slice(url.pathname.startsWith(`${base}/`) ? base.length : 0).split('/');
+  for (const endpoint of endpoints) {
+    const words = endpoint.path.split('/');
+    const isName = (word: string | undefined) => word?.startsWith('{') === true;
+    if (endpoint.method !== method || words.length !== given.length) continue;
+    if (!words.every((word, index) => isName(word) || word === given[index])) continue;
+    const path = Object.fromEntries(
+      words.flatMap((word, index) => (isName(word) ? [[word.slice(1, -1), decodePart(given[index] ?? '')]] : [])),
+    );
+    return { endpoint, parts: { path, query: url.searchParams, body: undefined } };
+  }
+  return undefined;
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** The path that shares most parts with the one that was asked for. */
+function findNearestPath(asked: string, endpoints: readonly Endpoint[]): string | undefined {
+  const known = endpoints.map(({ method, path }) => `${method} ${path}`);
+  const words = asked.split('/');
+  const countShared = (path: string) => path.split('/').filter((word, index) => word === words[index]).length;
+  const [best = ''] = known.toSorted((a, b) => countShared(b) - countShared(a));
+  return nearest(asked, known) ?? (countShared(best) > 2 ? best : undefined);
+}
+
+/** The parameters that the service names in its error, as it calls them. */
+function findNamed({ endpoint, around }: Facts, answer: Answer): string[] {
+  const words = new Set(readError(answer).split(/[^\w]+/));
+  return Object.entries(endpoint?.params ?? {}).flatMap(([key, param]) => {
+    const name = wireName(endpoint as Endpoint, key, param, around.wire);
+    return words.has(name) || words.has(key) ? [name] : [];
+  });
+}
+
+function findSent(parts: RequestParts | undefined, name: string): string | undefined {
+  const value =
+    parts?.path[name] ?? parts?.query.get(name) ?? (isObject(parts?.body) ? parts.body[name] : undefined) ?? undefined;
+  return value === undefined ? undefined : JSON.stringify(value).slice(0, 80);
+}
+
+function readError(answer: Answer): string {
+  const body = tryParseJson(answer.text);
+  return isObject(body) && typeof body['error'] === 'string' ? body['error'] : '';
+}
+
+/** `: "what the service said"`, where it said something. */
+function quote(answer: Answer): string {
+  const text = readError(answer) || (isPage(answer) ? '' : answer.text.trim());
+  return text === '' ? '' : `: ${JSON.stringify(text.slice(0, 200))}`;
+}
+
+function isPage({ headers, text }: Answer): boolean {
+  return /html/i.test(headers['content-type'] ?? '') || /^\s*<(?:!doctype|html)/i.test(text.slice(0, 200));
+}
+
+function readPath(data: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], data);
+}
+
+function describeValue(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  const type = Array.isArray(value) ? 'a list' : typeof value;
+  return typeof value === 'object' ? type : `${type} ${JSON.stringify(value)?.slice(0, 60)}`;
+}
+
+function sentence(text: string): string {
+  const upper = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(upper) ? upper : `${upper}.`;
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10} s`;
+}
+
+function minutes(ms: number): string {
+  const whole = Math.round(Math.abs(ms) / 60_000);
+  return whole < 120 ? `${whole} minutes` : `${Math.round(whole / 60)} hours`;
+}

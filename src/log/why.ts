@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import type { Context } from '../context.ts';
+import { local } from '../contract/endpoint.ts';
+import { orUndefined, SotraError } from '../errors.ts';
+import { curlLine } from '../http/preview.ts';
+import { safeText } from '../model/safe-text.ts';
+import { describeKey, resolveService, type Service, type StoredSettings, servedSandboxUrl } from '../setup/settings.ts';
+import { findCall } from './commands.ts';
+import { type Explanation, explainCall, type FailedCall, type Surroundings } from './explain.ts';
+import { type FailedCommand, readFailedCommand } from './failed-command.ts';
+import { summarizeCall } from './shown-call.ts';
+import { findLog, type NumberedEntry, readCalls } from './store.ts';
+
+/** What `sotra why --json` prints. */
+interface Why extends Explanation {
+  /** Its number in the history; null where the command failed before it made a call. */
+  n: number | null;
+  /** ISO time. */
+  at: string;
+  command: string;
+  exitCode: number | null;
+  code: string | null;
+  asked: { method: string; url: string; body: string | null } | null;
+  answered: { status: number; ms: number; body: string } | null;
+  curl: string | null;
+}
+
+const why = defineCommand({
+  words: ['why'],
+  summary: 'Say why the last command failed: what was asked, what came back, and what to type next',
+  description:
+    'Of the last call that failed, or of the call with this number in sotra history. Names where the answer differs from the interface, and\n' +
+    'parameters without effect with the name that was meant. It sends nothing.',
+  params: {
+    n: local(z.int().min(1).optional(), 'number of the call, as sotra history shows it', { positional: true }),
+  },
+  examples: [
+    { argv: 'why 1', says: 'what came of the first call' },
+    { argv: 'why 1 --json', says: 'as JSON' },
+  ],
+  uses: ['json'],
+  exitCodes: [3, 5],
+  run: async ({ n }, context): Promise<Result> => {
+    const found = await findFailure(n, context);
+    const why = 'request' in found ? await explainEntry(found, context) : explainCommand(found);
+    const { format, jq } = context.options;
+    if (jq !== undefined || (format ?? 'table') !== 'table') return { kind: 'answer', answer: why };
+    return { kind: 'text', text: printWhy(why) };
+  },
+});
+
+export const commands: readonly Command[] = [why];
+
+/** The call with a number, or what failed last. Errors: `not-found`. */
+async function findFailure(n: number | undefined, context: Context): Promise<NumberedEntry | FailedCommand> {
+  if (n !== undefined) return findCall(n, context);
+  const folder = findLog(await context.dataDirectory());
+  const command = readFailedCommand(folder);
+  const [call] = readCalls(folder, context.warn, ({ hasFailed }) => hasFailed);
+  const isLater = command !== undefined && (call === undefined || command.atMs > Date.parse(call.startedDateTime));
+  if (isLater) return command;
+  if (call !== undefined) return call;
+  throw new SotraError('not-found', 'no call in the history failed', {
+    hint: 'sotra history lists the calls; it keeps none with SOTRA_HISTORY=0, --no-history or sotra history set off.',
+  });
+}
+
+function explainCommand({ atMs, command, exitCode, code, message, hint }: FailedCommand): Why {
+  const facts = { atMs, ms: 0, baseUrl: '', error: { code, message, hint }, ignored: [] };
+  const around = { ...nothingKnown, endpoints: [] };
+  return {
+    ...{ n: null, at: new Date(atMs).toISOString(), command, exitCode, code },
+    ...explainCall(facts, around),
+    ...{ asked: null, answered: null, curl: null },
+  };
+}
+
+async function explainEntry(entry: NumberedEntry, context: Context): Promise<Why> {
+  const { n, startedDateTime, request, response, _sotra } = entry;
+  const { command, exitCode = null, errorCode = null } = _sotra;
+  const { status, ms } = summarizeCall(entry);
+  const call = readFacts(entry);
+  const body = request.postData?.text;
+  const [sandbox, served] = ['http://sandbox.localhost', servedSandboxUrl];
+  const url = new URL(request.url.startsWith(`${sandbox}/`) ? served + request.url.slice(sandbox.length) : request.url);
+  const headers = Object.fromEntries(request.headers.map(({ name, value }) => [name, value]));
+  return {
+    ...{ n, at: startedDateTime, command, exitCode, code: errorCode },
+    ...explainCall(call, await lookAround(entry, context)),
+    asked: { method: request.method, url: request.url, body: body ?? null },
+    answered: status === null ? null : { status, ms, body: response.content.text ?? '' },
+    curl: curlLine({ method: request.method, url, headers, ...(body !== undefined && { body }) }).trim(),
+  };
+}
+
+function readFacts({ startedDateTime, time, request, response, _sotra }: NumberedEntry): FailedCall {
+  const { baseUrl, errorCode, error, hint, failure, ignored = [] } = _sotra;
+  const { method, url, postData } = request;
+  const headers = Object.fromEntries(response.headers.map(({ name, value }) => [name.toLowerCase(), value]));
+  const { text = '', _cut: cut } = response.content;
+  return {
+    atMs: Date.parse(startedDateTime),
+    ms: time,
+    baseUrl,
+    request: {
+      method,
+      url,
+      hasKey: request.headers.some(({ name }) => name === 'authorization'),
+      body: postData?.text,
+    },
+    answer: response.status === 0 ? undefined : { status: response.status, headers, text, isCut: cut !== undefined },
+    failure,
+    error: errorCode === undefined ? undefined : { code: errorCode, message: error ?? '', hint },
+    ignored,
+  };
+}
+
+const nothingKnown: Omit<Surroundings, 'endpoints'> = {
+  ...{ wire: {}, context: undefined, keyName: undefined, keyBelongsTo: undefined },
+  ...{ serviceName: undefined, layout: 'five-line', callsBefore: 0 },
+};
+
+async function lookAround(entry: NumberedEntry, context: Context): Promise<Surroundings> {
+  const { endpoints } = await import('../resources/index.ts');
+  const { baseUrl, context: name } = entry._sotra;
+  const stored = (await context.store()).read();
+  const choice = { context: name, sandbox: false, baseUrl: name === undefined ? baseUrl : undefined };
+  const read = async () => resolveService(choice, context.world.env, stored);
+  const service = await orUndefined(read(), 'no-service', 'usage', 'insecure-url');
+  const known = service === undefined ? nothingKnown : { ...nothingKnown, ...service, keyName: describeKey(service) };
+  const keyBelongsTo = service && findOwner(service, stored);
+  const callsBefore = entry.response.status === 429 ? await countBefore(entry, context) : 0;
+  return { ...known, endpoints, context: name, keyBelongsTo, callsBefore };
+}
+
+/** Another context that has the key in force for another address. */
+function findOwner({ apiKey, baseUrl }: Service, { contexts }: StoredSettings): Surroundings['keyBelongsTo'] {
+  const [owner] = Object.entries(contexts).flatMap(([context, stored]) =>
+    apiKey !== null && stored.apiKey === apiKey && stored.baseUrl !== undefined && stored.baseUrl !== baseUrl
+      ? [{ context, baseUrl: stored.baseUrl }]
+      : [],
+  );
+  return owner;
+}
+
+async function countBefore({ n, startedDateTime, _sotra }: NumberedEntry, context: Context): Promise<number> {
+  const sinceMs = Date.parse(startedDateTime) - 60_000;
+  let count = 0;
+  for (const other of readCalls(findLog(await context.dataDirectory()), context.warn, (each) => each.n < n)) {
+    if (Date.parse(other.startedDateTime) < sinceMs) break;
+    if (other._sotra.baseUrl === _sotra.baseUrl) count += 1;
+  }
+  return count;
+}
+
+const maxShownBody = 600;
+
+/** For people: the reason first, then what it rests on. */
+function printWhy({ rule, differences, ignored, notes, next, ...why }: Why): string {
+  const { asked, answered, command, n, at, exitCode, code, curl } = why;
+  const body = (text: string) => (text.length > maxShownBody ? `${text.slice(0, maxShownBody)}...` : text);
+  const lines: [string, string][] = [
+    ['why', rule],
+    ...differences.map(({ at, expected, found, count }): [string, string] => [
+      'differs',
+      `${at}: should be ${expected}, is ${found}${count > 1 ? ` (${count} times)` : ''}`,
+    ]),
+    ...ignored.map(({ name, meant }): [string, string] => [
+      'ignored',
+      meant === null ? name : `${name} (did you mean ${meant}?)`,
+    ]),
+    ...notes.map((note): [string, string] => ['note', note]),
+    ['command', command],
+    [
+      'call',
+      `${n === null ? 'none was made' : n}, ${at}${exitCode === null ? '' : `, exit ${exitCode}`}${code === null ? '' : ` (${code})`}`,
+    ],
+    ...(asked === null ? [] : [['asked', `${asked.method} ${asked.url}`] satisfies [string, string]]),
+    ...(asked?.body ? [['sent', body(asked.body)] satisfies [string, string]] : []),
+    ...(answered === null
+      ? []
+      : [['answered', `${answered.status} in ${answered.ms} ms: ${body(answered.body)}`] satisfies [string, string]]),
+    ...next.map((line): [string, string] => ['next', line]),
+    ...(curl === null ? [] : [['curl', curl] satisfies [string, string]]),
+  ];
+  return lines.map(([name, text]) => `${name.padEnd(10)}${safeText(text)}\n`).join('');
+}
