@@ -55,7 +55,7 @@ export async function run(argv: readonly string[], program: Program, world: Worl
   } catch (thrown) {
     await Promise.allSettled(waiting);
     if (thrown instanceof ClosedPipe) return 0;
-    const error = errorOf(thrown, argv, program, world);
+    const error = withWhyHint(errorOf(thrown, argv, program, world), argv, world);
     await reportError(error, jsonMode, argv, world).catch(() => undefined);
     return error.exitCode;
   }
@@ -212,6 +212,15 @@ function withHelpHint(error: SotraError, argv: readonly string[], { outlines }: 
   if (error.hint !== seeHelp) return error;
   const words = findCommand(argv, outlines)?.words ?? findGroup(argv, outlines);
   return usageError(error.message, `See ${['sotra', ...words, '--help'].join(' ')}.`);
+}
+
+const seeWhy = 'sotra why says what was asked, what came back, and what to type next.';
+
+/** Names `sotra why` where an error has no better hint, and where the log has more than the error says. */
+function withWhyHint(error: SotraError, argv: readonly string[], { env }: World): SotraError {
+  const isLogged = !argv.includes('--no-history') && !argv.includes('--replay') && env['SOTRA_HISTORY'] !== '0';
+  const helps = error.hint === undefined && (error.status !== undefined || error.code === 'contract');
+  return isLogged && helps && isExplained(error.exitCode) ? Object.assign(error, { hint: seeWhy }) : error;
 }
 
 function interrupted(thrown: unknown): SotraError {

@@ -1,10 +1,12 @@
+import { serviceFlags } from '../cli/globals.ts';
 import { type Endpoint, type WireNames, wireName } from '../contract/endpoint.ts';
+import { findNearestPath, matchEndpoint } from '../contract/match-endpoint.ts';
 import { decodeRequest, type RequestParts } from '../contract/request.ts';
 import { readRetryAfter } from '../http/retry.ts';
 import { isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
-import { nearest } from '../model/nearest.ts';
-import { command } from '../model/shell.ts';
+import { command, shellLine } from '../model/shell.ts';
+import { type Difference, findDifferences, findIgnored, type IgnoredName } from './misfits.ts';
 
 /** A call, or a command that failed before it made one, as far as it says why. */
 export interface FailedCall {
@@ -37,20 +39,11 @@ export interface Surroundings {
   callsBefore: number;
 }
 
-/** A place where the answer is not what the interface says; `count`: how many items of lists differ so. */
-export interface Difference {
-  at: string;
-  expected: string;
-  found: string;
-  count: number;
-}
-
 export interface Explanation {
   /** The rule that was broken, or the limit that was hit, in one sentence. */
   rule: string;
   differences: Difference[];
-  /** Parameters without effect; `meant`: the known name that is nearest, if one is near. */
-  ignored: { name: string; meant: string | null }[];
+  ignored: IgnoredName[];
   notes: string[];
   /** What to type or look at now, best first. */
   next: string[];
@@ -62,33 +55,28 @@ interface Facts extends FailedCall {
   around: Surroundings;
   endpoint: Endpoint | undefined;
   parts: RequestParts | undefined;
-  /** `--context x`, `--sandbox` or nothing, for the lines to type. */
-  place: string;
   origin: string;
 }
 
 /** Why a call failed. */
 export function explainCall(call: FailedCall, around: Surroundings): Explanation {
-  const url = call.request === undefined ? undefined : new URL(call.request.url);
-  const matched = url === undefined ? undefined : matchEndpoint(call.request?.method ?? '', url, call.baseUrl, around);
-  const facts: Facts = {
-    ...call,
-    around,
-    endpoint: matched?.endpoint,
-    parts: matched && { ...matched.parts, body: tryParseJson(call.request?.body ?? '') },
-    place: formatPlace(around.context),
-    origin: url?.origin ?? call.baseUrl,
-  };
-  const differences = findDifferences(facts);
-  const ignored = findIgnored(facts);
+  const matched = call.request && matchEndpoint(call.request, call.baseUrl, around.endpoints);
+  const parts = matched && { ...matched.parts, body: tryParseJson(call.request?.body ?? '') };
+  const origin = call.request === undefined ? call.baseUrl : new URL(call.request.url).origin;
+  const facts: Facts = { ...call, around, endpoint: matched?.endpoint, parts, origin };
+  const { status = 0, text = '', isCut = true } = call.answer ?? {};
+  const data = status >= 300 || isCut ? undefined : tryParseJson(text);
+  const answered = matched && parts && { endpoint: matched.endpoint, parts, wire: around.wire, data };
+  const differences = answered === undefined ? [] : findDifferences(answered);
   const { rule, next } = findReason(facts, differences);
-  return { rule, differences, ignored, notes: findNotes(facts), next };
+  return { rule, differences, ignored: findIgnored(call.ignored, answered), notes: findNotes(facts), next };
 }
 
-/** The flag that chooses the service of a call. */
-function formatPlace(context: string | undefined): string {
-  if (context === undefined) return '';
-  return context === 'sandbox' ? ' --sandbox' : command` --context ${context}`;
+/** A command line for the service of a call. */
+function typed({ around }: Facts, words: string): string {
+  const { context } = around;
+  const flags = serviceFlags(context === 'sandbox' ? { sandbox: true } : { context });
+  return shellLine(['sotra', ...flags, ...words.split(' ')]);
 }
 
 function findReason(facts: Facts, differences: readonly Difference[]): Reason {
@@ -114,11 +102,12 @@ function because(rule: string, ...next: readonly string[]): Reason {
 }
 
 /** Of a command that failed beside its calls. */
-function reasonOfCommand({ error, place }: Facts): Reason {
+function reasonOfCommand(facts: Facts): Reason {
+  const { error } = facts;
   const { code, message = 'nothing failed', hint } = error ?? {};
   const hints = hint === undefined ? [] : [hint];
   if (code === 'partial') return because(sentence(message), 'Run the same command again: it continues.', ...hints);
-  return because(sentence(message), ...hints, ...(code === 'key-missing' ? [`sotra auth status${place}`] : []));
+  return because(sentence(message), ...hints, ...(code === 'key-missing' ? [typed(facts, 'auth status')] : []));
 }
 
 /** By the code of the system or of TLS, else by the kind of failure. */
@@ -153,7 +142,7 @@ const connectionReasons: Readonly<Record<string, (facts: Facts) => Reason>> = {
 
 function startLine(origin: string): string[] {
   const { hostname, port } = new URL(origin);
-  return isLoopback(hostname) ? [`sotra sandbox start --port ${port || '80'}`] : [];
+  return isLoopback(hostname) ? [command`sotra sandbox start --port ${port || '80'}`] : [];
 }
 
 const unsent: readonly string[] = ['refused', 'untrusted', 'plain'];
@@ -161,7 +150,7 @@ const unsent: readonly string[] = ['refused', 'untrusted', 'plain'];
 function reasonOfConnection(facts: Facts, { kind, code = '' }: NonNullable<FailedCall['failure']>): Reason {
   const find = connectionReasons[code === 'EAI_AGAIN' ? 'ENOTFOUND' : code] ?? connectionReasons[kind];
   const { rule, next } = find?.(facts) ?? reasonOfCommand(facts);
-  return because(rule, ...(unsent.includes(kind) ? [] : writeWarning(facts)), ...next, `sotra doctor${facts.place}`);
+  return because(rule, ...(unsent.includes(kind) ? [] : writeWarning(facts)), ...next, typed(facts, 'doctor'));
 }
 
 function writeWarning({ request }: Facts): string[] {
@@ -183,8 +172,7 @@ type Answer = NonNullable<FailedCall['answer']>;
 const reasons: Readonly<Record<number, (facts: Facts, answer: Answer) => Reason>> = {
   400: reasonOfRefusedInput,
   401: reasonOfRefusedKey,
-  403: ({ place }, answer) =>
-    because(`The key is not allowed to do this${quote(answer)}.`, `sotra auth status${place}`),
+  403: (facts, answer) => because(`The key is not allowed to do this${quote(answer)}.`, typed(facts, 'auth status')),
   404: reasonOfMissing,
   405: ({ request }, { headers }) =>
     because(`This path does not take ${request?.method}; it takes ${headers['allow'] ?? 'other methods'}.`),
@@ -193,8 +181,8 @@ const reasons: Readonly<Record<number, (facts: Facts, answer: Answer) => Reason>
       'A proxy asks for a password: the service was not reached.',
       'HTTPS_PROXY=http://<user>:<password>@<proxy>',
     ),
-  409: ({ place }, answer) =>
-    because(`What was asked for is taken or exists already${quote(answer)}.`, `sotra webhook list${place}`),
+  409: (facts, answer) =>
+    because(`What was asked for is taken or exists already${quote(answer)}.`, typed(facts, 'webhook list')),
   413: ({ request }) =>
     because(
       `The body is larger than the service takes: ${Buffer.byteLength(request?.body ?? '')} bytes.`,
@@ -217,8 +205,8 @@ function reasonOfStatus(facts: Facts, answer: Answer): Reason {
 }
 
 function reasonOfRefusedKey(facts: Facts, answer: Answer): Reason {
-  const { request, origin, place, around } = facts;
-  const status = `sotra auth status${place}`;
+  const { request, origin, around } = facts;
+  const status = typed(facts, 'auth status');
   if (request?.hasKey === false) return because('The request had no key, and the service wants one.', status);
   if (findNamed(facts, answer).includes('signature')) return reasonOfRefusedInput(facts, answer);
   const { keyBelongsTo: other, keyName = 'that was sent' } = around;
@@ -228,10 +216,11 @@ function reasonOfRefusedKey(facts: Facts, answer: Answer): Reason {
       command`sotra --context ${other.context} auth status`,
       status,
     );
-  return because(`${origin} does not know the key ${keyName}${quote(answer)}.`, status, `sotra auth login${place}`);
+  return because(`${origin} does not know the key ${keyName}${quote(answer)}.`, status, typed(facts, 'auth login'));
 }
 
-function reasonOfMissing({ endpoint, parts, request, baseUrl, around, place }: Facts, answer: Answer): Reason {
+function reasonOfMissing(facts: Facts, answer: Answer): Reason {
+  const { endpoint, parts, request, baseUrl, around } = facts;
   const [, base = '', version] = /^(.*)\/(v\d+)\/?$/.exec(baseUrl) ?? [];
   if (version !== undefined)
     return because(`The base URL ends in /${version}, with which paths begin already.`, command`--base-url ${base}`);
@@ -243,7 +232,7 @@ function reasonOfMissing({ endpoint, parts, request, baseUrl, around, place }: F
       'sotra openapi',
     );
   }
-  const show = `sotra context show${place}`;
+  const show = typed(facts, 'context show');
   if (isPage(answer)) return because('A web server answered, not the service: the base URL is another.', show);
   const asked = Object.entries(parts?.path ?? {}).map(([name, value]) => `${name} ${value}`);
   return because(
@@ -254,7 +243,7 @@ function reasonOfMissing({ endpoint, parts, request, baseUrl, around, place }: F
 }
 
 function reasonOfRefusedInput(facts: Facts, answer: Answer): Reason {
-  const { endpoint, parts, around, place } = facts;
+  const { endpoint, parts, around } = facts;
   const named = findNamed(facts, answer);
   if (named.includes('signature')) {
     const other = around.layout === 'five-line' ? 'blank-line' : 'five-line';
@@ -264,7 +253,7 @@ function reasonOfRefusedInput(facts: Facts, answer: Answer): Reason {
       command`sotra context set ${around.context ?? '<name>'} --layout ${other}`,
     );
   }
-  const help = endpoint === undefined ? [] : [`sotra ${endpoint.id.replace('.', ' ')} --help`];
+  const help = endpoint === undefined ? [] : [shellLine(['sotra', ...endpoint.id.split('.'), '--help'])];
   const decoded = endpoint && parts && decodeRequest(endpoint, parts, around.wire, ['all']);
   if (decoded?.ok === false) {
     const said = readError(answer) === decoded.problem ? '' : ` It said${quote(answer)}.`;
@@ -273,7 +262,7 @@ function reasonOfRefusedInput(facts: Facts, answer: Answer): Reason {
   const sent = named.map((name) => `${name} was ${findSent(parts, name) ?? 'not sent'}`);
   return because(
     `The service refused the input${quote(answer)}${sent.length === 0 ? '' : ` (${sent.join(', ')})`}.`,
-    `sotra probe${place}`,
+    typed(facts, 'probe'),
     ...help,
   );
 }
@@ -285,9 +274,9 @@ function reasonOfLimit({ around, atMs, ms, origin }: Facts, answer: Answer): Rea
   return because(`${origin} takes no more calls for now.${before}${wait}`, '--rate 2/s', '--retries 10');
 }
 
-function reasonOfBadAnswer({ place }: Facts, answer: Answer): Reason {
+function reasonOfBadAnswer(facts: Facts, answer: Answer): Reason {
   const title = /<title[^>]{0,200}>([^<]{1,120})/i.exec(answer.text.slice(0, 100_000))?.[1]?.trim();
-  const next = [`sotra context show${place}`, `sotra doctor${place}`];
+  const next = [typed(facts, 'context show'), typed(facts, 'doctor')];
   const page = `The answer is a web page${title === undefined ? '' : ` ("${title}")`}: a proxy or a web server answered in place of the service.`;
   if (isPage(answer)) return because(page, ...next);
   if (answer.text.trim() === '') return because('The answer is empty, where the interface has JSON.', ...next);
@@ -309,99 +298,6 @@ function findNotes({ answer, atMs, ms, request }: Facts): string[] {
   if (answer?.isCut === true) notes.push('The log holds the beginning of the answer only.');
   if (request?.url.includes('***') === true) notes.push('A secret of the address is hidden.');
   return notes;
-}
-
-const maxDifferences = 20;
-
-function findDifferences({ endpoint, answer }: Facts): Difference[] {
-  if (endpoint === undefined || answer === undefined || answer.status >= 300 || answer.isCut) return [];
-  const data = tryParseJson(answer.text);
-  if (data === undefined) return [];
-  const found = new Map<string, Difference>();
-  for (const issue of endpoint.answer.safeParse(data).error?.issues ?? []) {
-    const at = issue.path
-      .map((part) => (typeof part === 'number' ? '[]' : `.${String(part)}`))
-      .join('')
-      .replace(/^\./, '');
-    const expected = 'expected' in issue ? String(issue.expected) : issue.message;
-    const known = found.get(`${at} ${expected}`);
-    if (known !== undefined) known.count += 1;
-    else if (found.size < maxDifferences)
-      found.set(`${at} ${expected}`, {
-        at: at || 'the answer',
-        expected,
-        found: describeValue(readPath(data, issue.path)),
-        count: 1,
-      });
-  }
-  return [...found.values()];
-}
-
-function findIgnored({ ignored, endpoint, parts, answer, around }: Facts): Explanation['ignored'] {
-  const decoded = endpoint && parts && decodeRequest(endpoint, parts, around.wire, ['all']);
-  const names = new Set([...ignored, ...(decoded?.ok === true ? decoded.ignored : [])]);
-  const known = Object.entries(endpoint?.params ?? {})
-    .filter(([, { place }]) => place === 'query' || place === 'body')
-    .map(([key, param]) => wireName(endpoint as Endpoint, key, param, around.wire));
-  const typed = [...names].map((name) => ({ name, meant: nearest(name.split('=')[0] ?? '', known) ?? null }));
-  return [...typed, ...findUnheededSize({ endpoint, parts, answer, around })];
-}
-
-/** The number of items that was asked for, where the answer has more: a deployment that calls it otherwise ignores it. */
-function findUnheededSize({
-  endpoint,
-  parts,
-  answer,
-  around,
-}: Pick<Facts, 'endpoint' | 'parts' | 'answer' | 'around'>): Explanation['ignored'] {
-  const paging = endpoint?.paging;
-  const param = paging === undefined ? undefined : endpoint?.params[paging.size];
-  if (endpoint === undefined || paging === undefined || param === undefined || answer?.isCut !== false) return [];
-  const name = wireName(endpoint, paging.size, param, around.wire);
-  const asked = Number(parts?.query.get(name) ?? Number.NaN);
-  const data = tryParseJson(answer.text);
-  const lists = Array.isArray(data) ? [data] : isObject(data) ? Object.values(data).filter(Array.isArray) : [];
-  const isMore = lists.length === 1 && (lists[0]?.length ?? 0) > asked;
-  return isMore ? [{ name: `${name}=${asked}`, meant: null }] : [];
-}
-
-/** The endpoint of a method and an address, and its parts. */
-function matchEndpoint(
-  method: string,
-  url: URL,
-  baseUrl: string,
-  { endpoints }: Surroundings,
-): { endpoint: Endpoint; parts: RequestParts } | undefined {
-  const base = URL.canParse(baseUrl) ? new URL(baseUrl).pathname.replace(/\/$/, '') : '';
-  const given = url.pathname.slice(url.pathname.startsWith(`${base}/`) ? base.length : 0).split('/');
-  for (const endpoint of endpoints) {
-    const words = endpoint.path.split('/');
-    const isName = (word: string | undefined) => word?.startsWith('{') === true;
-    if (endpoint.method !== method || words.length !== given.length) continue;
-    if (!words.every((word, index) => isName(word) || word === given[index])) continue;
-    const path = Object.fromEntries(
-      words.flatMap((word, index) => (isName(word) ? [[word.slice(1, -1), decodePart(given[index] ?? '')]] : [])),
-    );
-    return { endpoint, parts: { path, query: url.searchParams, body: undefined } };
-  }
-  return undefined;
-}
-
-function decodePart(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
-}
-
-/** The path that shares most parts with the one that was asked for. */
-function findNearestPath(asked: string, endpoints: readonly Endpoint[]): string | undefined {
-  const known = endpoints.map(({ method, path }) => `${method} ${path}`);
-  const words = asked.split('/');
-  const countShared = (path: string) => path.split('/').filter((word, index) => word === words[index]).length;
-  const [best = ''] = known.toSorted((a, b) => countShared(b) - countShared(a));
-  return nearest(asked, known) ?? (countShared(best) > 2 ? best : undefined);
 }
 
 /** The parameters that the service names in its error, as it calls them. */
@@ -432,17 +328,6 @@ function quote(answer: Answer): string {
 
 function isPage({ headers, text }: Answer): boolean {
   return /html/i.test(headers['content-type'] ?? '') || /^\s*<(?:!doctype|html)/i.test(text.slice(0, 200));
-}
-
-function readPath(data: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], data);
-}
-
-function describeValue(value: unknown): string {
-  if (value === undefined) return 'missing';
-  if (value === null) return 'null';
-  const type = Array.isArray(value) ? 'a list' : typeof value;
-  return typeof value === 'object' ? type : `${type} ${JSON.stringify(value)?.slice(0, 60)}`;
 }
 
 function sentence(text: string): string {

@@ -28,7 +28,7 @@ interface Why extends Explanation {
 
 const why = defineCommand({
   words: ['why'],
-  summary: 'Say why the last command failed: what was asked, what came back, and what to type next',
+  summary: 'Say why the last command failed, and what to type next',
   description:
     'Of the last call that failed, or of the call with this number in sotra history. Names where the answer differs from the interface, and\n' +
     'parameters without effect with the name that was meant. It sends nothing.',

@@ -110,6 +110,7 @@ const lines: Record<string, string> = {
   'sandbox trade': `sandbox trade ${trade} --db @/world.db`,
   'sandbox simulate': 'sandbox simulate --for 1s --db @/world.db',
   request: 'request GET /v1/x',
+  why: 'why 1',
   history: 'history',
   'history show': 'history show 1',
   'history run': 'history run 1',

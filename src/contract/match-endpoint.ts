@@ -1,0 +1,42 @@
+import { nearest } from '../model/nearest.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { RequestParts } from './request.ts';
+
+/** The endpoint of a method and an address behind a base URL, and the parts of the address. */
+export function matchEndpoint(
+  { method, url }: { method: string; url: string },
+  baseUrl: string,
+  endpoints: readonly Endpoint[],
+): { endpoint: Endpoint; parts: RequestParts } | undefined {
+  const { pathname, searchParams } = new URL(url);
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl).pathname.replace(/\/$/, '') : '';
+  const given = pathname.slice(pathname.startsWith(`${base}/`) ? base.length : 0).split('/');
+  for (const endpoint of endpoints) {
+    const words = endpoint.path.split('/');
+    const isName = (word: string | undefined) => word?.startsWith('{') === true;
+    if (endpoint.method !== method || words.length !== given.length) continue;
+    if (!words.every((word, index) => isName(word) || word === given[index])) continue;
+    const path = Object.fromEntries(
+      words.flatMap((word, index) => (isName(word) ? [[word.slice(1, -1), decodePart(given[index] ?? '')]] : [])),
+    );
+    return { endpoint, parts: { path, query: searchParams, body: undefined } };
+  }
+  return undefined;
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** The path that shares most parts with the one that was asked for. */
+export function findNearestPath(asked: string, endpoints: readonly Endpoint[]): string | undefined {
+  const known = endpoints.map(({ method, path }) => `${method} ${path}`);
+  const words = asked.split('/');
+  const countShared = (path: string) => path.split('/').filter((word, index) => word === words[index]).length;
+  const [best = ''] = known.toSorted((a, b) => countShared(b) - countShared(a));
+  return nearest(asked, known) ?? (countShared(best) > 2 ? best : undefined);
+}
