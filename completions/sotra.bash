@@ -3,7 +3,7 @@
 # The words that may follow the words of a command.
 _sotra_children() {
   case "$1" in
-  '') echo 'leaderboard profile follow feed token position comment webhook inbox init tour wait ui whois alias auth context key doctor completion sandbox request history bundle probe mcp openapi commands help' ;;
+  '') echo 'leaderboard profile follow feed token position comment webhook inbox init tour wait ui whois alias auth context key doctor completion sandbox request why history bundle probe mcp openapi commands help' ;;
   'leaderboard') echo 'list rank copytraded sections diff' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
   'follow') echo 'add remove bulk plan' ;;
