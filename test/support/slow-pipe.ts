@@ -12,8 +12,7 @@ const nameBytes = 10_000;
 
 /** A name as no other, of some thousand characters. */
 const nameOf = (index: number) => `${index} Zoë 漢 ${'abcdefghij'.repeat(nameBytes / 10)}`;
-const profileOf = (index: number) =>
-  `{"id":"p${index}","name":"${nameOf(index)}","addresses":[],"big":12345678901234567890.10}`;
+const profileOf = (index: number) => `{"id":"p${index}","name":"${nameOf(index)}","addresses":[],"big":0.1}`;
 
 /** The forms of output, with what a service of so many names sends them and what must come of it. */
 export const forms = {
