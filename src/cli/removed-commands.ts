@@ -2,7 +2,7 @@ import { usageError } from '../errors.ts';
 import { beginsWith } from './outline.ts';
 
 const instead =
-  'sotra webhook sync <uid> --file <file> --check shows which addresses a webhook lacks, and without --check sends them; ' +
+  'sotra webhook sync --url <url> --file <file> --check shows which addresses a webhook lacks, and without --check sends them; ' +
   'sotra follow bulk --file <file> --dry-run shows follows.';
 
 /** Commands of the last release, each with what to type now. */
@@ -12,6 +12,11 @@ const removed: readonly (readonly [command: string, instead: string])[] = [
   [
     'leaderboard compare',
     'sotra leaderboard sections shows the old board, and says which sotra leaderboard list takes the place of each section.',
+  ],
+  ['webhook resume', 'The command that started the upload continues it; sotra webhook jobs shows that line.'],
+  [
+    'webhook jobs remove',
+    'Finished uploads leave the list by themselves after 30 days; the command that started another one continues it.',
   ],
 ];
 

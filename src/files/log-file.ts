@@ -72,17 +72,22 @@ function endOfLastLine(handle: number): number {
 }
 
 export function readLog<Entry>(file: string): Entry[] {
-  const entries: Entry[] = [];
+  return [...readEntries<Entry>(file)];
+}
+
+/** The same, one entry in memory at a time. */
+export function* readEntries<Entry>(file: string): Generator<Entry> {
+  let number = 0;
   for (const bytes of readLines(file)) {
     // A crash leaves a part of a line: one that lacks only its end was acknowledged.
     if (bytes.at(-1) !== lineEnd && !isChecked(bytes.toString('utf8', 0, bytes.length - 1))) break;
-    entries.push(parseEntry<Entry>(bytes, file, entries.length + 1));
+    number += 1;
+    yield parseEntry<Entry>(bytes, file, number);
   }
-  return entries;
 }
 
 /** The bytes of a file as it is now, in pieces that share their memory. Errors: as in `openStateFile`. */
-export function* readPieces(file: string): Generator<Buffer> {
+function* readPieces(file: string): Generator<Buffer> {
   const handle = openStateFile(file);
   try {
     const piece = Buffer.alloc(pieceBytes);

@@ -57,10 +57,7 @@ export function uuidOf(text: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** How many hex digits a digest has. */
-export const digestDigits = 32;
-
-/** Hex digits that stand for a text in a unique index. */
+/** 32 hex digits that stand for a text in a unique index. */
 export function digestOf(text: string): string {
   return hash('md5', text);
 }

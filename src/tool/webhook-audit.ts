@@ -3,7 +3,6 @@ import { allItems, serviceExitCodes } from '../cli/endpoint-command.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
-import { withWorkFolder } from '../files/durable-file.ts';
 import { momentOption, store } from '../inbox/commands.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { type InboxPlace, withInbox } from '../inbox/open-inbox.ts';
@@ -16,8 +15,8 @@ import { showProgress } from '../output/progress.ts';
 import type { View } from '../output/view.ts';
 import { home as homeFeed } from '../resources/feed/endpoints.ts';
 import { addAddresses, exampleUid } from '../resources/webhook/endpoints.ts';
-import { checkAddresses } from '../upload/first-pass.ts';
-import { addressesFile, jobsOfService, readChunks } from '../upload/jobs.ts';
+import { jobsOfService, readConfirmed } from '../upload/jobs.ts';
+import { readAddresses } from '../upload/read-addresses.ts';
 import { audienceOf, compareEvents, expectedOf, type Finding, keyOf, type ReceivedEvent } from './audit-events.ts';
 
 interface Audit {
@@ -157,17 +156,14 @@ async function walletsOf({ uid, file }: AuditInput, context: Context): Promise<W
   const jobs = (await jobsOfService(context)).filter(({ state }) => state.uid === uid);
   const destinationUrl = jobs.find(({ state }) => state.destinationUrl !== undefined)?.state.destinationUrl ?? null;
   const uploadedMs = jobs[0]?.state.plan.atMs ?? 0;
-  const wallets = new Set<string>();
   if (file !== undefined) {
-    await withWorkFolder(await context.dataDirectory(), 'audit', context, async (folder) => {
-      await checkAddresses({ file }, context, { to: addressesFile(folder), onRead: () => undefined });
-      for (const { addresses } of readChunks(folder)) for (const address of addresses) wallets.add(address);
-    });
+    const { addresses: wallets } = await readAddresses({ file }, context);
     return { wallets, destinationUrl, uploadedMs };
   }
-  for (const { folder, state } of jobs)
-    for (const { index, addresses } of readChunks(folder))
-      if (state.done.has(index)) for (const address of addresses) wallets.add(address);
+  const wallets = new Set<string>();
+  readConfirmed(jobs, uid, (addresses) => {
+    for (const address of addresses) wallets.add(address);
+  });
   if (wallets.size > 0) return { wallets, destinationUrl, uploadedMs };
   throw new SotraError('not-found', `this machine uploaded no addresses to webhook ${uid}`, {
     hint: 'Name them with --file; the service does not list them. sotra webhook jobs shows what was uploaded from here.',

@@ -1,15 +1,7 @@
 import { usageError } from '../errors.ts';
 import { readItems } from '../files/json-items.ts';
 import { columnsOf, readTable, separatorOf, type TableRow } from '../files/table.ts';
-import {
-  type Block,
-  type FileBytes,
-  type Line,
-  openTextFile,
-  readBlocks,
-  readLines,
-  type TextFile,
-} from '../files/text-file.ts';
+import { type FileBytes, type Line, openTextFile, readLines, type TextFile } from '../files/text-file.ts';
 import { isEvmAddress, isSolanaAddress, isUuid } from '../model/address.ts';
 import { tryParseJson } from '../model/json.ts';
 import { hasWrongChecksum } from '../model/keccak.ts';
@@ -26,11 +18,11 @@ export interface AddressLine {
 const columnNames = ['address', 'walletaddress', 'wallet', 'account', 'owner', 'holder', 'trader', 'user', 'pubkey'];
 const whichColumn = 'Name the column with --column, or give one address a line.';
 
-/** The addresses of a file in batches, or as blocks of bytes where it has one a line. Errors: `usage`, also for an ambiguous column. */
+/** The addresses of a file in batches. Errors: `usage`, also for an ambiguous column. */
 export async function* readAddressFile(
   source: FileBytes,
   column?: string | undefined,
-): AsyncGenerator<readonly AddressLine[] | Block> {
+): AsyncGenerator<readonly AddressLine[]> {
   const file = await openTextFile(source);
   const head = file.head.trim();
   // An open quote: a header that continues in the next line.
@@ -50,13 +42,10 @@ function hasHeader({ name, head }: TextFile, column: string | undefined): boolea
   throw noColumn(name, column, [head]);
 }
 
-async function* plainLines(file: TextFile, column: string | undefined): AsyncGenerator<Block> {
-  let isHeader = hasHeader(file, column);
-  for await (const block of readBlocks(file)) {
-    const isFirst = isHeader && block.bytes.length > 0;
-    yield isFirst ? { bytes: block.bytes.subarray(file.headEnd), firstLine: file.nextLine } : block;
-    if (isFirst) isHeader = false;
-  }
+async function* plainLines(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
+  const isHeader = hasHeader(file, column);
+  for await (const lines of readLines(file))
+    yield withoutHeader(lines, isHeader, file).map(({ number, text }) => ({ line: number, text }));
 }
 
 async function* jsonLines(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
@@ -66,8 +55,11 @@ async function* jsonLines(file: TextFile, column: string | undefined): AsyncGene
     // A header has chosen the column already.
     return { line: number, text: text.trim(), ...addressIn(value, isHeader ? undefined : column) };
   };
-  for await (const lines of readLines(file))
-    yield (isHeader ? lines.filter(({ number }) => number >= file.nextLine) : lines).map(read);
+  for await (const lines of readLines(file)) yield withoutHeader(lines, isHeader, file).map(read);
+}
+
+function withoutHeader(lines: readonly Line[], isHeader: boolean, { nextLine }: TextFile): readonly Line[] {
+  return isHeader ? lines.filter(({ number }) => number >= nextLine) : lines;
 }
 
 async function* arrayItems(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {

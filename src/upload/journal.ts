@@ -1,29 +1,35 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { readStateFile } from '../files/durable-file.ts';
-import { damagedLine, openLog, otherVersion, readLog } from '../files/log-file.ts';
+import { SotraError } from '../errors.ts';
+import { readStateFile, syncFolder } from '../files/durable-file.ts';
+import { damagedLine, openLog, otherVersion, readEntries } from '../files/log-file.ts';
+import { chunkSize } from '../resources/webhook/endpoints.ts';
 
 const count = z.int().min(0);
 const moment = z.int().min(0).max(8.64e15);
+const addressList = z.array(z.string());
 
 const planSchema = z.object({
   kind: z.literal('plan'),
-  v: z.literal(1),
+  /** 1: the addresses of a chunk are in a file beside the journal. */
+  v: z.literal([1, 2]),
   job: z.string().regex(/^[0-9a-f]{12}$/),
   task: z.enum(['register', 'add-addresses', 'sync']),
   baseUrl: z.url(),
   /** A hash that stands for the key. */
   keyId: z.string(),
-  /** Without what is secret in it: as long as there is no webhook, a file beside the journal holds the whole of it. */
+  /** Without what is secret in it. */
   destinationUrl: z.string().nullable(),
+  /** `null` where the webhook is to be made. */
   uid: z.string().nullable(),
-  /** Where the secret goes; `null`: into the job's folder. */
+  /** Where version 1 put the secret, which is in the job's folder now. */
   secretFile: z
     .string()
     .regex(/^[^\0]+$/)
-    .nullable(),
+    .nullable()
+    .optional(),
   addresses: count,
   chunks: count,
   duplicates: count,
@@ -31,14 +37,21 @@ const planSchema = z.object({
   /** SHA-256 of the normalized list. */
   digest: z.string(),
   atMs: moment,
+  /** The command line that continues the upload, without what is secret in it. */
+  line: z.string().optional(),
+  /** The webhook that is deleted once this one has its addresses. */
+  replaces: z.string().optional(),
+  /** Stands for the secret of that webhook. */
+  retires: z.string().optional(),
 });
 
-/** What a job is to do; the first line of its journal. */
+/** What a job is to do: the first line of its journal, and once more where a sync starts over. */
 export type Plan = z.output<typeof planSchema>;
 
 const requestId = z.string().optional();
 
 const entrySchema = z.discriminatedUnion('kind', [
+  planSchema,
   /** The POST is about to be sent; these webhooks had the destination before the first one. */
   z.object({ kind: z.literal('posting'), before: z.array(z.string()) }),
   /** The POST surely made no webhook. */
@@ -49,9 +62,14 @@ const entrySchema = z.discriminatedUnion('kind', [
     destinationUrl: z.string(),
     settled: z.boolean(),
     requestId,
+    /** What the POST carried; absent where its answer was lost. */
+    addresses: addressList.optional(),
+    atMs: moment.optional(),
   }),
   z.object({ kind: z.literal('sending'), chunk: count }),
-  z.object({ kind: z.literal('done'), chunk: count, sends: count, requestId }),
+  z.object({ kind: z.literal('done'), chunk: count, sends: count, requestId, addresses: addressList.optional() }),
+  /** The webhook that this one replaces is about to be deleted first. */
+  z.object({ kind: z.literal('deleting'), atMs: moment }),
   z.object({ kind: z.literal('finished'), atMs: moment }),
 ]);
 
@@ -61,59 +79,68 @@ export interface JobState {
   plan: Plan;
   posting: { before: string[] } | undefined;
   uid: string | undefined;
+  /** The webhook that this job made. */
+  registered: string | undefined;
   destinationUrl: string | undefined;
   /** The webhook was found in the list, because the POST's answer was lost. */
   settled: boolean;
   done: Set<number>;
   sends: Map<number, number>;
+  /** Chunks that earlier plans sent twice, or that this one sends again. */
+  resentBefore: number;
   /** What the service called the requests that confirmed a chunk. */
   requestIds: Map<number, string>;
+  /** Since when the destination had no webhook, where the old one was deleted first, and until when. */
+  gap: { fromMs: number; toMs: number | undefined } | undefined;
   finishedMs: number | undefined;
 }
 
-/** The file that holds the destination of an upload with what is secret in it, until its webhook is made. */
-export function destinationFile(folder: string): string {
-  return join(folder, 'destination');
-}
-
-function readDestination(folder: string): string | undefined {
-  const file = destinationFile(folder);
-  return existsSync(file) ? readStateFile(file) : undefined;
-}
-
-export function journalFile(folder: string): string {
+function journalFile(folder: string): string {
   return join(folder, 'journal.ndjson');
 }
 
-/** `undefined` where the folder holds no journal. Errors: `local-file` for a damaged or newer one. */
-export function readJournal(folder: string): JobState | undefined {
+/**
+ * What a job has done; `undefined` where its folder has no journal yet. `onConfirmed` is told the addresses of each confirmed chunk. Errors:
+ * `local-file` for a damaged or newer one, and for a list of version 1 that was changed.
+ */
+export function readJournal(
+  folder: string,
+  onConfirmed?: (addresses: readonly string[], uid: string) => void,
+): JobState | undefined {
   const file = journalFile(folder);
-  const [first, ...lines] = readLog<{ v?: unknown }>(file);
-  if (first === undefined) return undefined;
-  if (first.v !== 1) throw otherVersion(file, folder);
-  const checked = <T>(schema: z.ZodType<T>, line: object, number: number): T => {
-    const { success, data } = schema.safeParse(line);
-    if (success) return data;
-    throw damagedLine(file, number);
-  };
-  const noted = checked(planSchema, first, 1);
-  const plan = { ...noted, destinationUrl: readDestination(folder) ?? noted.destinationUrl };
-  const state: JobState = {
-    plan,
-    posting: undefined,
-    uid: plan.uid ?? undefined,
-    destinationUrl: plan.destinationUrl ?? undefined,
-    settled: false,
-    done: new Set(),
-    sends: new Map(),
-    requestIds: new Map(),
-    finishedMs: undefined,
-  };
-  for (const [index, line] of lines.entries()) apply(state, checked(entrySchema, line, index + 2));
+  let state: JobState | undefined;
+  let oldList: string[] | undefined;
+  let number = 0;
+  for (const line of readEntries<{ v?: unknown }>(file)) {
+    number += 1;
+    if (number === 1 && line.v !== 1 && line.v !== 2) throw otherVersion(file, folder);
+    const { success, data: entry } = entrySchema.safeParse(line);
+    if (!success || (state === undefined) !== (number === 1) || (number === 1 && entry.kind !== 'plan'))
+      throw damagedLine(file, number);
+    state = applyEntry(state, entry);
+    if (onConfirmed === undefined) continue;
+    if (entry.kind === 'registered' && entry.addresses !== undefined) onConfirmed(entry.addresses, entry.uid);
+    if (entry.kind !== 'done') continue;
+    oldList ??= entry.addresses === undefined ? readOldList(folder, state.plan) : undefined;
+    const from = entry.chunk * chunkSize;
+    onConfirmed(entry.addresses ?? oldList?.slice(from, from + chunkSize) ?? [], state.uid ?? '');
+  }
   return state;
 }
 
-function apply(state: JobState, entry: Entry): void {
+/** The list of a job of version 1. Errors: `local-file` where it is not what it was. */
+function readOldList(folder: string, { job, digest }: Plan): string[] {
+  const file = join(folder, 'addresses.txt');
+  const text = existsSync(file) ? readStateFile(file) : '';
+  if (createHash('sha256').update(text).digest('hex') === digest) return text.trimEnd().split('\n');
+  throw new SotraError('local-file', `${file}, the list of upload ${job}, was changed since it started`, {
+    hint: `Move ${folder} away to start over: addresses that a webhook has already may be sent once more, which changes nothing.`,
+  });
+}
+
+function applyEntry(before: JobState | undefined, entry: Entry): JobState {
+  if (entry.kind === 'plan') return applyPlan(before, entry);
+  const state = before as JobState;
   switch (entry.kind) {
     case 'posting':
       state.posting = { before: entry.before };
@@ -124,10 +151,14 @@ function apply(state: JobState, entry: Entry): void {
     case 'registered':
       state.posting = undefined;
       state.uid = entry.uid;
+      state.registered = entry.uid;
       state.destinationUrl = entry.destinationUrl;
       state.settled = entry.settled;
       // The POST carries the first chunk.
+      state.sends.set(0, 1);
+      if (entry.addresses !== undefined) state.done.add(0);
       if (entry.requestId !== undefined) state.requestIds.set(0, entry.requestId);
+      if (state.gap !== undefined) state.gap.toMs = entry.atMs;
       break;
     case 'sending':
       state.sends.set(entry.chunk, (state.sends.get(entry.chunk) ?? 0) + 1);
@@ -137,34 +168,52 @@ function apply(state: JobState, entry: Entry): void {
       if (entry.requestId !== undefined) state.requestIds.set(entry.chunk, entry.requestId);
       state.sends.set(entry.chunk, (state.sends.get(entry.chunk) ?? 1) + entry.sends - 1);
       break;
+    case 'deleting':
+      state.gap ??= { fromMs: entry.atMs, toMs: undefined };
+      break;
     case 'finished':
       state.finishedMs = entry.atMs;
   }
+  return state;
+}
+
+function applyPlan(before: JobState | undefined, plan: Plan): JobState {
+  const open = before?.finishedMs === undefined ? before : undefined;
+  // A chunk that was on its way is sent again with the next plan.
+  const onTheirWay = open === undefined ? 0 : [...open.sends.keys()].filter((chunk) => !open.done.has(chunk)).length;
+  return {
+    plan,
+    posting: before?.posting,
+    uid: plan.uid ?? open?.uid,
+    registered: before?.registered,
+    destinationUrl: before?.destinationUrl ?? plan.destinationUrl ?? undefined,
+    settled: open?.settled ?? false,
+    done: new Set(),
+    sends: new Map(),
+    resentBefore: open === undefined ? 0 : resentChunks(open) + onTheirWay,
+    requestIds: new Map(),
+    gap: open?.gap,
+    finishedMs: undefined,
+  };
 }
 
 export type Journal = ReturnType<typeof openJournal>;
 
-const batchMs = 20;
-
-/** A job's journal, open to be written; `state` follows it. */
-export function openJournal(folder: string, state: JobState) {
+/** A job's journal, open to be written; `state` follows it. A plan that it does not begin with yet is its first line. */
+export function openJournal(folder: string, earlier: JobState | undefined, plan: Plan) {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const log = openLog(journalFile(folder));
+  syncFolder(dirname(folder));
+  let state = earlier;
   const append = (entry: Entry) => {
     log.append(entry);
-    apply(state, entry);
+    state = applyEntry(state, entry);
   };
-  let batch: { saved: Promise<void>; wait: AbortController } | undefined;
-  const startBatch = () => {
-    const wait = new AbortController();
-    const waited = delay(batchMs, undefined, { signal: wait.signal }).catch(() => undefined);
-    const saved = waited.then(() => {
-      batch = undefined;
-      return log.flush();
-    });
-    return { saved, wait };
-  };
+  if (state?.plan !== plan) append(plan);
   return {
-    state,
+    get state() {
+      return state as JobState;
+    },
     /** Adds an entry that survives the end of this process. */
     append,
     /** Adds an entry; resolves when it is safe on disk. */
@@ -172,18 +221,11 @@ export function openJournal(folder: string, state: JobState) {
       append(entry);
       return log.flush();
     },
-    /** The same, with one sync for all entries that come within some milliseconds. */
-    writeBatched: (entry: Entry) => {
-      append(entry);
-      batch ??= startBatch();
-      return batch.saved;
-    },
-    flushBatch: () => batch?.wait.abort(),
     close: log.close,
   };
 }
 
 /** Chunks that were sent more than once, over all runs. */
-export function resentChunks({ sends }: JobState): number {
-  return [...sends.values()].filter((times) => times > 1).length;
+export function resentChunks({ sends, resentBefore }: JobState): number {
+  return resentBefore + [...sends.values()].filter((times) => times > 1).length;
 }

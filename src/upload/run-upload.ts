@@ -1,37 +1,33 @@
-import { existsSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Result } from '../cli/command.ts';
+import { serviceFlags } from '../cli/globals.ts';
 import type { Context } from '../context.ts';
 import { messageOf, SotraError } from '../errors.ts';
-import { workFolder } from '../files/durable-file.ts';
 import { openOutput } from '../files/source.ts';
-import type { AddressSet } from '../model/address-set.ts';
 import { normalizeDestination } from '../model/http-address.ts';
+import { shellLine } from '../model/shell.ts';
+import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { counted, formatCount } from '../output/format.ts';
 import * as endpoints from '../resources/webhook/endpoints.ts';
-import { checkSecretFile, keptSecret, reserveSecret, secretIn, writeSecret } from '../resources/webhook/secrets.ts';
+import { addSecret, checkSecretFile, keptSecret, reserveSecret, secretIn } from '../resources/webhook/secrets.ts';
 import { type UploadResult, uploaded as view } from '../resources/webhook/view.ts';
-import { type AddressInput, checkAddresses, type FirstPass } from './first-pass.ts';
 import {
-  addressesFile,
-  checkList,
-  digestOf,
-  emptyJournal,
-  findJob,
+  hashParts,
+  isSameDestination,
   type Job,
   jobsFolder,
-  listJobs,
+  jobsOfKey,
   lockJob,
-  readChunks,
-  serviceId,
+  readServiceId,
   setAside,
-  settleDraft,
 } from './jobs.ts';
-import { type Plan, readJournal, resentChunks } from './journal.ts';
+import { type Journal, openJournal, type Plan, readJournal, resentChunks } from './journal.ts';
+import { type AddressInput, type AddressList, readAddresses } from './read-addresses.ts';
 import { showUpload, type UploadDisplay, writeReport } from './show-upload.ts';
-import { createRetryPolicy, runUpload, withRetries } from './upload.ts';
+import { runUpload, splitChunks, type Upload, withRetries } from './upload.ts';
 
-interface UploadInput extends AddressInput {
+export interface UploadInput extends AddressInput {
   task: Plan['task'];
   destinationUrl?: string | undefined;
   uid?: string | undefined;
@@ -41,225 +37,228 @@ interface UploadInput extends AddressInput {
   again?: boolean | undefined;
   /** File that says what became of each address. */
   report?: string | undefined;
-  /** Addresses that are confirmed already (`sync`). */
-  known?: AddressSet | undefined;
 }
 
 /** Checks all addresses, then sends what is not confirmed yet. Errors: `usage` with nothing sent; as in `runUpload`. */
 export async function uploadAddresses(input: UploadInput, context: Context): Promise<Result> {
   const jobs = await jobsFolder(context);
-  const { options } = context;
-  const draft = workFolder(jobs, 'draft', context);
   const show = await showUpload(context);
   let release: (() => void) | undefined;
   try {
     show.reading();
-    const to = addressesFile(draft);
-    const pass = await checkAddresses(input, context, { to, onRead: show.read, known: input.known });
-    if (options.preview) {
-      const chunks = Math.ceil(pass.addresses / endpoints.chunkSize);
-      context.note(`${counted(pass.addresses, 'address', 'es')} in ${requests(chunks)}`);
-      return await preview(input, draft, context);
-    }
-    const plan = await planOf(input, pass, context);
+    const list = await readAddresses(input, context, show.read);
+    const { task, uid, destinationUrl } = input;
+    const parts = [task, uid ?? null, normalizeDestination(destinationUrl ?? ''), list.digest];
+    const plan = await planUpload(parts, input, list, context);
+    const folder = join(jobs, plan.job);
+    if (context.options.preview) return await previewUpload(folder, input, list, show, context);
     release = lockJob(jobs, plan, context.world);
-    const folder = await jobFolder(input, jobs, plan, draft, context);
+    const state = await findEarlier(folder, input, context);
+    const isOver = state?.finishedMs !== undefined && !(input.again && task === 'add-addresses');
+    if (state !== undefined && isOver) {
+      show.finished(state.plan, state.finishedMs ?? 0);
+      await writeReport(await openOutput('--report', input.report, [input.file]), list.addresses, state, new Map());
+      return await show.result(resultOf({ folder, state }, list, input, context), view);
+    }
     show.planned(plan);
-    return await runJob(folder, input, show, context, pass);
+    const journal = openJournal(folder, state, state?.finishedMs === undefined ? (state?.plan ?? plan) : plan);
+    await sendList({ folder, state: journal.state }, journal, list, input, show, context);
+    return await show.result(resultOf({ folder, state: journal.state }, list, input, context), view);
   } finally {
     show.stop();
     release?.();
-    rmSync(draft, { recursive: true, force: true });
   }
 }
 
-/** Continues a job by its name. Errors: `not-found` for an unknown one, `usage` for one of another service. */
-export async function resumeUpload(
-  input: { job: string; concurrency?: number | undefined; report?: string | undefined },
+/** What is to be done for a list; the job is named by its parts. */
+export async function planUpload(
+  parts: readonly unknown[],
+  input: UploadInput,
+  { addresses, duplicates, rejected, digest }: AddressList,
   context: Context,
-): Promise<Result> {
-  const jobs = await jobsFolder(context);
-  const job = findJob(jobs, input.job);
-  const { folder, state } = job;
-  const { baseUrl, keyId } = await serviceId(context);
-  if (state.plan.baseUrl !== baseUrl)
-    throw new SotraError('usage', `upload ${state.plan.job} belongs to ${state.plan.baseUrl}, not to ${baseUrl}`, {
-      hint: 'Name that service with --base-url, --context or --sandbox.',
-    });
-  if (state.plan.keyId !== keyId) context.warn('this upload was started with another API key');
-  if (state.finishedMs === undefined) checkList(job);
-  if (context.options.preview) {
-    const { uid, destinationUrl, chunks } = state.plan;
-    if (state.finishedMs !== undefined) (await showUpload(context)).finished(state.plan, state.finishedMs);
-    else context.note(`Still to be sent: ${requests(chunks - state.done.size)}`);
-    return await preview({ uid: state.uid ?? uid, destinationUrl }, folder, context, state.done);
+): Promise<Plan> {
+  const service = await readServiceId(context);
+  return {
+    ...{ kind: 'plan', v: 2, job: hashParts([service, ...parts]).slice(0, 12), task: input.task, ...service },
+    destinationUrl: input.destinationUrl === undefined ? null : hideUrlSecrets(input.destinationUrl),
+    uid: input.uid ?? null,
+    ...{ addresses: addresses.size, chunks: Math.ceil(addresses.size / endpoints.chunkSize) },
+    ...{ duplicates, rejected, digest, atMs: context.world.now() },
+    line: formatLine(input, context),
+  };
+}
+
+/** The command line of an upload, as it continues one; typed addresses are left to the reader. */
+function formatLine(input: UploadInput, { options }: Context): string {
+  const { task, uid, destinationUrl, walletAddresses } = input;
+  const texts = { '--url': destinationUrl && hideUrlSecrets(destinationUrl), '--file': input.file };
+  const more = { '--column': input.column, '--secret-file': input.secretFile };
+  const flags = Object.entries({ ...texts, ...more }).flatMap(([flag, text]) => (text ? [flag, text] : []));
+  const given = { '--allow-bad-checksum': input.allowBadChecksum, '--skip-invalid': input.skipInvalid };
+  const marks = Object.entries({ ...given, '--another': input.another }).flatMap(([flag, on]) => (on ? [flag] : []));
+  const words = ['sotra', ...serviceFlags(options), 'webhook', task, ...(uid ? [uid] : []), ...flags, ...marks];
+  return shellLine(words) + (walletAddresses === undefined ? '' : ' --wallet-addresses <the same>');
+}
+
+/** What an earlier run of the same command did, unless its webhook is gone. */
+async function findEarlier(folder: string, { secretFile, task }: UploadInput, context: Context) {
+  const state = readJournal(folder);
+  let isGone = false;
+  if (state !== undefined && task === 'register' && state.uid !== undefined) {
+    const { data } = await withRetries(context, (retries) => context.call(endpoints.list, {}, undefined, retries));
+    isGone = Array.isArray(data) && !data.some(({ uid }) => uid === state.uid);
+    if (isGone) {
+      context.warn(`webhook ${state.uid} of an earlier run is gone: registering a new one`);
+      setAside(folder);
+    }
   }
-  const show = await showUpload(context);
-  const release = lockJob(jobs, state.plan, context.world);
+  const earlier = isGone ? undefined : state;
+  const kept = earlier === undefined ? undefined : keptSecret({ folder, state: earlier });
+  const isKept = kept !== undefined && secretFile !== undefined && secretIn(secretFile)?.split('\n').includes(kept);
+  if (secretFile !== undefined && !isKept) checkSecretFile(secretFile);
+  return earlier;
+}
+
+/** Sends what a job lacks of its list and writes the report. Errors: as in `runUpload`. */
+export async function sendList(
+  job: Job,
+  journal: Journal,
+  { addresses }: Pick<AddressList, 'addresses'>,
+  input: UploadInput,
+  show: UploadDisplay,
+  context: Context,
+): Promise<void> {
+  const failures = new Map<number, unknown>();
+  const report = await openOutput('--report', input.report, [input.file]).catch((error: unknown) => {
+    journal.close();
+    throw error;
+  });
   try {
-    show.planned(state.plan);
-    return await runJob(folder, { ...input, another: true }, show, context);
+    show.started(journal.state);
+    await withUpload(job, journal, { ...input, addresses }, context, (upload) =>
+      runUpload({ ...upload, onEvent: show.event, onFailure: (chunk, error) => failures.set(chunk, error) }),
+    );
   } finally {
-    show.stop();
-    release();
+    await writeReport(report, addresses, journal.state, failures);
+  }
+}
+
+/** Runs `act` on an upload, with space reserved for its secret; closes the journal. A registration that was refused leaves no job. */
+export async function withUpload(
+  job: Job,
+  journal: Journal,
+  input: Pick<UploadInput, 'concurrency' | 'another' | 'destinationUrl' | 'secretFile'> & {
+    addresses: Iterable<string>;
+  },
+  context: Context,
+  act: (upload: Upload) => Promise<void>,
+): Promise<void> {
+  const { folder } = job;
+  const { destinationUrl = null, concurrency = 4, another = false, addresses, secretFile } = input;
+  const others = (await jobsOfKey(context)).filter((each) => each.folder !== folder);
+  const lost = others.find(
+    ({ state }) => state.posting !== undefined && isSameDestination(state.plan.destinationUrl, destinationUrl ?? ''),
+  );
+  const reserved = journal.state.uid === undefined ? reserveSecret(job) : undefined;
+  try {
+    await act({
+      ...{ context, journal, addresses, concurrency, another, destinationUrl },
+      others: new Set(others.flatMap(({ state }) => state.registered ?? [])),
+      lostBefore: lost?.state.posting?.before,
+      keptSecret: () => keptSecret(job) ?? (lost && keptSecret(lost)),
+      keepSecret: (uid, secret) => {
+        if (secret === undefined) return;
+        if (keptSecret(job) !== secret) reserved?.write(`${secret}\n`);
+        if (secretFile === undefined) return;
+        try {
+          addSecret(secretFile, secret);
+        } catch (error) {
+          const where = `the secret of webhook ${uid} is in ${join(folder, 'secret')} for now`;
+          context.warn(`--secret-file ${secretFile}: cannot be written: ${messageOf(error)}; ${where}`);
+        }
+      },
+      onEvent: async () => undefined,
+    });
+  } catch (error) {
+    const { uid, posting, gap } = journal.state;
+    const isRefused = error instanceof SotraError && error.outcome === undefined && error.code !== 'interrupted';
+    if (isRefused && uid === undefined && posting === undefined && gap === undefined)
+      rmSync(folder, { recursive: true, force: true });
+    throw error;
+  } finally {
+    journal.close();
+    reserved?.close();
   }
 }
 
 /** Previews the first request that is not done, which ends the command. */
-async function preview(
-  { uid, destinationUrl }: { uid?: string | null | undefined; destinationUrl?: string | null | undefined },
+async function previewUpload(
   folder: string,
+  { uid: given, destinationUrl = '' }: UploadInput,
+  { addresses }: AddressList,
+  show: UploadDisplay,
   context: Context,
-  done: ReadonlySet<number> = new Set(),
 ): Promise<Result> {
-  for (const { index, addresses: walletAddresses } of readChunks(folder)) {
-    if (done.has(index)) continue;
-    if (uid) await context.call(endpoints.addAddresses, { uid, walletAddresses });
-    else await context.call(endpoints.register, { walletAddresses, destinationUrl: destinationUrl ?? '' });
+  const state = readJournal(folder);
+  const chunks = Math.ceil(addresses.size / endpoints.chunkSize);
+  const done = state?.done ?? new Set();
+  if (state?.finishedMs !== undefined) show.finished(state.plan, state.finishedMs);
+  else if (done.size > 0) context.note(`Still to be sent: ${formatRequests(chunks - done.size)}`);
+  else context.note(`${counted(addresses.size, 'address', 'es')} in ${formatRequests(chunks)}`);
+  const uid = state?.uid ?? given;
+  for (const { index, addresses: walletAddresses } of splitChunks(addresses)) {
+    if (done.has(index) || state?.finishedMs !== undefined) continue;
+    if (uid !== undefined) await context.call(endpoints.addAddresses, { uid, walletAddresses });
+    else await context.call(endpoints.register, { walletAddresses, destinationUrl });
   }
   return { kind: 'none' };
 }
 
-function requests(count: number): string {
+export function formatRequests(count: number): string {
   return count <= 1
     ? 'one request.'
     : `${formatCount(count)} requests; this is the first, the others are PUTs of up to 1,000.`;
 }
 
-async function planOf(input: UploadInput, pass: FirstPass, context: Context): Promise<Plan> {
-  const service = await serviceId(context);
-  const { task, uid = null, destinationUrl = null } = input;
-  return {
-    kind: 'plan',
-    v: 1,
-    job: digestOf([service, task, uid, normalizeDestination(destinationUrl ?? ''), pass.digest]).slice(0, 12),
-    task,
-    ...service,
-    destinationUrl,
-    uid,
-    secretFile: input.secretFile === undefined ? null : resolve(input.secretFile),
-    addresses: pass.addresses,
-    chunks: Math.ceil(pass.addresses / endpoints.chunkSize),
-    duplicates: pass.duplicates,
-    rejected: pass.rejected,
-    digest: pass.digest,
-    atMs: context.world.now(),
-  };
-}
-
-/** The folder of the job, also that of an earlier run, unless its webhook is gone or the list is to be sent once more. */
-async function jobFolder(
-  input: UploadInput,
-  jobs: string,
-  plan: Plan,
-  draft: string,
-  context: Context,
-): Promise<string> {
-  const earlier = join(jobs, plan.job);
-  const state = existsSync(earlier) ? readJournal(earlier) : undefined;
-  if (state !== undefined && plan.task === 'register' && state.uid !== undefined) {
-    const { data } = await withRetries(createRetryPolicy(context), (retries) =>
-      context.call(endpoints.list, {}, undefined, retries),
-    );
-    if (Array.isArray(data) && !data.some(({ uid }) => uid === state.uid)) {
-      context.warn(`webhook ${state.uid} of an earlier run is gone: registering a new one`);
-      setAside(earlier);
-    }
-  } else if (state?.finishedMs !== undefined && input.again) setAside(earlier);
-  const kept = state !== undefined && existsSync(earlier) ? keptSecret({ folder: earlier, state })?.secret : undefined;
-  if (input.secretFile !== undefined && (kept === undefined || secretIn(input.secretFile) !== kept))
-    checkSecretFile(input.secretFile);
-  return settleDraft(jobs, draft, plan);
-}
-
-async function runJob(
-  folder: string,
-  input: Pick<UploadInput, 'secretFile' | 'concurrency' | 'another' | 'report' | 'file'>,
-  show: UploadDisplay,
-  context: Context,
-  pass?: FirstPass,
-): Promise<Result> {
-  const state = readJournal(folder);
-  if (state === undefined) throw emptyJournal(folder);
-  const job: Job = { folder, state };
+function resultOf(job: Job, list: AddressList, { secretFile }: UploadInput, context: Context): UploadResult {
+  const { state } = job;
   const { plan } = state;
-  const { secretFile, concurrency = 4, another = false } = input;
-  const report = await openOutput('--report', input.report, [input.file]);
-  const failures = new Map<number, unknown>();
-  if (state.finishedMs !== undefined) show.finished(plan, state.finishedMs);
-  else {
-    show.started(state);
-    const reserved = state.uid === undefined ? reserveSecret(job, context.warn) : undefined;
-    try {
-      await runUpload({
-        context,
-        job,
-        concurrency,
-        another,
-        others: () => registeredIn(dirname(folder)),
-        keptSecret: () => keptSecret(job)?.secret,
-        keepSecret: (uid, secret) => reserved?.keep(uid, secret),
-        onEvent: show.event,
-        onFailure: (chunk, error) => failures.set(chunk, error),
-      });
-    } catch (error) {
-      await writeReport(report, job, failures);
-      throw error;
-    } finally {
-      reserved?.close();
-    }
-  }
-  await writeReport(report, job, failures);
-  const result: UploadResult = {
+  return {
     uid: state.uid ?? '',
     destinationUrl: state.destinationUrl ?? null,
     job: plan.job,
     addresses: plan.addresses,
     chunks: plan.chunks,
-    duplicates: pass?.duplicates ?? plan.duplicates,
-    rejected: pass?.rejected ?? plan.rejected,
+    duplicates: list.duplicates,
+    rejected: list.rejected,
     resentChunks: resentChunks(state),
     ...(plan.task === 'register' ? secretOf(job, secretFile, context) : {}),
   };
-  return await show.result(result, view);
 }
 
-/** The webhooks that uploads of this machine made. */
-function registeredIn(jobs: string): Set<string> {
-  const registrations = listJobs(jobs).filter(({ state }) => state.plan.task === 'register');
-  return new Set(registrations.flatMap(({ state }) => state.uid ?? []));
-}
-
-/** The secret of a registered webhook, or the file that holds it, which is written if it was asked for now. */
-function secretOf(
-  job: Job,
-  secretFile: string | undefined,
-  { warn, options }: Context,
-): { secret?: string; secretFile?: string } {
+/** The secret of a registered webhook, or the file that holds it now. Errors: `partial` where it cannot be written. */
+function secretOf(job: Job, file: string | undefined, { warn, options }: Context) {
   const { plan, uid } = job.state;
-  const kept = keptSecret(job);
-  const wanted = secretFile ?? plan.secretFile;
-  if (kept === undefined) {
-    const unwritten = wanted === null ? '' : `: nothing is written to ${wanted}`;
+  const secret = keptSecret(job);
+  if (secret === undefined) {
+    const unwritten = file === undefined ? '' : `: nothing is written to ${file}`;
     if (options.replay !== undefined) warn(`a recording does not hold the secret of webhook ${uid}${unwritten}`);
     return {};
   }
-  if (wanted === null) return { secret: kept.secret };
-  if (secretIn(wanted) === undefined)
-    try {
-      writeSecret(wanted, kept.secret);
-      // It was kept in the job's folder, since the file could not be written when it came.
-      if (resolve(wanted) === plan.secretFile) rmSync(kept.file);
-    } catch (cause) {
-      throw new SotraError(
-        'partial',
-        `all is confirmed, but --secret-file ${wanted} cannot be written: ${messageOf(cause)}`,
-        {
-          hint: `The secret of webhook ${uid} is in ${kept.file}; the same command again writes it where it was asked for.`,
-          cause,
-          details: { job: plan.job, uid, secretFile: kept.file },
-        },
-      );
-    }
-  return { secretFile: wanted };
+  if (file === undefined) return { secret };
+  try {
+    addSecret(file, secret);
+  } catch (cause) {
+    const kept = join(job.folder, 'secret');
+    throw new SotraError(
+      'partial',
+      `all is confirmed, but --secret-file ${file} cannot be written: ${messageOf(cause)}`,
+      {
+        hint: `The secret of webhook ${uid} is in ${kept}; the same command again writes it where it was asked for.`,
+        cause,
+        details: { job: plan.job, uid, secretFile: kept },
+      },
+    );
+  }
+  return { secretFile: file };
 }

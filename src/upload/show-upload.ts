@@ -5,27 +5,40 @@ import { type SotraError, toSotraError } from '../errors.ts';
 import { counted, formatCount, formatTime } from '../output/format.ts';
 import { showProgress } from '../output/progress.ts';
 import type { AnyView } from '../output/view.ts';
-import { type Job, readChunks } from './jobs.ts';
+import { chunkSize } from '../resources/webhook/endpoints.ts';
 import type { JobState, Plan } from './journal.ts';
-import type { UploadEvent } from './upload.ts';
+import { splitChunks, type UploadEvent } from './upload.ts';
 
 export type UploadDisplay = Awaited<ReturnType<typeof showUpload>>;
 
-/** Lines about chunks in a log, however many chunks there are. */
-const maxSteps = 20;
+/** In a log, a line for each tenth, but not more often. */
+const logEveryMs = 10_000;
+const logEveryPercent = 10;
 
-/** Progress on stderr: a spinner on a terminal, lines elsewhere; with `--format ndjson` events on stdout instead. */
-export async function showUpload(context: Context) {
-  const { out } = context.world.io;
-  const streams = context.options.format === 'ndjson';
+/**
+ * Progress on stderr: a bar on a terminal, now and then a line elsewhere; with `--format ndjson` events on stdout instead. `brief`: the result
+ * says what was done, only a terminal is told it as it happens.
+ */
+export async function showUpload(context: Context, { brief = false } = {}) {
+  const { world, options } = context;
+  const streams = options.format === 'ndjson';
   const progress = await showProgress(context);
-  const write = (event: object) => out.write(`${JSON.stringify(event)}\n`);
-  // On a terminal each step replaces the one before; in a log these would be too many lines.
+  const write = (event: object) => world.io.out.write(`${JSON.stringify(event)}\n`);
   const stepLive = progress.live ? progress.step : () => undefined;
+  const done = brief && !progress.live ? () => undefined : progress.done;
   const waiting = ({ ms, why }: { ms: number; why: string }) =>
     stepLive(`${why}; trying again after ${Math.max(1, Math.round(ms / 1000))} s`);
   context.onWait(waiting);
-  let shown = -1;
+  let work = { total: 0, before: 0, confirmed: 0, startMs: 0 };
+  let logged = { atMs: 0, percent: 0 };
+  const tell = () => {
+    const nowMs = world.now();
+    const { percent, text } = describeProgress(work, nowMs);
+    if (progress.live) return progress.step(`${drawBar(percent, options.ascii)} ${text}`);
+    if (nowMs - logged.atMs < logEveryMs || percent - logged.percent < logEveryPercent || percent === 100) return;
+    logged = { atMs: nowMs, percent };
+    progress.step(text);
+  };
   return {
     reading: () => stepLive('reading addresses'),
     read: (addresses: number) => stepLive(`reading addresses: ${formatCount(addresses)}`),
@@ -34,50 +47,80 @@ export async function showUpload(context: Context) {
       if (duplicates > 0) extra.push(`${formatCount(duplicates)} repeated`);
       if (rejected > 0) extra.push(`${formatCount(rejected)} bad`);
       const list = `${counted(addresses, 'address', 'es')} in ${counted(chunks, 'chunk')}`;
-      progress.done(`upload ${job}: ${list}${extra.length === 0 ? '' : ` (${extra.join(', ')})`}`);
+      done(`upload ${job}: ${list}${extra.length === 0 ? '' : ` (${extra.join(', ')})`}`);
     },
-    started: ({ uid, done, plan: { chunks } }: JobState) =>
-      stepLive(uid === undefined ? 'registering the webhook' : `${done.size} of ${counted(chunks, 'chunk')} confirmed`),
+    started: ({ uid, done: chunks, plan: { addresses } }: JobState) => {
+      const before = Math.min(addresses, chunks.size * chunkSize);
+      const startMs = world.now();
+      work = { total: addresses, before, confirmed: before, startMs };
+      logged = { atMs: startMs, percent: describeProgress(work, startMs).percent };
+      stepLive(uid === undefined ? 'registering the webhook' : describeProgress(work, startMs).text);
+    },
     event: async (event: UploadEvent) => {
       if (streams) return write(event);
       switch (event.event) {
         case 'settling':
           return progress.step(`looking in the list for 10 s whether the webhook was made: ${event.why}`);
         case 'registered':
-          return progress.done(`webhook ${event.uid} ${event.settled ? 'found in the list' : 'registered'}`);
+          return done(`webhook ${event.uid} ${event.settled ? 'found in the list' : 'registered'}`);
         case 'chunk-retried':
           return waiting({ ms: event.delayMs, why: `chunk ${event.chunk}: ${event.why}` });
-        case 'chunk-done': {
-          const step = progress.live ? event.done : Math.floor((event.done * maxSteps) / event.chunks);
-          if (step === shown) return;
-          shown = step;
-          return progress.step(`${formatCount(event.done)} of ${counted(event.chunks, 'chunk')} confirmed`);
-        }
+        case 'chunk-done':
+          work.confirmed += event.addresses;
+          return tell();
       }
     },
     finished: ({ job }: Plan, atMs: number) =>
       context.note(`upload ${job} was finished at ${formatTime(atMs / 1000)}: nothing was sent.`),
-    result: async (answer: object, view: AnyView): Promise<Result> => {
+    result: async (answer: object, view: AnyView, exitCode?: number): Promise<Result> => {
       progress.stop();
-      if (!streams) return { kind: 'answer', answer, view };
+      const code = exitCode === undefined ? {} : { exitCode };
+      if (!streams) return { kind: 'answer', answer, view, ...code };
       await write({ event: 'finished', ...answer });
-      return { kind: 'none' };
+      return { kind: 'none', ...code };
     },
     stop: progress.stop,
   };
 }
 
-/** Writes what became of each address of a job, one JSON object a line; `failures` by the index of their chunk. */
+interface Work {
+  total: number;
+  before: number;
+  confirmed: number;
+  startMs: number;
+}
+
+function describeProgress({ total, before, confirmed, startMs }: Work, nowMs: number) {
+  const percent = total === 0 ? 100 : Math.floor((confirmed * 100) / total);
+  const perSec = ((confirmed - before) * 1000) / Math.max(1, nowMs - startMs);
+  const leftSec = Math.ceil((total - confirmed) / perSec);
+  const pace = confirmed === before ? '' : `, ${formatCount(Math.round(perSec))} a second, ${formatLeft(leftSec)} left`;
+  return { percent, text: `${percent} %: ${formatCount(confirmed)} of ${counted(total, 'address', 'es')}${pace}` };
+}
+
+function formatLeft(seconds: number): string {
+  return seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
+const barWidth = 20;
+
+function drawBar(percent: number, ascii: boolean): string {
+  const filled = Math.round((percent * barWidth) / 100);
+  return `[${(ascii ? '#' : '█').repeat(filled)}${(ascii ? '.' : '░').repeat(barWidth - filled)}]`;
+}
+
+/** Writes what became of each address of a list, one JSON object a line; `failures` by the index of their chunk. */
 export async function writeReport(
   file: FileHandle | undefined,
-  { folder, state }: Job,
+  list: Iterable<string>,
+  { done, requestIds }: JobState,
   failures: ReadonlyMap<number, unknown>,
 ): Promise<void> {
   if (file === undefined) return;
-  for (const { index, addresses } of readChunks(folder)) {
+  for (const { index, addresses } of splitChunks(list)) {
     const error = failures.has(index) ? toSotraError(failures.get(index)) : undefined;
-    const status = state.done.has(index) ? 'confirmed' : statusOf(error);
-    const requestId = state.requestIds.get(index) ?? error?.requestId ?? null;
+    const status = done.has(index) ? 'confirmed' : statusOf(error);
+    const requestId = requestIds.get(index) ?? error?.requestId ?? null;
     const fate = { chunk: index + 1, status, requestId, ...(error !== undefined && { error: error.code }) };
     await file.appendFile(addresses.map((address) => `${JSON.stringify({ address, ...fate })}\n`).join(''));
   }

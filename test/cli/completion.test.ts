@@ -84,8 +84,6 @@ function linesOf(uid: string, job: string): Lines {
     [`sotra webhook delete ${webhook}`, uid],
     [`sotra webhook audit --since 1h ${webhook}`, uid],
     [`sotra webhook trigger --uid ${webhook}`, uid],
-    [`sotra webhook resume ${upload}`, job],
-    [`sotra webhook jobs remove ${upload}`, job],
     [`sotra wait job ${upload}`, job],
   ];
 }

@@ -19,7 +19,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ...['plan', 'plan --check', 'apply --yes', 'help plan', 'apply --help'].map((argv): [string, string, string] => [
     argv,
     `sotra ${argv.includes('plan') ? 'plan' : 'apply'} was removed`,
-    'sotra webhook sync <uid> --file <file> --check shows which addresses a webhook lacks, and without --check sends them; sotra follow bulk --file <file> --dry-run shows follows.',
+    'sotra webhook sync --url <url> --file <file> --check shows which addresses a webhook lacks, and without --check sends them; sotra follow bulk --file <file> --dry-run shows follows.',
   ]),
   [
     'leaderboard compare --check',

@@ -38,7 +38,7 @@ test('nothing is asked without a terminal, with --no-input, or where no list has
     ['--sandbox profile get', {}],
     ['--sandbox profile get --no-input', { answers: [] }],
     ['--sandbox position get', { answers: [] }],
-    ['webhook resume', { answers: [] }],
+    ['wait job', { answers: [] }],
     ['--sandbox profile get', { answers: [''] }],
   ] as const) {
     const { code, err } = await run(argv, { env, ...options });

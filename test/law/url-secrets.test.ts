@@ -59,22 +59,21 @@ test('nothing that is kept or shown beside an answer holds what is secret in add
   expect([again.code, again.out]).toEqual([0, '[]\n']);
 });
 
-test('an upload that waits for its webhook keeps the whole destination in one file, which goes once there is one', async () => {
+test('an upload that waits for its webhook keeps nothing of a destination that lets somebody in', async () => {
   const folder = temporaryFolder();
   let isDown = true;
   const service = await stub(({ method, body }, response) => {
     const made = { uid: 'hook-1', destinationUrl: destination, secret: 'c2VjcmV0IG9mIGEgaG9vaw==' };
-    if (isDown && method === 'POST') return void response.writeHead(400).end('{"error":"not now"}');
+    if (isDown && method === 'POST') return void response.writeHead(500).end('{"error":"not now"}');
     if (method === 'POST') expect(JSON.parse(body).destinationUrl).toBe(destination);
     response.end(JSON.stringify(method === 'GET' ? [] : made));
   });
   const env = { ...service.env, SOTRA_DATA_DIR: folder, SOTRA_HISTORY: '0' };
   const registering = ['webhook', 'register', '--url', destination, '--wallet-addresses', 'ext:1', '--retries', '0'];
-  expect((await run(registering, { env, skipWaits: true })).code).toBe(6);
-  expect(new Set(leaks(folder).map((leak) => leak.split(':')[0]))).toEqual(new Set(['destination']));
+  expect((await run(registering, { env, skipWaits: true })).code).toBe(8);
+  expect(leaks(folder)).toEqual([]);
   isDown = false;
-  const [{ job }] = JSON.parse((await run('webhook jobs --json', { env })).out);
-  expect((await run(`webhook resume ${job}`, { env })).code).toBe(0);
+  expect((await run(registering, { env, skipWaits: true })).code).toBe(0);
   expect(leaks(folder)).toEqual([]);
 });
 

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { wrapProse } from '../../src/cli/help.ts';
 import { eventLine, eventsOf } from '../../src/inbox/events.ts';
@@ -9,9 +7,7 @@ import { wrapWords } from '../../src/model/wrap.ts';
 import { formatAmount, formatCount, formatPercent, formatTime, formatUsd } from '../../src/output/format.ts';
 import { factsForm, markdownForm } from '../../src/output/grid.ts';
 import { cutText, displayWidth, wrapText } from '../../src/output/text-width.ts';
-import { readChunks } from '../../src/upload/jobs.ts';
 import { anyCharacter, fc } from '../support/draw.ts';
-import { temporaryFolder } from '../support/harness.ts';
 import { steers } from '../support/naughty.ts';
 import { textView, writeForm } from '../support/output-sample.ts';
 import { size } from '../support/size.ts';
@@ -21,25 +17,6 @@ const any = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 120 }),
 );
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
-
-test('chunks hold every address once, in order, a thousand each but for the last, whatever their length', () => {
-  const folder = temporaryFolder();
-  const name = fc
-    .string({ unit: 'grapheme', maxLength: 60 })
-    .map((text) => `ext:${text.replaceAll(/[\p{C}\s]/gu, 'é')}x`);
-  fc.assert(
-    fc.property(fc.nat(3500), fc.array(name, { minLength: 1, maxLength: 40 }), (count, names) => {
-      const addresses = Array.from({ length: count }, (_, index) => `${names[index % names.length]}${index}`);
-      writeFileSync(join(folder, 'addresses.txt'), addresses.map((address) => `${address}\n`).join(''));
-      const chunks = [...readChunks(folder)];
-      expect(chunks.flatMap((chunk) => chunk.addresses)).toEqual(addresses);
-      expect(chunks.map(({ index }) => index)).toEqual(chunks.map((_, index) => index));
-      expect(chunks.slice(0, -1).every((chunk) => chunk.addresses.length === 1000)).toBe(true);
-      expect(chunks.every((chunk) => chunk.addresses.length >= 1 && chunk.addresses.length <= 1000)).toBe(true);
-    }),
-    { numRuns: size(20, 60) },
-  );
-});
 
 test('figures keep their sign and their size, and are never NaN, undefined or an exponent', () => {
   const figure = fc.oneof(fc.double(), fc.double({ min: -1e9, max: 1e9 }), fc.constantFrom(null, undefined, 0, -0));

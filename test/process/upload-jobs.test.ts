@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Answer, add, fresh, hook, ids, made, place, register, uid } from '../support/upload-place.ts';
@@ -31,121 +31,51 @@ test('an upload is listed with destination, service and time, at 80 columns too'
   ]);
 });
 
-test('removing an upload says what is lost, asks, and takes all that this machine keeps of it', async () => {
-  const { sotra, job, jobs, folder, sent } = await stopped();
-  const losses = [
-    '2 chunks of 3 not sent yet',
-    `the record of what webhook ${uid} has, which webhook sync needs`,
-    `the secret of webhook ${uid}, which this machine has nowhere else`,
-  ];
-  const requests = sent.length;
-  const refused = await sotra(`webhook jobs remove ${job}`);
-  expect([refused.code, refused.err]).toEqual([
-    2,
-    expect.stringContaining(`cannot ask whether to remove upload ${job}`),
-  ]);
-  const no = await sotra(`webhook jobs remove ${job}`, { answers: ['n'] });
-  expect(no.code).toBe(2);
-  expect(no.err).toContain(losses.map((loss) => `This loses ${loss}.\n`).join(''));
-  const before = readFileSync(join(folder, 'webhook', 'jobs', job, 'journal.ndjson'));
-  const dry = await sotra(`webhook jobs remove ${job} --dry-run --json`);
-  expect([dry.code, JSON.parse(dry.out).changes]).toEqual([
-    0,
-    [
-      { action: 'remove', what: `upload ${job}`, detail: join(folder, 'webhook', 'jobs', job) },
-      ...losses.map((what) => ({ action: 'lose', what, detail: null })),
-    ],
-  ]);
-  expect(jobs()).toEqual([job]);
-  expect(readFileSync(join(folder, 'webhook', 'jobs', job, 'journal.ndjson')).equals(before)).toBe(true);
-  const done = await sotra(`webhook jobs remove ${job.slice(0, 6)} --yes --json`);
-  expect([done.code, JSON.parse(done.out)]).toEqual([0, { job, uid, lost: losses }]);
-  expect([jobs(), sent.length]).toEqual([[], requests]);
-  expect((await sotra(`webhook jobs remove ${job} --yes`)).code).toBe(5);
-  expect(JSON.parse((await sotra('webhook jobs --json')).out)).toEqual([]);
+test('unfinished uploads come first, each with the line that continues it; typing that line does', async () => {
+  const { sotra, job, write, service } = await stopped();
+  write('more', ids(3));
+  service.answer = () => [200, { uid }];
+  expect((await sotra(`webhook add-addresses ${uid} --file @more`)).code).toBe(0);
+  const { out, err } = await sotra('webhook jobs --json');
+  const line = `sotra webhook register --url ${hook} --file @list`;
+  expect([JSON.parse(out).map(({ finished }: { finished: boolean }) => finished), err]).toEqual([[false, true], '']);
+  const told = await sotra('webhook jobs');
+  expect(told.err).toContain(`upload ${job} is not finished; continue with: ${line}\n`);
+  service.answer = ({ method }) => [200, method === 'GET' ? [made] : { uid }];
+  expect((await sotra(line.replace('sotra ', ''))).code).toBe(0);
+  expect((await sotra('webhook jobs')).err).toBe('');
 });
 
-test('of a finished upload what sync needs is lost; a damaged one can be removed too', async () => {
+test('finished uploads are listed for thirty days; what they confirmed stays known to sync', async () => {
+  const { sotra, write, sent } = place();
+  write('list', ids(3));
+  const dayMs = 86_400_000;
+  const now = Date.UTC(2026, 10, 1);
+  await sotra(`${add} @list`, { now });
+  const listed = async (atMs: number) => JSON.parse((await sotra('webhook jobs --json', { now: atMs })).out).length;
+  expect([await listed(now + 30 * dayMs), await listed(now + 30 * dayMs + 1)]).toEqual([1, 0]);
+  expect((await sotra(`webhook sync ${uid} --file @list`, { now: now + 60 * dayMs })).code).toBe(0);
+  expect(sent).toHaveLength(1);
+});
+
+test.each(['webhook resume 3f9a', 'webhook jobs remove 3f9a --yes'])('sotra %s says what to type now', async (argv) => {
+  const { sotra } = place();
+  const { code, err } = await sotra(argv);
+  expect([code, err]).toEqual([2, expect.stringContaining('was removed\nhint: ')]);
+  expect(err).toContain('continues');
+});
+
+test('an upload whose journal was damaged is named, and another folder is no upload', async () => {
   const { sotra, write, jobs, folder } = place();
   write('list', ids(3));
   await sotra(`${add} @list`);
-  const [job = ''] = jobs();
-  const dry = await sotra(`webhook jobs remove ${job} --dry-run --json`);
-  expect(JSON.parse(dry.out).changes.slice(1)).toEqual([
-    { action: 'lose', what: `the record of what webhook ${uid} has, which webhook sync needs`, detail: null },
-  ]);
-  writeFileSync(join(folder, 'webhook', 'jobs', job, 'journal.ndjson'), 'noise\n');
-  expect((await sotra('webhook jobs')).code).toBe(3);
-  const done = await sotra(`webhook jobs remove ${job} --yes --json`);
-  expect([done.code, JSON.parse(done.out).lost]).toEqual([0, [expect.stringContaining('is damaged at line 1')]]);
-  expect(readdirSync(join(folder, 'webhook', 'jobs'))).toEqual([]);
-});
-
-test.each([
-  ['POST', register, /^error: destination https:\/\/d\.example\.com\/hook is in use by process \d+$/m],
-  ['PUT', add, /^error: upload [0-9a-f]{12} is in use by process \d+$/m],
-])('an upload that runs is not removed, exit 3: while its %s is answered', async (method, command, message) => {
-  const { sotra, write, jobs, service, folder } = place(fresh);
-  write('list', ids(3));
-  let removal: Awaited<ReturnType<typeof sotra>> | undefined;
-  service.answer = async (request, count) => {
-    const [job = ''] = jobs().filter((name) => /^[0-9a-f]{12}$/.test(name));
-    if (request.method === method) removal = await sotra(`webhook jobs remove ${job.slice(0, 4)} --yes`);
-    return fresh(request, count);
-  };
-  const { code, out } = await sotra(`${command} @list --json`);
-  expect(removal).toMatchObject({ code: 3, err: expect.stringMatching(message) });
-  expect([code, JSON.parse(out).uid]).toEqual([0, made.uid]);
-  expect(existsSync(join(folder, 'webhook', 'jobs', JSON.parse(out).job))).toBe(true);
-});
-
-test('an upload that runs is not removed either when its journal is damaged', async () => {
-  const { sotra, write, jobs, service, folder } = place();
-  write('list', ids(3));
-  let job = '';
-  let removal: Awaited<ReturnType<typeof sotra>> | undefined;
-  service.answer = async () => {
-    job = jobs().find((name) => /^[0-9a-f]{12}$/.test(name)) ?? '';
-    writeFileSync(join(folder, 'webhook', 'jobs', job, 'journal.ndjson'), 'noise\n');
-    removal = await sotra(`webhook jobs remove ${job} --yes`);
-    return [200, { uid }];
-  };
-  await sotra(`${add} @list`);
-  expect(removal).toMatchObject({ code: 3, err: expect.stringContaining(`upload ${job} is in use by process`) });
-});
-
-test('of an upload that began nothing no record is lost; where its POST has no answer, it is not known whether its webhook was made', async () => {
-  const refusal = place(({ method }) => (method === 'GET' ? [200, []] : [400, { error: 'no' }]));
-  refusal.write('list', ids(3));
-  expect((await refusal.sotra(`${register} @list`)).code).not.toBe(0);
-  const refused = await refusal.sotra(`webhook jobs remove ${refusal.jobs()[0]} --yes --json`);
-  expect(JSON.parse(refused.out)).toMatchObject({ uid: null, lost: ['1 chunk of 1 not sent yet'] });
-  const silence = place(({ method }) => (method === 'GET' ? [200, []] : [503, {}]));
-  silence.write('list', ids(3));
-  expect((await silence.sotra(`${register} @list --retries 0`)).code).not.toBe(0);
-  const lost = await silence.sotra(`webhook jobs remove ${silence.jobs()[0]} --yes --json`);
-  expect(JSON.parse(lost.out).lost).toEqual([
-    '1 chunk of 1 not sent yet',
-    'whether its webhook was made, which sotra webhook list may show',
-  ]);
-});
-
-test('an upload whose journal is empty is not listed, cannot be resumed, and can be removed; other folders are no uploads', async () => {
-  const { sotra, write, jobs, folder } = place();
-  write('list', ids(3));
-  expect((await sotra(`${add} @list`)).code).toBe(0);
   const [job = ''] = jobs();
   const uploads = join(folder, 'webhook', 'jobs');
   cpSync(join(uploads, job), join(uploads, `old-${job}`), { recursive: true });
-  const listed = JSON.parse((await sotra('webhook jobs --json')).out);
-  expect(listed).toMatchObject([{ job, finished: true }]);
-  writeFileSync(join(uploads, job, 'journal.ndjson'), '');
-  expect(JSON.parse((await sotra('webhook jobs --json')).out)).toEqual([]);
-  const resumed = await sotra(`webhook resume ${job}`);
-  expect([resumed.code, resumed.err]).toEqual([3, expect.stringContaining('journal.ndjson is empty')]);
-  const removed = await sotra(`webhook jobs remove ${job} --yes --json`);
-  expect([removed.code, JSON.parse(removed.out)]).toEqual([0, { job, uid: null, lost: [] }]);
-  expect(readdirSync(uploads)).toEqual([`old-${job}`]);
+  expect(JSON.parse((await sotra('webhook jobs --json')).out)).toMatchObject([{ job, finished: true }]);
+  writeFileSync(join(uploads, job, 'journal.ndjson'), 'noise\n');
+  const { code, err } = await sotra('webhook jobs');
+  expect([code, err]).toEqual([3, expect.stringContaining('journal.ndjson is damaged at line 1')]);
 });
 
 test('a preview makes no folder for uploads', async () => {

@@ -1,7 +1,7 @@
 const sources = (names) => names.split(' ').map((name) => `src/${name}.ts`);
 const tests = (names) => names.split(' ');
 const uploadTests = tests(
-  'unit/upload/upload unit/upload/upload-edges unit/upload/upload-broken cli/webhook/upload cli/webhook/upload-told cli/webhook/upload-preview cli/report process/upload-jobs process/upload-once process/upload-again',
+  'cli/webhook/upload cli/webhook/upload-told cli/webhook/upload-preview cli/webhook/sync cli/report process/upload-jobs process/upload-once process/upload-again process/state-upload-list',
 );
 
 /**
@@ -74,14 +74,12 @@ export const areas = {
     tests: tests('cli/key/key-files cli/key/key-asked cli/comment/sign cli/comment/signer-command'),
   },
   addresses: {
-    files: sources('upload/address-file model/address-set'),
-    tests: tests(
-      'unit/model/address-set unit/upload/address-file unit/upload/read-address cli/webhook/addresses unit/upload/first-pass',
-    ),
+    files: sources('upload/address-file'),
+    tests: tests('unit/upload/address-file unit/upload/read-address cli/webhook/addresses'),
   },
-  'first-pass': {
-    files: sources('upload/first-pass'),
-    tests: [...tests('unit/upload/first-pass cli/webhook/addresses cli/rejects-file'), ...uploadTests],
+  'read-addresses': {
+    files: sources('upload/read-addresses'),
+    tests: [...tests('cli/webhook/addresses cli/rejects-file'), ...uploadTests],
   },
   upload: {
     files: sources('upload/upload upload/journal upload/jobs'),
@@ -90,6 +88,10 @@ export const areas = {
   'run-upload': {
     files: sources('upload/run-upload upload/show-upload'),
     tests: [...uploadTests, 'cli/history/replay'],
+  },
+  sync: {
+    files: sources('upload/run-sync upload/sync-webhook'),
+    tests: tests('cli/webhook/sync process/state-upload-list process/upload-again'),
   },
   'webhook-secrets': {
     files: sources('resources/webhook/secrets'),

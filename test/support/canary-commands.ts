@@ -156,7 +156,7 @@ export function forgottenFlags(): string[] {
 const asked: readonly { command: string; when: RegExp; holds: Secret }[] = [
   // "secret only where the service returned one and no --secret-file was given": for machines, as the result of the command.
   { command: 'webhook register', when: /--json|--format ndjson|--jq/, holds: 'webhook secret' },
-  { command: 'webhook resume', when: /--json|--format ndjson|--jq/, holds: 'webhook secret' },
+  { command: 'webhook sync', when: /--json|--format ndjson|--jq/, holds: 'webhook secret' },
   { command: 'webhook list', when: /--show-secrets/, holds: 'webhook secret' },
   // The answer of any endpoint, as it came.
   { command: 'request', when: /./, holds: 'webhook secret' },

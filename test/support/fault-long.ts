@@ -66,13 +66,6 @@ export const longCommands: readonly LongCommand[] = [
   },
   { name: 'webhook add-addresses/file', wells: [0, 1], ...adding },
   { name: 'webhook sync', wells: [0, 1], argv: `webhook sync ${uid} ${upload}`, stdin: addresses },
-  {
-    name: 'webhook resume',
-    wells: [0, 1],
-    argv: 'webhook resume {job} --concurrency 1',
-    after: { argv: adding.argv, well: 1 },
-    stdin: addresses,
-  },
   { name: 'follow bulk/file', wells: [0, 1], argv: 'follow bulk --file -', stdin: entries },
   { name: 'follow plan', wells: [0, 1], argv: 'follow plan --file -', stdin: entries },
   { name: 'comment post/from', wells: [0, 1], argv: `comment post ${posting}`, stdin: comments },
@@ -214,7 +207,6 @@ export async function againstLong(
   const settings = { current: 'staging', contexts: { staging: { baseUrl: service.url } } };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(settings));
   const options = { env, stdin, skipWaits: true, transport, maxAnswerBytes: 1024 ** 2 };
-  let job = '';
   if (after !== undefined) {
     // It is stopped where the fault would begin.
     const first = new AbortController();
@@ -225,9 +217,8 @@ export async function againstLong(
       throw new NetworkFailure('broken', 'stopped here', undefined);
     };
     await run(after.argv, { ...options, transport: { ...before, send }, signal: first.signal });
-    job = JSON.parse((await run('webhook jobs --json', { env })).out)[0]?.job ?? '';
   }
-  const typed = `${argv} ${flags}`.replace('{out}', join(folder, 'secret')).replace('{job}', job);
+  const typed = `${argv} ${flags}`.replace('{out}', join(folder, 'secret'));
   const outcome = await run(typed, { ...options, signal: stop.signal });
   service.close();
   return { ...outcome, requests: service.requests.slice(after?.well) };

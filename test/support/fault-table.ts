@@ -63,8 +63,6 @@ webhook add-addresses/file    0 : = U2       | = U1     | = U2       | = U2     
 webhook add-addresses/file    1 : 10 U3      | 10 U2    | 10 U3      | 10 U3      | 10 U3      | 10 U3      | 0 U3    | 10 U2    | 10 U1
 webhook sync                  0 : = U2       | = U1     | = U2       | = U2       | = U2       | = U2       | 0 U3    | = U1     | =
 webhook sync                  1 : 10 U3      | 10 U2    | 10 U3      | 10 U3      | 10 U3      | 10 U3      | 0 U3    | 10 U2    | 10 U1
-webhook resume                0 : 10 U2      | 10 U1    | 10 U2      | 10 U2      | 10 U2      | 10 U2      | 0 U2    | 10 U1    | 10
-webhook resume                1 : 10 U3      | 10 U2    | 10 U3      | 10 U3      | 10 U3      | 10 U3      | 0 U2    | 10 U2    | 10 U1
 follow bulk/file              0 : = P1        | = P1     | = P2        | = P1       | = P1        | = P1       | 0 P3    | = P1     | =
 follow bulk/file              1 : 10 P2       | 10 P2    | 10 P3       | 10 P2      | 10 P2       | 10 P2      | 0 P3    | 10 P2    | 10 P1
 follow plan                   0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 13 G1   | = G1     | =

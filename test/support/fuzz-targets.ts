@@ -135,17 +135,9 @@ export function targetsOf(found: (pattern: RegExp) => string): Target[] {
       changes: [
         `webhook register --url http://127.0.0.1:9/hook ${upload} --another`,
         `webhook register --url http://127.0.0.1:9/hook ${upload} --json`,
-        `webhook resume ${job.slice(-12)}`,
         `webhook sync u-1 ${upload} --json`,
       ],
       isLog: true,
-      needs: /jobs|^addresses\.txt$/,
-    },
-    {
-      weight: 1,
-      file: `${job}/addresses.txt`,
-      reads: [`webhook sync u-1 ${upload} --check --json`, 'webhook jobs --json'],
-      changes: [`webhook sync u-1 ${upload} --json`],
       needs: /jobs|^addresses\.txt$/,
     },
     {

@@ -8,7 +8,8 @@ import { storedIds } from './inbox.ts';
 import type { KillCase } from './kill-points.ts';
 import { degen, writeKeys } from './traders.ts';
 import { until } from './until.ts';
-import { manyAddresses } from './webhook-kills.ts';
+import { manyAddresses, start } from './webhook-kills.ts';
+import { keepWebhooks } from './webhook-service.ts';
 
 function must(holds: boolean, what: string): void {
   if (!holds) throw new Error(what);
@@ -199,6 +200,48 @@ const upload = (name: string, toldOnce: boolean): KillCase => ({
   again: toldOnce ? [0, 10] : [0],
 });
 
+const destination = 'http://127.0.0.1:9/hook';
+const syncLine = (folder: string) => [
+  ...['webhook', 'sync', '--url', destination, '--file', join(folder, 'addresses.txt')],
+  ...['--secret-file', join(folder, 'state', 'secret.txt')],
+];
+
+/** A sync that registers, or replaces, where the service allows any number of webhooks for a destination or one. */
+const syncing = (name: string, replaces: boolean, onePerUrl?: number): KillCase => ({
+  name,
+  before: (_, folder) => writeFileSync(join(folder, 'addresses.txt'), `${manyAddresses(2500).join('\n')}\n`),
+  scene: async (folder) => {
+    const { answer, hooks, holds } = keepWebhooks(onePerUrl === undefined ? {} : { onePerUrl });
+    const { env } = await stub(({ method, url, body }, response) => {
+      const [status, value] = answer(method, url, body);
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    });
+    const list = manyAddresses(replaces ? 2400 : 2500);
+    if (replaces) {
+      const state = join(folder, 'state');
+      await runSync(syncLine(folder), { ...env, SOTRA_DATA_DIR: state, SOTRA_CONFIG_DIR: state });
+      writeFileSync(join(folder, 'addresses.txt'), `${list.join('\n')}\n`);
+    }
+    return {
+      argv: [...syncLine(folder), ...(replaces ? ['--replace', '--yes'] : [])],
+      env,
+      complete: () => {
+        must(hooks.length === 1, `${hooks.length} webhooks`);
+        const [hook] = hooks;
+        must(holds(hook?.uid ?? '').join() === [...list].sort().join(), 'not the addresses of the file');
+        const secrets = readFileSync(join(folder, 'state', 'secret.txt'), 'utf8').split('\n');
+        must(secrets[0] === hook?.secret, 'not the secret of the webhook');
+        must(!replaces || (hook?.uid !== 'w-0' && secrets[1] === 'whsec_0'), 'the old secret is not accepted');
+      },
+    };
+  },
+});
+
+async function runSync(argv: readonly string[], env: Record<string, string>): Promise<void> {
+  const { ended, printed } = start(argv, env);
+  if ((await ended) !== 0) throw new Error(printed.err);
+}
+
 const comments: KillCase = {
   name: 'comment post --from',
   before: (_, folder) => {
@@ -323,6 +366,9 @@ export const fileCases: readonly KillCase[] = [
   bulk,
   upload('webhook register', false),
   upload('webhook register, its secret told once', true),
+  syncing('webhook sync', false),
+  syncing('webhook sync --replace', true),
+  syncing('webhook sync --replace, one webhook a destination', true, 409),
   comments,
   watch,
   listen,

@@ -7,10 +7,8 @@ export const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
 export const hook = 'https://d.example.com/hook';
 export const made = { uid, destinationUrl: hook, secret: 'whsec_abcdefghij' };
 
-export type Answer = (
-  request: HttpRequest,
-  count: number,
-) => [status: number, body: unknown] | Promise<[number, unknown]>;
+type Told = [status: number, body: unknown, headers?: Record<string, string>];
+export type Answer = (request: HttpRequest, count: number) => Told | Promise<Told>;
 export const well: Answer = ({ method }) => [200, method === 'GET' ? [made] : method === 'POST' ? made : { uid }];
 
 async function* bytes(text: string): AsyncIterable<Uint8Array> {
@@ -25,11 +23,11 @@ export function place(answer: Answer = well) {
   const transport: Transport = {
     send: async (request) => {
       sent.push(request);
-      const [status, body] = await service.answer(
+      const [status, body, headers] = await service.answer(
         request,
         sent.filter(({ method }) => method === request.method).length,
       );
-      return { status, headers: { 'content-type': 'application/json' }, body: bytes(JSON.stringify(body)) };
+      return { status, headers: { 'content-type': 'application/json', ...headers }, body: bytes(JSON.stringify(body)) };
     },
     close: async () => {},
   };

@@ -32,11 +32,11 @@ const addressParams = {
 const concurrency = option.count(1, 32, 'requests at once (default 4)');
 const report = option.text('write what became of each address here, one JSON object a line with its request id');
 const uid = endpoints.addAddresses.params.uid;
-const job = local(z.string().min(1), 'name of the upload, or its start; webhook jobs lists them', { positional: true });
 
 const fileHelp =
   'Every line is checked first; a bad one stops the command before anything is sent (--skip-invalid skips it). Then 1,000 addresses\n' +
-  'go in a request. What is confirmed is on disk at once: after a crash the same command, or webhook resume, continues.';
+  'go in a request. What is confirmed is on disk at once: after a crash the same command continues. A million addresses take some 125 MB\n' +
+  'of memory. Progress is a bar on a terminal; elsewhere a line for each tenth, at most every 10 s.';
 
 const register = defineCommand({
   ...endpointCommand(endpoints.register, views.register),
@@ -80,22 +80,33 @@ const addAddresses = defineCommand({
 
 const sync = defineCommand({
   words: ['webhook', 'sync'],
-  summary: 'Send only the addresses of a file that this machine has not sent to a webhook yet',
+  summary:
+    'Make a webhook have the addresses of a file: register it, send what is missing, continue what was interrupted',
   description:
-    'The service does not say which addresses a webhook has, so this compares with what was confirmed from this machine. Addresses that\n' +
-    'are no longer in the file are named: the service has no way to remove them. --check sends nothing and exits 10 where file and\n' +
-    'webhook differ.',
+    'For a job that runs every hour: registers where your key has no webhook for the URL, else sends only what is missing, as far as this\n' +
+    'machine knows: keep its data directory between runs. --dry-run does as --check without asking the service. The service cannot remove\n' +
+    'addresses: those that left the file are counted and listed in a file. --replace removes them: a second webhook gets the new list, its\n' +
+    'secret is added to the secret file (webhook listen and verify accept each in it), and the old webhook is deleted; where the service\n' +
+    'refuses a second one, the old one goes first, and how long there was none is said. It asks, or needs --yes; a replacement that was\n' +
+    'interrupted is finished by the next sync of the URL.',
   params: {
-    uid,
+    uid: { ...uid, schema: uid.schema.optional() },
+    url: local(httpAddress.optional(), 'the webhook by its destination; registered where there is none'),
     ...addressParams,
+    secretFile: option.text('the secret goes here (mode 0600); others that the file holds stay'),
     concurrency,
-    check: option.flag('send nothing; exit 10 where an address is missing in the webhook or in the file'),
+    check: option.flag('send nothing; exit 10 where something would be sent'),
+    exact: option.flag('with --check: exit 10 also where the webhook has addresses that are not in the file'),
+    replace: option.flag('where addresses left the file: make a new webhook without them, then delete the old one'),
   },
   examples: [
-    { argv: `webhook sync ${endpoints.exampleUid} --file users.csv`, says: 'send what is new' },
     {
-      argv: `webhook sync ${endpoints.exampleUid} --file users.csv --check --json`,
-      says: 'what would be sent, for CI',
+      argv: 'webhook sync --url http://127.0.0.1:4242/hook --file users.csv --secret-file hook.secret',
+      says: 'for CI: registers, or sends what is new',
+    },
+    {
+      argv: 'webhook sync --url http://127.0.0.1:4242/hook --file users.csv --check --json',
+      says: 'what would be sent',
     },
   ],
   uses: ['requests', 'changes'],
@@ -104,38 +115,18 @@ const sync = defineCommand({
   run: async (input, context) => (await import('../../upload/run-sync.ts')).syncAddresses(input, context),
 });
 
-const resume = defineCommand({
-  words: ['webhook', 'resume'],
-  summary: 'Continue an interrupted upload',
-  params: { job, concurrency, report },
-  examples: [{ argv: 'webhook resume 3f9a', says: 'the upload whose name starts with 3f9a' }],
-  uses: ['requests', 'changes'],
-  exitCodes: uploadCodes,
-  view: views.register,
-  run: async (input, context) => (await import('../../upload/run-upload.ts')).resumeUpload(input, context),
-});
-
 const jobs = defineCommand({
   words: ['webhook', 'jobs'],
-  summary: 'The uploads of this machine, finished and not',
+  summary: 'The uploads of this machine: unfinished ones first, each with the line that continues it',
+  description:
+    'Finished ones are listed for 30 days; what they confirmed stays known, since webhook sync needs it. A registration that the service\n' +
+    'refused is no upload.',
   params: {},
   examples: [{ argv: 'webhook jobs', says: 'every upload with what is confirmed' }],
   uses: [],
   exitCodes: [3],
   view: async () => (await view()).jobs,
   run: async (_, context) => (await import('../../upload/jobs.ts')).showJobs(context),
-});
-
-const removeJob = defineCommand({
-  words: ['webhook', 'jobs', 'remove'],
-  summary: 'Remove what this machine keeps of an upload',
-  description: 'The webhook and its addresses stay at the service. Asks on a terminal; elsewhere --yes is needed.',
-  params: { job },
-  examples: [{ argv: 'webhook jobs remove 3f9a --yes', says: 'the upload whose name starts with 3f9a' }],
-  uses: ['changes'],
-  exitCodes: [3, 5],
-  view: async () => (await view()).removedJob,
-  run: async (input, context) => (await import('../../upload/jobs.ts')).removeJob(input.job, context),
 });
 
 const list = defineCommand({
@@ -173,7 +164,7 @@ const validate: Command = {
 };
 
 export const commands = deriveCommands(endpoints, views, [
-  ...[register, withWatch(list, { id: 'uid' }), addAddresses, sync, resume, withWatch(jobs, { id: 'job' }), removeJob],
+  ...[register, withWatch(list, { id: 'uid' }), addAddresses, sync, withWatch(jobs, { id: 'job' })],
   ...[secret, remove, validate],
   ...receiveCommands,
 ]);

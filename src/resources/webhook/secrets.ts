@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
@@ -46,10 +47,16 @@ export function readSecrets(file: string): string[] {
   throw new SotraError('local-file', `the secret file ${file} holds no secret`, { hint });
 }
 
-/** Refuses a file that a secret could not be written to later, or that holds another one. Errors: `usage`, `local-file` for a full disk. */
-export function checkSecretFile(file: string): void {
-  if (secretIn(file) !== undefined)
-    throw usageError(`--secret-file ${file}: exists and is not empty`, 'Name a new file, or remove this one.');
+/**
+ * Refuses a file that a secret could not be written to later, or that holds another one, unless it may. Errors: `usage`, `local-file` for a
+ * full disk.
+ */
+export function checkSecretFile(file: string, { mayHold = false } = {}): void {
+  if (!mayHold && secretIn(file) !== undefined)
+    throw usageError(
+      `--secret-file ${file}: exists and is not empty`,
+      'Name a new file. If it is the one of this webhook, sotra webhook sync sends what changed in the list.',
+    );
   try {
     reserveFile(file).close();
   } catch (cause) {
@@ -68,60 +75,36 @@ export function secretIn(file: string): string | undefined {
   return (isFile && readSmallFile(file).toString().trim()) || undefined;
 }
 
-/** Where the secret of a job may be: the file that was asked for, then one in its folder. */
-function secretFiles({ folder, state }: Job): string[] {
-  return [state.plan.secretFile ?? [], join(folder, 'secret')].flat();
-}
-
-/** The secret of a job's webhook. Errors: `local-file`. */
-export function keptSecret(job: Job): { file: string; secret: string } | undefined {
-  const file = secretFiles(job).find((each) => secretIn(each) !== undefined);
-  return file === undefined ? undefined : { file, secret: readSecrets(file)[0] ?? '' };
+/** The secret of the webhook that a job made. Errors: `local-file`. */
+export function keptSecret({ folder, state }: Job): string | undefined {
+  const { secretFile } = state.plan;
+  const file = [join(folder, 'secret'), secretFile ?? []].flat().find((each) => secretIn(each) !== undefined);
+  return file === undefined ? undefined : readSecrets(file)[0];
 }
 
 /** Reserves disk space for a secret, which the service shows once, and completes what a killed run wrote. Errors: those of the file system. */
-export function reserveSecret(job: Job, warn: (text: string) => void) {
-  const reserved: ReservedFile[] = [];
-  const close = () => {
-    for (const file of reserved.splice(0)) file.close();
-  };
-  const files = secretFiles(job);
-  try {
-    for (const file of files) {
-      if (secretIn(file) === undefined) settleReserved(file);
-      reserved.push(reserveFile(file));
-    }
-  } catch (error) {
-    close();
-    throw error;
-  }
-  return {
-    close,
-    /** Writes the secret to the file that was asked for, or where that fails to the job's folder. Errors: those of the file system. */
-    keep: (uid: string, secret: string | undefined) => {
-      const failures: Error[] = [];
-      if (secret !== undefined && keptSecret(job)?.secret !== secret)
-        for (const [index, file] of reserved.entries())
-          try {
-            file.write(`${secret}\n`);
-            const [failure] = failures;
-            if (failure !== undefined)
-              warn(
-                `--secret-file ${files[0]}: cannot be written: ${failure.message}; the secret of webhook ${uid} is in ${files[index]} for now`,
-              );
-            break;
-          } catch (error) {
-            failures.push(error as Error);
-          }
-      if (failures.length === reserved.length) throw failures[0];
-      close();
-    },
-  };
+export function reserveSecret({ folder }: Job): ReservedFile {
+  const file = join(folder, 'secret');
+  if (secretIn(file) === undefined) settleReserved(file);
+  return reserveFile(file);
 }
 
 /** Writes a secret to a file of mode 0600, safe on disk when it returns. Errors: those of the file system. */
 export function writeSecret(file: string, secret: string): void {
   replaceFile(file, `${secret}\n`);
+}
+
+/** Puts a secret first in a file that may hold others, which stay, but for a retired one. Errors: those of the file system. */
+export function addSecret(file: string, secret: string, retired?: string): void {
+  const before = (secretIn(file) ?? '').split('\n').map((line) => line.trim());
+  const kept = before.filter((line) => line !== '' && line !== secret && fingerprintSecret(line) !== retired);
+  const lines = [secret, ...kept];
+  if (lines.join('\n') !== before.join('\n')) writeSecret(file, lines.join('\n'));
+}
+
+/** What stands for a secret where it must not be written down. */
+export function fingerprintSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex').slice(0, 16);
 }
 
 export function maskSecret(secret: string): string {
@@ -177,8 +160,8 @@ export async function webhookSecret(uid: string, context: Context): Promise<stri
 async function uploadedSecret(uid: string, context: Context): Promise<string | undefined> {
   if (context.options.preview) return undefined;
   const jobs = await jobsOfService(context);
-  const kept = jobs.filter(({ state }) => state.uid === uid).flatMap((job) => keptSecret(job) ?? []);
-  return kept[0]?.secret;
+  const kept = jobs.filter(({ state }) => state.registered === uid).flatMap((job) => keptSecret(job) ?? []);
+  return kept[0];
 }
 
 async function listedSecret(uid: string, context: Context): Promise<string> {

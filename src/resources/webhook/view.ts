@@ -1,6 +1,6 @@
 import { command } from '../../model/shell.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
-import { formatAge, formatTime } from '../../output/format.ts';
+import { counted, formatAge, formatCount, formatTime } from '../../output/format.ts';
 import type { CellText, Column, View } from '../../output/view.ts';
 import type { Validation, Webhook } from './endpoints.ts';
 
@@ -52,7 +52,7 @@ export const uploaded = recordView<UploadResult>(
   [
     uid,
     destination,
-    column.text('job', 'Upload', 'its name, for webhook resume'),
+    column.text('job', 'Upload', 'its name, as webhook jobs lists it'),
     column.count('addresses', 'Addresses', 'distinct addresses, all confirmed'),
     column.count('chunks', 'Chunks', 'requests of up to 1,000 addresses'),
     column.count('duplicates', 'Repeated', 'addresses that were in the input more than once'),
@@ -75,8 +75,9 @@ export const uploaded = recordView<UploadResult>(
   },
 );
 
+/** What a sync found and did, or with `checked` would do. */
 export interface SyncResult {
-  uid: string;
+  uid: string | null;
   wanted: number;
   confirmed: number;
   missing: number;
@@ -88,21 +89,65 @@ export interface SyncResult {
   job: string | null;
   chunks: number;
   resentChunks: number;
+  destinationUrl: string | null;
+  /** Lists all of `notRemovable`. */
+  notRemovableFile: string | null;
+  registered: boolean;
+  /** The webhook that this one takes the place of. */
+  replaced: string | null;
+  /** How long the destination had no webhook, where the old one was deleted first. */
+  gapMs: number | null;
+  checked: boolean;
+  secret?: string;
+  secretFile?: string;
 }
 
-export const synced = recordView<SyncResult>([
-  column.text('uid', 'Webhook', 'uid'),
-  column.count('wanted', 'In the file', 'distinct addresses of the file'),
-  column.count('confirmed', 'Confirmed before', 'addresses that this machine knows the webhook to have'),
-  column.count('missing', 'Missing', 'addresses of the file that were not confirmed'),
-  column.count('sent', 'Sent', 'addresses sent and confirmed now'),
-  column.count(
-    'notRemovable',
-    'Not removable',
-    'confirmed addresses that the file does not have; the service cannot remove them',
-  ),
-  column.text('inSync', 'In sync', 'whether file and webhook agree now'),
-]);
+export const synced = recordView<SyncResult>(
+  [
+    column.text('uid', 'Webhook', 'uid'),
+    column.count('wanted', 'In the file', 'distinct addresses of the file'),
+    column.count('confirmed', 'Confirmed before', 'addresses that this machine knows the webhook to have', {
+      extra: true,
+    }),
+    column.count('missing', 'Missing', 'addresses of the file that were not confirmed'),
+    column.count('sent', 'Sent', 'addresses sent and confirmed now'),
+    column.count(
+      'notRemovable',
+      'Not removable',
+      'confirmed addresses that the file does not have; the service cannot remove them',
+    ),
+    column.text('inSync', 'In sync', 'whether file and webhook agree now', { extra: true }),
+  ],
+  { notes: (result) => [describeSync(result)] },
+);
+
+/** One sentence for what a sync did, and one for what stays. */
+function describeSync(result: SyncResult): string {
+  const { uid, notRemovable, notRemovableFile, replaced, checked, gapMs } = result;
+  const [all, gone] = [result.wanted, notRemovable].map((count) => counted(count, 'address', 'es')) as [string, string];
+  const gap =
+    gapMs === null ? '' : ` The old one was deleted first: for ${(gapMs / 1000).toFixed(1)} s there was none.`;
+  const listed = notRemovableFile === null ? '' : ` (${notRemovableFile})`;
+  const stays =
+    notRemovable === 0 || replaced !== null
+      ? ''
+      : ` ${gone} of it left the file${listed}: the service has no way to remove them; --replace makes a webhook without them.`;
+  return `${checked ? describePlan(result, all) : describeDeed(result, all)}${gap}${stays}`;
+
+  function describePlan({ missing }: SyncResult, wanted: string): string {
+    if (replaced !== null) return `Would replace webhook ${replaced} by one with ${wanted}.`;
+    if (uid === null) return `Would register a webhook with ${wanted}.`;
+    if (missing > 0) return `Would send ${formatCount(missing)} of ${wanted} to webhook ${uid}.`;
+    return `Nothing would be sent: webhook ${uid} has all ${wanted} of the file.`;
+  }
+
+  function describeDeed({ sent, registered }: SyncResult, wanted: string): string {
+    if (replaced !== null) return `Replaced webhook ${replaced} by ${uid} with ${wanted}.`;
+    if (registered) return `Registered webhook ${uid} with ${wanted}.`;
+    if (sent > 0) return `Sent ${formatCount(sent)} of ${wanted} to webhook ${uid}, which has all of them now.`;
+    return `Nothing was sent: webhook ${uid} has all ${wanted} of the file.`;
+  }
+}
 
 export interface JobRow {
   job: string;
@@ -118,6 +163,8 @@ export interface JobRow {
   finished: boolean;
   /** Unix seconds. */
   startedAt: number;
+  /** The line that continues an unfinished one. */
+  continueWith: string | null;
 }
 
 function withoutScheme(address: string | null): CellText {
@@ -126,7 +173,7 @@ function withoutScheme(address: string | null): CellText {
 
 export const jobs = listView<JobRow>(
   [
-    column.text('job', 'Upload', 'its name, for webhook resume'),
+    column.text('job', 'Upload', 'its name, for sotra wait job'),
     column.text('task', 'Task', 'register, add-addresses or sync', { drop: 4 }),
     column.text('destinationUrl', 'Destination', 'where feed items are sent, once it is known', {
       show: (row) => withoutScheme(row.destinationUrl),
@@ -148,22 +195,18 @@ export const jobs = listView<JobRow>(
     column.text('startedAt', 'Started', 'when it was started, Unix seconds', {
       show: ({ startedAt }) => ({ text: formatTime(startedAt), short: formatTime(startedAt).slice(0, 16) }),
     }),
+    column.text('continueWith', 'Continue with', 'the line that continues it, where it is not finished', {
+      extra: true,
+    }),
   ],
-  { empty: 'No uploads yet.' },
+  {
+    empty: 'No uploads yet.',
+    notes: (rows) =>
+      rows.flatMap(({ job, continueWith }) =>
+        continueWith === null ? [] : [`upload ${job} is not finished; continue with: ${continueWith}`],
+      ),
+  },
 );
-
-export interface RemovedJob {
-  job: string;
-  uid: string | null;
-  /** What this machine no longer knows, a sentence each. */
-  lost: string[];
-}
-
-export const removedJob = recordView<RemovedJob>([
-  column.text('job', 'Removed upload', 'its name'),
-  column.text('uid', 'Webhook', 'uid, where it had one'),
-  column.text('lost', 'Lost', 'what went with it', (row) => row.lost.join('; ') || null),
-]);
 
 export const secretWritten = recordView<{ uid: string; secretFile: string }>([
   column.text('uid', 'Webhook', 'uid'),

@@ -3,14 +3,13 @@ import { z } from 'zod';
 import { local } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
 import { encodeBase58, isEvmAddress, normalizeAddress } from '../../model/address.ts';
-import { createHexSet } from '../../model/address-set.ts';
 import { type Chain, chains } from '../../model/chain.ts';
 import { chainSchema } from '../../model/chain-schema.ts';
 import { walletSchema } from '../../model/identifier.ts';
 import { moreChains } from '../db/clock.ts';
 import type { Db } from '../db/store.ts';
 import { storeTradeEvents } from '../deliver/events.ts';
-import { digestDigits, digestOf } from '../seeded.ts';
+import { digestOf } from '../seeded.ts';
 import { matchCopies } from '../social/comments.ts';
 import { addWallet, storedToken } from '../social/lookup.ts';
 import { markFiguresStale } from './figures.ts';
@@ -218,20 +217,23 @@ function queryStored(db: Db): NonNullable<BookOptions['dropStored']> {
   };
 }
 
-/** Keeps the digests of all stored trades in memory, some 30 bytes each: for many trades, and while their index is away. */
+/** Keeps the digests of all stored trades in memory, some 90 bytes each: for many trades, and while their index is away. */
 export function rememberStored(db: Db): NonNullable<BookOptions['dropStored']> {
-  const known = createHexSet(digestDigits);
+  const known = new Set<string>();
   const step = 10_000;
   for (let last: number | undefined = 0; last !== undefined; ) {
     const rows: { id: number; rowKey: string }[] = db.all(
       'SELECT id, row_key AS rowKey FROM trade WHERE id > ? ORDER BY id LIMIT ?',
       [last, step],
     );
-    for (const { rowKey } of rows) known.add(rowKey, 0);
+    for (const { rowKey } of rows) known.add(rowKey);
     last = rows.at(-1)?.id;
   }
   return (lot) => {
-    for (const rowKey of lot.keys()) if (!known.add(rowKey, 0)) lot.delete(rowKey);
+    for (const rowKey of lot.keys()) {
+      if (known.has(rowKey)) lot.delete(rowKey);
+      known.add(rowKey);
+    }
   };
 }
 

@@ -18,8 +18,6 @@ test('an upload is told in lines: what it is, what was made, how far it is', asy
       'warning: line 1003: (8 characters, not shown): wrong length: 8 base58 characters that are not the 32 bytes of a Solana address',
       `upload ${job}: 1,001 addresses in 2 chunks (1 repeated, 1 bad)`,
       `webhook ${uid} registered`,
-      '1 of 2 chunks confirmed',
-      '2 of 2 chunks confirmed',
       `The secret is stored on this machine: sotra webhook secret ${uid} --out <file> writes it to a file.`,
       '',
     ],
@@ -30,19 +28,19 @@ test('one address is one, and nothing is said of what there is none of', async (
   const { sotra, write, jobs } = place();
   write('list', 'ext:a\n');
   const { err } = await sotra(`${add} @list`);
-  expect(err.split('\n').slice(0, 2)).toEqual([`upload ${jobs()[0]}: 1 address in 1 chunk`, '1 of 1 chunk confirmed']);
+  expect(err).toBe(`upload ${jobs()[0]}: 1 address in 1 chunk\n`);
 });
 
 test('only what was repeated, and only what was bad, is told alone', async () => {
   const { sotra, write } = place();
   write('repeated', 'ext:a\next:a\n');
   expect((await sotra(`${add} @repeated`)).err).toContain(': 1 address in 1 chunk (1 repeated)\n');
-  write('bad', 'ext:a\nx\n');
+  write('bad', 'ext:b\nx\n');
   expect((await sotra(`${add} @bad --skip-invalid`)).err).toContain(': 1 address in 1 chunk (1 bad)\n');
 });
 
-test('on a terminal a spinner says what an upload does, waits for and has confirmed earlier', async () => {
-  const { sotra, write, service, jobs } = place((request, count) =>
+test('on a terminal a bar says how far an upload is, what it waits for and what was confirmed earlier', async () => {
+  const { sotra, write, service } = place((request, count) =>
     request.method === 'PUT' ? [count > 3 ? 400 : 503, { error: 'busy' }] : fresh(request, count),
   );
   write('list', ids(2500));
@@ -52,34 +50,16 @@ test('on a terminal a spinner says what an upload does, waits for and has confir
     'reading addresses',
     'reading addresses: 2,500',
     'registering the webhook',
-    '1 of 3 chunks confirmed',
     `${busy}; trying again after 1 s`,
     `chunk 2: ${busy} (after 3 attempts); trying again after 1 s`,
   ])
     expect(err).toContain(` ${step}\u001b`);
+  expect(err).toMatch(/ \[████████░{12}\] 40 %: 1,000 of 2,500 addresses, [\d,]+ a second, \d+ s left/);
   service.answer = well;
-  const resumed = await sotra(`webhook resume ${jobs()[0]}`, { tty: 200 });
-  expect(resumed.err).toContain('\u280b 1 of 3 chunks confirmed\u001b');
-});
-
-test('a list that was changed stops an upload that is not finished, and no other', async () => {
-  const { folder, sotra, write, service, jobs } = place(() => [400, { error: 'no' }]);
-  write('list', ids(3));
-  await sotra(`${add} @list`);
-  const [job = ''] = jobs();
-  const list = join(folder, 'webhook', 'jobs', job, 'addresses.txt');
-  const whole = readFileSync(list);
-  writeFileSync(list, 'ext:other\n');
-  const { code, err } = await sotra(`webhook resume ${job}`);
-  expect([code, err]).toEqual([3, expect.stringContaining(`the list of upload ${job}, was changed since it started`)]);
-  writeFileSync(list, whole);
-  service.answer = well;
-  expect((await sotra(`webhook resume ${job}`)).code).toBe(0);
-  writeFileSync(list, 'ext:other\n');
-  expect(await sotra(`webhook resume ${job}`)).toMatchObject({
-    code: 0,
-    err: expect.stringContaining('was finished at'),
-  });
+  const again = await sotra(`${register} @list --concurrency 1 --ascii`, { tty: 200 });
+  expect(again.err).toContain('40 %: 1,000 of 2,500 addresses\u001b');
+  expect(again.err).toMatch(/\[#{16}\.{4}\] 80 %: 2,000 of 2,500 addresses, /);
+  expect(again.err).toMatch(/\[#{20}\] 100 %: 2,500 of 2,500 addresses, /);
 });
 
 test('--again does not send again what an upload that is not finished has confirmed', async () => {
@@ -131,27 +111,37 @@ test.each<[what: string, answer: Answer]>([
   ]);
 });
 
-test('an upload whose events nobody reads any more ends quietly, and can be resumed', async () => {
-  const { sotra, write, jobs } = place(fresh);
+test('an upload whose events nobody reads any more ends quietly, and the same command continues', async () => {
+  const { sotra, write } = place(fresh);
   write('list', 'ext:a\n');
   const closed = () => {
     throw new ClosedPipe();
   };
   expect(await sotra(`${register} @list --format ndjson`, { onOut: closed })).toMatchObject({ code: 0, err: '' });
-  expect((await sotra(`webhook resume ${jobs()[0]}`)).code).toBe(0);
+  expect((await sotra(`${register} @list`)).code).toBe(0);
 });
 
-test('of many chunks a log gets twenty lines and one for the rest', async () => {
-  const { sotra, write } = place();
+test('a log gets a line for each tenth of an upload, at most every ten seconds', async () => {
+  const { sotra, write, service } = place();
   write('list', ids(41_000));
+  // Each request is refused once with a wait of three seconds.
+  const seen = new Set<string>();
+  service.answer = ({ body = '' }) => {
+    const isFirst = !seen.has(body);
+    seen.add(body);
+    return isFirst ? [503, { error: 'busy' }, { 'retry-after': '3' }] : [200, { uid }];
+  };
   const { err } = await sotra(`${add} @list --concurrency 1`);
-  const steps = err.split('\n').filter((line) => line.endsWith('chunks confirmed'));
-  expect([steps[0], steps[1], steps.at(-1), steps.length]).toEqual([
-    '1 of 41 chunks confirmed',
-    '3 of 41 chunks confirmed',
-    '41 of 41 chunks confirmed',
-    21,
-  ]);
+  const lines = err.split('\n').filter((line) => line.includes(' of 41,000 addresses'));
+  const percents = lines.map((line) => Number.parseInt(line, 10));
+  // A line comes when its chunk is safe on disk, perhaps a little after the next one was sent.
+  for (const [index, percent] of percents.entries())
+    expect(percent - (percents[index - 1] ?? 0)).toBeGreaterThanOrEqual(10);
+  expect([percents.length > 4, percents.length < 10]).toEqual([true, true]);
+  expect(lines[3]).toMatch(/^\d\d %: [\d,]+ of 41,000 addresses, \d{3} a second, \d+ s left$/);
+  const fast = place();
+  fast.write('list', ids(41_000));
+  expect((await fast.sotra(`${add} @list`)).err).not.toContain(' % ');
 });
 
 test('what was finished is told with its time, nothing is sent, and --again sends it once more', async () => {
@@ -163,47 +153,20 @@ test('what was finished is told with its time, nothing is sent, and --again send
   const second = await sotra(`${add} @list`, { now });
   expect(second.err).toContain(`upload ${job} was finished at 2026-11-21 10:00`);
   expect(second.err).toContain(': nothing was sent.');
-  const resumed = await sotra(`webhook resume ${job}`, { now });
-  expect(resumed.err).toContain(': nothing was sent.');
-  const dry = await sotra(`webhook resume ${job} --dry-run`, { now });
+  const dry = await sotra(`${add} @list --dry-run`, { now });
   expect([dry.code, dry.err.includes(': nothing was sent.'), sent.length]).toEqual([0, true, 1]);
   expect((await sotra(`${add} @list --again`, { now })).code).toBe(0);
   expect(sent.map(({ method }) => method)).toEqual(['PUT', 'PUT']);
-  expect(jobs().filter((name) => name.includes('.gone-'))).toHaveLength(1);
+  expect(jobs()).toEqual([job]);
 });
 
-test('an upload is resumed at its service alone; another key is said', async () => {
-  const { sotra, write, service, jobs } = place(() => [400, { error: 'no' }]);
-  write('list', ids(2000));
-  let puts = 0;
-  service.answer = () => {
-    puts += 1;
-    return puts === 1 ? [200, { uid }] : [400, { error: 'no' }];
-  };
-  expect((await sotra(`${add} @list --concurrency 1`)).code).toBe(10);
-  const [job] = jobs();
-  const elsewhere = await sotra(`webhook resume ${job}`, { env: { SOTRA_BASE_URL: 'https://b.example.com' } });
-  expect([elsewhere.code, elsewhere.err.split('\n').slice(0, 2)]).toEqual([
-    2,
-    [
-      `error: upload ${job} belongs to https://a.example.com, not to https://b.example.com`,
-      'hint: Name that service with --base-url, --context or --sandbox.',
-    ],
-  ]);
-  service.answer = well;
-  const other = await sotra(`webhook resume ${job} --json`, { env: { SOTRA_API_KEY: 'another-key' } });
-  expect([other.code, JSON.parse(other.out)]).toMatchObject([
-    0,
-    { uid, job, addresses: 2000, chunks: 2, duplicates: 0, rejected: 0, destinationUrl: null },
-  ]);
-  expect(other.err).toContain('warning: this upload was started with another API key\n');
-});
-
-test('the same key is not warned of', async () => {
+test('an upload of another service or key is another upload', async () => {
   const { sotra, write, jobs } = place();
   write('list', 'ext:a\n');
   await sotra(`${add} @list`);
-  expect((await sotra(`webhook resume ${jobs()[0]}`)).err).not.toContain('warning');
+  await sotra(`${add} @list`, { env: { SOTRA_BASE_URL: 'https://b.example.com' } });
+  await sotra(`${add} @list`, { env: { SOTRA_API_KEY: 'another-key' } });
+  expect(jobs()).toHaveLength(3);
 });
 
 test('a webhook that was made keeps its secret where it was told to, and gives it again', async () => {
@@ -382,7 +345,7 @@ test('a file for a secret is new or empty, and its folder can be written', () =>
     expect.objectContaining({
       code: 'usage',
       message: `--secret-file ${file}: exists and is not empty`,
-      hint: 'Name a new file, or remove this one.',
+      hint: 'Name a new file. If it is the one of this webhook, sotra webhook sync sends what changed in the list.',
     }),
   );
   const lost = join(folder, 'none', 's');

@@ -14,16 +14,8 @@ async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Arr
 async function read(content: string | Uint8Array, column?: string, size = 1_000_000): Promise<[number, string][]> {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const found: [number, string][] = [];
-  let line = 0;
   for await (const batch of readAddressFile({ name: 'list', bytes: pieces(bytes, size) }, column))
-    if ('bytes' in batch) {
-      line = batch.firstLine - 1;
-      if (batch.bytes.length > 0) expect(batch.bytes.at(-1)).toBe(0x0a);
-      for (const text of batch.bytes.toString('utf8').split('\n').slice(0, -1)) {
-        line += 1;
-        if (text.trim() !== '') found.push([line, text.trim()]);
-      }
-    } else found.push(...batch.map(({ line: at, text, problem }): [number, string] => [at, problem ?? text]));
+    found.push(...batch.map(({ line, text, problem }): [number, string] => [line, problem ?? text.trim()]));
   return found;
 }
 

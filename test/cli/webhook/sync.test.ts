@@ -1,0 +1,326 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { NetworkFailure } from '../../../src/http/failures.ts';
+import { type Answer, hook, ids, place, uid } from '../../support/upload-place.ts';
+import { keepWebhooks } from '../../support/webhook-service.ts';
+
+const sync = `webhook sync --url ${hook} --file @list --secret-file @hook.secret`;
+
+/** A place whose service keeps webhooks; `fault` may answer before it does. */
+function kept(options: Parameters<typeof keepWebhooks>[0] = {}) {
+  const service = keepWebhooks(options);
+  const fault: { answer: (...of: Parameters<Answer>) => ReturnType<Answer> | undefined } = { answer: () => undefined };
+  const there = place((request, count) => {
+    const { method, url, body } = request;
+    return fault.answer(request, count) ?? service.answer(method, url.pathname, body);
+  });
+  const secrets = () => readFileSync(join(there.folder, 'hook.secret'), 'utf8');
+  return { ...there, ...service, requests: there.sent, fault, secrets };
+}
+
+const lost = () => {
+  throw new NetworkFailure('broken', 'cut', undefined);
+};
+
+test('the same line registers, sends what is new, and sends nothing, and says each time in one line what it did', async () => {
+  const { sotra, write, holds, secrets, requests } = kept();
+  write('list', ids(1500));
+  const first = await sotra(sync);
+  expect([first.code, first.err]).toEqual([0, 'Registered webhook w-0 with 1,500 addresses.\n']);
+  expect(first.out.split('\n').length + first.err.split('\n').length).toBeLessThan(9);
+  expect([holds('w-0').length, secrets()]).toEqual([1500, 'whsec_0\n']);
+  const before = requests.length;
+  expect((await sotra(sync)).err).toBe('Nothing was sent: webhook w-0 has all 1,500 addresses of the file.\n');
+  expect(requests.slice(before).map(({ method }) => method)).toEqual(['GET']);
+  write('list', ids(1502));
+  expect((await sotra(sync)).err).toBe('Sent 2 of 1,502 addresses to webhook w-0, which has all of them now.\n');
+  expect([holds('w-0').length, requests.at(-1)?.body]).toEqual([1502, '{"walletAddresses":["ext:1500","ext:1501"]}']);
+});
+
+test('as JSON a sync says all that it found and did', async () => {
+  const { sotra, write, folder } = kept();
+  write('list', ids(1500));
+  const { out } = await sotra(`${sync} --json`);
+  expect(JSON.parse(out)).toEqual({
+    ...{ uid: 'w-0', wanted: 1500, confirmed: 0, missing: 1500, sent: 1500, notRemovable: 0 },
+    ...{ notRemovableAddresses: [], inSync: true, job: expect.stringMatching(/^[0-9a-f]{12}$/), chunks: 2 },
+    ...{ resentChunks: 0, destinationUrl: hook, notRemovableFile: null, registered: true, replaced: null },
+    ...{ gapMs: null, checked: false, secretFile: join(folder, 'hook.secret') },
+  });
+  const open = kept();
+  open.write('list', ids(1));
+  const { out: shown } = await open.sotra(`webhook sync --url ${hook} --file @list --json`);
+  expect(JSON.parse(shown)).toMatchObject({ secret: 'whsec_0', resentChunks: 0, chunks: 1 });
+});
+
+test('--check exits 10 only where something would be sent, with --exact also for what left the file, which is listed in full', async () => {
+  const { sotra, write, requests, folder } = kept();
+  write('list', ids(30));
+  const unknown = await sotra(`${sync} --check`);
+  expect([unknown.code, unknown.err]).toEqual([10, 'Would register a webhook with 30 addresses.\n']);
+  await sotra(sync);
+  const before = requests.length;
+  expect((await sotra(`${sync} --check`)).code).toBe(0);
+  expect((await sotra(`${sync} --check --exact`)).code).toBe(0);
+  write('list', ids(31));
+  expect(await sotra(`${sync} --check`)).toMatchObject({
+    code: 10,
+    err: 'Would send 1 of 31 addresses to webhook w-0.\n',
+  });
+  write('list', ids(5));
+  const { code, err } = await sotra(`${sync} --check`);
+  const [, file = ''] = /left the file \(@(.*)\): the service/.exec(err) ?? [];
+  expect([code, err]).toEqual([0, expect.stringContaining('Nothing would be sent: webhook w-0 has all 5 addresses')]);
+  expect(err).toContain('25 addresses of it left the file');
+  const listed = readFileSync(join(folder, file), 'utf8');
+  expect(listed.trim().split('\n')).toHaveLength(25);
+  expect((await sotra(`${sync} --check --exact`)).code).toBe(10);
+  expect(requests.slice(before).every(({ method }) => method === 'GET')).toBe(true);
+});
+
+test('--dry-run asks the service nothing, keeps nothing, and ends as --check does', async () => {
+  const { sotra, write, requests, jobs } = kept();
+  write('list', ids(3));
+  expect(await sotra(`${sync} --dry-run`)).toMatchObject({
+    code: 10,
+    err: 'Would register a webhook with 3 addresses.\n',
+  });
+  expect(() => jobs()).toThrow();
+  await sotra(sync);
+  const before = requests.length;
+  expect(await sotra(`${sync} --dry-run`)).toMatchObject({ code: 0 });
+  expect(requests).toHaveLength(before);
+});
+
+test('a sync that was interrupted goes on with what is missing, also where the file changed, and leaves no upload open', async () => {
+  const { sotra, write, holds, fault, sent } = kept();
+  write('list', ids(3500));
+  fault.answer = ({ method }, count) => (method === 'PUT' && count > 1 ? [400, { error: 'no' }] : undefined);
+  const { code, err } = await sotra(`${sync} --concurrency 1`);
+  expect([code, err]).toEqual([10, expect.stringContaining('1 of 3 chunks are confirmed, then: ')]);
+  expect((await sotra('webhook jobs')).err).toContain(`continue with: sotra ${sync}`);
+  fault.answer = () => undefined;
+  write('list', `ext:new\n${ids(3500)}`);
+  expect((await sotra(sync)).err).toBe('Sent 1,501 of 3,501 addresses to webhook w-0, which has all of them now.\n');
+  expect([holds('w-0').length, new Set(sent).size, sent.length]).toEqual([3501, 3501, 3501]);
+  expect((await sotra('webhook jobs')).err).toBe('');
+});
+
+test('a registration whose answer was lost is found in the list, its secret too, though the file changed meanwhile', async () => {
+  const { sotra, write, holds, hooks, fault, answer, secrets } = kept();
+  write('list', ids(3));
+  fault.answer = ({ method, url, body }) => {
+    if (method === 'GET') return hooks.length === 0 ? [200, []] : [403, { error: 'no' }];
+    answer(method, url.pathname, body);
+    return lost();
+  };
+  expect((await sotra(sync)).code).toBe(4);
+  fault.answer = () => undefined;
+  write('list', ids(5));
+  const { code, out } = await sotra(`${sync} --json`);
+  expect([code, JSON.parse(out)]).toMatchObject([0, { uid: 'w-0', registered: true, resentChunks: 1 }]);
+  expect([hooks.length, holds('w-0').length, secrets()]).toEqual([1, 5, 'whsec_0\n']);
+  expect((await sotra('webhook jobs')).err).toBe('');
+});
+
+test('what webhook register left half-way is continued by sync', async () => {
+  const { sotra, write, holds, fault, sent } = kept();
+  write('list', ids(2500));
+  fault.answer = ({ method }, count) => (method === 'PUT' && count > 1 ? [400, { error: 'no' }] : undefined);
+  expect((await sotra(`webhook register --url ${hook} --file @list --concurrency 1`)).code).toBe(10);
+  fault.answer = () => undefined;
+  expect((await sotra(sync)).err).toBe('Sent 500 of 2,500 addresses to webhook w-0, which has all of them now.\n');
+  expect([holds('w-0').length, sent.length]).toEqual([2500, 2500]);
+  expect((await sotra('webhook jobs')).err).toBe('');
+  expect((await sotra(`webhook register --url ${hook} --file @list`)).err).toContain('was finished at');
+});
+
+test('a webhook that this machine did not make is sent all of the file; its secret is written where the service shows it', async () => {
+  const shown = kept();
+  shown.hooks.push({ uid: 'w-9', destinationUrl: hook, secret: 'whsec_of-before' });
+  shown.fault.answer = ({ method }) => (method === 'PUT' ? [200, {}] : undefined);
+  shown.write('list', ids(2));
+  expect((await shown.sotra(sync)).err).toContain('Sent 2 of 2 addresses to webhook w-9');
+  expect(shown.secrets()).toBe('whsec_of-before\n');
+  const silent = kept({ toldOnce: true });
+  silent.hooks.push({ uid: 'w-9', destinationUrl: hook, secret: 'whsec_of-before' });
+  silent.write('list', ids(2));
+  const { code, err } = await silent.sotra(sync);
+  expect([code, err.split('\n')[0], silent.requests.map(({ method }) => method)]).toEqual([
+    5,
+    'error: webhook w-9 exists, and neither this machine nor the service tells its secret',
+    ['GET'],
+  ]);
+  expect(err).toContain('--replace makes a webhook with a new one');
+});
+
+test('where a webhook was deleted elsewhere a new one is registered, and its secret is accepted beside the old one', async () => {
+  const { sotra, write, hooks, secrets } = kept();
+  write('list', ids(2));
+  await sotra(sync);
+  hooks.splice(0);
+  expect((await sotra(sync)).err).toBe('Registered webhook w-1 with 2 addresses.\n');
+  expect(secrets()).toBe('whsec_1\nwhsec_0\n');
+});
+
+test('several webhooks of one destination are not guessed among, unless this machine made one of them', async () => {
+  const { sotra, write, hooks } = kept();
+  write('list', ids(2));
+  for (const each of ['a', 'b']) hooks.push({ uid: each, destinationUrl: hook, secret: 'whsec_x' });
+  const { code, err } = await sotra(sync);
+  expect([code, err]).toEqual([6, expect.stringContaining(`error: 2 webhooks send to ${hook}\n`)]);
+  expect(err).toContain('Name one in place of --url: a, b.');
+  hooks.splice(0);
+  await sotra(sync);
+  hooks.push({ uid: 'a', destinationUrl: hook, secret: 'whsec_x' });
+  expect((await sotra(sync)).err).toContain('Nothing was sent: webhook w-0 has');
+});
+
+const misuse: readonly [flags: string, message: string][] = [
+  ['', '--url is required: which webhook?'],
+  [`${uid} --url ${hook}`, '--url and a uid both name the webhook'],
+  [`${uid} --secret-file @s`, '--secret-file is for --url'],
+  [`${uid} --replace`, '--replace is for --url'],
+];
+
+test.each(misuse)('webhook sync %s is refused: %s', async (flags, message) => {
+  const { sotra, write, requests } = kept();
+  write('list', ids(2));
+  const { code, err } = await sotra(`webhook sync ${flags} --file @list`);
+  expect([code, err, requests.length]).toEqual([2, expect.stringContaining(`error: ${message}\n`), 0]);
+});
+
+test('--replace makes a second webhook, has both secrets accepted, then deletes the old one; nothing leaves without a reason', async () => {
+  const { sotra, write, holds, hooks, secrets, requests } = kept();
+  write('list', ids(2500));
+  await sotra(sync);
+  expect((await sotra(`${sync} --replace`)).err).toContain('Nothing was sent: webhook w-0');
+  write('list', ids(2400));
+  const unasked = await sotra(`${sync} --replace`);
+  expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('Add --yes to do it without a question.')]);
+  const no = await sotra(`${sync} --replace`, { tty: 200, answers: ['n'] });
+  expect([no.code, no.err]).toEqual([2, expect.stringContaining('100 addresses of it are not in the file.')]);
+  expect(hooks.map((each) => each.uid)).toEqual(['w-0']);
+  const before = requests.length;
+  const { code, err } = await sotra(`${sync} --replace --yes`);
+  expect([code, err]).toEqual([0, 'Replaced webhook w-0 by w-1 with 2,400 addresses.\n']);
+  expect([hooks.map((each) => each.uid), holds('w-1').length, secrets()]).toEqual([
+    ['w-1'],
+    2400,
+    'whsec_1\nwhsec_0\n',
+  ]);
+  expect(requests.slice(before).map(({ method }) => method)).toEqual([
+    ...['GET', 'GET', 'POST', 'PUT', 'PUT', 'DELETE'],
+  ]);
+  expect((await sotra(`${sync} --replace --yes`)).err).toContain('Nothing was sent: webhook w-1');
+  write('list', ids(2300));
+  await sotra(`${sync} --replace --yes`);
+  // The secret of the webhook that is gone for longer is no longer accepted.
+  expect([hooks.map((each) => each.uid), secrets()]).toEqual([['w-2'], 'whsec_2\nwhsec_1\n']);
+});
+
+test('lines that a secret file holds besides stay in it', async () => {
+  const { sotra, write, secrets } = kept();
+  write('list', ids(3));
+  write('hook.secret', '# both listeners\nwhsec_of-another\n');
+  await sotra(sync);
+  write('list', ids(2));
+  await sotra(`${sync} --replace --yes`);
+  write('list', ids(1));
+  await sotra(`${sync} --replace --yes`);
+  expect(secrets()).toBe('whsec_2\nwhsec_1\n# both listeners\nwhsec_of-another\n');
+});
+
+test.each([400, 409, 422])(
+  'where a second webhook is refused with %i the old one is deleted first, and the gap is told',
+  async (status) => {
+    const { sotra, write, holds, hooks, secrets, requests } = kept({ onePerUrl: status });
+    write('list', ids(3));
+    await sotra(sync);
+    write('list', ids(2));
+    const before = requests.length;
+    const { code, err } = await sotra(`${sync} --replace --yes`);
+    expect([code, err]).toEqual([
+      0,
+      expect.stringMatching(
+        /^Replaced webhook w-0 by w-1 with 2 addresses\. The old one was deleted first: for \d+\.\d s there was none\.\n$/,
+      ),
+    ]);
+    expect([hooks.length, holds('w-1'), secrets()]).toEqual([1, ['ext:0', 'ext:1'], 'whsec_1\nwhsec_0\n']);
+    expect(requests.slice(before).map(({ method }) => method)).toEqual([
+      ...['GET', 'GET', 'POST', 'PUT', 'DELETE', 'GET', 'POST', 'DELETE'],
+    ]);
+  },
+);
+
+test('what refuses the list refuses it for the old webhook too, which stays', async () => {
+  const { sotra, write, hooks, fault } = kept();
+  write('list', ids(3));
+  await sotra(sync);
+  write('list', ids(2));
+  fault.answer = ({ method }) => (method === 'POST' || method === 'PUT' ? [400, { error: 'bad list' }] : undefined);
+  const { code, err } = await sotra(`${sync} --replace --yes`);
+  expect([code, err, hooks.map((each) => each.uid)]).toEqual([6, expect.stringContaining('bad list'), ['w-0']]);
+  expect((await sotra('webhook jobs')).err).toBe('');
+});
+
+test('where the old webhook is deleted and the new one cannot be made that is said, and the same line makes it', async () => {
+  const { sotra, write, hooks, fault } = kept({ onePerUrl: 409 });
+  write('list', ids(3));
+  await sotra(sync);
+  write('list', ids(2));
+  fault.answer = ({ method }, count) => (method === 'POST' && count > 2 ? [500, { error: 'broken' }] : undefined);
+  const { code, err } = await sotra(`${sync} --replace --yes --retries 0`);
+  expect([code, hooks.length]).toEqual([10, 0]);
+  expect(err).toContain('webhook w-0 had to be deleted first, and the new one is not made yet: broken');
+  fault.answer = () => undefined;
+  // A plain sync finishes it too, unasked.
+  expect((await sotra(sync)).err).toMatch(
+    /^Replaced webhook w-0 by w-1 with 2 addresses\. The old one was deleted first/m,
+  );
+  expect([hooks.map((each) => each.uid), (await sotra('webhook jobs')).err]).toEqual([['w-1'], '']);
+});
+
+test('a replacement that was interrupted before the old webhook was deleted is finished by the next sync, two are never left', async () => {
+  const { sotra, write, holds, hooks, fault } = kept();
+  write('list', ids(2500));
+  await sotra(sync);
+  write('list', ids(2400));
+  fault.answer = ({ method }) => (method === 'DELETE' ? [500, { error: 'broken' }] : undefined);
+  expect((await sotra(`${sync} --replace --yes --retries 0`)).code).toBe(8);
+  expect(hooks.map((each) => each.uid)).toEqual(['w-0', 'w-1']);
+  const check = await sotra(`${sync} --check`);
+  expect([check.code, check.err]).toEqual([10, 'Would replace webhook w-0 by one with 2,400 addresses.\n']);
+  fault.answer = () => undefined;
+  write('list', ids(2401));
+  expect((await sotra(sync)).err).toBe('Replaced webhook w-0 by w-1 with 2,401 addresses.\n');
+  expect([hooks.map((each) => each.uid), holds('w-1').length]).toEqual([['w-1'], 2401]);
+});
+
+test('two syncs of one destination at once: the second is refused, exit 3', async () => {
+  const { sotra, write, fault, hooks, answer } = kept();
+  write('list', ids(3));
+  let second: ReturnType<typeof sotra> | undefined;
+  fault.answer = async ({ method, url, body }) => {
+    if (method === 'POST') second ??= sotra(sync);
+    await second;
+    return answer(method, url.pathname, body);
+  };
+  expect((await sotra(sync)).code).toBe(0);
+  expect(await second).toMatchObject({ code: 3, err: expect.stringContaining('is in use by process') });
+  expect(hooks).toHaveLength(1);
+});
+
+test('what a URL lets somebody in with is neither kept nor shown', async () => {
+  const { sotra, write, folder, jobs, fault } = kept();
+  write('list', ids(1500));
+  fault.answer = ({ method }) => (method === 'PUT' ? [400, { error: 'no' }] : undefined);
+  const line = 'webhook sync --url https://d.example.com/hook?token=hunter3 --file @list';
+  expect((await sotra(line)).code).toBe(10);
+  const { out, err } = await sotra('webhook jobs --json');
+  const journals = jobs().map((job) => readFileSync(join(folder, 'webhook', 'jobs', job, 'journal.ndjson'), 'utf8'));
+  expect(`${out}${err}${journals.join('')}`).not.toMatch(/hunter/);
+  fault.answer = () => undefined;
+  expect((await sotra(line)).code).toBe(0);
+});
