@@ -17,6 +17,7 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./tool/follow-plan.ts'),
   () => import('./resources/webhook/index.ts'),
   () => import('./tool/webhook-audit.ts'),
+  () => import('./tool/webhook-lint.ts'),
   () => import('./inbox/create-inbox.ts'),
   () => import('./setup/init.ts'),
   () => import('./tool/tour.ts'),

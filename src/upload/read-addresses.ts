@@ -76,7 +76,7 @@ function badLines(name: string, { rejected, addresses }: AddressList, listed: re
 }
 
 /** The lines of a command line's addresses, unchecked. Errors: `usage`. */
-function openLines(
+export function openLines(
   { file, walletAddresses, column }: AddressInput,
   { world }: Context,
 ): { lines: AsyncIterable<readonly AddressLine[]>; name: string } {

@@ -59,6 +59,7 @@ const lines: Record<string, string> = {
   'webhook sync': `webhook sync 00000000-0000-4000-8000-000000000001 --file @/users.txt --skip-invalid`,
   'follow plan': 'follow plan --file @/follows.ndjson',
   'webhook jobs': 'webhook jobs',
+  'webhook lint': 'webhook lint --file @/users.txt',
   'webhook secret': `webhook secret ${uid} --out @/hook.secret --yes`,
   'webhook listen': 'webhook listen --secret-file @/hook.secret --port 0',
   'webhook verify': 'webhook verify --secret-file @/hook.secret --header t=1,v1=x',
