@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { SotraError } from '../errors.ts';
 import { readStateFile, syncFolder } from '../files/durable-file.ts';
@@ -197,6 +198,8 @@ function applyPlan(before: JobState | undefined, plan: Plan): JobState {
   };
 }
 
+const batchMs = 20;
+
 export type Journal = ReturnType<typeof openJournal>;
 
 /** A job's journal, open to be written; `state` follows it. A plan that it does not begin with yet is its first line. */
@@ -210,6 +213,7 @@ export function openJournal(folder: string, earlier: JobState | undefined, plan:
     state = applyEntry(state, entry);
   };
   if (state?.plan !== plan) append(plan);
+  let soon: Promise<void> | undefined;
   return {
     get state() {
       return state as JobState;
@@ -220,6 +224,15 @@ export function openJournal(folder: string, earlier: JobState | undefined, plan:
     write: (entry: Entry) => {
       append(entry);
       return log.flush();
+    },
+    /** The same, together with what else comes within a moment: a disk is slow to make things safe, one by one. */
+    writeSoon: (entry: Entry) => {
+      append(entry);
+      soon ??= delay(batchMs).then(() => {
+        soon = undefined;
+        return log.flush();
+      });
+      return soon;
     },
     close: log.close,
   };

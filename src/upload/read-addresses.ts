@@ -35,7 +35,7 @@ const maxShown = 20;
 const maxListed = 100;
 
 /**
- * The distinct addresses of a command line, all of them checked. Memory: some 125 bytes an address. Errors: `usage` for bad lines that may
+ * The distinct addresses of a command line, all of them checked. Memory: some 150 bytes an address. Errors: `usage` for bad lines that may
  * not be skipped, and for none left; `interrupted`.
  */
 export async function readAddresses(

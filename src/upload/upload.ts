@@ -253,7 +253,7 @@ async function sendChunks(upload: Upload): Promise<void> {
   let failure: unknown;
   let done = state.done.size;
   const confirm = ({ chunk, addresses, sends, requestId }: SentChunk): Promise<void> =>
-    journal.write({ kind: 'done', chunk, sends, requestId, addresses }).then(() => {
+    journal.writeSoon({ kind: 'done', chunk, sends, requestId, addresses }).then(() => {
       done += 1;
       const told = { chunk: chunk + 1, addresses: addresses.length, done, chunks: state.plan.chunks };
       return upload.onEvent({ event: 'chunk-done', ...told });
