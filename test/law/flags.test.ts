@@ -255,7 +255,9 @@ test('--dry-run and --curl show something and change nothing, or are refused, wh
     for (const flag of flags()) {
       const argv = `${typed(lines[nameOf(outline)] ?? '', here)} --${flag}`;
       const { code, out, err } = await run(argv, { env: envOf(outline, here) });
-      const told = taken.includes(flag) ? code === 0 && out !== '' : code === 2 && err.includes(`--${flag}`);
+      // A dry run of sync ends as its --check: with 10 where something would be sent.
+      const expected = nameOf(outline) === 'webhook sync' && flag === 'dry-run' ? 10 : 0;
+      const told = taken.includes(flag) ? code === expected && out !== '' : code === 2 && err.includes(`--${flag}`);
       if (!told) wrong.push([argv, code, out, err]);
       if (here.service.requests.length > 0) wrong.push([argv, here.service.requests.splice(0)]);
     }
