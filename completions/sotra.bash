@@ -11,8 +11,7 @@ _sotra_children() {
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
   'comment') echo 'post list copy sign verify copies' ;;
-  'webhook') echo 'register list add-addresses delete validate sync resume jobs secret listen verify events show stats replay forward ui audit trigger' ;;
-  'webhook jobs') echo 'remove' ;;
+  'webhook') echo 'register list add-addresses delete validate sync jobs secret listen verify events show stats replay forward ui audit lint trigger' ;;
   'inbox') echo 'create' ;;
   'wait') echo 'position rank comment webhook job' ;;
   'wait position') echo 'closed' ;;
@@ -56,8 +55,7 @@ _sotra_flags() {
   'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --concurrency --report --another' ;;
   'webhook list') echo '--show-secrets --watch' ;;
   'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --report --again' ;;
-  'webhook sync') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --check' ;;
-  'webhook resume') echo '--concurrency --report' ;;
+  'webhook sync') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --concurrency --check --exact --replace' ;;
   'webhook jobs') echo '--watch' ;;
   'webhook secret') echo '--out' ;;
   'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --max-delivery --keep --name --inbox --inbox-creds --ui --open --ready-file' ;;
@@ -69,6 +67,7 @@ _sotra_flags() {
   'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds' ;;
   'webhook ui') echo '--secret-file --open --ready-file --name --inbox --inbox-creds' ;;
   'webhook audit') echo '--since --late --file --check --name --inbox --inbox-creds' ;;
+  'webhook lint') echo '--file --column --sample --all' ;;
   'webhook trigger') echo '--to --as --secret-file --uid --position --db' ;;
   'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes' ;;
   'init') echo '--preset --service-name --layout --with-key --store --password-file --offline' ;;
@@ -239,13 +238,10 @@ _sotra_values() {
   'webhook sync --file') echo '@files' ;;
   'webhook sync --wallet-addresses') echo '@aliases @list' ;;
   'webhook sync --rejects') echo '@files' ;;
+  'webhook sync --secret-file') echo '@files' ;;
   'webhook sync --columns') echo 'uid wanted confirmed missing sent notRemovable inSync @list' ;;
   'webhook sync 1') echo '@webhooks' ;;
-  'webhook resume --columns') echo 'uid destinationUrl job addresses chunks duplicates rejected resentChunks secretFile @list' ;;
-  'webhook resume 1') echo '@jobs' ;;
-  'webhook jobs --columns') echo 'job task destinationUrl baseUrl uid addresses chunks confirmed finished startedAt @list' ;;
-  'webhook jobs remove --columns') echo 'job uid lost @list' ;;
-  'webhook jobs remove 1') echo '@jobs' ;;
+  'webhook jobs --columns') echo 'job task destinationUrl baseUrl uid addresses chunks confirmed finished startedAt continueWith @list' ;;
   'webhook secret --columns') echo 'uid secretFile @list' ;;
   'webhook secret 1') echo '@webhooks' ;;
   'webhook listen --secret-file') echo '@files @list' ;;
@@ -266,6 +262,8 @@ _sotra_values() {
   'webhook audit --file') echo '@files' ;;
   'webhook audit --columns') echo 'state kind why at delay trader symbol reason transactionHash comment eventIds @list' ;;
   'webhook audit 1') echo '@webhooks' ;;
+  'webhook lint --file') echo '@files' ;;
+  'webhook lint --columns') echo 'line level kind address why @list' ;;
   'webhook trigger --as') echo 'bad-signature stale duplicate out-of-order' ;;
   'webhook trigger --secret-file') echo '@files' ;;
   'webhook trigger --uid') echo '@webhooks' ;;
@@ -289,7 +287,7 @@ _sotra_values() {
   'wait webhook event --address') echo '@aliases' ;;
   'wait webhook event --token') echo '@aliases' ;;
   'wait webhook event --columns') echo 'receivedAt eventType about eventId status path webhook @list' ;;
-  'wait job --columns') echo 'job task destinationUrl baseUrl uid addresses chunks confirmed finished startedAt @list' ;;
+  'wait job --columns') echo 'job task destinationUrl baseUrl uid addresses chunks confirmed finished startedAt continueWith @list' ;;
   'wait job 1') echo '@jobs' ;;
   'ui --ready-file') echo '@files' ;;
   'whois --viewer') echo '@aliases' ;;
@@ -407,7 +405,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --encoding --expect --expiring --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-delivery --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --encoding --expect --expiring --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-delivery --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in
