@@ -136,7 +136,7 @@ async function runCommand(
       exitCode = await printResult(shown, input, printing);
       await keep();
     }
-    failed = describeOutcome(made, exitCode);
+    failed = options.preview ? undefined : describeOutcome(made, exitCode);
   } catch (thrown) {
     if (thrown instanceof RequestPreview) exitCode = await printPreview(thrown, printing);
     else {
