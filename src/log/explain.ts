@@ -129,16 +129,18 @@ const connectionReasons: Readonly<Record<string, (facts: Facts) => Reason>> = {
       'NODE_EXTRA_CA_CERTS=/path/to/ca.pem names the authority that issued it.',
     ),
   plain: ({ origin }) => because(`What listens at ${origin} does not speak TLS.`, 'Check the port of the base URL.'),
-  timeout: ({ origin, ms }) =>
-    because(`${origin} did not answer: the call ended after ${seconds(ms)}.`, '--timeout 60s'),
-  late: ({ origin, ms }) =>
-    because(`${origin} did not finish its answer: the call ended after ${seconds(ms)}.`, '--timeout 5m'),
+  timeout: reasonOfTimeout,
+  late: reasonOfTimeout,
   broken: ({ origin }) =>
     because(
       `The connection to ${origin} broke before the answer was whole.`,
       'If it breaks each time, something between this machine and the service cuts it off.',
     ),
 };
+
+function reasonOfTimeout({ origin, ms }: Facts): Reason {
+  return because(`${origin} did not answer in time: the call ended after ${seconds(ms)}.`, '--timeout 5m');
+}
 
 function startLine(origin: string): string[] {
   const { hostname, port } = new URL(origin);
