@@ -39,11 +39,14 @@ export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): 
   });
 }
 
-/** Ends the position of a trade's line where answers call it closed by its price alone: who buys again enters a new one. */
+/**
+ * Ends the position of a trade's line where answers call it closed by its price alone: who buys again enters a new one, which what is left of
+ * this one begins.
+ */
 function endIfClosed(db: Db, { trader, chain, token, direction }: Trade): void {
   db.run(
-    `UPDATE position SET state = json_set(state, '$.exited', json('true'))
-     WHERE wallet = ? AND chain = ? AND token = ? AND direction = ? AND superseded = 0 AND amount > 0
+    `UPDATE position SET state = json_set(state, '$.exited', json('true'), '$.closedByPrice', json('true'))
+     WHERE wallet = ? AND chain = ? AND token = ? AND direction = ? AND superseded = 0 AND amount > 0 AND NOT state ->> '$.exited'
        AND amount * (SELECT k.price FROM token k WHERE k.chain = position.chain AND k.address = position.token) < ?`,
     [trader, chain, token, direction ?? '', openFromUsd],
   );

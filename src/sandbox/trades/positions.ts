@@ -36,6 +36,8 @@ export interface PositionState {
   latestAtMs: number;
   /** An exit left less than `openThresholdUsd`: the next entry opens the next position. Never taken back. */
   exited: boolean;
+  /** Closed by its price alone: what is left enters the next position, at its cost. */
+  closedByPrice?: boolean;
   /** The source shows only a part of its trades, so that its cost is partly a guess. */
   unavailable: boolean;
   lots: Lot[];
@@ -105,6 +107,7 @@ export function applyTrade(previous: PositionState | undefined, trade: Trade) {
   if (previous !== undefined && openingAmount < 0) leave(previous, trade, -openingAmount);
   const opened = previous === undefined || (previous.exited && (intent === 'enter' || openingAmount > 0));
   const position = opened ? openPosition(trade, (previous?.ordinal ?? 0) + 1) : previous;
+  if (opened && previous?.closedByPrice) position.lots = previous.lots.splice(0);
   if (openingAmount > 0) {
     receive(position, trade, openingAmount);
     addLot(position, trade, openingAmount, true);

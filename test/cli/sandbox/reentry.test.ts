@@ -19,7 +19,11 @@ function world() {
     const { out } = await run(`--sandbox profile positions ${alice} ${status} --json --jq .[].itemId`, { env });
     return out.trim().split('\n').filter(Boolean);
   };
-  return { trade, ids };
+  const card = async (id: string) => {
+    const { positionAmount, positionStats } = (await json(`position get ${id}`)).metadata;
+    return [positionAmount, positionStats.holdingsCostBasisUSD, positionStats.realizedGainsUSD];
+  };
+  return { trade, ids, card };
 }
 
 test('a position that its price alone closed stays closed: who buys again enters a new one', async () => {
@@ -34,6 +38,20 @@ test('a position that its price alone closed stays closed: who buys again enters
   // The price rises, and the old one does not come back.
   await trade(bob, 'buy', 1, 10);
   expect(await ids('closed')).toEqual([first.positionId]);
+});
+
+test('what was left when the price closed a position begins the next one, at its cost', async () => {
+  const { trade, card } = world();
+  const first = await trade(alice, 'buy', 100, 200);
+  await trade(bob, 'buy', 1000, 1);
+  const second = await trade(alice, 'buy', 10, 50);
+  expect([await card(first.positionId), await card(second.positionId)]).toEqual([
+    [0, 0, 0],
+    [110, 250, 0],
+  ]);
+  // The oldest tokens go first: 100 that cost 200, and 5 that cost 25.
+  await trade(alice, 'sell', 105, 525);
+  expect(await card(second.positionId)).toEqual([5, 25, 300]);
 });
 
 test('a position that was sold and bought again is another one', async () => {
