@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { checkWireNames } from '../contract/endpoint.ts';
 import { checkInput, explainByKind } from '../contract/request.ts';
 import { usageError, withoutHint } from '../errors.ts';
 import { parseDuration, parseTime } from '../model/duration.ts';
 import { isOrigin, originForm } from '../model/http-address.ts';
+import { endpoints } from '../resources/index.ts';
 import { advanceTime, sandboxNow } from '../sandbox/db/clock.ts';
 import { openDb } from '../sandbox/db/store.ts';
 import { sandboxPartners } from '../sandbox/db/world.ts';
@@ -10,6 +12,7 @@ import { faultForm, parseFault } from '../sandbox/http/fault.ts';
 import { serve, setUpWorld } from '../sandbox/serve.ts';
 import { addTradeNow, checkLiveTrade, tradeParams } from '../sandbox/trades/add-trades.ts';
 import type { LiveTrade, MadeTrade } from '../sandbox/trades/trade.ts';
+import { readWire, wireForm, wireNamesOf } from '../sandbox/wire.ts';
 
 export type { LiveTrade, MadeTrade };
 
@@ -29,6 +32,8 @@ export interface SandboxOptions {
   layout?: 'five-line' | 'blank-line' | undefined;
   /** The origins of pages that may call it from a browser, such as `http://localhost:5173`; default: none. */
   cors?: string | readonly string[] | undefined;
+  /** Other names for parameters, or `clicker`: perps without a sign, closed ones with the amount that they last had. */
+  wire?: Readonly<Record<string, string>> | 'clicker' | undefined;
 }
 
 /** A sandbox that runs in this process; each is a world of its own, in memory. */
@@ -47,15 +52,15 @@ export interface Sandbox {
 
 /** Starts a sandbox for tests. Errors: SotraError `usage` for a wrong option, `config` for a port that is taken. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const { port = 0, seed = 'demo', asOf, faults = [], serviceName, layout, cors = [] } = options;
+  const { port = 0, seed = 'demo', asOf, faults = [], serviceName, layout, cors = [], wire = {} } = options;
   check(options);
   const db = openDb(':memory:');
   try {
     const atText = asOf instanceof Date ? asOf.toISOString() : asOf;
-    setUpWorld(db, { empty: seed === 'empty', asOf: atText, serviceName, layout }, Date.now());
+    setUpWorld(db, { empty: seed === 'empty', asOf: atText, serviceName, layout, wire }, Date.now());
     // Only this process knows the database.
     const world = { now: Date.now, sleep: pause, pid: 0, isAlive: () => true, warn: () => undefined };
-    const { url, close } = await serve({ db, port, wire: {}, faults: () => faults, world, cors: [cors].flat() });
+    const { url, close } = await serve({ db, port, wire, faults: () => faults, world, cors: [cors].flat() });
     const closing = once(close);
     return {
       url,
@@ -88,7 +93,7 @@ function checkTrade(trade: LiveTrade): void {
   }
 }
 
-const known = ['port', 'seed', 'asOf', 'faults', 'serviceName', 'layout', 'cors'];
+const known = ['port', 'seed', 'asOf', 'faults', 'serviceName', 'layout', 'cors', 'wire'];
 
 function check({
   port = 0,
@@ -97,6 +102,7 @@ function check({
   faults = [],
   layout = 'five-line',
   cors = [],
+  wire = {},
   ...rest
 }: SandboxOptions): void {
   const refuse = (name: string, value: unknown, rule: string) =>
@@ -114,6 +120,9 @@ function check({
   if (fault !== undefined) throw refuse('faults', fault, faultForm);
   const origin = [cors].flat().find((text) => !isOrigin(text));
   if (origin !== undefined) throw refuse('cors', origin, originForm);
+  const read = readWire(typeof wire === 'string' ? wire : JSON.stringify(wire));
+  if (read === undefined) throw refuse('wire', wire, wireForm);
+  checkWireNames(wireNamesOf(read), endpoints, 'wire');
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,13 +1,14 @@
+import { readHeld } from '../model/holding.ts';
 import type { Card, Comment, TradeItem } from '../model/position.ts';
 import { column } from './columns.ts';
 import { addressCell, type Figure, formatAmount, formatCount, formatTime, formatUsd, nameOrAddress } from './format.ts';
 import type { Block, Column } from './view.ts';
 
-const amountHelp = 'tokens held; on perps the margin part, negative on shorts';
+const amountHelp = 'tokens held; on perps the margin part, on shorts negative where the service writes a sign';
 const costHelp = 'cost basis of what is held, in USD; on perps the margin posted';
 const perpsHelp = 'in USD; on perps divided by leverage';
 const statusHelp = 'open while what is left is worth 1 USD or more, else closed';
-const exposureHelp = 'tokens times leverage, negative on shorts; perps only';
+const exposureHelp = 'tokens times leverage, on shorts negative where the service writes a sign; perps only';
 const unavailableHelp = 'whether the service lacks part of the history behind the figures';
 const id = { extra: true, cut: 'middle' } as const;
 const stats = ({ metadata }: Card) => metadata.positionStats;
@@ -34,7 +35,7 @@ export const cardColumns: readonly Column<Card>[] = [
     { show: ({ metadata }) => formatSide(metadata.perpPositionType, metadata.perpLeverage), drop: 2 },
   ),
   column.pnl('realizedUsd', 'Realized', 'realized PnL, all time, in USD', (card) => stats(card).realizedGainsUSD),
-  column.compactAmount('amount', 'Holding', amountHelp, ({ metadata }) => metadata.positionAmount, { drop: 3 }),
+  column.compactAmount('amount', 'Holding', amountHelp, ({ metadata }) => readHeld(metadata).amount, { drop: 3 }),
   column.usd('costUsd', 'Cost', costHelp, (card) => stats(card).holdingsCostBasisUSD, { drop: 3 }),
   column.compactUsd('boughtUsd', 'Bought', `bought in all, ${perpsHelp}`, (card) => stats(card).boughtUSD, { drop: 7 }),
   column.compactUsd('soldUsd', 'Sold', `sold in all, ${perpsHelp}`, (card) => stats(card).soldUSD, { drop: 7 }),
@@ -51,8 +52,8 @@ export const cardColumns: readonly Column<Card>[] = [
     show: ({ metadata }) => formatAmount(metadata.perpLeverage),
     extra: true,
   }),
-  column.text('amountWithLeverage', 'Exposure', exposureHelp, ({ metadata }) => metadata.positionAmountWithLeverage, {
-    show: ({ metadata }) => formatAmount(metadata.positionAmountWithLeverage),
+  column.text('amountWithLeverage', 'Exposure', exposureHelp, ({ metadata }) => readHeld(metadata).withLeverage, {
+    show: ({ metadata }) => formatAmount(readHeld(metadata).withLeverage),
     extra: true,
   }),
   column.text('copies', 'Copies', 'copy trades of its comments', ({ metrics }) => metrics.copyCount, {

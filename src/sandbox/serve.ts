@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { WireNames } from '../contract/endpoint.ts';
 import type { Db } from '../files/database.ts';
 import { parseTime } from '../model/duration.ts';
 import { allRoutes, routesUnder } from '../resources/routes.ts';
@@ -10,6 +9,7 @@ import { answerer } from './http/answer.ts';
 import { type Fault, parseFault } from './http/fault.ts';
 import { type ListenOptions, listen } from './http/listen.ts';
 import type { Answer, IncomingRequest } from './http/service.ts';
+import { keepAnswerForm, type Wire, wireNamesOf } from './wire.ts';
 
 export interface WorldOptions {
   empty?: boolean | undefined;
@@ -20,14 +20,22 @@ export interface WorldOptions {
   layout?: string | undefined;
   /** Chains that it takes beside those of the document. */
   chains?: readonly string[] | undefined;
+  /** How it answers. */
+  wire?: Wire | undefined;
 }
 
 /** Fills a new database, and keeps what a sandbox is started with. */
 export function setUpWorld(db: Db, options: WorldOptions, realNowMs: number): void {
-  const { empty, asOf, eligibility, serviceName, layout, chains } = options;
+  const { empty, asOf } = options;
   const frozenMs = asOf === undefined ? undefined : parseTime(asOf);
   if (frozenMs !== undefined) freezeClock(db, frozenMs);
   ensureWorld(db, realNowMs, empty ? 'empty' : 'demo');
+  keepSettings(db, options);
+}
+
+/** Keeps what does not change with the world: call it again where the world is replaced. */
+export function keepSettings(db: Db, { eligibility, serviceName, layout, chains, wire }: WorldOptions): void {
+  keepAnswerForm(db, wire);
   if (eligibility !== undefined) setMeta(db, 'eligibility', eligibility);
   if (serviceName !== undefined) setMeta(db, 'signing.serviceName', serviceName);
   if (layout !== undefined) setMeta(db, 'signing.layout', layout);
@@ -37,7 +45,7 @@ export function setUpWorld(db: Db, options: WorldOptions, realNowMs: number): vo
 interface ServeOptions {
   db: Db;
   port: number;
-  wire: WireNames;
+  wire: Wire;
   /** Each in the form of `--fault`; asked for at each request. */
   faults: () => readonly string[];
   world: {
@@ -63,7 +71,7 @@ export async function serve(options: ServeOptions): Promise<{ url: string; close
   const sleep = (ms: number) => world.sleep(ms, stop.signal);
   // Now, as an update of the program replaces its files while this runs.
   await allRoutes();
-  const answer = answerer({ db, routesUnder, now: world.now, wire, sleep });
+  const answer = answerer({ db, routesUnder, now: world.now, wire: wireNamesOf(wire), sleep });
   const server = await listen(async (request, headers) => control?.(request, headers) ?? answer(request), port, {
     faulty: { faults: parsedOnce(faults), sleep },
     ...(isOwn && { isOwn }),

@@ -1,4 +1,5 @@
 import { chains } from '../../model/chain.ts';
+import { readHeld } from '../../model/holding.ts';
 import type { Card } from '../../model/position.ts';
 import type { Profile } from '../../model/profile.ts';
 import { counted, formatAmount, formatUsd } from '../../output/format.ts';
@@ -84,14 +85,14 @@ function Cards({ user, chain, min, version }: CardsProps) {
 }
 
 function renderCard(card: Card) {
-  const { positionStats: stats, positionAmount, trades } = card.metadata;
+  const { positionStats: stats, trades } = card.metadata;
   return (
     <Row
       title={card.itemTitle}
       after={<Moment atSec={card.cardLatestTradeAt ?? card.timestamp} />}
       about={
         <>
-          <Text text={tokenOf(card)} />: holds {formatAmount(positionAmount)}, realized{' '}
+          <Text text={tokenOf(card)} />: holds {formatAmount(readHeld(card.metadata).amount)}, realized{' '}
           <Usd value={stats.realizedGainsUSD} signed />, {counted(trades.length, 'trade')}
         </>
       }

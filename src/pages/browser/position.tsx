@@ -1,3 +1,4 @@
+import { readHeld } from '../../model/holding.ts';
 import type { Card, TradeItem } from '../../model/position.ts';
 import { chooseTone, counted, formatAmount, formatTime, formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
@@ -67,11 +68,11 @@ export function Position({ id, version }: { id: string; version: number }) {
 }
 
 function Figures({ card }: { card: Card }) {
-  const { positionAmount, positionStats: stats, perpPositionType, perpLeverage } = card.metadata;
+  const { positionStats: stats, perpPositionType, perpLeverage } = card.metadata;
   const figures: readonly Fact[] = [
-    ['State', stats.isOpen ? 'open' : 'closed'],
+    ['State', stats.isOpen === undefined ? '–' : stats.isOpen ? 'open' : 'closed'],
     ['Realized PnL', formatUsd(stats.realizedGainsUSD, { signed: true }), chooseTone(stats.realizedGainsUSD)],
-    ['Amount held', formatAmount(positionAmount)],
+    ['Amount held', formatAmount(readHeld(card.metadata).amount)],
     ['Cost of what is held', formatUsd(stats.holdingsCostBasisUSD)],
     ['Bought', formatUsd(stats.boughtUSD)],
     ['Sold', formatUsd(stats.soldUSD)],

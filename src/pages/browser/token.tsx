@@ -1,3 +1,4 @@
+import { readHeld } from '../../model/holding.ts';
 import type { Card, Comment, TradeItem } from '../../model/position.ts';
 import { formatAmount, formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
@@ -57,14 +58,14 @@ export function Token({ chain, address, version }: { chain: string; address: str
 }
 
 function renderHolder(card: Card) {
-  const { positionAmount, positionStats: stats } = card.metadata;
+  const { positionStats: stats } = card.metadata;
   return (
     <Row
       title={card.itemTitle}
       after={<Realized usd={stats.realizedGainsUSD} />}
       about={
         <>
-          holds {formatAmount(positionAmount)}, cost {formatUsd(stats.holdingsCostBasisUSD)}
+          holds {formatAmount(readHeld(card.metadata).amount)}, cost {formatUsd(stats.holdingsCostBasisUSD)}
         </>
       }
     />

@@ -1,3 +1,4 @@
+import { readHeld } from '../../model/holding.ts';
 import type { Comment } from '../../model/position.ts';
 import { showUnseen } from '../../model/safe-text.ts';
 import { column, listView, pickColumns, recordView } from '../../output/columns.ts';
@@ -68,7 +69,8 @@ export const list: View<CommentsAnswer, Comment> = {
 
 type TokenComment = TokenCommentsAnswer[number];
 
-const holdingHelp = 'tokens the trader holds now; on perps the margin part, negative on shorts';
+const holdingHelp =
+  'tokens the trader holds now; on perps the margin part, on shorts negative where the service writes a sign';
 const readPnl = ({ positionDetails }: TokenComment) => positionDetails?.positionStats?.realizedGainsUSD;
 const extra = { extra: true };
 const hash = { extra: true, cut: 'middle' } as const;
@@ -89,7 +91,7 @@ const columns: readonly Column<TokenComment>[] = [
     'holding',
     'Holding',
     holdingHelp,
-    ({ positionDetails }) => positionDetails?.positionAmount,
+    ({ positionDetails }) => positionDetails && readHeld(positionDetails).amount,
     extra,
   ),
   column.pnl('realizedUsd', 'PnL', 'realized PnL of the position, in USD', readPnl, extra),

@@ -1,5 +1,5 @@
+import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../model/holding.ts';
 import type { Card } from '../../model/position.ts';
-import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../model/position.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
 import { pnl, shortAddress } from '../../output/format.ts';
 import { cardBlocks, cardColumns } from '../../output/trade-cards.ts';
@@ -19,8 +19,10 @@ function priceColumns(priceOf: PriceOf | undefined): Column<Card>[] {
   const total = (card: Card) => totalUsd(card.metadata, priceUsd(card));
   const withReceived = (card: Card) => unrealizedWithReceivedUsd(card.metadata, priceUsd(card));
   const extra = priceOf === undefined ? { extra: true } : {};
-  const show = (gainOf: (card: Card) => number | null) => (card: Card) =>
-    priceUsd(card) === null ? ({ text: 'no price', tone: 'muted' } as const) : pnl(gainOf(card));
+  const show = (gainOf: (card: Card) => number | null) => (card: Card) => {
+    const gain = gainOf(card);
+    return gain === null && priceUsd(card) === null ? ({ text: 'no price', tone: 'muted' } as const) : pnl(gain);
+  };
   return [
     column.usd('priceUsd', 'Price', 'the price given with --price or --prices-file, in USD', priceUsd, {
       drop: 5,

@@ -9,6 +9,7 @@ import { layouts } from '../../setup/settings.ts';
 import { latestMs } from '../db/clock.ts';
 import { faultForm, parseExpected, parseFault } from '../http/fault.ts';
 import { tradeParams } from '../trades/add-trades.ts';
+import { readWire, wireForm } from '../wire.ts';
 import { logView, showLog, stopServed, stopView, withSandboxFile } from './served.ts';
 
 const presetSchema = z.enum(['hyperliquid-fills', 'pumpfun', 'dune']).optional();
@@ -40,8 +41,11 @@ const start = defineCommand({
       'write {url, pid, db, keys, controlToken} here once it answers; with --ui the address of the page as ui',
     ),
     wire: local(
-      z.record(z.string(), z.string()).optional(),
-      'other names for parameters, as JSON: {"*.limit":"count"}',
+      z
+        .string()
+        .refine((text) => readWire(text) !== undefined, wireForm)
+        .optional(),
+      'clicker: perps without a sign, closed ones with their last amount; or names for parameters: {"*.limit":"count"}',
     ),
     eligibility: local(
       z.enum(['any', 'public']).optional(),

@@ -16,15 +16,17 @@ import { openDb } from '../db/store.ts';
 import { sandboxPartners } from '../db/world.ts';
 import { controlHeader, createControl, createRequestLog, isControl, logLine } from '../http/control.ts';
 import type { WorldOptions } from '../serve.ts';
+import { readWire, type Wire, wireNamesOf } from '../wire.ts';
 import type { SandboxPage } from './page.ts';
 import { type Ready, servedFolder } from './served.ts';
 import { createWorldControl } from './world-control.ts';
 
-interface StartInput extends PageInput, WorldOptions {
+interface StartInput extends PageInput, Omit<WorldOptions, 'wire'> {
   port?: number | undefined;
   db?: string | undefined;
   detach?: boolean | undefined;
-  wire?: Record<string, string> | undefined;
+  /** As `readWire` reads it. */
+  wire?: string | undefined;
   fault?: string[] | undefined;
   cors?: string[] | undefined;
   /** Serves the page too. */
@@ -36,15 +38,17 @@ const detachWaitMs = 30_000;
 
 export async function startSandbox(input: StartInput, context: Context): Promise<Result> {
   if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
+  const wire = input.wire === undefined ? undefined : readWire(input.wire);
+  checkWireNames(wireNamesOf(wire), endpoints, '--wire');
   if (context.options.dryRun) return planOf(input, context);
-  return input.detach ? detachSandbox(input, context) : serveSandbox(input, context);
+  return input.detach ? detachSandbox(input, context) : serveSandbox({ ...input, wire }, context);
 }
 
 async function planOf(input: StartInput, context: Context): Promise<Result> {
   const file = input.db ?? (await context.sandboxFile());
   const isNew = file === ':memory:' || !existsSync(file);
-  const settings = (['asOf', 'eligibility', 'serviceName', 'layout'] as const).flatMap((key) =>
-    input[key] === undefined ? [] : [{ action: 'set', what: `${key} of ${file}`, detail: input[key] }],
+  const settings = (['asOf', 'eligibility', 'serviceName', 'layout', 'chains', 'wire'] as const).flatMap((key) =>
+    input[key] === undefined ? [] : [{ action: 'set', what: `${key} of ${file}`, detail: String(input[key]) }],
   );
   return showPlan([
     ...(isNew ? [{ action: 'make', what: input.empty ? 'an empty world' : 'the built-in world', detail: file }] : []),
@@ -54,11 +58,13 @@ async function planOf(input: StartInput, context: Context): Promise<Result> {
   ]);
 }
 
-async function serveSandbox(input: StartInput, context: Context): Promise<Result> {
+async function serveSandbox(
+  input: Omit<StartInput, 'wire'> & { wire: Wire | undefined },
+  context: Context,
+): Promise<Result> {
   const { world, options } = context;
-  if (input.wire !== undefined) checkWireNames(input.wire, endpoints, '--wire');
   const file = input.db ?? (await context.sandboxFile());
-  const { serve, setUpWorld } = await import('../serve.ts');
+  const { keepSettings, serve, setUpWorld } = await import('../serve.ts');
   const db = openDb(file);
   setUpWorld(db, input, world.now());
   const folder = await servedFolder(context);
@@ -73,7 +79,14 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
   const stop = new AbortController();
   let page: SandboxPage | undefined;
   const onDone = () => page?.controlUsed();
-  const worldControl = createWorldControl({ db, world, warn: context.warn, faults: input.fault ?? [], onDone });
+  const worldControl = createWorldControl({
+    db,
+    world,
+    warn: context.warn,
+    faults: input.fault ?? [],
+    onDone,
+    onReset: () => keepSettings(db, input),
+  });
   const { actions } = worldControl;
   const control = createControl({ token: controlToken, status: ready, log, stop: () => stop.abort(), actions });
   const served = await serve({
@@ -98,7 +111,7 @@ async function serveSandbox(input: StartInput, context: Context): Promise<Result
   try {
     if (input.ui) {
       const { startSandboxPage } = await import('./page.ts');
-      const facts = { ...ready, controlToken, file: readyFile, wire: input.wire ?? {}, version: db.version };
+      const facts = { ...ready, controlToken, file: readyFile, wire: wireNamesOf(input.wire), version: db.version };
       page = await startSandboxPage(facts, context);
     }
     const told: Ready = { ...ready, controlToken, ...(page && { ui: page.url }) };
@@ -128,7 +141,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
     '--port': input.port ?? defaultPort,
     '--db': input.db,
     '--as-of': input.asOf,
-    '--wire': input.wire && JSON.stringify(input.wire),
+    '--wire': input.wire,
     '--eligibility': input.eligibility,
     '--service-name': input.serviceName,
     '--layout': input.layout,

@@ -21,10 +21,12 @@ interface WorldControlOptions {
   /** Those it was started with. */
   faults: readonly string[];
   onDone: () => void;
+  /** Sets again what the sandbox was started with. */
+  onReset: () => void;
 }
 
 /** What the control token allows to do with the world of a served sandbox; `faults` are those that are set now. */
-export function createWorldControl({ db, world, warn, faults: first, onDone }: WorldControlOptions) {
+export function createWorldControl({ db, world, warn, faults: first, onDone, onReset }: WorldControlOptions) {
   const { now } = world;
   let faults = first;
   let simulation: { rate: string; stop: AbortController } | undefined;
@@ -87,7 +89,10 @@ export function createWorldControl({ db, world, warn, faults: first, onDone }: W
     }),
     reset: doing(async ({ empty }) => {
       simulation?.stop.abort();
-      await change(() => resetWorld(db, now(), empty === true ? 'empty' : 'demo'));
+      await change(() => {
+        resetWorld(db, now(), empty === true ? 'empty' : 'demo');
+        onReset();
+      });
     }),
   };
   return { actions, faults: () => faults, stop: () => simulation?.stop.abort() };

@@ -4,6 +4,7 @@ import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
 import { type PositionState, type PositionStats, positionStats } from '../trades/positions.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
+import { answersAsClicker } from '../wire.ts';
 import { commentsOfTrades, copiedText, copyVolume } from './comments.ts';
 import { actorsOf, type Json, readCounts } from './profiles.ts';
 
@@ -51,12 +52,15 @@ export function cardsOf(db: Db, positionIds: readonly string[], options: CardOpt
   const actors = actorsOf(db, wallets, options);
   const buyers = countBuyers(db, rows, options.nowMs);
   const replies = countReplies(db, list);
+  const isClicker = answersAsClicker(db);
   return positionIds.flatMap((id) => {
     const row = byId.get(id);
     if (row === undefined) return [];
     const own = trades.get(id) ?? [];
     const latest = options.trades === 'all' ? own[0] : undefined;
+    const stated = figuresOf(row);
     const card = cardOf(row, {
+      figures: isClicker ? withoutSign(stated, () => lastAmount(db, id)) : stated,
       actor: actors.get(row.wallet) ?? {},
       trades: own.map((trade) => tradeItem(trade, row.supply, comments.get(trade.id) ?? [])),
       comments: own.flatMap((trade) => comments.get(trade.id) ?? []),
@@ -69,6 +73,7 @@ export function cardsOf(db: Db, positionIds: readonly string[], options: CardOpt
 }
 
 interface CardParts {
+  figures: Figures;
   actor: Json;
   trades: Json[];
   comments: Json[];
@@ -77,9 +82,41 @@ interface CardParts {
   transactionHash?: string;
 }
 
-function cardOf(row: PositionRow, { actor, trades, comments, replyCount, totalCompletions, ...hash }: CardParts): Json {
-  const state: PositionState = JSON.parse(row.state);
-  const { valueUsd: _, ...figures } = positionStats(state, row.price, { isSuperseded: row.superseded === 1 });
+type Figures = Omit<ReturnType<typeof positionStats>, 'valueUsd'>;
+
+function figuresOf({ state, price, superseded }: PositionRow): Figures {
+  const isSuperseded = superseded === 1;
+  const { valueUsd: _, ...figures } = positionStats(JSON.parse(state) as PositionState, price, { isSuperseded });
+  return figures;
+}
+
+/** A perp as the service gives it: no sign on amounts, and of a closed one the amount that it last had. Source: wire-facts N3. */
+function withoutSign(figures: Figures, lastAmount: () => number): Figures {
+  const { perpLeverage, positionAmountWithLeverage: held } = figures;
+  if (perpLeverage === undefined || held === undefined) return figures;
+  const amount = figures.positionStats.isOpen || held !== 0 ? Math.abs(held) : lastAmount();
+  return { ...figures, positionAmount: amount / perpLeverage, positionAmountWithLeverage: amount };
+}
+
+/** What a position held before its last exit, which may have sold more than it had. */
+function lastAmount(db: Db, positionId: string): number {
+  const trades = db.all<{ amount: number; intent: string; startAmount: number | null }>(
+    'SELECT amount, intent, start_amount AS startAmount FROM trade WHERE position_id = ? ORDER BY at_ms, id',
+    [positionId],
+  );
+  let [held, last] = [0, 0];
+  for (const { amount, intent, startAmount } of trades) {
+    held = startAmount ?? held;
+    if (intent === 'exit') last = Math.max(held, amount);
+    held = intent === 'enter' ? held + amount : Math.max(0, held - amount);
+  }
+  return last;
+}
+
+function cardOf(
+  row: PositionRow,
+  { figures, actor, trades, comments, replyCount, totalCompletions, ...hash }: CardParts,
+): Json {
   const latestSec = Math.floor(row.latestMs / 1000);
   const images = actor['images'] as { xs?: string | null } | undefined;
   const symbol = row.symbol ?? shortToken(row.token);

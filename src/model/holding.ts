@@ -1,0 +1,71 @@
+import type { Card } from './position.ts';
+
+type Amounts = Pick<Card['metadata'], 'perpPositionType' | 'positionAmount' | 'positionAmountWithLeverage'>;
+
+/** Tokens and USD, as the service names them. */
+export type Holding = Amounts & {
+  positionStats: Pick<
+    Card['metadata']['positionStats'],
+    | 'realizedGainsUSD'
+    | 'holdingsCostBasisUSD'
+    | 'holdingReceivedCostBasisUSD'
+    | 'holdingsCostBasisUSDWithLeverage'
+    | 'isOpen'
+  >;
+};
+
+/**
+ * Gain or loss if sold at a price, in USD; `null` without a price or the figures for it. Nothing for a position that the service calls closed:
+ * perps keep an amount there. A short gains what the price falls below its cost basis; the side is `perpPositionType`'s, the sign of an amount
+ * says nothing. Source: "Unrealized PnL" under "Position card (feed item)"; wire-facts N3, N7.
+ */
+export function unrealizedUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
+  if (holding.positionStats.isOpen === false) return 0;
+  if (priceUsd === null || priceUsd === undefined) return null;
+  if (!isPerp(holding)) return computeGain(holding.positionAmount, priceUsd, holding.positionStats.holdingsCostBasisUSD);
+  const size = readSize(holding.positionAmountWithLeverage);
+  const longGain = computeGain(size, priceUsd, readSize(holding.positionStats.holdingsCostBasisUSDWithLeverage));
+  return longGain === null || holding.perpPositionType !== 'short' ? longGain : 0 - longGain;
+}
+
+/**
+ * The same by the public guide's formula for spot, which counts received tokens at their market value; `null` where both agree. Source:
+ * wire-facts 5.1.
+ */
+export function unrealizedWithReceivedUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
+  const { holdingReceivedCostBasisUSD: received, isOpen } = holding.positionStats;
+  if (isPerp(holding) || !received || isOpen === false) return null;
+  const own = unrealizedUsd(holding, priceUsd);
+  return own === null ? null : own - received;
+}
+
+/**
+ * Tokens held now, on perps the margin part and the whole: none of a perp that is closed, of which the service may still give the last amount.
+ * Source: wire-facts N3.
+ */
+export function readHeld(holding: Amounts & { positionStats?: { isOpen?: boolean | undefined } | undefined }): {
+  amount: number | null;
+  withLeverage: number | null;
+} {
+  if (isPerp(holding) && holding.positionStats?.isOpen === false) return { amount: 0, withLeverage: 0 };
+  return { amount: holding.positionAmount ?? null, withLeverage: holding.positionAmountWithLeverage ?? null };
+}
+
+/** Realized plus unrealized gain in USD. Source: wire-facts 5.1. */
+export function totalUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
+  const unrealized = unrealizedUsd(holding, priceUsd);
+  return unrealized === null ? null : holding.positionStats.realizedGainsUSD + unrealized;
+}
+
+function isPerp({ perpPositionType, positionAmountWithLeverage }: Amounts): boolean {
+  return typeof perpPositionType === 'string' || typeof positionAmountWithLeverage === 'number';
+}
+
+function readSize(figure: number | null | undefined): number | null {
+  return figure === null || figure === undefined ? null : Math.abs(figure);
+}
+
+function computeGain(amount: number | null | undefined, priceUsd: number, costUsd: number | null | undefined) {
+  if (amount === null || amount === undefined || costUsd === null || costUsd === undefined) return null;
+  return amount * priceUsd - costUsd;
+}

@@ -1,0 +1,122 @@
+import { createClient } from 'sotra';
+import { startSandbox } from 'sotra/sandbox';
+import { expect, onTestFinished, test } from 'vitest';
+import { openBrowser } from '../../support/browser.ts';
+import { run, temporaryFolder } from '../../support/harness.ts';
+import { connect, textOf } from '../../support/mcp-client.ts';
+import { startPage } from '../../support/page.ts';
+
+const alice = `0x${'a'.repeat(40)}`;
+const trades = [
+  ['ETH', 'sell', 10, 20_000, '--direction short --leverage 4'],
+  ['ETH', 'buy', 4, 7200, '--direction short --leverage 4'],
+  ['ETH', 'buy', 6, 10_800, '--direction short --leverage 4'],
+  ['BTC', 'buy', 2, 100_000, '--leverage 5'],
+  ['SOL', 'sell', 50, 5000, '--direction short --leverage 2'],
+] as const;
+
+/** A served sandbox in which alice has closed a short and holds a long and a short. */
+async function served(flags: string) {
+  const { env, ui } = await startPage(`sandbox start --port 0 --empty ${flags}`);
+  for (const [token, side, amount, usd, more] of trades) {
+    const line = `sandbox trade --chain hyperliquid --trader ${alice} --token ${token} --side ${side} --amount ${amount} --usd ${usd} ${more}`;
+    expect((await run(line, { env })).err).toBe('');
+  }
+  const shown = async (status: string, form: string) =>
+    (await run(`profile positions ${alice} ${status} --chains all --sort latest ${form}`, { env })).out;
+  const cards = async (status: string) =>
+    (JSON.parse(await shown(status, '--json')) as { metadata: Record<string, unknown> }[]).map(({ metadata }) => [
+      metadata['tokenSymbol'],
+      metadata['perpPositionType'],
+      metadata['positionAmount'],
+      metadata['positionAmountWithLeverage'],
+      (metadata['positionStats'] as { isOpen: boolean }).isOpen,
+    ]);
+  return { env, ui, shown, cards };
+}
+
+test('--wire clicker: a closed perp keeps the amount that it last had, and no perp has a sign', async () => {
+  const { cards } = await served('--wire clicker');
+  expect(await cards('closed')).toEqual([['ETH', 'short', 1.5, 6, false]]);
+  expect(await cards('open')).toEqual([
+    ['SOL', 'short', 25, 50, true],
+    ['BTC', 'long', 0.4, 2, true],
+  ]);
+});
+
+test('without it, and with names for parameters, a closed perp holds nothing and a short is negative', async () => {
+  const { cards, env } = await served('--wire {"*.limit":"count"}');
+  expect(await cards('closed')).toEqual([['ETH', 'short', 0, 0, false]]);
+  expect((await cards('open'))[0]).toEqual(['SOL', 'short', -25, -50, true]);
+  const asked = await fetch(`${env['SOTRA_BASE_URL']}/v2/leaderboard?count=0`, {
+    headers: { authorization: 'Bearer sandbox-key-a' },
+  });
+  expect([asked.status, await asked.json()]).toEqual([400, { error: 'count 0: must be a whole number from 1 to 250' }]);
+});
+
+test('the table, agents and the page show that nothing of it is held or gained', async () => {
+  const { shown, env, ui } = await served('--wire clicker --ui');
+  const columns = '--columns token,side,realizedUsd,amount,amountWithLeverage,unrealizedUsd,totalUsd';
+  expect(await shown('closed', `--price 9999 --format csv ${columns}`)).toBe(
+    'token,side,realizedUsd,amount,amountWithLeverage,unrealizedUsd,totalUsd\nETH,short,2000,0,0,0,2000\n',
+  );
+  expect(await shown('open', `--format csv --columns token,side,amount,amountWithLeverage`)).toBe(
+    'token,side,amount,amountWithLeverage\nSOL,short,25,50\nBTC,long,0.4,2\n',
+  );
+  const { client } = await connect('mcp', { env });
+  const given = { identifier: alice, status: 'closed', chains: ['all'], fields: ['token', 'side', 'amount'] };
+  expect(textOf(await client.callTool({ name: 'profile_positions', arguments: given }))).toContain('ETH\tshort\t0');
+
+  const tab = await (await openBrowser()).newPage();
+  await tab.goto(ui);
+  await tab.goto(`${new URL(ui).origin}/#/token/hyperliquid/ETH`);
+  await expect
+    .poll(() => tab.getByRole('listbox', { name: 'Closed positions' }).textContent())
+    .toContain('holds 0, cost $0.00');
+});
+
+test('the form holds for the run: the next start without it answers as the document says', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const amountsAfter = async (flags: string) => {
+    const stopping = new AbortController();
+    let ready: (() => void) | undefined;
+    const listening = new Promise<void>((resolve) => {
+      ready = resolve;
+    });
+    const onErr = (text: string) => void (text.includes('listens on') && ready?.());
+    const ended = run(`sandbox start --port 0 ${flags}`, { env, signal: stopping.signal, onErr });
+    await Promise.race([listening, ended]);
+    const { out } = await run('--sandbox token positions hyperliquid ETH closed --limit 50 --json', { env });
+    stopping.abort();
+    await ended;
+    return (JSON.parse(out) as { metadata: { positionAmount: number } }[]).map((card) => card.metadata.positionAmount);
+  };
+  const clicker = await amountsAfter('--wire clicker');
+  expect([clicker.length > 3, clicker.every((amount) => amount > 0)]).toEqual([true, true]);
+  const document = await amountsAfter('');
+  expect([document.length, document.some((amount) => amount > 0.01)]).toEqual([clicker.length, false]);
+});
+
+test.each([
+  ['clickers', 'must be clicker, or names for parameters as JSON'],
+  ['{"*.limit":7}', 'must be clicker, or names for parameters as JSON'],
+  ['{"x.y":"z"}', '--wire x.y: no endpoint is called x'],
+])('--wire %s is refused before anything is served, also by a dry run and for the background', async (wire, said) => {
+  for (const more of ['', '--dry-run', '--detach'])
+    expect(await run(['sandbox', 'start', '--wire', wire, ...more.split(' ').filter(Boolean)])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(said),
+    });
+});
+
+test('a dry run says how it would answer, and the library takes the same', async () => {
+  expect((await run('sandbox start --wire clicker --dry-run')).out).toContain('clicker');
+  const sandbox = await startSandbox({ seed: 'empty', wire: 'clicker' });
+  onTestFinished(sandbox.close);
+  for (const [token, side, amount, usd] of trades.slice(0, 3))
+    sandbox.trade({ chain: 'hyperliquid', trader: alice, token, side, amount, usd, direction: 'short', leverage: 4 });
+  const client = createClient({ baseUrl: sandbox.url, apiKey: sandbox.keys[0] });
+  const [card] = await client.profile.positions({ identifier: alice, status: 'closed', chains: ['hyperliquid'] });
+  expect([card?.metadata.positionAmount, card?.metadata.perpPositionType]).toEqual([1.5, 'short']);
+  await expect(startSandbox({ wire: 'clack' as never })).rejects.toMatchObject({ code: 'usage' });
+});
