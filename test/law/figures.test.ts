@@ -100,7 +100,7 @@ test.each(Object.entries(cards))('%s is shown by every command as it is', async 
   const keys = all.split(',');
   for (const [name, [argv, answer, columns]] of Object.entries(commands)) {
     if (name === 'wait position closed' && !isClosed) continue;
-    const { env } = await stub((request, response) => response.end(JSON.stringify(answer(item))));
+    const { env } = await stub((_, response) => response.end(JSON.stringify(answer(item))));
     const hasPrice = (await outlineAll()).some(
       ({ words, fields }) => words.join(' ') === name && fields.some(({ key }) => key === 'price'),
     );
