@@ -5,7 +5,7 @@ import { getMeta, setMeta } from './db/clock.ts';
 import type { Db } from './db/store.ts';
 
 /** The form of answers that the service is known to give, where the interface document says something else. Source: wire-facts N3. */
-export const clickerWire = 'clicker';
+const clickerWire = 'clicker';
 
 /** Other names for parameters, by `operation.parameter` or `*.parameter`, or a known form of answers. */
 export type Wire = WireNames | typeof clickerWire;
