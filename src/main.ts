@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { existsSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isatty, type WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
@@ -166,7 +166,7 @@ const world: World = {
   },
   spawnSelf: async (argv, logFile) => {
     const { spawn } = await import('node:child_process');
-    if (logFile !== undefined) mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
+    if (logFile !== undefined) (await import('./files/folder.ts')).makeFolder(dirname(logFile));
     const log = logFile === undefined ? 'ignore' : openSync(logFile, 'a', 0o600);
     const self = process.argv[1] ?? '';
     // It outlives this process and sends nothing to the service.

@@ -1,8 +1,9 @@
-import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, type Stats, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, fsyncSync, openSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Libsql from 'libsql';
 import { parseJson } from '../model/json.ts';
 import { refuseOther } from './durable-file.ts';
+import { makeFolder } from './folder.ts';
 
 export type SqlValue = string | number | null | Uint8Array;
 type SqlRow = Record<string, SqlValue>;
@@ -99,7 +100,7 @@ export function describeDatabase(db: Db): { version: number; tables: readonly st
  * is not opened: closing it would drop the locks that other connections of this process hold, and who closes next would take the log away.
  */
 function makeFile(file: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   const found = statSync(file, { throwIfNoEntry: false }) ?? createFile(file);
   if (found === undefined) return;
   refuseOther(file, found);

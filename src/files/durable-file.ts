@@ -24,6 +24,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { SotraError } from '../errors.ts';
 import type { World } from '../world.ts';
+import { makeFolder } from './folder.ts';
 
 /**
  * Replaces a file (mode 0600) in one step, also where a crash comes between. Errors: those of the file system; `local-file` for a link,
@@ -196,7 +197,7 @@ export interface WorkPlace {
 /** A new folder for this process, without those that dead processes left; for a preview a temporary one. Errors: those of the file system. */
 export function workFolder(parent: string, kind: string, { world, options }: WorkPlace): string {
   if (options.preview) return mkdtempSync(join(tmpdir(), 'sotra-preview-'));
-  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  makeFolder(parent);
   for (const name of readdirSync(parent)) {
     const [, itsKind, pid] = /^([a-z]+)-(\d+)-/.exec(name) ?? [];
     if (itsKind === kind && !world.system.isAlive(Number(pid)))

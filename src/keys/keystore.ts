@@ -6,13 +6,14 @@ import {
   randomUUID,
   timingSafeEqual,
 } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { createFile, readStateFile, replaceFile } from '../files/durable-file.ts';
+import { makeFolder } from '../files/folder.ts';
 import type { ChainFamily } from '../model/chain.ts';
 import { isObject, parseJson } from '../model/json.ts';
 import { checksumAddress, keccak256 } from '../model/keccak.ts';
@@ -249,7 +250,7 @@ export function storeKey(
   { replace, nowMs }: { replace: boolean; nowMs: number },
 ): { file: string; backup: string | undefined } {
   const file = keyFileOf(folder, name);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const { mode } = statSync(folder);
   // Takes permissions away from others; gives the owner none.
   if ((mode & 0o077) !== 0) chmodSync(folder, mode & 0o700);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Result } from '../cli/command.ts';
 import { isReference, type KnownNames } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { orUndefined } from '../errors.ts';
 import { readStateFile, replaceFile } from '../files/durable-file.ts';
+import { makeFolder } from '../files/folder.ts';
 import { onEachBatch } from '../model/batches.ts';
 import { parseJson } from '../model/json.ts';
 import { safeText } from '../model/safe-text.ts';
@@ -84,7 +84,7 @@ export function rememberAddresses(result: Result, context: Context): { result: R
       const before = readRecent(file);
       const text = JSON.stringify(withSeen(before, seen));
       if (text === JSON.stringify(before)) return;
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(file));
       replaceFile(file, text);
     } catch {
       // It only saves typing.

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { messageOf, SotraError } from '../errors.ts';
 import { createFile, readStateFile } from '../files/durable-file.ts';
+import { makeFolder } from '../files/folder.ts';
 import type { Exchange, Trace } from '../http/observe.ts';
 import { maskHeader } from '../http/preview.ts';
 import { requestHider, secretHider } from '../http/secrets.ts';
@@ -42,7 +43,7 @@ export function openRecording(folder: string, baseUrl: string): Trace {
     new SotraError('local-file', `--record ${folder}: ${messageOf(cause)}`, { hint: 'Choose another folder.', cause });
   let last = 0;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     last = Math.max(0, ...filesIn(folder).map((name) => Number.parseInt(name, 10)));
   } catch (cause) {
     throw failing(cause);

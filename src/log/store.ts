@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, constants, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openStateFile, readStateFile } from '../files/durable-file.ts';
+import { makeFolder } from '../files/folder.ts';
 import { dayMs } from '../model/duration.ts';
 import { parseJson } from '../model/json.ts';
 import { counted } from '../output/format.ts';
@@ -45,7 +36,7 @@ export function findLog(dataDirectory: string): string {
 
 /** Adds an entry under the next free number, which it gives back. Errors: those of the file system. */
 export function addEntry(folder: string, entry: LogEntry, nowMs: number): number {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const files = listCalls(folder);
   let n = files.at(-1)?.n ?? 0;
   for (;;) {
@@ -88,7 +79,7 @@ export function* readCalls(
       if (!isWanted({ n, hasFailed })) continue;
       const entry = readCall(join(folder, name));
       if (entry === 'damaged') {
-        mkdirSync(aside, { recursive: true, mode: 0o700 });
+        makeFolder(aside);
         renameSync(join(folder, name), join(aside, name));
         moved += 1;
       } else if (entry !== undefined) yield { n, ...entry };

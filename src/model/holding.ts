@@ -22,7 +22,8 @@ export type Holding = Amounts & {
 export function unrealizedUsd(holding: Holding, priceUsd: number | null | undefined): number | null {
   if (holding.positionStats.isOpen === false) return 0;
   if (priceUsd === null || priceUsd === undefined) return null;
-  if (!isPerp(holding)) return computeGain(holding.positionAmount, priceUsd, holding.positionStats.holdingsCostBasisUSD);
+  if (!isPerp(holding))
+    return computeGain(holding.positionAmount, priceUsd, holding.positionStats.holdingsCostBasisUSD);
   const size = readSize(holding.positionAmountWithLeverage);
   const longGain = computeGain(size, priceUsd, readSize(holding.positionStats.holdingsCostBasisUSDWithLeverage));
   return longGain === null || holding.perpPositionType !== 'short' ? longGain : 0 - longGain;

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, posix, win32 } from 'node:path';
 import { messageOf, SotraError } from '../errors.ts';
 import { readStateFile, syncFolder } from '../files/durable-file.ts';
+import { makeFolder } from '../files/folder.ts';
 import { type LockWorld, withLock } from '../files/lock.ts';
 import { byName, isObject, parseJson } from '../model/json.ts';
 import type { World } from '../world.ts';
@@ -83,7 +84,7 @@ export function openStore(directory: string): Store {
     read,
     update: async (world, change) => {
       try {
-        mkdirSync(directory, { recursive: true, mode: 0o700 });
+        makeFolder(directory);
         return await withLock(join(directory, 'config.lock'), world, async (checkHeld) => {
           const { default: Conf } = await import('conf');
           const settings = change(read());

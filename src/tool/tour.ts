@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { wrapProse } from '../cli/help.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { createFile } from '../files/durable-file.ts';
+import { makeFolder } from '../files/folder.ts';
 import { mayAsk, showPlan } from '../output/confirm.ts';
 import type { World } from '../world.ts';
 import { runShown, showLine, typedLine } from './shown-line.ts';
@@ -118,7 +119,7 @@ interface StepRun {
 async function runTour(keep: boolean, context: Context): Promise<Result> {
   const { options, dataDirectory } = context;
   const parent = keep ? await dataDirectory() : tmpdir();
-  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  makeFolder(parent);
   const folder = mkdtempSync(join(parent, 'sotra-tour-'));
   const stop = new AbortController();
   const listening: Promise<unknown>[] = [];

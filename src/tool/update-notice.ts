@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readStateFile, replaceFile } from '../files/durable-file.ts';
+import { makeFolder } from '../files/folder.ts';
 import { dayMs } from '../model/duration.ts';
 import { isHttpAddress, isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
@@ -40,7 +40,7 @@ export async function noticeUpdate(argv: readonly string[], world: World): Promi
     }
     if (now() - known.askedMs >= dayMs) next.askedMs = now();
     if (next.shownMs === known.shownMs && next.askedMs === known.askedMs) return;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     replaceFile(file, JSON.stringify(next));
     if (next.askedMs !== known.askedMs) await world.spawnSelf(['--check-for-update', `${registry}/sotra/latest`, file]);
   } catch {

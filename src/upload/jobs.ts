@@ -5,6 +5,7 @@ import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import { syncFolder } from '../files/durable-file.ts';
+import { makeFolder } from '../files/folder.ts';
 import { takeLock } from '../files/lock.ts';
 import { dayMs } from '../model/duration.ts';
 import { normalizeDestination } from '../model/http-address.ts';
@@ -24,7 +25,7 @@ const listedMs = 30 * dayMs;
 
 export async function jobsFolder(context: Context): Promise<string> {
   const folder = join(await context.dataDirectory(), 'webhook', 'jobs');
-  if (!context.options.preview) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!context.options.preview) makeFolder(folder);
   return folder;
 }
 

@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../files/database.ts';
+import { makeFolder } from '../../files/folder.ts';
 import { takeLock } from '../../files/lock.ts';
 import { hourMs } from '../../model/duration.ts';
 import type { World } from '../../world.ts';
@@ -38,7 +38,7 @@ export async function openEmbedded({
   logBytes = maxLogBytes,
   world,
 }: EmbeddedOptions): Promise<Inbox> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const locks: (() => void)[] = [];
   const lock = (file: string, what: string) => void locks.push(takeLock(join(folder, file), what, world));
   if (listens) lock('lock', `the store ${name} (--name)`);

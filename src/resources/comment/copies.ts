@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import type { InputOf } from '../../contract/endpoint.ts';
 import { messageOf, SotraError } from '../../errors.ts';
+import { makeFolder } from '../../files/folder.ts';
 import { withLock } from '../../files/lock.ts';
 import { openLog, readLog } from '../../files/log-file.ts';
 import { normalizeAddress } from '../../model/address.ts';
@@ -90,7 +90,7 @@ async function openJournal(context: Context) {
     /** What is sent does not wait for a disk that is full. */
     add: async (entry: Entry) => {
       try {
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        makeFolder(folder);
         await withLock(join(folder, 'copies.lock'), context.world, async () => {
           const log = openLog(file);
           log.append(entry);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import { makeFolder } from '../../files/folder.ts';
 import { takeLock } from '../../files/lock.ts';
 import { damagedLine, openLog, otherVersion, readLog } from '../../files/log-file.ts';
 import { withSigner } from '../../keys/open-key.ts';
@@ -264,7 +264,7 @@ type Entry = z.output<typeof entrySchema>;
  */
 function openJournal(folder: string, origin: string, world: World) {
   const file = join(folder, `posted-comments-${createHash('sha256').update(origin).digest('hex').slice(0, 16)}.ndjson`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const release = takeLock(`${file}.lock`, `the journal of comments posted to ${origin}`, world);
   try {
     const [head, ...lines] = readLog<{ version?: unknown }>(file);

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { messageOf, SotraError } from '../../errors.ts';
 import { readStateFile, replaceFile } from '../../files/durable-file.ts';
+import { makeFolder } from '../../files/folder.ts';
 import { takeLock } from '../../files/lock.ts';
 import { checkedLine, readCheckedLine } from '../../files/log-file.ts';
 
@@ -44,7 +45,7 @@ export async function watchFile(context: Context, command: string, input: Readon
     path,
     /** Gives back the release. Errors: `locked` naming the process that watches. */
     lock: () => {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(path));
       return takeLock(`${path}.lock`, `the watch file ${path}`, context.world);
     },
     /** Renames a damaged file and gives its new name. */

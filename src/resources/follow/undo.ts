@@ -1,10 +1,11 @@
-import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, renameSync, rmSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Context } from '../../context.ts';
 import { messageOf, SotraError, usageError } from '../../errors.ts';
 import { draftOf } from '../../files/durable-file.ts';
+import { makeFolder } from '../../files/folder.ts';
 import { type BulkEntry, reversed } from './endpoints.ts';
 
 /** A file of entries that undo what was sent, the last sent first. */
@@ -91,7 +92,7 @@ function writeReversal(entry: BulkEntry): string {
 
 async function openNew(path: string): Promise<FileHandle> {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     return await open(path, 'wx', 0o600);
   } catch (cause) {
     throw unwritable(path, cause);

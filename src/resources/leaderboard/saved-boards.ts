@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Result } from '../../cli/command.ts';
@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import type { InputOf } from '../../contract/endpoint.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { readStateFile, replaceFile } from '../../files/durable-file.ts';
+import { makeFolder } from '../../files/folder.ts';
 import { leaderboardChains } from '../../model/chain.ts';
 import { parseMoment } from '../../model/duration.ts';
 import { tryParseJson } from '../../model/json.ts';
@@ -100,7 +101,7 @@ async function boardFolder(filters: Filters, context: Context): Promise<string> 
 }
 
 function saveBoard(folder: string, board: Board): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   replaceFile(nameFile(folder, Date.parse(board.savedAt)), `${JSON.stringify(board)}\n`);
   for (const atMs of savedTimes(folder).slice(0, -maxBoards)) rmSync(nameFile(folder, atMs), { force: true });
 }

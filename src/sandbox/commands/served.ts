@@ -1,10 +1,11 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Result } from '../../cli/command.ts';
 import { type Context, httpTransport } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
 import { readStateFile, withWorkFolder } from '../../files/durable-file.ts';
+import { makeFolder } from '../../files/folder.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { parseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
@@ -31,7 +32,7 @@ interface ServedSandbox extends Ready {
 /** The folder in which each served sandbox says where it is, in a file named after its port, for the commands that act on it. */
 export async function servedFolder(context: Context): Promise<string> {
   const folder = await folderOf(context);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   return folder;
 }
 

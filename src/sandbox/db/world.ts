@@ -1,8 +1,9 @@
-import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { finishDraft } from '../../files/database.ts';
+import { makeFolder } from '../../files/folder.ts';
 import { parseJson } from '../../model/json.ts';
 import { keptAtKey, moveFigures } from '../trades/figures.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
@@ -43,7 +44,7 @@ export function placeDemo(file: string, nowMs: number, demo = readDemo()): void 
   if (file === ':memory:' || existsSync(`${file}-wal`)) return;
   const draft = draftOf(file);
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file));
     writeDraft(draft, demo);
     const db = openDb(draft, { isDraft: true });
     db.transaction(() => {
