@@ -6,7 +6,6 @@ import { describeWorld, dropIndexes, sandboxPartners } from '../../src/sandbox/d
 import { digestOf, uuidOf } from '../../src/sandbox/seeded.ts';
 import { addWallet, findProfile } from '../../src/sandbox/social/lookup.ts';
 import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
-import { keepFigures } from '../../src/sandbox/trades/figures.ts';
 import { layouts } from '../../src/setup/settings.ts';
 import { demoWorld, type World } from './world.ts';
 
@@ -15,7 +14,6 @@ export function makeDemo(file: string): void {
   const db = openDb(':memory:');
   const world = demoWorld();
   fill(db, world);
-  db.transaction(() => keepFigures(db, world.newestMs));
   describeWorld(db, 'demo');
   // What a command without settings of its own would note: the first one then writes nothing.
   setMeta(db, 'signing.serviceName', 'Sandbox');

@@ -21,8 +21,6 @@ export interface Db {
   transaction: <T>(act: () => T) => T;
   /** The same for work that waits for other things meanwhile; only for a connection that does nothing else. */
   longTransaction: <T>(act: () => Promise<T>) => Promise<T>;
-  /** Like a transaction, but `false`, with nothing done, where another process is writing just now or the disk is full. */
-  tryTransaction: (act: () => void) => boolean;
   /** How long a write waits for that of another process, 20 s at first; nothing else happens in this process meanwhile. */
   setBusyTimeout: (ms: number) => void;
   /** Another text after every change of the database, by any process. */
@@ -154,7 +152,6 @@ export function codeOf(error: unknown): string {
 function wrap(raw: Libsql.Database, file: string): Db {
   const statements = new Map<string, Libsql.Statement>();
   let ownChanges = 0;
-  let timeoutMs = busyTimeoutMs;
   const prepare = (sql: string): Libsql.Statement => {
     const known = statements.get(sql) ?? raw.prepare(sql);
     statements.set(sql, known);
@@ -216,26 +213,7 @@ function wrap(raw: Libsql.Database, file: string): Db {
         throw error;
       }
     },
-    tryTransaction: (act) => {
-      if (raw.inTransaction) return false;
-      raw.exec('PRAGMA busy_timeout = 0');
-      try {
-        begin();
-      } catch {
-        return false;
-      } finally {
-        raw.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
-      }
-      try {
-        actAndCommit(act);
-        return true;
-      } catch (error) {
-        if (isFull(error)) return false;
-        throw error;
-      }
-    },
     setBusyTimeout: (ms) => {
-      timeoutMs = ms;
       raw.exec(`PRAGMA busy_timeout = ${ms}`);
     },
     version: () => `${prepare('PRAGMA data_version').raw(true).get()}.${ownChanges}`,

@@ -3,26 +3,19 @@ import type { Handler, Route } from '../sandbox/http/service.ts';
 
 type LoadRoutes = () => Promise<readonly Route[]>;
 
-const leaderboard: LoadRoutes = async () => {
-  const endpoints = await import('./leaderboard/endpoints.ts');
-  const { list, rank, sections } = endpoints;
-  return makeRoutes(endpoints, await import('./leaderboard/sandbox.ts'), [list, rank, sections]);
-};
+const leaderboard: LoadRoutes = async () =>
+  makeRoutes(await import('./leaderboard/endpoints.ts'), await import('./leaderboard/sandbox.ts'));
 
-const profile: LoadRoutes = async () => {
-  const endpoints = await import('./profile/endpoints.ts');
-  return makeRoutes(endpoints, await import('./profile/sandbox.ts'), [endpoints.get]);
-};
+const profile: LoadRoutes = async () =>
+  makeRoutes(await import('./profile/endpoints.ts'), await import('./profile/sandbox.ts'));
 
 const follow: LoadRoutes = async () =>
   makeRoutes(await import('./follow/endpoints.ts'), await import('./follow/sandbox.ts'));
 
 const feed: LoadRoutes = async () => makeRoutes(await import('./feed/endpoints.ts'), await import('./feed/sandbox.ts'));
 
-const position: LoadRoutes = async () => {
-  const endpoints = await import('./position/endpoints.ts');
-  return makeRoutes(endpoints, await import('./position/sandbox.ts'), [endpoints.ofToken]);
-};
+const position: LoadRoutes = async () =>
+  makeRoutes(await import('./position/endpoints.ts'), await import('./position/sandbox.ts'));
 
 const comment: LoadRoutes = async () =>
   makeRoutes(await import('./comment/endpoints.ts'), await import('./comment/sandbox.ts'));
@@ -66,16 +59,11 @@ type HandlersOf<M> = {
   [K in keyof EndpointsOf<M>]: EndpointsOf<M>[K] extends Endpoint ? Handler<EndpointsOf<M>[K]> : never;
 };
 
-/** `steady`: those whose answers are often asked for and depend on the data and the windows of time alone, so that they may be reused. */
-function makeRoutes<M extends object>(
-  endpoints: M,
-  handlers: HandlersOf<M>,
-  steady: readonly Endpoint[] = [],
-): Route[] {
+function makeRoutes<M extends object>(endpoints: M, handlers: HandlersOf<M>): Route[] {
   return Object.entries<Route['handle']>(handlers)
     .flatMap(([name, handle]) => {
       const endpoint = endpoints[name as keyof M] as Endpoint | undefined;
-      return endpoint === undefined ? [] : [{ endpoint, handle, isSteady: steady.includes(endpoint) }];
+      return endpoint === undefined ? [] : [{ endpoint, handle }];
     })
     .sort(byMethod);
 }

@@ -39,7 +39,7 @@ export function tradeAt(index: number): Trade {
 
 let made: Buffer | undefined;
 
-/** A world with more trades than are added up anew for every answer, made once in a process; the caller closes it. */
+/** A world with many trades, made once in a process; the caller closes it. */
 export function largeWorld(file: string): Db {
   if (made !== undefined) writeFileSync(file, made, { mode: 0o600 });
   const db = openDb(file);

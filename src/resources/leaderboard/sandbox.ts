@@ -3,7 +3,7 @@ import type { Profile } from '../../model/profile.ts';
 import { defaultLimits, type Handler, type SandboxCall } from '../../sandbox/http/service.ts';
 import { findProfile, followedByViewers } from '../../sandbox/social/lookup.ts';
 import { hydrateProfiles } from '../../sandbox/social/profiles.ts';
-import { commenters, ranking, type Standing, standings, standingsOf } from '../../sandbox/social/standings.ts';
+import { commenters, findStandings, rankProfiles, type Standing, standings } from '../../sandbox/social/standings.ts';
 import { windowMs } from '../../sandbox/trades/figures.ts';
 import { oneOf } from '../../sandbox/trades/trade.ts';
 import type * as endpoints from './endpoints.ts';
@@ -38,8 +38,8 @@ export const list: Handler<typeof endpoints.list> = (input, call) => {
 export const rank: Handler<typeof endpoints.rank> = (input, call) => {
   const { db, nowMs } = call;
   const id = findProfile(db, input.address, call.partner);
-  const place = ranking(db, nowMs, input).findIndex(({ profileId }) => profileId === id);
-  const [{ total, perChain } = { total: 0, perChain: {} }] = place === -1 ? [] : standingsOf(db, nowMs, [id], input);
+  const place = rankProfiles(db, nowMs, input).findIndex(({ profileId }) => profileId === id);
+  const [{ total, perChain } = { total: 0, perChain: {} }] = place === -1 ? [] : findStandings(db, nowMs, [id], input);
   return { ranking: place === -1 ? null : place + 1, pnl: { total, perChain } };
 };
 
@@ -66,7 +66,7 @@ export const copytraded: Handler<typeof endpoints.copytraded> = (input, call) =>
   const place = board.findIndex(({ profileId }) => profileId === wanted);
   const shown = board.slice(0, input.limit ?? defaultLimits.leaderboard);
   const ids = shown.map(({ profileId }) => profileId);
-  const pnls = standingsOf(db, nowMs, ids, { chains, timeframe: copyPeriod });
+  const pnls = findStandings(db, nowMs, ids, { chains, timeframe: copyPeriod });
   const traders = listTraders(call, pnls, input.viewerAddresses);
   return {
     periodStartUnix: Math.floor(startMs / 1000),

@@ -22,16 +22,10 @@ export function setMeta(db: Db, key: string, value: string): void {
   ]);
 }
 
-export function sandboxNow(db: Db, realNowMs: number): number {
-  return clockOf(db)(realNowMs);
-}
-
 /** The sandbox's time by the real one, both in Unix milliseconds, as the clock is set now. */
-export function clockOf(db: Db): (realNowMs: number) => number {
+export function sandboxNow(db: Db, realNowMs: number): number {
   const frozen = getMeta(db, 'clock.frozenMs');
-  if (frozen !== undefined) return () => Number(frozen);
-  const offsetMs = Number(getMeta(db, 'clock.offsetMs') ?? 0);
-  return (realNowMs) => realNowMs + offsetMs;
+  return frozen === undefined ? realNowMs + Number(getMeta(db, 'clock.offsetMs') ?? 0) : Number(frozen);
 }
 
 export function freezeClock(db: Db, atMs: number): void {

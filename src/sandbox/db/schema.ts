@@ -163,16 +163,6 @@ CREATE TABLE IF NOT EXISTS delivery (
 );
 CREATE INDEX IF NOT EXISTS delivery_waiting ON delivery (webhook_id, seq) WHERE state = 'waiting';
 CREATE INDEX IF NOT EXISTS delivery_event ON delivery (event_id);
-
--- Sums over the trades of a window, as of the moment in meta 'figures.atMs'; made from the trades, and gone without loss.
-CREATE TABLE IF NOT EXISTS figure (
-  days INTEGER NOT NULL,           -- length of the window
-  profile_id TEXT NOT NULL, wallet TEXT NOT NULL, chain TEXT NOT NULL,
-  pnl REAL NOT NULL, cost_usd REAL NOT NULL, volume_usd REAL NOT NULL,
-  trades INTEGER NOT NULL, exits INTEGER NOT NULL, wins INTEGER NOT NULL,
-  PRIMARY KEY (days, profile_id, wallet, chain)
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS figure_stale (profile_id TEXT PRIMARY KEY) WITHOUT ROWID;
 `;
 
 export const worldTables = [
@@ -193,6 +183,4 @@ export const worldTables = [
   'webhook_wallet',
   'event',
   'delivery',
-  'figure',
-  'figure_stale',
 ] as const;

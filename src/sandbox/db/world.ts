@@ -5,7 +5,6 @@ import { pathToFileURL } from 'node:url';
 import { finishDraft } from '../../files/database.ts';
 import { makeFolder } from '../../files/folder.ts';
 import { parseJson } from '../../model/json.ts';
-import { keptAtKey, moveFigures } from '../trades/figures.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
 import { readDemo } from './demo-file.ts';
 import { schema, worldTables } from './schema.ts';
@@ -107,7 +106,6 @@ function fill(db: Db, realNowMs: number, kind: WorldKind, attachDemo: () => void
     // Making the indexes at the end is quicker than keeping them up to date.
     const indexes = dropIndexes(db, worldTables);
     for (const table of worldTables) db.run(`INSERT INTO main.${table} SELECT * FROM demo.${table}`);
-    db.run('INSERT INTO main.meta SELECT * FROM demo.meta WHERE key = ?', [keptAtKey]);
     moveNewest(db, sandboxNow(db, realNowMs));
     for (const sql of indexes) db.run(sql);
   }
@@ -173,7 +171,6 @@ const moments: readonly (readonly [string, string])[] = [
 /** Moves every moment in the world by some milliseconds (negative: into the past); a wallet that was always tracked stays so. */
 export function moveWorld(db: Db, byMs: number): void {
   db.transaction(() => {
-    moveFigures(db, byMs);
     for (const [table, column] of moments)
       db.run(`UPDATE ${table} SET ${column} = ${column} + ? WHERE ${column} > 0`, [byMs]);
   });

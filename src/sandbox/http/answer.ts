@@ -2,8 +2,7 @@ import type { WireNames } from '../../contract/endpoint.ts';
 import { decodeRequest } from '../../contract/request.ts';
 import { type Db, isLocked } from '../../files/database.ts';
 import { parseJson } from '../../model/json.ts';
-import { clockOf, moreChains } from '../db/clock.ts';
-import { nextChangeMs } from '../trades/figures.ts';
+import { moreChains, sandboxNow } from '../db/clock.ts';
 import {
   type Answer,
   answerOf,
@@ -33,11 +32,6 @@ export interface ServiceOptions {
 
 const busy = { forMs: 20_000, napMs: 5 };
 
-interface AnswerBody {
-  text: string;
-  ignored: readonly string[];
-}
-
 /** The whole sandbox as a function: any request gets an answer, every error body is `{error}`. */
 export function answerer({
   db,
@@ -46,34 +40,27 @@ export function answerer({
   wire,
   sleep,
 }: ServiceOptions): (request: IncomingRequest) => Promise<Answer> {
-  const readPresent = keepAnswers(db, now);
   const find = createRouter(routesUnder);
-  const respond = async (request: IncomingRequest): Promise<AnswerBody> => {
+  const respond = async (request: IncomingRequest): Promise<Answer> => {
     const { target, authorization } = request;
     const { route, path } = await find(request.method, pathOf(target));
     const { endpoint } = route;
-    const { nowMs, reuse } = readPresent();
-    const make = async (): Promise<AnswerBody> => {
-      const partner = findPartner(db, authorization, endpoint.keyless === true);
-      const url = new URL(request.origin + target);
-      const body = endpoint.method === 'GET' ? undefined : readBody(await request.body());
-      const decoded = decodeRequest(endpoint, { path, query: url.searchParams, body }, wire, moreChains(db));
-      if (!decoded.ok) throw new Refusal(400, decoded.problem);
-      const ignored = [...decoded.ignored];
-      const call = { db, nowMs, partner, url, wire, ignore: (what: string) => void ignored.push(what) };
-      const answer = await whenFree(() => route.handle(decoded.input as never, call), sleep);
-      return { text: JSON.stringify(answer), ignored: [...new Set(ignored)] };
-    };
-    return route.isSteady ? reuse(JSON.stringify([authorization, request.origin, target]), make) : make();
+    const partner = findPartner(db, authorization, endpoint.keyless === true);
+    const url = new URL(request.origin + target);
+    const body = endpoint.method === 'GET' ? undefined : readBody(await request.body());
+    const decoded = decodeRequest(endpoint, { path, query: url.searchParams, body }, wire, moreChains(db));
+    if (!decoded.ok) throw new Refusal(400, decoded.problem);
+    const ignored = new Set(decoded.ignored);
+    const nowMs = sandboxNow(db, now());
+    const call = { db, nowMs, partner, url, wire, ignore: (what: string) => void ignored.add(what) };
+    const answer = await whenFree(() => route.handle(decoded.input as never, call), sleep);
+    return answerOf(
+      200,
+      JSON.stringify(answer),
+      ignored.size === 0 ? {} : { [ignoredHeader]: headerText([...ignored]) },
+    );
   };
-  return async (request) => {
-    try {
-      const { text, ignored } = await respond(request);
-      return answerOf(200, text, ignored.length === 0 ? {} : { [ignoredHeader]: headerText(ignored) });
-    } catch (error) {
-      return refused(error);
-    }
-  };
+  return (request) => respond(request).catch(refused);
 }
 
 /**
@@ -164,52 +151,4 @@ function headerText(names: readonly string[]): string {
   const max = 20;
   const shown = names.slice(0, max).map((name) => printable(name.slice(0, 80)).replaceAll(',', '%2C'));
   return [...shown, ...(names.length > max ? [`(${names.length - max}-more)`] : [])].join(',');
-}
-
-/** Characters of all answers that are kept at once, and of the longest that is. */
-const maxKept = 32 * 1024 * 1024;
-const maxAnswer = 1024 * 1024;
-
-/** What holds as long as the data stay as they are and the clock passes no moment that changes an answer. */
-interface Period {
-  version: string;
-  clock: (realNowMs: number) => number;
-  fromMs: number;
-  /** Found when it is first needed, by the second request. */
-  untilMs?: number;
-  answers: Map<string, AnswerBody>;
-  size: number;
-}
-
-/** Keeps answers as long as they would be given again; what another process writes counts at once. To be called once a request. */
-function keepAnswers(db: Db, realNow: () => number) {
-  let last: Period | undefined;
-  const holdsAt = (period: Period, nowMs: number): boolean => {
-    if (nowMs < period.fromMs) return false;
-    period.untilMs ??= nextChangeMs(db, period.fromMs);
-    return nowMs < period.untilMs;
-  };
-  return () => {
-    const version = db.version();
-    const known = last?.version === version ? last : undefined;
-    const clock = known?.clock ?? clockOf(db);
-    const nowMs = clock(realNow());
-    const period: Period =
-      known !== undefined && holdsAt(known, nowMs)
-        ? known
-        : { version, clock, fromMs: nowMs, answers: new Map(), size: 0 };
-    last = period;
-    const reuse = async (question: string, make: () => Promise<AnswerBody>): Promise<AnswerBody> => {
-      const kept = period.answers.get(question);
-      if (kept !== undefined) return kept;
-      const made = await make();
-      const { length } = made.text;
-      if (db.version() === version && length <= maxAnswer && period.size + length <= maxKept) {
-        period.answers.set(question, made);
-        period.size += length;
-      }
-      return made;
-    };
-    return { nowMs, reuse };
-  };
 }

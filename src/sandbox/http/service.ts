@@ -29,8 +29,6 @@ export type Handler<E extends { params: Params; answer: z.ZodType }> = (
 export interface Route {
   endpoint: Endpoint;
   handle: (input: never, call: SandboxCall) => unknown;
-  /** The answer changes with the data and the windows of time alone, and so may be given again as it is. */
-  isSteady?: boolean;
 }
 
 /** Items in an answer when the request does not say how many. */

@@ -1,8 +1,8 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { getMeta } from '../db/clock.ts';
 import type { Db } from '../db/store.ts';
-import { figuresAt, type Timeframe, unionOf, windowMs } from '../trades/figures.ts';
-import { oneOf } from '../trades/trade.ts';
+import { type Timeframe, tradesOfWallets, windowFigures, windowMs } from '../trades/figures.ts';
+import { groupBy, oneOf } from '../trades/trade.ts';
 
 /** Public eligibility of the real service (wire-facts, threshold): at least 3 swaps of at least 500 USD in 7 days. */
 const publicRule = { swaps: 3, usd: 500, withinMs: windowMs['7d'] };
@@ -20,59 +20,48 @@ export interface Board {
   timeframe?: Timeframe | undefined;
   onlyWithComments?: boolean | undefined;
   limit?: number | undefined;
-  /** Nobody asks for this moment again. */
-  isPassing?: boolean;
 }
 
 /** The leaderboard, best first by `total` (realized USD over the chains), ties by profile id. */
 export function standings(db: Db, nowMs: number, board: Board): Standing[] {
-  const ids = ranking(db, nowMs, board).map(({ profileId }) => profileId);
-  return standingsOf(db, nowMs, ids, board).sort((a, b) => b.total - a.total || (a.profileId < b.profileId ? -1 : 1));
+  const ids = rankProfiles(db, nowMs, board).map(({ profileId }) => profileId);
+  return findStandings(db, nowMs, ids, board).sort((a, b) => b.total - a.total || (a.profileId < b.profileId ? -1 : 1));
 }
 
 /** The same board without its chains: each profile and its total. */
-export function ranking(db: Db, nowMs: number, board: Board): Omit<Standing, 'perChain'>[] {
-  const {
-    chains = leaderboardChains,
-    timeframe = defaultTimeframe,
-    onlyWithComments,
-    limit = -1,
-    isPassing = false,
-  } = board;
+export function rankProfiles(db: Db, nowMs: number, board: Board): Omit<Standing, 'perChain'>[] {
+  const { chains = leaderboardChains, timeframe = defaultTimeframe, onlyWithComments, limit = -1 } = board;
   const conditions = [
     ...(getMeta(db, 'eligibility') === 'public' ? [eligible(db, nowMs)] : []),
     ...(onlyWithComments === true ? [commenters(db, nowMs)] : []),
   ].map((ids) => JSON.stringify([...ids]));
-  const only = `chain ${oneOf} ${`AND profile_id ${oneOf} `.repeat(conditions.length)}`;
-  // Each table by itself: that of the kept sums is then read along its key.
-  const totals = figuresAt(db, timeframe, nowMs, { isPassing }).map(({ sql, params }) => ({
-    sql: `SELECT profile_id AS profileId, sum(pnl) AS total FROM (${sql}) WHERE ${only} GROUP BY profile_id`,
-    params: [...params, JSON.stringify(chains), ...conditions],
-  }));
-  const { sql, params } = unionOf(totals);
-  return db.all(`${sql} ORDER BY total DESC, profileId LIMIT ?`, [...params, limit]);
+  return db.all(
+    `SELECT w.profile_id AS profileId, sum(t.realized_usd) AS total FROM ${tradesOfWallets}
+     WHERE t.at_ms > ? AND t.at_ms <= ? AND t.chain ${oneOf} ${`AND w.profile_id ${oneOf} `.repeat(conditions.length)}
+     GROUP BY w.profile_id ORDER BY total DESC, profileId LIMIT ?`,
+    [nowMs - windowMs[timeframe], nowMs, JSON.stringify(chains), ...conditions, limit],
+  );
 }
 
 /** What some profiles, in their order, realized on the chains of a board, wherever they stand on it. `total` is the sum of `perChain`. */
-export function standingsOf(
+export function findStandings(
   db: Db,
   nowMs: number,
   profileIds: readonly string[],
   { chains = leaderboardChains, timeframe = defaultTimeframe }: Board,
 ): Standing[] {
-  const { sql, params } = unionOf(figuresAt(db, timeframe, nowMs, { profileIds }));
-  const rows = db.all<{ profileId: string; chain: LeaderboardChain; pnl: number }>(
-    `SELECT profile_id AS profileId, chain, sum(pnl) AS pnl FROM (${sql}) WHERE chain ${oneOf} GROUP BY profile_id, chain`,
-    [...params, JSON.stringify(chains)],
-  );
-  const standings = new Map<string, Standing>(profileIds.map((id) => [id, { profileId: id, total: 0, perChain: {} }]));
-  for (const { profileId, chain, pnl } of rows) {
-    const standing = standings.get(profileId);
-    if (standing === undefined) continue;
-    standing.perChain[chain] = pnl;
-    standing.total += pnl;
-  }
-  return [...standings.values()];
+  const rows = groupBy(windowFigures(db, timeframe, nowMs, profileIds), ({ profileId }) => profileId);
+  return profileIds.map((profileId) => {
+    const standing: Standing = { profileId, total: 0, perChain: {} };
+    for (const chain of [...chains].sort()) {
+      const own = rows.get(profileId)?.filter((row) => row.chain === chain) ?? [];
+      if (own.length === 0) continue;
+      const usd = own.reduce((sum, { pnl }) => sum + pnl, 0);
+      standing.perChain[chain] = usd;
+      standing.total += usd;
+    }
+    return standing;
+  });
 }
 
 function eligible(db: Db, nowMs: number): Set<string> {
@@ -125,7 +114,7 @@ export function recommendedTrades(
     [snapshot],
   )?.atMs;
   if (newestMs === undefined) return [];
-  const best = ranking(db, newestMs, { timeframe: '7d', limit: bigEntry.traders + 1, isPassing: true })
+  const best = rankProfiles(db, newestMs, { timeframe: '7d', limit: bigEntry.traders + 1 })
     .filter(({ profileId, total }) => profileId !== actorId && total > 0)
     .slice(0, bigEntry.traders)
     .map(({ profileId }) => profileId);

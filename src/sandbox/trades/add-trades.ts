@@ -12,7 +12,6 @@ import { storeTradeEvents } from '../deliver/events.ts';
 import { digestOf } from '../seeded.ts';
 import { matchCopies } from '../social/comments.ts';
 import { addWallet, storedToken } from '../social/lookup.ts';
-import { markFiguresStale } from './figures.ts';
 import { type AddedTrade, heldOf, openLines } from './position-lines.ts';
 import { openFromUsd } from './positions.ts';
 import { type LiveTrade, type MadeTrade, oneOf, type Trade } from './trade.ts';
@@ -204,7 +203,6 @@ export function openBook(db: Db, { maxHeld = 300_000, dropStored = queryStored(d
       for (const ofChain of tokens.values()) for (const token of ofChain.values()) saveToken(db, token);
       for (const [trader, atMs] of wallets) addWallet(db, trader, atMs);
       lines.finish();
-      markFiguresStale(db, [...wallets.keys()]);
       matchCopies(db, ids);
       return ids;
     },
