@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readStateFile, replaceFile } from '../files/durable-file.ts';
+import { makeFolder } from '../files/folder.ts';
 import { tryParseJson } from '../model/json.ts';
 
 const schema = z.object({
@@ -20,7 +21,7 @@ export type FailedCommand = z.output<typeof schema>;
 
 /** Errors: those of the file system. */
 export function keepFailedCommand(folder: string, failed: FailedCommand): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   replaceFile(findFile(folder), JSON.stringify(failed));
 }
 

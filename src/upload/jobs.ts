@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';

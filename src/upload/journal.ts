@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { SotraError } from '../errors.ts';
 import { readStateFile, syncFolder } from '../files/durable-file.ts';
+import { makeFolder } from '../files/folder.ts';
 import { damagedLine, openLog, otherVersion, readEntries } from '../files/log-file.ts';
 import { chunkSize } from '../resources/webhook/endpoints.ts';
 
@@ -204,7 +205,7 @@ export type Journal = ReturnType<typeof openJournal>;
 
 /** A job's journal, open to be written; `state` follows it. A plan that it does not begin with yet is its first line. */
 export function openJournal(folder: string, earlier: JobState | undefined, plan: Plan) {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const log = openLog(journalFile(folder));
   syncFolder(dirname(folder));
   let state = earlier;
