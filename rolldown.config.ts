@@ -114,7 +114,6 @@ export default defineConfig({
     main: 'src/main.ts',
     program: 'src/program.ts',
     'jq-thread': 'src/output/jq-thread.ts',
-    'inbox-thread': 'src/inbox/embedded/inbox-thread.ts',
     sandbox: 'src/library/sandbox.ts',
   },
   platform: 'node',

@@ -5,7 +5,6 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { openEmbedded } from '../src/inbox/embedded/embedded-inbox.ts';
@@ -57,14 +56,13 @@ function longestTask(tab: Page): Promise<number> {
 
 async function fill(): Promise<void> {
   const world = {
-    startThread: async (name: string) => new Worker(join(process.cwd(), `dist/${name}.cjs`)),
     now: Date.now,
     sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }),
     pid: process.pid,
     system: { node: process.versions.node, platform: process.platform, isAlive: () => true, startOf: () => '' },
   };
   const at = join(folder, 'webhook', 'inbox', 'default');
-  const inbox = await openEmbedded({ folder: at, name: 'default', listens: false, world });
+  const inbox = openEmbedded({ folder: at, name: 'default', listens: false, onDamaged: () => undefined, world });
   const bodyOf = (id: number) => Buffer.from(`{"events":[{"eventId":"e${id}","eventType":"new-feed-item"}]}`);
   const made = Array.from({ length: deliveries }, (_, id) => ({
     webhook: '/#1',

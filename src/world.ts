@@ -107,7 +107,7 @@ export interface World {
     logFile?: string,
   ) => Promise<{ exitCode: () => number | null; stop: () => void }>;
   /** Starts a file of this program on a thread without environment or output. */
-  startThread: (name: 'jq-thread' | 'inbox-thread') => Promise<Worker>;
+  startThread: (name: 'jq-thread') => Promise<Worker>;
   pid: number;
   system: System;
   /** To be called before each page of a long walk, which makes garbage page by page and keeps none of it. */

@@ -1,5 +1,6 @@
 import { accessSync, closeSync, constants, fsyncSync, openSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import Libsql from 'libsql';
 import { parseJson } from '../model/json.ts';
 import { refuseOther } from './durable-file.ts';
@@ -39,6 +40,8 @@ interface DatabaseOptions {
   isDraft?: boolean;
   /** Free pages can be given back to the disk. */
   shrinks?: boolean;
+  /** A commit that returned survives the end of the machine too. */
+  isSynced?: boolean;
   /** Looks at what is there before anything is written; throws to refuse it. */
   check: (db: Db) => void;
 }
@@ -60,13 +63,33 @@ export function openDatabase(file: string, options: DatabaseOptions): Db {
     if (options.shrinks && describeDatabase(db).tables.length === 0) raw.exec('PRAGMA auto_vacuum = INCREMENTAL');
     if (options.isDraft) raw.exec('PRAGMA journal_mode = OFF');
     else useWal(raw);
-    // A crash of the machine may take the last commits, unless the log is synced before.
-    raw.exec(`PRAGMA synchronous = ${options.isDraft ? 'OFF' : 'NORMAL'}`);
+    // With NORMAL a crash of the machine may take the last commits.
+    raw.exec(`PRAGMA synchronous = ${options.isDraft ? 'OFF' : options.isSynced ? 'FULL' : 'NORMAL'}`);
     raw.exec(`PRAGMA cache_size = -${options.cacheKib}`);
     raw.exec(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`);
     return db;
   } catch (error) {
     raw?.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens a database that lies where nothing can be written, such as a backup, with what its log holds. Nobody may write to it meanwhile.
+ * Errors: those of the file system, of SQLite, and of `check`.
+ */
+export function openReadOnly(file: string, check: (db: Db) => void): Db {
+  refuseOther(file, statSync(file));
+  const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  // Locks and the index of the log are files that cannot be made: the first way goes without locks and keeps the index in memory.
+  const raw = new Libsql(`${pathToFileURL(file)}?${hasLog ? 'mode=ro&vfs=unix-none' : 'immutable=1'}`);
+  try {
+    raw.exec('PRAGMA locking_mode = EXCLUSIVE');
+    const db = wrap(raw, file);
+    check(db);
+    return db;
+  } catch (error) {
+    raw.close();
     throw error;
   }
 }
@@ -142,6 +165,11 @@ export function isLocked(error: unknown): boolean {
 /** Whether the disk, or what the database may take of it, is full: nothing was done. */
 export function isFull(error: unknown): boolean {
   return ['SQLITE_FULL', 'SQLITE_IOERR_WRITE'].includes(codeOf(error));
+}
+
+/** Whether bytes of the database are not as they were written. */
+export function isDamage(error: unknown): boolean {
+  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error));
 }
 
 /** What SQLite calls an error, such as `SQLITE_BUSY`, or the system, such as `EACCES`; empty for others. */

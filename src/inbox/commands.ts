@@ -73,10 +73,10 @@ const listen = defineCommand({
   summary: 'Receive deliveries: verify, store, show and forward each event',
   description:
     'Answers 2xx only when an event is safe on disk, 503 where it cannot be stored (a full disk) and 401 to a request\n' +
-    'without a fitting signature, so webhook validate succeeds. An event that comes twice is stored and shown once. Forwarding keeps bytes\n' +
-    'and headers (not those of the connection) and the order per webhook; it repeats until a delivery is accepted and continues at the next\n' +
-    'start. Its outcomes are lines on stderr, also with --json: -> 200 in 12 ms http://... On 127.0.0.1 unless --host says otherwise. With\n' +
-    '--json one object an event. webhook verify says why a signature does not fit.\n' +
+    'without a fitting signature, so webhook validate succeeds. An event that comes twice is stored and shown once\n' +
+    '(--repeats-within). Forwarding keeps bytes and headers (not those of the connection) and the order per webhook; it repeats until a\n' +
+    'delivery is accepted and continues at the next start. Its outcomes are lines on stderr, also with --json: -> 200 in 12 ms\n' +
+    'http://... On 127.0.0.1 unless --host says otherwise. With --json one object an event. webhook verify says why a signature does not fit.\n' +
     'What was answered 2xx survives a crash and, where the disk keeps what it says it wrote, a power cut; after one, the last few forwarded\n' +
     'deliveries may be forwarded again. Once --keep has removed an event, it counts as new if it comes again.',
   params: {
@@ -92,7 +92,11 @@ const listen = defineCommand({
     ),
     keep: local(
       z.array(z.string().refine(isKept, 'must be a time such as 30d or a size from 1MB on, such as 5GB')).optional(),
-      'remove what is older, or the oldest of what takes more space, and never what waits to be forwarded',
+      'remove what is older, or the oldest of what takes more space, and never what waits to be forwarded (503 at twice the size)',
+    ),
+    repeatsWithin: option.duration(
+      'an event that comes again within this time is a repeat (default 7d); an --inbox knows each for as long as it is kept',
+      '7d or 30d',
     ),
     ...store,
     ui: option.flag('show what comes on a page of this machine, also why requests are refused'),
@@ -107,10 +111,12 @@ const listen = defineCommand({
   ],
   uses: ['repeats'],
   exitCodes: [3, 9, 130],
-  run: async ({ tolerance: within, maxDelivery: max, keep, ...input }, context) => {
+  run: async ({ tolerance: within, maxDelivery: max, keep, repeatsWithin, ...input }, context) => {
     const { listenForEvents } = await import('./run-listen.ts');
     const maxBytes = max === undefined ? undefined : parseSize(max);
-    return listenForEvents({ ...input, toleranceMs: toleranceMs(within), maxBytes, keep: keepLimits(keep) }, context);
+    const limits = { toleranceMs: toleranceMs(within), maxBytes, keep: keepLimits(keep) };
+    const repeatsMs = repeatsWithin === undefined ? undefined : parseDuration(repeatsWithin);
+    return listenForEvents({ ...input, ...limits, repeatsMs }, context);
   },
 });
 

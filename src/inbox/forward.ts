@@ -36,10 +36,14 @@ export async function startForwarder({ inbox, targets, context, onDiskError }: F
   const wait = (ms: number) => sleep(ms, stopping.signal).catch(() => undefined);
 
   /** How it ended; `undefined` where the forwarder stops before. */
-  const send = async ({ delivery, lost }: Claim, { url }: Target): Promise<Omit<Forward, 'url'> | undefined> => {
+  const send = async (
+    { delivery, lost, failed }: Claim,
+    { url }: Target,
+  ): Promise<Omit<Forward, 'url'> | undefined> => {
     const name = hideUrlSecrets(url);
     const event = eventNames(delivery.events.map(({ eventId }) => eventId));
     let refusals = 0;
+    let said: string | null = null;
     for (let tries = 1; !stopping.signal.aborted && lost?.aborted !== true; tries += 1) {
       const sentMs = now();
       const outcome = await forward(url, delivery, { answerMs: forwardMs, agent, signal: stopping.signal });
@@ -59,10 +63,13 @@ export async function startForwarder({ inbox, targets, context, onDiskError }: F
       if (stopping.signal.aborted) return undefined;
       if (outcome.unsendable) return skip(`cannot be sent (${error})`);
       if (tries > retries) return skip(`was not accepted (${error})`);
-      if (tries === 1 || tries % 50 === 0) warn(`${line}; it is sent again until it is accepted`);
+      if (error !== said) warn(`${line}; it is sent again until it is accepted`);
+      said = error;
       if (isRefusal(status ?? 0)) refusals += 1;
       if (refusals >= maxRefusals) return skip(`is refused (${error})`);
-      await wait(computeBackoff(policies.forward, tries));
+      const waitMs = computeBackoff(policies.forward, tries);
+      failed?.({ status, tries, atMs, error: error ?? '', nextMs: atMs + waitMs });
+      await wait(waitMs);
     }
     return undefined;
   };

@@ -8,9 +8,6 @@ export interface HourCounts
   hour: number;
   /** How many deliveries were forwarded, by the bucket of their time. */
   latencies: Record<number, number>;
-  /** Of what was received, where all deliveries are numbered in one sequence. */
-  firstSeq?: number;
-  lastSeq?: number;
 }
 
 /** The counts of the hour of a moment, made if absent. */
@@ -33,6 +30,16 @@ export function countForward(
   if (outcome !== 'forwarded') return;
   const bucket = latencyBucket(atMs - arrivedMs);
   counts.latencies[bucket] = (counts.latencies[bucket] ?? 0) + 1;
+}
+
+/** The sum of two counts of an hour. */
+export function addCounts(counts: HourCounts, more: HourCounts): HourCounts {
+  const latencies = { ...counts.latencies };
+  for (const [bucket, count] of Object.entries(more.latencies))
+    latencies[Number(bucket)] = (latencies[Number(bucket)] ?? 0) + count;
+  const sum = { ...counts, latencies };
+  for (const key of ['received', 'refusedSignatures', 'forwarded', 'refused'] as const) sum[key] += more[key];
+  return sum;
 }
 
 /** Counts as they are shown. */

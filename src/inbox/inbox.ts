@@ -53,6 +53,22 @@ export interface Forward {
   atMs: number;
 }
 
+/** A try that failed; the delivery is sent again. */
+export interface FailedTry extends Pick<Forward, 'status' | 'tries' | 'atMs'> {
+  error: string;
+  /** When it is sent again. */
+  nextMs: number;
+}
+
+/** What a target does not take at the moment: of each webhook the delivery that the others wait behind. */
+export interface Retry extends FailedTry {
+  url: string;
+  webhook: string;
+  seq: number;
+  /** When the delivery came. */
+  arrivedMs: number;
+}
+
 /** One delivery for one target, held until it is settled or released. */
 export interface Claim {
   delivery: StoredDelivery;
@@ -61,6 +77,8 @@ export interface Claim {
    * deliveries and loses none. Errors: `local-file` where marks cannot be stored; then the same call is made again.
    */
   settle: (forward: Omit<Forward, 'url'>) => Promise<void>;
+  /** Says that a try failed, so that other processes can tell; known soon, and until it is settled. */
+  failed?: (failedTry: FailedTry) => void;
   /** Leaves it to whoever takes next. */
   release: () => void;
   /** Another process took it over: this one need not go on. */
@@ -115,6 +133,9 @@ export interface KeepLimits {
   bytes?: number | undefined;
 }
 
+/** Called with a sentence that names a record that cannot be read: it is left out, and the rest goes on. */
+export type OnDamaged = (what: string) => void;
+
 /**
  * Stores deliveries, each event once, and hands them to those who forward them. Errors of every call: `local-file` or `config` naming the
  * store, where it cannot be used.
@@ -141,6 +162,8 @@ export interface Inbox {
    * webhook at a time, in order. Ends with the signal. Errors: `locked` where another process takes them.
    */
   take: (target: Target, signal: AbortSignal) => AsyncIterable<Claim>;
+  /** What is sent again just now, or will be at the next start. */
+  retries?: () => Promise<Retry[]>;
   /** How many deliveries wait for these targets, one counted for each. */
   waiting: (targets: readonly Target[]) => Promise<number>;
   /** The stored events, newest first. */
@@ -150,7 +173,10 @@ export interface Inbox {
   /** The deliveries that hold such events, oldest first; `events` of each are those that fit. */
   deliveries: (query: EventQuery | { ids: readonly string[] }) => AsyncIterable<StoredDelivery>;
   stats: (query: Pick<EventQuery, 'sinceMs' | 'untilMs' | 'webhook'>) => Promise<HourStats[]>;
-  /** Removes what exceeds the limits and gives its space back; resolves with the number of deliveries removed. */
+  /**
+   * Removes what exceeds the limits and gives its space back; resolves with the number of deliveries removed. An inbox of this machine keeps
+   * the size from then on by itself: it refuses deliveries where it would take twice as much.
+   */
   keep: (limits: KeepLimits, nowMs: number) => Promise<number>;
   close: () => Promise<void>;
 }

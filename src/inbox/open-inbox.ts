@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { SotraError, usageError } from '../errors.ts';
+import { exitCodeOf, SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
 import { chosenContext, readEnv } from '../setup/settings.ts';
 import { openEmbedded } from './embedded/embedded-inbox.ts';
-import type { Inbox } from './inbox.ts';
+import type { Inbox, OnDamaged } from './inbox.ts';
 import { type NatsAddress, readNatsAddress } from './nats/address.ts';
 
 /** Which inbox a command speaks to. */
@@ -21,15 +21,46 @@ export interface InboxPlace {
 
 const defaultName = 'default';
 
-/** Opens an inbox, made if absent; `listens`: to store what comes. Errors: `locked`, `local-file`. */
-export async function openInbox(place: InboxPlace, context: Context, { listens = false } = {}): Promise<Inbox> {
+interface OpenOptions {
+  /** To store what comes. */
+  listens?: boolean;
+  /** How long a repeat is known as one, at least; of a store of this machine. */
+  repeatsMs?: number | undefined;
+  /** Told of each record that cannot be read, after the warning. */
+  onDamaged?: OnDamaged;
+}
+
+/** Opens an inbox, made if absent; warns of each record that cannot be read. Errors: `locked`, `local-file`. */
+export async function openInbox(place: InboxPlace, context: Context, options: OpenOptions = {}): Promise<Inbox> {
   const cluster = await clusterOf(place, context);
+  const onDamaged = warnOfDamage(context, options.onDamaged);
+  if (cluster !== undefined && options.repeatsMs !== undefined)
+    throw usageError(
+      '--repeats-within is for a store of this machine: an --inbox knows a repeat for as long as it keeps the event',
+      'Omit it.',
+    );
   if (cluster !== undefined) {
     const { openNats } = await import('./nats/nats-inbox.ts');
     return openNats({ ...cluster, world: context.world, warn: context.warn });
   }
   const name = place.name ?? defaultName;
-  return openEmbedded({ folder: join(await storesFolder(context), name), name, listens, world: context.world });
+  const folder = join(await storesFolder(context), name);
+  return openEmbedded({ folder, name, ...options, onDamaged, world: context.world });
+}
+
+/** Damage is told in full this often. */
+const maxTold = 20;
+
+/** Warns once of each record, and of many in short. */
+function warnOfDamage({ warn }: Context, tell: OnDamaged = () => undefined): OnDamaged {
+  const told = new Set<string>();
+  return (what) => {
+    if (told.has(what)) return;
+    told.add(what);
+    if (told.size <= maxTold) warn(what);
+    else if (told.size === maxTold + 1) warn('more records are damaged');
+    tell(what);
+  };
 }
 
 /**
@@ -52,9 +83,16 @@ export async function withInbox<R extends Result = Result>(
       hint: known.length === 0 ? 'sotra webhook listen stores deliveries.' : `Known: ${known.join(', ')}.`,
     });
   }
-  const inbox = await openInbox(place, context);
+  let isDamaged = false;
+  const inbox = await openInbox(place, context, {
+    onDamaged: () => {
+      isDamaged = true;
+    },
+  });
   try {
-    return await act(inbox);
+    const result = await act(inbox);
+    // What could be read is shown all the same.
+    return isDamaged && result.kind === 'answer' ? { ...result, exitCode: exitCodeOf['local-file'] } : result;
   } finally {
     await inbox.close();
   }

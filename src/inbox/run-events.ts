@@ -6,6 +6,7 @@ import type { PostOutcome } from '../http/post-delivery.ts';
 import { deliveryPreview, maskHeader } from '../http/preview.ts';
 import { computeBackoff, policies } from '../http/retry.ts';
 import { normalizeAddress } from '../model/address.ts';
+import { formatTime } from '../output/format.ts';
 import { readOwnSecrets } from '../resources/webhook/secrets.ts';
 import { describeAge, verdict as verdictView } from '../resources/webhook/view.ts';
 import { describeEvent } from './events.ts';
@@ -14,6 +15,7 @@ import {
   type Delivery,
   type EventQuery,
   type EventStatus,
+  type HourStats,
   type Inbox,
   maxDeliveryBytes,
   pathOf,
@@ -62,8 +64,17 @@ export async function showEvents(input: EventsInput, context: Context): Promise<
       rows.push(rowOf(event));
     }
     const notes = hasMore ? ['Older ones are stored too: --limit or --since shows more.'] : [];
+    if (input.status === 'waiting') notes.push(...(await retryNotes(inbox)));
     return { kind: 'answer', answer: rows, view: eventsView, notes };
   });
+}
+
+/** What is sent again just now, a line each. */
+async function retryNotes(inbox: Inbox): Promise<string[]> {
+  return ((await inbox.retries?.()) ?? []).map(
+    ({ url, webhook, error, tries, nextMs }) =>
+      `${url} does not take ${webhook}: ${error}; ${tries} tries, the next at ${formatTime(Math.floor(nextMs / 1000))}`,
+  );
 }
 
 /** New events as they are stored, until Ctrl-C or a signal. Errors: `usage` for what only stored events have. */
@@ -107,11 +118,12 @@ const defaultStatsSince = '24h';
 /** What was received and forwarded, by webhook and hour, oldest first. Errors: `not-found` for a store that does not exist. */
 export async function showStats(input: StatsInput, context: Context): Promise<Result & { kind: 'answer' }> {
   const times = timesOf({ since: input.since ?? defaultStatsSince, until: input.until }, context.world.now());
-  const none = () => ({ kind: 'answer' as const, answer: [], view: statsView });
+  const none = () => ({ kind: 'answer' as const, answer: [] as HourStats[], view: statsView, notes: [] as string[] });
   return withInbox(input, context, none, async (inbox) => ({
     kind: 'answer' as const,
     answer: await inbox.stats({ ...times, webhook: input.webhook }),
     view: statsView,
+    notes: await retryNotes(inbox),
   }));
 }
 
@@ -143,7 +155,7 @@ export async function showEvent(input: ShowInput, context: Context): Promise<Res
       const { event, ...row } = rowOf(stored);
       const { forwards } = stored;
       const answer: ShownEvent = { ...row, verification, headers: pairs, body: body.toString(), event, forwards };
-      return { kind: 'answer', answer, view: shown };
+      return { kind: 'answer', answer, view: shown, notes: stored.status === 'waiting' ? await retryNotes(inbox) : [] };
     }
     return none();
   });

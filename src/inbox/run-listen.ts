@@ -23,6 +23,7 @@ interface ListenInput extends InboxPlace, TargetInput {
   toleranceMs: number | undefined;
   maxBytes: number | undefined;
   keep: KeepLimits;
+  repeatsMs: number | undefined;
   readyFile?: string | undefined;
   ui?: boolean | undefined;
   open?: boolean | undefined;
@@ -36,7 +37,7 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
   if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
   const secrets = readNamedSecrets(input.secretFile, context);
   const targets = targetsOf(input);
-  const inbox = await openInbox(input, context, { listens: true });
+  const inbox = await openInbox(input, context, { listens: true, repeatsMs: input.repeatsMs });
   try {
     context.stream();
     await receive(inbox, { input, targets, secrets, context });

@@ -17,8 +17,8 @@ const changed = (sql: string, says: string) => ({
 });
 
 const faults: Record<string, { make: (folder: string) => Promise<string>; says: string }> = {
-  'is of a newer sotra': changed('PRAGMA user_version = 99', 'is of a newer version of sotra (99, not 3)'),
-  'is of an older sotra': changed('PRAGMA user_version = 2', 'is of an older version of sotra (2, not 3)'),
+  'is of a newer sotra': changed('PRAGMA user_version = 99', 'is of a newer version of sotra (99, not 4)'),
+  'is of an older sotra': changed('PRAGMA user_version = 3', 'is of an older version of sotra (3, not 4)'),
   'is the database of another program': changed('DROP TABLE delivery', 'is a database of another program'),
   'has lost its beginning': {
     make: async (folder) => {

@@ -120,8 +120,6 @@ test('every file that somebody names is opened in one place', () => {
     'files/database.ts',
     'files/durable-file.ts',
     'files/source.ts',
-    'inbox/embedded/checkpoints.ts',
-    'inbox/embedded/store.ts',
     'main.ts',
     'output/jq-thread.ts',
     'pages/serve.ts',

@@ -1,14 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { type Db, describeDatabase, openDatabase } from '../../src/files/database.ts';
 import { openEmbedded } from '../../src/inbox/embedded/embedded-inbox.ts';
-import { storeFile } from '../../src/inbox/embedded/store.ts';
 import type { Delivery, Inbox } from '../../src/inbox/inbox.ts';
 
 const world: Parameters<typeof openEmbedded>[0]['world'] = {
-  startThread: async (name) => new Worker(new URL(`../../dist/${name}.cjs`, import.meta.url)),
   now: Date.now,
   sleep: (ms, signal) => delay(ms, undefined, { signal }),
   pid: process.pid,
@@ -16,19 +13,17 @@ const world: Parameters<typeof openEmbedded>[0]['world'] = {
 };
 
 /** The embedded inbox of a folder, opened in this process. */
-export const openInboxOf = (
-  folder: string,
-  listens = false,
-  { logBytes, ...clock }: Partial<typeof world> & { logBytes?: number } = {},
-): Promise<Inbox> =>
-  openEmbedded({ folder, name: 'default', listens, ...(logBytes && { logBytes }), world: { ...world, ...clock } });
+export const openInboxOf = (folder: string, listens = false, clock: Partial<typeof world> = {}): Inbox =>
+  openEmbedded({ folder, name: 'default', listens, onDamaged: () => undefined, world: { ...world, ...clock } });
 
 /** Where a listener with this data directory has its default store. */
 export const inboxFolderOf = (dataFolder: string) => join(dataFolder, 'webhook', 'inbox', 'default');
 
+const storeFileOf = (dataFolder: string) => join(inboxFolderOf(dataFolder), 'inbox.db');
+
 /** Stores deliveries in the default inbox of a data directory, as a listener would. */
 export async function fillInbox(dataFolder: string, deliveries: readonly Partial<Delivery>[]): Promise<void> {
-  const inbox = await openInboxOf(inboxFolderOf(dataFolder));
+  const inbox = openInboxOf(inboxFolderOf(dataFolder));
   const given = { webhook: '/#1', atMs: 1, headers: [], body: Buffer.from('{}') };
   await inbox.store(deliveries.map((each) => ({ ...given, ...each })));
   await inbox.close();
@@ -36,7 +31,7 @@ export async function fillInbox(dataFolder: string, deliveries: readonly Partial
 
 /** The ids of the events in the default inbox of a data directory, in the order in which they were stored; also while a listener runs. */
 export function storedIds(dataFolder: string): string[] {
-  if (!existsSync(storeFile(inboxFolderOf(dataFolder)))) return [];
+  if (!existsSync(storeFileOf(dataFolder))) return [];
   return withStore(dataFolder, (db) => {
     // A listener that was killed early may have made no tables.
     if (!describeDatabase(db).tables.includes('delivery')) return [];
@@ -55,7 +50,7 @@ export function changeStore(dataFolder: string, sql: string): void {
 
 function withStore<T>(dataFolder: string, act: (db: Db) => T): T {
   const options = { pageBytes: 8192, cacheKib: 1024, checkpointPages: 1000 } as const;
-  const db = openDatabase(storeFile(inboxFolderOf(dataFolder)), { ...options, check: () => undefined });
+  const db = openDatabase(storeFileOf(dataFolder), { ...options, check: () => undefined });
   try {
     return act(db);
   } finally {

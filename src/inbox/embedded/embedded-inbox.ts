@@ -3,17 +3,17 @@ import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../files/database.ts';
 import { makeFolder } from '../../files/folder.ts';
 import { takeLock } from '../../files/lock.ts';
-import { hourMs } from '../../model/duration.ts';
+import { dayMs, hourMs } from '../../model/duration.ts';
 import type { World } from '../../world.ts';
-import type { Claim, EventQuery, Inbox, StoredEvent, Target } from '../inbox.ts';
-import { webhookAt } from '../query.ts';
-import { startCheckpoints } from './checkpoints.ts';
-import { hourStats } from './hours.ts';
-import { queryDeliveries, queryEvents, queryNew } from './queries.ts';
-import { openStore, storeError, storeFile } from './store.ts';
-import { type Bell, takeDeliveries } from './take.ts';
-import { countWaiting, newestSeq } from './waiting.ts';
-import { startWriter, type Writer } from './writer.ts';
+import type { Claim, EventQuery, Inbox, OnDamaged, StoredEvent, Target } from '../inbox.ts';
+import { askedEvents, webhookAt } from '../query.ts';
+import { isFor } from '../route.ts';
+import { checkStored } from './check.ts';
+import { countWaiting, eventsIn, hourStats, queryDeliveries, queryEvents, seqsAfter, statusOf } from './queries.ts';
+import { findTarget, readRetries, readWebhooks } from './rows.ts';
+import { naming, openStore, type Store, storeError } from './store.ts';
+import { type Bell, createTaker, type Taker } from './take.ts';
+import { type NewDelivery, newestSeq, startWriter, type Writer } from './writer.ts';
 
 interface EmbeddedOptions {
   folder: string;
@@ -21,139 +21,183 @@ interface EmbeddedOptions {
   name: string;
   /** The one process that stores deliveries. Errors: `locked` where another is. */
   listens?: boolean;
-  logBytes?: number;
-  world: Pick<World, 'startThread' | 'now' | 'sleep' | 'pid' | 'system'>;
+  /** How long a repeat is known as one, at least. */
+  repeatsMs?: number | undefined;
+  onDamaged: OnDamaged;
+  world: Pick<World, 'now' | 'sleep' | 'pid' | 'system'>;
 }
 
-/** A page of the index of ids is then written into the store less often than once an event. */
-const maxLogBytes = 128 * 1024 * 1024;
 /** How soon a process sees what another one stored. */
 const pollMs = 200;
+const defaultRepeatsMs = 7 * dayMs;
 
 /** Opens the inbox of a folder, made if absent. Errors: `locked`; `local-file` where the store cannot be used. */
-export async function openEmbedded({
-  folder,
-  name,
-  listens = false,
-  logBytes = maxLogBytes,
-  world,
-}: EmbeddedOptions): Promise<Inbox> {
-  makeFolder(folder);
+export function openEmbedded({ folder, name, listens = false, repeatsMs, onDamaged, world }: EmbeddedOptions): Inbox {
+  const { now, sleep } = world;
   const locks: (() => void)[] = [];
   const lock = (file: string, what: string) => void locks.push(takeLock(join(folder, file), what, world));
-  if (listens) lock('lock', `the store ${name} (--name)`);
-  let db: Db;
-  try {
-    db = openStore(folder);
-  } catch (error) {
+  const unlock = () => {
     for (const release of locks) release();
-    throw error;
+  };
+  if (listens) {
+    makeFolder(folder);
+    lock('lock', `the store ${name} (--name)`);
   }
+  const db = openOr(unlock, () => openStore(folder, { mayWrite: listens }));
+  const store: Store = { db, onDamaged };
   const bell = createBell();
+  const takers = new Map<number, Taker>();
+  const followers = new Set<(stored: NewDelivery) => void>();
+  const closing = new AbortController();
   let writer: Writer | undefined;
-  const openWriter = async (): Promise<Writer> => {
-    writer ??= startWriter(await world.startThread('inbox-thread'), folder, (bytes) => {
-      checkpoints.wrote(bytes);
-      bell.ring();
+  const openWriter = (): Writer => {
+    writer ??= startWriter(store, {
+      repeatsMs: repeatsMs ?? defaultRepeatsMs,
+      now,
+      onStored: (stored) => {
+        for (const each of stored) {
+          for (const { id } of each.targets) takers.get(id)?.offer(each);
+          for (const follow of followers) follow(each);
+        }
+        bell.ring();
+      },
     });
     return writer;
   };
-  const finish = async () => (await openWriter()).checkpoint();
-  const checkpoints = startCheckpoints({ folder, logBytes, startThread: world.startThread, finish });
-  if (listens) await openWriter();
   let forwards = false;
-  const lockForwarding = () => {
+  const lockForwarding = (): void => {
     if (!forwards) lock('forward.lock', `forwarding from the store ${name} (--name)`);
     forwards = true;
   };
-  /** Rings where another process stored something; the one that listens is told by its own commits. */
-  const watchOthers = async (signal: AbortSignal): Promise<void> => {
-    for (let seen = db.version(); !signal.aborted && !listens; ) {
-      await world.sleep(pollMs, signal);
+  /** Sees what other processes store; the one that listens is told by its own commits. */
+  const watchOthers = async (signal: AbortSignal, onChange: () => void): Promise<void> => {
+    for (let seen = db.version(); !listens; await sleep(pollMs, signal)) {
       await setImmediate();
+      if (signal.aborted) return;
       if (db.version() === seen) continue;
       seen = db.version();
+      onChange();
       bell.ring();
     }
   };
   /** Says that a target is used, for as long as it is. */
   const keepUsed = async (target: Target, signal: AbortSignal): Promise<void> => {
-    const { addTargets } = await openWriter();
-    while (!signal.aborted) {
-      await world.sleep(hourMs, signal);
-      await setImmediate();
-      if (!signal.aborted) await addTargets([target], world.now()).catch(() => undefined);
+    for (;;) {
+      await sleep(hourMs, signal);
+      openWriter().addTargets([target], now());
     }
   };
-  const watched = async function* <Item>(signal: AbortSignal, items: () => AsyncIterable<Item>): AsyncGenerator<Item> {
-    const ended = new AbortController();
+  /** Runs with a signal that the end of the items ends too. */
+  const watched = async function* <Item>(
+    signal: AbortSignal,
+    items: (ended: AbortSignal) => AsyncIterable<Item>,
+  ): AsyncGenerator<Item> {
+    const ending = new AbortController();
     signal.addEventListener('abort', bell.ring);
-    watchOthers(AbortSignal.any([signal, ended.signal])).catch(() => undefined);
     try {
-      yield* items();
+      yield* items(AbortSignal.any([signal, ending.signal]));
     } catch (cause) {
-      throw storeError(cause, storeFile(folder));
+      throw storeError(cause, db.file);
     } finally {
-      ended.abort();
+      ending.abort();
       signal.removeEventListener('abort', bell.ring);
     }
   };
-  const read = <T>(act: () => T): T => {
+  const followOwn = async function* (query: EventQuery, signal: AbortSignal): AsyncGenerator<StoredEvent> {
+    const queue: StoredEvent[] = [];
+    const add = ({ delivery, targets }: NewDelivery) => {
+      for (const event of askedEvents(delivery, query)) {
+        const isWaiting = targets.some((target) => isFor(target, event));
+        queue.push({ ...event, delivery, status: statusOf([], isWaiting), forwards: [] });
+      }
+    };
+    followers.add(add);
     try {
-      return act();
-    } catch (cause) {
-      throw storeError(cause, storeFile(folder));
+      while (!signal.aborted) {
+        const rung = bell.next();
+        yield* queue.splice(0);
+        await rung;
+      }
+    } finally {
+      followers.delete(add);
     }
   };
+  const followOthers = async function* (query: EventQuery, ended: AbortSignal): AsyncGenerator<StoredEvent> {
+    watchOthers(ended, () => undefined).catch(() => undefined);
+    for (let last = newestSeq(db); !ended.aborted; ) {
+      const rung = bell.next();
+      const seqs = seqsAfter(db, last);
+      for (const seq of seqs) yield* eventsIn(store, seq, query, now());
+      last = seqs.at(-1) ?? last;
+      if (seqs.length === 0) await rung;
+    }
+  };
+  if (listens) checkStored(store, world, closing.signal).catch(() => undefined);
   return {
     name,
     counts: 'deliveries',
-    count: async () => read(() => db.get<{ n: number }>('SELECT deliveries AS n FROM total')?.n ?? 0),
-    store: async (deliveries) => {
-      const { add } = await openWriter();
-      return Promise.all(deliveries.map(add));
-    },
-    countRefused: (path, atMs) => writer?.countRefused(webhookAt(path, webhookNames(db)), atMs),
-    addTargets: async (targets) => (await openWriter()).addTargets(targets, world.now()),
+    count: async () => naming(db, () => db.get<{ n: number }>('SELECT count(*) AS n FROM delivery')?.n ?? 0),
+    store: (deliveries) => Promise.all(deliveries.map(openWriter().add)),
+    countRefused: (path, atMs) =>
+      openWriter().countRefused(
+        webhookAt(
+          path,
+          readWebhooks(db).map((each) => each.name),
+        ),
+        atMs,
+      ),
+    addTargets: async (targets) => naming(db, () => openWriter().addTargets(targets, now())),
     take: (target, signal) =>
-      watched(signal, async function* (): AsyncGenerator<Claim> {
+      watched(signal, async function* (ended): AsyncGenerator<Claim> {
         lockForwarding();
-        keepUsed(target, signal).catch(() => undefined);
-        yield* takeDeliveries(target, { db, writer: await openWriter(), bell, signal });
-      }),
-    waiting: async (targets: readonly Target[]) => {
-      await writer?.flushed();
-      return read(() => targets.reduce((sum, target) => sum + countWaiting(db, target), 0));
-    },
-    events: (query: EventQuery) => iterate(() => queryEvents(db, query, world.now()), read),
-    follow: (query, signal) =>
-      watched(signal, async function* (): AsyncGenerator<StoredEvent> {
-        for (let lastSeq = newestSeq(db); !signal.aborted; ) {
-          const rung = bell.next();
-          for (const { delivery, events } of queryNew(db, query, lastSeq, world.now())) {
-            lastSeq = delivery.seq;
-            yield* events;
-          }
-          await rung;
+        const id = findTarget(store, target);
+        const taker = createTaker(id, { store, writer: openWriter(), bell, now });
+        takers.set(id, taker);
+        keepUsed(target, ended).catch(() => undefined);
+        watchOthers(ended, taker.lookAgain).catch(() => undefined);
+        try {
+          yield* taker.take(signal);
+        } finally {
+          takers.delete(id);
         }
       }),
-    deliveries: (query) => iterate(() => queryDeliveries(db, query, world.now()), read),
-    stats: async (query) => read(() => hourStats(db, query, world.now())),
-    keep: async (limits, nowMs) => (await openWriter()).keep(limits, nowMs),
-    close: async () => {
+    retries: async () => naming(db, () => readRetries(db)),
+    waiting: async (targets) => {
+      writer?.flush();
+      return naming(db, () => targets.reduce((sum, target) => sum + countWaiting(db, findTarget(store, target)), 0));
+    },
+    events: (query) => iterate(db, () => queryEvents(store, query, now())),
+    follow: (query, signal) =>
+      watched(signal, (ended) => (listens ? followOwn(query, signal) : followOthers(query, ended))),
+    deliveries: (query) => iterate(db, () => queryDeliveries(store, query, now())),
+    stats: async (query) => naming(db, () => hourStats(store, query, now())),
+    keep: async (limits, nowMs) => {
       try {
-        await checkpoints.close().catch(() => undefined);
-        await writer?.close();
+        return await openWriter().keeper.keep(limits, nowMs);
+      } catch (cause) {
+        throw storeError(cause, db.file);
+      }
+    },
+    close: async () => {
+      closing.abort();
+      try {
+        writer?.close();
+        if (writer !== undefined) db.get('PRAGMA wal_checkpoint(TRUNCATE)');
       } finally {
         db.close();
-        for (const release of locks) release();
+        unlock();
       }
     },
   };
 }
 
-function webhookNames(db: Db): string[] {
-  return db.all<{ name: string }>('SELECT name FROM webhook').map(({ name }) => name);
+function openOr<T>(otherwise: () => void, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    otherwise();
+    throw error;
+  }
 }
 
 function createBell(): Bell {
@@ -173,10 +217,10 @@ function createBell(): Bell {
   };
 }
 
-async function* iterate<Item>(items: () => Iterable<Item>, read: <T>(act: () => T) => T): AsyncGenerator<Item> {
+async function* iterate<Item>(db: Db, items: () => Iterable<Item>): AsyncGenerator<Item> {
   const iterator = items()[Symbol.iterator]();
   for (;;) {
-    const { done, value } = read(() => iterator.next());
+    const { done, value } = naming(db, () => iterator.next());
     if (done) return;
     yield value;
   }

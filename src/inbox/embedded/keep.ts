@@ -1,37 +1,90 @@
+import { statSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { SotraError } from '../../errors.ts';
 import type { Db } from '../../files/database.ts';
-import { hourMs } from '../../model/duration.ts';
-import { parseJson } from '../../model/json.ts';
-import type { KeepLimits } from '../inbox.ts';
-import { removeFilters, removeId } from './event-ids.ts';
-import { blockSize } from './store.ts';
-import { settledSeq } from './waiting.ts';
+import { dayMs, hourMs } from '../../model/duration.ts';
+import { tryParseJson } from '../../model/json.ts';
+import { type KeepLimits, targetMs } from '../inbox.ts';
+import { readRows, text } from './rows.ts';
 
 /** Some milliseconds of work: deliveries are stored between two steps. */
-const [rowsAtOnce, pagesAtOnce] = [500, 2000];
+const [rowsAtOnce, pagesAtOnce] = [500, 500];
 /** Free pages that the next deliveries fill anyway. */
-const minFreePages = 512;
+const minFreePages = 128;
 
-export interface KeepStep {
-  removed: number;
-  /** Where the next step goes on; absent: all is done. */
-  after?: number;
+/** Removes the oldest deliveries: never the newest, since the next gets the number after it, and never what a target waits for. */
+export interface Keeper {
+  /** Removes what exceeds the limits, and keeps the size from then on. Resolves with the number of deliveries removed. */
+  keep: (limits: KeepLimits, nowMs: number) => Promise<number>;
+  /** To be called in a transaction that added deliveries: removes more than those where all take too much space. */
+  trim: (added: number) => void;
+  /** What may be added at once. */
+  batchBytes: () => number;
+  /** Errors: `local-file` where the store takes twice the limit. */
+  makeRoom: () => void;
 }
 
-/** Removes some of the oldest deliveries that exceed the limits, or gives some free pages back to the disk. */
-export function keepStep(db: Db, { ms, bytes }: KeepLimits, nowMs: number, after: number): KeepStep {
-  const isOver = bytes !== undefined && usedBytes(db) > bytes;
-  const beforeMs = isOver ? Number.MAX_SAFE_INTEGER : ms === undefined ? 0 : nowMs - ms;
-  const step = db.transaction(() => removeOldest(db, { beforeMs, nowMs, after }));
-  if (step.after !== undefined) return step;
-  if (ms !== undefined)
-    for (const table of ['hour', 'latency'])
-      db.run(`DELETE FROM ${table} WHERE hour < ?`, [Math.floor((nowMs - ms) / hourMs)]);
-  if (pagesOf(db).free <= minFreePages) return step;
-  db.exec(`PRAGMA incremental_vacuum(${pagesAtOnce})`);
-  if (pagesOf(db).free > minFreePages) return { removed: step.removed, after };
-  // The file shrinks when the log is brought into it.
-  db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-  return step;
+export function createKeeper(db: Db, now: () => number): Keeper {
+  let limit = Number.POSITIVE_INFINITY;
+  /** What is before it and still there waits. */
+  let passed = 0;
+  /** Of those that are too old, or else as many as take too much space. */
+  const removeSome = (beforeMs: number, nowMs: number, atMost: number): { removed: number; isDone: boolean } => {
+    let excess = usedBytes(db) - limit;
+    const rows = oldest(db, { after: passed, atMost, usedMs: nowMs - targetMs });
+    const free: OldRow[] = [];
+    let isOver = false;
+    for (const row of rows) {
+      if (excess <= 0 && row.atMs >= beforeMs) continue;
+      isOver = true;
+      passed = row.seq;
+      if (row.waits === 1) continue;
+      free.push(row);
+      excess -= row.bytes;
+    }
+    remove(db, free);
+    return { removed: free.length, isDone: !isOver || rows.length < atMost };
+  };
+  const setLimit = (bytes: number | undefined): void => {
+    if (bytes === undefined || bytes === limit) return;
+    limit = bytes;
+    const logBytes = Math.floor(limit / 8);
+    db.exec(`PRAGMA journal_size_limit = ${logBytes}`);
+    db.exec(`PRAGMA wal_autocheckpoint = ${Math.max(16, Math.min(500, Math.floor(logBytes / pagesOf(db).bytes)))}`);
+  };
+  return {
+    keep: async ({ ms, bytes }, nowMs) => {
+      setLimit(bytes);
+      passed = 0;
+      let removed = 0;
+      const oldMs = ms === undefined ? 0 : nowMs - ms;
+      for (let isDone = false; !isDone; await setImmediate()) {
+        const step = db.transaction(() => removeSome(oldMs, nowMs, rowsAtOnce));
+        removed += step.removed;
+        isDone = step.isDone;
+      }
+      if (ms !== undefined) db.run('DELETE FROM hour WHERE hour < ?', [Math.floor((nowMs - ms) / hourMs)]);
+      for (; pagesOf(db).free > minFreePages; await setImmediate())
+        db.exec(`PRAGMA incremental_vacuum(${pagesAtOnce})`);
+      // The file shrinks when the log is brought into it.
+      if (removed > 0) db.get('PRAGMA wal_checkpoint(TRUNCATE)');
+      return removed;
+    },
+    trim: (added) => {
+      if (limit < Number.POSITIVE_INFINITY) removeSome(0, now(), 2 * added + 10);
+    },
+    batchBytes: () => limit / 8,
+    makeRoom: () => {
+      if (diskBytes(db) <= 2 * limit) return;
+      db.transaction(() => removeSome(0, now(), rowsAtOnce));
+      db.exec(`PRAGMA incremental_vacuum(${pagesAtOnce})`);
+      db.get('PRAGMA wal_checkpoint(TRUNCATE)');
+      if (diskBytes(db) <= 2 * limit) return;
+      throw new SotraError('local-file', `the store ${db.file} takes more than twice the ${limit} bytes of --keep`, {
+        hint: 'What waits to be forwarded is not removed: see that its target takes it, or give a larger --keep.',
+      });
+    },
+  };
 }
 
 function pagesOf(db: Db): { all: number; free: number; bytes: number } {
@@ -47,33 +100,39 @@ function usedBytes(db: Db): number {
   return (all - free) * bytes;
 }
 
-/** Never the newest, since the next gets the number after it; never what a target waits for. */
-function removeOldest(
-  db: Db,
-  { beforeMs, nowMs, after }: { beforeMs: number; nowMs: number; after: number },
-): KeepStep {
-  const rows = db.all<{ seq: number; atMs: number; webhookId: number; eventIds: string }>(
-    `SELECT seq, at_ms AS atMs, webhook_id AS webhookId, event_ids AS eventIds FROM delivery
-     WHERE seq > ? AND seq < (SELECT max(seq) FROM delivery) ORDER BY seq LIMIT ${rowsAtOnce}`,
-    [after],
+function diskBytes({ file }: Db): number {
+  return [file, `${file}-wal`].reduce((sum, each) => sum + (statSync(each, { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
+interface OldRow {
+  seq: number;
+  atMs: number;
+  eventIds: string;
+  bytes: number;
+  waits: number;
+}
+
+function oldest(db: Db, { after, atMost, usedMs }: { after: number; atMost: number; usedMs: number }): OldRow[] {
+  return readRows(
+    db,
+    `SELECT d.seq, d.at_ms AS atMs, ${text('d.event_ids', 'eventIds')}, length(d.body) AS bytes,
+       EXISTS (SELECT 1 FROM waiting w JOIN target t ON t.id = w.target_id WHERE w.seq = d.seq AND t.used_ms > ?) AS waits
+     FROM delivery d WHERE d.seq > ? AND d.seq < (SELECT max(seq) FROM delivery) ORDER BY d.seq LIMIT ?`,
+    [usedMs, after, atMost],
   );
-  const old = rows.filter(({ atMs }) => atMs < beforeMs);
-  const lastSeq = old.at(-1)?.seq;
-  if (lastSeq === undefined) return { removed: 0 };
-  const horizons = new Map<number, number>();
-  const horizonOf = (webhookId: number): number => {
-    const known = horizons.get(webhookId) ?? settledSeq(db, webhookId, nowMs);
-    horizons.set(webhookId, known);
-    return known;
-  };
-  const free = old.filter(({ seq, webhookId }) => seq <= horizonOf(webhookId));
-  for (const { seq, eventIds } of free) for (const id of parseJson(eventIds) as string[]) removeId(db, id, seq);
-  const seqs = JSON.stringify(free.map(({ seq }) => seq));
-  for (const table of ['delivery', 'forward'])
-    db.run(`DELETE FROM ${table} WHERE seq IN (SELECT value FROM json_each(?))`, [seqs]);
-  db.run('UPDATE total SET deliveries = deliveries - ?', [free.length]);
-  const oldest = db.get<{ seq: number }>('SELECT min(seq) AS seq FROM delivery')?.seq ?? 0;
-  db.run('DELETE FROM term WHERE block < ?', [Math.floor(oldest / blockSize)]);
-  removeFilters(db, oldest);
-  return { removed: free.length, after: lastSeq };
+}
+
+function remove(db: Db, rows: readonly OldRow[]): void {
+  if (rows.length === 0) return;
+  for (const { atMs, eventIds } of rows)
+    for (const id of (tryParseJson(eventIds) ?? []) as string[])
+      db.run('DELETE FROM event WHERE day = ? AND id = ?', [Math.floor(atMs / dayMs), id]);
+  const seqs = JSON.stringify(rows.map(({ seq }) => seq));
+  for (const [table, key] of [
+    ['term', 'rowid'],
+    ['forward', 'seq'],
+    ['waiting', 'seq'],
+    ['delivery', 'seq'],
+  ])
+    db.run(`DELETE FROM ${table} WHERE ${key} IN (SELECT value FROM json_each(?))`, [seqs]);
 }

@@ -1,142 +1,166 @@
 import type { Db, SqlValue } from '../../files/database.ts';
 import { hourMs } from '../../model/duration.ts';
-import type { EventQuery, Forward, StoredDelivery, StoredEvent } from '../inbox.ts';
+import { tryParseJson } from '../../model/json.ts';
+import { type HourCounts, statsOf } from '../hours.ts';
+import type { EventQuery, EventStatus, Forward, HourStats, StoredDelivery, StoredEvent } from '../inbox.ts';
+import { targetMs } from '../inbox.ts';
 import { askedEvents, isWebhook } from '../query.ts';
-import { readDelivery } from './delivery-rows.ts';
-import { seqsByIdStart, seqsOf } from './event-ids.ts';
-import { blockSize } from './store.ts';
-import { firstWaiting, statusOf } from './waiting.ts';
+import { isFor } from '../route.ts';
+import { readDelivery, readForwards, readRows, readTargets, text } from './rows.ts';
+import type { Store } from './store.ts';
+import { askedWords } from './terms.ts';
 
 const rowsAtOnce = 256;
 
 /** The stored events that a query asks for, newest first; in the order of their ids where it names the start of one. */
-export function* queryEvents(db: Db, query: EventQuery, nowMs: number): Generator<StoredEvent> {
-  for (const seq of candidates(db, query)) {
-    const delivery = readDelivery(db, seq);
-    // What was removed meanwhile is skipped.
-    if (delivery !== undefined) yield* fittingEvents(db, delivery, query, nowMs);
-  }
+export function* queryEvents(store: Store, query: EventQuery, nowMs: number): Generator<StoredEvent> {
+  for (const seq of candidates(store.db, query, nowMs))
+    yield* fittingEvents(store, readDelivery(store, seq), query, nowMs);
 }
 
-/** Deliveries after a number with the events that a query asks for, oldest first; none of the events may fit. */
-export function* queryNew(
-  db: Db,
-  query: EventQuery,
-  after: number,
-  nowMs: number,
-): Generator<{ delivery: StoredDelivery; events: StoredEvent[] }> {
-  for (let last: number | undefined = after; last !== undefined; ) {
-    const rows: { seq: number }[] = db.all<{ seq: number }>(
-      `SELECT seq FROM delivery WHERE seq > ? ORDER BY seq LIMIT ${rowsAtOnce}`,
-      [last],
-    );
-    for (const { seq } of rows) {
-      const delivery = readDelivery(db, seq);
-      if (delivery !== undefined) yield { delivery, events: [...fittingEvents(db, delivery, query, nowMs)].reverse() };
-    }
-    last = rows.at(-1)?.seq;
-  }
+/** The next numbers after one, of all deliveries. */
+export function seqsAfter(db: Db, last: number, atMost = rowsAtOnce): number[] {
+  const sql = 'SELECT seq FROM delivery INDEXED BY delivery_seq WHERE seq > ? ORDER BY seq LIMIT ?';
+  return db.all<{ seq: number }>(sql, [last, atMost]).map(({ seq }) => seq);
+}
+
+/** The events of a delivery that a query asks for, in their order. */
+export function eventsIn(store: Store, seq: number, query: EventQuery, nowMs: number): StoredEvent[] {
+  return [...fittingEvents(store, readDelivery(store, seq), query, nowMs)].reverse();
 }
 
 /** The deliveries that hold such events, oldest first. */
 export function* queryDeliveries(
-  db: Db,
+  store: Store,
   query: EventQuery | { ids: readonly string[] },
   nowMs: number,
 ): Generator<StoredDelivery> {
-  if ('ids' in query) {
-    for (const seq of seqsOf(db, query.ids)) {
-      const delivery = readDelivery(db, seq);
+  const seqs = 'ids' in query ? seqsOf(store.db, query.ids) : candidates(store.db, query, nowMs);
+  for (const seq of [...seqs].sort((a, b) => a - b)) {
+    if ('ids' in query) {
+      const delivery = readDelivery(store, seq);
       if (delivery !== undefined) yield delivery;
+      continue;
     }
-    return;
+    const events = eventsIn(store, seq, query, nowMs);
+    if (events[0] !== undefined) yield { ...events[0].delivery, events };
   }
-  for (const { delivery, events } of queryNew(db, query, boundsOf(db, query)[0] - 1, nowMs))
-    if (events.length > 0) yield { ...delivery, events };
 }
 
 /** The events of a delivery that a query asks for, the last one first. */
-function* fittingEvents(db: Db, delivery: StoredDelivery, query: EventQuery, nowMs: number): Generator<StoredEvent> {
-  const fitting = askedEvents(delivery, query);
-  if (fitting.length === 0) return;
-  const forwards = forwardsOf(db, delivery.seq);
+function* fittingEvents(
+  { db }: Store,
+  delivery: StoredDelivery | undefined,
+  query: EventQuery,
+  nowMs: number,
+): Generator<StoredEvent> {
+  const fitting = delivery === undefined ? [] : askedEvents(delivery, query);
+  if (delivery === undefined || fitting.length === 0) return;
+  const forwards = readForwards(db, delivery.seq);
+  const from = 'waiting w JOIN target t ON t.id = w.target_id WHERE w.seq = ? AND t.used_ms > ?';
+  const waiting = readTargets(db, from, [delivery.seq, nowMs - targetMs]);
   for (const event of fitting.reverse()) {
-    const status = statusOf(db, delivery, event, forwards, nowMs);
+    const isWaiting = waiting.some((target) => isFor(target, event));
+    const status = statusOf(forwards, isWaiting);
     if (query.status === undefined || status === query.status) yield { ...event, delivery, status, forwards };
   }
 }
 
-/** Numbers of deliveries among which are all that a query asks for, newest first. */
-function* candidates(db: Db, query: EventQuery): Generator<number> {
-  const { idStart, address, token, type } = query;
+/** How an event ended so far, by what its targets did. */
+export function statusOf(forwards: readonly Forward[], isWaiting: boolean): EventStatus | null {
+  if (forwards.some(({ outcome }) => outcome === 'refused')) return 'refused';
+  if (isWaiting) return 'waiting';
+  return forwards.length > 0 ? 'forwarded' : null;
+}
+
+const maxSeq = Number.MAX_SAFE_INTEGER - 1;
+
+/** Numbers of deliveries among which are all that a query asks for, newest first. For none of them the delivery is looked at. */
+function* candidates(db: Db, query: EventQuery, nowMs: number): Generator<number> {
+  const { idStart, status, sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER } = query;
   if (idStart !== undefined) return yield* seqsByIdStart(db, idStart);
-  const [low, high] = boundsOf(db, query);
-  if (query.status === 'refused') return yield* pages(db, 'forward', "outcome = 'refused'", [], low, high);
-  const term = [address && `address:${address}`, token && `token:${token}`, type && `type:${type}`].find(Boolean);
-  if (term !== undefined) return yield* byTerm(db, term, low, high);
-  const ids = query.webhook === undefined ? [] : webhookIds(db, query.webhook);
-  if (query.webhook === undefined) return yield* pages(db, 'delivery', 'true', [], low, high);
-  const [only] = ids;
-  if (ids.length === 1 && only !== undefined) return yield* pages(db, 'delivery', 'webhook_id = ?', [only], low, high);
-  if (ids.length > 1)
-    yield* pages(db, 'delivery', '+webhook_id IN (SELECT value FROM json_each(?))', [JSON.stringify(ids)], low, high);
-}
-
-function* byTerm(db: Db, term: string, low: number, high: number): Generator<number> {
-  const indexed = db.get<{ block: number | null }>('SELECT max(block) AS block FROM term')?.block ?? -1;
-  const tail = '+seq IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(terms) WHERE value = ?)';
-  yield* pages(db, 'delivery', tail, [term], Math.max(low, (indexed + 1) * blockSize), high);
-  const last = Math.min(indexed, Math.floor(high / blockSize));
-  const oldest = db.get<{ block: number | null }>('SELECT min(block) AS block FROM term')?.block ?? 0;
-  for (let block = last; block >= Math.max(oldest, Math.floor(low / blockSize)); block -= 1)
-    for (const { seq } of db.all<{ seq: number }>(
-      'SELECT seq FROM term WHERE block = ? AND term = ? AND seq BETWEEN ? AND ? ORDER BY seq DESC',
-      [block, term, low, high],
-    ))
-      yield seq;
-}
-
-/** Numbers of rows from the newest down, some at a time, so that the store is not held while they are shown. */
-function* pages(
-  db: Db,
-  table: 'delivery' | 'forward',
-  where: string,
-  values: readonly SqlValue[],
-  low: number,
-  high: number,
-): Generator<number> {
-  const sql = `SELECT DISTINCT seq FROM ${table} WHERE ${where} AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT ${rowsAtOnce}`;
-  for (let last: number | undefined = high + 1; last !== undefined; ) {
-    const rows: { seq: number }[] = db.all<{ seq: number }>(sql, [...values, low, last - 1]);
-    for (const { seq } of rows) yield seq;
-    last = rows.at(-1)?.seq;
+  const words = askedWords(query);
+  const [from, values]: [string, SqlValue[]] =
+    status === 'waiting'
+      ? ['waiting w JOIN target t ON t.id = w.target_id WHERE t.used_ms > ? AND w.seq', [nowMs - targetMs]]
+      : status === 'refused'
+        ? ["forward w WHERE w.outcome = 'refused' AND w.seq", []]
+        : words === ''
+          ? ['delivery w INDEXED BY delivery_seq WHERE w.at_ms BETWEEN ? AND ? AND w.seq', [sinceMs, untilMs]]
+          : ['term w WHERE term MATCH ? AND w.rowid', [words]];
+  const seq = words === '' || status ? 'DISTINCT w.seq' : 'w.rowid';
+  const sql = `SELECT ${seq} AS seq FROM ${from} BETWEEN ? AND ? ORDER BY seq DESC LIMIT ${rowsAtOnce}`;
+  const [low, high] = bounds(db, query);
+  // Some at a time, so that the store is not held while they are shown.
+  for (let last = high; last >= low; ) {
+    const rows = db.all<{ seq: number }>(sql, [...values, low, last]);
+    for (const row of rows) yield row.seq;
+    last = rows.length < rowsAtOnce ? -1 : (rows.at(-1)?.seq ?? 0) - 1;
   }
 }
 
-/** Between which numbers the deliveries are that came in a time, by whole hours, and that wait where those are asked for. */
-function boundsOf(db: Db, { sinceMs, untilMs, status }: EventQuery): [low: number, high: number] {
-  let [low, high] = [0, Number.MAX_SAFE_INTEGER - 1];
-  if (sinceMs !== undefined) low = bound(db, 'min(first_seq)', '>=', sinceMs) ?? high;
-  if (untilMs !== undefined) high = bound(db, 'max(last_seq)', '<=', untilMs) ?? 0;
-  return [status === 'waiting' ? Math.max(low, firstWaiting(db)) : low, high];
+/** Between which numbers the deliveries are that came in a time. */
+function bounds(db: Db, { sinceMs, untilMs }: EventQuery): [low: number, high: number] {
+  if (sinceMs === undefined && untilMs === undefined) return [0, maxSeq];
+  const found = db.get<{ low: number | null; high: number | null }>(
+    'SELECT min(seq) AS low, max(seq) AS high FROM delivery INDEXED BY delivery_seq WHERE at_ms BETWEEN ? AND ?',
+    [sinceMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER],
+  );
+  return [found?.low ?? maxSeq, found?.high ?? 0];
 }
 
-function bound(db: Db, what: string, compare: '>=' | '<=', atMs: number): number | undefined {
-  const hour = Math.floor(atMs / hourMs);
-  return (
-    db.get<{ seq: number | null }>(`SELECT ${what} AS seq FROM hour WHERE hour ${compare} ?`, [hour])?.seq ?? undefined
+/** In the order of the ids. */
+function seqsByIdStart(db: Db, start: string): Set<number> {
+  const sql = `SELECT e.seq FROM json_each(?) j CROSS JOIN event e ON e.day = j.value AND e.id >= ? AND e.id <= ? ORDER BY e.id`;
+  const rows = db.all<{ seq: number }>(sql, [JSON.stringify(readDays(db)), start, `${start}\u{10ffff}`]);
+  return new Set(rows.map(({ seq }) => seq));
+}
+
+function seqsOf(db: Db, ids: readonly string[]): Set<number> {
+  const sql = `SELECT e.seq FROM json_each(?) j CROSS JOIN json_each(?) i CROSS JOIN event e ON e.day = j.value AND e.id = i.value`;
+  return new Set(
+    db.all<{ seq: number }>(sql, [JSON.stringify(readDays(db)), JSON.stringify(ids)]).map(({ seq }) => seq),
   );
 }
 
-function webhookIds(db: Db, asked: string): number[] {
-  const rows = db.all<{ id: number; name: string }>('SELECT id, name FROM webhook ORDER BY id');
-  return rows.filter(({ name }) => isWebhook(name, asked)).map(({ id }) => id);
+/** The days that have events, each found with one look. */
+export function readDays(db: Db): number[] {
+  const days: number[] = [];
+  const sql = 'SELECT min(day) AS day FROM event WHERE day > ?';
+  for (let day: number | null | undefined = -1; typeof day === 'number'; ) {
+    day = db.get<{ day: number | null }>(sql, [day])?.day;
+    if (typeof day === 'number') days.push(day);
+  }
+  return days;
 }
 
-function forwardsOf(db: Db, seq: number): Forward[] {
-  return db.all<Forward & Record<string, never>>(
-    `SELECT t.url, f.outcome, f.status, f.ms, f.tries, f.error, f.at_ms AS atMs FROM forward f JOIN target t ON t.id = f.target_id
-     WHERE f.seq = ? ORDER BY f.at_ms, t.id`,
-    [seq],
+/** How many deliveries wait for a target. */
+export function countWaiting(db: Db, targetId: number): number {
+  return db.get<{ n: number }>('SELECT count(*) AS n FROM waiting WHERE target_id = ?', [targetId])?.n ?? 0;
+}
+
+/** What happened at each webhook in each hour, oldest first. */
+export function hourStats(
+  { db, onDamaged }: Store,
+  { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, webhook }: Pick<EventQuery, 'sinceMs' | 'untilMs' | 'webhook'>,
+  nowMs: number,
+): HourStats[] {
+  const hours = readRows<{ hour: number; counts: string }>(
+    db,
+    `SELECT hour, ${text('counts', 'counts')} FROM hour WHERE hour BETWEEN ? AND ? ORDER BY hour, webhook`,
+    [Math.floor(sinceMs / hourMs), Math.floor(untilMs / hourMs)],
   );
+  const waiting = readRows<{ hour: number; webhook: string; count: number }>(
+    db,
+    `SELECT w.hour, ${text('h.name', 'webhook')}, count(*) AS count FROM waiting w JOIN target t ON t.id = w.target_id
+       JOIN webhook h ON h.id = w.webhook_id WHERE t.used_ms > ? GROUP BY w.webhook_id, w.hour`,
+    [nowMs - targetMs],
+  );
+  return hours.flatMap(({ hour, ...row }) => {
+    const counts = tryParseJson(row.counts) as HourCounts | undefined;
+    if (counts === undefined) onDamaged(`the store ${db.file} is damaged: the counts of hour ${hour} cannot be read`);
+    if (counts === undefined || (webhook !== undefined && !isWebhook(counts.webhook, webhook))) return [];
+    const own = waiting.find((each) => each.hour === hour && each.webhook === counts.webhook);
+    return [statsOf({ ...counts, waiting: own?.count ?? 0 })];
+  });
 }

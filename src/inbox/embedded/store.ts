@@ -1,16 +1,21 @@
-import { closeSync, fdatasync, fstatSync, openSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { messageOf, SotraError } from '../../errors.ts';
-import { codeOf, type Db, describeDatabase, isFull, openDatabase } from '../../files/database.ts';
+import {
+  codeOf,
+  type Db,
+  describeDatabase,
+  isDamage,
+  isFull,
+  openDatabase,
+  openReadOnly,
+} from '../../files/database.ts';
+import type { OnDamaged } from '../inbox.ts';
 
 /** Of the tables below, as SQLite's user_version holds it. */
-const schemaVersion = 3;
+const schemaVersion = 4;
 
-/** Deliveries of one block of the index of terms. */
-export const blockSize = 1024;
-
-/** Times are Unix milliseconds, hours their number since 1970. */
+/** Times are Unix milliseconds, hours and days their number since 1970. */
 const schema = `
 CREATE TABLE webhook (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 
@@ -19,34 +24,35 @@ CREATE TABLE delivery (
   at_ms INTEGER NOT NULL,
   webhook_id INTEGER NOT NULL,
   event_ids TEXT NOT NULL,   -- JSON: the events that no earlier delivery had
-  terms TEXT NOT NULL,       -- JSON: what may be asked for, as term holds it
   headers TEXT NOT NULL,     -- JSON: names and values in turn
   body BLOB NOT NULL
 );
-CREATE INDEX delivery_webhook ON delivery (webhook_id);
+-- Says what there is without a look at the deliveries: a damaged page costs only those on it.
+CREATE INDEX delivery_seq ON delivery (seq, at_ms);
 
-CREATE TABLE total (deliveries INTEGER NOT NULL);
-INSERT INTO total VALUES (0);
+-- By day, so that new ids go to the pages of one day: over all ids, each would change a page somewhere.
+CREATE TABLE event (day INTEGER NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (day, id)) WITHOUT ROWID;
 
--- In segments of so many deliveries: new ids change the pages of the last one alone, and the filters of the others say of most ids that they
--- are not there.
-CREATE TABLE event (segment INTEGER NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (segment, id)) WITHOUT ROWID;
-CREATE TABLE event_filter (segment INTEGER PRIMARY KEY, filter BLOB NOT NULL);
-
--- Which deliveries name an address, a token or a type. Whole blocks of deliveries are added, so that it grows at its end alone: an index
--- over all of it would write a page for every address. What is not in a block yet is looked up in delivery.terms.
-CREATE TABLE term (
-  block INTEGER NOT NULL, term TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (block, term, seq)
-) WITHOUT ROWID;
+-- What deliveries can be found by, see terms.ts; the rowid is the number of the delivery.
+CREATE VIRTUAL TABLE term USING fts5 (terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');
 
 CREATE TABLE target (
-  id INTEGER PRIMARY KEY, url TEXT NOT NULL, event_type TEXT NOT NULL,  -- see rule.ts; '': every event
-  start_seq INTEGER NOT NULL,      -- it gets what comes after
+  id INTEGER PRIMARY KEY,
+  url TEXT NOT NULL,
+  rule TEXT NOT NULL,        -- JSON: which events it is sent
   used_ms INTEGER NOT NULL,
-  UNIQUE (url, event_type)
+  UNIQUE (url, rule)
 );
-CREATE TABLE reached (
-  target_id INTEGER NOT NULL, webhook_id INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (target_id, webhook_id)
+CREATE TABLE waiting (
+  target_id INTEGER NOT NULL, webhook_id INTEGER NOT NULL, seq INTEGER NOT NULL,
+  hour INTEGER NOT NULL,     -- in which the delivery came
+  PRIMARY KEY (target_id, webhook_id, seq)
+) WITHOUT ROWID;
+CREATE INDEX waiting_seq ON waiting (seq);
+CREATE TABLE retry (
+  target_id INTEGER NOT NULL, webhook_id INTEGER NOT NULL, seq INTEGER NOT NULL,
+  failed_try TEXT NOT NULL,  -- JSON
+  PRIMARY KEY (target_id, webhook_id)
 ) WITHOUT ROWID;
 CREATE TABLE forward (
   seq INTEGER NOT NULL, target_id INTEGER NOT NULL, outcome TEXT NOT NULL,
@@ -56,55 +62,31 @@ CREATE TABLE forward (
 CREATE INDEX forward_refused ON forward (seq) WHERE outcome = 'refused';
 
 CREATE TABLE hour (
-  hour INTEGER NOT NULL, webhook TEXT NOT NULL,
-  received INTEGER NOT NULL, refused_signatures INTEGER NOT NULL, forwarded INTEGER NOT NULL, refused INTEGER NOT NULL,
-  first_seq INTEGER, last_seq INTEGER,   -- of what was received in it
+  hour INTEGER NOT NULL, webhook TEXT NOT NULL, counts TEXT NOT NULL, -- JSON
   PRIMARY KEY (hour, webhook)
-) WITHOUT ROWID;
-CREATE TABLE latency (
-  hour INTEGER NOT NULL, webhook TEXT NOT NULL, bucket INTEGER NOT NULL, count INTEGER NOT NULL,
-  PRIMARY KEY (hour, webhook, bucket)
 ) WITHOUT ROWID;
 `;
 
-/** Each new id changes a page of its segment, which is written whole: of larger ones fewer come in a second. */
-export const pageBytes = 2048;
-
 const options = {
-  pageBytes,
+  pageBytes: 8192,
   cacheKib: 16_384,
-  /** 512 MB: where checkpoints.ts has not done it before. */
-  checkpointPages: 262_144,
+  checkpointPages: 500,
   shrinks: true,
+  isSynced: true,
 } as const;
 
-/**
- * Makes safe what was committed: SQLite writes it to its log and syncs that when it is full, so that a commit need not wait for the sync of
- * the one before.
- */
-export function startLogSync(file: string) {
-  const log = openSync(`${file}-wal`, 'r+');
-  let failure: unknown;
-  return {
-    /** Errors: `local-file`; then for ever, as a disk may say only once what it could not write. */
-    sync: async (): Promise<void> => {
-      try {
-        if (failure === undefined) await promisify(fdatasync)(log);
-        if (fstatSync(log).nlink === 0)
-          throw new Error('it was deleted while it was in use; the next start makes a new one');
-      } catch (cause) {
-        failure ??= storeError(cause, file);
-      }
-      if (failure !== undefined) throw failure;
-    },
-    close: () => closeSync(log),
-  };
+export interface Store {
+  db: Db;
+  onDamaged: OnDamaged;
 }
 
-export const storeFile = (folder: string) => join(folder, 'inbox.db');
+const storeFile = (folder: string) => join(folder, 'inbox.db');
 
-/** Opens the store of a folder, made if absent. Errors: `local-file` where it is damaged, of another version or cannot be opened. */
-export function openStore(folder: string): Db {
+/**
+ * Opens the store of a folder, made if absent; one that lies where nothing can be written can be read. Errors: `local-file` where it is
+ * damaged, of another version or cannot be opened.
+ */
+export function openStore(folder: string, { mayWrite }: { mayWrite: boolean }): Db {
   const file = storeFile(folder);
   let db: Db | undefined;
   try {
@@ -113,6 +95,28 @@ export function openStore(folder: string): Db {
     return db;
   } catch (cause) {
     db?.close();
+    if (!mayWrite && existsSync(file) && isUnwritable(cause)) return readOnly(file);
+    throw storeError(cause, file);
+  }
+}
+
+function readOnly(file: string): Db {
+  try {
+    return openReadOnly(file, checkOwn);
+  } catch (cause) {
+    throw storeError(cause, file);
+  }
+}
+
+function isUnwritable(cause: unknown): boolean {
+  return /^(?:EROFS|EACCES|EPERM|SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_IOERR)/.test(codeOf(cause));
+}
+
+/** What `act` gives; what SQLite throws becomes an error that names the store. */
+export function naming<T>({ file }: Db, act: () => T): T {
+  try {
+    return act();
+  } catch (cause) {
     throw storeError(cause, file);
   }
 }
@@ -120,22 +124,16 @@ export function openStore(folder: string): Db {
 /** The error for a store that cannot be used, by what SQLite says of it. */
 export function storeError(cause: unknown, file: string): SotraError {
   if (cause instanceof SotraError) return cause;
-  const code = codeOf(cause);
   const why = messageOf(cause).replace(` (${file})`, '');
-  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return damagedStore(file, why, cause);
+  if (isDamage(cause))
+    return new SotraError('local-file', `the store ${file} is damaged: ${why}`, {
+      hint: 'Move its folder away, or listen into another store with --name.',
+      cause,
+    });
   const hint = isFull(cause)
     ? 'Free some disk space, or listen into a store on another disk: SOTRA_DATA_DIR.'
     : 'See that its folder can be written, or choose another with --name or SOTRA_DATA_DIR.';
   return new SotraError('local-file', `cannot use the store ${file}: ${why}`, { hint, cause });
-}
-
-const moveAwayHint = 'Move its folder away, or listen into another store with --name.';
-
-export function damagedStore(file: string, why: string, cause?: unknown): SotraError {
-  return new SotraError('local-file', `the store ${file} is damaged: ${why}`, {
-    hint: moveAwayHint,
-    cause,
-  });
 }
 
 function checkOwn(db: Db): void {
@@ -146,7 +144,10 @@ function checkOwn(db: Db): void {
       hint: 'Move it away, or listen into another store with --name.',
     });
   if (version === schemaVersion) return;
-  const [age, fix] = version > schemaVersion ? ['a newer', 'Update sotra'] : ['an older', 'Move its folder away'];
+  const [age, fix] =
+    version > schemaVersion
+      ? ['a newer', 'Update sotra']
+      : ['an older', 'Move its folder away (the version that wrote it reads it)'];
   throw new SotraError(
     'local-file',
     `the store ${db.file} is of ${age} version of sotra (${version}, not ${schemaVersion})`,

@@ -1,13 +1,7 @@
-import { setImmediate } from 'node:timers/promises';
-import type { Db } from '../../files/database.ts';
-import { hideUrlSecrets } from '../../model/url-secrets.ts';
-import type { Claim, StoredDelivery, Target } from '../inbox.ts';
-import { isFor } from '../route.ts';
-import type { Mark } from './batch.ts';
-import { nextDelivery } from './delivery-rows.ts';
-import { ruleOf } from './rule.ts';
-import { newestSeq } from './waiting.ts';
-import type { Writer } from './writer.ts';
+import type { Claim, StoredDelivery } from '../inbox.ts';
+import { readDelivery, readWebhooks } from './rows.ts';
+import type { Store } from './store.ts';
+import type { NewDelivery, Writer } from './writer.ts';
 
 /** Wakes those who wait for a change. */
 export interface Bell {
@@ -16,86 +10,107 @@ export interface Bell {
   next: () => Promise<void>;
 }
 
-/** Deliveries that are skipped before that is stored, so that the next start need not look at them again. */
-const maxPassed = 1000;
+/** The deliveries of one webhook for one target. */
+interface Lane {
+  webhookId: number;
+  webhook: string;
+  /** In hand, in order; behind them come those that wait in the store, if `hasMore`. */
+  hand: StoredDelivery[];
+  hasMore: boolean;
+  /** The last one that came out, or lies in hand. */
+  last: number;
+  isBusy: boolean;
+}
 
-/** The deliveries that a target has not got yet, one of each webhook at a time; see `Inbox.take`. */
-export async function* takeDeliveries(
-  target: Target,
-  { db, writer, bell, signal }: { db: Db; writer: Writer; bell: Bell; signal: AbortSignal },
-): AsyncGenerator<Claim> {
-  const { id: targetId, startSeq } = targetRow(db, target);
-  const reached = new Map(
-    db
-      .all<{ id: number; seq: number }>('SELECT webhook_id AS id, seq FROM reached WHERE target_id = ?', [targetId])
-      .map(({ id, seq }) => [id, seq]),
-  );
-  const busy = new Set<number>();
-  // First: what another process stores between the two is then looked for again.
-  let lastSeq = newestSeq(db);
-  const due = new Set(db.all<{ id: number }>('SELECT id FROM webhook').map(({ id }) => id));
-  const lookForNew = () => {
-    const newest = newestSeq(db);
-    if (newest === lastSeq) return;
-    for (const { id } of db.all<{ id: number }>('SELECT DISTINCT webhook_id AS id FROM delivery WHERE seq > ?', [
-      lastSeq,
-    ]))
-      due.add(id);
-    lastSeq = newest;
+/** What one target may have in hand; the rest is read when its turn comes. */
+const maxHandBytes = 16 * 1024 * 1024;
+
+/** Hands a target one delivery of each webhook at a time: those that were just stored as they are, the others from the store. */
+export type Taker = ReturnType<typeof createTaker>;
+
+export function createTaker(
+  targetId: number,
+  { store, writer, bell, now }: { store: Store; writer: Writer; bell: Bell; now: () => number },
+) {
+  const { db } = store;
+  const lanes = new Map<number, Lane>();
+  const due = new Set<Lane>();
+  let handBytes = 0;
+  const laneOf = (webhookId: number, webhook: string): Lane => {
+    const lane = lanes.get(webhookId) ?? { webhookId, webhook, hand: [], hasMore: false, last: 0, isBusy: false };
+    lanes.set(webhookId, lane);
+    due.add(lane);
+    return lane;
   };
-  const mark = (webhookId: number, { seq, webhook, atMs }: StoredDelivery, forward?: Mark['forward']) => {
-    reached.set(webhookId, seq);
-    writer.addMark({ targetId, webhookId, webhook, seq, arrivedMs: atMs, ...(forward && { forward }) });
-  };
-  const findNext = async (webhookId: number): Promise<StoredDelivery | undefined> => {
-    let after = Math.max(startSeq, reached.get(webhookId) ?? 0);
-    for (let passed = 1; ; passed += 1) {
-      const next = nextDelivery(db, webhookId, after);
-      if (next === undefined || ruleOf(target) === '') return next;
-      if (next.events.some((event) => isFor(target, event))) return next;
-      after = next.seq;
-      reached.set(webhookId, after);
-      if (passed % maxPassed > 0) continue;
-      mark(webhookId, next);
-      await setImmediate();
+  const next = (lane: Lane): StoredDelivery | undefined => {
+    const inHand = lane.hand.shift();
+    handBytes -= inHand?.body.length ?? 0;
+    if (inHand !== undefined) return inHand;
+    while (lane.hasMore) {
+      const sql = 'SELECT min(seq) AS seq FROM waiting WHERE target_id = ? AND webhook_id = ? AND seq > ?';
+      const seq = db.get<{ seq: number | null }>(sql, [targetId, lane.webhookId, lane.last])?.seq ?? undefined;
+      lane.hasMore = seq !== undefined;
+      if (seq === undefined) break;
+      lane.last = seq;
+      const delivery = readDelivery(store, seq);
+      if (delivery !== undefined) return delivery;
+      giveUp(lane, seq);
     }
+    return undefined;
   };
-  const claimOf = (webhookId: number, delivery: StoredDelivery): Claim => {
+  /** A delivery that cannot be read would wait for ever. */
+  const giveUp = ({ webhookId, webhook }: Lane, seq: number): void => {
+    const delivery = { seq, webhook, atMs: now(), headers: [], body: Buffer.alloc(0), events: [] };
+    const forward = { status: null, ms: 0, tries: 0, error: 'it cannot be read', atMs: now() };
+    writer.settle({ targetId, webhookId, delivery }, { outcome: 'refused', ...forward });
+  };
+  const claimOf = (lane: Lane, delivery: StoredDelivery): Claim => {
+    const place = { targetId, webhookId: lane.webhookId, delivery };
     let isMarked = false;
     return {
       delivery,
       settle: async (forward) => {
-        if (!isMarked) mark(webhookId, delivery, forward);
+        if (!isMarked) writer.settle(place, forward);
         isMarked = true;
-        await writer.settled();
-        busy.delete(webhookId);
-        due.add(webhookId);
+        writer.settled();
+        lane.isBusy = false;
+        due.add(lane);
         bell.ring();
       },
-      release: () => void busy.delete(webhookId),
+      failed: (failedTry) => writer.retry(place, failedTry),
+      release: () => {
+        lane.isBusy = false;
+      },
     };
   };
-  while (!signal.aborted) {
-    const rung = bell.next();
-    lookForNew();
-    for (const webhookId of due) {
-      if (busy.has(webhookId)) continue;
-      due.delete(webhookId);
-      const delivery = await findNext(webhookId);
-      if (delivery === undefined) continue;
-      busy.add(webhookId);
-      yield claimOf(webhookId, delivery);
-      if (signal.aborted) return;
-    }
-    await rung;
-  }
-}
-
-function targetRow(db: Db, target: Target): { id: number; startSeq: number } {
-  const row = db.get<{ id: number; startSeq: number }>(
-    'SELECT id, start_seq AS startSeq FROM target WHERE url = ? AND event_type = ?',
-    [hideUrlSecrets(target.url), ruleOf(target)],
-  );
-  if (row === undefined) throw new Error(`${hideUrlSecrets(target.url)} was not added to the targets`);
-  return row;
+  /** Deliveries may wait in the store that were not offered. */
+  const lookAgain = (): void => {
+    for (const { id, name } of readWebhooks(db)) laneOf(id, name).hasMore = true;
+  };
+  return {
+    lookAgain,
+    offer: ({ webhookId, delivery }: NewDelivery): void => {
+      const lane = laneOf(webhookId, delivery.webhook);
+      lane.hasMore ||= handBytes >= maxHandBytes;
+      if (lane.hasMore) return;
+      lane.hand.push(delivery);
+      lane.last = delivery.seq;
+      handBytes += delivery.body.length;
+    },
+    take: async function* (signal: AbortSignal): AsyncGenerator<Claim> {
+      lookAgain();
+      while (!signal.aborted) {
+        const rung = bell.next();
+        for (const lane of due) {
+          due.delete(lane);
+          const delivery = lane.isBusy ? undefined : next(lane);
+          if (delivery === undefined) continue;
+          lane.isBusy = true;
+          yield claimOf(lane, delivery);
+          if (signal.aborted) return;
+        }
+        await rung;
+      }
+    },
+  };
 }

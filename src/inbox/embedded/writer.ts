@@ -1,20 +1,38 @@
-import { once } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
-import type { Worker } from 'node:worker_threads';
-import { hourMs } from '../../model/duration.ts';
-import { allEventsOf, type EventSummary, namesOf } from '../events.ts';
-import type { Delivery, KeepLimits, StoredDelivery, Target } from '../inbox.ts';
-import type { Batch, CommitResult, Mark, NewDelivery } from './batch.ts';
-import { callsOf } from './checkpoints.ts';
-import type { ThreadAnswer } from './inbox-thread.ts';
-import { pageBytes } from './store.ts';
+import { statSync } from 'node:fs';
+import type { Db } from '../../files/database.ts';
+import { dayMs, hourMs } from '../../model/duration.ts';
+import { tryParseJson } from '../../model/json.ts';
+import { hideUrlSecrets } from '../../model/url-secrets.ts';
+import { allEventsOf, type EventSummary } from '../events.ts';
+import { addCounts, countForward, countsAt, type HourCounts } from '../hours.ts';
+import type { Delivery, FailedTry, Forward, StoredDelivery, Target } from '../inbox.ts';
+import { isFor } from '../route.ts';
+import { createKeeper } from './keep.ts';
+import { readDays } from './queries.ts';
+import { readRows, readTargets, ruleOf, type StoredTarget, text } from './rows.ts';
+import { type Store, storeError } from './store.ts';
+import { indexedWords } from './terms.ts';
 
-/** What one commit takes at most, so that the next ones need not wait for long. */
+/** What one commit takes at most, so that nothing else waits for long. */
 const [maxDeliveries, maxBytes] = [512, 16 * 1024 * 1024];
-/** Refused signatures that a crash may lose are those of so long. */
-const refusalsMs = 1000;
+/** How long what may get lost waits for a commit: marks of forwards, failed tries, refused signatures. */
+const lazyMs = 50;
 /** Marks that a crash may lose: so many deliveries are then forwarded again. */
 const maxUnsafeMarks = 256;
+
+/** A delivery for a target. */
+interface Place {
+  targetId: number;
+  webhookId: number;
+  delivery: StoredDelivery;
+}
+
+/** A delivery that was just stored, and the targets that are to get it. */
+export interface NewDelivery {
+  webhookId: number;
+  delivery: StoredDelivery;
+  targets: readonly StoredTarget[];
+}
 
 interface PendingDelivery {
   delivery: Delivery;
@@ -23,200 +41,224 @@ interface PendingDelivery {
   reject: (error: unknown) => void;
 }
 
-/** Stores by way of the thread, which puts what came while a commit ran into the next one. */
-export interface Writer {
-  add: (delivery: Delivery) => Promise<StoredDelivery | undefined>;
-  /** Resolves when not too much would be lost. Errors: `local-file` while marks cannot be stored; `settled` is then called. */
-  addMark: (mark: Mark) => void;
-  settled: () => Promise<void>;
-  /** Resolves when what was given so far is stored, or could not be. */
-  flushed: () => Promise<void>;
-  countRefused: (webhook: string, atMs: number) => void;
-  addTargets: (targets: readonly Target[], nowMs: number) => Promise<void>;
-  keep: (limits: KeepLimits, nowMs: number) => Promise<number>;
-  /** Brings what the log holds into the store. */
-  checkpoint: () => Promise<void>;
-  close: () => Promise<void>;
+interface WriterOptions {
+  /** How long a repeat is known as one, at least. */
+  repeatsMs: number;
+  now: () => number;
+  /** Told after each commit, before those who wait for it. */
+  onStored: (stored: readonly NewDelivery[]) => void;
 }
 
-/** `onStored` is called after each commit that holds deliveries, with their bytes. */
-export function startWriter(thread: Worker, folder: string, onStored: (bytes: number) => void): Writer {
-  const call = callsOf(thread);
-  const opened = call({ kind: 'open', folder });
-  opened.catch(() => undefined);
-  let [waiting, marks]: [PendingDelivery[], Mark[]] = [[], []];
-  const refusals = new Map<string, { webhook: string; atMs: number; count: number }>();
-  const addRefusals = (webhook: string, atMs: number, count: number): void => {
-    const key = `${Math.floor(atMs / hourMs)} ${webhook}`;
-    refusals.set(key, { webhook, atMs, count: count + (refusals.get(key)?.count ?? 0) });
-  };
-  let failure: unknown;
-  let unsafeMarks = 0;
+/** The one who writes: all that came while something else ran goes into one commit, synced before anybody is told. */
+export type Writer = ReturnType<typeof startWriter>;
 
-  let isCommitting = false;
-  const commit = async (): Promise<void> => {
-    isCommitting = true;
-    const taken = takeSome(waiting);
+export function startWriter(store: Store, { repeatsMs, now, onStored }: WriterOptions) {
+  const { db } = store;
+  const own = statSync(db.file).ino;
+  const adder = createAdder(db, repeatsMs);
+  const keeper = createKeeper(db, now);
+  let waiting: PendingDelivery[] = [];
+  let marks: (Place & { forward: Omit<Forward, 'url'> })[] = [];
+  const retries = new Map<string, Place & { failedTry: FailedTry }>();
+  /** Of refused signatures. */
+  let hours = new Map<string, HourCounts>();
+  let failure: unknown;
+  let soon: NodeJS.Immediate | undefined;
+  let later: NodeJS.Timeout | undefined;
+
+  const write = (taken: readonly PendingDelivery[]): (NewDelivery | undefined)[] =>
+    db.transaction(() => {
+      const added = adder.add(taken);
+      const counted = hours;
+      // Where this fails, a few refused signatures are not counted.
+      hours = new Map();
+      for (const { delivery } of added.filter((each) => each !== undefined))
+        countsAt(counted, delivery.webhook, delivery.atMs).received += 1;
+      for (const mark of marks) {
+        addMark(db, mark);
+        const { delivery, forward } = mark;
+        countForward(countsAt(counted, delivery.webhook, forward.atMs), delivery.atMs, forward);
+      }
+      for (const retry of retries.values()) addRetry(db, retry);
+      for (const counts of counted.values()) addHour(db, counts);
+      keeper.trim(taken.length);
+      return added;
+    });
+  const commit = (): void => {
+    clearTimeout(later);
+    clearImmediate(soon);
+    [later, soon] = [undefined, undefined];
+    const taken = takeSome(waiting, keeper.batchBytes());
     waiting = waiting.slice(taken.length);
-    const [ownMarks, ownRefusals] = [marks, [...refusals.values()]];
-    marks = [];
-    refusals.clear();
-    areRefusalsDue = false;
-    const bodies = joinBodies(taken.map(({ delivery }) => delivery.body));
-    const deliveries = taken.map(({ delivery, events }) => newDelivery(delivery, events));
-    const storedBytes = bodies.length + taken.length * pageBytes;
     try {
-      await opened;
-      const batch: Batch = { deliveries, marks: ownMarks, refusals: ownRefusals };
-      const { committed = [] } = await call({ kind: 'commit', batch: JSON.stringify(batch), bodies });
-      failure = undefined;
-      unsafeMarks -= ownMarks.length;
-      // The thread has the next ones before these are answered.
-      goOn();
-      for (const [index, { delivery, events, resolve }] of taken.entries())
-        resolve(storedOf(delivery, events, committed[index]));
-      if (taken.length > 0) onStored(storedBytes);
-    } catch (error) {
-      failure = error;
-      marks = [...ownMarks, ...marks];
-      for (const { webhook, atMs, count } of ownRefusals) addRefusals(webhook, atMs, count);
-      for (const { reject } of taken) reject(error);
-      goOn();
+      if (taken.length > 0) keeper.makeRoom();
+      const added = write(taken);
+      if (statSync(db.file, { throwIfNoEntry: false })?.ino !== own)
+        throw new Error('it was deleted while it was in use; the next start makes a new one');
+      [marks, failure] = [[], undefined];
+      retries.clear();
+      onStored(added.filter((each) => each !== undefined));
+      for (const [index, { resolve }] of taken.entries()) resolve(added[index]?.delivery);
+    } catch (cause) {
+      adder.forget();
+      failure = storeError(cause, db.file);
+      for (const { reject } of taken) reject(failure);
     }
+    if (waiting.length > 0) soon = setImmediate(commit);
   };
-  /** What came meanwhile goes together. */
-  const goOn = (): void => {
-    isCommitting = false;
-    if (hasWork()) track(commit());
+  const commitLater = (): void => {
+    later ??= setTimeout(commit, lazyMs).unref();
   };
-  let refusalsTimer: NodeJS.Timeout | undefined;
-  let areRefusalsDue = false;
-  const hasWork = () => waiting.length > 0 || ((marks.length > 0 || areRefusalsDue) && failure === undefined);
-  const inFlight = new Set<Promise<void>>();
-  let isStarted = false;
-  const send = async (): Promise<void> => {
-    // What comes in this turn of the event loop goes together.
-    await setImmediate();
-    isStarted = false;
-    if (!isCommitting && hasWork()) track(commit());
-  };
-  const track = (work: Promise<void>): void => {
-    const tracked = work.then(() => void inFlight.delete(tracked));
-    inFlight.add(tracked);
-  };
-  const start = (): void => {
-    if (!isStarted) track(send());
-    isStarted = true;
-  };
-  const flushed = async (): Promise<void> => {
-    while (inFlight.size > 0) await Promise.all(inFlight);
+  const flush = (): void => {
+    while (waiting.length > 0) commit();
+    if (marks.length + retries.size + hours.size > 0) commit();
   };
   return {
-    add: (delivery) =>
+    keeper,
+    /** Resolves once it is safe; `undefined` for a repeat. Errors: `local-file`. */
+    add: (delivery: Delivery): Promise<StoredDelivery | undefined> =>
       new Promise((resolve, reject) => {
         waiting.push({ delivery, events: allEventsOf(delivery.body), resolve, reject });
-        start();
+        // What comes in this turn of the event loop goes together.
+        soon ??= setImmediate(commit);
       }),
-    addMark: (mark) => {
-      marks.push(mark);
-      unsafeMarks += 1;
-      start();
+    /** Says how a delivery ended at a target. */
+    settle: (place: Place, forward: Omit<Forward, 'url'>): void => {
+      marks.push({ ...place, forward });
+      retries.delete(keyOf(place));
+      commitLater();
     },
-    settled: async () => {
-      if (failure === undefined && unsafeMarks < maxUnsafeMarks) return;
-      await flushed();
-      if (failure === undefined) return;
-      await commit();
+    /** Errors: `local-file` where nothing can be written, or too much would be lost. */
+    settled: (): void => {
+      if (failure === undefined && marks.length < maxUnsafeMarks) return;
+      commit();
       if (failure !== undefined) throw failure;
     },
-    flushed,
-    countRefused: (webhook, atMs) => {
-      addRefusals(webhook, atMs, 1);
-      refusalsTimer ??= setTimeout(() => {
-        refusalsTimer = undefined;
-        areRefusalsDue = refusals.size > 0;
-        if (areRefusalsDue) start();
-      }, refusalsMs).unref();
+    retry: (place: Place, failedTry: FailedTry): void => {
+      retries.set(keyOf(place), { ...place, failedTry });
+      commitLater();
     },
-    addTargets: async (targets, nowMs) => {
-      await opened;
-      await call({ kind: 'targets', targets, nowMs });
+    countRefused: (webhook: string, atMs: number): void => {
+      countsAt(hours, webhook, atMs).refusedSignatures += 1;
+      commitLater();
     },
-    keep: async (limits, nowMs) => {
-      await opened;
-      let removed = 0;
-      for (let after: number | undefined = 0; after !== undefined; ) {
-        const { kept }: ThreadAnswer = await call({ kind: 'keep', limits, nowMs, after });
-        removed += kept?.removed ?? 0;
-        after = kept?.after;
-      }
-      return removed;
-    },
-    checkpoint: async () => void (await call({ kind: 'checkpoint' })),
-    close: async () => {
-      clearTimeout(refusalsTimer);
-      await flushed();
-      if (marks.length > 0 || refusals.size > 0) await commit();
-      const ended = once(thread, 'exit');
-      await call({ kind: 'close' }).catch(() => thread.terminate());
-      await ended;
+    addTargets: (targets: readonly Target[], nowMs: number): void =>
+      db.transaction(() => {
+        const sql = `INSERT INTO target (url, rule, used_ms) VALUES (?, ?, ?)
+          ON CONFLICT (url, rule) DO UPDATE SET used_ms = excluded.used_ms`;
+        for (const target of targets) db.run(sql, [hideUrlSecrets(target.url), ruleOf(target), nowMs]);
+      }),
+    flush,
+    close: (): void => {
+      flush();
+      clearTimeout(later);
       if (marks.length > 0) throw failure;
     },
   };
 }
 
-function takeSome(waiting: readonly PendingDelivery[]): PendingDelivery[] {
+const keyOf = ({ targetId, webhookId }: Place) => `${targetId} ${webhookId}`;
+
+function takeSome(waiting: readonly PendingDelivery[], atMost: number): PendingDelivery[] {
   let [count, bytes] = [0, 0];
   for (const { delivery } of waiting) {
     bytes += delivery.body.length;
-    if (count > 0 && (count >= maxDeliveries || bytes > maxBytes)) break;
+    if (count > 0 && (count >= maxDeliveries || bytes > Math.min(maxBytes, atMost))) break;
     count += 1;
   }
   return waiting.slice(0, count);
 }
 
-/** In memory of its own, which is handed over and not copied. */
-function joinBodies(bodies: readonly Buffer[]): Uint8Array {
-  const all = new Uint8Array(bodies.reduce((sum, { length }) => sum + length, 0));
-  let start = 0;
-  for (const body of bodies) {
-    all.set(body, start);
-    start += body.length;
-  }
-  return all;
-}
-
-function newDelivery({ webhook, atMs, headers, body }: Delivery, events: readonly EventSummary[]): NewDelivery {
+/** Adds deliveries with events that are new; it remembers what the tables say of webhooks and days. */
+export function createAdder(db: Db, repeatsMs: number) {
+  const webhookIds = new Map<string, number>();
+  let days: Set<number> | undefined;
+  const webhookIdOf = (name: string): number => {
+    const sql =
+      'INSERT INTO webhook (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id';
+    const id = webhookIds.get(name) ?? db.get<{ id: number }>(sql, [name])?.id ?? 0;
+    webhookIds.set(name, id);
+    return id;
+  };
+  /** Notes the events of a day that are known on no other that counts. */
+  const addEvents = (events: readonly EventSummary[], atMs: number, seq: number): EventSummary[] => {
+    const day = Math.floor(atMs / dayMs);
+    days ??= new Set(readDays(db));
+    const others = [...days].filter((each) => each !== day && each >= Math.floor((atMs - repeatsMs) / dayMs));
+    const fresh = events.filter(
+      ({ eventId }) =>
+        !others.some((each) => db.get('SELECT 1 FROM event WHERE day = ? AND id = ?', [each, eventId])) &&
+        db.run('INSERT INTO event (day, id, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [day, eventId, seq]) > 0,
+    );
+    if (fresh.length > 0) days.add(day);
+    return fresh;
+  };
+  const addOne = (
+    { delivery, events }: Pick<PendingDelivery, 'delivery' | 'events'>,
+    seq: number,
+    targets: readonly StoredTarget[],
+  ): NewDelivery | undefined => {
+    const { webhook, atMs, headers, body } = delivery;
+    const fresh = addEvents(events, atMs, seq);
+    if (fresh.length === 0) return undefined;
+    const webhookId = webhookIdOf(webhook);
+    const ids = JSON.stringify(fresh.map(({ eventId }) => eventId));
+    db.run('INSERT INTO delivery (seq, at_ms, webhook_id, event_ids, headers, body) VALUES (?, ?, ?, ?, ?, ?)', [
+      ...[seq, atMs, webhookId, ids, JSON.stringify(headers), body],
+    ]);
+    db.run('INSERT INTO term (rowid, terms) VALUES (?, ?)', [seq, indexedWords(webhook, fresh)]);
+    const fitting = targets.filter((target) => fresh.some((event) => isFor(target, event)));
+    const hour = Math.floor(atMs / hourMs);
+    for (const { id } of fitting)
+      db.run('INSERT INTO waiting (target_id, webhook_id, seq, hour) VALUES (?, ?, ?, ?)', [id, webhookId, seq, hour]);
+    return { webhookId, delivery: { ...delivery, seq, events: fresh }, targets: fitting };
+  };
   return {
-    webhook,
-    atMs,
-    eventIds: events.map(({ eventId }) => eventId),
-    terms: [...termsOf(events)],
-    headers: JSON.stringify(headers),
-    bodyBytes: body.length,
+    /** In the given order; `undefined` for a repeat. To be called in a transaction. */
+    add: (deliveries: readonly Pick<PendingDelivery, 'delivery' | 'events'>[]): (NewDelivery | undefined)[] => {
+      if (deliveries.length === 0) return [];
+      const targets = readTargets(db, 'target t');
+      let seq = newestSeq(db);
+      return deliveries.map((each) => {
+        const added = addOne(each, seq + 1, targets);
+        if (added !== undefined) seq += 1;
+        return added;
+      });
+    },
+    /** After a transaction that was taken back. */
+    forget: (): void => {
+      webhookIds.clear();
+      days = undefined;
+    },
   };
 }
 
-/** What the events of a delivery can be found by. */
-function termsOf(events: readonly EventSummary[]): Set<string> {
-  const terms = new Set<string>();
-  for (const { event, eventType } of events) {
-    const { addresses, tokens } = namesOf(event);
-    terms.add(`type:${eventType}`);
-    for (const address of addresses) terms.add(`address:${address}`);
-    for (const token of tokens) terms.add(`token:${token}`);
-  }
-  return terms;
+export function newestSeq(db: Db): number {
+  return db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM delivery')?.seq ?? 0;
 }
 
-function storedOf(
-  delivery: Delivery,
-  events: readonly EventSummary[],
-  committed: CommitResult[number] | undefined,
-): StoredDelivery | undefined {
-  if (committed === undefined || committed === null) return undefined;
-  const { seq, newIds } = committed;
-  if (newIds.length === events.length) return { ...delivery, seq, events };
-  const ids = new Set(newIds);
-  return { ...delivery, seq, events: events.filter(({ eventId }) => ids.has(eventId)) };
+function addMark(db: Db, { targetId, webhookId, delivery, forward }: Place & { forward: Omit<Forward, 'url'> }): void {
+  const { seq } = delivery;
+  for (const table of ['waiting', 'retry'])
+    db.run(`DELETE FROM ${table} WHERE target_id = ? AND webhook_id = ? AND seq = ?`, [targetId, webhookId, seq]);
+  const { outcome, status, ms, tries, error, atMs } = forward;
+  db.run(
+    `INSERT OR REPLACE INTO forward (seq, target_id, outcome, status, ms, tries, error, at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    [seq, targetId, outcome, status, ms, tries, error, atMs],
+  );
+}
+
+function addRetry(db: Db, { targetId, webhookId, delivery, failedTry }: Place & { failedTry: FailedTry }): void {
+  const values = [targetId, webhookId, delivery.seq, JSON.stringify(failedTry)];
+  db.run('INSERT OR REPLACE INTO retry (target_id, webhook_id, seq, failed_try) VALUES (?, ?, ?, ?)', values);
+}
+
+/** Adds to what is counted of the hour. */
+function addHour(db: Db, counts: HourCounts): void {
+  const key = [counts.hour, counts.webhook];
+  const sql = `SELECT ${text('counts', 'counts')} FROM hour WHERE hour = ? AND webhook = ?`;
+  const [row] = readRows<{ counts: string }>(db, sql, key);
+  const before = row && (tryParseJson(row.counts) as HourCounts | undefined);
+  const sum = JSON.stringify(before === undefined ? counts : addCounts(before, counts));
+  db.run('INSERT OR REPLACE INTO hour (hour, webhook, counts) VALUES (?, ?, ?)', [...key, sum]);
 }

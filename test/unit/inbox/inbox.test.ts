@@ -161,7 +161,7 @@ test('on a full disk what cannot be kept is 503, the listener goes on and says i
   const [ready, secrets] = [join(folder, 'ready'), join(folder, 'secret')];
   writeFileSync(secrets, secret, { mode: 0o600 });
   const argv = `webhook listen --port 0 --secret-file ${secrets} --ready-file ${ready} --forward-to ${target.url}`;
-  const script = `trap '' XFSZ; ulimit -S -f 400; exec ${process.execPath} bin/sotra.js ${argv}`;
+  const script = `trap '' XFSZ; ulimit -S -f 1200; exec ${process.execPath} bin/sotra.js ${argv}`;
   const child = spawn('bash', ['--norc', '-c', script], {
     env: { PATH: process.env['PATH'], SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder },
   });

@@ -22,9 +22,6 @@ test('brackets in strings do not count, whatever is escaped in them', () => {
 
 test('what comes from outside is parsed with a limit on its depth', () => {
   const trusted = ['main.ts', 'model/json.ts', 'library/webhook.ts', 'output/jq.ts'].concat([
-    'inbox/embedded/checkpoints.ts',
-    'inbox/embedded/event-ids.ts',
-    'inbox/embedded/inbox-thread.ts',
     'sandbox/social/cards.ts',
     'sandbox/social/profiles.ts',
     'sandbox/trades/position-lines.ts',
