@@ -123,12 +123,12 @@ test('wrong use and damaged settings: one error for every command there is', asy
     const stopped = ['sandbox start', 'sandbox simulate', 'webhook listen'].includes(name);
     const signal = stopped ? { signal: AbortSignal.abort() } : {};
     const outcome = await run([...words, '--json', '--no-input'], { env, ...signal });
-    // They ask the served sandbox, of which there is none.
-    const isServed = ['sandbox log', 'sandbox stop'].includes(name);
+    // They ask of a served sandbox, and of what failed before: there is neither.
+    const isMissing = ['sandbox log', 'sandbox stop', 'why'].includes(name);
     // It reports what is wrong as its result.
     if (name === 'doctor') expect(JSON.parse(outcome.out)).toMatchObject({ ok: false });
     else
-      expect([name, [0, 2, 3, ...(isServed ? [5] : []), 130]]).toEqual([
+      expect([name, [0, 2, 3, ...(isMissing ? [5] : []), 130]]).toEqual([
         name,
         expect.arrayContaining([holds(outcome).exitCode]),
       ]);
