@@ -7,11 +7,10 @@ import type { KnownCommands } from './cli/outline.ts';
 import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
 import { findMisfit } from './contract/misfit.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
-import { isExplained, messageOf, orUndefined, SotraError, usageError } from './errors.ts';
+import { isExplained, orUndefined, SotraError, usageError } from './errors.ts';
 import { maxAnswerBytes, readBody } from './http/body.ts';
 import type { Answer, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
-import type { Trace } from './http/observe.ts';
 import { RequestPreview } from './http/preview.ts';
 import { createRate, policies } from './http/retry.ts';
 import { hidingKey } from './http/secrets.ts';
@@ -135,25 +134,7 @@ export function createContext({
   const note = (text: string) => (options.quiet ? undefined : say(text));
   const warn = (text: string) => note(`warning: ${text}`);
   const heads = new Set<{ text: string }>();
-  const traces = once(async () => {
-    const { traceFile, record } = options;
-    const opened = [
-      ...(traceFile === undefined ? [] : [(await import('./http/observe.ts')).openTrace(traceFile, world.version)]),
-      ...(record === undefined
-        ? []
-        : [(await import('./log/recording.ts')).openRecording(record, (await service()).baseUrl)]),
-    ];
-    return opened.map((trace) => harmless(trace, warn));
-  });
   let tellWait: Parameters<Context['onWait']>[0] = () => undefined;
-  const watches = options.verbose || options.include || (options.traceFile ?? options.record) !== undefined;
-  const watchOne = async () =>
-    (await import('./http/observe.ts')).watchCall({
-      say: options.verbose ? tell : undefined,
-      heads: options.include ? heads : undefined,
-      traces: await traces(),
-      now: world.now,
-    });
   let waitsInSilence = !world.io.err.isTTY || options.quiet || options.verbose || options.plain;
   const spinner = once(async () => {
     const { showWaiting } = await import('./output/progress.ts');
@@ -161,7 +142,9 @@ export function createContext({
     return showWaiting({ err: world.io.err, noColor, unicode: !ascii, now: world.now });
   });
   const observerFor = async (kind: Service['kind']): Promise<Caller['observe']> => {
-    const watch = watches ? await watchOne() : undefined;
+    const watched = { say: options.verbose ? tell : undefined, heads: options.include ? heads : undefined };
+    const watch =
+      options.verbose || options.include ? (await import('./http/observe.ts')).watchCall(watched) : undefined;
     const shown = waitsInSilence || kind === 'sandbox' ? undefined : await spinner();
     return (event) => {
       watch?.(event);
@@ -263,13 +246,12 @@ export function createContext({
     },
     close: async (exitCode, failed) => {
       context.stopWaiting();
-      const hasFailedCall = callLog.started() && (await callLog()).close(exitCode);
+      const hasFailedCall = callLog.started() && (await (await callLog()).close(exitCode));
       if (failed !== undefined && !hasFailedCall && isExplained(failed.exitCode))
         await (await import('./log/keep-calls.ts')).keepCommandFailure({ argv, options, world, dataDirectory }, failed);
       if (transport.started()) await (await transport()).close();
       else if (sandbox.started()) await (await sandbox()).close();
       if (replayDirectory.started()) rmSync(await replayDirectory(), { recursive: true, force: true });
-      if (traces.started()) for (const trace of await traces()) trace.close();
     },
   };
   return context;
@@ -277,21 +259,6 @@ export function createContext({
 
 function refuseToStore(): Promise<never> {
   throw usageError('--replay: what a recording answers is not stored', 'Omit --replay to ask the service itself.');
-}
-
-/** What watches a call decides nothing: where it fails, that is said once, and the call goes on without it. */
-function harmless(trace: Trace, warn: (text: string) => void): Trace {
-  let hasFailed = false;
-  const attempt = (act: () => void) => {
-    if (hasFailed) return;
-    try {
-      act();
-    } catch (thrown) {
-      hasFailed = true;
-      warn(`${messageOf(thrown)}: nothing more is kept there`);
-    }
-  };
-  return { add: (exchange) => attempt(() => trace.add(exchange)), close: () => attempt(trace.close) };
 }
 
 const previewing: Transport = {

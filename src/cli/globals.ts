@@ -71,9 +71,13 @@ export const globalFlags: readonly GlobalFlag[] = [
   makeFlag('verbose', 'show requests, answers and timing on stderr'),
   makeFlag('quiet', 'no progress, notes or warnings on stderr'),
   makeFlag('include', 'print status and headers of the answer before its body', requests),
-  makeFlag('trace-file <file>', 'write all requests and answers as an HTTP archive (HAR), keys hidden', requests),
-  makeFlag('record <folder>', 'write every answer to this folder, secrets hidden, for --replay', requests),
-  makeFlag('replay <folder>', 'answer from a folder of --record, or a HAR file; needs no network and no key', requests),
+  makeFlag('record <file>', 'append requests and answers to this HTTP archive (HAR), secrets hidden', requests),
+  makeFlag('trace-file <file>', 'the old name of --record', requests),
+  makeFlag(
+    'replay <file>',
+    "answer from an HTTP archive (--record's or a browser's); needs no network and no key",
+    requests,
+  ),
   makeFlag('no-history', 'keep nothing of these calls in sotra history', calls),
   makeFlag('dry-run', 'show what would be sent or changed, and send and change nothing; needs no key', effects),
   makeFlag('curl', 'print the request as a curl line instead of sending it', sent),
@@ -98,7 +102,10 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
   const rival = rows ?? (text('columns') === undefined ? undefined : '--columns');
   if (text('jq') !== undefined && rival !== undefined)
     throw usageError(`--jq and ${rival} contradict each other`, 'A filter works on JSON: omit one of them.');
-  if (text('record') !== undefined && text('replay') !== undefined)
+  const record = text('record') ?? text('traceFile');
+  if (text('record') !== undefined && text('traceFile') !== undefined)
+    throw usageError('--trace-file is the same flag as --record', 'Omit one of them.');
+  if (record !== undefined && text('replay') !== undefined)
     throw usageError('--record and --replay contradict each other', 'Omit one of them.');
   if (on('sandbox') && (text('baseUrl') ?? text('context')) !== undefined)
     throw usageError(
@@ -132,8 +139,7 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
     verbose: on('verbose'),
     quiet: on('quiet'),
     include: on('include'),
-    traceFile: text('traceFile'),
-    record: text('record'),
+    record,
     replay: text('replay'),
     noHistory: on('noHistory'),
     jq: text('jq'),

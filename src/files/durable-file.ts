@@ -47,13 +47,6 @@ export function createFile(file: string, text: string): boolean {
   }
 }
 
-/** Replaces a file by an empty one (mode 0600) and opens that. Errors: as in `replaceFile`. */
-export function openReplaced(file: string): number {
-  refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
-  const draft = draftOf(file);
-  return openDraft(draft, () => renameSync(draft, file));
-}
-
 /** Opens a file that sotra keeps (created with mode 0600). Errors: those of the file system; `local-file` where it is no regular file. */
 export function openStateFile(file: string, flags = constants.O_RDONLY): number {
   // Opening a FIFO would wait for its other end; Windows has neither.

@@ -35,21 +35,22 @@ const facts = z.object({
 });
 
 /** An entry of HAR 1.2, as far as we read it. Without an answer the status is 0 and `comment` says why. */
-const harEntrySchema = z.looseObject({
+export const harEntrySchema = z.looseObject({
   startedDateTime: z.string().optional(),
   time: z.number().optional(),
   request: z.looseObject({
     method: z.string(),
     url: z.string(),
-    headers,
+    headers: headers.default([]),
     postData: z.looseObject({ text: z.string().optional(), _cut: cut }).optional(),
   }),
   response: z.looseObject({
     status: z.number(),
-    headers,
+    headers: headers.default([]),
     content: z.looseObject({ text: z.string().optional(), encoding: z.string().optional(), _cut: cut }),
   }),
   comment: z.string().optional(),
+  _sotra: z.looseObject({ baseUrl: z.string().optional() }).optional(),
 });
 
 /** An attempt of a call as it is kept. */
@@ -61,6 +62,15 @@ type CallFacts = LogEntry['_sotra'];
 
 /** What is added to an entry after the request: its answer, or the exit code of the command. */
 export type EntryPart = Partial<Omit<LogEntry, '_sotra'>> & { _sotra?: Partial<CallFacts> };
+
+/** Where calls are kept. What it throws is said once, and nothing more is kept there. */
+export interface Keeper {
+  maxBodyBytes: number;
+  /** Told of a request before it is sent; the function it gives back, of how that ended. */
+  begin: (entry: LogEntry) => (part: EntryPart) => void | Promise<void>;
+  /** Told of the exit code of the command. */
+  close: (exitCode: number | undefined) => void | Promise<void>;
+}
 
 export function extendEntry(entry: LogEntry, { _sotra, ...part }: EntryPart): LogEntry {
   return { ...entry, ...part, _sotra: { ...entry._sotra, ..._sotra } };

@@ -9,8 +9,16 @@ import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { readEnv, type Service } from '../setup/settings.ts';
 import { configDirectory, openStore } from '../setup/store.ts';
 import type { World } from '../world.ts';
-import { describeAnswer, describeRequest, type EntryPart, type LogEntry, type SentRequest } from './entry.ts';
+import {
+  describeAnswer,
+  describeRequest,
+  type EntryPart,
+  type Keeper,
+  type LogEntry,
+  type SentRequest,
+} from './entry.ts';
 import { keepFailedCommand } from './failed-command.ts';
+import { openHarFile } from './har.ts';
 import { addEntry, completeEntry, findLog } from './store.ts';
 
 /** Of one command, besides those that fail: an upload or a watch would push everything else out of the log. */
@@ -19,43 +27,38 @@ const maxBodyBytes = 256 * 1024;
 const maxErrorLength = 500;
 const maxWordLength = 1000;
 
-/** Where calls are kept. What it throws is said once, and nothing more is kept there. */
-export interface Keeper {
-  maxBodyBytes: number;
-  /** Told of a request before it is sent; the function it gives back, of how that ended. */
-  begin: (entry: LogEntry) => (part: EntryPart) => void;
-  /** Told of the exit code of the command. */
-  close: (exitCode: number | undefined) => void;
-}
-
 /** What keeps the calls of one command. */
 export interface CallLog {
   /** What `act` gives, whose calls are kept. Errors: those of `act`. */
   keep: <T>(caller: Caller, act: (caller: Caller) => Promise<T>) => Promise<T>;
   /** Gives back whether one of the calls failed for good. */
-  close: (exitCode: number | undefined) => boolean;
+  close: (exitCode: number | undefined) => Promise<boolean>;
 }
 
 export interface LoggedCommand {
   argv: readonly string[];
   service: Service;
-  options: Pick<GlobalOptions, 'noHistory' | 'replay'>;
+  options: Pick<GlobalOptions, 'noHistory' | 'record' | 'replay'>;
   world: World;
   dataDirectory: () => Promise<string>;
   warn: (text: string) => void;
 }
 
+/** Errors: those of the file of `--record`. */
 export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
-  const { service, world, warn } = command;
-  const keepers = await openKeepers(command).catch((thrown: unknown) => {
-    warn(notKept(thrown));
-    return [];
-  });
+  const { service, world, options, warn } = command;
+  const notKept = (thrown: unknown) => warn(`this call is not in the history: ${messageOf(thrown)}`);
+  const log = await openLog(command).catch(notKept);
+  const guarded = [
+    ...(log ? [guard(log, notKept)] : []),
+    ...(options.record === undefined
+      ? []
+      : [guard(await openHarFile(options.record, world.version, world), (thrown) => warn(messageOf(thrown)))]),
+  ];
   const hide = secretHider(service.apiKey ?? undefined);
   const { baseUrl, isElsewhere } = service;
   const context = isElsewhere ? undefined : service.context;
   const of = { command: hide(await describeCommand(command.argv)), baseUrl, ...(context && { context }) };
-  const guarded = keepers.map((keeper) => guard(keeper, warn));
   let hasFailed = false;
   return {
     keep: async (caller, act) => {
@@ -74,19 +77,15 @@ export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
         throw thrown;
       }
     },
-    close: (exitCode) => {
-      for (const keeper of guarded) keeper.close(exitCode);
+    close: async (exitCode) => {
+      for (const keeper of guarded) await keeper.close(exitCode);
       return hasFailed;
     },
   };
 }
 
-function notKept(thrown: unknown): string {
-  return `this call is not in the history: ${messageOf(thrown)}`;
-}
-
-async function openKeepers(command: LoggedCommand): Promise<Keeper[]> {
-  return isLogOff(command) ? [] : [keepInLog(findLog(await command.dataDirectory()), command.world)];
+async function openLog(command: LoggedCommand): Promise<Keeper | undefined> {
+  return isLogOff(command) ? undefined : keepInLog(findLog(await command.dataDirectory()), command.world);
 }
 
 function isLogOff({ options, world }: Pick<LoggedCommand, 'options' | 'world'>): boolean {
@@ -132,25 +131,25 @@ function keepInLog(folder: string, { now }: World): Keeper {
 }
 
 /** Where it fails, that is said once, and the calls go on without it. */
-function guard(keeper: Keeper, warn: (text: string) => void): Keeper {
+function guard({ maxBodyBytes, begin, close }: Keeper, tell: (thrown: unknown) => void): Keeper {
   let hasFailed = false;
-  const attempt = <T>(act: () => T): T | undefined => {
+  const attempt = async <T>(act: () => T | Promise<T>): Promise<T | undefined> => {
     if (hasFailed) return undefined;
     try {
-      return act();
+      return await act();
     } catch (thrown) {
+      if (!hasFailed) tell(thrown);
       hasFailed = true;
-      warn(notKept(thrown));
       return undefined;
     }
   };
   return {
-    maxBodyBytes: keeper.maxBodyBytes,
+    maxBodyBytes,
     begin: (entry) => {
-      const end = attempt(() => keeper.begin(entry));
-      return (part) => attempt(() => end?.(part));
+      const end = attempt(() => begin(entry));
+      return async (part) => attempt(async () => (await end)?.(part));
     },
-    close: (exitCode) => attempt(() => keeper.close(exitCode)),
+    close: (exitCode) => attempt(() => close(exitCode)),
   };
 }
 

@@ -98,7 +98,7 @@ test('an archive that cannot be written is exit 3 before anything is sent', asyn
   const service = await answering({ traders: [] });
   const { code, err } = await run('leaderboard list --trace-file /no/such/folder/t.har', { env: service.env });
   expect(code).toBe(3);
-  expect(err).toContain('--trace-file /no/such/folder/t.har');
+  expect(err).toContain('--record /no/such/folder/t.har');
   expect(service.requests).toEqual([]);
 });
 
@@ -170,15 +170,18 @@ test('--curl with the built-in sandbox names the address that sandbox start serv
   expect([signed.code, signed.err.split('works while sotra sandbox start runs').length]).toEqual([0, 2]);
 });
 
-test('an archive replaces a file that others may read by one that they may not, and follows no link', async () => {
+test('an archive is readable by its owner alone, follows no link, and is no file of somebody else', async () => {
   const { env } = await answering({ traders: [] });
   const folder = temporaryFolder();
   const [file, link] = [join(folder, 'trace.har'), join(folder, 'link.har')];
   writeFileSync(file, 'old', { mode: 0o644 });
+  const other = await run(`leaderboard list --trace-file ${file}`, { env });
+  expect([other.code, other.err]).toEqual([3, expect.stringContaining('is not a file that --record wrote')]);
   symlinkSync(file, link);
   const linked = await run(`leaderboard list --trace-file ${link}`, { env });
   expect([linked.code, linked.err]).toEqual([3, expect.stringContaining(`${link} is a link, not a regular file`)]);
   expect(readFileSync(file, 'utf8')).toBe('old');
+  writeFileSync(file, '');
   expect((await run(`leaderboard list --trace-file ${file}`, { env })).code).toBe(0);
   expect([statSync(file).mode & 0o777, readHar(file).entries.length, readdirSync(folder).sort()]).toEqual([
     0o600,

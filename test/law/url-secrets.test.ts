@@ -29,12 +29,7 @@ test('nothing that is kept or shown beside an answer holds what is secret in add
     response.end(JSON.stringify(url.includes('fails') ? { error: `no ${destination}` } : method === 'GET' ? [] : made));
   });
   const env = { ...service.env, SOTRA_DATA_DIR: join(folder, 'data'), SOTRA_CONFIG_DIR: join(folder, 'config') };
-  const kept = (name: string) => [
-    '--record',
-    join(folder, `record-${name}`),
-    '--trace-file',
-    join(folder, `${name}.har`),
-  ];
+  const kept = (name: string) => ['--record', join(folder, `${name}.har`)];
   const said: string[] = [];
   const sotra = async (...argv: string[]) => {
     const { out, err, code } = await run(argv, { env });
@@ -55,7 +50,7 @@ test('nothing that is kept or shown beside an answer holds what is secret in add
   expect(leaks(folder)).toEqual([]);
   expect(canaries.filter((canary) => said.join('\n').includes(canary))).toEqual([]);
   // What was recorded answers the same request again.
-  const again = await run(['request', 'GET', '/v1/any', ...query, '--replay', join(folder, 'record-get')], { env });
+  const again = await run(['request', 'GET', '/v1/any', ...query, '--replay', join(folder, 'get.har')], { env });
   expect([again.code, again.out]).toEqual([0, '[]\n']);
 });
 

@@ -133,7 +133,7 @@ export const ways: readonly string[] = [
   '--include --no-color --no-history',
   '--include --json --verbose --strict',
   '--trace-file @@.har',
-  '--record @@.folder',
+  '--record @@.record.har',
   '--format table --show-nsfw',
   '--dry-run',
   '--dry-run --json',

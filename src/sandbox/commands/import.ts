@@ -1,4 +1,4 @@
-import { statSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Result } from '../../cli/command.ts';
@@ -6,7 +6,6 @@ import { splitPair } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
 import { messageOf, SotraError, usageError } from '../../errors.ts';
 import { openOutput, openTwice } from '../../files/source.ts';
-import type { RecordedExchange } from '../../log/recording.ts';
 import type { Chain } from '../../model/chain.ts';
 import { dayMs } from '../../model/duration.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
@@ -28,8 +27,6 @@ interface ImportInput {
   rejects?: string | undefined;
   ownTime?: boolean | undefined;
 }
-
-const isFolder = (file: string) => statSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /** Rejected rows that are shown on stderr; the rest is counted, and written with `--rejects`. */
 const maxShown = 10;
@@ -85,10 +82,10 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
 
 /** What to read, twice: the file, or the trades of a recording. Errors: `usage` for flags about the columns of a file. */
 async function openContent({ file, preset, map }: ImportInput, context: Context): ReturnType<typeof openTwice> {
-  if (!isFolder(file)) return openTwice(file, context, file);
+  if (!/\.har$/i.test(file)) return openTwice(file, context, file);
   if (preset !== undefined || map !== undefined)
     throw usageError(
-      `${preset === undefined ? '--map' : '--preset'}: ${file} is a folder of --record, which needs none`,
+      `${preset === undefined ? '--map' : '--preset'}: ${file} is a recording, which needs none`,
       'Omit it.',
     );
   const bytes = Buffer.from(await recordedTrades(file));
@@ -174,26 +171,27 @@ const cardForm = z.object({
   metadata: cardSchema.shape.metadata.omit({ positionStats: true }),
 });
 
-/** The trades of all cards in a folder of `--record`, each once, oldest first, as NDJSON. Errors: `usage` for another folder, and where there are none. */
-async function recordedTrades(folder: string): Promise<string> {
+/** The trades of all cards in an HTTP archive, each once, oldest first, as NDJSON. Errors: `usage` for another file, and where there are none. */
+async function recordedTrades(file: string): Promise<string> {
   const rows = new Map<string, number>();
-  for (const { text } of await exchangesIn(folder))
+  for (const text of await readAnswers(file))
     for (const row of tradesIn(tryParseJson(text))) rows.set(JSON.stringify(row), row.time);
   if (rows.size === 0)
     throw usageError(
-      `${folder}: its answers hold no trades`,
-      'Record some: sotra feed actor <address> --all --record <folder>.',
+      `${file}: its answers hold no trades`,
+      'Record some: sotra feed actor <address> --all --record <file.har>.',
     );
   const inTime = [...rows].sort(([, a], [, b]) => a - b);
   return inTime.map(([line]) => `${line}\n`).join('');
 }
 
-async function exchangesIn(folder: string): Promise<RecordedExchange[]> {
-  const { readRecording } = await import('../../log/recording.ts');
+/** The bodies of all answers. Errors: `usage` for another file. */
+async function readAnswers(file: string): Promise<string[]> {
+  const { readHar, readText } = await import('../../log/har.ts');
   try {
-    return readRecording(folder, folder);
+    return readHar(file, file).map(readText);
   } catch (cause) {
-    throw usageError(messageOf(cause), 'Name a file of trades, or a folder that sotra --record <folder> wrote.');
+    throw usageError(messageOf(cause), 'Name a file of trades, or one that sotra --record <file.har> wrote.');
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,14 +7,8 @@ import { answering, run, stub, temporaryFolder } from '../../support/harness.ts'
 const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
 
-/** Every file of a recording, in its order. */
-const filesIn = (folder: string) =>
-  readdirSync(folder)
-    .sort()
-    .map((name) => readFileSync(join(folder, name), 'utf8'));
-
 test('what was recorded is answered again without network, key or base URL, whatever the method', async () => {
-  const folder = join(temporaryFolder(), 'recorded');
+  const folder = join(temporaryFolder(), 'recorded.har');
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const lines = [
     'leaderboard list --limit 3',
@@ -33,12 +27,13 @@ test('what was recorded is answered again without network, key or base URL, what
     const err = there.err.replace(/"hint":"sotra why [^"]*"/, '"hint":null');
     expect([line, again.code, again.out, again.err]).toEqual([line, there.code, there.out, err]);
   }
-  expect(readdirSync(folder).every((name) => (statSync(join(folder, name)).mode & 0o777) === 0o600)).toBe(true);
-  expect(readdirSync(folder)[0]).toBe('0001-GET-v2-leaderboard.json');
+  expect(statSync(folder).mode & 0o777).toBe(0o600);
+  const { log } = JSON.parse(readFileSync(folder, 'utf8'));
+  expect(log.entries[0]).toMatchObject({ request: { method: 'GET' }, _sotra: { attempt: 1 } });
 });
 
 test('an upload with its webhook, and a signed comment, are replayed; no key, secret or signature is in the recording', async () => {
-  const folder = join(temporaryFolder(), 'recorded');
+  const folder = join(temporaryFolder(), 'recorded.har');
   const secret = 'whsec_abcdefgh12345678';
   const made = { uid, destinationUrl: 'http://127.0.0.1:9/hook', secret };
   const service = await stub(({ method, url }, response) => {
@@ -72,11 +67,11 @@ test('an upload with its webhook, and a signed comment, are replayed; no key, se
   await run([...post('0x2222bbbb'), '--record', folder], { env });
   const posted = await run([...post('0x3333cccc'), '--replay', folder]);
   expect(posted).toMatchObject({ code: 0, out: expect.stringContaining(uid) });
-  expect(filesIn(folder).join('')).not.toMatch(/very-secret|abcdefgh12345678|1111aaaa|2222bbbb/);
+  expect(readFileSync(folder, 'utf8')).not.toMatch(/very-secret|abcdefgh12345678|1111aaaa|2222bbbb/);
 });
 
 test('the query may be in another order, and numbers and bodies that are no JSON stay as they came', async () => {
-  const folder = join(temporaryFolder(), 'recorded');
+  const folder = join(temporaryFolder(), 'recorded.har');
   const bodies = ['{"n": 12345678901234567890}', '{"n":2}', 'sorry'];
   const service = await stub((_, response, count) => response.end(bodies[count - 1]));
   const ask = (how: string) => run(`request GET /v1/x?b=2&a=1 ${how}`, { env: service.env });
@@ -88,20 +83,20 @@ test('the query may be in another order, and numbers and bodies that are no JSON
 });
 
 test('a wait goes through the answers that were recorded', async () => {
-  const folder = join(temporaryFolder(), 'recorded');
+  const folder = join(temporaryFolder(), 'recorded.har');
   const ranks = [{ ranking: null }, { ranking: 5 }, { ranking: 1 }];
   const service = await stub((_, response, count) =>
     response.end(JSON.stringify({ ...ranks[count - 1], pnl: { total: 1, perChain: {} } })),
   );
   const argv = `wait rank ${wallet} --at-most 1 --json`;
   const there = await run(`${argv} --record ${folder}`, { env: service.env, skipWaits: true });
-  expect(readdirSync(folder).length).toBe(3);
+  expect(JSON.parse(readFileSync(folder, 'utf8')).log.entries.length).toBe(3);
   const again = await run(`${argv} --replay ${folder}`, { skipWaits: true });
   expect([again.code, again.out]).toEqual([0, there.out]);
 });
 
 test('a request that was not recorded is an error that names the nearest one', async () => {
-  const folder = join(temporaryFolder(), 'recorded');
+  const folder = join(temporaryFolder(), 'recorded.har');
   await run(`--sandbox leaderboard list --limit 3 --record ${folder}`);
   await run(['--sandbox', 'request', 'POST', '/v1/x', '--data', '{"a":1}', '--record', folder]);
   const other = await run(`leaderboard list --limit 4 --replay ${folder} --json`);
@@ -142,19 +137,43 @@ test('archives of --trace-file and of browsers are replayed', async () => {
   expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
 });
 
-test('recordings that are none, folders that cannot be written and both flags at once are refused', async () => {
+test('a call of the history is replayed; two processes share a recording, and what a killed one left is mended', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const there = await run('--sandbox leaderboard list --limit 3', { env });
+  const one = join(temporaryFolder(), 'one.har');
+  writeFileSync(one, (await run('history show 1 --har', { env })).out);
+  expect((await run(`leaderboard list --limit 3 --replay ${one}`)).out).toBe(there.out);
+  const both = join(temporaryFolder(), 'both.har');
+  const lines = [1, 2, 3, 4].map((limit) => `leaderboard list --limit ${limit}`);
+  await Promise.all(lines.map((line) => run(`--sandbox ${line} --record ${both}`)));
+  for (const line of lines) expect((await run(`${line} --replay ${both}`)).code).toBe(0);
+  const whole = readFileSync(both, 'utf8');
+  for (const left of [10, 200, whole.length - 200]) {
+    writeFileSync(both, whole.slice(0, -left));
+    await run(`--sandbox leaderboard list --limit 9 --record ${both}`);
+    expect((await run(`leaderboard list --limit 9 --replay ${both}`)).code).toBe(0);
+  }
+});
+
+test('recordings that are none or too large, files that cannot be written and both flags at once are refused', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'file');
   writeFileSync(file, '{}');
-  const empty = temporaryFolder();
-  const damaged = temporaryFolder();
-  writeFileSync(join(damaged, '0001-GET.json'), '{"request":');
+  const [empty, damaged, huge] = [join(folder, 'empty'), join(folder, 'damaged'), join(folder, 'huge')];
+  writeFileSync(empty, '{"log":{"entries":[]}}');
+  writeFileSync(damaged, '{"log":{"entries":[{"request":');
+  writeFileSync(huge, '{"log":');
+  truncateSync(huge, 300 * 1024 * 1024);
   for (const [flags, code, why] of [
-    [`--replay ${join(folder, 'none')}`, 3, 'does not exist'],
-    [`--replay ${file}`, 3, 'is neither a folder nor an HTTP archive (HAR)'],
+    [`--replay ${join(folder, 'none')}`, 3, 'there is no such file'],
+    [`--replay ${folder}`, 3, 'is a folder: a recording is one file (HAR)'],
+    [`--replay ${file}`, 3, 'is not an HTTP archive (HAR)'],
     [`--replay ${empty}`, 3, 'holds no answer'],
-    [`--replay ${damaged}`, 3, '0001-GET.json is not a recorded exchange'],
+    [`--replay ${damaged}`, 3, 'is not an HTTP archive (HAR)'],
+    [`--replay ${huge}`, 3, 'is a file of 300 MB, and at most 64 MB are read'],
     [`--record ${join(file, 'below')} --sandbox`, 3, '--record'],
+    [`--record ${folder} --sandbox`, 3, 'is a folder, and the calls of all commands go to one file'],
+    [`--record ${file}.a --trace-file ${file}.b`, 2, '--trace-file is the same flag as --record'],
     [`--record ${folder} --replay ${folder}`, 2, '--record and --replay contradict each other'],
   ] as const) {
     const outcome = await run(`leaderboard list ${flags}`);
@@ -166,11 +185,11 @@ test('recordings that are none, folders that cannot be written and both flags at
 });
 
 test('the lines of the README run as they stand there', async () => {
-  const folder = join(temporaryFolder(), 'answers');
+  const folder = join(temporaryFolder(), 'answers.har');
   const [, section = ''] = readFileSync('README.md', 'utf8').split('### Record once, replay in CI\n');
   const [, block = ''] = /^```sh\n([\s\S]*?)^```/m.exec(section) ?? [];
   const lines = [...block.matchAll(/^sotra (.*?)(?: > [\w.]+)?$/gm)].map(([, line = '']) =>
-    line.replace(' answers ', ` ${folder} `),
+    line.replace(' answers.har ', ` ${folder} `),
   );
   expect(lines.length).toBe(2);
   const [there, again] = [await run(lines[0] ?? ''), await run(lines[1] ?? '')];
@@ -188,7 +207,7 @@ function snapshot(folder: string): Record<string, string> {
 
 test('under --replay nothing that this machine keeps of a service is read or changed, whoever made the recording', async () => {
   const folder = temporaryFolder();
-  const recorded = join(temporaryFolder(), 'recorded');
+  const recorded = join(temporaryFolder(), 'recorded.har');
   const hook = 'http://127.0.0.1:9/hook';
   const attacker = await stub(({ method, url }, response) => {
     const bob = { profile: { name: 'bob', addresses: [`0x${'f'.repeat(40)}`] } };
@@ -211,10 +230,9 @@ test('under --replay nothing that this machine keeps of a service is read or cha
   const theirs = { ...attacker.env, SOTRA_DATA_DIR: temporaryFolder() };
   for (const line of lines) await run(`${line} --record ${recorded}`, { env: theirs });
   // The secret is masked by us; whoever forges a recording writes what he likes.
-  for (const name of readdirSync(recorded)) {
-    const text = readFileSync(join(recorded, name), 'utf8');
-    writeFileSync(join(recorded, name), text.replaceAll('"secret": "***"', '"secret": "of-the-attacker-4711"'));
-  }
+  const forged = '\\"secret\\":\\"of-the-attacker-4711\\"';
+  writeFileSync(recorded, readFileSync(recorded, 'utf8').replaceAll('\\"secret\\":\\"***\\"', forged));
+  expect(readFileSync(recorded, 'utf8')).toContain('attacker-4711');
   const own = { SOTRA_BASE_URL: attacker.url, SOTRA_API_KEY: 'k-1', SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
   await run('leaderboard list', { env: own, tty: 100 });
   await run(`webhook register --url ${hook}/own --wallet-addresses ${wallet}`, { env: own });

@@ -21,7 +21,7 @@ function tradesOf(cards: readonly Card[]): string[] {
 
 test('a recording makes a sandbox in which its traders have made the same trades', async () => {
   const folder = temporaryFolder();
-  const [recording, db] = [join(folder, 'recorded'), join(folder, 'seed.db')];
+  const [recording, db] = [join(folder, 'recorded.har'), join(folder, 'seed.db')];
   const env = { SOTRA_DATA_DIR: folder };
   const feeds: Card[] = [];
   for (const argv of [`feed actor ${trader} --all`, `profile positions ${perps} closed --chains hyperliquid --all`]) {
@@ -40,15 +40,15 @@ test('a recording makes a sandbox in which its traders have made the same trades
   });
 });
 
-test('a recording without trades, another folder and flags about columns are refused with the reason', async () => {
+test('a recording without trades, another file and flags about columns are refused with the reason', async () => {
   const folder = temporaryFolder();
-  const [recording, db] = [join(folder, 'recorded'), join(folder, 'seed.db')];
+  const [recording, db] = [join(folder, 'recorded.har'), join(folder, 'seed.db')];
   const fail = async (argv: string) => (await run(`sandbox import ${argv} --db ${db}`)).err;
-  expect(await fail(folder)).toContain(`error: ${folder}: holds no answer`);
+  expect(await fail(join(folder, 'none.har'))).toContain('none.har: there is no such file');
   await run(`--sandbox leaderboard list --limit 1 --record ${recording}`);
   expect(await fail(recording)).toContain(`${recording}: its answers hold no trades`);
   expect(await fail(`${recording} --preset dune`)).toContain('--preset: ');
   expect(await fail(`${recording} --map a=usd`)).toContain('--map: ');
-  writeFileSync(join(recording, '0002-GET-x.json'), '{"no":"exchange"}');
-  expect(await fail(recording)).toContain('0002-GET-x.json is not a recorded exchange');
+  writeFileSync(recording, '{"no":"archive"}');
+  expect(await fail(recording)).toContain(`${recording}: is not an HTTP archive (HAR)`);
 });
