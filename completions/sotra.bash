@@ -3,10 +3,10 @@
 # The words that may follow the words of a command.
 _sotra_children() {
   case "$1" in
-  '') echo 'leaderboard profile follow feed token position comment webhook inbox init tour wait ui whois alias auth context key doctor completion sandbox request why history bundle probe mcp openapi commands help' ;;
+  '') echo 'leaderboard profile follow feed token position comment webhook inbox init tour wait ui alias auth context key doctor completion sandbox request why history bundle probe mcp openapi commands help' ;;
   'leaderboard') echo 'list rank copytraded sections diff' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
-  'follow') echo 'add remove bulk plan' ;;
+  'follow') echo 'add remove bulk' ;;
   'feed') echo 'actor home' ;;
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
@@ -39,7 +39,6 @@ _sotra_flags() {
   'profile follows') echo '--cursor --limit --all --max' ;;
   'profile set-name') echo '--name --avatar-url' ;;
   'follow bulk') echo '--file --from-line --report --undo-file' ;;
-  'follow plan') echo '--file --undo-file' ;;
   'feed actor') echo '--chains --limit --include-for-you --min-trade-usd --min-market-cap --max-market-cap --older-than --newer-than --cursor --watch --all --max' ;;
   'feed home') echo '--chains --limit --only-with-comments --min-trade-usd --older-than --newer-than --cursor --watch --all --max' ;;
   'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max --watch' ;;
@@ -75,10 +74,9 @@ _sotra_flags() {
   'wait position closed') echo '--interval' ;;
   'wait rank') echo '--at-most --chains --only-with-comments --timeframe --interval' ;;
   'wait comment') echo '--chain --tx --token --interval' ;;
-  'wait webhook event') echo '--type --address --token --since --name --inbox --inbox-creds --interval' ;;
+  'wait webhook event') echo '--type --since --address --token --name --inbox --inbox-creds --interval' ;;
   'wait job') echo '--interval' ;;
   'ui') echo '--open --ready-file' ;;
-  'whois') echo '--viewer' ;;
   'auth login') echo '--with-key --offline --store --password-file' ;;
   'auth status') echo '--check' ;;
   'context set') echo '--service-name --layout --preset --wire --inbox --inbox-creds' ;;
@@ -149,9 +147,6 @@ _sotra_values() {
   'follow bulk --file') echo '@files' ;;
   'follow bulk --undo-file') echo '@files' ;;
   'follow bulk --columns') echo 'entries follows unfollows requests targets undoFile @list' ;;
-  'follow plan --file') echo '@files' ;;
-  'follow plan --undo-file') echo '@files' ;;
-  'follow plan --columns') echo 'line follower change target name wallets @list' ;;
   'feed actor --chains') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid all @list' ;;
   'feed actor --min-trade-usd') echo '10 100 500 1000' ;;
   'feed actor --min-market-cap') echo '100000 1000000 10000000' ;;
@@ -290,9 +285,6 @@ _sotra_values() {
   'wait job --columns') echo 'job task destinationUrl baseUrl uid addresses chunks confirmed finished startedAt continueWith @list' ;;
   'wait job 1') echo '@jobs' ;;
   'ui --ready-file') echo '@files' ;;
-  'whois --viewer') echo '@aliases' ;;
-  'whois --columns') echo 'fact value from @list' ;;
-  'whois 1') echo '@aliases' ;;
   'alias set --columns') echo 'alias identifier @list' ;;
   'alias set 2') echo '@aliases' ;;
   'alias list --columns') echo 'alias identifier @list' ;;
@@ -405,7 +397,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --encoding --expect --expiring --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-delivery --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --encoding --expect --expiring --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-delivery --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in
@@ -421,7 +413,7 @@ _sotra() {
     found="$(_sotra_values "$here ${current%%=*}")"
     lead="${current%%=*}="
   elif [[ $current == -* ]]; then
-    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --show-nsfw --plain --ascii --no-color --timeout --retries --rate --verbose --quiet --include --trace-file --record --replay --no-history --dry-run --curl --strict --yes --no-input --help"
+    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --show-nsfw --plain --ascii --no-color --timeout --retries --rate --verbose --quiet --include --record --trace-file --replay --no-history --dry-run --curl --strict --yes --no-input --help"
   else
     candidates="$(_sotra_children "$here")"
     [[ -z $candidates ]] && found="$(_sotra_values "$here $slot")"

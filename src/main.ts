@@ -1,6 +1,6 @@
 import { existsSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isatty, type WriteStream } from 'node:tty';
+import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
 import { SotraError } from './errors.ts';
@@ -195,10 +195,7 @@ const completion = async (shell: Shell) =>
   readFileSync(new URL(`../completions/${scripts[shell]}`, import.meta.url), 'utf8');
 
 async function main(argv: readonly string[]): Promise<void> {
-  const update = () => import('./tool/update-notice.ts');
-  if (argv[0] === '--check-for-update') return (await update()).askRegistry(argv[1], argv[2]);
   process.exitCode = await run(argv, programOf(outlines, completion), world);
-  if (isatty(2) && !stop.signal.aborted) await (await update()).noticeUpdate(argv, world);
 }
 
 void main(process.argv.slice(2));

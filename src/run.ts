@@ -78,7 +78,7 @@ async function runCommand(
   const { out } = world.io;
   const parsed = await parse(argv, program);
   if (parsed.kind === 'help' && argv.length === 0 && out.isTTY) {
-    await out.write((await import('./tool/start-page.ts')).startPage(world));
+    await out.write((await import('./tool/welcome.ts')).formatWelcome(world));
     return 0;
   }
   if (parsed.kind !== 'run') {

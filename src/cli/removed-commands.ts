@@ -18,6 +18,8 @@ const removed: readonly (readonly [command: string, instead: string])[] = [
     'webhook jobs remove',
     'Finished uploads leave the list by themselves after 30 days; the command that started another one continues it.',
   ],
+  ['whois', 'sotra profile get <identifier> shows who is behind an address, id, name or alias.'],
+  ['follow plan', 'sotra follow bulk --file <file> --dry-run shows what would be sent.'],
 ];
 
 /** Flags of the last release, of all commands or of one, each with what to do now. */

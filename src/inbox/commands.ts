@@ -146,6 +146,21 @@ const verify = defineCommand({
 const until = momentOption('only events received until a time, or before 1h ago');
 const webhook = option.text('only this webhook: the path that it sends to, or path#secret as webhook stats shows it');
 
+/** Which stored events: inputs of every command that looks among them. */
+export const eventFilters = {
+  type: option.text('only this kind, such as new-feed-item'),
+  since: momentOption('only events received since a time, or within 1h'),
+  address: option.checked(
+    'only events that name this wallet: its trader, an author, its audience',
+    (text) => isWalletAddress(text) || text.startsWith('ext:'),
+    'must be an EVM or Solana address or ext:<id>',
+    { takesAddress: 'wallet' },
+  ),
+  token: option.checked('only events that name this token', isWalletAddress, 'must be an EVM or Solana address', {
+    takesAddress: 'token',
+  }),
+};
+
 const events = defineCommand({
   words: ['webhook', 'events'],
   summary: 'Events that webhook listen stored, newest first',
@@ -153,18 +168,11 @@ const events = defineCommand({
     'An event is waiting while a target of --forward-to has not got it, refused where one did not take it, and forwarded where all did.\n' +
     'With --follow, new events are printed as they come, while webhook listen runs.',
   params: {
-    type: option.text('only this kind, such as new-feed-item'),
-    since: momentOption('only events received since a time, or within 1h'),
+    type: eventFilters.type,
+    since: eventFilters.since,
     until,
-    address: option.checked(
-      'only events that name this wallet: its trader, an author, its audience',
-      (text) => isWalletAddress(text) || text.startsWith('ext:'),
-      'must be an EVM or Solana address or ext:<id>',
-      { takesAddress: 'wallet' },
-    ),
-    token: option.checked('only events that name this token', isWalletAddress, 'must be an EVM or Solana address', {
-      takesAddress: 'token',
-    }),
+    address: eventFilters.address,
+    token: eventFilters.token,
     webhook,
     status: local(
       z.enum(['forwarded', 'waiting', 'refused']).optional(),

@@ -3,7 +3,7 @@ import { isExternalId, isUuid, isWalletAddress, normalizeAddress } from './addre
 import type { Profile } from './profile.ts';
 
 /** Every identifier of a profile, as `normalizeAddress` writes it. */
-export function namesOf({ id, addresses, externalId }: Pick<Profile, 'id' | 'addresses' | 'externalId'>): string[] {
+function namesOf({ id, addresses, externalId }: Pick<Profile, 'id' | 'addresses' | 'externalId'>): string[] {
   return [id, ...(addresses ?? []).map(normalizeAddress), ...(externalId ? [`ext:${externalId}`] : [])];
 }
 

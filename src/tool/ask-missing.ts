@@ -45,39 +45,12 @@ const contexts: Source = {
     answer.contexts.map(({ name, baseUrl }) => ({ value: name, says: baseUrl ?? '' })),
 };
 
-/** Tokens that a trader traded, on one chain if it is known. */
-const tokensOf = (trader: string, chain: unknown): Source => ({
-  argv: ['profile', 'positions', trader, 'closed', '--chains', 'all', '--limit', '100'],
-  asksService: true,
-  read: (answer: { metadata: { tokenChain: string; tokenSymbol: string; tokenAddress: string } }[]) => {
-    const tokens = answer.filter(({ metadata }) => chain === undefined || metadata.tokenChain === chain);
-    const named = new Map(
-      tokens.map(({ metadata: { tokenAddress, tokenSymbol, tokenChain } }) => [
-        tokenAddress,
-        chain === undefined ? `${tokenSymbol} on ${tokenChain}` : tokenSymbol,
-      ]),
-    );
-    return [...named].map(([value, says]) => ({ value, says }));
-  },
-});
-
-const listedTraders = 5;
-
-/** Tokens of the best traders: no list of the service has all. */
-async function tokenChoices(chain: unknown, context: Context): Promise<readonly Choice[]> {
-  const best = (await choicesOf(traders, context)).slice(0, listedTraders);
-  const lists = await Promise.all(best.map(({ value }) => choicesOf(tokensOf(value, chain), context)));
-  return [...new Map(lists.flat().map((choice) => [choice.value, choice])).values()];
-}
-
-const takesToken = ({ flag, identifier }: Field) => identifier === 'token' && (flag === 'contract' || flag === 'token');
-
-function sourceOf({ words: [noun, verb] }: Outline, { flag, identifier }: Field): Source | undefined {
+function findSource({ words: [noun, verb] }: Outline, { flag, identifier }: Field): Source | undefined {
   if (noun === 'context') return verb === 'use' || verb === 'remove' ? contexts : undefined;
   if (noun === 'key') return verb === 'remove' || verb === 'export' ? keys : undefined;
   if (noun === 'webhook' && flag === 'uid') return webhooks;
   if (flag === 'job') return jobs;
-  return identifier === true || flag === 'who' ? traders : undefined;
+  return identifier === true ? traders : undefined;
 }
 
 /**
@@ -86,18 +59,12 @@ function sourceOf({ words: [noun, verb] }: Outline, { flag, identifier }: Field)
  */
 export async function askMissing(outline: Outline, typed: TypedInput, context: Context): Promise<TypedInput> {
   const missing = outline.fields.filter(({ key, kind }) => !kind.optional && typed[key] === undefined);
-  // The tokens are those of a chain, which is asked for before.
-  const ordered = [...missing].sort((a, b) => Number(b.flag === 'chain') - Number(a.flag === 'chain'));
-  const lists = ordered.map((field) => ({ field, source: sourceOf(outline, field) }));
-  const hasList = (field: Field) => field.kind.choices.length > 0 || takesToken(field);
-  if (lists.some(({ field, source }) => source === undefined && !hasList(field))) return typed;
+  const asked = missing.map((field) => ({ field, source: findSource(outline, field) }));
+  if (asked.some(({ field, source }) => source === undefined && field.kind.choices.length === 0)) return typed;
   let picked = typed;
-  for (const { field, source } of lists) {
-    const choices = takesToken(field)
-      ? await tokenChoices(picked['chain'], context)
-      : source === undefined
-        ? plainChoices(field)
-        : await choicesOf(source, context);
+  for (const { field, source } of asked) {
+    const plain = field.kind.choices.map((value) => ({ value, says: '' }));
+    const choices = source === undefined ? plain : await listChoices(source, context);
     const value = choices.length === 0 ? undefined : await pick(`${field.label}, ${field.help}`, choices, context);
     if (value === undefined) return typed;
     picked = { ...picked, [field.key]: field.kind.list ? [value] : value };
@@ -105,11 +72,7 @@ export async function askMissing(outline: Outline, typed: TypedInput, context: C
   return picked;
 }
 
-function plainChoices({ kind }: Field): readonly Choice[] {
-  return kind.choices.map((value) => ({ value, says: '' }));
-}
-
-async function choicesOf(
+async function listChoices(
   { argv, asksService, read }: Source,
   { world, options, runLine }: Context,
 ): Promise<readonly Choice[]> {
@@ -130,21 +93,21 @@ const maxShown = 12;
 /** One of the choices, by its number or a part of its text; `undefined` for an empty answer. */
 async function pick(title: string, choices: readonly Choice[], { world }: Context): Promise<string | undefined> {
   const { err, ask } = world.io;
-  let fitting = choices;
+  let matching = choices;
   for (;;) {
-    const shown = fitting.slice(0, maxShown);
+    const shown = matching.slice(0, maxShown);
     const lines = shown.map(
       ({ value, says }, index) => `${String(index + 1).padStart(4)}  ${safeText(`${value}  ${says}`)}`,
     );
-    const rest = fitting.length - shown.length;
+    const rest = matching.length - shown.length;
     await err.write(`${[title, ...lines, ...(rest > 0 ? [`      and ${rest} more`] : [])].join('\n')}\n`);
-    const answer = (await ask('Its number, or a part of it: ', { hidden: false })).trim();
+    const answer = (await ask('Number, or part of the text: ', { hidden: false })).trim();
     if (answer === '') return undefined;
     const numbered = /^\d{1,2}$/.test(answer) ? shown[Number(answer) - 1] : undefined;
     if (numbered !== undefined) return numbered.value;
     const found = choices.filter(({ value, says }) => `${value} ${says}`.toLowerCase().includes(answer.toLowerCase()));
     if (found.length === 1) return found[0]?.value;
-    if (found.length === 0) await err.write(`Nothing fits ${safeText(answer)}.\n`);
-    fitting = found.length === 0 ? choices : found;
+    if (found.length === 0) await err.write(`Nothing matches ${safeText(answer)}.\n`);
+    matching = found.length === 0 ? choices : found;
   }
 }

@@ -102,7 +102,7 @@ const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]> = {
   'key-missing': ['there is no API key for the service', 'Set SOTRA_API_KEY, or run sotra auth login.'],
   'key-refused': ['the service refused the API key (401)', 'Run sotra auth status to see which key is used.'],
   forbidden: ['the API key may not do this (403)', 'Ask the service for the permission, or use another key.'],
-  'not-found': ['the service has no such item (404)', 'Check the identifier with sotra whois.'],
+  'not-found': ['the service has no such item (404)', 'Check the identifier with sotra profile get.'],
   'bad-request': ['the service refused the request (400)', 'See what was sent with --verbose or --curl.'],
   conflict: ['it already exists or was changed meanwhile (409)', 'Choose another name, or look at it first.'],
   'too-large': ['the request was too large for the service (413)', 'Send fewer items at a time.'],

@@ -1,4 +1,4 @@
-import { listItems } from '../http/paginate.ts';
+import { listItems as list } from '../http/paginate.ts';
 
 /** Facts about the service, found by reading, that checks take their values from. */
 export interface Subject {
@@ -8,236 +8,226 @@ export interface Subject {
   commented: { chain: string; hash: string } | undefined;
 }
 
-/** What to send to find out whether a name is accepted, and how that shows. */
-export interface Plan {
-  values: readonly string[];
-  judge: (answers: readonly unknown[]) => string | undefined;
-  /** The difference may be chance: repeat without the name, which must give the first answer again. */
-  control?: boolean;
-  /** Why no difference proves nothing here. */
+/** How reading shows that a name is accepted. `base` is the answer without the name; an answer is `undefined` where it was refused. */
+export interface Check {
+  /** What to send under the name, one value a request; none where nothing could be seen. */
+  values: (base: unknown, subject: Subject) => readonly string[];
+  /** Why there may be no value. */
+  lacks?: string;
+  /** What shows that the value had its effect. */
+  evidence: (answer: unknown, value: string, base: unknown, subject: Subject) => string | undefined;
+  /** The difference may be chance: without the name the first answer has to come again. */
+  mayBeChance?: true;
+  /** Why an answer without the effect proves nothing. */
   silence?: string;
 }
 
-/** A plan made from the answer without the name (`undefined`: refused), or why there can be none. */
-export type Check = (base: unknown, subject: Subject) => Plan | string;
-
 type Json = Record<string, unknown>;
 
-export const itemsIn = listItems as (answer: unknown) => Json[];
+export const listItems = list as (answer: unknown) => Json[];
 
-export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+export function readPath(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inner, key) => (inner as Json | null | undefined)?.[key], value);
 }
 
-const keyOf = (item: Json) => String(item['itemId'] ?? at(item, 'profile', 'id') ?? item['id'] ?? JSON.stringify(item));
-const chainOf = (item: Json) => at(item, 'metadata', 'tokenChain');
-const tradesOf = (item: Json) => (at(item, 'metadata', 'trades') ?? []) as Json[];
-const numbers = (item: Json, field: string) =>
-  tradesOf(item).flatMap((trade) => (typeof trade[field] === 'number' ? [trade[field]] : []));
+const identify = (item: Json) =>
+  String(item['itemId'] ?? readPath(item, 'profile', 'id') ?? item['id'] ?? JSON.stringify(item));
+const listIds = (answer: unknown) => listItems(answer).map(identify);
+const readChain = (item: Json) => readPath(item, 'metadata', 'tokenChain');
+const chainNames = ['solana', 'base', 'ethereum', 'hyperliquid', 'arbitrum', 'optimism', 'polygon', 'zora', 'zero'];
 
-const limit: Check = (base) => {
-  const count = itemsIn(base).length;
-  if (count < 2) return `only ${count} items to count`;
-  return {
-    values: ['1'],
-    judge: ([answer]) => (itemsIn(answer).length === 1 ? `1 asked for, 1 came; without it ${count}` : undefined),
-  };
-};
+const emptyList = 'the list is empty';
+export const noFollower = 'no wallet is known that follows somebody';
+export const noComment = 'no commented trade is known';
 
-const page: Check = (base) => {
-  const first = new Set(itemsIn(base).map(keyOf));
-  if (first.size === 0) return 'the list is empty';
-  const judge: Plan['judge'] = ([answer]) => {
-    const second = itemsIn(answer);
-    if (!Array.isArray(answer) || second.some((item) => first.has(keyOf(item)))) return undefined;
-    return `page 2 holds ${second.length} items, none of them from page 1`;
-  };
-  return { values: ['2'], judge };
-};
-
-const cursor: Check = (base) => {
-  const [next, first] = [at(base, 'cursor'), itemsIn(base)[0]];
-  if (typeof next !== 'string' || first === undefined) return 'all fits on one page, so there is no cursor';
-  const judge: Plan['judge'] = ([answer]) =>
-    answer !== undefined && itemsIn(answer).every((item) => keyOf(item) !== keyOf(first))
-      ? 'the next page came, without the first item'
-      : undefined;
-  return { values: [next], judge };
-};
-
+/** `undefined` for an item that says nothing of it. */
 type Passes = (item: Json, value: string) => boolean | undefined;
 
-function filter(values: readonly string[], passes: Passes, what: (value: string) => string): Check {
-  return (base) => {
-    const before = itemsIn(base);
-    const count = (value: string, wanted: boolean) => before.filter((item) => passes(item, value) === wanted).length;
-    const value = values.find((one) => count(one, true) > 0 && count(one, false) > 0);
-    if (value === undefined) return `among ${before.length} items none that a filter would tell apart`;
-    const judge: Plan['judge'] = ([answer]) => {
-      const left = itemsIn(answer);
-      return left.length > 0 && !left.some((item) => passes(item, value) === false)
-        ? `${left.length} items, none ${what(value)}; without it ${count(value, false)} of ${before.length}`
-        : undefined;
-    };
-    return { values: [value], judge };
+/** A filter lets through only what passes, where without it something does not. */
+function checkFilter(values: readonly string[], passes: Passes, without: string): Check {
+  const count = (answer: unknown, value: string, wanted: boolean) =>
+    listItems(answer).filter((item) => passes(item, value) === wanted).length;
+  return {
+    values: (base) =>
+      values.filter((value) => count(base, value, true) > 0 && count(base, value, false) > 0).slice(0, 1),
+    lacks: 'there are no items that a filter would tell apart',
+    evidence: (answer, value, base) =>
+      listItems(answer).length > 0 && count(answer, value, false) === 0
+        ? `${listItems(answer).length} items, none ${without} (${value}); without it ${count(base, value, false)}`
+        : undefined,
   };
 }
 
-const chainNames = ['solana', 'base', 'ethereum', 'hyperliquid', 'arbitrum', 'optimism', 'polygon', 'zora', 'zero'];
-const chains: Check = (base, subject) =>
-  itemsIn(base).some((item) => chainOf(item) !== undefined)
-    ? filter(
-        chainNames,
-        (item, chain) => chainOf(item) === chain,
-        (chain) => `off ${chain}`,
-      )(base, subject)
-    : changes(['solana', 'base', 'ethereum', 'hyperliquid'], 'the list for one chain is another')(base, subject);
-
-/** A token lives on one chain: on another one there must be nothing. */
-const elsewhere: Check = (base) => {
-  const home = itemsIn(base).map(chainOf);
-  const other = chainNames.find((name) => !home.includes(name));
-  if (home.length === 0 || other === undefined) return 'the list is empty';
-  const judge: Plan['judge'] = ([answer]) =>
-    Array.isArray(answer) && answer.length === 0
-      ? `nothing on ${other}, where the token is not; without it ${home.length}`
-      : undefined;
-  return { values: [other], judge, control: true };
-};
-
-/** The answer differs with the name, for one of the values, and is the first again without it. */
-function changes(values: readonly string[], what: string): Check {
-  return (base) => {
-    if (base === undefined || itemsIn(base).length === 0) return 'the list is empty';
-    const before = JSON.stringify(itemsIn(base).map(keyOf));
-    const judge: Plan['judge'] = (answers) => {
-      const hit = answers.findIndex((one) => one !== undefined && JSON.stringify(itemsIn(one).map(keyOf)) !== before);
-      return hit === -1 ? undefined : `${what} (${values[hit]})`;
-    };
-    return { values, judge, control: true };
-  };
-}
-
-const timeframe: Check = () => ({
-  values: ['7d', '30d'],
-  judge: ([week, month]) => {
-    const pnlOf = (answer: unknown) => at(answer, 'pnl', 'total') ?? at(itemsIn(answer)[0], 'pnl', 'total');
-    const [short, long] = [pnlOf(week), pnlOf(month)];
-    return typeof short === 'number' && typeof long === 'number' && short !== long
-      ? `7d gives a PnL of ${Math.round(short)}, 30d of ${Math.round(long)}`
-      : undefined;
-  },
-});
-
-const viewer: Check = (base, { follower, trader }) => {
-  const field = '"isFollowedByUser"';
-  if (JSON.stringify(base ?? null).includes(field)) return 'isFollowedByUser is there without it too';
-  const judge: Plan['judge'] = ([answer]) =>
-    JSON.stringify(answer ?? null).includes(field) ? 'isFollowedByUser is filled, and absent without it' : undefined;
-  return { values: [follower ?? trader], judge };
-};
-
-const rankedAmongCommenters: Check = (base) => ({
-  values: ['true'],
-  control: true,
-  judge: ([answer]) => {
-    const [all, some] = [at(base, 'ranking'), at(answer, 'ranking')];
-    return answer !== undefined && all !== some ? `rank ${all} becomes ${some} among commenters` : undefined;
-  },
-});
-
-const place: Check = (base) => {
-  const [first] = itemsIn(base);
-  const address = at(first, 'profile', 'addresses', 0);
-  if (typeof address !== 'string') return 'the list is empty';
-  const judge: Plan['judge'] = ([answer]) =>
-    at(answer, 'ranking') === 1 && at(base, 'ranking') !== 1 ? 'the first trader of the list has rank 1' : undefined;
-  return { values: [address], judge };
-};
-
-const identifier: Check = (_, { trader, traderId }) => ({
-  values: [trader],
-  judge: ([answer]) => {
-    const items = itemsIn(answer);
-    return items.length > 0 && items.every((item) => at(item, 'actor', 'profile', 'id') === traderId)
-      ? `${items.length} cards, all of the trader asked for`
-      : undefined;
-  },
-});
-
-const followed: Check = (base, { follower }) => {
-  if (follower === undefined) return 'no wallet is known that follows somebody';
-  const before = itemsIn(base).length;
-  const judge: Plan['judge'] = ([answer]) =>
-    itemsIn(answer).length > 0 && before === 0 ? `${itemsIn(answer).length} cards; without it none` : undefined;
-  return { values: [follower], judge };
-};
-
-const hashes: Check = (_, { commented }) => {
-  if (commented === undefined) return 'no commented trade is known';
-  const judge: Plan['judge'] = ([answer]) =>
-    JSON.stringify(at(answer, commented.hash) ?? null).includes('"commentText"')
-      ? 'the comment of the trade came'
-      : undefined;
-  return { values: [commented.hash], judge };
-};
-
-const chain: Check = (base, { commented }) => {
-  if (commented === undefined) return 'no commented trade is known';
-  if (base !== undefined) return 'the answer comes without it too';
-  return { values: [commented.chain], judge: ([answer]) => (answer === undefined ? undefined : 'refused without it') };
-};
-
-const recommended: Check = () => ({
-  values: ['true'],
-  silence: 'no card carries forYouTrade; perhaps none is recommended now',
-  judge: ([answer]) =>
-    itemsIn(answer).some((item) => item['forYouTrade'] !== undefined) ? 'cards carry forYouTrade' : undefined,
-});
-
-function whole(list: readonly number[], holds: (one: number) => boolean): boolean | undefined {
-  const count = list.filter(holds).length;
-  if (list.length === 0 || (count > 0 && count < list.length)) return undefined;
-  return count > 0;
+/** Whether a number of each trade of an item passes; `undefined` where some do, or there is none. */
+function everyTrade(item: Json, field: string, passes: (one: number) => boolean): boolean | undefined {
+  const trades = (readPath(item, 'metadata', 'trades') ?? []) as Json[];
+  const numbers = trades.map((trade) => trade[field]).filter((one) => typeof one === 'number');
+  const passing = numbers.filter(passes).length;
+  return numbers.length === 0 || (passing > 0 && passing < numbers.length) ? undefined : passing > 0;
 }
 
 const caps = ['100000', '1000000', '10000000'];
+const viewerField = '"isFollowedByUser"';
+const holds = (answer: unknown, text: string) => JSON.stringify(answer ?? null).includes(text);
+const readPnl = (answer: unknown) => readPath(answer, 'pnl', 'total') ?? readPath(listItems(answer)[0], 'pnl', 'total');
 
 /** By key, or by endpoint and key where that differs. */
 export const checks: Readonly<Record<string, Check>> = {
-  limit,
-  page,
-  cursor,
-  chains,
-  timeframe,
-  viewerAddresses: viewer,
-  'leaderboard.rank.onlyWithComments': rankedAmongCommenters,
-  'leaderboard.copytraded.address': place,
-  'feed.actor.identifier': identifier,
-  'feed.home.addresses': followed,
-  'feed.home.onlyWithComments': filter(
+  limit: {
+    values: (base) => (listItems(base).length < 2 ? [] : ['1']),
+    lacks: 'there are not two items to count',
+    evidence: (answer, _, base) =>
+      listItems(answer).length === 1 ? `1 asked for, 1 came; without it ${listItems(base).length}` : undefined,
+  },
+  page: {
+    values: (base) => (listItems(base).length === 0 ? [] : ['2']),
+    lacks: emptyList,
+    evidence: (answer, _, base) =>
+      Array.isArray(answer) && !listIds(answer).some((id) => listIds(base).includes(id))
+        ? `page 2 holds ${answer.length} items, none of them from page 1`
+        : undefined,
+  },
+  cursor: {
+    values: (base) => [readPath(base, 'cursor')].filter((text) => typeof text === 'string'),
+    lacks: 'all fits on one page, so there is no cursor',
+    evidence: (answer, _, base) =>
+      answer !== undefined && !listIds(answer).includes(listIds(base)[0] ?? '')
+        ? 'the next page came, without the first item'
+        : undefined,
+  },
+  chains: checkFilter(chainNames, (item, chain) => readChain(item) === chain, 'off the chain'),
+  'leaderboard.copytraded.chains': {
+    values: (base) => (listItems(base).length === 0 ? [] : ['solana', 'base', 'ethereum', 'hyperliquid']),
+    lacks: emptyList,
+    mayBeChance: true,
+    evidence: (answer, chain, base) =>
+      answer !== undefined && String(listIds(answer)) !== String(listIds(base))
+        ? `the list for ${chain} is another`
+        : undefined,
+  },
+  timeframe: {
+    values: () => ['7d', '30d'],
+    mayBeChance: true,
+    evidence: (answer, timeframe, base) => {
+      const [pnl, before] = [readPnl(answer), readPnl(base)];
+      return typeof pnl === 'number' && typeof before === 'number' && pnl !== before
+        ? `${timeframe} gives a PnL of ${Math.round(pnl)}; without it ${Math.round(before)}`
+        : undefined;
+    },
+  },
+  viewerAddresses: {
+    values: (base, { follower, trader }) => (holds(base, viewerField) ? [] : [follower ?? trader]),
+    lacks: 'isFollowedByUser is there without it too',
+    evidence: (answer) =>
+      holds(answer, viewerField) ? 'isFollowedByUser is filled, and absent without it' : undefined,
+  },
+  'leaderboard.rank.onlyWithComments': {
+    values: () => ['true'],
+    mayBeChance: true,
+    evidence: (answer, _, base) => {
+      const [all, some] = [readPath(base, 'ranking'), readPath(answer, 'ranking')];
+      return answer !== undefined && all !== some ? `rank ${all} becomes ${some} among commenters` : undefined;
+    },
+  },
+  'leaderboard.copytraded.address': {
+    values: (base) =>
+      [readPath(listItems(base)[0], 'profile', 'addresses', 0)].filter((address) => typeof address === 'string'),
+    lacks: emptyList,
+    evidence: (answer, _, base) =>
+      readPath(answer, 'ranking') === 1 && readPath(base, 'ranking') !== 1
+        ? 'the first trader of the list has rank 1'
+        : undefined,
+  },
+  'feed.actor.identifier': {
+    values: (_, { trader }) => [trader],
+    evidence: (answer, _, __, { traderId }) => {
+      const items = listItems(answer);
+      return items.length > 0 && items.every((item) => readPath(item, 'actor', 'profile', 'id') === traderId)
+        ? `${items.length} cards, all of the trader asked for`
+        : undefined;
+    },
+  },
+  'feed.home.addresses': {
+    values: (_, { follower }) => (follower === undefined ? [] : [follower]),
+    lacks: noFollower,
+    evidence: (answer, _, base) =>
+      listItems(answer).length > 0 && listItems(base).length === 0
+        ? `${listItems(answer).length} cards; without it none`
+        : undefined,
+  },
+  'feed.home.onlyWithComments': checkFilter(
     ['true'],
-    (item) => Number(at(item, 'metrics', 'commentCount')) > 0,
-    () => 'without comments',
+    (item) => Number(readPath(item, 'metrics', 'commentCount')) > 0,
+    'without comments',
   ),
-  'token.positions.chains': elsewhere,
-  'comment.list.hashes': hashes,
-  'comment.list.chain': chain,
-  'comment.list.viewerAddresses': () => 'a wallet that liked nothing sees the same',
-  includeForYou: recommended,
-  minTradeUsd: filter(
+  'token.positions.chains': {
+    // A token lives on one chain: on another one there must be nothing.
+    values: (base) => {
+      const home = listItems(base).map(readChain);
+      return home.length === 0 ? [] : chainNames.filter((name) => !home.includes(name)).slice(0, 1);
+    },
+    lacks: emptyList,
+    mayBeChance: true,
+    evidence: (answer, chain, base) =>
+      Array.isArray(answer) && answer.length === 0 && listItems(base).length > 0
+        ? `nothing on ${chain}, where the token is not; without it ${listItems(base).length}`
+        : undefined,
+  },
+  'comment.list.hashes': {
+    values: (_, { commented }) => (commented === undefined ? [] : [commented.hash]),
+    lacks: noComment,
+    evidence: (answer, hash) =>
+      holds(readPath(answer, hash), '"commentText"') ? 'the comment of the trade came' : undefined,
+  },
+  'comment.list.chain': {
+    values: (base, { commented }) => (commented === undefined || base !== undefined ? [] : [commented.chain]),
+    lacks: `${noComment}, or the answer comes without it too`,
+    evidence: (answer) => (answer === undefined ? undefined : 'refused without it'),
+  },
+  'comment.list.viewerAddresses': {
+    values: () => [],
+    lacks: 'a wallet that liked nothing sees the same',
+    evidence: () => undefined,
+  },
+  includeForYou: {
+    values: () => ['true'],
+    silence: 'no card carries forYouTrade; perhaps none is recommended now',
+    evidence: (answer) =>
+      listItems(answer).some((item) => item['forYouTrade'] !== undefined) ? 'cards carry forYouTrade' : undefined,
+  },
+  minTradeUsd: checkFilter(
     ['1000', '500', '100', '10'],
-    (item, value) => whole(numbers(item, 'usdCost'), (usd) => usd >= Number(value)),
-    (usd) => `with trades below ${usd} USD`,
+    (item, value) => everyTrade(item, 'usdCost', (usd) => usd >= Number(value)),
+    'with trades of less USD',
   ),
-  minMarketCap: filter(
+  minMarketCap: checkFilter(
     caps,
-    (item, value) => whole(numbers(item, 'marketCap'), (cap) => cap >= Number(value)),
-    (cap) => `with a market cap below ${cap}`,
+    (item, value) => everyTrade(item, 'marketCap', (cap) => cap >= Number(value)),
+    'with a lower market cap',
   ),
-  maxMarketCap: filter(
+  maxMarketCap: checkFilter(
     caps,
-    (item, value) => whole(numbers(item, 'marketCap'), (cap) => cap < Number(value)),
-    (cap) => `with a market cap of ${cap} or more`,
+    (item, value) => everyTrade(item, 'marketCap', (cap) => cap < Number(value)),
+    'with a market cap as high',
   ),
+};
+
+/** Names that services use for such a parameter, tried when the assumed one is not accepted. */
+export const otherNames: Readonly<Record<string, string>> = {
+  limit: 'limit count pageSize page_size perPage per_page size take first n max',
+  page: 'page pageNumber page_number pageIndex pageNo p',
+  cursor: 'cursor after next nextCursor next_cursor pageToken page_token startAfter from',
+  chains: 'chains chain chainIds chain_ids networks network chainFilter blockchains',
+  chain: 'chain chainId network blockchain tokenChain',
+  timeframe: 'timeframe timeFrame time_frame period window interval range duration',
+  viewerAddresses: 'viewerAddresses viewerAddress viewer_addresses viewers viewer userAddresses userAddress as',
+  onlyWithComments: 'onlyWithComments withComments hasComments commentsOnly only_with_comments commented',
+  address: 'address userAddress walletAddress wallet identifier trader',
+  identifier: 'identifier address addressOrUid addresses actor actorAddress profileId profile user uid id',
+  addresses: 'addresses address walletAddresses wallets userAddresses followers addressOrUid',
+  hashes: 'transactionHashes transactionHash txnHashes txnHash txHashes txHash hashes hash transactions',
+  includeForYou: 'includeForYou forYou includeForYouTrades withForYou for_you includeRecommended',
+  minTradeUsd: 'minTradeUsd minTradeUSD minUsd minUSD minTradeValue minValueUsd min_trade_usd minAmount',
+  minMarketCap: 'minMarketCap marketCapMin minMarketCapUsd minMcap min_market_cap marketCapGte',
+  maxMarketCap: 'maxMarketCap marketCapMax maxMarketCapUsd maxMcap max_market_cap marketCapLt',
 };

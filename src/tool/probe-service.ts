@@ -5,20 +5,22 @@ import { orUndefined, SotraError } from '../errors.ts';
 import { list as leaderboard } from '../resources/leaderboard/endpoints.ts';
 import { ofProfile as positionsOf } from '../resources/position/endpoints.ts';
 import { followers as followersOf } from '../resources/profile/endpoints.ts';
-import { at, itemsIn, type Subject } from './probe-checks.ts';
+import { listItems, noComment, noFollower, readPath, type Subject } from './probe-checks.ts';
 
-export type Pairs = readonly (readonly [name: string, value: string])[];
+export type Pair = readonly [name: string, value: string];
 
 export type Input = Readonly<Record<string, unknown>>;
+
+type Ask = (endpoint: Endpoint, input: Input, extra?: readonly Pair[]) => Promise<unknown>;
 
 /** Reads from the service, under the names found so far; `undefined` for a refused request (4xx other than key and rate). */
 export interface Asker {
   /** Sends each request once. */
-  ask: (endpoint: Endpoint, input: Input, extra?: Pairs) => Promise<unknown>;
-  /** The same, but sends it again. */
-  fresh: Asker['ask'];
+  ask: Ask;
+  /** The same, but sends it once more. */
+  askAgain: Ask;
   /** The same, but a refusal is an error. */
-  need: Asker['ask'];
+  need: Ask;
   follow: (link: string) => Promise<unknown>;
   calls: () => number;
   /** The current name of a parameter: found, overridden or assumed. */
@@ -27,40 +29,32 @@ export interface Asker {
   learn: (id: string, name: string) => void;
 }
 
-const refusals = ['bad-request', 'not-found', 'conflict', 'request-refused'] as const;
-
 /** Errors: those of the call that are no refusal. */
 export function createAsker(context: Context, overrides: WireNames): Asker {
-  const answers = new Map<string, Promise<unknown>>();
+  const answers = new Map<string, unknown>();
   const known: Record<string, string> = { ...overrides };
   let calls = 0;
   const send = async (wire: WireRequest): Promise<unknown> => {
     calls += 1;
+    const refusals = ['bad-request', 'not-found', 'conflict', 'request-refused'] as const;
     return (await orUndefined(context.request(wire), ...refusals))?.data;
   };
-  const requestFor: (...asked: Parameters<Asker['ask']>) => WireRequest = (endpoint, input, extra = []) => {
+  const encode = (endpoint: Endpoint, input: Input, extra: readonly Pair[] = []): WireRequest => {
     const wire = encodeRequest(endpoint, input, known);
-    const pairs = new URLSearchParams();
-    for (const [name, value] of extra) pairs.append(name, value);
-    const query = pairs.toString();
+    const query = extra.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
     return query === '' ? wire : { ...wire, path: `${wire.path}${wire.path.includes('?') ? '&' : '?'}${query}` };
   };
-  const ask: Asker['ask'] = (...asked) => {
-    const wire = requestFor(...asked);
-    const answer = answers.get(wire.path) ?? send(wire);
-    answers.set(wire.path, answer);
-    return answer;
-  };
   return {
-    ask,
-    need: async (...asked) => {
-      const wire = requestFor(...asked);
-      calls += 1;
-      const { data } = await context.request(wire);
-      answers.set(wire.path, Promise.resolve(data));
-      return data;
+    ask: async (...asked) => {
+      const wire = encode(...asked);
+      if (!answers.has(wire.path)) answers.set(wire.path, await send(wire));
+      return answers.get(wire.path);
     },
-    fresh: (...asked) => send(requestFor(...asked)),
+    askAgain: (...asked) => send(encode(...asked)),
+    need: async (...asked) => {
+      calls += 1;
+      return (await context.request(encode(...asked))).data;
+    },
     follow: async (link) => {
       const { baseUrl } = await context.service();
       const { origin, pathname, search, href } = new URL(link, baseUrl);
@@ -91,116 +85,69 @@ const maxTraders = 8;
  * What to ask about, found from the leaderboard down; `undefined` where it is empty. Errors: those of the call, `contract` for an answer
  * that is no leaderboard.
  */
-export async function findSubjects({ ask, need }: Pick<Asker, 'ask' | 'need'>): Promise<Subjects | undefined> {
-  const read = async (endpoint: Endpoint, input: Input) => itemsIn(await ask(endpoint, input));
-  const answer = await need(leaderboard, {});
-  if (!Array.isArray(at(answer, 'traders')))
+export async function findSubjects({ ask, need }: Asker): Promise<Subjects | undefined> {
+  const board = await need(leaderboard, {});
+  if (!Array.isArray(readPath(board, 'traders')))
     throw new SotraError('contract', 'the leaderboard has no list of traders: there is no trader to ask about', {
       hint: 'See the raw answer: sotra request GET /v2/leaderboard',
     });
-  const board = itemsIn(answer);
-  const traders = board.filter((item) => typeof at(item, 'profile', 'addresses', 0) === 'string');
-  const [first] = traders;
-  if (first === undefined) return undefined;
-  const addressOf = (item: unknown) => String(at(item, 'profile', 'addresses', 0));
-  const broadest = [...traders].sort((a, b) => breadth(b) - breadth(a)).slice(0, maxTraders);
-  const trader = broadest[0] ?? first;
-  const byFollowers = [...traders].sort((a, b) => followers(b) - followers(a))[0] ?? first;
-  const fans = await read(followersOf, { identifier: addressOf(byFollowers) });
-  const follower = fans.map((fan) => at(fan, 'addresses', 0)).find((address) => typeof address === 'string');
-  const cards: Record<string, unknown>[] = [];
+  const readAddress = (item: unknown) => String(readPath(item, 'profile', 'addresses', 0));
+  const traders = listItems(board).filter((item) => readAddress(item).length > 20);
+  const broadest = [...traders].sort((a, b) => countKinds(b) - countKinds(a)).slice(0, maxTraders);
+  const [trader] = broadest;
+  if (trader === undefined) return undefined;
+  const [known = trader] = [...traders].sort((a, b) => countFollowers(b) - countFollowers(a));
+  const followers = listItems(await ask(followersOf, { identifier: readAddress(known) }));
+  const follower = followers.map((one) => readPath(one, 'addresses', 0)).find((address) => typeof address === 'string');
+  const cards: unknown[] = [];
   for (const item of traders.slice(0, maxTraders)) {
-    if (cards.some((card) => commentOf(card) !== undefined)) break;
+    if (cards.some((card) => findComment(card) !== undefined)) break;
     for (const status of ['closed', 'open'])
-      cards.push(...(await read(positionsOf, { identifier: addressOf(item), status })));
+      cards.push(...listItems(await ask(positionsOf, { identifier: readAddress(item), status })));
   }
-  const talked = cards.find((card) => commentOf(card) !== undefined);
-  const comment = commentOf(talked);
-  const chain = at(talked, 'metadata', 'tokenChain');
-  const subject: Subject = {
-    trader: addressOf(trader),
-    traderId: String(at(trader, 'profile', 'id')),
-    follower,
-    commented:
-      comment === undefined || typeof chain !== 'string'
-        ? undefined
-        : { chain, hash: String(comment['transactionHash']) },
-  };
-  const silent = traders.findIndex((item) => at(item, 'hasComments') === false);
-  const ranked = silent === -1 ? undefined : traders.slice(silent).find((item) => at(item, 'hasComments') === true);
-  const given = inputsFor(subject, {
-    known: addressOf(byFollowers),
-    ranked: addressOf(ranked ?? trader),
-    broadest: broadest.map(addressOf),
-    cards: (talked === undefined ? cards : [talked, ...cards]).slice(0, maxTraders),
+  const commentedCard = cards.find((card) => findComment(card) !== undefined);
+  const hash = findComment(commentedCard)?.['transactionHash'];
+  const chain = readPath(commentedCard, 'metadata', 'tokenChain');
+  const commented = typeof hash === 'string' && typeof chain === 'string' ? { chain, hash } : undefined;
+  // A commenter ranked below a trader who does not comment.
+  const silent = traders.findIndex((item) => item['hasComments'] === false);
+  const ranked = traders.slice(silent).find((item) => silent !== -1 && item['hasComments'] === true) ?? trader;
+  const tokenCards = (commentedCard === undefined ? cards : [commentedCard, ...cards]).slice(0, maxTraders);
+  const readToken = (card: unknown) => ({
+    chain: readPath(card, 'metadata', 'tokenChain'),
+    contractAddress: readPath(card, 'metadata', 'tokenAddress'),
   });
+  const readStatus = (card: unknown) =>
+    readPath(card, 'metadata', 'positionStats', 'isOpen') === true ? 'open' : 'closed';
+  const likes = 'a wallet that liked nothing sees the same';
+  const given: Record<string, readonly Input[] | string> = {
+    'leaderboard.rank': [{ address: readAddress(ranked) }],
+    'profile.followers': [{ identifier: readAddress(known) }],
+    'profile.follows': follower === undefined ? noFollower : [{ identifier: follower }],
+    'profile.positions': broadest.map((item) => ({ identifier: readAddress(item), status: 'closed' })),
+    'token.positions': tokenCards.map((card) => ({ ...readToken(card), status: readStatus(card) })),
+    'token.comments': tokenCards.map(readToken),
+    'feed.actor': broadest.map((item) => ({ identifier: readAddress(item) })),
+    'feed.home': follower === undefined ? noFollower : [{ addresses: [follower] }],
+    'position.find': likes,
+    'position.get': likes,
+    'comment.list': commented === undefined ? noComment : [{ hashes: [commented.hash], chain: commented.chain }],
+  };
+  const traderId = String(readPath(trader, 'profile', 'id'));
+  const subject: Subject = { trader: readAddress(trader), traderId, follower, commented };
   return { subject, inputs: (endpoint) => given[endpoint.id] ?? [{}] };
 }
 
-interface ProbeTargets {
-  known: string;
-  /** A commenter ranked below a trader who does not comment. */
-  ranked: string;
-  broadest: readonly string[];
-  cards: readonly unknown[];
+function countKinds(item: unknown): number {
+  const chains = Object.keys((readPath(item, 'pnl', 'perChain') ?? {}) as object).length;
+  return chains + (readPath(item, 'hasComments') === true ? 1 : 0);
 }
 
-function inputsFor(
-  { commented, follower }: Subject,
-  { known, ranked, broadest, cards }: ProbeTargets,
-): Record<string, readonly Input[] | string> {
-  const nobody = 'no wallet is known that follows somebody';
-  const likes = 'a wallet that liked nothing sees the same';
-  const tokens = cards.map((card) => ({
-    chain: at(card, 'metadata', 'tokenChain'),
-    contractAddress: at(card, 'metadata', 'tokenAddress'),
-  }));
-  const open = (card: unknown) => (at(card, 'metadata', 'positionStats', 'isOpen') === true ? 'open' : 'closed');
-  return {
-    'leaderboard.rank': [{ address: ranked }],
-    'profile.followers': [{ identifier: known }],
-    'profile.follows': follower === undefined ? nobody : [{ identifier: follower }],
-    'profile.positions': broadest.map((identifier) => ({ identifier, status: 'closed' })),
-    'token.positions': tokens.map((token, index) => ({ ...token, status: open(cards[index]) })),
-    'token.comments': tokens,
-    'feed.actor': broadest.map((identifier) => ({ identifier })),
-    'feed.home': follower === undefined ? nobody : [{ addresses: [follower] }],
-    'position.find': likes,
-    'position.get': likes,
-    'comment.list':
-      commented === undefined ? 'no commented trade is known' : [{ hashes: [commented.hash], chain: commented.chain }],
-  };
+function countFollowers(item: unknown): number {
+  return Number(readPath(item, 'profile', 'metrics', 'thisPartner', 'followerCount') ?? 0);
 }
 
-function breadth(item: unknown): number {
-  return Object.keys((at(item, 'pnl', 'perChain') ?? {}) as object).length + (at(item, 'hasComments') === true ? 1 : 0);
+function findComment(card: unknown): Record<string, unknown> | undefined {
+  const trades = (readPath(card, 'metadata', 'trades') ?? []) as unknown[];
+  return trades.flatMap((trade) => (readPath(trade, 'comments') ?? []) as Record<string, unknown>[])[0];
 }
-
-function followers(item: unknown): number {
-  return Number(at(item, 'profile', 'metrics', 'thisPartner', 'followerCount') ?? 0);
-}
-
-function commentOf(card: unknown): Record<string, unknown> | undefined {
-  const trades = (at(card, 'metadata', 'trades') ?? []) as unknown[];
-  return trades.flatMap((trade) => (at(trade, 'comments') ?? []) as Record<string, unknown>[])[0];
-}
-
-/** Names that services use for such a parameter, tried when the assumed one is not accepted. */
-export const otherNames: Readonly<Record<string, string>> = {
-  limit: 'limit count pageSize page_size perPage per_page size take first n max',
-  page: 'page pageNumber page_number pageIndex pageNo p',
-  cursor: 'cursor after next nextCursor next_cursor pageToken page_token startAfter from',
-  chains: 'chains chain chainIds chain_ids networks network chainFilter blockchains',
-  chain: 'chain chainId network blockchain tokenChain',
-  timeframe: 'timeframe timeFrame time_frame period window interval range duration',
-  viewerAddresses: 'viewerAddresses viewerAddress viewer_addresses viewers viewer userAddresses userAddress as',
-  onlyWithComments: 'onlyWithComments withComments hasComments commentsOnly only_with_comments commented',
-  address: 'address userAddress walletAddress wallet identifier trader',
-  identifier: 'identifier address addressOrUid addresses actor actorAddress profileId profile user uid id',
-  addresses: 'addresses address walletAddresses wallets userAddresses followers addressOrUid',
-  hashes: 'transactionHashes transactionHash txnHashes txnHash txHashes txHash hashes hash transactions',
-  includeForYou: 'includeForYou forYou includeForYouTrades withForYou for_you includeRecommended',
-  minTradeUsd: 'minTradeUsd minTradeUSD minUsd minUSD minTradeValue minValueUsd min_trade_usd minAmount',
-  minMarketCap: 'minMarketCap marketCapMin minMarketCapUsd minMcap min_market_cap marketCapGte',
-  maxMarketCap: 'maxMarketCap marketCapMax maxMarketCapUsd maxMcap max_market_cap marketCapLt',
-};

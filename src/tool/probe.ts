@@ -4,28 +4,32 @@ import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { splitPair } from '../cli/input.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
-import { type Endpoint, local, type OpenName, openNames, type Param, type WireNames } from '../contract/endpoint.ts';
+import { type Endpoint, local, type OpenName, openNames, type WireNames } from '../contract/endpoint.ts';
 import { readKind } from '../contract/read-kind.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
 import { endpoints } from '../resources/index.ts';
-import { at, checks, type Plan } from './probe-checks.ts';
-import {
-  type Asker,
-  createAsker,
-  findSubjects,
-  type Input,
-  otherNames,
-  type Pairs,
-  type Subjects,
-} from './probe-service.ts';
+import { checks, otherNames, readPath } from './probe-checks.ts';
+import { type Asker, createAsker, findSubjects, type Input, type Pair, type Subjects } from './probe-service.ts';
 
 interface Report {
   baseUrl: string;
   calls: number;
   names: readonly Finding[];
   wire: WireNames;
+}
+
+type Verdict = 'as assumed' | 'other name' | 'not found' | 'cannot tell';
+
+interface Finding {
+  parameter: string;
+  source: string;
+  assumed: string;
+  verdict: Verdict;
+  /** The name that the service accepts; `null` if none was found. */
+  name: string | null;
+  evidence: string;
 }
 
 const tones = { 'as assumed': 'gain', 'other name': 'strong', 'not found': 'loss', 'cannot tell': 'muted' } as const;
@@ -58,8 +62,8 @@ const probeCommand: Command = defineCommand({
   summary: 'Find out which parameter names a deployment accepts',
   description:
     'For each name that the interface document does not give: sends a request with it and checks that the answer changes as expected,\n' +
-    'then tries other names. Only reads. What reading cannot show is reported as cannot tell: so it is with what figures mean, such as pnl30d,\n' +
-    'which counts realized PnL by the document and unrealized PnL too on some deployments.',
+    'then tries other names, one a request. Only reads. What reading cannot show is reported as cannot tell: so it is with what figures\n' +
+    'mean, such as pnl30d, which counts realized PnL by the document and unrealized PnL too on some deployments.',
   params: {
     save: option.flag('write the names that differ into the context'),
     try: local(
@@ -74,11 +78,11 @@ const probeCommand: Command = defineCommand({
   uses: ['requests'],
   exitCodes: [3, ...serviceExitCodes],
   view: async () => view,
-  run: async ({ save, try: typed }, context) => {
+  run: async ({ save, try: typed = [] }, context) => {
     const { context: name, baseUrl, wire: before } = await context.service();
     if (save && name === undefined)
       throw usageError('--save: no context is in use', 'Make one with sotra context set, and name it with --context.');
-    const { findings, calls } = await probeNames(context, readTries(typed ?? []));
+    const { findings, calls } = await probeNames(context, typed.map(splitPair));
     const changed = findings.filter((one) => one.verdict === 'other name');
     const wire = { ...before, ...Object.fromEntries(changed.map((one) => [one.parameter, one.name ?? one.assumed])) };
     if (save && name !== undefined) await saveNames(name, wire, context);
@@ -86,15 +90,6 @@ const probeCommand: Command = defineCommand({
     return { kind: 'answer', answer: report, view };
   },
 });
-
-function readTries(typed: readonly string[]): Record<string, string[]> {
-  const tries: Record<string, string[]> = {};
-  for (const text of typed) {
-    const [key, name] = splitPair(text);
-    tries[key] = [...(tries[key] ?? []), name];
-  }
-  return tries;
-}
 
 async function saveNames(name: string, wire: WireNames, context: Context): Promise<void> {
   const store = await context.store();
@@ -107,18 +102,6 @@ async function saveNames(name: string, wire: WireNames, context: Context): Promi
 
 export const commands: readonly Command[] = [probeCommand];
 
-type Verdict = 'as assumed' | 'other name' | 'not found' | 'cannot tell';
-
-interface Finding {
-  parameter: string;
-  source: string;
-  assumed: string;
-  verdict: Verdict;
-  /** The name that the service accepts; `null` if none was found. */
-  name: string | null;
-  evidence: string;
-}
-
 type Outcome = Pick<Finding, 'verdict' | 'name' | 'evidence'>;
 
 const cannotTell = (evidence: string): Outcome => ({ verdict: 'cannot tell', name: null, evidence });
@@ -126,17 +109,15 @@ const cannotTell = (evidence: string): Outcome => ({ verdict: 'cannot tell', nam
 interface Probe {
   asker: Asker;
   subjects: Subjects;
-  tries: Readonly<Record<string, readonly string[]>>;
+  /** Names to try, by parameter. */
+  tries: readonly Pair[];
 }
 
 /**
  * What the service accepts, name by name, found by reading alone. Required names come first, then the page size, which the others need.
  * Errors: those of the calls; `not-found` for an empty leaderboard.
  */
-async function probeNames(
-  context: Context,
-  tries: Readonly<Record<string, readonly string[]>>,
-): Promise<{ findings: Finding[]; calls: number }> {
+async function probeNames(context: Context, tries: readonly Pair[]): Promise<{ findings: Finding[]; calls: number }> {
   const asker = createAsker(context, (await context.service()).wire);
   const subjects = await findSubjects(asker);
   if (subjects === undefined)
@@ -144,127 +125,75 @@ async function probeNames(
       hint: 'Probe a deployment with data, or fill the sandbox first.',
     });
   const findings: Finding[] = [];
+  const rank = ({ key, param }: OpenName) => (isRequired(param) ? 0 : key === 'limit' ? 1 : 2);
   for (const endpoint of endpoints as readonly Endpoint[])
-    for (const open of inOrder(openNames(endpoint))) {
-      const finding = await probeOne(endpoint, open, { asker, subjects, tries });
-      if (finding.name !== null) asker.learn(finding.parameter, finding.name);
-      findings.push(finding);
+    for (const open of openNames(endpoint).sort((a, b) => rank(a) - rank(b))) {
+      const assumed = asker.nameOf(endpoint, open.key);
+      const outcome = await probeName(endpoint, open, assumed, { asker, subjects, tries });
+      if (outcome.name !== null) asker.learn(open.id, outcome.name);
+      findings.push({ parameter: open.id, source: open.param.source, assumed, ...outcome });
     }
   return { findings, calls: asker.calls() };
 }
 
-function inOrder(names: OpenName[]): OpenName[] {
-  const rank = ({ key, param }: OpenName) => (!readKind(param.schema).optional ? 0 : key === 'limit' ? 1 : 2);
-  return [...names].sort((a, b) => rank(a) - rank(b));
+function isRequired({ schema }: OpenName['param']): boolean {
+  return !readKind(schema).optional;
 }
 
-async function probeOne(endpoint: Endpoint, open: OpenName, probing: Probe): Promise<Finding> {
-  const assumed = probing.asker.nameOf(endpoint, open.key);
-  const finding = { parameter: open.id, source: open.param.source, assumed };
-  return { ...finding, ...(await outcomeOf(endpoint, open, assumed, probing)) };
-}
-
-async function outcomeOf(endpoint: Endpoint, open: OpenName, assumed: string, probing: Probe): Promise<Outcome> {
-  const { asker, subjects } = probing;
+async function probeName(endpoint: Endpoint, open: OpenName, assumed: string, probe: Probe): Promise<Outcome> {
+  const { asker, subjects } = probe;
   const { id, key } = open;
   if (endpoint.method !== 'GET') return cannotTell('only a write would show it');
   const inputs = subjects.inputs(endpoint);
   if (typeof inputs === 'string') return cannotTell(inputs);
-  if (key === 'olderThan' || key === 'newerThan') return fromLink(endpoint, key, inputs[0] ?? {}, assumed, asker);
+  if (key === 'olderThan' || key === 'newerThan') return readFromLink(endpoint, key, inputs[0] ?? {}, assumed, asker);
   const check = checks[id] ?? checks[key];
   if (check === undefined) return cannotTell('no way is known to see its effect');
   const small = key === 'cursor' && asker.isKnown(`${endpoint.id}.limit`) ? { limit: 1 } : {};
-  let silent = 'nothing is known to ask about';
   for (const { [key]: _, ...others } of inputs) {
     const rest: Input = { ...others, ...small };
-    const unsure = unsurePairs(endpoint, key, rest, probing);
-    const plan = check(await asker.ask(endpoint, rest, unsure), subjects.subject);
-    if (typeof plan !== 'string') return findName(endpoint, open, { rest, unsure, plan }, assumed, probing);
-    silent = plan;
+    const unsure = listUnsure(endpoint, key, rest, probe);
+    const base = await asker.ask(endpoint, rest, unsure);
+    const values = check.values(base, subjects.subject);
+    if (values.length === 0) continue;
+    const names = listCandidates(endpoint, open, assumed, probe);
+    for (const name of [assumed, ...names])
+      for (const value of values) {
+        const answer = await asker.ask(endpoint, rest, [...unsure, [name, value]]);
+        const evidence = check.evidence(answer, value, base, subjects.subject);
+        if (evidence === undefined) continue;
+        const again = check.mayBeChance && (await asker.askAgain(endpoint, rest, unsure));
+        if (check.mayBeChance && check.evidence(again, value, base, subjects.subject) !== undefined) continue;
+        return { verdict: name === assumed ? 'as assumed' : 'other name', name, evidence };
+      }
+    if (check.silence !== undefined) return cannotTell(check.silence);
+    const evidence = `the answer did not change as expected, with ${assumed} and ${names.length} other names`;
+    return { verdict: 'not found', name: null, evidence };
   }
-  return cannotTell(silent);
+  return cannotTell(check.lacks ?? 'nothing is known to ask about');
 }
 
-interface Setup {
-  rest: Input;
-  /** Required inputs whose names are not found yet, under every possible name. */
-  unsure: Pairs;
-  plan: Plan;
+/** What may be the name of a parameter beside the assumed one, and is not that of another. */
+function listCandidates(endpoint: Endpoint, { key, param }: OpenName, assumed: string, { asker, tries }: Probe) {
+  const typed = tries.flatMap(([parameter, name]) => (parameter === key ? [name] : []));
+  const names = new Set([...typed, ...(param.aliases ?? []), ...(otherNames[key]?.split(' ') ?? [])]);
+  const taken = Object.keys(endpoint.params).flatMap((one) => (one === key ? [] : [asker.nameOf(endpoint, one)]));
+  return [...names].filter((name) => name !== assumed && !taken.includes(name));
 }
 
-async function findName(
-  endpoint: Endpoint,
-  { key, param }: OpenName,
-  setup: Setup,
-  assumed: string,
-  probing: Probe,
-): Promise<Outcome> {
-  const { plan } = setup;
-  const test = (names: readonly string[]) => tryNames(endpoint, names, setup, probing.asker);
-  const taken = Object.keys(endpoint.params).filter((one) => one !== key);
-  const used = taken.map((one) => probing.asker.nameOf(endpoint, one));
-  const names = namesFor(key, param, probing).filter((name) => name !== assumed && !used.includes(name));
-  const own = await test([assumed]);
-  if (own.evidence !== undefined) return { verdict: 'as assumed', name: assumed, evidence: own.evidence };
-  const found = await search(names, test);
-  if (found !== undefined) return { verdict: 'other name', ...found };
-  if (plan.silence !== undefined) return cannotTell(plan.silence);
-  const evidence = `the answer did not change as expected, with ${assumed} and ${names.length} other names`;
-  return { verdict: 'not found', name: null, evidence };
-}
-
-function namesFor(key: string, param: Param, { tries }: Pick<Probe, 'tries'>): string[] {
-  return [...new Set([...(tries[key] ?? []), ...(param.aliases ?? []), ...(otherNames[key]?.split(' ') ?? [])])];
-}
-
-function unsurePairs(endpoint: Endpoint, key: string, input: Input, probing: Probe): Pairs {
-  const open = openNames(endpoint).filter((one) => one.key !== key && !readKind(one.param.schema).optional);
-  const unknown = open.filter((one) => input[one.key] !== undefined && !probing.asker.isKnown(one.id));
-  return unknown.flatMap((one) =>
-    namesFor(one.key, one.param, probing)
-      .filter((name) => name !== probing.asker.nameOf(endpoint, one.key))
-      .map((name) => [name, String([input[one.key]].flat()[0])] as const),
-  );
-}
-
-interface Trial {
-  evidence: string | undefined;
-  refused: boolean;
-}
-
-/** Sends several names at once: a service ignores those it does not know. */
-async function tryNames(
-  endpoint: Endpoint,
-  names: readonly string[],
-  { rest, unsure, plan }: Setup,
-  asker: Asker,
-): Promise<Trial> {
-  const answers: unknown[] = [];
-  for (const value of plan.values)
-    answers.push(await asker.ask(endpoint, rest, [...unsure, ...names.map((name) => [name, value] as const)]));
-  const evidence = plan.judge(answers);
-  const refused = answers.includes(undefined);
-  if (evidence === undefined || plan.control !== true) return { evidence, refused };
-  const again = await asker.fresh(endpoint, rest, unsure);
-  return { evidence: plan.judge(plan.values.map(() => again)) === undefined ? evidence : undefined, refused };
-}
-
-/** Finds the accepted name by halving; also when several together are refused. */
-async function search(
-  names: readonly string[],
-  test: (names: readonly string[]) => Promise<Trial>,
-): Promise<{ name: string; evidence: string } | undefined> {
-  const [first] = names;
-  if (first === undefined) return undefined;
-  const { evidence, refused } = await test(names);
-  if (names.length === 1) return evidence === undefined ? undefined : { name: first, evidence };
-  if (evidence === undefined && !refused) return undefined;
-  const half = Math.ceil(names.length / 2);
-  return (await search(names.slice(0, half), test)) ?? (await search(names.slice(half), test));
+/** Other required inputs whose names are not found yet, under each name that they may have: a service ignores those it does not know. */
+function listUnsure(endpoint: Endpoint, key: string, input: Input, probe: Probe): readonly Pair[] {
+  return openNames(endpoint)
+    .filter((one) => one.key !== key && isRequired(one.param) && !probe.asker.isKnown(one.id))
+    .flatMap((one) => {
+      const value = [input[one.key]].flat()[0];
+      const names = listCandidates(endpoint, one, probe.asker.nameOf(endpoint, one.key), probe);
+      return value === undefined ? [] : names.map((name): Pair => [name, String(value)]);
+    });
 }
 
 /** The service itself writes the name of a cursor into its links. */
-async function fromLink(
+async function readFromLink(
   endpoint: Endpoint,
   key: 'olderThan' | 'newerThan',
   input: Input,
@@ -273,12 +202,12 @@ async function fromLink(
 ): Promise<Outcome> {
   const sized = asker.isKnown(`${endpoint.id}.limit`) ? { ...input, limit: 1 } : input;
   const first = await asker.ask(endpoint, sized);
-  const older = at(first, 'pagination', 'olderItemsURL');
+  const older = readPath(first, 'pagination', 'olderItemsURL');
   const page = key === 'olderThan' || typeof older !== 'string' ? first : await asker.follow(older);
   const [linkKey, cursorKey] =
     key === 'olderThan' ? ['olderItemsURL', 'olderCursor'] : ['newerItemsURL', 'newerCursor'];
-  const link = at(page, 'pagination', linkKey);
-  const cursor = at(page, 'pagination', cursorKey);
+  const link = readPath(page, 'pagination', linkKey);
+  const cursor = readPath(page, 'pagination', cursorKey);
   if (typeof link !== 'string' || typeof cursor !== 'string')
     return cannotTell('there is no further page, and so no link');
   const query = new URL(link, 'http://service').searchParams;

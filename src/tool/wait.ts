@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { checkInput } from '../contract/request.ts';
 import { usageError } from '../errors.ts';
+import { eventFilters, store } from '../inbox/commands.ts';
 import { namesKnownTo } from '../log/known-addresses.ts';
 import { isUuid } from '../model/address.ts';
 import { parseDuration } from '../model/duration.ts';
@@ -17,7 +18,6 @@ import * as boards from '../resources/leaderboard/endpoints.ts';
 import { views as boardViews } from '../resources/leaderboard/index.ts';
 import * as positions from '../resources/position/endpoints.ts';
 import { views as positionViews } from '../resources/position/index.ts';
-import { commands as webhookCommands } from '../resources/webhook/index.ts';
 
 const interval = intervalParam('ask this often (default 2s)');
 const ends =
@@ -156,7 +156,7 @@ const comment = defineCommand({
       );
     return waitResult(`comment ${uid} did not come`, input, context, async () => {
       if (chain === undefined)
-        return storedEvent({ type: 'comment-created' }, context, ({ event }) =>
+        return findEvent({ type: 'comment-created' }, context, ({ event }) =>
           JSON.stringify(event).includes(`"${uid}"`),
         );
       const all = tx === undefined ? await onToken(chain, token ?? '', context) : await onSwap(chain, tx, context);
@@ -178,17 +178,11 @@ async function onToken(chain: Chain, contractAddress: string, context: Context):
   return data.map((item) => item.comment);
 }
 
-const events = webhookCommands.find(({ words }) => words.join(' ') === 'webhook events') as Command;
-const { type, since, address: wallet, token, name, inbox, inboxCreds } = events.params;
-
 const event = defineCommand({
   words: ['wait', 'webhook', 'event'],
   summary: 'Wait until webhook listen stored an event',
   description: `The newest that fits, also one of before: --since 0s takes only what comes from now on. ${ends}`,
-  params: { type, address: wallet, token, since, name, inbox, inboxCreds, interval } as Record<
-    string,
-    NonNullable<typeof type>
-  >,
+  params: { ...eventFilters, ...store, interval },
   examples: [
     { argv: 'wait webhook event --type new-feed-item --since 0s --timeout 2m', says: 'the next feed item' },
     {
@@ -198,28 +192,31 @@ const event = defineCommand({
   ],
   uses: ['answers'],
   exitCodes: [3, 5, 9, 124],
-  view: events.view as NonNullable<Command['view']>,
-  run: async ({ interval: every, since: from, ...query }, context) => {
-    const startMs = context.world.now() - (parseDuration(String(from ?? '')) ?? Number.NaN);
+  view: async () => (await import('../inbox/view.ts')).events,
+  run: async ({ interval: every, ...query }, context) => {
     // How long ago is counted from the start of the wait.
-    const sinceText = Number.isNaN(startMs) ? from : new Date(startMs).toISOString();
-    return waitResult('no such event came', { interval: every as string | undefined }, context, () =>
-      storedEvent({ ...query, ...(sinceText !== undefined && { since: sinceText }) }, context),
+    const agoMs = parseDuration(query.since ?? '');
+    const since = agoMs === undefined ? query.since : new Date(context.world.now() - agoMs).toISOString();
+    return waitResult('no such event came', { interval: every }, context, () =>
+      findEvent({ ...query, since }, context),
     );
   },
 });
 
+type EventsInput = Parameters<typeof import('../inbox/run-events.ts').showEvents>[0];
+
 /** The newest stored event that fits. */
-async function storedEvent(
-  query: Readonly<Record<string, unknown>>,
+async function findEvent(
+  query: EventsInput,
   context: Context,
   fits: (row: { event: unknown }) => boolean = () => true,
 ): Promise<Result | undefined> {
-  return rowOf(await events.run({ ...query, limit: 1000 } as never, context), fits);
+  const { showEvents } = await import('../inbox/run-events.ts');
+  return pickRow(await showEvents({ ...query, limit: 1000 }, context), fits);
 }
 
 /** The first row of a list that fits, by itself. */
-function rowOf<Row>(list: Result, fits: (row: Row) => boolean): Result | undefined {
+function pickRow<Row>(list: Result, fits: (row: Row) => boolean): Result | undefined {
   if (list.kind !== 'answer' || list.view === undefined) return undefined;
   const found = (list.answer as Row[]).find(fits);
   return found && { kind: 'answer', answer: found, view: { ...list.view, rows: (row: never) => [row] } };
@@ -245,7 +242,7 @@ const job = defineCommand({
     const { state } = findJob(await jobsFolder(context), input.job);
     const isDone = (row: { job: string; finished: boolean }) => row.job === state.plan.job && row.finished;
     return waitResult(`upload ${state.plan.job} did not finish`, input, context, async () =>
-      rowOf(await showJobs(context), isDone),
+      pickRow(await showJobs(context), isDone),
     );
   },
 });

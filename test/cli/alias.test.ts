@@ -72,45 +72,21 @@ test.each([
   expect(err).toContain(message);
 });
 
-test('whois shows PnL and follow counts, and with --viewer whether that wallet follows it', async () => {
-  const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
-  const factsOf = async (more: string) => {
-    const { facts } = JSON.parse((await run(`--sandbox whois ${trader} --json ${more}`, { env })).out);
-    return Object.fromEntries(facts.map(({ fact, value }: Record<string, string>) => [fact, value]));
-  };
-  const before = await factsOf('--viewer ext:me');
-  expect(before).toMatchObject({ 'PnL 30 days': expect.stringMatching(/^[+-]\$/), 'followed by ext:me': 'no' });
-  await run(`--sandbox follow add ext:me ${trader}`, { env });
-  const after = await factsOf('--viewer ext:me');
-  expect([after['followed by ext:me'], Number(after.followers)]).toEqual(['yes', Number(before.followers) + 1]);
-});
-
-test('whois says what an address is, who is behind it, and where each part comes from', async () => {
+test('profile get says who is behind an alias, and whether a viewer follows it', async () => {
   const env = await withAlias();
-  const { code, out } = await run('--sandbox whois @whale --json', { env });
-  expect(code).toBe(0);
-  const { typed, identifier, facts } = JSON.parse(out);
-  expect({ typed, identifier }).toEqual({ typed: '@whale', identifier: wallet });
-  expect(facts).toEqual(
-    expect.arrayContaining([
-      { fact: 'stands for', value: wallet, from: 'settings' },
-      { fact: 'is', value: 'EVM address', from: 'typed' },
-      { fact: 'alias', value: '@whale', from: 'settings' },
-      { fact: 'wallet', value: wallet, from: 'service' },
-    ]),
-  );
-  const id = facts.find(({ fact }: { fact: string }) => fact === 'profile id').value;
-  const byId = JSON.parse((await run(`--sandbox whois ${id} --json`, { env })).out);
-  expect(byId.facts).toEqual(expect.arrayContaining([{ fact: 'alias', value: '@whale', from: 'settings' }]));
+  const get = async (more = '') => JSON.parse((await run(`--sandbox profile get @whale --json ${more}`, { env })).out);
+  expect((await get()).addresses).toContain(wallet);
+  const before = await get('--viewer-addresses ext:me');
+  await run('--sandbox follow add ext:me @whale', { env });
+  const after = await get('--viewer-addresses ext:me');
+  expect([before.isFollowedByUser, after.isFollowedByUser]).toEqual([false, true]);
 });
 
 test.each([
-  ['whois 0x12', 'an EVM address has 40 digits after 0x, this has 2'],
-  ['whois vitalik', 'sotra whois @vitalik'],
-  ['whois @nobody', 'no such alias'],
-  ['whois 00000000-0000-0000-0000-000000000000', 'does not exist'],
-])('%s is answered with the way out', async (argv, message) => {
+  ['profile get 0x12', '<identifier> 0x12: has 2 hex digits, 40 are needed'],
+  ['profile get @nobody', 'no such alias'],
+  ['profile get 00000000-0000-0000-0000-000000000000', 'does not exist'],
+])('%s is answered with what to do', async (argv, message) => {
   const { code, out, err } = await run(`--sandbox ${argv}`);
   expect(code).toBe(argv.includes('-') ? 5 : 2);
   expect(out).toBe('');
@@ -120,9 +96,8 @@ test.each([
 test('what may be a private key is not repeated', async () => {
   const digits = '4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318';
   for (const typed of [digits, `0x${digits}`]) {
-    const { code, err } = await run(`--sandbox whois ${typed}`);
+    const { code, err } = await run(`--sandbox profile get ${typed}`);
     expect(code).toBe(2);
-    expect(err).toContain('64 digits are a transaction hash');
     expect(err).not.toContain(digits);
   }
 });

@@ -108,7 +108,6 @@ const fixedLines: Lines = [
   ['sotra comment post --key tra', 'trader'],
   ['sotra comment sign --key=tra', 'trader'],
   ['sotra key remove tra', 'trader'],
-  ['sotra whois @wh', '@whale'],
   ['sotra leaderboard list --wat', '--watch'],
   ['sotra leaderboard list --rat', '--rate'],
   ['sotra wait webhook ev', 'event'],

@@ -26,6 +26,16 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     'sotra leaderboard compare was removed',
     'sotra leaderboard sections shows the old board, and says which sotra leaderboard list takes the place of each section.',
   ],
+  [
+    'whois 0x12',
+    'sotra whois was removed',
+    'sotra profile get <identifier> shows who is behind an address, id, name or alias.',
+  ],
+  [
+    'follow plan --file f',
+    'sotra follow plan was removed',
+    'sotra follow bulk --file <file> --dry-run shows what would be sent.',
+  ],
   ['__proto__', "unknown command '__proto__'", 'See sotra --help.'],
   [
     'leaderboard list -o json',

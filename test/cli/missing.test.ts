@@ -12,7 +12,7 @@ test('a trader that is missing is picked by number, or by a part of the name', a
   const byNumber = await run('--sandbox leaderboard rank --json', { env, answers: ['2'] });
   expect([byNumber.code, byNumber.err]).toEqual([0, expect.stringContaining(`   2  ${second}  cobalt.alpha.test`)]);
   const byName = await run('--sandbox profile get --json', { env, answers: ['nobody at all', 'mossyledger'] });
-  expect(byName.err).toContain('Nothing fits nobody at all.');
+  expect(byName.err).toContain('Nothing matches nobody at all.');
   expect([byName.code, byName.out]).toEqual([0, expect.stringContaining(first)]);
 });
 
@@ -23,15 +23,6 @@ test('several that are missing are asked for in their order, choices too', async
   expect(err).toMatch(/<identifier>, .*<status>, .*1 {2}open/s);
 });
 
-test('a token is picked among those that the best traders traded on the chain', async () => {
-  const answers = ['base', 'aero', 'closed'];
-  const { code, err } = await run('--sandbox token positions --json', { env: place(), answers });
-  expect([code, err]).toEqual([
-    0,
-    expect.stringMatching(/<chain>, .*<contract>, .*0x[0-9a-f]{40} {2}\w+.*<status>, /s),
-  ]);
-});
-
 test('nothing is asked without a terminal, with --no-input, or where no list has what is missing', async () => {
   const env = place();
   for (const [argv, options] of [
@@ -39,23 +30,12 @@ test('nothing is asked without a terminal, with --no-input, or where no list has
     ['--sandbox profile get --no-input', { answers: [] }],
     ['--sandbox position get', { answers: [] }],
     ['wait job', { answers: [] }],
+    ['--sandbox token positions base', { answers: [] }],
     ['--sandbox profile get', { answers: [''] }],
   ] as const) {
     const { code, err } = await run(argv, { env, ...options });
     expect([argv, code, err]).toEqual([argv, 2, expect.stringMatching(/(is|are) required: /)]);
   }
-});
-
-test('a token is picked for a flag too, from those of the chain where one is typed', async () => {
-  const env = place();
-  const intent = `comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --actor-address ${first} --dry-run`;
-  const picked = await run(`--sandbox ${intent}`, { env, answers: ['DEGEN on base'] });
-  expect([picked.code, picked.out]).toEqual([0, expect.stringContaining(token)]);
-  const trade = `sandbox trade --trader ${first} --side buy --amount 1 --usd 1 --chain base --json`;
-  const traded = await run(trade, { env: { ...env, SOTRA_CONTEXT: 'sandbox' }, answers: ['DEGEN'] });
-  expect([traded.code, JSON.parse(traded.out).token]).toEqual([0, token]);
-  const unasked = await run(`${trade} --no-input`, { env, answers: ['DEGEN'] });
-  expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('--token is required')]);
 });
 
 test('contexts and keys that are stored are picked as well', async () => {
@@ -119,8 +99,6 @@ const takers: Record<string, string> = {
     'webhook register --url http://127.0.0.1:9/hook --wallet-addresses #2 --dry-run',
   'webhook sync --wallet-addresses':
     'webhook sync 6dc8f757-9875-4f3e-bb4f-40a2106a62cd --wallet-addresses #2 --dry-run',
-  'whois --viewer': 'whois ext:1 --viewer #2 --json',
-  'whois <who>': 'whois #2 --json',
 };
 
 test('a rank stands for a trader in every input that takes one, and the address is said', async () => {
@@ -128,7 +106,7 @@ test('a rank stands for a trader in every input that takes one, and the address 
     fields.filter(({ identifier }) => identifier === true).map(({ label }) => `${words.join(' ')} ${label}`),
   );
   // These are more than an identifier to the command line, and resolve what they are given.
-  expect([...inputs, 'whois <who>', 'wait position closed <position...>'].sort()).toEqual(Object.keys(takers).sort());
+  expect([...inputs, 'wait position closed <position...>'].sort()).toEqual(Object.keys(takers).sort());
   const env = { ...place(), SOTRA_CONTEXT: 'sandbox' };
   await run('leaderboard list --limit 3', { env, tty: 120 });
   for (const line of Object.values(takers)) {

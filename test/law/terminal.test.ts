@@ -32,7 +32,7 @@ async function capture(argv: string, width: number, env: Readonly<Record<string,
   const socket = join(temporaryFolder(), 'tmux');
   const tmux = (...words: string[]) => spawnSync('tmux', ['-S', socket, ...words], { encoding: 'utf8' }).stdout;
   const set = Object.entries(env).map(([key, value]) => `${key}='${value}'`);
-  const command = `env -u NO_COLOR -u FORCE_COLOR -u CI SOTRA_UPDATE_NOTICE=0 ${set.join(' ')} ${process.execPath} bin/sotra.js ${argv}; echo "ended with $?"; cat`;
+  const command = `env -u NO_COLOR -u FORCE_COLOR -u CI ${set.join(' ')} ${process.execPath} bin/sotra.js ${argv}; echo "ended with $?"; cat`;
   onTestFinished(() => void tmux('kill-server'));
   tmux('-f', '/dev/null', 'new-session', '-d', '-x', String(width), '-y', '70', command);
   for (;;) {

@@ -37,7 +37,7 @@ const places: readonly string[][] = [
   ['context', 'set', '--base-url=https://a.example.com', '--', 'TEXT'],
   ['context', 'use', '--', 'TEXT'],
   ['key', 'export', '--', 'TEXT'],
-  ['whois', '--dry-run', '--', 'TEXT'],
+  ['profile', 'get', '--dry-run', '--', 'TEXT'],
   ['help', '--', 'TEXT'],
   ['--', 'TEXT'],
   ['TEXT'],

@@ -12,7 +12,6 @@ const swap = `--chain base --tx ${hash} --token ${wallet}`;
 /** Each place where a file may be named; `{pipe}` is a pipe that nobody writes to, or reads from. */
 const places = [
   'follow bulk --file {pipe}',
-  'follow plan --file {pipe}',
   'webhook register --url http://127.0.0.1:9/h --file {pipe}',
   'webhook register --url http://127.0.0.1:9/h --wallet-addresses ext:1 --report {pipe}',
   'webhook listen --port 0 --secret-file {pipe}',

@@ -44,7 +44,6 @@ export function targetsOf(found: (pattern: RegExp) => string): Target[] {
         'leaderboard list --json',
         'feed actor @me --json',
         'feed actor @whale --limit 3',
-        'whois @me --dry-run',
         'profile get @me --curl',
         `${sign} --tx ${swaps.good} --token ${degen} --preview --json`,
         'doctor --json',

@@ -67,7 +67,7 @@ export async function createUndoFile(path: string, maxBytes: number): Promise<Un
 }
 
 /** Errors: `usage` for a path that exists. */
-export function checkUndoFile(path: string): void {
+function checkUndoFile(path: string): void {
   if (existsSync(path)) throw usageError(`--undo-file ${path}: exists already`, 'Choose another name, or move it.');
 }
 

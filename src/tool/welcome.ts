@@ -5,7 +5,7 @@ import { configDirectory, openStore } from '../setup/store.ts';
 import type { World } from '../world.ts';
 
 /** What `sotra` alone shows on a terminal: what it is, what to type first, and what is configured. */
-export function startPage(world: World): string {
+export function formatWelcome(world: World): string {
   return formatParts(
     [
       ['', `sotra ${world.version}: leaderboards, positions, signed comments, feeds and webhooks of social trading.`],
@@ -18,26 +18,29 @@ export function startPage(world: World): string {
           ['sotra --help', 'every command'],
         ],
       ],
-      ['', `Configured: ${configured(world)}`],
+      ['', `Configured: ${describeService(world)}`],
     ],
     world.io.out.width,
   );
 }
 
-function configured(world: World): string {
+function describeService(world: World): string {
   try {
     const stored = openStore(configDirectory(world)).read();
     const service = resolveService({ context: undefined, sandbox: false, baseUrl: undefined }, world.env, stored);
     if (service.kind === 'sandbox') return 'the built-in sandbox.';
     const from = service.context === undefined ? '' : ` (context ${service.context})`;
-    return `${service.baseUrl}${from}, ${keyText(service, stored)}.`;
+    return `${service.baseUrl}${from}, ${describeStoredKey(service, stored)}.`;
   } catch (error) {
     if (error instanceof SotraError && error.code === 'no-service') return 'no service yet; --sandbox needs none.';
     return `${messageOf(error)} (see sotra doctor).`;
   }
 }
 
-function keyText({ apiKey, keySource, keyStore, context = '' }: Service, { contexts }: StoredSettings): string {
+function describeStoredKey(
+  { apiKey, keySource, keyStore, context = '' }: Service,
+  { contexts }: StoredSettings,
+): string {
   if (keySource === null) return 'no key';
   const suffix = apiKey === null ? contexts[context]?.keySuffix : lastFour(apiKey);
   return `key ...${suffix ?? ''} ${keyStore === null ? `from ${keySource}` : `(${keyStore})`}`;
