@@ -1,11 +1,5 @@
 import { z } from 'zod';
-import { isExternalId, isUuid, isWalletAddress, normalizeAddress } from './address.ts';
-import type { Profile } from './profile.ts';
-
-/** Every identifier of a profile, as `normalizeAddress` writes it. */
-function namesOf({ id, addresses, externalId }: Pick<Profile, 'id' | 'addresses' | 'externalId'>): string[] {
-  return [id, ...(addresses ?? []).map(normalizeAddress), ...(externalId ? [`ext:${externalId}`] : [])];
-}
+import { isExternalId, isUuid, isWalletAddress } from './address.ts';
 
 export function isIdentifier(text: string): boolean {
   return isUuid(text) || isWalletAddress(text) || isExternalId(text);
