@@ -10,7 +10,7 @@ _sotra_children() {
   'feed') echo 'actor home' ;;
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
-  'comment') echo 'post list copy sign verify copies' ;;
+  'comment') echo 'post list copy sign verify' ;;
   'webhook') echo 'register list add-addresses delete validate sync jobs secret listen verify events show stats replay forward ui audit lint trigger' ;;
   'inbox') echo 'create' ;;
   'wait') echo 'position rank comment webhook job' ;;
@@ -28,11 +28,11 @@ _sotra_children() {
 # The flags of a command, beyond those that every command takes.
 _sotra_flags() {
   case "$1" in
-  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses --chart --save --watch' ;;
+  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses --chart --watch' ;;
   'leaderboard rank') echo '--chains --only-with-comments --timeframe --watch' ;;
   'leaderboard copytraded') echo '--address --chains --limit --viewer-addresses' ;;
   'leaderboard sections') echo '--limit --sections --timeframe' ;;
-  'leaderboard diff') echo '--since --save --chains --only-with-comments --timeframe --limit' ;;
+  'leaderboard diff') echo '--since --chains --only-with-comments --timeframe --limit' ;;
   'profile get') echo '--viewer-addresses --chart --watch' ;;
   'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max --watch' ;;
   'profile followers') echo '--cursor --limit --all --max' ;;
@@ -50,7 +50,6 @@ _sotra_flags() {
   'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --again' ;;
   'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signer --encoding --file --out' ;;
   'comment verify') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --encoding --signed' ;;
-  'comment copies') echo '--expiring' ;;
   'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --concurrency --report --another' ;;
   'webhook list') echo '--show-secrets --watch' ;;
   'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --report --again' ;;
@@ -214,7 +213,6 @@ _sotra_values() {
   'comment verify --layout') echo 'five-line blank-line' ;;
   'comment verify --encoding') echo 'base58 base64 hex' ;;
   'comment verify --columns') echo 'valid recoveredAddress signerAddress reason @list' ;;
-  'comment copies --columns') echo 'at comment chain token addresses state trackExitUntil position boughtUsd realizedUsd intentIds itemId @list' ;;
   'webhook register --file') echo '@files' ;;
   'webhook register --wallet-addresses') echo '@aliases @list' ;;
   'webhook register --rejects') echo '@files' ;;
@@ -397,7 +395,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --encoding --expect --expiring --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-delivery --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --encoding --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-delivery --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

@@ -128,14 +128,7 @@ async function runCommand(
       : command.run(input as never, context);
     const made = await quietOnceShown(await result, context);
     if (made.kind !== 'items' && !command.uses.includes('changes')) refuseWithoutRequest(options);
-    if (!out.isTTY || options.dryRun || (options.format ?? 'table') !== 'table')
-      exitCode = await printResult(made, input, printing);
-    else {
-      const { rememberAddresses } = await import('./log/known-addresses.ts');
-      const { result: shown, keep } = rememberAddresses(made, context);
-      exitCode = await printResult(shown, input, printing);
-      await keep();
-    }
+    exitCode = await printResult(made, input, printing);
     failed = options.preview ? undefined : describeOutcome(made, exitCode);
   } catch (thrown) {
     if (thrown instanceof RequestPreview) exitCode = await printPreview(thrown, printing);

@@ -89,7 +89,9 @@ function refusal(
   const shown = text.length > maxShownLength ? `(${[...text].length} characters)` : text;
   const near = typeof culprit === 'string' ? nearest(culprit, field.kind.choices) : undefined;
   const isName = takesTrader(field) && /^(?!0x)[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u.test(text) && !whole.test(text);
-  const known = isName ? 'A name works once a table on this terminal showed it; sotra alias set saves one.' : undefined;
+  const known = isName
+    ? 'A name works once an answer in sotra history named it, which needs the history on; sotra alias set saves one.'
+    : undefined;
   return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? known : `Did you mean ${near}?`);
 }
 
@@ -186,8 +188,8 @@ export async function standsFor(
     const found = known.ranked(Number(place));
     if (found) return found;
     throw usageError(
-      `${label} ${text}: the last leaderboard shown here has no such place`,
-      'See sotra leaderboard list.',
+      `${label} ${text}: the last leaderboard in the history has no such place`,
+      'Show one with sotra leaderboard list. With SOTRA_HISTORY=0, --no-history or sotra history set off none is remembered.',
     );
   }
   if (isReference(text)) return text;

@@ -13,6 +13,10 @@ const removed: readonly (readonly [command: string, instead: string])[] = [
     'leaderboard compare',
     'sotra leaderboard sections shows the old board, and says which sotra leaderboard list takes the place of each section.',
   ],
+  [
+    'comment copies',
+    'sotra history lists the calls that sent intents; sotra profile positions shows what became of them.',
+  ],
   ['webhook resume', 'The command that started the upload continues it; sotra webhook jobs shows that line.'],
   [
     'webhook jobs remove',
@@ -26,6 +30,8 @@ const removed: readonly (readonly [command: string, instead: string])[] = [
 const removedFlags: readonly (readonly [command: string, flags: readonly string[], instead: string])[] = [
   ['', ['--max-time', '--max-wait'], '--timeout bounds a call: its attempts, and the waits that the service asks for.'],
   ['', ['--max-body'], 'Omit it: an answer of more than 64 MB is refused.'],
+  ['leaderboard list', ['--save'], 'Omit it: sotra leaderboard diff compares with the boards in the history.'],
+  ['leaderboard diff', ['--save'], 'Omit it: each board that is asked for is in the history.'],
   ['', ['--meta'], 'Omit it: the answer is the same. sotra mcp marks for agents what anybody may have written.'],
   [
     'mcp',

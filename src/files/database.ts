@@ -177,11 +177,17 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-function wrap(raw: Libsql.Database, file: string): Db {
+function wrap(opened: Libsql.Database, file: string): Db {
   const statements = new Map<string, Libsql.Statement>();
+  let isOpen = true;
+  /** The driver ends the process where a closed database is asked whether it is in a transaction. */
+  const use = (): Libsql.Database => {
+    if (!isOpen) throw new Error(`the database is closed (${file})`);
+    return opened;
+  };
   let ownChanges = 0;
   const prepare = (sql: string): Libsql.Statement => {
-    const known = statements.get(sql) ?? raw.prepare(sql);
+    const known = statements.get(sql) ?? use().prepare(sql);
     statements.set(sql, known);
     return known;
   };
@@ -198,11 +204,11 @@ function wrap(raw: Libsql.Database, file: string): Db {
     ownChanges += result.changes;
     return result;
   };
-  const begin = () => addFileName(() => raw.exec('BEGIN IMMEDIATE'));
-  const commit = () => addFileName(() => raw.exec('COMMIT'));
+  const begin = () => addFileName(() => use().exec('BEGIN IMMEDIATE'));
+  const commit = () => addFileName(() => use().exec('COMMIT'));
   const rollback = () => {
     // After an error such as a full disk SQLite has already done it.
-    if (raw.inTransaction) raw.exec('ROLLBACK');
+    if (use().inTransaction) use().exec('ROLLBACK');
   };
   const actAndCommit = <T>(act: () => T): T => {
     try {
@@ -224,9 +230,9 @@ function wrap(raw: Libsql.Database, file: string): Db {
     },
     insert: (sql, params) => Number(change(sql, params).lastInsertRowid),
     run: (sql, params = []) => change(sql, params).changes,
-    exec: (sql) => addFileName(() => void raw.exec(sql)),
+    exec: (sql) => addFileName(() => void use().exec(sql)),
     transaction: (act) => {
-      if (raw.inTransaction) return act();
+      if (use().inTransaction) return act();
       begin();
       return actAndCommit(act);
     },
@@ -242,9 +248,13 @@ function wrap(raw: Libsql.Database, file: string): Db {
       }
     },
     setBusyTimeout: (ms) => {
-      raw.exec(`PRAGMA busy_timeout = ${ms}`);
+      use().exec(`PRAGMA busy_timeout = ${ms}`);
     },
     version: () => `${prepare('PRAGMA data_version').raw(true).get()}.${ownChanges}`,
-    close: () => raw.close(),
+    close: () => {
+      if (isOpen) opened.close();
+      isOpen = false;
+      statements.clear();
+    },
   };
 }

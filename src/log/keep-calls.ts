@@ -88,7 +88,8 @@ async function openLog(command: LoggedCommand): Promise<Keeper | undefined> {
   return isLogOff(command) ? undefined : keepInLog(findLog(await command.dataDirectory()), command.world);
 }
 
-function isLogOff({ options, world }: Pick<LoggedCommand, 'options' | 'world'>): boolean {
+/** Whether calls are not remembered: by a variable, a flag, the settings, or since a recording answers. */
+export function isLogOff({ options, world }: Pick<LoggedCommand, 'options' | 'world'>): boolean {
   if (options.noHistory || options.replay !== undefined || readEnv(world.env, 'SOTRA_HISTORY') === '0') return true;
   return openStore(configDirectory(world)).read().history === false;
 }

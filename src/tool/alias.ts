@@ -42,8 +42,8 @@ const set = defineCommand({
   summary: 'Save a name for an identifier',
   description:
     'The name, with its @, works wherever a command takes an address or a profile: sotra profile get @whale. A name that is saved\n' +
-    "already is replaced. PowerShell reads a bare @ itself: write '@whale' there. Of a trader also a name or rank ('#3') of the last tables on this\n" +
-    'terminal works, and the name of a stored key.',
+    "already is replaced. PowerShell reads a bare @ itself: write '@whale' there. Of a trader also a name or rank ('#3') of the last\n" +
+    'answers works, and the name of a stored key.',
   params: {
     name: local(nameSchema, 'the name, such as @whale', { positional: true }),
     identifier: local(identifierSchema, 'profile UUID, wallet or token address, or ext:<your user id>', {

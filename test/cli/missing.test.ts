@@ -145,7 +145,7 @@ test('a name stands for the one who has it; one that two have, or a trader and a
   ]);
   for (const [name, both] of [
     ['mine', `mine: 2 have this name: ${address}, ${two}`],
-    ['twin', `twin: 2 have this name: ${two}, ${one}`],
+    ['twin', `twin: 2 have this name: ${one}, ${two}`],
   ] as const) {
     const { code, err } = await get(name);
     expect([name, code, err]).toEqual([name, 2, expect.stringContaining(both)]);
@@ -153,7 +153,7 @@ test('a name stands for the one who has it; one that two have, or a trader and a
   }
   // What one service calls somebody means nothing at another.
   const elsewhere = await run('--sandbox profile get bob', { env });
-  expect([elsewhere.code, elsewhere.err]).toEqual([2, expect.stringContaining('A name works once a table')]);
+  expect([elsewhere.code, elsewhere.err]).toEqual([2, expect.stringContaining('A name works once an answer')]);
 });
 
 test('a later trader of the same name does not take the place of an earlier one', async () => {

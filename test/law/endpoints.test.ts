@@ -93,7 +93,9 @@ test('every example runs in the sandbox, fits the contract and shows wide, narro
   const formats = inTurn(['json', 'ndjson', 'csv', 'tsv', 'md']);
   for (const { examples } of all) {
     expect(examples.length).toBeGreaterThanOrEqual(2);
-    for (const { argv } of examples) {
+    for (const example of examples) {
+      // The same intent again is refused without.
+      const argv = example.argv.replace(/^comment copy .*/, '$& --again');
       for (const tty of some([140, 80, 40], 1))
         expect(await run(`--sandbox --strict ${argv}`, { env, tty })).toMatchObject({ code: 0 });
       // What is only shown has one form, and not all of these.

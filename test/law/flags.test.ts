@@ -25,11 +25,11 @@ const trade = `--chain base --trader ${wallet} --token ${token} --side buy --amo
  * that sends nothing to the service as it stands here.
  */
 const lines: Record<string, string> = {
-  'leaderboard list': 'leaderboard list --save',
+  'leaderboard list': 'leaderboard list',
   'leaderboard rank': `leaderboard rank ${wallet}`,
   'leaderboard copytraded': 'leaderboard copytraded',
   'leaderboard sections': 'leaderboard sections',
-  'leaderboard diff': 'leaderboard diff --save',
+  'leaderboard diff': 'leaderboard diff',
   'profile get': 'profile get ext:1',
   'profile positions': 'profile positions ext:1 open',
   'profile followers': 'profile followers ext:1',
@@ -47,8 +47,7 @@ const lines: Record<string, string> = {
   'position get': 'position get 1',
   'comment post': `comment post ${swap} --text gm ${form} --key-file @/evm.hex --yes`,
   'comment list': 'comment list 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --chain base',
-  'comment copy': `comment copy ${uid} --chain base --token ${token} --actor-address ${wallet}`,
-  'comment copies': 'comment copies',
+  'comment copy': `comment copy ${uid} --chain base --token ${token} --actor-address ${wallet} --again`,
   'comment sign': `comment sign ${swap} --text gm ${form} --key-file @/evm.hex --out @/signed.json --yes`,
   'comment verify': `comment verify ${swap} --text gm ${form} --signature 0x12 --signer ${wallet}`,
   'webhook register': `webhook register --url http://127.0.0.1:9/x --file @/users.txt --skip-invalid --secret-file @/new.secret`,

@@ -87,7 +87,6 @@ test.each(
       'alias set me 0x4ed4e862860bed51a9570b96d89af5e1b0efefed',
       'key export k --out FOLDER/out.json',
       'comment post --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
-      'leaderboard list --save',
       'webhook register --url http://127.0.0.1:9/hook --addresses-file FOLDER/addresses.txt',
       `feed actor ${wallet} --watch 100ms --max 1`,
       'follow bulk --file FOLDER/follows.ndjson',

@@ -29,7 +29,7 @@ function answersOf(name: string) {
     'leaderboard list': { traders: [trader] },
     'leaderboard copytraded': { traders: [{ ...trader, copytrades }], ...period },
     'leaderboard sections': { sections: [section] },
-    'leaderboard diff': { traders: [trader] },
+    'leaderboard diff --since 9d': { traders: [trader] },
     [`profile followers ${wallet}`]: { items: [profile], cursor: '' },
     [`profile follows ${wallet}`]: { items: [profile], cursor: '' },
   };
@@ -44,7 +44,7 @@ test.each(Object.entries(names))(
         response.end(JSON.stringify(count === 1 && argv.includes('diff') ? { traders: [] } : answer)),
       );
       const env = { ...own, SOTRA_DATA_DIR: temporaryFolder() };
-      if (argv.includes('diff')) await run('leaderboard list --save', { env });
+      if (argv.includes('diff')) await run('leaderboard list', { env });
       for (const tty of [80, 120]) {
         const { out, code } = await run(`${argv} --quiet`, { env, tty });
         expect([argv, code]).toEqual([argv, 0]);

@@ -31,17 +31,6 @@ test('drafts that a killed process left go with the next change of the settings;
   for (const name of theirs) expect(readFileSync(join(folder, name), 'utf8')).toBe('{"half');
 });
 
-test('a draft of a board that was never saved goes when the next is saved', async () => {
-  const folder = temporaryFolder();
-  const { env } = await stub((_, response) => response.end('{"traders":[]}'));
-  const all = { ...env, SOTRA_DATA_DIR: folder };
-  expect(await run('leaderboard list --save', { env: all })).toMatchObject({ code: 0 });
-  const [board = ''] = readdirSync(join(folder, 'boards'));
-  leave(folder, `boards/${board}/1700000000000.json.sotra-0a1b2c3d.tmp`, 60);
-  expect(await run('leaderboard list --save', { env: all })).toMatchObject({ code: 0 });
-  expect(readdirSync(join(folder, 'boards', board)).filter((name) => !/^\d+\.json$/.test(name))).toEqual([]);
-});
-
 test('what a killed process kept of its stdin goes with the next; that of one that runs stays', async () => {
   const folder = temporaryFolder();
   const { env } = await stub((_, response) => response.end('{"targetProfiles":[]}'));

@@ -85,13 +85,6 @@ const files: Record<string, StateFile> = {
       return join(folder, 'keys', 'k.json');
     },
   },
-  'saved leaderboard': {
-    argv: 'leaderboard diff',
-    make: async (act, folder) => {
-      await does(act, 'leaderboard list --save');
-      return found(folder, /boards.*\.json$/);
-    },
-  },
   'listener store': {
     argv: 'webhook events',
     make: async (_, folder) => {

@@ -63,7 +63,6 @@ const kept: Record<string, { argv: string; file: RegExp; later?: string }> = {
     argv: 'comment post --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
     file: /posted-comments-[0-9a-f]+\.ndjson$/,
   },
-  'saved leaderboard': { argv: 'leaderboard list --save', file: /boards\/.*\.json$/ },
   'place of a watch': {
     argv: `feed actor ${degen} --newer-than 0 --watch 100ms --max 1`,
     later: `feed actor ${degen} --watch 100ms --max 1`,
@@ -110,10 +109,7 @@ async function place(name: string, reads?: string) {
 test.skipIf(!works).each(some(Object.keys(kept), 3))(
   `a %s that may not be read is exit 3, named, and stays${why}`,
   async (name) => {
-    const { folder, path, written, again } = await place(
-      name,
-      name === 'saved leaderboard' ? 'leaderboard diff' : undefined,
-    );
+    const { folder, path, written, again } = await place(name);
     chmodSync(path, 0);
     const before = contents(folder);
     const { code, out, err } = await again();

@@ -128,7 +128,7 @@ export async function makeState(
       },
     }),
   );
-  await act('leaderboard list --save');
+  await act('leaderboard list');
   await act('feed actor ext:user_1 --watch 5s --max 1');
   await act(`webhook register --url http://127.0.0.1:9/hook ${upload} --another`);
   await act(`${post} --key-file FOLDER/evm.hex`);

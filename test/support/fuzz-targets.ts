@@ -92,17 +92,6 @@ export function targetsOf(found: (pattern: RegExp) => string): Target[] {
     },
     {
       weight: 2,
-      file: found(/^boards/),
-      reads: [
-        'leaderboard diff',
-        'leaderboard diff --json',
-        'leaderboard diff --since 1d --format md',
-        'leaderboard diff --save',
-        'leaderboard list --save',
-      ],
-    },
-    {
-      weight: 2,
       file: found(/^watch/),
       reads: [],
       changes: ['feed actor ext:user_1 --watch 5s --max 1', 'feed actor ext:user_1 --watch 5s --max 1 --json'],

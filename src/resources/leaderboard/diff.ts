@@ -2,9 +2,9 @@ import { column, nameColumn } from '../../output/columns.ts';
 import { formatAge, formatCount, formatTime } from '../../output/format.ts';
 import type { CellText, View } from '../../output/view.ts';
 
-interface Board {
+export interface Board {
   /** ISO time. */
-  savedAt: string;
+  shownAt: string;
   /** How many traders were requested: fewer is the whole board. */
   limit: number;
   traders: { profileId: string; name: string; address: string | null; pnlUsd: number }[];
@@ -26,7 +26,7 @@ interface BoardChange {
 }
 
 interface BoardDiff {
-  /** ISO time; null when nothing was saved yet. */
+  /** ISO time; null when it was the first board. */
   before: string | null;
   now: string;
   /** How many places were compared; null: all. */
@@ -43,7 +43,7 @@ const sameUsd = 0.005;
  * the places that both show. Traders with the same place and PnL are only counted.
  */
 export function compareBoards(before: Board | undefined, now: Board): BoardDiff {
-  if (before === undefined) return { before: null, now: now.savedAt, depth: null, unchanged: 0, changes: [] };
+  if (before === undefined) return { before: null, now: now.shownAt, depth: null, unchanged: 0, changes: [] };
   const depth = Math.min(findDepth(before), findDepth(now));
   const [placesBefore, placesNow] = [listPlaces(before), listPlaces(now)];
   const within = (rank: number | null) => rank !== null && rank <= depth;
@@ -54,8 +54,8 @@ export function compareBoards(before: Board | undefined, now: Board): BoardDiff 
   const changes = all.filter(({ change, pnlChangeUsd }) => change !== 'pnl' || Math.abs(pnlChangeUsd ?? 0) > sameUsd);
   const isLeft = ({ change }: BoardChange) => Number(change === 'left');
   return {
-    before: before.savedAt,
-    now: now.savedAt,
+    before: before.shownAt,
+    now: now.shownAt,
     depth: Number.isFinite(depth) ? depth : null,
     unchanged: all.length - changes.length,
     changes: changes.toSorted((a, b) => isLeft(a) - isLeft(b)),
@@ -111,12 +111,12 @@ export const diff: View<BoardDiff, BoardChange> = {
   columns: [
     column.text('change', 'Change', 'entered, left, up, down, or pnl (same place, other PnL)', { show: changeText }),
     column.text('rank', '#', 'place now', { align: 'right' }),
-    column.text('rankBefore', 'Was', 'place on the saved board', { align: 'right' }),
+    column.text('rankBefore', 'Was', 'place on the board before', { align: 'right' }),
     nameColumn('Trader', ({ name }) => name),
     column.pnl('pnlUsd', 'PnL', 'realized PnL now, in USD', { drop: 2 }),
     column.pnl('pnlChangeUsd', 'PnL change', 'PnL now less that of the saved board, in USD'),
     column.address('address', 'Address', 'first wallet', { tone: 'muted', drop: 1 }),
-    column.pnl('pnlBeforeUsd', 'PnL before', 'realized PnL on the saved board, in USD', { extra: true }),
+    column.pnl('pnlBeforeUsd', 'PnL before', 'realized PnL on the board before, in USD', { extra: true }),
     column.text('places', 'Places', 'places gained, negative for lost', { extra: true }),
     column.text('profileId', 'Profile', 'profile UUID', { extra: true }),
   ],
@@ -131,8 +131,7 @@ function changeText({ change, places }: BoardChange): CellText {
 }
 
 function summary({ before, now, depth, unchanged, changes }: BoardDiff): string {
-  if (before === null)
-    return 'This is the first board saved for these filters: there is nothing to compare it with yet.';
+  if (before === null) return 'This is the first board of these filters in the history: the next is compared with it.';
   const count = (...kinds: string[]) => formatCount(changes.filter(({ change }) => kinds.includes(change)).length);
   const [beforeSec, nowSec] = [Date.parse(before) / 1000, Date.parse(now) / 1000];
   const over = depth === null ? '' : `, over the first ${formatCount(depth)} places`;

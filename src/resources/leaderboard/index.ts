@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { option, withWatch } from '../../cli/params.ts';
+import { withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
 import * as endpoints from './endpoints.ts';
@@ -16,45 +16,38 @@ export const views = {
 };
 
 const plainList = endpointCommand(endpoints.list, views.list, {
-  params: { chart: chartParam, save: option.flag('save this board, for leaderboard diff') },
+  params: { chart: chartParam },
 });
 
 const list: Command = {
   ...plainList,
-  exitCodes: [3, ...plainList.exitCodes],
-  run: async (typed: InputOf<typeof endpoints.list.params> & { save?: boolean }, context: Context) => {
-    const result = await ofWindow(plainList.run(typed as never, context), typed.timeframe, 'list7d');
-    if (typed.save !== true || result.kind !== 'answer') return result;
-    const { saveAnswer } = await import('./saved-boards.ts');
-    await saveAnswer(result.answer as endpoints.LeaderboardAnswer, typed, context);
-    return result;
-  },
+  run: (typed: InputOf<typeof endpoints.list.params>, context: Context) =>
+    ofWindow(plainList.run(typed as never, context), typed.timeframe, 'list7d'),
 };
 
 const { chains, onlyWithComments, timeframe, limit } = endpoints.list.params;
 
 const diff = defineCommand({
   words: ['leaderboard', 'diff'],
-  summary: 'What changed on a leaderboard since it was saved: who entered, left or moved, and PnL',
+  summary: 'What changed on a leaderboard since it was last shown: who entered, left or moved, and PnL',
   description:
-    'Compares the current board with one saved by leaderboard list --save for the same service and filters: the last one, or with --since\n' +
-    'an older one. Boards are saved on this machine, the last 200 for each set of filters.',
+    'Compares the current board with one that the history holds of the same service and filters: the last one, or with --since an older\n' +
+    'one. Each board that is shown is in the history; of a long one, of more than some 70 traders, the history has not the whole.',
   params: {
     since: local(z.string().optional(), 'compare with the board of that long ago (24h, 7d), or of an ISO time'),
-    save: option.flag('save the current board too'),
     chains,
     onlyWithComments,
     timeframe,
     limit,
   },
   examples: [
-    { argv: '--sandbox leaderboard diff --save', says: 'what changed since the last time this was run' },
-    { argv: '--sandbox leaderboard diff --chains solana --since 24h --save', says: 'what changed on Solana in a day' },
+    { argv: '--sandbox leaderboard diff', says: 'what changed since the board was last shown' },
+    { argv: '--sandbox leaderboard diff --chains solana --since 24h', says: 'what changed on Solana in a day' },
   ],
   uses: ['requests'],
   exitCodes: [3, ...serviceExitCodes],
   view: async () => (await import('./diff.ts')).diff,
-  run: async (input, context) => (await import('./saved-boards.ts')).runDiff(input, context),
+  run: async (input, context) => (await import('./past-boards.ts')).runDiff(input, context),
 });
 
 const plainSections = endpointCommand(endpoints.sections, views.sections, {

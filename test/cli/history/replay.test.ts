@@ -219,8 +219,6 @@ test('under --replay nothing that this machine keeps of a service is read or cha
   });
   const lines = [
     'leaderboard list',
-    'leaderboard list --save',
-    'leaderboard diff --save',
     `webhook register --url ${hook} --wallet-addresses ${wallet}`,
     `webhook add-addresses ${uid} --wallet-addresses ${wallet}`,
     `feed actor ${wallet} --all`,

@@ -91,7 +91,6 @@ test('a page may give the inputs that are sent to the service, and none that ope
     expect.arrayContaining([
       ['webhook list', 'showSecrets'],
       ['profile positions', 'pricesFile'],
-      ['leaderboard list', 'save'],
     ]),
   );
   for (const [command, key] of local)

@@ -177,7 +177,6 @@ test('the interval may be left out, also before an argument, and has limits', as
   for (const [flags, why] of [
     ['--watch 5', '--watch 5: must be a time from 100ms to 1h, such as 5s'],
     ['--watch 10ms', '--watch 10ms: must be a time from 100ms to 1h'],
-    ['--watch --save', '--watch and --save cannot be used together'],
     ['--watch --chart', '--watch and --chart cannot be used together'],
     ['--watch --format md', '--format md needs the end of the list'],
   ] as const) {

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { run, stub, temporaryFolder } from '../../support/harness.ts';
+
+const images = { raw: null, xs: null, sm: null };
+const trader = (name: string, total: number) => ({
+  profile: { id: `id-${name}`, name, images, addresses: [], metadata: {} },
+  pnl: { total, perChain: { base: total } },
+  hasComments: false,
+});
+
+test('a leaderboard is compared with the last one in the history: entered, left, moved, PnL change', async () => {
+  const boards = [
+    [trader('ann', 300), trader('bob', 200), trader('cat', 100)],
+    [trader('bob', 500), trader('ann', 300), trader('dan', 150)],
+  ];
+  const service = await stub((_, response, count) => response.end(JSON.stringify({ traders: boards[count - 1] })));
+  const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
+  const now = Date.parse('2026-11-20T12:00:00Z');
+  const shown = await run('leaderboard list', { env, now, tty: 80 });
+  expect(shown).toMatchObject({ code: 0 });
+  const later = await run('leaderboard diff --format csv', { env, now: now + 3_600_000 });
+  expect(later.code).toBe(0);
+  const lines = later.out.trim().split('\n');
+  const about = (name: string) => lines.find((line) => line.includes(name)) ?? '';
+  expect(about('dan')).toContain('entered');
+  expect(about('cat')).toContain('left');
+  expect(about('bob')).toContain('300');
+  expect(service.requests.map(({ url }) => url)).toEqual(['/v2/leaderboard', '/v2/leaderboard?limit=50']);
+});
+
+test('--since takes the newest board that is as old, else the oldest, of the same filters alone', async () => {
+  const service = await stub((_, response, count) =>
+    response.end(JSON.stringify({ traders: [trader('ann', count * 100)] })),
+  );
+  const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
+  const start = Date.parse('2026-11-20T12:00:00Z');
+  const at = (hours: number, argv: string) => run(argv, { env, now: start + hours * 3_600_000 });
+  await at(0, 'leaderboard list');
+  await at(1, 'leaderboard list --timeframe 7d');
+  await at(2, 'leaderboard list --limit 10');
+  const before = async (hours: number, argv: string) => JSON.parse((await at(hours, `${argv} --json`)).out).before;
+  expect(await before(3, 'leaderboard diff')).toBe('2026-11-20T14:00:00.000Z');
+  expect(await before(3, 'leaderboard diff --since 2h')).toBe('2026-11-20T12:00:00.000Z');
+  expect(await before(4, 'leaderboard diff --timeframe 7d')).toBe('2026-11-20T13:00:00.000Z');
+  const older = await at(4, 'leaderboard diff --since 9d');
+  expect(older.err).toContain('No board in the history is that old: compared with the oldest one, of 2026-11-20T12:00');
+});
+
+test('the first leaderboard has nothing to be compared with, which is no error; with the history off it is one', async () => {
+  const service = await stub((_, response) => response.end('{"traders":[]}'));
+  const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
+  const first = await run('leaderboard diff --json', { env });
+  expect([first.code, JSON.parse(first.out)]).toMatchObject([0, { before: null, changes: [] }]);
+  const off = await run('leaderboard diff', { env: { ...service.env, SOTRA_HISTORY: '0' } });
+  expect(off).toMatchObject({ code: 3, out: '', err: expect.stringContaining('the history is off') });
+});
