@@ -180,7 +180,9 @@ async function makeWebhook(upload: Upload, walletAddresses: string[]): Promise<N
         });
       // A recording has the mask in its place.
       const secret = data.secret === null || data.secret === hidden ? undefined : data.secret;
-      return { uid: data.uid, destinationUrl: data.destinationUrl, secret, settled: false, requestId };
+      // An answer that does not fit the contract may lack it.
+      const made: string | undefined = data.destinationUrl;
+      return { uid: data.uid, destinationUrl: made ?? destinationUrl, secret, settled: false, requestId };
     } catch (thrown) {
       if (!(thrown instanceof SotraError) || thrown.code === 'contract' || thrown.code === 'interrupted') throw thrown;
       if (thrown.outcome !== 'unknown' && lost === undefined) await journal.write({ kind: 'not-created' });

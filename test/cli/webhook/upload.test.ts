@@ -424,3 +424,14 @@ test('30,000 real addresses are 30 chunks and all of them are held', async () =>
   });
   expect(held()).toHaveLength(30_000);
 });
+
+test('a service that does not repeat the destination is warned of, and the upload goes on', async () => {
+  const { env, file } = world();
+  const service = await stub(({ method }, response) =>
+    response.end(JSON.stringify(method === 'GET' ? [] : { uid: 'u-1', secret: 'a-secret-of-the-service' })),
+  );
+  const argv = register(file(vitalik)).replace('--sandbox ', '');
+  const { code, out, err } = await run(argv, { env: { ...env, ...service.env } });
+  expect([code, JSON.parse(out)]).toMatchObject([0, { uid: 'u-1', destinationUrl: hook, addresses: 1 }]);
+  expect(err).toContain('unexpected shape at destinationUrl');
+});
