@@ -147,7 +147,6 @@ test('what the first command makes is its user\u2019s alone, whatever the umask'
     process.kill(JSON.parse(readFileSync(ready, 'utf8')).pid, 'SIGKILL');
     const { url, env: service } = await answering({ traders: [] });
     const [trace, target] = [join(home, 'trace.har'), join(home, 'target')];
-    writeFileSync(trace, '{}', { mode: 0o644 });
     writeFileSync(target, 'precious', { mode: 0o644 });
     symlinkSync(target, join(home, 'link.har'));
     const before = `umask ${umask}`;
