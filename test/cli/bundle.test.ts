@@ -86,9 +86,9 @@ test('secrets of webhooks and keys of other contexts are looked for too', async 
 });
 
 test('a file in a folder that is not there is refused before anything is asked', async () => {
-  const { code, err } = await run('--sandbox bundle --out /nonexistent/ticket.json --yes');
+  const { code, err } = await run('--sandbox bundle --out no-such-folder/ticket.json --yes');
   expect([code, err]).toEqual([
     2,
-    expect.stringContaining('--out /nonexistent/ticket.json: there is no folder /nonexistent'),
+    expect.stringContaining('--out no-such-folder/ticket.json: there is no folder no-such-folder'),
   ]);
 });

@@ -28,21 +28,27 @@ test('where there is no home, or one that is no absolute path, nothing is read f
     writeFileSync(join(cwd, place, 'config.json'), config, { mode: 0o600 });
   }
   const before = readdirSync(cwd, { recursive: true }).length;
+  const home = join(temporaryFolder(), 'home');
   const homes = [
     { HOME: unset },
     { HOME: '' },
     { HOME: '.' },
     { HOME: './' },
     { HOME: 'x/..' },
-    { HOME: '/nonexistent', XDG_CONFIG_HOME: '.config', XDG_DATA_HOME: '.local/share', XDG_CACHE_HOME: '.cache' },
-    { HOME: '/nonexistent', XDG_CONFIG_HOME: '', XDG_DATA_HOME: '', XDG_CACHE_HOME: '' },
+    { HOME: home, XDG_CONFIG_HOME: '.config', XDG_DATA_HOME: '.local/share', XDG_CACHE_HOME: '.cache' },
+    { HOME: home, XDG_CONFIG_HOME: '', XDG_DATA_HOME: '', XDG_CACHE_HOME: '' },
     { HOME: unset, XDG_CACHE_HOME: '.', LOCALAPPDATA: '.', APPDATA: '.' },
   ];
-  for (const home of homes) {
-    const env = { SOTRA_DATA_DIR: unset, SOTRA_CONFIG_DIR: unset, SOTRA_API_KEY: 'key-from-the-environment', ...home };
+  for (const variables of homes) {
+    const env = {
+      SOTRA_DATA_DIR: unset,
+      SOTRA_CONFIG_DIR: unset,
+      SOTRA_API_KEY: 'key-from-the-environment',
+      ...variables,
+    };
     for (const argv of ['leaderboard list', 'feed home ext:a', 'context list', 'auth status --json']) {
       const { err, code } = await attack(argv, { env, cwd });
-      expect([home, argv, err.includes(thief.url), code === 1]).toEqual([home, argv, false, false]);
+      expect([variables, argv, err.includes(thief.url), code === 1]).toEqual([variables, argv, false, false]);
     }
   }
   expect(thief.requests).toEqual([]);

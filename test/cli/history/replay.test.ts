@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
 
 const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
@@ -206,6 +205,9 @@ function snapshot(folder: string): Record<string, string> {
 }
 
 test('under --replay nothing that this machine keeps of a service is read or changed, whoever made the recording', async () => {
+  const temporary = temporaryFolder();
+  vi.stubEnv('TMPDIR', temporary);
+  onTestFinished(() => void vi.unstubAllEnvs());
   const folder = temporaryFolder();
   const recorded = join(temporaryFolder(), 'recorded.har');
   const hook = 'http://127.0.0.1:9/hook';
@@ -249,5 +251,5 @@ test('under --replay nothing that this machine keeps of a service is read or cha
     { env: own, stdin: 'k-2' },
   );
   expect([login.code, login.err]).toEqual([2, expect.stringContaining('--replay')]);
-  expect(readdirSync(tmpdir()).filter((name) => name.startsWith('sotra-replay-'))).toEqual([]);
+  expect(readdirSync(temporary).filter((name) => name.startsWith('sotra-replay-'))).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { createClient } from 'sotra';
 import { startSandbox } from 'sotra/sandbox';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryFolder } from '../../support/harness.ts';
 
 const started = async (options?: Parameters<typeof startSandbox>[0]) => {
   const sandbox = await startSandbox(options);
@@ -11,7 +11,9 @@ const started = async (options?: Parameters<typeof startSandbox>[0]) => {
 };
 
 test('several run at once, each with its own world, clock and port, and leave nothing', async () => {
-  const before = readdirSync('.').concat(readdirSync(tmpdir()).filter((name) => name.startsWith('sotra-demo')));
+  const folder = temporaryFolder();
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
   const all = await Promise.all([
     started({ seed: 'empty', asOf: '2026-01-01T00:00:00Z' }),
     started({ seed: 'empty', asOf: new Date('2026-02-01T00:00:00Z') }),
@@ -32,8 +34,7 @@ test('several run at once, each with its own world, clock and port, and leave no
   expect(new Set(all.map(({ sandbox }) => sandbox.url)).size).toBe(3);
   await Promise.all(all.map(({ sandbox }) => sandbox.close()));
   await expect(fetch(all[0]?.sandbox.url ?? '')).rejects.toThrow();
-  const after = readdirSync('.').concat(readdirSync(tmpdir()).filter((name) => name.startsWith('sotra-demo')));
-  expect(after).toEqual(before);
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 test('faults happen to the requests that they name', async () => {

@@ -2,7 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -135,8 +135,8 @@ function contextsIn(env: Record<string, string>): { status: number | null; stdou
 test.each([
   ['HOME not set', {}],
   ['HOME empty', { HOME: '' }],
-  ['XDG_CONFIG_HOME relative', { HOME: '/nonexistent', XDG_CONFIG_HOME: '.config' }],
-  ['APPDATA relative', { HOME: '/nonexistent', APPDATA: '.config' }],
+  ['XDG_CONFIG_HOME relative', { HOME: join(tmpdir(), 'sotra-no-such-home'), XDG_CONFIG_HOME: '.config' }],
+  ['APPDATA relative', { HOME: join(tmpdir(), 'sotra-no-such-home'), APPDATA: '.config' }],
 ])('with %s no settings are read from the current folder', (_, env: Record<string, string>) => {
   const { status, stdout } = contextsIn(env);
   expect([status, stdout.includes('clicker'), stdout.includes('planted')]).toEqual([0, true, false]);
