@@ -20,8 +20,6 @@ export interface Db {
   exec: (sql: string) => void;
   /** Everything or nothing; nested calls join the outer one. */
   transaction: <T>(act: () => T) => T;
-  /** The same for work that waits for other things meanwhile; only for a connection that does nothing else. */
-  longTransaction: <T>(act: () => Promise<T>) => Promise<T>;
   /** How long a write waits for that of another process, 20 s at first; nothing else happens in this process meanwhile. */
   setBusyTimeout: (ms: number) => void;
   /** Another text after every change of the database, by any process. */
@@ -204,22 +202,6 @@ function wrap(opened: Libsql.Database, file: string): Db {
     ownChanges += result.changes;
     return result;
   };
-  const begin = () => addFileName(() => use().exec('BEGIN IMMEDIATE'));
-  const commit = () => addFileName(() => use().exec('COMMIT'));
-  const rollback = () => {
-    // After an error such as a full disk SQLite has already done it.
-    if (use().inTransaction) use().exec('ROLLBACK');
-  };
-  const actAndCommit = <T>(act: () => T): T => {
-    try {
-      const result = act();
-      commit();
-      return result;
-    } catch (error) {
-      rollback();
-      throw error;
-    }
-  };
   return {
     file,
     all: <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).all(params) as Row[],
@@ -233,17 +215,14 @@ function wrap(opened: Libsql.Database, file: string): Db {
     exec: (sql) => addFileName(() => void use().exec(sql)),
     transaction: (act) => {
       if (use().inTransaction) return act();
-      begin();
-      return actAndCommit(act);
-    },
-    longTransaction: async (act) => {
-      begin();
+      addFileName(() => use().exec('BEGIN IMMEDIATE'));
       try {
-        const result = await act();
-        commit();
+        const result = act();
+        addFileName(() => use().exec('COMMIT'));
         return result;
       } catch (error) {
-        rollback();
+        // After an error such as a full disk SQLite has already rolled back.
+        if (use().inTransaction) use().exec('ROLLBACK');
         throw error;
       }
     },

@@ -10,7 +10,7 @@ import { openDb } from '../sandbox/db/store.ts';
 import { sandboxPartners } from '../sandbox/db/world.ts';
 import { faultForm, parseFault } from '../sandbox/http/fault.ts';
 import { serve, setUpWorld } from '../sandbox/serve.ts';
-import { addTradeNow, checkLiveTrade, tradeParams } from '../sandbox/trades/add-trades.ts';
+import { addTradeNow, checkLiveTrade, tradeParams } from '../sandbox/trades/live-trades.ts';
 import type { LiveTrade, MadeTrade } from '../sandbox/trades/trade.ts';
 import { readWire, wireForm, wireNamesOf } from '../sandbox/wire.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
-import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/add-trades.ts';
+import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/live-trades.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { long } from '../support/long.ts';
 import { size } from '../support/size.ts';

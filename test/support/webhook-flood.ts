@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDb } from '../../src/sandbox/db/store.ts';
-import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/add-trades.ts';
+import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/live-trades.ts';
 import { freePorts } from './free-ports.ts';
 import { run } from './harness.ts';
 import { storedIds } from './inbox.ts';

@@ -8,7 +8,7 @@ import { isOrigin, originForm } from '../../model/http-address.ts';
 import { layouts } from '../../setup/settings.ts';
 import { latestMs } from '../db/clock.ts';
 import { faultForm, parseExpected, parseFault } from '../http/fault.ts';
-import { tradeParams } from '../trades/add-trades.ts';
+import { tradeParams } from '../trades/live-trades.ts';
 import { readWire, wireForm } from '../wire.ts';
 import { logView, showLog, stopServed, stopView, withSandboxFile } from './served.ts';
 

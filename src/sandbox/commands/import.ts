@@ -1,5 +1,4 @@
 import { writeSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Result } from '../../cli/command.ts';
 import { splitPair } from '../../cli/input.ts';
@@ -60,14 +59,10 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
       onStored: (trades) => {
         progress.stored += trades;
       },
-      onStep: async (what) => {
-        shown.step(what);
-        await setImmediate(); // lets Ctrl-C through
-        throwIfInterrupted(progress);
-      },
       ownTime: input.ownTime === true,
     });
-    if ('kind' in report) throw usageError(`${input.file}: ${report.message}`, report.hint);
+    if ('kind' in report)
+      throw usageError(`${input.file === '-' ? 'stdin' : input.file}: ${report.message}`, report.hint);
     for (const { place, reason } of rejectedRows) context.warn(`${place}: ${reason}`);
     const more = report.rejected - rejectedRows.length;
     if (more > 0) context.warn(`${more} more rows were rejected; --rejects <file> writes them all`);

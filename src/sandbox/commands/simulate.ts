@@ -12,7 +12,7 @@ import { sandboxNow } from '../db/clock.ts';
 import type { Db } from '../db/store.ts';
 import { countDeliveries, startDeliverer } from '../deliver/deliver.ts';
 import { type Random, randomFrom } from '../seeded.ts';
-import { addLiveTrades, addTradeNow, checkLiveTrade, liveTrade } from '../trades/add-trades.ts';
+import { addLiveTrades, addTradeNow, checkLiveTrade, liveTrade } from '../trades/live-trades.ts';
 import { type PresetName, readTrades } from '../trades/read-trades.ts';
 import type { LiveTrade, MadeTrade, Trade } from '../trades/trade.ts';
 import { withWorld } from './state.ts';
@@ -172,6 +172,7 @@ async function* replayedTrades(input: SimulateInput, file: string, context: Cont
       if (event.kind === 'trade') trades.push(event.trade);
     }
   }
+  if (trades.length + rejected === 0) throw usageError(`--replay ${file}: holds no trades`, 'Name a file of trades.');
   if (rejected > 0) warn(`${formatCount(rejected)} rows of ${file} were rejected; sotra sandbox import says why`);
   trades.sort((a, b) => a.atMs - b.atMs);
   const [startMs, firstMs, speed] = [world.now(), trades[0]?.atMs ?? 0, input.speed ?? 1];

@@ -9,7 +9,7 @@ import { resetWorld } from '../db/world.ts';
 import { whenFree } from '../http/answer.ts';
 import type { ControlAction } from '../http/control.ts';
 import { faultForm, parseFault } from '../http/fault.ts';
-import { addLiveTrades, addTradeNow, checkLiveTrade, tradeParams } from '../trades/add-trades.ts';
+import { addLiveTrades, addTradeNow, checkLiveTrade, tradeParams } from '../trades/live-trades.ts';
 import type { LiveTrade } from '../trades/trade.ts';
 import { madeTrades } from './simulate.ts';
 import { statusOf } from './state.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Chain } from '../../model/chain.ts';
 import { missingColumns, type ReadEvent, type Row, type RowReader, rejected } from './read-rows.ts';
 import { groupBy } from './trade.ts';
-import { emptyAddresses, type KnownAddresses, readTradeText, type TradeText } from './trade-text.ts';
+import { readTradeText, type TradeText } from './trade-text.ts';
 
 const columns =
   'block_time chain project category token_a_symbol token_b_symbol token_a_amount token_b_amount usd_amount trader_a'.split(
@@ -35,11 +35,10 @@ interface Swap {
  * second, trader and pair) counts once: as its DEX rows, or as those of the first project where there is no DEX.
  */
 export function duneReader(chain: Chain | undefined): RowReader {
-  const known = emptyAddresses();
   let second = '';
   let waiting: Swap[] = [];
   function flush(): ReadEvent[] {
-    const events = readSecond(waiting, chain, known);
+    const events = readSecond(waiting, chain);
     waiting = [];
     return events;
   }
@@ -66,13 +65,13 @@ function swapOf(row: Row): Swap {
   return projectsGivingTokenA.has(cell('project')) ? { row, got: b, gave: a } : { row, got: a, gave: b };
 }
 
-function readSecond(swaps: Swap[], chain: Chain | undefined, known: KnownAddresses): ReadEvent[] {
+function readSecond(swaps: Swap[], chain: Chain | undefined): ReadEvent[] {
   const groups = groupBy(swaps, sameSwapKey);
   return swaps.flatMap((swap): ReadEvent[] => {
     const layers = groups.get(sameSwapKey(swap)) ?? [];
     const first = layers.find(isDex) ?? layers[0] ?? swap;
     const isCounted = isDex(first) ? isDex(swap) : swap.row.cells['project'] === first.row.cells['project'];
-    if (isCounted) return readSwap(swap, chain, known);
+    if (isCounted) return readSwap(swap, chain);
     const reason = `the same swap as in line ${first.row.line}, by another layer`;
     return [{ kind: 'skipped', line: swap.row.line, reason }];
   });
@@ -86,7 +85,7 @@ function isDex({ row }: Swap): boolean {
   return row.cells['category'] === 'DEX';
 }
 
-function readSwap({ row, got, gave }: Swap, chain: Chain | undefined, known: KnownAddresses): ReadEvent[] {
+function readSwap({ row, got, gave }: Swap, chain: Chain | undefined): ReadEvent[] {
   const { line, cells } = row;
   const own = cells['chain']?.trim().toLowerCase() ?? '';
   if (chain !== undefined && own !== chain) return [rejected(row, `chain "${own}": must be ${chain}, as --chain says`)];
@@ -99,7 +98,7 @@ function readSwap({ row, got, gave }: Swap, chain: Chain | undefined, known: Kno
     if (leg.symbol === '') return [rejected(row, 'token_a_symbol or token_b_symbol is empty: must name the token')];
     const token = standInAddress(leg.symbol);
     const text = { ...shared, ...leg, side, token, usd: cells['usd_amount'] ?? '' };
-    const read = readTradeText(text, known, keyParts);
+    const read = readTradeText(text, keyParts);
     if ('reason' in read) return [rejected(row, read.reason)];
     events.push({ kind: 'trade', line, trade: read.trade });
   }

@@ -9,14 +9,7 @@ import {
   rejected,
 } from './read-rows.ts';
 import { groupBy, type Trade } from './trade.ts';
-import {
-  emptyAddresses,
-  type KnownAddresses,
-  readNumber,
-  readPositive,
-  readTime,
-  readTradeText,
-} from './trade-text.ts';
+import { readNumber, readPositive, readTime, readTradeText } from './trade-text.ts';
 
 const csvColumns = {
   user: 'Account',
@@ -68,7 +61,6 @@ interface Part {
  */
 export function hyperliquidFillsReader(): RowReader {
   const fills: Fill[] = [];
-  const known = emptyAddresses();
   const items = { count: 0, isAnyNamed: false };
   return {
     start: (columns) => missingColumns('hyperliquid-fills', Object.values(csvColumns), columns),
@@ -78,8 +70,7 @@ export function hyperliquidFillsReader(): RowReader {
       fills.push(fill);
       return [];
     },
-    finish: () =>
-      items.count > 0 && !items.isAnyNamed ? [nobody] : chainFills(fills).flatMap((fill) => tradesOf(fill, known)),
+    finish: () => (items.count > 0 && !items.isAnyNamed ? [nobody] : chainFills(fills).flatMap(readParts)),
     rowsOf: (item) =>
       fillsOf(item).map((fill) => {
         items.count += 1;
@@ -140,37 +131,34 @@ function readIst(text: string): number | undefined {
   return readTime(`${year}-${month}-${day}T${hour.padStart(2, '0')}:${minute}+05:30`);
 }
 
-function tradesOf(fill: Fill, known: KnownAddresses): ReadEvent[] {
-  const parts = partsOf(fill);
+function readParts(fill: Fill): ReadEvent[] {
+  const parts = splitFill(fill);
   if ('reason' in parts) return [rejected(fill.row, parts.reason)];
   const events: ReadEvent[] = [];
-  const { px, startPosition, fee, tid } = fill.texts;
-  for (const part of parts) {
-    const read = readTradeText(textOf(fill, part), known, [px, startPosition, fee, tid, part.name]);
+  const { px, startPosition, fee, tid, hash, oid } = fill.texts;
+  for (const { size, direction, startAmount, name } of parts) {
+    const text = {
+      chain: 'hyperliquid',
+      time: String(fill.atMs),
+      trader: fill.account,
+      token: fill.coin,
+      symbol: fill.coin,
+      side: fill.isBuy ? 'buy' : 'sell',
+      amount: String(size),
+      usd: String(fill.price * (fill.isSpot ? fill.size : size)),
+      tx: hash,
+      orderId: oid,
+      direction: direction ?? '',
+    };
+    const read = readTradeText(text, [px, startPosition, fee, tid, name]);
     if ('reason' in read) return [rejected(fill.row, read.reason)];
-    const trade = part.startAmount < 0 ? read.trade : { ...read.trade, startAmount: part.startAmount };
+    const trade = startAmount < 0 ? read.trade : { ...read.trade, startAmount };
     events.push({ kind: 'trade', line: fill.row.line, trade });
   }
   return events;
 }
 
-function textOf(fill: Fill, part: Part) {
-  return {
-    chain: 'hyperliquid',
-    time: String(fill.atMs),
-    trader: fill.account,
-    token: fill.coin,
-    symbol: fill.coin,
-    side: fill.isBuy ? 'buy' : 'sell',
-    amount: String(part.size),
-    usd: String(fill.price * (fill.isSpot ? fill.size : part.size)),
-    tx: fill.texts.hash,
-    orderId: fill.texts.oid,
-    direction: part.direction ?? '',
-  };
-}
-
-function partsOf(fill: Fill): Part[] | { reason: string } {
+function splitFill(fill: Fill): Part[] | { reason: string } {
   const { isBuy, isSpot, isSelfTrade, size, start, fee } = fill;
   const { dir } = fill.texts;
   if (isSpot) return [{ direction: null, size: isBuy ? size - fee : size, startAmount: start, name: 'spot' }];

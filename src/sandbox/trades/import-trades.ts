@@ -1,8 +1,7 @@
-import { type Chain, chains } from '../../model/chain.ts';
 import { getMeta, setMeta } from '../db/clock.ts';
-import { countRows, type Db, newestTradeId } from '../db/store.ts';
-import { dropIndexes, ensureWorld, moveWorld } from '../db/world.ts';
-import { type AddCounts, addTrades, openBook, rememberStored } from './add-trades.ts';
+import { countRows, type Db } from '../db/store.ts';
+import { ensureWorld, moveWorld } from '../db/world.ts';
+import { addTrades } from './add-trades.ts';
 import type { ReadEvent, ReadFailure, RejectedRow } from './read-rows.ts';
 import type { Trade } from './trade.ts';
 
@@ -28,51 +27,43 @@ export interface ImportOptions {
   nowMs: number;
   read: () => AsyncIterable<readonly ReadEvent[]>;
   onRejected: (row: RejectedRow) => void;
-  /** Called for each lot with how many of its trades are stored and stay, whatever happens later; never for a large file. */
+  /** Called for each lot with how many of its trades are stored and stay, whatever happens later. */
   onStored: (trades: number) => void;
-  /** Called with what a large file needs once its rows are read, before each piece of that work; where it fails, nothing is stored. */
-  onStep: (what: string) => Promise<void>;
   ownTime: boolean;
 }
 
-/** Trades that are stored at once, and so held in memory; few, so that they are gone before the collector moves them. */
-const lotSize = 1000;
-/** A file with fewer rows keeps the indexes as they are. */
-const largeRows = 50_000;
+/** Trades that are stored at once, and so held in memory. */
+const lotSize = 10_000;
 const shiftKey = 'import.shiftMs';
 
 /**
- * Reads trades into the sandbox; bad rows are reported. All times move by one constant, which the first import sets so that its newest trade
- * is now; where a later file is newer still, the whole world moves back. A large file is stored whole or not at all. Gives a ReadFailure, with
- * nothing changed, where the file cannot be read.
+ * Reads trades into the sandbox, lot by lot; bad rows are reported. All times move by one constant, which the first import sets so that its newest
+ * trade is now; where a later file is newer still, the whole world moves back. Gives a ReadFailure, with nothing changed, where the file cannot
+ * be read or holds no rows.
  */
 export async function importTrades(options: ImportOptions): Promise<ImportReport | ReadFailure> {
   const survey = await surveyFile(options);
   if ('kind' in survey) return survey;
-  const { db } = options;
-  // Making the indexes anew costs less than keeping them up to date where the file holds more than the sandbox.
-  const stored = newestTradeId(db);
-  if (survey.rows >= largeRows && survey.rows > stored)
-    return db.longTransaction(() => storeFile(options, survey, addLarge));
-  return storeFile(options, survey, addLots);
-}
-
-async function storeFile(options: ImportOptions, survey: Survey, add: typeof addLots): Promise<ImportReport> {
   const { db, nowMs } = options;
-  const { rows, rejected, skipped, traders, tokens, span, isAscending, hasStarts } = survey;
+  const { rows, rejected, skipped, traders, tokens, span, hasStarts } = survey;
   ensureWorld(db, nowMs, 'empty');
   const { shiftMs, movedMs } = span === undefined ? { shiftMs: 0, movedMs: 0 } : settleShift(options, span.newestMs);
-  const lots = lotsOf(options.read(), isAscending ? lotSize : Number.POSITIVE_INFINITY, shiftMs);
   const before = hasStarts ? countUnavailable(db) : 0;
-  const { added, repeated } = await add(options, lots);
+  const sum = { imported: 0, repeated: 0 };
+  for await (const lot of makeLots(options.read(), survey)) {
+    for (const trade of lot) trade.atMs += shiftMs;
+    const { added, repeated } = addTrades(db, lot);
+    sum.imported += added;
+    sum.repeated += repeated;
+    options.onStored(added);
+  }
   return {
     rows,
-    imported: added,
-    repeated,
+    ...sum,
     rejected,
     skipped,
     traders: traders.size,
-    tokens: [...tokens.values()].reduce((sum, { size }) => sum + size, 0),
+    tokens: tokens.size,
     oldest: span === undefined ? null : new Date(span.oldestMs + shiftMs).toISOString(),
     newest: span === undefined ? null : new Date(span.newestMs + shiftMs).toISOString(),
     newestAgeMs: span === undefined ? null : nowMs - span.newestMs - shiftMs,
@@ -82,57 +73,19 @@ async function storeFile(options: ImportOptions, survey: Survey, add: typeof add
   };
 }
 
-async function* lotsOf(
+/** Where trades are not in order of time, all of them are one lot: an older one makes all that came after it start over. */
+async function* makeLots(
   batches: AsyncIterable<readonly ReadEvent[]>,
-  size: number,
-  shiftMs: number,
+  { isAscending }: Survey,
 ): AsyncGenerator<Trade[]> {
   let lot: Trade[] = [];
   for await (const events of batches) {
-    for (const event of events) {
-      if (event.kind !== 'trade') continue;
-      event.trade.atMs += shiftMs;
-      lot.push(event.trade);
-    }
-    if (lot.length < size) continue;
+    for (const event of events) if (event.kind === 'trade') lot.push(event.trade);
+    if (!isAscending || lot.length < lotSize) continue;
     yield lot;
     lot = [];
   }
   yield lot;
-}
-
-function addLots({ db, onStored }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<AddCounts> {
-  return addEach(lots, (lot) => {
-    const done = addTrades(db, lot);
-    onStored(done.added);
-    return done;
-  });
-}
-
-/** The indexes are away until the end; call it in a transaction. */
-async function addLarge({ db, onStep }: ImportOptions, lots: AsyncIterable<Trade[]>): Promise<AddCounts> {
-  const indexes = dropIndexes(db, ['trade', 'position']);
-  const book = openBook(db, { dropStored: rememberStored(db) });
-  const total = await addEach(lots, book.add);
-  await onStep('storing the positions');
-  book.savePositions();
-  for (const [index, sql] of indexes.entries()) {
-    await onStep(`making index ${index + 1} of ${indexes.length}`);
-    db.run(sql);
-  }
-  await onStep('writing to the disk');
-  book.finish();
-  return total;
-}
-
-async function addEach(lots: AsyncIterable<Trade[]>, add: (lot: Trade[]) => AddCounts): Promise<AddCounts> {
-  const total: AddCounts = { added: 0, repeated: 0 };
-  for await (const lot of lots) {
-    const { added, repeated } = add(lot);
-    total.added += added;
-    total.repeated += repeated;
-  }
-  return total;
 }
 
 interface Survey {
@@ -140,7 +93,7 @@ interface Survey {
   rejected: number;
   skipped: number;
   traders: Set<string>;
-  tokens: Map<Chain, Set<string>>;
+  tokens: Set<string>;
   span?: { oldestMs: number; newestMs: number };
   isAscending: boolean;
   hasStarts: boolean;
@@ -152,7 +105,7 @@ async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey |
     rejected: 0,
     skipped: 0,
     traders: new Set(),
-    tokens: new Map(chains.map((chain) => [chain, new Set()])),
+    tokens: new Set(),
     isAscending: true,
     hasStarts: false,
   };
@@ -173,16 +126,23 @@ async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey |
         lastMs = event.trade.atMs;
       }
     }
-  return survey;
+  return survey.rows > 0 ? survey : { kind: 'fatal', message: 'holds no trades', hint: rowsHint };
 }
 
+const rowsHint = 'Name a file with a row for each trade: CSV below a header, or one JSON object a line.';
+
 function surveyTrade(survey: Survey, { trader, chain, token, atMs, startAmount }: Trade): void {
-  survey.traders.add(trader);
-  survey.tokens.get(chain)?.add(token);
+  survey.traders.add(copyText(trader));
+  survey.tokens.add(copyText(`${chain} ${token}`));
   survey.span ??= { oldestMs: atMs, newestMs: atMs };
   survey.span.oldestMs = Math.min(survey.span.oldestMs, atMs);
   survey.span.newestMs = Math.max(survey.span.newestMs, atMs);
   survey.hasStarts ||= startAmount !== undefined;
+}
+
+/** A text cut out of a file keeps the whole piece that was read in memory. */
+function copyText(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 function countUnavailable(db: Db): number {

@@ -5,15 +5,7 @@ import { written } from '../../model/quoted.ts';
 import { duneReader } from './dune.ts';
 import { hyperliquidFillsReader } from './hyperliquid-fills.ts';
 import { type ReadEvent, type ReadFailure, type Row, type RowReader, readRows, rejected } from './read-rows.ts';
-import {
-  emptyAddresses,
-  fieldNames,
-  type KnownAddresses,
-  readTradeText,
-  type TradeField,
-  type TradeText,
-  tradeFields,
-} from './trade-text.ts';
+import { fieldNames, readTradeText, type TradeField, type TradeText, tradeFields } from './trade-text.ts';
 
 /** Files that import as they are, each with the chain of all its trades where there is one. */
 const presets = {
@@ -110,30 +102,22 @@ const requiredFields = ['time', 'chain', 'trader', 'token', 'side', 'amount', 'u
 
 /** Reads rows whose columns are named, by a map or by what they are called, for the fields of a trade. */
 function mappedReader(options: MappedOptions): RowReader {
+  // Each row of NDJSON has names of its own, mostly the same.
   const known = new Map<string, Columns>();
-  const addresses = emptyAddresses();
-  let last: { keys: string[]; columns: Columns } | undefined;
-  function columnsOf(keys: string[]): Columns {
-    if (last?.keys === keys) return last.columns;
+  const findKnown = (keys: string[]): Columns => {
     const signature = keys.join('\n');
     const columns = known.get(signature) ?? findColumns(keys, options.map);
     known.set(signature, columns);
-    last = { keys, columns };
     return columns;
-  }
+  };
   return {
-    start: (keys) => checkMap(keys, options.map) ?? checkRequired(keys, columnsOf(keys), options),
-    read: (row) => [readRow(row, columnsOf(row.columns), options, addresses)],
+    start: (keys) => checkMap(keys, options.map) ?? checkRequired(keys, findKnown(keys), options),
+    read: (row) => [readRow(row, findKnown(row.columns), options)],
     finish: () => [],
   };
 }
 
-function readRow(
-  row: Row,
-  columns: Columns,
-  { chain, constants, keyColumns = [] }: MappedOptions,
-  addresses: KnownAddresses,
-): ReadEvent {
+function readRow(row: Row, columns: Columns, { chain, constants, keyColumns = [] }: MappedOptions): ReadEvent {
   const text: TradeText = { ...constants };
   for (const field of tradeFields) {
     const column = columns[field];
@@ -144,7 +128,7 @@ function readRow(
   if (chain !== undefined && text.chain !== chain)
     return rejected(row, `chain "${own}": must be ${chain}, as --chain says`);
   const keyParts = keyColumns.map((column) => row.cells[column] ?? '');
-  const read = readTradeText(text, addresses, keyParts);
+  const read = readTradeText(text, keyParts);
   return 'trade' in read ? { kind: 'trade', line: row.line, trade: read.trade } : rejected(row, read.reason);
 }
 

@@ -24,48 +24,27 @@ export const fieldNames = {
 export type TradeField = keyof typeof fieldNames;
 export const tradeFields = Object.keys(fieldNames) as TradeField[];
 
-/** Addresses and coins that were read before, by how they were written: the same ones stand in most rows of a file. */
-export interface KnownAddresses {
-  evm: Map<string, string>;
-  solana: Map<string, string>;
-  coins: Map<string, string>;
-}
-
-export function emptyAddresses(): KnownAddresses {
-  return { evm: new Map(), solana: new Map(), coins: new Map() };
-}
-
 /** A trade as a file writes it; a field that is absent or blank is one the file does not say. */
 export type TradeText = Partial<Record<TradeField, string>>;
 
 const numberPattern = /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 const visiblePattern = /^[^\p{C}\p{Z}]+$/u;
-/** The same for nearly all of it, in half the time. */
-const asciiPattern = /^[!-~]+$/;
-/** Decimals that are written as JavaScript does: no sign, no zeros around, and not more digits than a double keeps. */
-const writtenPattern = /^(?:0|[1-9]\d{0,7})(?:\.\d{0,5}[1-9])?$/;
-/** How most files write a time; days that not every month has are left to the other pattern. */
-const usualTimePattern = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 const timePattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)? ?(Z|UTC|[+-]\d\d:?\d\d)?$/i;
 /** Up to here a time is in seconds (the year 5138), beyond in milliseconds (from 1973). */
 const secondsLimit = 1e11;
 const numberFields = new Set<TradeField>(['amount', 'usd', 'priceUsd', 'leverage', 'supply']);
-/** About 10 MB of them. */
-const maxKnown = 100_000;
 const sides: Readonly<Record<string, Trade['side']>> = { buy: 'buy', b: 'buy', sell: 'sell', s: 'sell', a: 'sell' };
 
 /**
- * The trade of a row, or every reason why it is none, each naming field, value and what is right. `known` is one for a file, and added to;
- * `keyParts` is what else tells this row from others. Assumed: a trade without USD value is priced by `priceUsd`.
+ * The trade of a row, or every reason why it is none, each naming field, value and what is right; `keyParts` is what else tells this row from
+ * others. Assumed: a trade without USD value is priced by `priceUsd`.
  */
 export function readTradeText(
   text: TradeText,
-  known: KnownAddresses,
   keyParts: readonly string[] = [],
 ): { trade: Trade } | { reason: string } {
   const given = trimTexts(text);
-  const ownChain = given.chain.toLowerCase();
-  const chain = chains.find((known) => known === ownChain);
+  const chain = chains.find((known) => known === given.chain.toLowerCase());
   // Every other rule hangs on the chain.
   if (chain === undefined) return { reason: `chain ${shown(given.chain)}: must be one of ${chains.join(', ')}` };
   const problems: string[] = [];
@@ -79,10 +58,10 @@ export function readTradeText(
 
   const isPerpChain = chain === 'hyperliquid';
   const walletRule = chain === 'solana' ? 'a Solana address (base58 of 32 bytes)' : '0x and 40 hex digits';
-  const trader = check('trader', readWallet(given.trader, chain, known), walletRule, '');
+  const trader = check('trader', readWallet(given.trader, chain), walletRule, '');
   const tokenRule = isPerpChain ? 'a coin of 1 to 32 visible characters' : walletRule;
   const tokenText = given.token || (isPerpChain ? given.symbol : '');
-  const token = check('token', readToken(tokenText, chain, known), tokenRule, '');
+  const token = check('token', readToken(tokenText, chain), tokenRule, '');
   const side = check('side', readSide(given.side), 'buy or sell', 'buy');
   const amount = check('amount', readPositive(given.amount), 'a number above 0', 1);
   const usd = readUsd();
@@ -114,9 +93,8 @@ export function readTradeText(
 
   if (problems.length > 0) return { reason: problems.join('; ') };
   // Nothing of the key holds a tab: numbers, addresses, a time and visible text.
-  const numbers = `${numberText(given.amount, amount)}\t${numberText(given.usd, usd)}`;
-  const key = `${chain}\t${trader}\t${token}\t${side}\t${numbers}\t${given.time}\t${tx ?? ''}\t${orderId}\t${direction ?? ''}\t${leverage}`;
-  const rowKey = keyParts.reduce((parts, part) => `${parts}\t${part.replaceAll('\t', ' ')}`, key);
+  const key = [chain, trader, token, side, amount, usd, given.time, tx ?? '', orderId, direction ?? '', leverage];
+  const rowKey = [...key, ...keyParts.map((part) => part.replaceAll('\t', ' '))].join('\t');
   const trade: Trade = { chain, trader, token, side, direction, leverage, amount, usd, atMs, tx, rowKey };
   if (given.symbol !== '') trade.tokenSymbol = given.symbol;
   if (given.name !== '') trade.tokenName = given.name;
@@ -125,35 +103,11 @@ export function readTradeText(
   return { trade };
 }
 
-/** What the file says of each field, without blanks around it. Written out: made of names in variables it takes three times as long. */
+/** What the file says of each field, without blanks around it. */
 function trimTexts(text: TradeText): Record<TradeField, string> {
-  return {
-    time: text.time?.trim() ?? '',
-    chain: text.chain?.trim() ?? '',
-    trader: text.trader?.trim() ?? '',
-    token: text.token?.trim() ?? '',
-    symbol: text.symbol?.trim() ?? '',
-    name: text.name?.trim() ?? '',
-    side: text.side?.trim() ?? '',
-    amount: text.amount?.trim() ?? '',
-    usd: text.usd?.trim() ?? '',
-    priceUsd: text.priceUsd?.trim() ?? '',
-    tx: text.tx?.trim() ?? '',
-    orderId: text.orderId?.trim() ?? '',
-    direction: text.direction?.trim() ?? '',
-    leverage: text.leverage?.trim() ?? '',
-    supply: text.supply?.trim() ?? '',
-  };
-}
-
-/** A number as JavaScript writes it, which is mostly how the file does: to write it anew would take ten times as long. */
-function numberText(text: string, value: number): string {
-  return writtenPattern.test(text) ? text : String(value);
-}
-
-/** A copy of the text: one cut out of a file keeps the whole piece that was read in memory. */
-export function ownString(text: string): string {
-  return Buffer.from(text).toString();
+  const given = {} as Record<TradeField, string>;
+  for (const field of tradeFields) given[field] = text[field]?.trim() ?? '';
+  return given;
 }
 
 /** Numbers of trades: prices, values and sums of as many as there are stay far within what a double holds. */
@@ -173,7 +127,6 @@ function numberRule(text: string, rule: string): string {
 
 /** Unix milliseconds of an ISO 8601 text (UTC where it names no zone) or of Unix seconds or milliseconds. */
 export function readTime(text: string): number | undefined {
-  if (usualTimePattern.test(text)) return readDate(text);
   const unix = readNumber(text);
   if (unix !== undefined) {
     const atMs = Math.round(unix <= secondsLimit ? unix * 1000 : unix);
@@ -204,28 +157,18 @@ function readSide(text: string): Trade['side'] | undefined {
   return Object.hasOwn(sides, name) ? sides[name] : undefined;
 }
 
-function readWallet(text: string, chain: Chain, known: KnownAddresses): string | undefined {
-  return chain === 'solana' ? readKnown(text, known.solana, isSolanaAddress) : readKnown(text, known.evm, isEvmAddress);
+function readWallet(text: string, chain: Chain): string | undefined {
+  const isRight = chain === 'solana' ? isSolanaAddress(text) : isEvmAddress(text);
+  return isRight ? normalizeAddress(text) : undefined;
 }
 
-function readToken(text: string, chain: Chain, known: KnownAddresses): string | undefined {
-  if (chain !== 'hyperliquid') return readWallet(text, chain, known);
-  return readKnown(text, known.coins, (coin) => readVisible(coin, 32) !== undefined);
-}
-
-/** The same address is always the same text, which stands for itself. */
-function readKnown(text: string, known: Map<string, string>, isRight: (text: string) => boolean): string | undefined {
-  const before = known.get(text);
-  if (before !== undefined) return before;
-  if (!isRight(text)) return undefined;
-  if (known.size >= maxKnown) known.clear();
-  const address = ownString(normalizeAddress(text));
-  known.set(text === address ? address : ownString(text), address);
-  return address;
+function readToken(text: string, chain: Chain): string | undefined {
+  if (chain !== 'hyperliquid') return readWallet(text, chain);
+  return readVisible(text, 32) === undefined ? undefined : normalizeAddress(text);
 }
 
 function readVisible(text: string, limit: number): string | undefined {
-  return text.length <= limit && (asciiPattern.test(text) || visiblePattern.test(text)) ? text : undefined;
+  return text.length <= limit && visiblePattern.test(text) ? text : undefined;
 }
 
 export function readPositive(text: string): number | undefined {

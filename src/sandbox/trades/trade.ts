@@ -21,7 +21,7 @@ export interface Trade {
   tx: string | null;
   orderId?: string;
   /** Tokens held (unsigned) before this trade in its own position, when the source says so (exchange fills). */
-  startAmount?: number;
+  startAmount?: number | undefined;
   /** What tells this row from another row with the same other fields: the same row twice is one trade. */
   rowKey: string;
 }

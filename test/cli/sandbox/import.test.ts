@@ -122,6 +122,23 @@ test('a broken file: good rows are kept, bad ones named with their line, exit 10
   expect(JSON.parse(status.out)).toMatchObject({ world: 'empty', trades: 1, traders: 1 });
 });
 
+test.each([
+  ['', 'nothing'],
+  ['\n\n', 'blank lines'],
+  [`${header}\n`, 'a head without rows'],
+])('a file of %j, so %s, is exit 2 that names it, and changes nothing', async (text) => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const path = file(text);
+  expect(await run(`sandbox import ${path} --json`, { env })).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining(`${path}: holds no trades`),
+  });
+  const piped = await run('sandbox import -', { env, stdin: text });
+  expect([piped.code, piped.err]).toEqual([2, expect.stringContaining('stdin: holds no trades')]);
+  expect(JSON.parse((await run('sandbox status --json', { env })).out)).toMatchObject({ world: 'demo', trades: 2508 });
+});
+
 test('a missing file, a folder and a file without the needed columns are exit 2 and change nothing', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const wrong = file('a,b,c\n1,2,3\n');

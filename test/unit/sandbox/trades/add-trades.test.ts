@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openDb } from '../../../../src/sandbox/db/store.ts';
-import { addTrades, openBook } from '../../../../src/sandbox/trades/add-trades.ts';
+import { addTrades } from '../../../../src/sandbox/trades/add-trades.ts';
 import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
 import { fc } from '../../../support/draw.ts';
 import { size } from '../../../support/size.ts';
@@ -27,15 +27,9 @@ const someTrades = fc.array(oneTrade, { minLength: 1, maxLength: 25 }).map((list
   ),
 );
 
-function worldAfter(parts: readonly (readonly Trade[])[], maxHeld?: number): unknown[] {
+function worldAfter(parts: readonly (readonly Trade[])[]): unknown[] {
   const db = openDb(':memory:');
-  if (maxHeld === undefined) for (const part of parts) addTrades(db, part);
-  else
-    db.transaction(() => {
-      const book = openBook(db, { maxHeld: maxHeld });
-      for (const part of parts) book.add(part);
-      book.finish();
-    });
+  for (const part of parts) addTrades(db, part);
   const rows = [
     db.all('SELECT * FROM position ORDER BY id'),
     db.all('SELECT row_key, position_id, intent, realized_usd, margin_cost_usd, held_ms FROM trade ORDER BY row_key'),
@@ -51,18 +45,6 @@ test('trades added in any pieces and any order make the same world as added once
       const parts: Trade[][] = [[], [], []];
       for (const trade of trades) parts[pieces.next().value ?? 0]?.push(trade);
       expect(worldAfter(parts)).toEqual(worldAfter([trades]));
-    }),
-    { numRuns: size(20, 60) },
-  );
-});
-
-test('a book that holds two positions at a time makes the same world as one that holds them all', () => {
-  fc.assert(
-    fc.property(someTrades, fc.infiniteStream(fc.nat(2)), (trades, pieces) => {
-      const parts: Trade[][] = [[], [], []];
-      for (const trade of trades) parts[pieces.next().value ?? 0]?.push(trade);
-      expect(worldAfter(parts, 2)).toEqual(worldAfter([trades]));
-      expect(worldAfter([trades], 2)).toEqual(worldAfter([trades]));
     }),
     { numRuns: size(20, 60) },
   );

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { ReadOptions } from '../../../../src/sandbox/trades/read-trades.ts';
-import { emptyAddresses, readTime, readTradeText } from '../../../../src/sandbox/trades/trade-text.ts';
+import { readTime, readTradeText } from '../../../../src/sandbox/trades/trade-text.ts';
 import { fc } from '../../../support/draw.ts';
 import { collectEvents, countRepeats, inPieces } from '../../../support/read-events.ts';
 
@@ -104,10 +104,7 @@ describe('a CSV', () => {
       .tuple(fc.stringMatching(/^\d{1,12}$/), fc.stringMatching(/^(\.\d{0,9})?$/))
       .map((parts) => parts.join(''));
     const rowOf = (amount: string) =>
-      readTradeText(
-        { time: '1', chain: 'base', trader: wallet, token: coin, side: 'buy', amount, usd: amount },
-        emptyAddresses(),
-      );
+      readTradeText({ time: '1', chain: 'base', trader: wallet, token: coin, side: 'buy', amount, usd: amount });
     const property = fc.property(text, (amount) => {
       fc.pre(Number(amount) > 0);
       expect(rowOf(amount)).toEqual(rowOf(String(Number(amount))));
