@@ -350,7 +350,7 @@ _sotra_values() {
   'request 1') echo 'GET POST PUT PATCH DELETE' ;;
   'history --columns') echo 'n at status command method path error ms context exitCode errorCode attempt requestId baseUrl @list' ;;
   'history set 1') echo 'on off' ;;
-  'bundle --columns') echo 'file bytes failedCalls @list' ;;
+  'bundle --columns') echo 'sotra settings doctor wireNames failedCalls last replay bytes file @list' ;;
   'probe --columns') echo 'parameter assumed verdict name evidence source @list' ;;
   'mcp --preset') echo 'read trader webhooks' ;;
   'mcp --key') echo '@keys' ;;

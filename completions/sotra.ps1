@@ -89,7 +89,7 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'request' = [ordered]@{ '--query' = 'a query parameter, name=value'; '--data' = 'JSON body: the text itself, @file, or - for stdin'; '--paginate' = 'request the following pages too, until the last' }
     'history' = [ordered]@{ '--failed' = 'only calls that failed'; '--limit' = 'how many (default 20)' }
     'history show' = [ordered]@{ '--har' = 'as an HTTP archive (HAR), which --replay and browsers read' }
-    'bundle' = [ordered]@{ '--out' = 'file to write (mode 0600)' }
+    'bundle' = [ordered]@{ '--out' = 'file to write (mode 0600; default: sotra-bundle-<time>.json)' }
     'probe' = [ordered]@{ '--save' = 'write the names that differ into the context'; '--try' = 'also try this name for a parameter: limit=howMany' }
     'mcp' = [ordered]@{ '--config' = 'print the entry for the settings of Claude, Cursor and VS Code'; '--preset' = 'offer the tools for reading, for trading, or for webhooks'; '--tools' = 'offer these tools only'; '--allow-writes' = 'also offer what changes follows, names, copy intents and webhooks'; '--allow-signing' = 'also offer signing and posting comments with --key'; '--key' = 'stored key that may sign (sotra key list)'; '--password-file' = 'file with the password of that key'; '--secret-file' = 'file with the secret of a webhook, for verify_webhook' }
   }
@@ -286,7 +286,7 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'request 1' = @('GET', 'POST', 'PUT', 'PATCH', 'DELETE')
     'history --columns' = @('n', 'at', 'status', 'command', 'method', 'path', 'error', 'ms', 'context', 'exitCode', 'errorCode', 'attempt', 'requestId', 'baseUrl', '@list')
     'history set 1' = @('on', 'off')
-    'bundle --columns' = @('file', 'bytes', 'failedCalls', '@list')
+    'bundle --columns' = @('sotra', 'settings', 'doctor', 'wireNames', 'failedCalls', 'last', 'replay', 'bytes', 'file', '@list')
     'probe --columns' = @('parameter', 'assumed', 'verdict', 'name', 'evidence', 'source', '@list')
     'mcp --preset' = @('read', 'trader', 'webhooks')
     'mcp --key' = @('@keys')

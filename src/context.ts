@@ -14,9 +14,10 @@ import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
 import { RequestPreview } from './http/preview.ts';
 import { createRate, policies } from './http/retry.ts';
 import { hidingKey } from './http/secrets.ts';
-import type { Replay } from './log/replay.ts';
+import type { Replay } from './log/har.ts';
 import { command } from './model/shell.ts';
 import {
+  contextNames,
   describeKey,
   findContext,
   needsNoStore,
@@ -104,7 +105,7 @@ export function createContext({
     return options.replay === undefined ? opened : { ...opened, update: refuseToStore };
   });
   const replay = once(async () =>
-    options.replay === undefined ? undefined : (await import('./log/replay.ts')).openReplay(options.replay),
+    options.replay === undefined ? undefined : (await import('./log/har.ts')).openReplay(options.replay),
   );
   const service = once(async () => {
     const recorded = await replay();
@@ -122,7 +123,7 @@ export function createContext({
     return world.openSandbox({ file: await sandboxFile(), now: world.now, wire, serviceName, layout });
   });
   const transport = once(async () => {
-    const known = (await replay())?.transport ?? world.transport;
+    const known = (await replay())?.openTransport((await service()).baseUrl) ?? world.transport;
     if (known !== undefined) return known;
     return (await service()).kind === 'sandbox' ? sandbox() : httpTransport(world);
   });
@@ -284,13 +285,16 @@ async function findService({ world, options, store, note }: ServiceSource): Prom
 }
 
 /** The service of a recording, with what is configured of names and layout; without any key. Errors: those of the settings. */
-async function replayedService({ baseUrlFor }: Replay, source: ServiceSource): Promise<Service> {
-  const { options } = source;
-  // Opens no keychain and asks for no password.
-  const named = await orUndefined(findService({ ...source, options: { ...options, preview: true } }), 'no-service');
+async function replayedService(recorded: Replay, source: ServiceSource): Promise<Service> {
+  const { context } = source.options;
+  // The context of another machine is not known here; and no keychain is opened, no password asked.
+  const isKnown = context !== undefined && contextNames((await source.store()).read()).includes(context);
+  const options = { ...source.options, context: isKnown ? context : undefined, preview: true };
+  const named = await orUndefined(findService({ ...source, options }), 'no-service');
   const service = named ?? resolveService({ ...options, baseUrl: 'https://localhost' }, {}, { contexts: {} });
   const apiKey = service.apiKey ?? 'no-key-is-needed-for-a-replay';
-  return { ...service, kind: 'http', apiKey, baseUrl: baseUrlFor(named?.baseUrl) };
+  const { baseUrl, wire = service.wire } = recorded.findService({ context, baseUrl: named?.baseUrl });
+  return { ...service, kind: 'http', apiKey, baseUrl, wire };
 }
 
 export async function httpTransport({ transport, now, system, env }: World): Promise<Transport> {

@@ -46,9 +46,8 @@ export interface HttpAnswer {
   timing?: Timing;
 }
 
-/** Milliseconds; a part that did not happen (a kept connection, an address without a name) is absent. */
+/** Milliseconds; of a kept connection `connectMs` is absent. */
 export interface Timing {
-  dnsMs?: number;
   /** With look-up and TLS. */
   connectMs?: number;
   firstByteMs: number;

@@ -65,7 +65,7 @@ export type CallEvent =
       text: string;
       timing?: Timing;
     }
-  | { kind: 'failure'; message: string; ms: number }
+  | { kind: 'failure'; message: string; ms: number; cause: unknown }
   | { kind: 'wait'; ms: number; why: string };
 
 export interface Answer<T = unknown> {
@@ -231,7 +231,7 @@ async function attemptOnce(
     if (caller.signal.aborted)
       throw new SotraError('interrupted', 'interrupted', { cause: thrown, outcome: 'unknown' });
     const error = sendError(request, thrown, caller);
-    caller.observe({ kind: 'failure', message: error.message, ms: caller.now() - started });
+    caller.observe({ kind: 'failure', message: error.message, ms: caller.now() - started, cause: thrown });
     const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
     const isUnsent = kind === 'refused' || kind === 'untrusted' || kind === 'plain';
     return { failure: { network: isUnsent ? kind : 'broken' }, error };

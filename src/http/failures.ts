@@ -6,7 +6,8 @@ import type { HttpAnswer, HttpRequest } from '../world.ts';
 import { readRetryAfter } from './retry.ts';
 import { hideSecrets, requestHider } from './secrets.ts';
 
-type FailureKind = 'refused' | 'untrusted' | 'plain' | 'broken' | 'timeout' | 'late';
+export const failureKinds = ['refused', 'untrusted', 'plain', 'broken', 'timeout', 'late'] as const;
+type FailureKind = (typeof failureKinds)[number];
 
 /**
  * A failed exchange. `refused`, `untrusted` (certificate) and `plain` (no TLS) never reached the service, the others may have; `timeout`:

@@ -60,7 +60,6 @@ function describeSent({ method, url, headers, body }: HttpRequest, attempt: numb
 
 function describeParts({ timing, headers }: Extract<CallEvent, { kind: 'answer' }>): string {
   const parts = [
-    timing?.dnsMs === undefined ? [] : [`dns ${Math.round(timing.dnsMs)}`],
     timing?.connectMs === undefined ? [] : [`connect ${Math.round(timing.connectMs)}`],
     timing === undefined ? [] : [`first byte ${Math.round(timing.firstByteMs)}`],
   ].flat();

@@ -3,77 +3,115 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { local } from '../contract/endpoint.ts';
+import { local, openNames, wireName } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { readStateFile, replaceFile } from '../files/durable-file.ts';
 import { secretHider } from '../http/secrets.ts';
-import { safeText } from '../model/safe-text.ts';
+import { shellWord } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { column, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
+import { counted } from '../output/format.ts';
 import { commands as doctorCommands } from '../setup/doctor.ts';
 import { readEnv, type StoredContext } from '../setup/settings.ts';
-import { describeCall } from './shown-call.ts';
-import { findLog, readCalls } from './store.ts';
+import { wrapInHar } from './har.ts';
+import { summarizeCall } from './shown-call.ts';
+import { findLog, type NumberedEntry, readCalls, readFailedCommand } from './store.ts';
 
-const maxFailedCalls = 20;
+const maxCommands = 20;
+/** Of the calls that succeeded in commands that failed, as many as fit. */
+const maxBytes = 8 * 1024 * 1024;
 
-interface BundleFacts {
-  file: string;
-  bytes: number;
+interface BundleSummary {
+  sotra: string;
+  settings: string;
+  doctor: string;
+  wireNames: number;
   failedCalls: number;
+  last: string | null;
+  replay: string | null;
+  bytes: number;
+  file: string;
 }
 
-const view = recordView<BundleFacts>([
-  column.text('file', 'Bundle', 'the file that was written'),
+const view = recordView<BundleSummary>([
+  column.text('sotra', 'Version', 'of sotra, Node and the system'),
+  column.text('settings', 'Settings', 'how many contexts and aliases it names; without their secrets'),
+  column.text('doctor', 'Doctor', 'what sotra doctor found'),
+  column.count('wireNames', 'Wire names', 'parameters that the service in use may call otherwise'),
+  column.count('failedCalls', 'Failed calls', 'how many of the last calls that failed it holds, with their answers'),
+  column.text('last', 'Last one', 'the last call that failed', { cut: 'end' }),
+  column.text('replay', 'Replay', 'what answers from the file as the service did', { cut: 'end' }),
   column.count('bytes', 'Bytes', 'its size'),
-  column.count('failedCalls', 'Failed calls', 'how many of the last calls that failed it holds'),
+  column.text('file', 'File', 'the file that was written, to be read before it is sent'),
 ]);
 
 const bundle = defineCommand({
   words: ['bundle'],
   summary: 'Write one file for a support ticket: version, settings, doctor and the last failed calls',
   description:
-    `Without keys, secrets or answers: settings as far as they are no secret, what doctor finds, and the last ${maxFailedCalls} calls that failed, each with\n` +
-    'the command that sends it again. It is shown first; elsewhere than on a terminal --yes is needed. Where a secret of this machine would be\n' +
-    'inside, nothing is written and the place is named.',
-  params: { out: local(z.string().min(1), 'file to write (mode 0600)') },
+    'Without keys and secrets: settings, what doctor finds, the names of parameters, and the last commands that failed with the answers they got.\n' +
+    'It is an HTTP archive too: sotra --replay <file> and such a command gives what it gave. Where a secret of this machine would be inside,\n' +
+    'nothing is written and the place is named.',
+  params: {
+    out: local(z.string().min(1).optional(), 'file to write (mode 0600; default: sotra-bundle-<time>.json)'),
+  },
   examples: [
-    { argv: '--sandbox bundle --out ticket.json', says: 'shows it, asks, and writes it' },
-    { argv: '--sandbox bundle --out ticket.json --yes', says: 'in a script' },
+    { argv: '--sandbox bundle', says: 'writes sotra-bundle-<time>.json and sums it up' },
+    { argv: '--sandbox bundle --out ticket.json --yes', says: 'another file, in place of an older one' },
   ],
   uses: ['requests', 'changes'],
   exitCodes: [3],
   view: async () => view,
   run: async ({ out }, context): Promise<Result> => {
-    if (!existsSync(dirname(out)))
-      throw usageError(`--out ${out}: there is no folder ${dirname(out)}`, 'Make it first, or name another file.');
+    const time = new Date(context.world.now()).toISOString().replaceAll(/[:.]/g, '-');
+    const file = out ?? `sotra-bundle-${time}.json`;
+    if (!existsSync(dirname(file)))
+      throw usageError(`--out ${file}: there is no folder ${dirname(file)}`, 'Make it first, or name another file.');
     const what = 'a bundle of version, settings, doctor and failed calls';
-    if (context.options.dryRun) return showPlan([{ action: 'write', what, detail: out }]);
-    const contents = await collect(context);
+    if (context.options.dryRun) return showPlan([{ action: 'write', what, detail: file }]);
+    const contents = await collect(file, context);
     refuseSecrets(contents, await knownSecrets(context));
     const text = `${JSON.stringify(contents, undefined, 2)}\n`;
-    const shown = text.split('\n').map(safeText).join('\n');
-    await confirm(existsSync(out) ? `replace ${out} with this` : `write this to ${out}`, context, shown);
-    replaceFile(out, text);
-    const failedCalls = contents.failedCalls.length;
-    return {
-      kind: 'answer',
-      answer: { file: out, bytes: Buffer.byteLength(text), failedCalls } satisfies BundleFacts,
-      view,
-    };
+    if (existsSync(file)) await confirm(`replace ${file}`, context);
+    replaceFile(file, text);
+    return { kind: 'answer', answer: sumUp(contents, text, file), view };
   },
 });
 
 export const commands: readonly Command[] = [bundle];
 
-async function collect(context: Context) {
+type Contents = Awaited<ReturnType<typeof collect>>;
+
+function sumUp(contents: Contents, text: string, file: string): BundleSummary {
+  const { sotra, node, platform, settings, doctor, wireNames, failedCalls } = contents;
+  const { checks = [] } = (doctor ?? {}) as { checks?: { check: string; state: string }[] };
+  const problems = checks.flatMap(({ check, state }) => (state === 'problem' || state === 'warning' ? [check] : []));
+  const [last] = failedCalls;
+  return {
+    sotra: `${sotra}, Node ${node}, ${platform}`,
+    settings: `${counted(Object.keys(settings.contexts).length, 'context')}, ${counted(settings.aliases, 'alias', 'es')}`,
+    doctor: problems.length === 0 ? 'nothing is wrong' : `look at ${problems.join(', ')}`,
+    wireNames: Object.keys(wireNames).length,
+    failedCalls: failedCalls.length,
+    last: last === undefined ? null : `${last.method} ${last.path}: ${last.error}`,
+    replay: last?.replay ?? null,
+    bytes: Buffer.byteLength(text),
+    file,
+  };
+}
+
+async function collect(file: string, context: Context) {
   const { world } = context;
   const { current, contexts, aliases = {}, history } = (await context.store()).read();
+  const folder = findLog(await context.dataDirectory());
+  // Before doctor makes calls of its own.
+  const entries = collectCalls(folder, context.warn);
+  const isOneService = new Set(entries.map(({ _sotra }) => _sotra.baseUrl)).size === 1;
+  const failed = entries.filter(({ _sotra }) => _sotra.error !== undefined).reverse();
   const diagnosis = await doctorCommands[0]?.run({} as never, context);
-  const calls = [...readCalls(findLog(await context.dataDirectory()), context.warn, ({ hasFailed }) => hasFailed)];
   return {
-    bundle: 1,
+    bundle: 2,
     createdAt: new Date(world.now()).toISOString(),
     sotra: world.version,
     node: world.system.node,
@@ -88,24 +126,58 @@ async function collect(context: Context) {
       aliases: Object.keys(aliases).length,
       history: history !== false,
     },
+    wireNames: await listWireNames(context),
     doctor: diagnosis?.kind === 'answer' ? diagnosis.answer : null,
-    failedCalls: calls.slice(0, maxFailedCalls).map(describeCall),
+    failedCommand: readFailedCommand(folder) ?? null,
+    failedCalls: failed.map((entry) => ({
+      ...summarizeCall(entry),
+      replay: writeReplayLine(entry, file, isOneService),
+    })),
+    ...wrapInHar(entries, world.version),
   };
+}
+
+/** The last commands that failed, each with all calls of its last run, in the order they were made. */
+function collectCalls(folder: string, warn: (text: string) => void): NumberedEntry[] {
+  const runs = new Map<string, number>();
+  for (const { _sotra } of readCalls(folder, warn, ({ hasFailed }) => hasFailed)) {
+    if (!runs.has(_sotra.command)) runs.set(_sotra.command, _sotra.pid);
+    if (runs.size === maxCommands) break;
+  }
+  let bytes = 0;
+  const entries: NumberedEntry[] = [];
+  for (const entry of readCalls(folder, warn)) {
+    if (runs.get(entry._sotra.command) !== entry._sotra.pid) continue;
+    bytes += JSON.stringify(entry).length;
+    if (bytes <= maxBytes || entry._sotra.errorCode !== undefined) entries.push(entry);
+  }
+  return entries.reverse();
+}
+
+/** What answers from the file as the service answered this call; where it holds calls to several, the line names which. */
+function writeReplayLine({ _sotra }: NumberedEntry, file: string, isOneService: boolean): string {
+  const { command, baseUrl } = _sotra;
+  const isNamed = isOneService || / --(?:sandbox|context|base-url)\b/.test(command);
+  const service = isNamed ? '' : ` --base-url ${shellWord(baseUrl)}`;
+  return `sotra --replay ${shellWord(file)}${service} ${command.replace(/^sotra /, '')}`;
+}
+
+/** What the service in use calls the parameters whose names the interface leaves open, by their keys for `--wire`. */
+async function listWireNames(context: Context): Promise<Record<string, string>> {
+  const { endpoints } = await import('../resources/index.ts');
+  const { wire = {} } = (await context.service().catch(() => undefined)) ?? {};
+  return Object.fromEntries(
+    endpoints.flatMap((endpoint) =>
+      openNames(endpoint).map(({ id, key, param }) => [id, wireName(endpoint, key, param, wire)]),
+    ),
+  );
 }
 
 function withoutSecrets(stored: StoredContext) {
   const { baseUrl, keyStore, keyOrigin, serviceName, layout, wire, inbox } = stored;
   const hasKey = stored.apiKey !== undefined || keyStore !== undefined;
-  return {
-    baseUrl,
-    keyStore,
-    keyOrigin,
-    serviceName,
-    layout,
-    wire,
-    inbox: inbox === undefined ? undefined : hideUrlSecrets(inbox),
-    hasKey,
-  };
+  const shownInbox = inbox === undefined ? undefined : hideUrlSecrets(inbox);
+  return { baseUrl, keyStore, keyOrigin, serviceName, layout, wire, inbox: shownInbox, hasKey };
 }
 
 interface KnownSecret {
@@ -124,11 +196,12 @@ async function knownSecrets(context: Context): Promise<KnownSecret[]> {
     .map((job) => join(jobs, job, 'secret'))
     .filter((file) => existsSync(file));
   return [
-    ...(fromEnv === undefined ? [] : [{ name: 'the API key of SOTRA_API_KEY', secret: fromEnv }]),
-    ...(used ? [{ name: 'the API key in use', secret: used }] : []),
-    ...Object.entries(contexts).flatMap(([name, { apiKey }]) =>
-      apiKey === undefined ? [] : [{ name: `the API key of context ${name}`, secret: apiKey }],
-    ),
+    { name: 'the API key of SOTRA_API_KEY', secret: fromEnv ?? '' },
+    { name: 'the API key in use', secret: used ?? '' },
+    ...Object.entries(contexts).map(([name, { apiKey = '' }]) => ({
+      name: `the API key of context ${name}`,
+      secret: apiKey,
+    })),
     ...files.map((file) => ({ name: 'the secret of a webhook', secret: readStateFile(file).trim() })),
   ].filter(({ secret }) => secret.length >= 8);
 }

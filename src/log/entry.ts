@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { CallEvent } from '../http/client.ts';
-import { pickHeader } from '../http/failures.ts';
+import { failureKinds, NetworkFailure, pickHeader } from '../http/failures.ts';
 import { maskHeader } from '../http/preview.ts';
 import type { HttpAnswer, HttpRequest, Timing } from '../world.ts';
 
@@ -15,9 +15,13 @@ const facts = z.object({
   v: z.literal(1),
   /** As typed, for a shell. */
   command: z.string(),
+  /** Of the command: its calls are those with the same command and process. */
+  pid: z.number(),
   baseUrl: z.string(),
   /** Absent where another service than that of the context was named. */
   context: z.string().optional(),
+  /** Names of parameters that the deployment calls otherwise; absent where there are none. */
+  wire: z.record(z.string(), z.string()).optional(),
   attempt: z.number(),
   /** Why it was sent again, or why the call failed. */
   error: z.string().optional(),
@@ -25,8 +29,8 @@ const facts = z.object({
   errorCode: z.string().optional(),
   /** What to type next, as the error said it. */
   hint: z.string().optional(),
-  /** Of a connection that failed: the kind of failure, and the code of the system or of TLS. */
-  failure: z.object({ kind: z.string(), code: z.string().optional() }).optional(),
+  /** Of a connection that failed; `code`: of the system or of TLS. */
+  failure: z.object({ kind: z.enum(failureKinds), code: z.string().optional(), message: z.string() }).optional(),
   /** Of the whole command; absent while it runs, and where it was killed. */
   exitCode: z.number().optional(),
   requestId: z.string().optional(),
@@ -50,7 +54,7 @@ export const harEntrySchema = z.looseObject({
     content: z.looseObject({ text: z.string().optional(), encoding: z.string().optional(), _cut: cut }),
   }),
   comment: z.string().optional(),
-  _sotra: z.looseObject({ baseUrl: z.string().optional() }).optional(),
+  _sotra: facts.pick({ baseUrl: true, context: true, wire: true, failure: true }).partial().loose().optional(),
 });
 
 /** An attempt of a call as it is kept. */
@@ -59,6 +63,8 @@ export const logEntrySchema = harEntrySchema.extend({ startedDateTime: z.string(
 export type HarEntry = z.output<typeof harEntrySchema>;
 export type LogEntry = z.output<typeof logEntrySchema>;
 type CallFacts = LogEntry['_sotra'];
+/** What is the same for all calls of a command. */
+export type CommandFacts = Pick<CallFacts, 'command' | 'pid' | 'baseUrl' | 'context' | 'wire'>;
 
 /** What is added to an entry after the request: its answer, or the exit code of the command. */
 export type EntryPart = Partial<Omit<LogEntry, '_sotra'>> & { _sotra?: Partial<CallFacts> };
@@ -93,7 +99,7 @@ export interface TextRules {
 /** The entry of a request that has no answer yet. */
 export function describeRequest(
   { startedMs, request, attempt, why }: SentRequest,
-  of: Pick<CallFacts, 'command' | 'baseUrl' | 'context'>,
+  of: CommandFacts,
   rules: TextRules,
 ): LogEntry {
   const { method, url, headers, body } = request;
@@ -133,7 +139,7 @@ export function describeAnswer(
   const shared = { time: event.ms, timings: describeTimings(event.ms, isAnswer ? event.timing : undefined) };
   if (!isAnswer) {
     const comment = [entry.comment, rules.hide(event.message)].filter((part) => part !== undefined).join('; ');
-    return { ...shared, comment };
+    return { ...shared, comment, _sotra: { failure: describeFailure(event.cause, rules.hide) } };
   }
   const { status, headers, bytes, text } = event;
   const { hide } = rules;
@@ -154,6 +160,14 @@ export function describeAnswer(
     },
     _sotra: { ...(ignored && { ignored: ignored.map(hide) }), ...(requestId && { requestId: hide(requestId) }) },
   };
+}
+
+function describeFailure(thrown: unknown, hide: TextRules['hide']): CallFacts['failure'] {
+  const failure = thrown instanceof NetworkFailure ? thrown : undefined;
+  const first = failure?.cause instanceof AggregateError ? failure.cause.errors[0] : failure?.cause;
+  const { code } = (first ?? {}) as { code?: unknown };
+  const message = hide(failure?.message ?? '');
+  return { kind: failure?.kind ?? 'broken', ...(typeof code === 'string' && { code }), message };
 }
 
 function describeBody(text: string, { hide, maxBodyBytes }: TextRules) {
@@ -189,11 +203,11 @@ const noResponse = {
 
 /** In milliseconds; unknown parts are -1 (HAR 1.2). */
 function describeTimings(totalMs: number, timing: Timing | undefined) {
-  const { dnsMs, connectMs, firstByteMs = totalMs } = timing ?? {};
+  const { connectMs, firstByteMs = totalMs } = timing ?? {};
   return {
     blocked: -1,
-    dns: dnsMs ?? -1,
-    connect: connectMs === undefined ? -1 : connectMs - (dnsMs ?? 0),
+    dns: -1,
+    connect: connectMs ?? -1,
     ssl: -1,
     send: 0,
     wait: firstByteMs - (connectMs ?? 0),

@@ -11,10 +11,14 @@ import {
   writeSync,
 } from 'node:fs';
 import { z } from 'zod';
+import type { WireNames } from '../contract/endpoint.ts';
 import { messageOf, SotraError } from '../errors.ts';
 import { openStateFile, readStateFile, refuseOther } from '../files/durable-file.ts';
 import { type LockWorld, withLock } from '../files/lock.ts';
+import { NetworkFailure } from '../http/failures.ts';
+import { requestHider, secretHider } from '../http/secrets.ts';
 import { parseJson, tryParseJson } from '../model/json.ts';
+import type { HttpRequest, Transport } from '../world.ts';
 import { extendEntry, type HarEntry, harEntrySchema, type Keeper, type LogEntry } from './entry.ts';
 
 const maxFileBytes = 64 * 1024 * 1024;
@@ -26,7 +30,10 @@ export function wrapInHar(entries: readonly HarEntry[], version: string) {
 
 const harSchema = z.object({ log: z.object({ entries: z.array(harEntrySchema) }) });
 
-/** The entries of an HTTP archive, ours or a browser's, that have an answer. Errors: `local-file`, beginning with the label. */
+/**
+ * The entries of an HTTP archive, ours or a browser's, that have an answer or say how the connection failed. Errors: `local-file`, beginning with
+ * the label.
+ */
 export function readHar(file: string, label: string): HarEntry[] {
   const refuse = (what: string, hint: string, cause?: unknown) =>
     new SotraError('local-file', `${label}: ${what}`, { hint, cause });
@@ -41,7 +48,10 @@ export function readHar(file: string, label: string): HarEntry[] {
     );
   try {
     const { log } = harSchema.parse(parseJson(readStateFile(file).replace(/^\uFEFF/, '')));
-    const answered = log.entries.filter(({ request, response }) => response.status > 0 && URL.canParse(request.url));
+    const answered = log.entries.filter(
+      ({ request, response, _sotra }) =>
+        (response.status > 0 || _sotra?.failure !== undefined) && URL.canParse(request.url),
+    );
     if (answered.length > 0) return answered;
   } catch (cause) {
     if (cause instanceof SotraError) throw cause;
@@ -138,4 +148,123 @@ function readPart(handle: number, from: number, length: number): string {
 function writeWhole(handle: number, text: string, at: number): void {
   const bytes = Buffer.from(text);
   for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done, bytes.length - done, at + done);
+}
+
+interface ReplayedService {
+  baseUrl: string;
+  /** Absent where the recording does not say. */
+  wire: WireNames | undefined;
+}
+
+export interface Replay {
+  /** Of the services whose answers these are the wanted one, else the first. */
+  findService: (wanted: { context: string | undefined; baseUrl: string | undefined }) => ReplayedService;
+  openTransport: (baseUrl: string) => Transport;
+}
+
+/**
+ * Answers requests from an HTTP archive: by method, path, query in any order, and body; of several answers to one request each in turn, then
+ * the last again. A connection that failed then fails again. Errors of `send`: `not-recorded`, naming the nearest request that is. Errors: as
+ * in `readHar`.
+ */
+export function openReplay(file: string): Replay {
+  const entries = readHar(file, `--replay ${file}`);
+  return {
+    findService: ({ context, baseUrl }) => {
+      const kept = entries.flatMap(({ _sotra }) => (_sotra?.baseUrl === undefined ? [] : [_sotra]));
+      const found =
+        kept.find((each) => each.baseUrl === baseUrl) ??
+        kept.find((each) => context !== undefined && each.context === context);
+      const { baseUrl: own, wire } = found ?? kept[0] ?? {};
+      return { baseUrl: own ?? findBaseUrl(entries, baseUrl), wire };
+    },
+    openTransport: (baseUrl) =>
+      replayEntries(
+        entries.filter(({ _sotra }) => (_sotra?.baseUrl ?? baseUrl) === baseUrl),
+        file,
+      ),
+  };
+}
+
+function replayEntries(entries: readonly HarEntry[], file: string): Transport {
+  const answers = new Map<string, HarEntry[]>();
+  // What we wrote has no secrets; what a browser wrote may.
+  const hide = secretHider(undefined);
+  for (const entry of entries) {
+    const { method, url, postData } = entry.request;
+    const key = identifyRequest({ method, url: new URL(url), body: postData?.text }, hide);
+    answers.set(key, [...(answers.get(key) ?? []), entry]);
+  }
+  const send: Transport['send'] = async (request) => {
+    const left = answers.get(identifyRequest(request, requestHider(request)));
+    const [answer] = left ?? [];
+    if (left === undefined || answer === undefined) throw notRecorded(request, entries, file);
+    if (left.length > 1) left.shift();
+    const { status, headers, content } = answer.response;
+    const { failure } = answer._sotra ?? {};
+    if (failure !== undefined)
+      throw new NetworkFailure(failure.kind, failure.message, Object.assign(new Error(failure.message), failure));
+    if (content._cut !== undefined) throw cutOff(request, content._cut.bytes, file);
+    return { status, headers: pickAnswerHeaders(headers), body: oneChunk(readText(answer)) };
+  };
+  return { send, close: async () => undefined };
+}
+
+async function* oneChunk(text: string): AsyncIterable<Uint8Array> {
+  yield new TextEncoder().encode(text);
+}
+
+/** Without those that say how the body travelled, which was another then. */
+function pickAnswerHeaders(headers: HarEntry['request']['headers']): Record<string, string> {
+  const ofTheJourney = /^(?::.*|content-encoding|content-length|transfer-encoding|connection|keep-alive)$/i;
+  const kept = headers.filter(({ name }) => !ofTheJourney.test(name));
+  return Object.fromEntries(kept.map(({ name, value }) => [name.toLowerCase(), value]));
+}
+
+/** What a request is found by: method, path, query in any order, body; without secrets. */
+function identifyRequest(
+  { method, url, body }: Pick<HttpRequest, 'method' | 'url'> & { body?: string | undefined },
+  hide: (text: string) => string,
+): string {
+  const { pathname, search } = new URL(hide(url.href));
+  const query = new URLSearchParams(search);
+  query.sort();
+  return JSON.stringify([method, pathname, query.toString(), body === undefined ? null : hide(body)]);
+}
+
+const version = /\/v\d+\//;
+
+/** Of a browser's archive: the wanted base URL where it is in it, else what stands before the version in the first path. */
+function findBaseUrl(entries: readonly HarEntry[], wanted: string | undefined): string {
+  if (wanted !== undefined && entries.some(({ request }) => request.url.startsWith(`${wanted}/`))) return wanted;
+  const urls = entries.map(({ request }) => new URL(request.url));
+  const ours = urls.find(({ pathname }) => version.test(pathname)) ?? urls[0];
+  return `${ours?.origin}${ours?.pathname.slice(0, Math.max(0, ours.pathname.search(version)))}`;
+}
+
+function notRecorded({ method, url }: HttpRequest, entries: readonly HarEntry[], file: string): SotraError {
+  const wanted = url.pathname + url.search;
+  const shown = secretHider(undefined)(wanted);
+  const likeness = ({ request }: HarEntry) => {
+    const { pathname, search } = new URL(request.url);
+    const same = [...(pathname + search)].findIndex((character, index) => character !== wanted[index]);
+    const common = same === -1 ? wanted.length : same;
+    return (request.method === method ? 1e9 : 0) + (pathname === url.pathname ? 1e6 : 0) + common;
+  };
+  const { request } = entries.reduce((best, each) => (likeness(each) > likeness(best) ? each : best));
+  const { pathname, search } = new URL(request.url);
+  const isSame = request.method === method && pathname + search === wanted;
+  const what = isSame ? 'the same with another body' : `${request.method} ${pathname}${search}`;
+  return new SotraError('not-recorded', `${method} ${shown} is not in the recording ${file}; the nearest is ${what}`, {
+    hint: 'Record it with --record, or run the command as it was recorded.',
+    outcome: 'unsent',
+  });
+}
+
+function cutOff({ method, url }: HttpRequest, bytes: number, file: string): SotraError {
+  const what = `${method} ${secretHider(undefined)(url.pathname + url.search)}`;
+  return new SotraError('not-recorded', `the answer to ${what} had ${bytes} bytes, of which ${file} holds the first`, {
+    hint: 'Record it with --record, which keeps bodies of any length.',
+    outcome: 'unsent',
+  });
 }

@@ -1,7 +1,6 @@
 import type { GlobalOptions } from '../cli/globals.ts';
 import { messageOf, type SotraError, toSotraError } from '../errors.ts';
 import type { CallEvent, Caller } from '../http/client.ts';
-import { NetworkFailure } from '../http/failures.ts';
 import { secretHider } from '../http/secrets.ts';
 import { hidingTyped } from '../keys/typed-secrets.ts';
 import { shellLine } from '../model/shell.ts';
@@ -10,6 +9,7 @@ import { readEnv, type Service } from '../setup/settings.ts';
 import { configDirectory, openStore } from '../setup/store.ts';
 import type { World } from '../world.ts';
 import {
+  type CommandFacts,
   describeAnswer,
   describeRequest,
   type EntryPart,
@@ -17,9 +17,8 @@ import {
   type LogEntry,
   type SentRequest,
 } from './entry.ts';
-import { keepFailedCommand } from './failed-command.ts';
 import { openHarFile } from './har.ts';
-import { addEntry, completeEntry, findLog } from './store.ts';
+import { addEntry, completeEntry, findLog, keepFailedCommand } from './store.ts';
 
 /** Of one command, besides those that fail: an upload or a watch would push everything else out of the log. */
 export const maxOfCommand = 100;
@@ -56,9 +55,14 @@ export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
       : [guard(await openHarFile(options.record, world.version, world), (thrown) => warn(messageOf(thrown)))]),
   ];
   const hide = secretHider(service.apiKey ?? undefined);
-  const { baseUrl, isElsewhere } = service;
+  const { baseUrl, isElsewhere, wire } = service;
   const context = isElsewhere ? undefined : service.context;
-  const of = { command: hide(await describeCommand(command.argv)), baseUrl, ...(context && { context }) };
+  const of = {
+    command: hide(await describeCommand(command.argv)),
+    ...{ pid: world.pid, baseUrl },
+    ...(context && { context }),
+    ...(Object.keys(wire).length > 0 && { wire }),
+  };
   let hasFailed = false;
   return {
     keep: async (caller, act) => {
@@ -158,7 +162,7 @@ function guard({ maxBodyBytes, begin, close }: Keeper, tell: (thrown: unknown) =
 function recordCall(
   { begin, maxBodyBytes }: Keeper,
   hide: (text: string) => string,
-  of: Pick<LogEntry['_sotra'], 'command' | 'baseUrl' | 'context'>,
+  of: CommandFacts,
   now: () => number,
 ): { observe: (event: CallEvent) => void; end: (thrown?: unknown) => void } {
   const rules = { hide, maxBodyBytes };
@@ -187,18 +191,10 @@ function recordCall(
     },
     end: (thrown) => {
       if (thrown === undefined) return settle();
-      const { code, message, hint, cause } = toSotraError(thrown);
-      const more = { ...(hint && { hint: shorten(hint, hide) }), ...readFailure(cause) };
-      settle({ errorCode: code, error: shorten(message, hide), ...more });
+      const { code, message, hint } = toSotraError(thrown);
+      settle({ errorCode: code, error: shorten(message, hide), ...(hint && { hint: shorten(hint, hide) }) });
     },
   };
-}
-
-function readFailure(cause: unknown): Pick<LogEntry['_sotra'], 'failure'> {
-  if (!(cause instanceof NetworkFailure)) return {};
-  const first = cause.cause instanceof AggregateError ? cause.cause.errors[0] : cause.cause;
-  const { code } = (first ?? {}) as { code?: unknown };
-  return { failure: { kind: cause.kind, ...(typeof code === 'string' && { code }) } };
 }
 
 function shorten(text: string, hide: (text: string) => string): string {

@@ -1,9 +1,10 @@
 import { closeSync, constants, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStateFile, readStateFile } from '../files/durable-file.ts';
+import { z } from 'zod';
+import { openStateFile, readStateFile, replaceFile } from '../files/durable-file.ts';
 import { makeFolder } from '../files/folder.ts';
 import { dayMs } from '../model/duration.ts';
-import { parseJson } from '../model/json.ts';
+import { parseJson, tryParseJson } from '../model/json.ts';
 import { counted } from '../output/format.ts';
 import { type EntryPart, extendEntry, type LogEntry, logEntrySchema } from './entry.ts';
 
@@ -152,3 +153,30 @@ function readCall(file: string): LogEntry | 'damaged' | undefined {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : 'damaged';
   }
 }
+
+const failedCommandSchema = z.object({
+  /** Unix milliseconds. */
+  atMs: z.number(),
+  /** As typed, secrets hidden. */
+  command: z.string(),
+  exitCode: z.number(),
+  code: z.string(),
+  message: z.string(),
+  hint: z.string().optional(),
+});
+
+/** A command that failed beside its calls: before it made one, or over what it was given. The last one is kept. */
+export type FailedCommand = z.output<typeof failedCommandSchema>;
+
+/** Errors: those of the file system. */
+export function keepFailedCommand(folder: string, failed: FailedCommand): void {
+  makeFolder(folder);
+  replaceFile(join(folder, failedCommandFile), JSON.stringify(failed));
+}
+
+export function readFailedCommand(folder: string): FailedCommand | undefined {
+  const file = join(folder, failedCommandFile);
+  return existsSync(file) ? failedCommandSchema.safeParse(tryParseJson(readStateFile(file))).data : undefined;
+}
+
+const failedCommandFile = 'failed-command.json';

@@ -1,14 +1,19 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 
 const key = 'sk-very-secret-1';
 
+function folders() {
+  const folder = temporaryFolder();
+  return { SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data') };
+}
+
 /** A user with a context that holds a key, and calls that failed. */
 async function user() {
-  const folder = temporaryFolder();
-  const env = { SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data') };
+  const env = folders();
   const service = await answering({ error: `no, ${key}` }, 404);
   await run(`context set staging --base-url ${service.url} --service-name Example`, { env });
   await run('auth login --context staging --with-key --offline --store file', { env, stdin: key });
@@ -16,46 +21,100 @@ async function user() {
   await run(['--context', 'staging', 'request', 'POST', '/v1/x', '--data', '{"signature":"0x1234567890abcdef"}'], {
     env,
   });
-  return { env, out: join(folder, 'ticket.json') };
+  return { env, out: join(temporaryFolder(), 'ticket.json') };
 }
 
-test('a bundle holds version, settings, doctor and failed calls, and no secret', async () => {
+const readBundle = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+
+test('a bundle holds version, settings, doctor, wire names and failed calls with their answers, and no secret', async () => {
   const { env, out } = await user();
-  const { code, out: printed } = await run(`--context staging bundle --out ${out} --yes --json`, { env });
+  const { code, out: printed } = await run(`--context staging bundle --out ${out} --json`, { env });
   expect(code).toBe(0);
   const text = readFileSync(out, 'utf8');
   expect(text).not.toMatch(/very-secret|0x1234567890abcdef/);
   expect(statSync(out).mode & 0o777).toBe(0o600);
-  expect(JSON.parse(printed)).toEqual({ file: out, bytes: text.length, failedCalls: 2 });
-  const { sotra, settings, doctor, variables, failedCalls } = JSON.parse(text);
+  expect(JSON.parse(printed)).toMatchObject({ file: out, bytes: text.length, failedCalls: 2 });
+  const { sotra, settings, doctor, variables, wireNames, failedCalls, log } = readBundle(out);
   expect([sotra, variables]).toEqual(['0.0.0-test', ['SOTRA_CONFIG_DIR', 'SOTRA_DATA_DIR']]);
   expect(settings.contexts.staging).toMatchObject({ serviceName: 'Example', hasKey: true });
   expect(doctor.checks.map(({ check }: { check: string }) => check)).toContain('reach');
+  expect(wireNames).toMatchObject({ 'leaderboard.list.limit': 'limit' });
   expect(failedCalls).toMatchObject([
-    { status: 404, method: 'POST', request: { body: { signature: '***' } } },
+    { status: 404, method: 'POST' },
     {
       status: 404,
       path: '/v1/missing?key=***',
       command: "sotra --context staging request GET /v1/missing -q 'key=***'",
-      response: { body: { error: 'no, ***' } },
     },
+  ]);
+  expect(log.entries).toMatchObject([
+    { response: { content: { text: '{"error":"no, ***"}' } } },
+    { request: { postData: { text: '{"signature":"***"}' } } },
   ]);
 });
 
-test('it is shown before it is written, and written only after a yes', async () => {
+test('without flags it is a new file of this folder, which is summed up in at most ten lines before it is named', async () => {
+  const { env } = await user();
+  const cwd = temporaryFolder();
+  const argv = [resolve('bin/sotra.js'), '--context', 'staging', 'bundle'];
+  const out = execFileSync(process.execPath, argv, { cwd, env: { ...env, PATH: '' }, encoding: 'utf8' });
+  const lines = out.trimEnd().split('\n');
+  expect(lines.length).toBeLessThanOrEqual(10);
+  expect(out).toContain('POST /v1/x: no, *** (HTTP 404');
+  const [file = '', ...others] = readdirSync(cwd);
+  expect([file, others]).toEqual([
+    expect.stringMatching(/^sotra-bundle-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.json$/),
+    [],
+  ]);
+  expect(lines.at(-1)).toContain(file);
+  expect([statSync(join(cwd, file)).mode & 0o777, readBundle(join(cwd, file)).failedCalls.length]).toEqual([0o600, 2]);
+});
+
+test('only a file that is there is asked about', async () => {
   const { env, out } = await user();
+  writeFileSync(out, 'old');
   const refused = await run(`--context staging bundle --out ${out}`, { env });
-  expect([refused.code, existsSync(out)]).toEqual([2, false]);
   const no = await run(`--context staging bundle --out ${out}`, { env, answers: ['no'] });
-  expect([no.code, existsSync(out)]).toEqual([2, false]);
-  expect(no.err).toContain('"failedCalls": [');
-  expect(no.err).toContain(`Write this to ${out}? [y/N] `);
+  expect([refused.code, no.code, readFileSync(out, 'utf8')]).toEqual([2, 2, 'old']);
+  expect(no.err).toContain(`Replace ${out}? [y/N] `);
   expect((await run(`--context staging bundle --out ${out}`, { env, answers: ['y'] })).code).toBe(0);
-  expect((await run(`--context staging bundle --out ${out}`, { env, answers: ['n'] })).err).toContain(
-    `Replace ${out} with this?`,
-  );
+  expect((await run(`--context staging bundle --out ${out} --yes`, { env })).code).toBe(0);
   expect((await run(`--context staging bundle --out ${out}.new --dry-run`, { env })).code).toBe(0);
   expect(existsSync(`${out}.new`)).toBe(false);
+});
+
+test('the line of each failed call gives on another machine what it gave on this one', async () => {
+  const env = folders();
+  const service = await stub(({ url }, response, count) => {
+    const page = new URL(url, 'http://stub').searchParams.get('seite');
+    if (url.startsWith('/v1/tokens')) {
+      response.statusCode = page === '2' ? 503 : 200;
+      return void response.end(page === '2' ? '{"error":"busy"}' : JSON.stringify([{ itemId: count }]));
+    }
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<html>a proxy</html>');
+  });
+  const wire = '{"*.page":"seite"}';
+  await run(['context', 'set', 'far', '--base-url', service.url, '--wire', wire], { env });
+  const own = { ...env, SOTRA_API_KEY: 'key-of-mine' };
+  const lines = [
+    '--context far token positions base 0x4ed4e862860bed51a9570b96d89af5e1b0efefed open --limit 1 --all --retries 1',
+    `leaderboard list --base-url ${service.url}`,
+    'leaderboard list --base-url http://127.0.0.1:9 --retries 0 --limit 3',
+  ];
+  const there = [];
+  for (const line of lines) there.push(await run(line, { env: own, skipWaits: true }));
+  expect(there.map(({ code }) => code)).toEqual([8, 13, 9]);
+  const folder = temporaryFolder();
+  const file = join(folder, 'ticket.json');
+  expect((await run(`bundle --out ${file} --base-url ${service.url}`, { env: own })).code).toBe(0);
+  const { failedCalls } = readBundle(file);
+  // Both attempts of the second page, and one of each other call.
+  expect(failedCalls.length).toBe(4);
+  const [refused, page, busy] = failedCalls.map(({ replay }: { replay: string }) => replay.split(' ').slice(1));
+  const again = [];
+  for (const words of [busy, page, refused]) again.push(await run(words, { skipWaits: true }));
+  const withoutWhy = (text: string) => text.replace(/^hint: sotra why.*\n/m, '');
+  expect(again).toEqual(there.map(({ err, ...rest }) => ({ ...rest, err: withoutWhy(err) })));
 });
 
 test.each([
@@ -64,7 +123,7 @@ test.each([
 ])('a key %s is found and named by its place alone, and nothing is written', async (_, argv, place) => {
   const { env, out } = await user();
   await run(argv, { env });
-  const { code, err } = await run(`--context staging bundle --out ${out} --yes`, { env });
+  const { code, err } = await run(`--context staging bundle --out ${out}`, { env });
   expect([code, existsSync(out)]).toEqual([3, false]);
   expect(err).toContain('the bundle would hold the API key');
   expect(err).toContain(`in ${place}`);
@@ -78,7 +137,7 @@ test('secrets of webhooks and keys of other contexts are looked for too', async 
   const stored = JSON.parse(readFileSync(file, 'utf8'));
   stored.contexts.other = { ...stored.contexts.other, apiKey: 'another-key-2', serviceName: 'another-key-2' };
   writeFileSync(file, JSON.stringify(stored));
-  const { code, err } = await run(`--context staging bundle --out ${out} --yes`, { env });
+  const { code, err } = await run(`--context staging bundle --out ${out}`, { env });
   expect([code, err]).toEqual([
     3,
     expect.stringContaining('the API key of context other, in settings.contexts.other.serviceName'),

@@ -219,7 +219,7 @@ test('what fails and may be repeated is repeated, after waits that are told', as
   ]);
   const told = (kind: CallEvent['kind']) => events.filter((event) => event.kind === kind);
   expect(told('request')).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }]);
-  expect(told('failure')).toEqual([{ kind: 'failure', message: 'cannot reach https://a.example.com: no', ms: 40 }]);
+  expect(told('failure')).toMatchObject([{ message: 'cannot reach https://a.example.com: no', ms: 40 }]);
   expect(told('wait')).toMatchObject([
     { why: 'cannot reach https://a.example.com: no' },
     { why: 'busy (HTTP 503 from GET /api/v1/x)' },

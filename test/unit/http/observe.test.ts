@@ -66,9 +66,9 @@ test('an answer is told with its times and headers, one that refuses with its bo
     '< x-two: a',
     '< x-two: ***',
   ]);
-  const timing = { dnsMs: 0.6, connectMs: 2.2, firstByteMs: 3.4 };
+  const timing = { connectMs: 2.2, firstByteMs: 3.4 };
   expect(saidOf(request, { ...answer, headers: {}, timing }).slice(3)).toEqual([
-    '< 200 in 40 ms, 12 bytes (dns 1, connect 2, first byte 3 ms)',
+    '< 200 in 40 ms, 12 bytes (connect 2, first byte 3 ms)',
   ]);
   expect(saidOf(request, { ...answer, headers: {}, timing: { firstByteMs: 3 } }).slice(3)).toEqual([
     '< 200 in 40 ms, 12 bytes (first byte 3 ms)',
@@ -79,7 +79,9 @@ test('an answer is told with its times and headers, one that refuses with its bo
 });
 
 test('a failure and a wait are told by their reason', () => {
-  expect(saidOf({ kind: 'failure', message: 'cannot reach it', ms: 12.4 })).toEqual(['! cannot reach it after 12 ms']);
+  expect(saidOf({ kind: 'failure', message: 'cannot reach it', ms: 12.4, cause: undefined })).toEqual([
+    '! cannot reach it after 12 ms',
+  ]);
   expect(saidOf({ kind: 'wait', ms: 250, why: 'busy' })).toEqual(['! waiting 250 ms: busy']);
 });
 
@@ -88,7 +90,7 @@ test('heads are kept of the answer that counts', () => {
   const observe = watchCall({ say: undefined, heads });
   const refused = { ...answer, status: 503, headers: { a: 'whsec_12345678' } };
   // Of what was not asked for there is nothing to keep.
-  observe({ kind: 'failure', message: 'no', ms: 1 });
+  observe({ kind: 'failure', message: 'no', ms: 1, cause: undefined });
   observe({ kind: 'request', request: get, attempt: 1 });
   observe(refused);
   expect([...heads]).toEqual([{ text: 'HTTP/1.1 503 Service Unavailable\na: whsec_***\n\n' }]);
