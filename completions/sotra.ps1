@@ -17,7 +17,7 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'wait webhook' = [ordered]@{ 'event' = 'Wait until webhook listen stored an event' }
     'alias' = [ordered]@{ 'set' = 'Save a name for an identifier'; 'list' = 'List the saved names and what they stand for'; 'remove' = 'Remove a saved name' }
     'auth' = [ordered]@{ 'login' = 'Store an API key for a context'; 'logout' = 'Remove the stored API key of a context'; 'status' = 'Which API key is used, where it comes from and where it is kept' }
-    'context' = [ordered]@{ 'list' = 'List the known services, and which one is in use'; 'show' = 'Show one context; of its key only the last four characters'; 'use' = 'Use a context when a command names none'; 'set' = 'Make a context or change it'; 'remove' = 'Remove a context and its key' }
+    'context' = [ordered]@{ 'list' = 'List the known services, and which one is in use'; 'show' = 'Show one context as it is in force, and where each value comes from'; 'use' = 'Use a context when a command names none'; 'set' = 'Make a context or change it'; 'remove' = 'Remove a context and its key' }
     'key' = [ordered]@{ 'generate' = 'Make a new private key and store it, sealed with a password'; 'import' = 'Store a private key, sealed with a password'; 'list' = 'List the stored keys with their addresses'; 'remove' = 'Remove a stored key for good'; 'export' = 'Export a stored key, sealed or unencrypted' }
     'sandbox' = [ordered]@{ 'start' = 'Serve the sandbox on this machine'; 'log' = 'The latest requests of a served sandbox'; 'stop' = 'Stop a served sandbox'; 'import' = 'Read trades from a CSV or NDJSON file into the sandbox'; 'reset' = 'Replace the world by a new one'; 'status' = 'What the sandbox holds: trades, traders, clock, keys'; 'advance' = 'Move the sandbox''s clock forward'; 'trade' = 'Make one trade happen now, with everything that follows: position, feed, webhooks'; 'simulate' = 'Make trades happen for a while, with their feed items and webhook events' }
     'history' = [ordered]@{ 'show' = 'One call: its request and its answer, headers and bodies'; 'run' = 'Send a call again, to the same service, and say what differs in the answer'; 'clear' = 'Remove every remembered call'; 'set' = 'Remember calls, or stop doing so' }
@@ -63,7 +63,7 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'webhook lint' = [ordered]@{ '--file' = 'addresses, as webhook sync reads them; - for stdin'; '--column' = 'the column, or field of JSON, that holds the addresses'; '--sample' = 'addresses that the service is asked about (default 50; 0 asks nothing)'; '--all' = 'ask the service about every address' }
     'webhook trigger' = [ordered]@{ '--to' = 'send it here'; '--as' = 'with --to: send it as it should not come'; '--secret-file' = 'sign with this secret'; '--uid' = 'send it to this webhook of the sandbox only'; '--position' = 'the position it is about (default: the newest that fits)'; '--db' = 'database file (default: that of the served sandbox at the base URL, or else the built-in one)' }
     'inbox create' = [ordered]@{ '--inbox' = 'nats://host:4222,host:4222/NAME or tls://... (default: the context''s)'; '--inbox-creds' = 'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)'; '--replicas' = 'servers that hold each event: 3 survive the loss of one (default 3)'; '--keep' = 'how long events are kept, such as 7d (default: forever)'; '--max-bytes' = 'how large it may become, such as 50GB (default: what the servers have)' }
-    'init' = [ordered]@{ '--preset' = 'a known service, or the values of one for --base-url'; '--service-name' = 'first words of the signed text of a comment (default: of the preset, or asked for)'; '--layout' = 'form of that text (default: of the preset, or asked for)'; '--with-key' = 'read the API key from stdin'; '--store' = 'where to keep the key, as in auth login'; '--password-file' = 'file with the password to seal the key with'; '--offline' = 'check nothing with the service, and show no board' }
+    'init' = [ordered]@{ '--preset' = 'a known service, or the values of one for --base-url'; '--service-name' = 'first words of the signed text of a comment (default: of the preset, or asked for)'; '--layout' = 'form of that text (default: of the preset, or asked for)'; '--with-key' = 'read the API key from stdin'; '--store' = 'where to keep the key, as in auth login'; '--offline' = 'check nothing with the service, and show no board' }
     'tour' = [ordered]@{ '--keep' = 'keep the folder: its key, comment, webhook and deliveries' }
     'wait position closed' = [ordered]@{ '--interval' = 'ask this often (default 2s)' }
     'wait rank' = [ordered]@{ '--at-most' = 'the place to reach, or a better one'; '--chains' = 'sum PnL over these chains'; '--only-with-comments' = 'rank among traders with swap comments'; '--timeframe' = 'window of the PnL'; '--interval' = 'ask this often (default 2s)' }
@@ -71,7 +71,7 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'wait webhook event' = [ordered]@{ '--type' = 'only this kind, such as new-feed-item'; '--since' = 'only events received since a time, or within 1h'; '--address' = 'only events that name this wallet: its trader, an author, its audience'; '--token' = 'only events that name this token'; '--name' = 'which store, where several listeners run (default: default)'; '--inbox' = 'an inbox of several machines instead: nats://host:4222,host:4222/NAME or tls://... (default: the context''s, if any)'; '--inbox-creds' = 'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)'; '--interval' = 'ask this often (default 2s)' }
     'wait job' = [ordered]@{ '--interval' = 'ask this often (default 2s)' }
     'ui' = [ordered]@{ '--open' = 'open the page in the browser; otherwise its address is printed on stderr'; '--ready-file' = 'write {ui, pid} here; ui is the address of the page' }
-    'auth login' = [ordered]@{ '--with-key' = 'read the key from stdin: sotra auth login --with-key < key.txt'; '--offline' = 'store the key without checking it'; '--store' = 'where to keep it: the keychain of the system, the settings file (mode 0600) sealed with a password, or that file as it is; default: where the key of this context is kept now, else the keychain'; '--password-file' = 'file with the password to seal with (SOTRA_PASSWORD_FILE)' }
+    'auth login' = [ordered]@{ '--with-key' = 'read the key from stdin: sotra auth login --with-key < key.txt'; '--offline' = 'store the key without checking it'; '--store' = 'where to keep it: the keychain of the system, or the settings file (mode 0600), unencrypted; default: where the key of this context is kept now, else the keychain, else the file' }
     'auth status' = [ordered]@{ '--check' = 'check that the service accepts the key' }
     'context set' = [ordered]@{ '--service-name' = 'first line of the signed text of a comment'; '--layout' = 'form of the signed text (default five-line)'; '--preset' = 'use the values of this preset; other flags override them'; '--wire' = 'names this deployment uses for parameters, in place of those stored: {"*.limit":"count"}'; '--inbox' = 'where webhook commands store deliveries: nats://host:4222/NAME (default: this machine)'; '--inbox-creds' = 'file with its user: and password:, its token:, or credentials of nsc' }
     'key generate' = [ordered]@{ '--chain' = 'chain that it signs for: solana, or any other for an EVM key (default)'; '--password-file' = 'file with the password to seal with (default: ask for it)' }
@@ -222,7 +222,7 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'inbox create --columns' = @('name', 'servers', 'replicas', 'keep', 'maxBytes', 'created', '@list')
     'init --preset' = @('clicker')
     'init --layout' = @('five-line', 'blank-line')
-    'init --store' = @('keychain', 'sealed', 'file')
+    'init --store' = @('keychain', 'file')
     'wait position closed --columns' = @('trader', 'token', 'chain', 'side', 'realizedUsd', 'amount', 'costUsd', 'priceUsd', 'unrealizedUsd', 'totalUsd', 'unrealizedWithReceivedUsd', 'boughtUsd', 'soldUsd', 'comments', 'lastTradeAt', 'status', 'leverage', 'amountWithLeverage', 'copies', 'likes', 'replies', 'buyers24h', 'unavailable', 'address', 'tokenAddress', 'transactionHash', 'itemId', '@list')
     'wait position closed 1+' = @('@aliases')
     'wait rank --chains' = @('base', 'solana', 'ethereum', 'hyperliquid', '@list')
@@ -241,16 +241,16 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'alias set 2' = @('@aliases')
     'alias list --columns' = @('alias', 'identifier', '@list')
     'alias remove 1' = @('@aliases')
-    'auth login --store' = @('keychain', 'sealed', 'file')
+    'auth login --store' = @('keychain', 'file')
     'auth status --columns' = @('context', 'baseUrl', 'keySuffix', 'keySource', 'store', 'valid', '@list')
-    'context list --columns' = @('name', 'current', 'baseUrl', 'key', 'serviceName', 'layout', 'inbox', 'wire', '@list')
-    'context show --columns' = @('name', 'current', 'baseUrl', 'key', 'serviceName', 'layout', 'inbox', 'wire', '@list')
+    'context list --columns' = @('name', 'current', 'baseUrl', 'key', 'serviceName', 'layout', 'inbox', 'wire', 'sources', '@list')
+    'context show --columns' = @('name', 'current', 'baseUrl', 'key', 'serviceName', 'layout', 'inbox', 'wire', 'sources', '@list')
     'context show 1' = @('@contexts')
-    'context use --columns' = @('name', 'current', 'baseUrl', 'key', 'serviceName', 'layout', 'inbox', 'wire', '@list')
+    'context use --columns' = @('name', 'current', 'baseUrl', 'key', 'serviceName', 'layout', 'inbox', 'wire', 'sources', '@list')
     'context use 1' = @('@contexts')
     'context set --layout' = @('five-line', 'blank-line')
     'context set --preset' = @('sandbox', 'clicker')
-    'context set --columns' = @('name', 'current', 'baseUrl', 'key', 'serviceName', 'layout', 'inbox', 'wire', '@list')
+    'context set --columns' = @('name', 'current', 'baseUrl', 'key', 'serviceName', 'layout', 'inbox', 'wire', 'sources', '@list')
     'context set 1' = @('@contexts')
     'context remove 1' = @('@contexts')
     'key generate --chain' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid')

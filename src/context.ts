@@ -19,7 +19,6 @@ import { command } from './model/shell.ts';
 import {
   contextNames,
   describeKey,
-  findContext,
   needsNoStore,
   resolveService,
   type Service,
@@ -109,7 +108,7 @@ export function createContext({
   );
   const service = once(async () => {
     const recorded = await replay();
-    const source = { world, options, store, note };
+    const source = { world, options, store };
     if (recorded !== undefined) return replayedService(recorded, source);
     return knownService ?? findService(source);
   });
@@ -267,27 +266,22 @@ const previewing: Transport = {
   close: async () => undefined,
 };
 
-type ServiceSource = Pick<Context, 'world' | 'options' | 'store' | 'note'>;
+type ServiceSource = Pick<Context, 'world' | 'options' | 'store'>;
 
-async function findService({ world, options, store, note }: ServiceSource): Promise<Service> {
+async function findService({ world, options, store }: ServiceSource): Promise<Service> {
   if (needsNoStore(options, world.env)) return resolveService(options, world.env, { contexts: {} });
   const stored = (await store()).read();
   const service = resolveService(options, world.env, stored);
-  const { keyStore, context = '' } = service;
-  if (keyStore === null || keyStore === 'file' || options.preview) return service;
-  if (keyStore === 'keychain') {
-    const { readKeychain } = await import('./setup/keychain.ts');
-    return { ...service, apiKey: await readKeychain(service) };
-  }
-  const { openApiKey } = await import('./setup/sealed-key.ts');
-  const asks = world.io.in.isTTY === true && !options.noInput;
-  return { ...service, apiKey: await openApiKey(context, findContext(context, stored), { world, asks, note }) };
+  const { keyStore, context: name = '', baseUrl } = service;
+  if (keyStore !== 'keychain' || options.preview) return service;
+  const { readKeychain } = await import('./setup/keychain.ts');
+  return { ...service, apiKey: await readKeychain({ name, baseUrl }) };
 }
 
 /** The service of a recording, with what is configured of names and layout; without any key. Errors: those of the settings. */
 async function replayedService(recorded: Replay, source: ServiceSource): Promise<Service> {
   const { context } = source.options;
-  // The context of another machine is not known here; and no keychain is opened, no password asked.
+  // The context of another machine is not known here; and no keychain is opened.
   const isKnown = context !== undefined && contextNames((await source.store()).read()).includes(context);
   const options = { ...source.options, context: isKnown ? context : undefined, preview: true };
   const named = await orUndefined(findService({ ...source, options }), 'no-service');
@@ -310,10 +304,9 @@ function once<T>(make: () => Promise<T>): (() => Promise<T>) & { started: () => 
   return Object.assign(get, { started: () => made !== undefined });
 }
 
-function keyMissing({ baseUrl, context, isElsewhere, keyRefusedFor }: Service): SotraError {
+function keyMissing({ baseUrl, context, isElsewhere, keyProblem }: Service): SotraError {
   const { origin } = new URL(baseUrl);
-  const why =
-    keyRefusedFor === undefined ? '' : `; the stored one was saved for ${keyRefusedFor} and is not sent elsewhere`;
+  const why = keyProblem === undefined ? '' : `; ${keyProblem}`;
   const where = isElsewhere
     ? command` --context <name> --base-url ${baseUrl}`
     : command` --context ${context ?? '<name>'}`;

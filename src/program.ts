@@ -22,7 +22,6 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./tool/wait.ts'),
   () => import('./tool/ui.ts'),
   () => import('./tool/alias.ts'),
-  () => import('./setup/login.ts'),
   () => import('./setup/auth.ts'),
   () => import('./setup/context-commands.ts'),
   () => import('./keys/commands.ts'),

@@ -32,6 +32,8 @@ const removedFlags: readonly (readonly [command: string, flags: readonly string[
   ['', ['--max-body'], 'Omit it: an answer of more than 64 MB is refused.'],
   ['leaderboard list', ['--save'], 'Omit it: sotra leaderboard diff compares with the boards in the history.'],
   ['leaderboard diff', ['--save'], 'Omit it: each board that is asked for is in the history.'],
+  ['auth login', ['--password-file'], 'Omit it: the key is kept in the keychain, or as it is in a file of mode 0600.'],
+  ['init', ['--password-file'], 'Omit it: the key is kept in the keychain, or as it is in a file of mode 0600.'],
   ['', ['--meta'], 'Omit it: the answer is the same. sotra mcp marks for agents what anybody may have written.'],
   [
     'mcp',

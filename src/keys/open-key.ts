@@ -5,7 +5,6 @@ import { readWhole } from '../files/source.ts';
 import { normalizeAddress, plainAddress } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
 import { mayAsk } from '../output/confirm.ts';
-import { filePasswords, openWithPassword } from '../setup/password.ts';
 import { readEnv } from '../setup/settings.ts';
 import { type Keystore, keyFolder, openKeystore, readKeystore, readStoredKey } from './keystore.ts';
 import { type KeyContent, keyError, type PrivateKey, readKeyContent, safeWays } from './private-key.ts';
@@ -152,22 +151,52 @@ function fromEnv(name: string, { world }: Context): Buffer {
   return Buffer.from(value);
 }
 
-function unseal(
+const maxPasswordTries = 3;
+
+/** Opens a keystore with the password of the file, or one typed in three tries. */
+async function unseal(
   keystore: Keystore,
   source: string,
   passwordFile: string | undefined,
   context: Context,
 ): Promise<PrivateKey> {
-  const open = (password: Uint8Array) => openKeystore(keystore, password, source);
-  const { world, note } = context;
-  const fix = 'Give it with --password-file <file>';
-  return openWithPassword(open, { source, passwordFile, fix, io: world.io, asks: mayAsk(context), note });
+  const { io } = context.world;
+  if (passwordFile !== undefined) {
+    for (const password of await readPasswords(passwordFile, context)) {
+      const opened = await openKeystore(keystore, password, source);
+      password.fill(0);
+      if (opened !== undefined) return opened;
+    }
+    throw wrongPassword(`the password in ${passwordFile} does not open ${source}`);
+  }
+  if (!mayAsk(context))
+    throw usageError(`${source} needs a password`, 'Give it with --password-file <file>, or run this on a terminal.');
+  for (let left = maxPasswordTries; left > 0; left -= 1) {
+    const typed = await io.ask(`Password of ${source} (not shown): `, { hidden: true });
+    const opened = await openKeystore(keystore, Buffer.from(typed), source);
+    if (opened !== undefined) return opened;
+    if (left > 1) context.note('That password does not open it.');
+  }
+  throw wrongPassword(`none of the typed passwords opens ${source}`);
+}
+
+function wrongPassword(message: string): SotraError {
+  return new SotraError('signing-key', message, {
+    hint: 'Check which password belongs to it. If it is this one, the file is damaged.',
+  });
+}
+
+/** What a password file may mean, tried in this order: without the line end that editors add, and as it is. */
+async function readPasswords(file: string, { world }: Context): Promise<Buffer[]> {
+  const bytes = await readWhole(file, world.io);
+  if (bytes.at(-1) !== 0x0a) return [bytes];
+  return [Buffer.from(bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1)), bytes];
 }
 
 /** The password to seal a key with: from a file, or typed twice. Errors: `usage` for an empty one, or where nobody can be asked. */
 export async function newPassword(file: string | undefined, context: Context): Promise<Uint8Array> {
   if (file !== undefined) {
-    const [password = Buffer.alloc(0)] = await filePasswords(file, context.world.io);
+    const [password = Buffer.alloc(0)] = await readPasswords(file, context);
     if (password.length === 0) throw usageError(`${file} holds no password`);
     return password;
   }

@@ -1,21 +1,59 @@
+import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import { option } from '../cli/params.ts';
-import type { Context } from '../context.ts';
+import { type Context, createContext } from '../context.ts';
+import { type InputOf, local } from '../contract/endpoint.ts';
 import { orUndefined, SotraError, usageError } from '../errors.ts';
+import { readWhole } from '../files/source.ts';
+import { checkBaseUrl } from '../model/http-address.ts';
 import { command } from '../model/shell.ts';
 import { column, recordView } from '../output/columns.ts';
 import { showPlan } from '../output/confirm.ts';
-import { chosenName } from './context-commands.ts';
+import { checkName } from './context-commands.ts';
 import {
+  chosenContext,
+  contextNames,
   findContext,
   type KeyStore,
-  keyOriginOf,
+  keyStores,
   lastFour,
   readEnv,
+  readKeyOrigin,
+  readOrigin,
   type Service,
   type StoredContext,
   type StoredSettings,
 } from './settings.ts';
+
+const loginParams = {
+  withKey: option.flag('read the key from stdin: sotra auth login --with-key < key.txt'),
+  offline: option.flag('store the key without checking it'),
+  store: local(
+    z.enum(keyStores).optional(),
+    'where to keep it: the keychain of the system, or the settings file (mode 0600), unencrypted; default: where the key of this context is kept now, else the keychain, else the file',
+  ),
+};
+
+const login = defineCommand({
+  words: ['auth', 'login'],
+  summary: 'Store an API key for a context',
+  description:
+    'Asks for the key without showing it, checks it with one small request (the first place of the leaderboard), and stores it for the\n' +
+    "origin of the context's base URL: it is never sent anywhere else. With --base-url a new context is made at the same time.\n" +
+    'Keys are never taken from arguments, where other users of the machine could read them.\n' +
+    'Where no keychain can be used the key is kept in the settings file, and login says so; --store keychain stores none then.',
+  params: loginParams,
+  examples: [
+    { argv: 'auth login --context clicker', says: 'asks for the key of the public deployment' },
+    {
+      argv: 'auth login --context staging --base-url https://staging.example.com --with-key --offline --store file < key.txt',
+      says: 'a new context with its key from a file, kept unencrypted',
+    },
+  ],
+  uses: ['requests', 'changes'],
+  exitCodes: [3, 4, 6, 7, 8, 9, 13],
+  run: runLogin,
+});
 
 const logout = defineCommand({
   words: ['auth', 'logout'],
@@ -45,13 +83,183 @@ const status = defineCommand({
   run: authStatus,
 });
 
-export const commands: readonly Command[] = [logout, status];
+export const commands: readonly Command[] = [login, logout, status];
+
+type Target = ReturnType<typeof findTarget>;
+
+const maxKeyLength = 64 * 1024;
+
+/**
+ * Stores a key for a context once the service accepted it. Errors: `usage` without a context or a readable key, `key-refused` and the
+ * other errors of a call (nothing is stored then), `config`, `locked`.
+ */
+async function runLogin(input: InputOf<typeof loginParams>, context: Context): Promise<Result> {
+  const store = await context.store();
+  const target = findTarget(context, store.read());
+  const { dryRun, curl, preview } = context.options;
+  if (input.offline && curl)
+    throw usageError(
+      '--offline and --curl contradict each other',
+      'With --offline nothing is sent: there is no request to show.',
+    );
+  if (input.offline && dryRun) {
+    const { keyStore } = await chooseStore(input.store, target);
+    const detail = keyStore === 'keychain' ? 'the keychain' : store.path;
+    return showPlan([{ action: 'store', what: `API key of context ${target.name} for ${target.origin}`, detail }]);
+  }
+  const key = preview ? 'not-asked-for' : await readKey(input, target, context);
+  if (!input.offline) await checkWithService(key, target, context);
+  const { keyStore, problem } = await chooseStore(input.store, target);
+  if (keyStore === 'keychain') await (await import('./keychain.ts')).writeKeychain(target, key);
+  let becameCurrent = false;
+  await store.update(context.world, (now) => {
+    becameCurrent = now.current === undefined;
+    return { ...withKey(now, target, key, keyStore), current: now.current ?? target.name };
+  });
+  await dropFromKeychain(target.name, target.before, { keyStore, keyOrigin: target.origin }, context);
+  if (problem !== undefined) context.note(`No keychain is used: ${problem.replace(/\.$/, '')}.`);
+  const where = keyStore === 'keychain' ? 'the keychain' : `${store.path}, unencrypted and for you alone (mode 0600),`;
+  context.note(`The key is stored in ${where} for ${target.origin}${input.offline ? ', unchecked' : ''}.`);
+  if (becameCurrent) context.note(`${target.name} is now the current context.`);
+  if (readEnv(context.world.env, 'SOTRA_API_KEY') !== undefined)
+    context.warn('SOTRA_API_KEY is set and overrides the stored key');
+  const answer: AuthStatus = {
+    context: target.name,
+    baseUrl: target.baseUrl,
+    keySource: 'context',
+    keySuffix: lastFour(key),
+    store: keyStore,
+    ...(input.offline ? {} : { valid: true }),
+  };
+  return { kind: 'answer', answer, view: statusView };
+}
+
+function findTarget(context: Context, stored: StoredSettings) {
+  const name = needName(context, stored);
+  const typed = context.options.baseUrl === undefined ? undefined : checkBaseUrl(context.options.baseUrl);
+  const isNew = typed !== undefined && !contextNames(stored).includes(name);
+  if (isNew) checkName(name);
+  const baseUrl = checkBaseUrl((isNew ? typed : findContext(name, stored).baseUrl) ?? '');
+  const origin = new URL(baseUrl).origin;
+  if (typed !== undefined && readOrigin(typed) !== origin)
+    throw usageError(
+      `context ${name} is for ${origin}, not for ${readOrigin(typed)}`,
+      command`Change it first: sotra context set ${name} --base-url ${typed}, or name another context.`,
+    );
+  return { name, baseUrl, origin, before: stored.contexts[name] ?? {} };
+}
+
+function needName({ options, world }: Context, stored: StoredSettings): string {
+  const name = chosenContext(options, world.env, stored);
+  if (name === 'sandbox')
+    throw usageError(
+      'the built-in sandbox has its own keys and stores none',
+      'Use another of them: SOTRA_API_KEY=sandbox-key-b sotra --sandbox ...',
+    );
+  if (name !== undefined) return name;
+  throw usageError(
+    'no context is chosen',
+    'Name one: sotra auth login --context clicker (the public deployment), or make one: sotra auth login --context <name> --base-url https://...',
+  );
+}
+
+async function readKey(
+  { withKey }: InputOf<typeof loginParams>,
+  { name, origin }: Target,
+  { world, options }: Context,
+): Promise<string> {
+  if (withKey) {
+    if (world.io.in.isTTY === true)
+      throw usageError('--with-key reads from stdin', 'sotra auth login --with-key < key.txt');
+    return readKeyText((await readWhole('-', world.io)).toString(), 'stdin');
+  }
+  if (world.io.in.isTTY !== true || options.noInput)
+    throw usageError(
+      `cannot ask for the key: ${options.noInput ? '--no-input is set' : 'stdin is not a terminal'}`,
+      command`Give it on stdin: sotra auth login --context ${name} --with-key < key.txt, or set SOTRA_API_KEY.`,
+    );
+  return readKeyText(await world.io.ask(`API key for ${origin} (not shown): `, { hidden: true }), 'the answer');
+}
+
+function readKeyText(text: string, from: string): string {
+  const key = text.replace(/^\uFEFF/, '').trim();
+  if (key === '') throw usageError(`${from} holds no key`);
+  if (key.length > maxKeyLength) throw usageError(`${from} holds more than 64 KB: not a key`);
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw usageError(
+      `${from} holds more than a key: an API key is one word without spaces or characters outside ASCII`,
+    );
+  return key;
+}
+
+async function checkWithService(key: string, { name, baseUrl, origin }: Target, context: Context): Promise<void> {
+  const { world, options, note } = context;
+  const { SOTRA_BASE_URL: _, SOTRA_CONTEXT: __, ...env } = world.env;
+  const asking = createContext({
+    ...context,
+    world: { ...world, env: { ...env, SOTRA_API_KEY: key } },
+    options: { ...options, context: undefined, sandbox: false, baseUrl },
+    say: note,
+  });
+  try {
+    await asking.request({ method: 'GET', path: checkPath });
+  } catch (error) {
+    if (!(error instanceof SotraError)) throw error;
+    const refused = error.code === 'key-refused' || error.code === 'forbidden';
+    throw new SotraError(error.code, `${refused ? `${origin} refuses this key` : error.message}; it was not stored`, {
+      hint: refused
+        ? command`Check the key and the address: sotra context show ${name}.`
+        : 'Store it without the check: add --offline.',
+      cause: error,
+      status: error.status,
+      requestId: error.requestId,
+    });
+  } finally {
+    await asking.close();
+  }
+}
+
+/** Where the key is kept: as said, as before, in the keychain, or in the file where `problem` says why there is none. */
+async function chooseStore(
+  said: KeyStore | undefined,
+  { name, baseUrl, before }: Target,
+): Promise<{ keyStore: KeyStore; problem?: string }> {
+  const { keyStore = before.apiKey === undefined ? undefined : 'file' } = before;
+  const known = said ?? keyStore;
+  if (known === 'keychain' || known === 'file') return { keyStore: known };
+  const problem = await (await import('./keychain.ts')).keychainProblem({ name, baseUrl });
+  return problem === undefined ? { keyStore: 'keychain' } : { keyStore: 'file', problem };
+}
+
+function withKey(
+  now: StoredSettings,
+  { name, baseUrl, origin }: Target,
+  key: string,
+  keyStore: KeyStore,
+): StoredSettings {
+  const isKnown = contextNames(now).includes(name);
+  const held = keyStore === 'file' ? { apiKey: key } : { keySuffix: lastFour(key) };
+  const next = { ...withoutKey(now.contexts[name] ?? {}), ...(isKnown ? {} : { baseUrl }), ...held, keyStore };
+  return { ...now, contexts: { ...now.contexts, [name]: { ...next, keyOrigin: origin } } };
+}
+
+function withoutKey({ apiKey: _, sealedKey, keyStore, keyOrigin, keySuffix, ...kept }: StoredContext): StoredContext {
+  return kept;
+}
+
+/** Removes a key that the settings do not point to any more. */
+async function dropFromKeychain(name: string, before: StoredContext, after: StoredContext, context: Context) {
+  if (before.keyStore !== 'keychain' || before.keyOrigin === undefined) return;
+  if (after.keyStore === 'keychain' && after.keyOrigin === before.keyOrigin) return;
+  await (await import('./keychain.ts')).deleteKeychain({ name, baseUrl: before.keyOrigin });
+  context.note(`The key ...${before.keySuffix ?? ''} for ${before.keyOrigin} is removed from the keychain.`);
+}
 
 async function runLogout(context: Context): Promise<Result> {
   const store = await context.store();
   const name = needName(context, store.read());
   const before = findContext(name, store.read());
-  if (keyOriginOf(before) === undefined) context.note(`Context ${name} has no stored key.`);
+  if (readKeyOrigin(before) === undefined) context.note(`Context ${name} has no stored key.`);
   else if (context.options.dryRun) {
     const where = before.keyStore === 'keychain' ? 'the keychain' : store.path;
     return showPlan([{ action: 'remove', what: `API key of context ${name}`, detail: where }]);
@@ -68,40 +276,7 @@ async function runLogout(context: Context): Promise<Result> {
   return { kind: 'none' };
 }
 
-export function needName(context: Context, stored: StoredSettings): string {
-  const name = chosenName(context, stored);
-  if (name === 'sandbox')
-    throw usageError(
-      'the built-in sandbox has its own keys and stores none',
-      'Use another of them: SOTRA_API_KEY=sandbox-key-b sotra --sandbox ...',
-    );
-  if (name !== undefined) return name;
-  throw usageError(
-    'no context is chosen',
-    'Name one: sotra auth login --context clicker (the public deployment), or make one: sotra auth login --context <name> --base-url https://...',
-  );
-}
-
-export function withoutKey({
-  apiKey: _,
-  sealedKey,
-  keyStore,
-  keyOrigin,
-  keySuffix,
-  ...kept
-}: StoredContext): StoredContext {
-  return kept;
-}
-
-/** Removes a key that the settings do not point to any more. */
-export async function dropFromKeychain(name: string, before: StoredContext, after: StoredContext, context: Context) {
-  if (before.keyStore !== 'keychain' || before.keyOrigin === undefined) return;
-  if (after.keyStore === 'keychain' && after.keyOrigin === before.keyOrigin) return;
-  await (await import('./keychain.ts')).deleteKeychain({ context: name, baseUrl: before.keyOrigin });
-  context.note(`The key ...${before.keySuffix ?? ''} for ${before.keyOrigin} is removed from the keychain.`);
-}
-
-export interface AuthStatus {
+interface AuthStatus {
   context: string | null;
   baseUrl: string | null;
   keySource: Service['keySource'];
@@ -116,7 +291,7 @@ const sources: Record<NonNullable<Service['keySource']>, string> = {
   sandbox: 'the built-in sandbox',
 };
 
-export const statusView = recordView<AuthStatus>([
+const statusView = recordView<AuthStatus>([
   column.text('context', 'Context', 'the context in use'),
   column.text('baseUrl', 'Base URL', 'address of the service'),
   column.text('keySuffix', 'Key', 'last four characters of the key', {
@@ -125,7 +300,9 @@ export const statusView = recordView<AuthStatus>([
   column.text('keySource', 'From', 'SOTRA_API_KEY, context or sandbox', {
     show: ({ keySource }) => (keySource === null ? '' : sources[keySource]),
   }),
-  column.text('store', 'Kept in', 'keychain, sealed or file, for a stored key'),
+  column.text('store', 'Kept in', 'keychain or file, for a stored key', {
+    show: ({ store }) => (store === 'file' ? 'the settings file, unencrypted (mode 0600)' : undefined),
+  }),
   column.flag('valid', 'Valid', 'whether the service accepts the key; with --check', {
     show: ({ valid }) => (valid === undefined ? 'not checked' : valid ? 'yes' : 'no, the service refuses it'),
   }),
@@ -134,39 +311,38 @@ export const statusView = recordView<AuthStatus>([
 /** The key in use and where it comes from. Errors: `key-missing` with the same facts as details; those of a call with `check`. */
 async function authStatus({ check }: { check?: boolean | undefined }, context: Context): Promise<Result> {
   const service = await orUndefined(context.service(), 'no-service');
-  const status: AuthStatus = {
+  const found: AuthStatus = {
     context: service?.context ?? null,
     baseUrl: service?.baseUrl ?? null,
     keySource: service?.keySource ?? null,
     keySuffix: service?.apiKey ? lastFour(service.apiKey) : null,
     store: service?.keyStore ?? null,
   };
-  if (service === undefined || service.apiKey === null) throw keyMissing(status, service);
-  const notes =
-    service.keyStore !== null && service.keyStore !== 'keychain'
-      ? [`The settings are in ${(await context.store()).path}.`]
-      : [];
-  if (!check) return { kind: 'answer', answer: status, view: statusView, notes };
-  const answer = await orUndefined(context.request({ method: 'GET', path: checkPath }), 'key-refused', 'forbidden');
-  const valid = answer !== undefined;
-  return { kind: 'answer', answer: { ...status, valid }, view: statusView, notes, exitCode: valid ? 0 : 4 };
+  if (service === undefined || service.apiKey === null) throw reportNoKey(found, service?.keyProblem);
+  const notes = service.keyStore === 'file' ? [`The settings are in ${(await context.store()).path}.`] : [];
+  if (!check) return { kind: 'answer', answer: found, view: statusView, notes };
+  const accepted = await orUndefined(context.request({ method: 'GET', path: checkPath }), 'key-refused', 'forbidden');
+  const valid = accepted !== undefined;
+  return { kind: 'answer', answer: { ...found, valid }, view: statusView, notes, exitCode: valid ? 0 : 4 };
 }
 
-function keyMissing(status: AuthStatus, service: Service | undefined): SotraError {
-  const login =
-    status.context === null
-      ? 'sotra auth login --context <name>'
-      : command`sotra auth login --context ${status.context}`;
-  if (service === undefined)
+function reportNoKey(details: AuthStatus, keyProblem: string | undefined): SotraError {
+  const { context, baseUrl } = details;
+  const login = context === null ? 'sotra auth login --context <name>' : command`sotra auth login --context ${context}`;
+  if (baseUrl === null)
     return new SotraError('key-missing', 'no service is configured, so there is no API key', {
       hint: `Choose a service and store its key: ${login} --base-url https://...`,
-      details: status,
+      details,
     });
-  const bound = service.keyRefusedFor === undefined ? '' : `; the stored one was saved for ${service.keyRefusedFor}`;
-  return new SotraError('key-missing', `no API key for ${status.baseUrl}${bound}`, {
-    hint: `Store one with ${login}, or set SOTRA_API_KEY.`,
-    details: status,
-  });
+  return new SotraError(
+    'key-missing',
+    `no API key for ${baseUrl}${keyProblem === undefined ? '' : `; ${keyProblem}`}`,
+    {
+      hint: `Store one with ${login}, or set SOTRA_API_KEY.`,
+      details,
+    },
+  );
 }
 
+/** What is asked to see whether a service answers and accepts the key. */
 export const checkPath = '/v2/leaderboard?limit=1';

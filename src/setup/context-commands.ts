@@ -5,6 +5,7 @@ import { checkWireNames, type InputOf, local } from '../contract/endpoint.ts';
 import { toSotraError, usageError } from '../errors.ts';
 import { readNatsAddress } from '../inbox/nats/address.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
+import { defined } from '../model/json.ts';
 import { command } from '../model/shell.ts';
 import { column, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
@@ -13,12 +14,13 @@ import {
   chosenContext,
   contextNames,
   findContext,
-  keyOriginOf,
   lastFour,
   layouts,
-  originOf,
   presets,
   readEnv,
+  readKeyOrigin,
+  readOrigin,
+  resolveService,
   type StoredContext,
   type StoredSettings,
 } from './settings.ts';
@@ -38,13 +40,9 @@ export function checkName(text: string): string {
   throw usageError(`context ${text}: a context's name ${nameRule}`);
 }
 
-/** The name of the context in use: flag, environment, the current one. */
-export function chosenName({ options, world }: Context, stored: StoredSettings): string | undefined {
-  return chosenContext(options, world.env, stored);
-}
-
-function showContext(which: string, context: Context, stored: StoredSettings): Result {
-  return { kind: 'answer', answer: contextEntry(which, chosenName(context, stored), stored), view: showView };
+function showContext(which: string, { options, world }: Context, stored: StoredSettings): Result {
+  const answer = describeContext(which, chosenContext(options, world.env, stored), stored);
+  return { kind: 'answer', answer, view: showView };
 }
 
 const list = defineCommand({
@@ -60,15 +58,16 @@ const list = defineCommand({
   view: async () => listView,
   run: async (_, context) => {
     const stored = (await context.store()).read();
-    const current = chosenName(context, stored);
-    const contexts = contextNames(stored).map((each) => contextEntry(each, current, stored));
+    const current = chosenContext(context.options, context.world.env, stored);
+    const contexts = contextNames(stored).map((each) => describeContext(each, current, stored));
     return { kind: 'answer', answer: { current: current ?? null, contexts }, view: listView };
   },
 });
 
 const show = defineCommand({
   words: ['context', 'show'],
-  summary: 'Show one context; of its key only the last four characters',
+  summary: 'Show one context as it is in force, and where each value comes from',
+  description: 'Flags and variables override what is stored. Of the key only the last four characters are shown.',
   params: { name: local(nameSchema.optional(), 'name of the context; default: the current one', { positional: true }) },
   examples: [
     { argv: 'context show clicker', says: 'the public deployment' },
@@ -78,11 +77,8 @@ const show = defineCommand({
   exitCodes: [3],
   view: async () => showView,
   run: async ({ name: typed }, context) => {
-    const stored = (await context.store()).read();
-    const which = typed ?? chosenName(context, stored);
-    if (which === undefined)
-      throw usageError('no context is current', 'Choose one: sotra context use clicker (the public deployment).');
-    return showContext(which, context, stored);
+    const answer = describeInForce(typed, context, (await context.store()).read());
+    return { kind: 'answer', answer, view: showView };
   },
 });
 
@@ -166,29 +162,29 @@ const set = defineCommand({
       becameCurrent = now.current === undefined && Object.keys(now.contexts).length === 0;
       return becameCurrent ? useContext(which, next) : next;
     });
-    if (context.options.dryRun) return showPlan(changesOf(which, before, stored, becameCurrent));
+    if (context.options.dryRun) return showPlan(listChanges(which, before, stored, becameCurrent));
     if (becameCurrent) context.note(`${which} is now the current context.`);
     warnOfKey(which, stored, context);
     return showContext(which, context, stored);
   },
 });
 
-function changesOf(which: string, before: StoredContext, stored: StoredSettings, becomesCurrent: boolean) {
+function listChanges(which: string, before: StoredContext, stored: StoredSettings, becomesCurrent: boolean) {
   const after = stored.contexts[which] ?? {};
   const changed = (['baseUrl', 'serviceName', 'layout', 'wire', 'inbox', 'inboxCreds'] as const).filter(
     (key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   );
-  const detailOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value ?? 'none'));
+  const say = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value ?? 'none'));
   return [
-    ...changed.map((key) => ({ action: 'set', what: `${key} of context ${which}`, detail: detailOf(after[key]) })),
+    ...changed.map((key) => ({ action: 'set', what: `${key} of context ${which}`, detail: say(after[key]) })),
     ...(becomesCurrent ? [{ action: 'set', what: 'current context', detail: which }] : []),
   ];
 }
 
 function warnOfKey(which: string, stored: StoredSettings, context: Context): void {
-  const { baseUrl, keySuffix } = contextEntry(which, undefined, stored);
-  const keyOrigin = keyOriginOf(stored.contexts[which] ?? {});
-  const origin = originOf(baseUrl ?? '');
+  const { baseUrl, keySuffix } = describeContext(which, undefined, stored);
+  const keyOrigin = readKeyOrigin(stored.contexts[which] ?? {});
+  const origin = readOrigin(baseUrl ?? '');
   if (keyOrigin === undefined || keyOrigin === origin) return;
   context.warn(
     `the stored key ...${keySuffix} was saved for ${keyOrigin} and is not sent to ${origin}; ` +
@@ -209,7 +205,7 @@ const remove = defineCommand({
     const before = store.read();
     removeContext(which, before);
     const { keyStore, keyOrigin } = before.contexts[which] ?? {};
-    const hasKey = keyOriginOf(before.contexts[which] ?? {}) !== undefined;
+    const hasKey = readKeyOrigin(before.contexts[which] ?? {}) !== undefined;
     const what = `context ${which}${hasKey ? ' and its key' : ''}`;
     if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: store.path }]);
     if (hasKey) await confirm(`remove ${what}`, context);
@@ -226,7 +222,7 @@ const remove = defineCommand({
 
 async function removeKey(which: string, baseUrl: string, { warn }: Context): Promise<void> {
   try {
-    await (await import('./keychain.ts')).deleteKeychain({ context: which, baseUrl });
+    await (await import('./keychain.ts')).deleteKeychain({ name: which, baseUrl });
   } catch (error) {
     warn(`its key stays in the keychain: ${toSotraError(error).message}`);
   }
@@ -284,31 +280,64 @@ function withKeyOrigin(context: StoredContext): StoredContext {
   return { ...context, keyOrigin: new URL(checkBaseUrl(context.baseUrl)).origin };
 }
 
-type ContextEntry = ReturnType<typeof contextEntry>;
+type ContextEntry = ReturnType<typeof describeContext> & { sources?: Readonly<Record<string, string>> };
 
-function contextEntry(name: string, current: string | undefined, stored: StoredSettings) {
-  const context = findContext(name, stored);
-  const keyOrigin = keyOriginOf(context) ?? null;
-  const store = keyOrigin === null ? null : (context.keyStore ?? 'file');
+/** One context as it is stored; without a name one that holds nothing. */
+function describeContext(name: string | undefined, current: string | undefined, stored: StoredSettings) {
+  const context = name === undefined ? {} : findContext(name, stored);
+  const keyOrigin = readKeyOrigin(context) ?? null;
+  const keyStore = keyOrigin === null ? null : (context.keyStore ?? 'file');
   return {
-    name,
-    current: name === current,
-    builtIn: Object.hasOwn(presets, name),
+    name: name ?? null,
+    current: name !== undefined && name === current,
+    builtIn: name !== undefined && Object.hasOwn(presets, name),
     baseUrl: context.baseUrl ?? null,
     serviceName: context.serviceName ?? null,
     layout: context.layout ?? 'five-line',
     wire: context.wire ?? {},
     ...(context.inbox && { inbox: context.inbox }),
     ...(context.inboxCreds && { inboxCreds: context.inboxCreds }),
-    keySuffix: store === 'file' ? lastFour(context.apiKey ?? '') : (context.keySuffix ?? null),
-    store,
+    keySuffix: keyStore === 'file' ? lastFour(context.apiKey ?? '') : (context.keySuffix ?? null),
+    store: keyStore,
     keyOrigin,
   };
 }
 
-function keyText({ keySuffix, store, keyOrigin, baseUrl, name }: ContextEntry): string | null {
+/** What flags, variables and the settings name together, and where each value comes from. Errors: those of `resolveService`. */
+function describeInForce(typed: string | undefined, { options, world }: Context, stored: StoredSettings): ContextEntry {
+  const choice = typed === undefined ? options : { ...options, sandbox: false, context: typed };
+  const service = resolveService(choice, world.env, stored);
+  const { context: name, kind, apiKey, keySource, baseUrl, baseUrlSource } = service;
+  const entry = describeContext(name, chosenContext(options, world.env, stored), stored);
+  const storedIn = (key: keyof StoredContext) =>
+    stored.contexts[name ?? '']?.[key] !== undefined ? 'context' : presets[name ?? '']?.[key] && 'preset';
+  const fromEnv = readEnv(world.env, 'SOTRA_CONTEXT') === undefined ? 'current' : 'SOTRA_CONTEXT';
+  const namedBy = choice.sandbox ? '--sandbox' : choice.context === undefined ? fromEnv : '--context';
+  const sources = defined({
+    name: name && (typed === undefined ? namedBy : 'argument'),
+    baseUrl: baseUrlSource === 'context' ? storedIn('baseUrl') : baseUrlSource,
+    key: keySource ?? undefined,
+    serviceName: storedIn('serviceName'),
+    layout: storedIn('layout') ?? 'default',
+    wire: storedIn('wire'),
+    inbox: storedIn('inbox'),
+  });
+  const key = keySource === 'SOTRA_API_KEY' && { keySuffix: lastFour(apiKey ?? ''), store: null, keyOrigin: null };
+  return { ...entry, ...(kind === 'http' && { baseUrl }), ...key, sources };
+}
+
+function describeSources({ sources }: ContextEntry): string | null {
+  const named = columns.flatMap(({ key, header }) => {
+    const source = sources?.[key];
+    return source === undefined ? [] : [`${header.toLowerCase()}: ${source}`];
+  });
+  return named.join(', ') || null;
+}
+
+function keyText({ keySuffix, store, keyOrigin, baseUrl, name, sources }: ContextEntry): string | null {
+  if (sources?.['key'] === 'SOTRA_API_KEY') return `...${keySuffix}`;
   if (store === null) return name === 'sandbox' ? 'built in' : null;
-  const elsewhere = keyOrigin === originOf(baseUrl ?? '') ? '' : ` for ${keyOrigin} only`;
+  const elsewhere = keyOrigin === readOrigin(baseUrl ?? '') ? '' : ` for ${keyOrigin} only`;
   return `...${keySuffix ?? ''} (${store})${elsewhere}`;
 }
 
@@ -323,6 +352,7 @@ const columns: View<unknown, ContextEntry>['columns'] = [
   column.text('layout', 'Layout', 'form of the signed text', { drop: 3 }),
   column.text('inbox', 'Inbox', 'where webhook commands store deliveries', { drop: 4, cut: 'end' }),
   column.text('wire', 'Wire names', 'parameters that this deployment calls otherwise', wireText, { cut: 'end' }),
+  column.text('sources', 'From', 'where each value comes from, of the context in force', describeSources),
 ];
 
 function wireText({ wire }: ContextEntry): string | null {
@@ -332,7 +362,9 @@ function wireText({ wire }: ContextEntry): string | null {
 const listView: View<{ contexts: ContextEntry[] }, ContextEntry> = {
   layout: 'table',
   rows: ({ contexts }) => contexts,
-  columns: columns.map((column) => (column.key === 'wire' ? { ...column, extra: true } : column)),
+  columns: columns.map((column) =>
+    column.key === 'wire' || column.key === 'sources' ? { ...column, extra: true } : column,
+  ),
 };
 
 const showView = recordView<ContextEntry>(columns);

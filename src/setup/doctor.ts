@@ -6,7 +6,7 @@ import { type NetworkFailure, versionHint } from '../http/failures.ts';
 import { command } from '../model/shell.ts';
 import { column, recordView } from '../output/columns.ts';
 import { checkPath } from './auth.ts';
-import { describeKey, readEnv, type Service, sealedAsks } from './settings.ts';
+import { describeKey, readEnv, type Service } from './settings.ts';
 
 const names = {
   node: ['Node', 'version of Node'],
@@ -91,8 +91,8 @@ async function examine(context: Context): Promise<Check[]> {
   const findings: Record<CheckName, Finding> = {
     node: checkNode(context),
     settings: await checkSettings(context),
-    service: checkService(service, context),
-    key: checkKeyOf(service, online, readEnv(context.world.env, 'SOTRA_PASSWORD_FILE')),
+    service: checkService(service),
+    key: checkApiKey(service, online),
     reach: checkReach(service, online),
     tls: checkTls(service, online, context),
     clock: checkClock(online, context),
@@ -123,45 +123,30 @@ async function checkSettings(context: Context): Promise<Finding> {
   }
 }
 
-function checkService(service: Service | SotraError, { options, world }: Context): Finding {
+function checkService(service: Service | SotraError): Finding {
   if (service instanceof SotraError)
     return service.code === 'no-service'
       ? warning(service.message, 'sotra context use clicker (the public deployment), or --sandbox, or SOTRA_BASE_URL')
       : problem(service.message, service.hint ?? 'see sotra context list');
-  const { baseUrl, context: name, kind } = service;
+  const { baseUrl, baseUrlSource, context: name, kind } = service;
   if (kind === 'sandbox') return ok('the built-in sandbox, inside this command');
-  const from =
-    options.baseUrl !== undefined
-      ? '--base-url'
-      : options.context === undefined && readEnv(world.env, 'SOTRA_BASE_URL') !== undefined
-        ? 'SOTRA_BASE_URL'
-        : `context ${name}`;
+  const found = `${baseUrl}, from ${baseUrlSource === 'context' ? `context ${name}` : baseUrlSource}`;
   const fix = versionHint(baseUrl);
-  return fix === undefined ? ok(`${baseUrl}, from ${from}`) : warning(`${baseUrl}, from ${from}`, fix);
+  return fix === undefined ? ok(found) : warning(found, fix);
 }
 
-function checkKeyOf(
-  service: Service | SotraError,
-  online: ServiceAnswer | undefined,
-  passwordFile: string | undefined,
-): Finding {
+function checkApiKey(service: Service | SotraError, online: ServiceAnswer | undefined): Finding {
   if (service instanceof SotraError) return skipped('there is no service');
-  const { apiKey, keyRefusedFor, context: name, kind } = service;
+  const { apiKey, keyProblem, context: name, kind } = service;
   if (kind === 'sandbox') return ok("the sandbox's own");
   const login = `sotra auth login${name === undefined ? '' : command` --context ${name}`}, or set SOTRA_API_KEY`;
-  if (apiKey === null)
-    return problem(keyRefusedFor === undefined ? 'none' : `none: the stored one is for ${keyRefusedFor} only`, login);
+  if (apiKey === null) return problem(keyProblem === undefined ? 'none' : `none: ${keyProblem}`, login);
   const found = String(describeKey(service));
   const status = online?.status;
   if (status === 401 || status === 403) return problem(`${found}; the service refuses it (HTTP ${status})`, login);
-  const isAccepted = status !== undefined && status < 300;
-  const told = isAccepted ? `${found}; the service accepts it` : found;
-  if (service.keyStore === 'sealed' && passwordFile === undefined) return ok(`${told}. ${sealedAsks}`);
+  const told = status !== undefined && status < 300 ? `${found}; the service accepts it` : found;
   if (service.keyStore !== 'file') return ok(told);
-  return warning(
-    `${told}, unencrypted`,
-    command`sotra auth login --context ${name ?? '<name>'} --store keychain, or --store sealed`,
-  );
+  return warning(`${told}, unencrypted`, command`sotra auth login --context ${name ?? '<name>'} --store keychain`);
 }
 
 interface ServiceAnswer {

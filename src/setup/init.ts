@@ -4,12 +4,11 @@ import { flagsOf } from '../cli/globals.ts';
 import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
-import { usageError } from '../errors.ts';
+import { messageOf, SotraError, usageError } from '../errors.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
 import { command } from '../model/shell.ts';
 import { mayAsk, showPlan } from '../output/confirm.ts';
 import { callFlags, runShown, showLine, typedLine } from '../tool/shown-line.ts';
-import type { World } from '../world.ts';
 import { checkName } from './context-commands.ts';
 import { keyStores, layouts, presets, readEnv, type StoredContext } from './settings.ts';
 
@@ -21,7 +20,6 @@ const params = {
   layout: local(z.enum(layouts).optional(), 'form of that text (default: of the preset, or asked for)'),
   withKey: option.flag('read the API key from stdin'),
   store: local(z.enum(keyStores).optional(), 'where to keep the key, as in auth login'),
-  passwordFile: option.text('file with the password to seal the key with'),
   offline: option.flag('check nothing with the service, and show no board'),
 };
 
@@ -54,10 +52,9 @@ interface ServiceChoice {
   preset: string | undefined;
 }
 
-async function runInit(input: Input, asked: Context): Promise<Result> {
-  const context = { ...asked, world: withPassword(asked.world, input.passwordFile) };
+async function runInit(input: Input, context: Context): Promise<Result> {
   const chosen = await chooseService(input, context);
-  const made = chosen === undefined ? sandboxLines : linesOf(chosen, await askForm(chosen, input, context), context);
+  const made = chosen === undefined ? sandboxLines : planLines(chosen, await askForm(chosen, input, context), context);
   const fromEnv = readEnv(context.world.env, 'SOTRA_BASE_URL');
   const isOther = fromEnv !== undefined && fromEnv !== chosen?.baseUrl;
   if (isOther)
@@ -73,12 +70,12 @@ async function runInit(input: Input, asked: Context): Promise<Result> {
   const ran: { command: string; exitCode: number }[] = [];
   for (const line of lines) {
     await showLine(line, context);
-    const { code } = await runShown(line, context, context.world);
+    const code = await runUntilAccepted(line, input, context);
     ran.push({ command: typedLine(line), exitCode: code });
     if (code !== 0) return { kind: 'none', exitCode: code };
   }
   const { contexts } = (await context.store()).read();
-  const stored = contexts[chosen?.name ?? ''] ?? presetOf(chosen?.name);
+  const stored = contexts[chosen?.name ?? ''] ?? findPreset(chosen?.name);
   if (context.options.format !== 'json') {
     if (stored.serviceName === undefined)
       context.note(
@@ -92,12 +89,19 @@ async function runInit(input: Input, asked: Context): Promise<Result> {
   return { kind: 'answer', answer };
 }
 
-/** A world where the file's password opens the key, too. */
-function withPassword(world: World, file: string | undefined): World {
-  return file === undefined ? world : { ...world, env: { ...world.env, SOTRA_PASSWORD_FILE: file } };
+/** The exit code of a line; a typed key that the service refuses is asked for again. Errors: those of the line. */
+async function runUntilAccepted(line: readonly string[], { withKey }: Input, context: Context): Promise<number> {
+  const isTyped = line[0] === 'auth' && !withKey && mayAsk(context);
+  for (;;)
+    try {
+      return (await runShown(line, context, context.world)).code;
+    } catch (error) {
+      if (!isTyped || !(error instanceof SotraError) || error.code !== 'key-refused') throw error;
+      await context.world.io.err.write(`${error.message}\n`);
+    }
 }
 
-function presetOf(name = 'sandbox'): StoredContext {
+function findPreset(name = 'sandbox'): StoredContext {
   return presets[name] ?? {};
 }
 
@@ -105,20 +109,15 @@ const board = ['leaderboard', 'list', '--limit', '5'];
 const sandboxLines = [['context', 'use', 'sandbox']];
 
 /** What stores the choice; the key comes first, so that nothing is stored where the service refuses it. */
-function linesOf({ name, baseUrl, preset }: ServiceChoice, input: Input, { world }: Context): string[][] {
-  const { withKey, store, passwordFile, offline, serviceName, layout } = input;
-  const login = flagsOf({
-    '--with-key': withKey,
-    '--offline': offline,
-    '--store': store,
-    '--password-file': passwordFile,
-  });
+function planLines({ name, baseUrl, preset }: ServiceChoice, input: Input, { world }: Context): string[][] {
+  const { withKey, store, offline, serviceName, layout } = input;
+  const login = flagsOf({ '--with-key': withKey, '--offline': offline, '--store': store });
   const form = flagsOf({
     '--preset': preset === name ? undefined : preset,
     '--service-name': serviceName,
     '--layout': layout,
   });
-  const place = ['--context', name, ...(presetOf(preset).baseUrl === baseUrl ? [] : ['--base-url', baseUrl])];
+  const place = ['--context', name, ...(findPreset(preset).baseUrl === baseUrl ? [] : ['--base-url', baseUrl])];
   const hasKey = readEnv(world.env, 'SOTRA_API_KEY') !== undefined && !withKey;
   return [
     ...(hasKey ? [] : [['auth', 'login', ...place, ...login]]),
@@ -132,12 +131,12 @@ async function chooseService({ preset }: Input, context: Context): Promise<Servi
   const { sandbox, baseUrl: typed, context: name } = context.options;
   const { SOTRA_BASE_URL: fromEnv } = context.world.env;
   if (sandbox) return undefined;
-  const named = typed ?? presetOf(preset ?? 'none').baseUrl ?? (fromEnv || undefined);
+  const named = typed ?? findPreset(preset ?? 'none').baseUrl ?? (fromEnv || undefined);
   const baseUrl = named ?? (await askService(context));
   if (baseUrl === undefined) return undefined;
   const checked = checkBaseUrl(baseUrl);
   const known = preset ?? presetNames.find((each) => presets[each]?.baseUrl === checked);
-  const usual = known !== undefined && presets[known]?.baseUrl === checked ? known : nameOf(checked);
+  const usual = known !== undefined && presets[known]?.baseUrl === checked ? known : suggestName(checked);
   return { name: checkName(name ?? usual), baseUrl: checked, preset: known };
 }
 
@@ -146,21 +145,35 @@ async function askService(context: Context): Promise<string | undefined> {
   if (!mayAsk(context))
     throw usageError(
       'nothing says which service, and nobody can be asked',
-      'Name it: sotra init --sandbox, or sotra init --base-url https://... --with-key --store file < key.txt.',
+      'Name it: sotra init --sandbox, or sotra init --base-url https://... --with-key < key.txt.',
     );
   const services = presetNames.map((name) => `${name}, at ${presets[name]?.baseUrl}`);
   const choices = ['the built-in sandbox: offline, without a key', ...services, 'another service'];
   await world.io.err.write(`${choices.map((choice, index) => `  ${index + 1}  ${choice}`).join('\n')}\n`);
-  const answer = (await world.io.ask(`Which? [1-${choices.length}, default 1] `, { hidden: false })).trim();
-  const picked = answer === '' ? 1 : Number(answer);
-  if (!(picked >= 1 && picked <= choices.length)) throw usageError(`'${answer}' is not one of 1 to ${choices.length}`);
+  const picked = await askUntil(`Which? [1-${choices.length}, default 1] `, context, (answer) => {
+    const number = answer === '' ? 1 : Number(answer);
+    if (choices[number - 1] !== undefined) return number;
+    throw usageError(`'${answer}' is not one of 1 to ${choices.length}`);
+  });
   if (picked === 1) return undefined;
   if (picked < choices.length) return presets[presetNames[picked - 2] ?? '']?.baseUrl;
-  return (await world.io.ask('Its address (https://...): ', { hidden: false })).trim();
+  return askUntil('Its address (https://...): ', context, checkBaseUrl);
+}
+
+/** What `read` makes of an answer; asked again until it takes one. Errors: those of the question. */
+async function askUntil<T>(question: string, { world: { io } }: Context, read: (answer: string) => T): Promise<T> {
+  for (;;) {
+    const answer = (await io.ask(question, { hidden: false })).trim();
+    try {
+      return read(answer);
+    } catch (error) {
+      await io.err.write(`${messageOf(error)}\n`);
+    }
+  }
 }
 
 /** `https://api.example.com` as `example`. */
-function nameOf(baseUrl: string): string {
+function suggestName(baseUrl: string): string {
   const { hostname } = new URL(baseUrl);
   const labels = hostname.split('.').slice(0, -1);
   return /^[\d.]+$|^\[|^localhost$/.test(hostname) ? 'local' : (labels.at(-1) ?? hostname);
@@ -169,15 +182,17 @@ function nameOf(baseUrl: string): string {
 /** How comments are signed, where a question has to tell: neither a flag, nor the preset, nor what is stored says it. */
 async function askForm({ name, preset }: ServiceChoice, input: Input, context: Context): Promise<Input> {
   const stored = (await context.store()).read().contexts[name];
-  const known = input.serviceName ?? presetOf(preset ?? 'none').serviceName ?? stored?.serviceName;
+  const known = input.serviceName ?? findPreset(preset ?? 'none').serviceName ?? stored?.serviceName;
   if (known !== undefined || !mayAsk(context)) return input;
-  const ask = async (question: string) => (await context.world.io.ask(question, { hidden: false })).trim();
-  const serviceName = await ask('Name of the service in signed comments (Enter: later): ');
+  const serviceName = await askUntil('Name of the service in signed comments (Enter: later): ', context, String);
   if (serviceName === '') return input;
-  const answer =
-    input.layout ?? (await ask(`Layout of the signed text, ${layouts.join(' or ')} (Enter: ${layouts[0]}): `));
-  const layout = layouts.find((each) => each === answer);
-  if (layout === undefined && answer !== '')
-    throw usageError(`'${answer}' is not a layout`, `Type ${layouts.join(' or ')}.`);
+  const question = `Layout of the signed text, ${layouts.join(' or ')} (Enter: ${layouts[0]}): `;
+  const layout =
+    input.layout ??
+    (await askUntil(question, context, (answer) => {
+      const found = answer === '' ? layouts[0] : layouts.find((each) => each === answer);
+      if (found !== undefined) return found;
+      throw usageError(`'${answer}' is not a layout: type ${layouts.join(' or ')}`);
+    }));
   return { ...input, serviceName, layout };
 }

@@ -1,6 +1,6 @@
 import { messageOf, SotraError } from '../errors.ts';
 import { command } from '../model/shell.ts';
-import { originOf } from './settings.ts';
+import { readOrigin } from './settings.ts';
 
 /** The part of @napi-rs/keyring in use; the package is optional, so its types may be absent. */
 interface Keyring {
@@ -15,8 +15,9 @@ const keychainService = 'sotra';
 // Not a literal, so that compilers and bundlers leave the optional package alone.
 const keyringPackage: string = '@napi-rs/keyring';
 
-export interface KeychainPlace {
-  context: string | undefined;
+/** Of which context, and for the origin of which address. */
+interface KeychainPlace {
+  name: string;
   baseUrl: string;
 }
 
@@ -24,15 +25,14 @@ export interface KeychainPlace {
 export async function readKeychain(place: KeychainPlace): Promise<string> {
   const key = await withEntry('read', place, (entry) => entry.getPassword());
   if (typeof key === 'string' && key !== '') return key;
-  throw new SotraError('config', `the keychain holds no key for context ${place.context ?? '<name>'}`, {
-    hint: command`Store it again with sotra auth login --context ${place.context ?? '<name>'}, or set SOTRA_API_KEY.`,
+  throw new SotraError('config', `the keychain holds no key for context ${place.name}`, {
+    hint: command`Store it again with sotra auth login --context ${place.name}, or set SOTRA_API_KEY.`,
   });
 }
 
 /** Why the keychain of this machine cannot be used; `undefined` where it can. */
 export async function keychainProblem(place: KeychainPlace): Promise<string | undefined> {
-  const read = withEntry('read', place, (entry) => entry.getPassword());
-  return read.then(() => undefined, messageOf);
+  return withEntry('read', place, (entry) => entry.getPassword()).then(() => undefined, messageOf);
 }
 
 /** Stores a key and reads it back: some keychains accept what they do not keep. Errors: `config`. */
@@ -55,17 +55,17 @@ export async function deleteKeychain(place: KeychainPlace): Promise<void> {
 
 async function withEntry<T>(
   what: 'read' | 'write' | 'delete',
-  { context = '', baseUrl }: KeychainPlace,
+  { name, baseUrl }: KeychainPlace,
   act: (entry: InstanceType<Keyring['Entry']>) => T,
 ): Promise<T> {
   const { Entry } = await loadKeyring();
   try {
     // Without it, Linux falls back to the keys of the kernel, which the next start of the machine forgets.
     const durable = { linux: { store: 'secret-service' } } as const;
-    return act(new Entry(keychainService, `${context}@${originOf(baseUrl) ?? baseUrl}`, durable));
+    return act(new Entry(keychainService, `${name}@${readOrigin(baseUrl) ?? baseUrl}`, durable));
   } catch (cause) {
     throw new SotraError('config', `cannot ${what} the key in the keychain: ${messageOf(cause)}`, {
-      hint: 'Unlock the keychain, keep the key with sotra auth login --store sealed or --store file, or set SOTRA_API_KEY.',
+      hint: 'Unlock the keychain, keep the key in a file with sotra auth login --store file, or set SOTRA_API_KEY.',
       cause,
     });
   }
@@ -79,7 +79,7 @@ async function loadKeyring(): Promise<Keyring> {
       'config',
       `the keychain needs the package ${keyringPackage}, which is not installed or does not load here`,
       {
-        hint: `Install it beside sotra (npm install --global ${keyringPackage}), or keep the key with --store sealed or --store file.`,
+        hint: `Install it beside sotra (npm install --global ${keyringPackage}), or keep the key in a file with --store file.`,
         cause,
       },
     );

@@ -7,18 +7,17 @@ import type { Env } from '../world.ts';
 export const layouts = ['five-line', 'blank-line'] as const;
 type Layout = (typeof layouts)[number];
 
-export const keyStores = ['keychain', 'sealed', 'file'] as const;
+export const keyStores = ['keychain', 'file'] as const;
 export type KeyStore = (typeof keyStores)[number];
 
 export interface StoredContext {
   baseUrl?: string;
   apiKey?: string;
-  /** Default: `file`, if there is a key. */
-  keyStore?: KeyStore;
+  /** Default: `file`, if there is a key. Older versions also kept keys `sealed` with a password, in `sealedKey`. */
+  keyStore?: KeyStore | 'sealed';
+  sealedKey?: string;
   /** The origin the key was stored for; default: that of `baseUrl`. */
   keyOrigin?: string;
-  /** A key that a password opens (`sealApiKey`). */
-  sealedKey?: string;
   /** The last four characters of a key that is not in `apiKey`. */
   keySuffix?: string;
   serviceName?: string;
@@ -42,14 +41,15 @@ export interface Service {
   context: string | undefined;
   kind: 'http' | 'sandbox';
   baseUrl: string;
+  baseUrlSource: '--base-url' | 'SOTRA_BASE_URL' | 'context' | 'sandbox';
   apiKey: string | null;
   keySource: 'SOTRA_API_KEY' | 'context' | 'sandbox' | null;
-  /** A key that is not kept in a `file` is not in `apiKey` until it is fetched. */
+  /** A key in the keychain is not in `apiKey` until it is fetched. */
   keyStore: KeyStore | null;
   /** The base URL is not on the context's origin. */
   isElsewhere: boolean;
-  /** The origin a stored key is for, when that is not this service's: it is not sent. */
-  keyRefusedFor: string | undefined;
+  /** Why a stored key is not used, to go on with after a semicolon. */
+  keyProblem: string | undefined;
   serviceName: string | undefined;
   layout: Layout;
   wire: WireNames;
@@ -60,12 +60,8 @@ export function lastFour(key: string): string {
   return key.length < 8 ? '' : key.slice(-4);
 }
 
-/** To be told of a sealed key. */
-export const sealedAsks = 'Each command asks for its password, unless SOTRA_PASSWORD_FILE names a file with it.';
-
-export const keyPlaces: Record<KeyStore, string> = {
+const keyPlaces: Record<KeyStore, string> = {
   keychain: 'in the keychain',
-  sealed: 'in the settings file, sealed with a password',
   file: 'in the settings file',
 };
 
@@ -106,7 +102,7 @@ interface Choice {
  * for. Errors: `no-service`, `insecure-url`, `usage` for an unknown context or a malformed URL.
  */
 export function resolveService(choice: Choice, env: Env, stored: StoredSettings): Service {
-  const typedUrl = chosenUrl(choice, env);
+  const typedUrl = chooseUrl(choice, env);
   const name = chosenContext(choice, env, stored);
   const context = name === undefined ? {} : findContext(name, stored);
   const common = {
@@ -118,14 +114,18 @@ export function resolveService(choice: Choice, env: Env, stored: StoredSettings)
   if (name === 'sandbox' && typedUrl === undefined && context.baseUrl === undefined) {
     const fromEnv = readEnv(env, 'SOTRA_API_KEY');
     const apiKey = fromEnv?.startsWith('sandbox-key-') ? fromEnv : sandboxKey;
-    const key = { apiKey, keySource: 'sandbox', keyStore: null, keyRefusedFor: undefined } as const;
-    return { ...common, kind: 'sandbox', baseUrl: sandboxBaseUrl, isElsewhere: false, ...key };
+    const key = { apiKey, keySource: 'sandbox', keyStore: null, keyProblem: undefined } as const;
+    const address = { baseUrl: sandboxBaseUrl, baseUrlSource: 'sandbox', isElsewhere: false } as const;
+    return { ...common, kind: 'sandbox', ...address, ...key };
   }
   const baseUrl = typedUrl ?? context.baseUrl;
   if (baseUrl === undefined) throw noService(name);
   const address = checkBaseUrl(baseUrl);
-  const isElsewhere = originOf(context.baseUrl ?? '') !== originOf(address);
-  return { ...common, kind: 'http', baseUrl: address, isElsewhere, ...keyFor(address, context, env) };
+  const isElsewhere = readOrigin(context.baseUrl ?? '') !== readOrigin(address);
+  const baseUrlSource =
+    choice.baseUrl !== undefined ? '--base-url' : typedUrl === undefined ? 'context' : 'SOTRA_BASE_URL';
+  const key = chooseKey(address, context, env);
+  return { ...common, kind: 'http', baseUrl: address, baseUrlSource, isElsewhere, ...key };
 }
 
 /** The name of the context in use: flag, environment, the current one. */
@@ -137,12 +137,7 @@ export function chosenContext(
   return sandbox ? 'sandbox' : (context ?? readEnv(env, 'SOTRA_CONTEXT') ?? stored.current);
 }
 
-/** Whether a flag or the environment names a context. */
-function namesContext(choice: Pick<Choice, 'sandbox' | 'context'>, env: Env): boolean {
-  return chosenContext(choice, env, { contexts: {} }) !== undefined;
-}
-
-function chosenUrl({ sandbox, context, baseUrl }: Choice, env: Env): string | undefined {
+function chooseUrl({ sandbox, context, baseUrl }: Choice, env: Env): string | undefined {
   return baseUrl ?? (sandbox || context !== undefined ? undefined : readEnv(env, 'SOTRA_BASE_URL'));
 }
 
@@ -150,7 +145,8 @@ function chosenUrl({ sandbox, context, baseUrl }: Choice, env: Env): string | un
 export function needsNoStore(choice: Choice, env: Env): boolean {
   if (choice.sandbox) return true;
   const hasKey = readEnv(env, 'SOTRA_API_KEY') !== undefined;
-  return hasKey && chosenUrl(choice, env) !== undefined && !namesContext(choice, env);
+  const namesContext = chosenContext(choice, env, { contexts: {} }) !== undefined;
+  return hasKey && !namesContext && chooseUrl(choice, env) !== undefined;
 }
 
 /** A stored context over the preset of its name. Errors: `usage` for an unknown name. */
@@ -170,28 +166,31 @@ export function contextNames(stored: StoredSettings): string[] {
 }
 
 /** The only origin that a context's stored key may be sent to; `undefined` without a key. */
-export function keyOriginOf(context: StoredContext): string | undefined {
+export function readKeyOrigin(context: StoredContext): string | undefined {
   const isElsewhere = context.keyStore === 'keychain' || context.sealedKey !== undefined;
   if (context.apiKey === undefined && !isElsewhere) return undefined;
-  return context.keyOrigin ?? originOf(context.baseUrl ?? '');
+  return context.keyOrigin ?? readOrigin(context.baseUrl ?? '');
 }
 
-export function originOf(address: string): string | undefined {
+export function readOrigin(address: string): string | undefined {
   return URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
-type Key = Pick<Service, 'apiKey' | 'keySource' | 'keyStore' | 'keyRefusedFor'>;
+type Key = Pick<Service, 'apiKey' | 'keySource' | 'keyStore' | 'keyProblem'>;
 
-function keyFor(baseUrl: string, context: StoredContext, env: Env): Key {
-  const none: Key = { apiKey: null, keySource: null, keyStore: null, keyRefusedFor: undefined };
+function chooseKey(baseUrl: string, context: StoredContext, env: Env): Key {
+  const none: Key = { apiKey: null, keySource: null, keyStore: null, keyProblem: undefined };
   const fromEnv = readEnv(env, 'SOTRA_API_KEY');
   if (fromEnv !== undefined) return { ...none, apiKey: checkKey(fromEnv), keySource: 'SOTRA_API_KEY' };
-  const origin = keyOriginOf(context);
+  const origin = readKeyOrigin(context);
   if (origin === undefined) return none;
-  if (origin !== originOf(baseUrl)) return { ...none, keyRefusedFor: origin };
+  if (origin !== readOrigin(baseUrl))
+    return { ...none, keyProblem: `the stored one was saved for ${origin} and is not sent elsewhere` };
   const { keyStore = 'file' } = context;
-  if (keyStore !== 'file') return { ...none, keySource: 'context', keyStore };
-  return { ...none, apiKey: checkKey(context.apiKey ?? ''), keySource: 'context', keyStore: 'file' };
+  if (keyStore === 'sealed')
+    return { ...none, keyProblem: 'the stored one is sealed with a password, which this version does not open' };
+  const apiKey = keyStore === 'file' ? checkKey(context.apiKey ?? '') : null;
+  return { ...none, apiKey, keySource: 'context', keyStore };
 }
 
 function noService(name: string | undefined): SotraError {

@@ -132,7 +132,7 @@ function checkContext(where: string, context: unknown): void {
   checkTexts(`${where}.wire`, wire);
   checkTexts(where, others);
   checkChoice(`${where}.layout`, others['layout'], layouts);
-  checkChoice(`${where}.keyStore`, others['keyStore'], keyStores);
+  checkChoice(`${where}.keyStore`, others['keyStore'], [...keyStores, 'sealed']);
 }
 
 function checkTexts(where: string, value: unknown): void {

@@ -83,7 +83,8 @@ const refused: readonly [argv: string, options: object, message: string][] = [
     'context own is for https://own.example.com, not',
   ],
   ['auth login --context a/b --base-url https://other.example.com', {}, "context a/b: a context's name must begin"],
-  ['auth login --context own --store vault', {}, '--store vault: must be one of keychain, sealed, file'],
+  ['auth login --context own --store sealed', {}, '--store sealed: must be one of keychain, file'],
+  ['auth login --context own --store vault', {}, '--store vault: must be one of keychain, file'],
 ];
 
 test.each(refused)('refused: %s %j', async (argv, options, message) => {
@@ -194,51 +195,38 @@ test('where the keychain cannot be used nothing is stored elsewhere instead', as
   expect(text()).not.toContain(key);
 });
 
-test('without a keychain a script has to say where the key is kept, and nothing is sent or stored before', async () => {
-  const service = await answering({ traders: [] });
-  const { env, text } = folder({ contexts: { c: { baseUrl: service.url } } });
-  const { code, err } = await run('auth login --context c --with-key', { env, stdin: key });
-  expect([code, err]).toEqual([2, expect.stringContaining('--store is needed to say where to keep the key')]);
-  expect(err).toContain('Add --store sealed --password-file <file>, or --store file (unencrypted, mode 0600)');
-  expect([service.requests, text()]).toEqual([[], expect.not.stringContaining('key')]);
-  const useless = await run('auth login --context c --store file --password-file p', { env, answers: [key] });
-  expect([useless.code, useless.err]).toEqual([2, expect.stringContaining('--password-file: the key is kept in the')]);
+test('a key that an older version sealed with a password is named, and a new login takes its place', async () => {
+  const sealedKey =
+    'scrypt:131072:8:1:c2FsdHNhbHRzYWx0c2FsdA:aXZpdml2aXZpdml2:c2VhbGVkc2VhbGVkc2VhbGVkc2VhbGVkc2VhbGVk';
+  const own = 'https://own.example.com';
+  const c = { baseUrl: own, keyStore: 'sealed', keyOrigin: own, keySuffix: 'abcd', sealedKey };
+  const { env, text } = folder({ current: 'c', contexts: { c } });
+  for (const argv of ['leaderboard list', 'auth status']) {
+    const { code, err } = await run(argv, { env });
+    expect([code, err]).toEqual([
+      4,
+      expect.stringContaining('sealed with a password, which this version does not open'),
+    ]);
+    expect(err).toContain('sotra auth login --context c');
+  }
+  expect((await run('context show', { env, tty: 100 })).out).toContain('...abcd (sealed)');
+  expect((await run('auth login --with-key --offline', { env, stdin: 'a-newer-key-5678' })).code).toBe(0);
+  expect(JSON.parse(text()).contexts.c).toEqual({
+    baseUrl: own,
+    apiKey: 'a-newer-key-5678',
+    keyStore: 'file',
+    keyOrigin: own,
+  });
 });
 
-test('without a keychain a terminal is asked, and a sealed key is in the file for the password alone', async () => {
-  const service = await answering({ traders: [] });
-  const { env, text, file } = folder({ contexts: { c: { baseUrl: service.url } } });
-  const login = await run('auth login --context c', { env, answers: [key, 's', 'tulip', 'tulip'] });
-  expect([login.code, login.err]).toEqual([0, expect.stringContaining('unencrypted in a (f)ile of yours? [s/f]')]);
-  const asks = 'Each command asks for its password, unless SOTRA_PASSWORD_FILE names a file with it.';
-  expect(login.err).toContain(asks);
-  expect((await run('doctor --context c', { env, answers: ['tulip'] })).out).toContain(asks);
-  expect(text()).not.toContain(key);
-  expect(text()).toContain('"sealedKey": "scrypt:4:8:1:');
-  const board = 'leaderboard list --context c --json';
-  expect((await run(board, { env, answers: ['daisy', 'tulip'] })).err).toContain('That password does not open it.');
-  expect(service.requests.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
-  const password = join(file, '..', 'password');
-  writeFileSync(password, 'tulip\n', { mode: 0o600 });
-  const named = { env: { ...env, SOTRA_PASSWORD_FILE: password } };
-  expect((await run(board, named)).code).toBe(0);
-  expect((await run('doctor --context c', named)).out).not.toContain(asks);
-  const alone = await run(board, { env });
-  expect([alone.code, alone.err]).toEqual([2, expect.stringContaining('the API key of context c needs a password')]);
-  writeFileSync(file, text().replace(service.url, 'https://elsewhere.example'));
-  const moved = await run('auth status --context c', { env: { ...env, SOTRA_PASSWORD_FILE: password } });
-  expect([moved.code, moved.err]).toEqual([4, expect.stringContaining('the stored one was saved for')]);
-  expect((await run('auth logout --context c', { env })).code).toBe(0);
-  expect(text()).not.toContain('sealedKey');
-});
-
-test('a damaged sealed key is named, and its fix', async () => {
-  const sealedKey = 'scrypt:5:8:1:a:b:c';
-  const c = { baseUrl: 'https://own.example.com', keyStore: 'sealed', keyOrigin: 'https://own.example.com', sealedKey };
-  const { env } = folder({ contexts: { c } });
-  const { code, err } = await run('leaderboard list --context c', { env, answers: [] });
-  expect([code, err]).toEqual([3, expect.stringContaining('sotra auth login --context c --store sealed')]);
-});
+test.each(['auth login --context c', 'init --preset clicker'])(
+  '%s --password-file says what to type now',
+  async (argv) => {
+    const { code, err } = await run(`${argv} --password-file p`);
+    expect([code, err]).toEqual([2, expect.stringContaining('--password-file was removed')]);
+    expect(err).toContain('Omit it: the key is kept in the keychain, or as it is in a file of mode 0600.');
+  },
+);
 
 test('--dry-run shows the check without asking for a key, and stores nothing', async () => {
   const { env, text } = folder({ contexts: { c: { baseUrl: 'https://own.example.com' } } });
@@ -249,8 +237,9 @@ test('--dry-run shows the check without asking for a key, and stores nothing', a
   expect(text()).not.toContain('apiKey');
 });
 
-/** The built program with a keychain beside it that keeps its keys in a file; the real one needs a session of a desktop. */
-function programWithKeychain(): {
+/** The built program with a keychain beside it that keeps its keys in a file, or fails; the real one needs a session of a desktop. */
+function programWithKeychain(failure?: string): {
+  folder: string;
   sotra: (argv: string, stdin?: string) => { code: number | null; out: string; err: string };
   kept: () => unknown;
 } {
@@ -269,7 +258,7 @@ function programWithKeychain(): {
     const write = (keys) => fs.writeFileSync(${JSON.stringify(file)}, JSON.stringify(keys));
     exports.Entry = class {
       constructor(service, account) { this.name = service + ' ' + account; }
-      getPassword() { return read()[this.name] ?? null; }
+      getPassword() { ${failure === undefined ? '' : `throw new Error('${failure}');`} return read()[this.name] ?? null; }
       setPassword(key) { write({ ...read(), [this.name]: key }); }
       deletePassword() { const keys = read(); delete keys[this.name]; write(keys); return true; }
     };`,
@@ -284,7 +273,7 @@ function programWithKeychain(): {
     );
     return { code: status, out: stdout, err: stderr };
   };
-  return { sotra, kept: () => JSON.parse(readFileSync(file, 'utf8')) };
+  return { folder, sotra, kept: () => JSON.parse(readFileSync(file, 'utf8')) };
 }
 
 test('a key in the keychain is not in the file, stays there when it is replaced, and moves only when asked', () => {
@@ -301,6 +290,26 @@ test('a key in the keychain is not in the file, stays there when it is replaced,
   expect(moved.err).toContain('The key ...5678 for https://own.example.com is removed from the keychain.');
   expect(kept()).toEqual({});
   expect(JSON.parse(sotra('auth status --json').out)).toMatchObject({ store: 'file', keySuffix: 'abcd' });
+});
+
+test('where no keychain can be used the key is kept in the settings file, and login, status and doctor say so plainly', () => {
+  const { sotra, folder, kept } = programWithKeychain('no session of a desktop');
+  const login = sotra('auth login --context c --with-key --offline --base-url https://own.example.com', key);
+  expect(login.err).toContain('No keychain is used: cannot read the key in the keychain: no session of a desktop.\n');
+  const file = join(folder, 'config.json');
+  expect(login.err).toContain(
+    `The key is stored in ${file}, unencrypted and for you alone (mode 0600), for https://own.example.com, unchecked.`,
+  );
+  expect([login.code, statSync(file).mode & 0o777, kept()]).toEqual([0, 0o600, {}]);
+  expect(readFileSync(file, 'utf8')).toContain(`"apiKey": "${key}"`);
+  expect(JSON.parse(sotra('auth status --json').out)).toMatchObject({ store: 'file', keySuffix: 'abcd' });
+  const status = sotra('auth status --format table');
+  expect(status.out).toContain('the settings file, unencrypted (mode 0600)');
+  const second = sotra(
+    'auth login --context d --with-key --offline --base-url https://own.example.com --store keychain',
+    key,
+  );
+  expect([second.code, second.err]).toEqual([3, expect.stringContaining('--store file')]);
 });
 
 const hasScript = spawnSync('script', ['--version']).status === 0;

@@ -113,7 +113,7 @@ const refused: readonly [argv: string[], message: string][] = [
     '--wire *.limit: "a&b=c" is not a name (letters, digits, and . _ - [ ])',
   ],
   [['use', 'nowhere'], 'context nowhere does not exist'],
-  [['show'], 'no context is current'],
+  [['show'], 'no service is configured'],
   [['remove', 'nowhere'], 'context nowhere does not exist'],
   [['remove', 'clicker'], 'context clicker is built in and has nothing stored'],
 ];
@@ -147,4 +147,31 @@ test('SOTRA_CONTEXT goes before the current context, and context use says so', a
   expect(JSON.parse((await run('context show --json', { env: withEnv })).out).name).toBe('b');
   const { err } = await run('context use a', { env: withEnv });
   expect(err).toContain('warning: SOTRA_CONTEXT=b is set and overrides it');
+});
+
+test('context show says what is in force, and where each value comes from', async () => {
+  const contexts = { a: { baseUrl: 'https://a.example.com', apiKey: 'key-of-a-1234', serviceName: 'A' } };
+  const { env } = settings({ current: 'a', contexts });
+  const show = async (argv: string, more: Record<string, string> = {}) =>
+    JSON.parse((await run(`context show ${argv} --json`, { env: { ...env, ...more } })).out);
+  expect(await show('')).toMatchObject({
+    name: 'a',
+    baseUrl: 'https://a.example.com',
+    keySuffix: '1234',
+    sources: { name: 'current', baseUrl: 'context', key: 'context', serviceName: 'context', layout: 'default' },
+  });
+  const over = { SOTRA_BASE_URL: 'https://b.example.com', SOTRA_API_KEY: 'key-of-b-5678' };
+  expect(await show('', over)).toMatchObject({
+    ...{ name: 'a', baseUrl: 'https://b.example.com', keySuffix: '5678', store: null, serviceName: 'A' },
+    sources: { name: 'current', baseUrl: 'SOTRA_BASE_URL', key: 'SOTRA_API_KEY' },
+  });
+  expect(await show('clicker', over)).toMatchObject({
+    baseUrl: 'https://api.clicker.xyz',
+    sources: { name: 'argument', baseUrl: 'preset', key: 'SOTRA_API_KEY', layout: 'preset' },
+  });
+  expect((await show('--context clicker')).sources).toMatchObject({ name: '--context' });
+  expect((await show('', { SOTRA_CONTEXT: 'clicker' })).sources).toMatchObject({ name: 'SOTRA_CONTEXT' });
+  const alone = await run('context show', { env: { SOTRA_BASE_URL: 'https://b.example.com' } });
+  expect(alone.out).toContain('baseUrl\thttps://b.example.com\n');
+  expect(alone.out).toContain('sources\tbase url: SOTRA_BASE_URL, layout: default\n');
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
@@ -47,13 +47,10 @@ test('init asks for service, address, key and how comments are signed, and shows
   expect([again.code, settings().contexts.local.serviceName]).toEqual([0, 'Own']);
 });
 
-test('init asks how comments are signed and posts nothing to find out; another layout is refused before anything is stored', async () => {
+test('init asks how comments are signed and posts nothing to find out', async () => {
   const { env, settings } = place();
   const service = await answering({ traders: [] });
   const line = `init --base-url ${service.url} --store file`;
-  const wrong = await run(line, { env, tty: 100, answers: ['Own', 'three-line'] });
-  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("'three-line' is not a layout")]);
-  expect(settings).toThrow('ENOENT');
   const later = await run(line, { env, tty: 100, answers: ['', 'some-key-1234'] });
   expect([later.code, later.err]).toEqual([
     0,
@@ -94,8 +91,19 @@ test('init stores nothing where the service refuses the key, and names what is m
     2,
     expect.stringContaining('sotra init --sandbox, or sotra init --base-url'),
   ]);
-  const wrong = await run('init', { env, answers: ['7'] });
-  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("'7' is not one of 1 to 3")]);
+});
+
+test('init asks again after a wrong answer: the service, its address, the layout, and a key that is refused', async () => {
+  const { env, settings } = place();
+  const service = await serveSandbox();
+  const wrong = ['7', '3', 'api.example.com', service.url, 'Own', 'three-line', 'blank-line', 'no-such-key-1234'];
+  const { code, err } = await run('init --store file', { env, tty: 100, answers: [...wrong, service.keyA] });
+  expect(code).toBe(0);
+  expect(err).toContain("'7' is not one of 1 to 3\n");
+  expect(err).toContain('base URL api.example.com: must be an address such as https://api.example.com\n');
+  expect(err).toContain("'three-line' is not a layout: type five-line or blank-line\n");
+  expect(err).toContain('refuses this key; it was not stored');
+  expect(settings().contexts.local).toMatchObject({ baseUrl: service.url, layout: 'blank-line', apiKey: service.keyA });
 });
 
 test('with --json a line of init that fails leaves one error on stderr, without the notes of the lines before it', async () => {
@@ -152,16 +160,6 @@ test('init hands the flags of a call to the calls it makes, and refuses what the
     expect.stringContaining('$ sotra leaderboard list --limit 5 --rate 2/s'),
   ]);
   expect(board.err).toContain('Next: sotra tour');
-});
-
-test('init --store sealed --password-file opens what it sealed, without a question', async () => {
-  const { env } = place();
-  const service = await serveSandbox();
-  const file = join(temporaryFolder(), 'password');
-  writeFileSync(file, 'tulip\n', { mode: 0o600 });
-  const line = `init --base-url ${service.url} --service-name Sandbox --with-key --store sealed --password-file ${file} --no-input`;
-  const { code, out } = await run(line, { env, stdin: service.keyA });
-  expect([code, out]).toEqual([0, expect.stringMatching(/\$ sotra leaderboard list --limit 5\n1\t/)]);
 });
 
 test('init shows the lines that it runs without what would steer a terminal', async () => {

@@ -59,7 +59,6 @@ const own: Readonly<Record<string, readonly Omit<Line, 'command'>[]>> = {
     { argv: '--context staging --with-key', stdin: '@api.key' },
     { argv: '--context staging --with-key --offline', stdin: '@api.key' },
     { argv: '--context staging --offline', answers: ['@api.key'] },
-    { argv: '--context spare --offline --store sealed --password-file @password --with-key', stdin: '@api.key' },
     { argv: '--context staging --with-key', stdin: '@key.json' },
   ],
   'auth logout': [{ argv: '--context spare' }],
