@@ -122,7 +122,6 @@ test('every file that somebody names is opened in one place', () => {
     'main.ts',
     'output/jq-thread.ts',
     'pages/serve.ts',
-    'resources/follow/undo.ts',
     'sandbox/db/demo-file.ts',
     'tool/help.ts',
     // The program's own files.

@@ -9,12 +9,9 @@ import { start } from '../support/webhook-kills.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-const follow = `${JSON.stringify({ addressOrUid: 'ext:me', targets: [degen] })}\n`;
-
 /** Commands that read stdin, what they are given before the signal, and what shows that they have begun. */
 const reading: [string, string, string][] = [
   ['--sandbox sandbox import - --chain base', 'time,trader,token,side,amount,usd\n', 'stdin-'],
-  ['follow bulk --file -', follow, 'stdin-'],
   ['webhook register --url http://127.0.0.1:9/hook --file -', `${degen}\n`, 'webhook'],
 ];
 

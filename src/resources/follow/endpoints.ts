@@ -165,7 +165,7 @@ export function selfAmong(follower: string, targets: readonly string[]): number 
 }
 
 /** The entry that undoes an entry. */
-export function reversed(entry: BulkEntry): BulkEntry {
+export function reverseEntry(entry: BulkEntry): BulkEntry {
   return { ...entry, action: entry.action === 'unfollow' ? 'follow' : 'unfollow' };
 }
 
