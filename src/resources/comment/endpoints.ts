@@ -7,7 +7,7 @@ import { dayMs } from '../../model/duration.ts';
 import { firstTenViewers, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
 import { knownText } from '../../model/known-text.ts';
 import { actorSchema, commentSchema, positionStatsSchema, tradeSchema } from '../../model/position.ts';
-import { countCharacters, maxCommentCharacters } from './comment-text.ts';
+import { countCharacters, maxCommentCharacters } from './signing.ts';
 
 const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';

@@ -25,8 +25,7 @@ import {
 import { describePreview, previewText, warnOfText } from './preview.ts';
 import { type CommentLine, commonFamily, readCommentFile, readForm } from './read-comment.ts';
 import { showPreviews } from './run-sign.ts';
-import { chooseWay } from './sign-way.ts';
-import { type SignedComment, signComment } from './signed.ts';
+import { chooseWay, type SignedComment, signComment } from './signed.ts';
 import { type PostResult, postMany as view } from './view.ts';
 
 type PostManyInput = PostInput & { file: string };

@@ -3,8 +3,7 @@ import type { Context } from '../../context.ts';
 import { codeOf, showUnseen, unseenIn } from '../../model/safe-text.ts';
 import { breakText } from '../../output/text-width.ts';
 import type { Sink } from '../../world.ts';
-import { countCharacters, maxCommentCharacters } from './comment-text.ts';
-import { signedText, type TextFields, type TextForm } from './signing.ts';
+import { countCharacters, maxCommentCharacters, signedText, type TextFields, type TextForm } from './signing.ts';
 
 /** A text to be signed, with warnings about the comment in it. */
 export interface Preview extends TextFields, TextForm {

@@ -8,9 +8,16 @@ import { type Chain, type ChainFamily, chains, familyOf } from '../../model/chai
 import { chainSchema } from '../../model/chain-schema.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { showUnseen } from '../../model/safe-text.ts';
-import { countCharacters, maxCommentCharacters } from './comment-text.ts';
 import { readSigned, type SignedComment, signedProblem } from './signed.ts';
-import { commentProblem, fieldProblem, isServiceName, type TextFields, type TextForm } from './signing.ts';
+import {
+  commentProblem,
+  countCharacters,
+  fieldProblem,
+  isServiceName,
+  maxCommentCharacters,
+  type TextFields,
+  type TextForm,
+} from './signing.ts';
 
 export interface CommentInput {
   chain?: Chain | undefined;

@@ -19,9 +19,8 @@ import {
   readCommentFile,
   readForm,
 } from './read-comment.ts';
-import { checkPageFlags, chooseWay, type WayInput } from './sign-way.ts';
 import type { Verdict } from './signature-rules.ts';
-import { readSignedFile, type SignedComment, signComment } from './signed.ts';
+import { checkPageFlags, chooseWay, readSignedFile, type SignedComment, signComment, type WayInput } from './signed.ts';
 import { signedText, type TextForm } from './signing.ts';
 import { verifySignature } from './verify.ts';
 import { preview as previewView, sign as signView, verify as verifyView } from './view.ts';

@@ -1,7 +1,6 @@
 import { decodeBase58, isEvmAddress, isSolanaAddress } from '../../model/address.ts';
 import { type Chain, familyOf } from '../../model/chain.ts';
 import { unseenIn } from '../../model/safe-text.ts';
-import { countCharacters, maxCommentCharacters } from './comment-text.ts';
 
 /** What a signed text is made of. The transaction value and the comment go in byte for byte. */
 export interface TextFields {
@@ -112,4 +111,14 @@ function tokenProblem(chain: string, text: string): string | undefined {
     return /^[!-~]{1,64}$/.test(text) ? undefined : 'a token on hyperliquid is a coin such as ETH, or an address';
   const other = isSolanaAddress(text) ? 'that is a mint of solana; ' : '';
   return `${other}a token on ${chain} is 0x and 40 hex digits`;
+}
+
+/** Longest comment, in Unicode code points: what `maxLength` counts in the service's OpenAPI description. Section "Limits". */
+export const maxCommentCharacters = 9999;
+
+/** Characters of a comment as the interface counts them: Unicode code points. */
+export function countCharacters(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { flagsOf } from '../../cli/globals.ts';
 import { withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
+import { leaderboardChains } from '../../model/chain.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -47,12 +49,12 @@ const diff = defineCommand({
   uses: ['requests'],
   exitCodes: [3, ...serviceExitCodes],
   view: async () => (await import('./diff.ts')).diff,
-  run: async (input, context) => (await import('./past-boards.ts')).runDiff(input, context),
+  run: async (input, context) => (await import('./diff.ts')).runDiff(input, context),
 });
 
 const plainSections = endpointCommand(endpoints.sections, views.sections, {
   prepare: async (typed, context) => {
-    const { listEquivalents } = await import('./old-sections.ts');
+    const { listEquivalents } = await import('./index.ts');
     for (const line of listEquivalents(typed)) context.note(line);
     return typed;
   },
@@ -83,3 +85,33 @@ export const commands = deriveCommands(endpoints, views, [
   sections,
   diff,
 ]);
+
+/** The V2 command for each section. */
+export function listEquivalents({ sections, ...rest }: InputOf<typeof endpoints.sections.params>): string[] {
+  if (sections === undefined)
+    return [
+      `Section all is now: ${writeCommand({}, rest)}`,
+      `The sections of one chain are now: ${writeCommand({ chains: ['<chain>'] }, rest)} (${leaderboardChains.join(', ')})`,
+    ];
+  return [...new Set(sections)].map((key) => {
+    const board = findBoard(key);
+    return `Section ${key} ${board === undefined ? 'has no equivalent in V2.' : `is now: ${writeCommand(board, rest)}`}`;
+  });
+}
+
+type ListInput = InputOf<typeof endpoints.list.params>;
+
+/** The filter of the V2 board that takes the place of an old section; `undefined` where none does. Source: section "GET /v2/leaderboard", listEquivalents. */
+function findBoard(key: string): Pick<ListInput, 'chains'> | undefined {
+  const chain = leaderboardChains.find((name) => key === `chain-${name}`);
+  if (chain === undefined) return key === 'all' ? {} : undefined;
+  return { chains: [chain] };
+}
+
+function writeCommand(
+  { chains }: { chains?: readonly string[] | undefined },
+  { limit, timeframe }: Pick<ListInput, 'limit' | 'timeframe'>,
+): string {
+  const flags = flagsOf({ '--chains': chains, '--limit': limit, '--timeframe': timeframe });
+  return ['sotra leaderboard list', ...flags].join(' ');
+}
