@@ -4,6 +4,7 @@ import { intervalParam, option, readInterval } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import type { Endpoint, Params } from '../../contract/endpoint.ts';
 import { inputError, usageError } from '../../errors.ts';
+import { parseTime } from '../../model/duration.ts';
 import * as endpoints from './endpoints.ts';
 
 const view = () => import('./view.ts');
@@ -71,9 +72,15 @@ function feedInput(endpoint: { params: Params }, typed: FeedOptions): Record<str
   return { ...Object.fromEntries(known), ...(olderThan === undefined ? {} : { olderThan }) };
 }
 
-function checkWatch({ olderThan, cursor, all }: FeedOptions, { options }: Context): void {
+function checkWatch({ olderThan, cursor, newerThan, all }: FeedOptions, { options }: Context): void {
   if (olderThan !== undefined || cursor !== undefined)
     throw usageError('--watch prints new cards, --older-than and --cursor old ones: use one of them');
+  const fromMs = newerThan === undefined ? 0 : parseTime(newerThan);
+  if (fromMs === undefined || Math.abs(fromMs) > 8.64e15)
+    throw usageError(
+      `--newer-than ${newerThan}: --watch starts at a time, not at a cursor`,
+      'Give a time such as 2026-07-03T12:00:00Z.',
+    );
   if (all === true)
     throw usageError(
       '--watch and --all cannot be used together',

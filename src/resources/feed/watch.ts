@@ -9,7 +9,7 @@ import { readStateFile, replaceFile } from '../../files/durable-file.ts';
 import { makeFolder } from '../../files/folder.ts';
 import { takeLock } from '../../files/lock.ts';
 import { checkedLine, readCheckedLine } from '../../files/log-file.ts';
-import { askNext, findNext, type Next } from '../../http/paginate.ts';
+import { askNext, findNext } from '../../http/paginate.ts';
 import { parseTime } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
 import { safeText } from '../../model/safe-text.ts';
@@ -27,6 +27,8 @@ interface Watch {
 
 /** Each poll asks again for this much: the service may record a trade late. */
 const overlapSec = 3;
+/** Older pages that a poll fetches to reach the place; a warning says when there are more. */
+const maxPagesBack = 200;
 
 /**
  * New cards of a feed as they come, oldest first, a batch a page; ends only with `max`. The place is saved after each batch that was
@@ -37,7 +39,7 @@ export async function* watchFeed(watch: Watch): AsyncGenerator<readonly unknown[
   const { context } = watch;
   const say: Say = (text: string) =>
     context.options.quiet ? Promise.resolve() : context.world.io.err.write(`${safeText(text)}\n`);
-  const file = await watchFile(context, watch.endpoint.id, watch.input);
+  const file = await openPlaceFile(context, watch.endpoint.id, watch.input);
   const release = context.options.preview ? () => undefined : file.lock();
   try {
     yield* watchFrom(watch, file, say);
@@ -48,7 +50,7 @@ export async function* watchFeed(watch: Watch): AsyncGenerator<readonly unknown[
 
 type Say = (text: string) => Promise<void>;
 
-async function* watchFrom(watch: Watch, file: WatchFile, say: Say): AsyncGenerator<readonly unknown[]> {
+async function* watchFrom(watch: Watch, file: PlaceFile, say: Say): AsyncGenerator<readonly unknown[]> {
   const { context, everyMs, max = Number.POSITIVE_INFINITY } = watch;
   const { signal } = context.world;
   let place = await startPlace(watch, file, say);
@@ -59,17 +61,21 @@ async function* watchFrom(watch: Watch, file: WatchFile, say: Say): AsyncGenerat
   for (;;) {
     try {
       if (place === undefined) {
-        place = await newestPlace(watch);
+        place = findEnd(await askNewest(watch));
         hasAnswered = true;
-        await say(`Watching from ${placeText(place)}. Ctrl-C stops; run the same command again to resume.`);
+        await say(`Watching from ${describePlace(place)}. Ctrl-C stops; run the same command again to resume.`);
         file.write(place);
       }
-      for await (const poll of pollFeed(watch, place, say)) {
-        hasAnswered = true;
-        const batch = poll.fresh.slice(0, max - shown);
+      const { pages, sinceSec } = await readNewCards(watch, place, say);
+      hasAnswered = true;
+      for (const [index, cards] of pages.entries()) {
+        const batch = cards.slice(0, max - shown);
         if (batch.length > 0) yield batch;
         shown += batch.length;
-        place = advance(place, poll, batch, file);
+        const isAll = index === pages.length - 1 && batch.length === cards.length;
+        const next = advance(place, batch, isAll ? sinceSec : place.sinceSec);
+        if (next !== place) file.write(next);
+        place = next;
         if (shown >= max)
           return void (await say(
             `Stopped after ${counted(shown, 'card')} (--max); run the same command again to resume.`,
@@ -87,13 +93,9 @@ async function* watchFrom(watch: Watch, file: WatchFile, say: Say): AsyncGenerat
 }
 
 /** The start that `--newer-than` or the last run of this command gives; `undefined`: the newest card. */
-async function startPlace({ input }: Watch, file: WatchFile, say: Say): Promise<WatchPlace | undefined> {
-  const from = input['newerThan'];
-  if (typeof from === 'string') {
-    const atMs = parseTime(from);
-    if (atMs === undefined || Math.abs(atMs) > 8.64e15) return { cursor: from, sinceSec: null, seen: {} };
-    return { cursor: null, sinceSec: Math.floor(atMs / 1000) + 1, seen: {} };
-  }
+async function startPlace({ input }: Watch, file: PlaceFile, say: Say): Promise<WatchPlace | undefined> {
+  const atMs = parseTime(String(input['newerThan']));
+  if (atMs !== undefined) return { sinceSec: Math.floor(atMs / 1000) + 1, seen: {} };
   const saved = file.read();
   if (saved === undefined) return undefined;
   if ('damaged' in saved) {
@@ -102,185 +104,109 @@ async function startPlace({ input }: Watch, file: WatchFile, say: Say): Promise<
     );
     return undefined;
   }
-  await say(`Resuming from ${placeText(saved)}.`);
+  await say(`Resuming from ${describePlace(saved)}.`);
   return saved;
 }
 
 /** The place after the newest card: nothing that the feed shows now is new. */
-async function newestPlace(watch: Watch): Promise<WatchPlace> {
-  const { items: cards, pagination } = await pageFrom(watch, {});
-  const seconds = cards.map(latestSec);
-  if (seconds.length === 0) return { cursor: null, sinceSec: 0, seen: {} };
+function findEnd({ items: cards, pagination }: FeedAnswer): WatchPlace {
+  const seconds = cards.map(readLatestSec);
+  if (seconds.length === 0) return { sinceSec: 0, seen: {} };
   // No further back than the page reaches: older cards were not seen, and are not new.
   const isWhole = !pagination?.olderItemsURL && !pagination?.olderCursor;
   const reachesSec = isWhole ? 0 : Math.min(...seconds) + 1;
-  const sinceSec = Math.max(Math.max(...seconds) - overlapSec, reachesSec);
-  const recent = cards.filter((card) => latestSec(card) >= sinceSec);
-  return { cursor: null, sinceSec, seen: Object.fromEntries(recent.map((card) => [seenKey(card), latestSec(card)])) };
+  return advance({ sinceSec: 0, seen: {} }, cards, Math.max(Math.max(...seconds) - overlapSec, reachesSec));
 }
 
-/** The place after a printed batch; saved when it changed. */
-function advance(place: WatchPlace, poll: Poll, batch: Poll['fresh'], file: WatchFile): WatchPlace {
-  const complete = batch.length === poll.fresh.length;
-  const sinceSec = complete ? poll.sinceSec : place.sinceSec;
-  const cursor = complete ? poll.cursor : place.cursor;
-  if (batch.length === 0 && sinceSec === place.sinceSec && cursor === place.cursor) return place;
-  const seen = { ...place.seen, ...Object.fromEntries(batch.map((card) => [seenKey(card), latestSec(card)])) };
-  const recent = Object.entries(seen).filter(([, second]) => sinceSec === null || second >= sinceSec);
-  const next = { cursor, sinceSec, seen: Object.fromEntries(recent) };
-  file.write(next);
-  return next;
+/** The place after printed cards; the same where nothing changed. */
+function advance(place: WatchPlace, cards: readonly Card[], sinceSec: number): WatchPlace {
+  if (cards.length === 0 && sinceSec === place.sinceSec) return place;
+  const seen = { ...place.seen, ...Object.fromEntries(cards.map((card) => [makeKey(card), readLatestSec(card)])) };
+  return { sinceSec, seen: Object.fromEntries(Object.entries(seen).filter(([, second]) => second >= sinceSec)) };
 }
 
 function interrupted(shown: number, place: WatchPlace | undefined): SotraError {
-  const from = place === undefined ? 'before the first answer' : `at ${placeText(place)}`;
+  const from = place === undefined ? 'before the first answer' : `at ${describePlace(place)}`;
   return new SotraError('interrupted', `stopped ${from}, after ${counted(shown, 'card')}`, {
     hint: 'Run the same command again to resume; it prints what came in between.',
   });
 }
 
-function placeText({ cursor, sinceSec, seen }: WatchPlace): string {
-  const newest = Math.max(sinceSec ?? 0, ...Object.values(seen));
-  if (newest > 0) return `${new Date(newest * 1000).toISOString().slice(0, 19)}Z`;
-  return cursor === null ? 'the first card' : `cursor ${cursor}`;
+function describePlace({ sinceSec, seen }: WatchPlace): string {
+  const newestSec = Math.max(sinceSec, ...Object.values(seen));
+  return newestSec > 0 ? `${new Date(newestSec * 1000).toISOString().slice(0, 19)}Z` : 'the first card';
 }
-
-/** One page of a poll: cards not shown before, oldest first, and the place after them. */
-interface Poll {
-  fresh: Card[];
-  cursor: string | null;
-  sinceSec: number | null;
-}
-
-/** Older pages that a poll fetches to reach the place; a warning says when there are more. */
-const maxPagesBack = 200;
 
 /**
- * The cards of a feed after a place, oldest first, a batch a page; the last one may be empty. Services may answer `newerThan` with the
- * cards next to the place or with the newest ones, so pages are fetched both ways from the first until nothing is missing. A cursor that the
- * service refuses is replaced by the time, with a warning. Errors: those of the call.
+ * The cards of a feed that were not shown, by page, oldest first, and where the place is after them. Reads from the newest page down to the
+ * place: what a service answers to a place of its own (`newerThan`) is not stated. Errors: those of the call.
  */
-async function* pollFeed(watch: Watch, place: WatchPlace, say: Say): AsyncGenerator<Poll> {
+async function readNewCards(watch: Watch, { sinceSec: fromSec, seen }: WatchPlace, say: Say) {
   const { now } = watch.context.world;
   const startedMs = now();
-  const isFresh = (card: Card) =>
-    place.seen[seenKey(card)] === undefined && (place.sinceSec === null || latestSec(card) >= place.sinceSec);
-  const first = await firstPage(watch, place, say);
-  let newestSec = Math.max(...[...first.items, ...Object.values(place.seen)].map(getSecond));
-  const done = new Set<string>();
-  const take = (items: readonly Card[]) => {
-    const fresh = items.filter((card) => isFresh(card) && !done.has(seenKey(card))).reverse();
-    for (const card of fresh) done.add(seenKey(card));
-    newestSec = Math.max(newestSec, ...items.map(latestSec));
-    return fresh;
-  };
-  const back =
-    place.sinceSec !== null && first.items.length > 0 && first.items.every(isFresh)
-      ? await olderPages(watch, first, isFresh, say)
-      : [];
-  for (const items of back) yield { fresh: take(items), cursor: place.cursor, sinceSec: place.sinceSec };
+  const all: Card[][] = [];
   const links = new Set<string>();
-  for (let page = first; ; ) {
-    const fresh = take(page.items);
-    const next = findNext(paging, 'newer', page);
-    // A card that moved up meanwhile traded after the poll began: no earlier than the newest card less the time it took.
-    const tookSec = Math.ceil((now() - startedMs) / 1000);
-    const safeSec = Number.isFinite(newestSec) ? newestSec - tookSec - overlapSec : Number.NEGATIVE_INFINITY;
-    const sinceSec = safeSec > (place.sinceSec ?? Number.NEGATIVE_INFINITY) ? safeSec : place.sinceSec;
-    const ended = next === undefined || page.items.length === 0 || links.has(next.text);
-    const cursor = ended ? (page.pagination?.newerCursor ?? place.cursor) : place.cursor;
-    yield { fresh, cursor: cursor === '' ? null : cursor, sinceSec };
-    if (ended) return;
+  for (let page = await askNewest(watch); ; ) {
+    all.unshift(page.items);
+    const next = findNext(paging, 'older', page);
+    const isThere = page.items.length === 0 || page.items.some((card) => readLatestSec(card) < fromSec);
+    if (isThere || next === undefined || links.has(next.text)) break;
+    if (all.length > maxPagesBack) {
+      const oldest = page.items.at(-1);
+      const until = oldest === undefined ? '' : ` before ${new Date(readLatestSec(oldest) * 1000).toISOString()}`;
+      await say(`warning: more cards came than a watch fetches (${maxPagesBack} pages): cards are missing${until}.`);
+      break;
+    }
     links.add(next.text);
-    page = await pageAt(watch, next);
+    const ask = (input: unknown, link?: string) => watch.context.call(watch.endpoint, input as never, link);
+    page = (await askNext(paging, next, withoutPlace(watch), ask)).data as FeedAnswer;
   }
+  const done = new Set(Object.keys(seen));
+  const pages = all.map((items) =>
+    items.toReversed().filter((card) => {
+      const isNew = readLatestSec(card) >= fromSec && !done.has(makeKey(card));
+      done.add(makeKey(card));
+      return isNew;
+    }),
+  );
+  // A card that moved up meanwhile traded after the poll began: no earlier than the newest card less the time it took.
+  const tookSec = Math.ceil((now() - startedMs) / 1000);
+  const newestSec = Math.max(...all.flat().map(readLatestSec), ...Object.values(seen));
+  return { pages, sinceSec: Math.max(fromSec, newestSec - tookSec - overlapSec) };
 }
 
-function latestSec(card: Card): number {
+function readLatestSec(card: Card): number {
   return card.cardLatestTradeAt ?? card.timestamp;
 }
 
 /** Differs for the same card after each of its trades. */
-function seenKey(card: Card): string {
-  return `${card.itemId} ${latestSec(card)} ${card.transactionHash ?? ''}`;
+function makeKey(card: Card): string {
+  return `${card.itemId} ${readLatestSec(card)} ${card.transactionHash ?? ''}`;
 }
 
-function getSecond(one: Card | number): number {
-  return typeof one === 'number' ? one : latestSec(one);
-}
-
-async function firstPage(watch: Watch, { cursor, sinceSec }: WatchPlace, say: Say): Promise<FeedAnswer> {
-  const since = sinceSec === null || sinceSec <= 0 ? undefined : new Date((sinceSec - 1) * 1000).toISOString();
-  const fromTime = () => pageFrom(watch, since === undefined ? {} : { newerThan: since });
-  if (cursor === null) return fromTime();
-  try {
-    return await pageFrom(watch, { newerThan: cursor });
-  } catch (thrown) {
-    if (!(thrown instanceof SotraError) || thrown.code !== 'bad-request' || since === undefined) throw thrown;
-    await say(
-      `warning: the service refuses the cursor where this watch stopped (${thrown.message}). Resuming by time, from ` +
-        `${since}: cards may be missing.`,
-    );
-    return fromTime();
-  }
-}
-
-/** The older pages down to the cards that were shown before, oldest first. */
-async function olderPages(
-  watch: Watch,
-  first: FeedAnswer,
-  isFresh: (card: Card) => boolean,
-  say: Say,
-): Promise<Card[][]> {
-  const pages: Card[][] = [];
-  const links = new Set<string>();
-  for (let page = first; pages.length < maxPagesBack; ) {
-    const next = findNext(paging, 'older', page);
-    if (next === undefined || links.has(next.text)) return pages;
-    links.add(next.text);
-    page = await pageAt(watch, next);
-    pages.unshift(page.items);
-    if (page.items.length === 0 || !page.items.every(isFresh)) return pages;
-  }
-  const oldest = pages[0]?.at(-1);
-  const until = oldest === undefined ? '' : ` before ${new Date(latestSec(oldest) * 1000).toISOString()}`;
-  await say(`warning: more cards came than a watch fetches (${maxPagesBack} pages): cards are missing${until}.`);
-  return pages;
-}
-
-async function pageAt(watch: Watch, next: Next): Promise<FeedAnswer> {
-  const { endpoint, input, context } = watch;
-  const { data } = await askNext(paging, next, input, (asked, link) => context.call(endpoint, asked as never, link));
-  return data as FeedAnswer;
-}
-
-/** A page from another place than the one where the watch was to start. */
-async function pageFrom({ endpoint, input, context }: Watch, place: Record<string, string>): Promise<FeedAnswer> {
+function withoutPlace({ input }: Watch): Record<string, unknown> {
   const { newerThan: _, ...rest } = input;
-  return (await context.call(endpoint, { ...rest, ...place } as never)).data as FeedAnswer;
+  return rest;
+}
+
+async function askNewest(watch: Watch): Promise<FeedAnswer> {
+  return (await watch.context.call(watch.endpoint, withoutPlace(watch) as never)).data as FeedAnswer;
 }
 
 /** Unix seconds that the calendar has. */
 const moment = z.number().min(-8.64e12).max(8.64e12);
 
-const placeSchema = z.object({
-  /** The service's cursor, if it gives one. */
-  cursor: z.string().nullable(),
-  /** Unix seconds; `null` until a card was seen. */
-  sinceSec: moment.nullable(),
-  /** What was shown since then, as `seenKey` writes it, with the second of its latest trade. */
-  seen: z.record(z.string(), moment),
-});
+/** Where a watch is: everything before `sinceSec` was shown; after it the cards in `seen`, by key, with the second of their latest trade. */
+const placeSchema = z.object({ sinceSec: moment, seen: z.record(z.string(), moment) });
 
-/** Where a watch is. Everything before `sinceSec` was shown; after it, the cards in `seen`. */
-export type WatchPlace = z.output<typeof placeSchema>;
+type WatchPlace = z.output<typeof placeSchema>;
 
-export type WatchFile = Awaited<ReturnType<typeof watchFile>>;
+type PlaceFile = Awaited<ReturnType<typeof openPlaceFile>>;
 
 const version = 1;
 
 /** The file with the place of a watch: one for each service, key, command and set of filters. Errors: those of the file system. */
-export async function watchFile(context: Context, command: string, input: Readonly<Record<string, unknown>>) {
+async function openPlaceFile(context: Context, command: string, input: Readonly<Record<string, unknown>>) {
   const { baseUrl, apiKey } = await context.service();
   const filters = Object.fromEntries(
     Object.entries(input)

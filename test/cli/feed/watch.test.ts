@@ -20,33 +20,15 @@ interface FeedOf extends Stub {
 
 const secondOf = (card: Record<string, unknown>) => Number(card['cardLatestTradeAt']);
 
-/**
- * A service whose feed the test changes. `next`: `newerThan` gives the cards next to it, with links on to newer ones; `newest`:
- * it gives the newest cards, with links down to older ones; `marks`: as `next`, and every page has a newerCursor.
- */
-async function feedService(kind: 'next' | 'newest' | 'marks', limit = 3): Promise<FeedOf> {
+/** A service whose feed the test changes: the newest cards, with links down to older ones. */
+async function feedService(limit = 3): Promise<FeedOf> {
   const state = { cards: [] as Record<string, unknown>[], faults: [] as Fault[] };
   const answer = ({ url, headers }: Seen) => {
-    const asked = new URL(url, 'http://stub').searchParams;
-    const at = asked.get('at');
-    const since = asked.get('newerThan');
-    const sinceSec = since?.startsWith('m') ? Number(since.slice(1)) : Date.parse(since ?? '') / 1000;
-    const cards = state.cards;
-    const newer = since === null ? cards : cards.filter((card) => secondOf(card) > sinceSec);
-    const end = at !== null ? Number(at) : since === null || kind === 'newest' ? limit : newer.length;
-    const from = Math.max(0, end - limit);
-    const page = cards.slice(from, end);
-    const link = (to: number) => `http://${headers.host}/v1/feed/actor?at=${to}`;
-    const hasNewer = kind !== 'newest' && from > 0 && since !== null;
-    const mark = page[0] === undefined ? since : `m${secondOf(page[0])}`;
-    return {
-      items: page,
-      pagination: {
-        olderItemsURL: end < cards.length ? link(end + limit) : null,
-        newerItemsURL: hasNewer || (at !== null && from > 0 && kind !== 'newest') ? link(from) : null,
-        newerCursor: kind === 'marks' ? mark : null,
-      },
-    };
+    const from = Number(new URL(url, 'http://stub').searchParams.get('at'));
+    const to = from + limit;
+    const older = `http://${headers.host}/v1/feed/actor?at=${to}`;
+    const pagination = { olderItemsURL: to < state.cards.length ? older : null, newerCursor: null };
+    return { items: state.cards.slice(from, to), pagination };
   };
   const service = await stub((seen, response) => {
     const fault = state.faults.shift();
@@ -91,27 +73,24 @@ function placesIn(data: string): string[] {
 
 const placeIn = (data: string) => join(data, 'watch', placesIn(data)[0] ?? '');
 
-test.each(['next', 'newest', 'marks'] as const)(
-  'new cards are printed once each, oldest first, whether a service answers with the %s',
-  async (kind) => {
-    const service = await feedService(kind);
-    arrive(service, 'old1', 'old2', 'old3', 'old4');
-    const { ended, joined, idle } = watching(service, '--format ndjson --max 12');
-    await joined();
-    arrive(service, 'n1');
-    await idle();
-    arrive(service, ...Array.from({ length: 11 }, (_, index) => `n${index + 2}`));
-    const { out, err, code } = await ended;
-    expect(code).toBe(0);
-    expect(idsIn(out)).toEqual(Array.from({ length: 12 }, (_, index) => `n${index + 1}`));
-    expect(err).toContain('Watching from 2023-11-14T22:13:23Z.');
-    expect(err).toContain('Stopped after 12 cards (--max)');
-    expect(err).not.toContain('warning');
-  },
-);
+test('new cards are printed once each, oldest first, also where they fill several pages', async () => {
+  const service = await feedService();
+  arrive(service, 'old1', 'old2', 'old3', 'old4');
+  const { ended, joined, idle } = watching(service, '--format ndjson --max 12');
+  await joined();
+  arrive(service, 'n1');
+  await idle();
+  arrive(service, ...Array.from({ length: 11 }, (_, index) => `n${index + 2}`));
+  const { out, err, code } = await ended;
+  expect(code).toBe(0);
+  expect(idsIn(out)).toEqual(Array.from({ length: 12 }, (_, index) => `n${index + 1}`));
+  expect(err).toContain('Watching from 2023-11-14T22:13:23Z.');
+  expect(err).toContain('Stopped after 12 cards (--max)');
+  expect(err).not.toContain('warning');
+});
 
 test('a card that trades again is new again, also within the same second', async () => {
-  const service = await feedService('next');
+  const service = await feedService();
   arrive(service, 'a', 'b');
   const { ended, joined, idle } = watching(service, '--json --max 2');
   await joined();
@@ -128,7 +107,7 @@ test('a card that trades again is new again, also within the same second', async
 });
 
 test('after Ctrl-C the same command goes on where it stopped and prints what it missed, other filters begin anew', async () => {
-  const service = await feedService('next');
+  const service = await feedService();
   arrive(service, 'old1');
   const first = watching(service, '--json');
   await first.joined();
@@ -153,7 +132,7 @@ test('after Ctrl-C the same command goes on where it stopped and prints what it 
 });
 
 test('--max in the middle of a page: the next run prints the rest', async () => {
-  const service = await feedService('newest', 5);
+  const service = await feedService(5);
   arrive(service, 'old1', 'old2');
   const first = watching(service, '--json --max 2');
   await first.joined();
@@ -163,14 +142,14 @@ test('--max in the middle of a page: the next run prints the rest', async () => 
 });
 
 test('--newer-than begins in the past', async () => {
-  const service = await feedService('next');
+  const service = await feedService();
   arrive(service, 'a', 'b', 'c', 'd');
   const { ended } = watching(service, `--newer-than ${new Date(start * 1000).toISOString()} --max 3 --format ndjson`);
   expect(idsIn((await ended).out)).toEqual(['b', 'c', 'd']);
 });
 
 test('a feed that is empty at first is joined before its first card', async () => {
-  const service = await feedService('next');
+  const service = await feedService();
   const { ended, joined } = watching(service, '--json --max 2');
   await joined();
   arrive(service, 'a', 'b');
@@ -178,7 +157,7 @@ test('a feed that is empty at first is joined before its first card', async () =
 });
 
 test('network failures, 5xx and 429 are waited out and said once, then nothing is missing', async () => {
-  const service = await feedService('next');
+  const service = await feedService();
   arrive(service, 'old');
   const { ended, joined } = watching(service, '--json --max 3');
   await joined();
@@ -192,7 +171,7 @@ test('network failures, 5xx and 429 are waited out and said once, then nothing i
 });
 
 test("a proxy's page and half an answer are waited out once the service has answered, also in an earlier run", async () => {
-  const service = await feedService('next');
+  const service = await feedService();
   arrive(service, 'old');
   const first = watching(service, '--json --max 1');
   await first.joined();
@@ -212,7 +191,7 @@ test("a proxy's page and half an answer are waited out once the service has answ
 test.each(['', `--newer-than ${new Date(start * 1000).toISOString()}`])(
   'a web page at the very first is a wrong address: exit 13, also with "%s"',
   async (flags) => {
-    const service = await feedService('next');
+    const service = await feedService();
     service.faults.push({ body: '<html>Welcome' });
     const { code, err, out } = await watching(service, `--json ${flags}`).ended;
     expect({ code, out, requests: service.requests.length }).toEqual({ code: 13, out: '', requests: 1 });
@@ -221,7 +200,7 @@ test.each(['', `--newer-than ${new Date(start * 1000).toISOString()}`])(
 );
 
 test('JSON of another shape ends a watch with exit 13, its place kept', async () => {
-  const service = await feedService('next');
+  const service = await feedService();
   arrive(service, 'old');
   const first = watching(service, '--json');
   await first.joined();
@@ -232,7 +211,7 @@ test('JSON of another shape ends a watch with exit 13, its place kept', async ()
 });
 
 test('a service that is down when the watch begins is waited for, and its return is said', async () => {
-  const service = await feedService('next');
+  const service = await feedService();
   service.faults.push(...Array.from({ length: 6 }, () => 502));
   arrive(service, 'old');
   const { ended, joined, idle, stop } = watching(service, '');
@@ -248,7 +227,7 @@ test.each([
   ['0', 1],
   ['2', 3],
 ])('--retries %s ends a watch at failure %i in a row', async (retries, failures) => {
-  const service = await feedService('next');
+  const service = await feedService();
   arrive(service, 'old');
   const { ended, joined } = watching(service, `--json --retries ${retries}`);
   await joined();
@@ -261,7 +240,7 @@ test.each([
   [401, 4],
   [404, 5],
 ])('HTTP %i does not pass: exit %i', async (status, exitCode) => {
-  const service = await feedService('next');
+  const service = await feedService();
   arrive(service, 'old');
   const { ended, joined } = watching(service, '--json');
   await joined();
@@ -270,7 +249,7 @@ test.each([
 });
 
 test('Ctrl-C while the service does not answer ends at once', async () => {
-  const service = await feedService('next');
+  const service = await feedService();
   service.faults.push('hang');
   const { ended, stop } = watching(service, '--json --timeout 1h');
   await expect.poll(() => service.requests.length).toBe(1);
@@ -285,27 +264,8 @@ test('Ctrl-C while the service does not answer ends at once', async () => {
   });
 });
 
-test('a mark that the service refuses is replaced by the time, and the gap that may be is said', async () => {
-  const service = await feedService('marks');
-  arrive(service, 'old');
-  const first = watching(service, '--json');
-  await first.joined();
-  arrive(service, 'n1');
-  await expect
-    .poll(() => JSON.parse(readFileSync(placeIn(first.data), 'utf8')))
-    .toMatchObject({ version: 1, cursor: `m${start + 1}` });
-  first.stop();
-  await first.ended;
-  arrive(service, 'n2');
-  service.faults.push(400);
-  const { out, err } = await watching(service, '--json --max 1', first.data).ended;
-  expect(idsIn(out)).toEqual(['n2']);
-  expect(err).toContain('warning: the service refuses the cursor where this watch stopped (fault 400');
-  expect(err).toContain('cards may be missing');
-});
-
 test('more than a watch walks back is said as a gap, and the newest are printed', async () => {
-  const service = await feedService('newest', 1);
+  const service = await feedService(1);
   arrive(service, 'old');
   const first = watching(service, '--json --limit 1');
   await first.joined();
@@ -321,7 +281,7 @@ test('more than a watch walks back is said as a gap, and the newest are printed'
 });
 
 test('a damaged place is said and begun anew; one of a newer sotra is exit 3 and left as it is', async () => {
-  const service = await feedService('next');
+  const service = await feedService();
   arrive(service, 'old');
   const first = watching(service, '');
   await first.joined();
@@ -329,12 +289,7 @@ test('a damaged place is said and begun anew; one of a newer sotra is exit 3 and
   await first.ended;
   const file = placeIn(first.data);
   const oneBitOff = readFileSync(file, 'utf8').replace('"sinceSec":1', '"sinceSec":0');
-  for (const text of [
-    oneBitOff,
-    '{"version": 1, "cur',
-    '[]',
-    checkedLine({ version: 1, cursor: 3, sinceSec: null, seen: {} }),
-  ]) {
+  for (const text of [oneBitOff, '{"version": 1, "cur', '[]', checkedLine({ version: 1, sinceSec: null, seen: {} })]) {
     writeFileSync(file, text);
     const again = watching(service, '', first.data);
     await expect.poll(() => readFileSync(file, 'utf8')).not.toBe(text);
@@ -350,7 +305,7 @@ test('a damaged place is said and begun anew; one of a newer sotra is exit 3 and
 });
 
 test('a folder that cannot hold the place is exit 3 before anything is printed', async () => {
-  const service = await feedService('next');
+  const service = await feedService();
   const data = temporaryFolder();
   mkdirSync(data, { recursive: true });
   writeFileSync(join(data, 'watch'), 'a file in the way');
@@ -360,7 +315,7 @@ test('a folder that cannot hold the place is exit 3 before anything is printed',
 });
 
 test('on a terminal each card is a line under its columns', async () => {
-  const service = await feedService('next');
+  const service = await feedService();
   arrive(service, 'old');
   const { ended, joined } = watching(service, '--max 2 --columns lastTradeAt,token,latest', temporaryFolder(), 80);
   await joined();
@@ -374,9 +329,10 @@ test.each([
   ['--watch soon', '--watch soon: must be a time from 100ms to 1h'],
   ['--watch 5s --all', '--watch and --all cannot be used together'],
   ['--watch 5s --older-than x', '--watch prints new cards'],
+  ['--watch 5s --newer-than m17', '--newer-than m17: --watch starts at a time, not at a cursor'],
   ['--watch 5s --format md', '--format md needs the end of the list'],
 ])('%s is refused before anything is sent', async (flags, message) => {
-  const service = await feedService('next');
+  const service = await feedService();
   const { code, err } = await run(`feed home ${wallet} ${flags}`, { env: service.env });
   expect(code).toBe(2);
   expect(err).toContain(message);
@@ -384,7 +340,7 @@ test.each([
 });
 
 test('--watch with --dry-run shows the first request', async () => {
-  const service = await feedService('next');
+  const service = await feedService();
   const { out, code } = await run(`${watch} --chains all --dry-run`, { env: service.env });
   expect(code).toBe(0);
   expect(out).toContain(`GET ${service.url}/v1/feed/actor?identifier=${wallet}&chains=all\n`);
