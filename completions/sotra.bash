@@ -43,8 +43,8 @@ _sotra_flags() {
   'feed home') echo '--chains --limit --only-with-comments --min-trade-usd --older-than --newer-than --cursor --watch --all --max' ;;
   'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max --watch' ;;
   'token comments') echo '--limit' ;;
-  'position find') echo '--viewer-addresses --price --prices-file --chart' ;;
-  'position get') echo '--viewer-addresses --price --prices-file --chart' ;;
+  'position find') echo '--viewer-addresses --price --prices-file' ;;
+  'position get') echo '--viewer-addresses --price --prices-file' ;;
   'comment post') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signed --file' ;;
   'comment list') echo '--chain --viewer-addresses --tx' ;;
   'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --again' ;;

@@ -31,6 +31,8 @@ const removedFlags: readonly (readonly [command: string, flags: readonly string[
   ['', ['--max-time', '--max-wait'], '--timeout bounds a call: its attempts, and the waits that the service asks for.'],
   ['', ['--max-body'], 'Omit it: an answer of more than 64 MB is refused.'],
   ['leaderboard list', ['--save'], 'Omit it: sotra leaderboard diff compares with the boards in the history.'],
+  ['position get', ['--chart'], 'Omit it: the trades stand below the position; sotra profile positions has --chart.'],
+  ['position find', ['--chart'], 'Omit it: the trades stand below the position; sotra profile positions has --chart.'],
   ['leaderboard diff', ['--save'], 'Omit it: each board that is asked for is in the history.'],
   ['auth login', ['--password-file'], 'Omit it: the key is kept in the keychain, or as it is in a file of mode 0600.'],
   ['init', ['--password-file'], 'Omit it: the key is kept in the keychain, or as it is in a file of mode 0600.'],

@@ -126,7 +126,6 @@ export const stats = listView<HourStats>(
   {
     empty: 'Nothing was received in this time: --since says how far to look back.',
     chart: (rows) => ({
-      kind: 'bars',
       title: 'Deliveries received by hour, and to the left what was refused',
       unit: 'count',
       series: ['received', 'refused signatures', 'refused by a target'],

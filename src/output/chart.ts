@@ -3,9 +3,9 @@ import { collectItems } from '../model/batches.ts';
 import { safeText } from '../model/safe-text.ts';
 import type { DrawOptions } from './color.ts';
 import type { Form } from './form.ts';
-import { chooseTone, formatCount, formatTime, formatUsd, missing } from './format.ts';
+import { chooseTone, formatCount, formatUsd, missing } from './format.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
-import type { Bar, BarChart, ChartModel, TimeChart } from './view.ts';
+import type { Bar, BarChart } from './view.ts';
 
 /** The chart of all rows. Errors: `usage` where there is none. */
 export function chartForm(options: DrawOptions, note: (text: string) => void): Form {
@@ -19,9 +19,8 @@ export function chartForm(options: DrawOptions, note: (text: string) => void): F
 }
 
 /** The chart as lines of at most `width` cells (40 at least); position and filling say what color says. Empty without data. */
-export function renderChart(model: ChartModel, { width, ...others }: DrawOptions): string {
-  const options = { width: Math.max(minWidth, width), ...others };
-  const lines = model.kind === 'bars' ? renderBars(model, options) : renderTimeline(model, options);
+export function renderChart(chart: BarChart, { width, ...others }: DrawOptions): string {
+  const lines = renderBars(chart, { width: Math.max(minWidth, width), ...others });
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
@@ -170,115 +169,3 @@ function scaleLine({ left, right, cellsPerUsd }: Plot, { unit }: BarChart): stri
   const shownHigh = high.length + 2 <= right + 1 ? high : '';
   return `${shownLow.padEnd(left)}0${shownHigh.padStart(right)}`;
 }
-
-/** Lines of the plot, without the zero line. */
-const height = 10;
-
-interface Columns {
-  up: number[];
-  down: number[];
-}
-
-function renderTimeline(chart: TimeChart, { width, palette, unicode }: DrawOptions): string[] {
-  if (chart.moments.length === 0) return [];
-  const times = chart.moments.map(({ atSec }) => atSec);
-  const [from, to] = [Math.min(...times), Math.max(...times)];
-  const names = [chart.up, chart.down].map((name) => name.length);
-  // The longest compact figures: $999K, $1.23M, $0.00123.
-  const gutter = Math.max(...names) + 1 + figureRoom;
-  const room = Math.max(8, width - gutter - 2);
-  const columns = fillColumns(chart, room, from, to);
-  const [maxUp, maxDown] = [Math.max(...columns.up), Math.max(...columns.down)];
-  const rows = splitRows(maxUp, maxDown);
-  const rowsPerUsd = Math.min(
-    ...[maxUp > 0 ? rows.up / maxUp : [], maxDown > 0 ? rows.down / maxDown : []].flat(),
-    1e12,
-  );
-  const axis = unicode ? '│' : '|';
-  const line = (name: string, figure: string, cells: string) =>
-    `${palette.dim(name.padEnd(gutter - figureRoom) + figure.padStart(figureRoom))} ${axis}${cells}`;
-  const drawn = (side: 'up' | 'down', row: number) =>
-    palette.series(
-      side === 'up' ? 0 : 1,
-      columns[side]
-        .map((usd) => drawCell(usd * rowsPerUsd, row, side, unicode))
-        .join('')
-        .trimEnd(),
-    );
-  const usd = (value: number) => formatUsd(value, { compact: true });
-  const drawRows = (side: 'up' | 'down', size: number) =>
-    Array.from({ length: rows[side] }, (_, row) => {
-      const isLast = row === rows[side] - 1;
-      return line(isLast ? chart[side] : '', isLast ? usd(size) : '', drawn(side, row));
-    });
-  const zero = (unicode ? '─' : '-').repeat(room);
-  return [
-    ...wrapText(safeText(chart.title), width).map((line) => palette.title(line)),
-    '',
-    ...drawRows('up', maxUp).reverse(),
-    `${palette.dim('0'.padStart(gutter))} ${unicode ? '┼' : '+'}${palette.dim(zero)}`,
-    ...drawRows('down', maxDown),
-    ' '.repeat(gutter + 2) + palette.dim(timeLine(from, to, room)),
-    '',
-    ...wrapText(sums(chart, to - from, room), width),
-  ];
-}
-
-const figureRoom = 8;
-
-function fillColumns({ moments }: TimeChart, room: number, from: number, to: number): Columns {
-  const columns: Columns = { up: Array(room).fill(0), down: Array(room).fill(0) };
-  for (const { atSec, usd, side } of moments) {
-    const place = to === from ? 0 : Math.min(room - 1, Math.floor(((atSec - from) / (to - from)) * room));
-    columns[side][place] = (columns[side][place] ?? 0) + usd;
-  }
-  return columns;
-}
-
-function splitRows(maxUp: number, maxDown: number): { up: number; down: number } {
-  if (maxUp === 0 || maxDown === 0) return { up: maxDown === 0 ? height / 2 : 0, down: maxDown === 0 ? 0 : height / 2 };
-  const up = Math.min(height - 1, Math.max(1, Math.round((height * maxUp) / (maxUp + maxDown))));
-  return { up, down: height - up };
-}
-
-/** One cell of a column `size` rows high, `row` counted from zero outwards; less than half a row is a thin mark. */
-function drawCell(size: number, row: number, side: 'up' | 'down', unicode: boolean): string {
-  const halves = Math.round(size * 2) - 2 * row;
-  const up = side === 'up';
-  if (row === 0 && size > 0 && halves <= 0) return unicode ? (up ? '▁' : '▔') : up ? '.' : "'";
-  if (halves <= 0) return ' ';
-  if (!unicode) return '#';
-  return halves === 1 ? (up ? '▄' : '▀') : '█';
-}
-
-function timeLine(from: number, to: number, room: number): string {
-  const minute = (sec: number) => formatTime(sec).replace(/:\d\dZ$/, 'Z');
-  if (from === to) return minute(from);
-  const day = (sec: number) => formatTime(sec).slice(0, 10);
-  const write = room >= 2 * minute(from).length + 2 ? minute : day;
-  const [first, last] = [write(from), write(to)];
-  return first + last.padStart(Math.max(last.length + 1, room - first.length));
-}
-
-function sums({ moments, up, down }: TimeChart, spanSec: number, room: number): string {
-  const part = (name: string, side: 'up' | 'down') => {
-    const own = moments.filter((moment) => moment.side === side);
-    const total = own.reduce((sum, { usd }) => sum + usd, 0);
-    const word = own.length === 1 ? name.replace(/s$/, '') : name;
-    return `${formatCount(own.length)} ${word}${own.length === 0 ? '' : ` of ${formatUsd(total)}`}`;
-  };
-  const column = spanSec === 0 ? '' : ` A column is ${formatSpan(spanSec / room)}.`;
-  return `${part(up, 'up')}, ${part(down, 'down')}.${column}`;
-}
-
-function formatSpan(seconds: number): string {
-  const [size, unit] = lengths.find(([each]) => seconds >= 2 * each) ?? [1, 'seconds'];
-  const count = seconds / size;
-  return `${count < 10 ? count.toFixed(1) : Math.round(count)} ${unit}`;
-}
-
-const lengths: readonly (readonly [number, string])[] = [
-  [86_400, 'days'],
-  [3_600, 'hours'],
-  [60, 'minutes'],
-];

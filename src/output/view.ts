@@ -53,7 +53,7 @@ export interface View<Answer, Row, Input = unknown> {
   notes?: (answer: Answer, input: Input) => readonly string[];
   /** Further tables below the first; human formats only. */
   blocks?: (answer: Answer, input: Input) => readonly Block[];
-  chart?: (rows: readonly Row[], input: Input) => ChartModel;
+  chart?: (rows: readonly Row[], input: Input) => BarChart;
 }
 
 /** A view whose answer and rows are not known here: what the renderer takes. */
@@ -66,7 +66,6 @@ export const rawItems: AnyView = { layout: 'table', rows: (answer) => answer, co
 
 /** Figures as bars, one a line: what is above zero to the right, what is below to the left, on one scale. */
 export interface BarChart {
-  kind: 'bars';
   title: string;
   /** What the figures count; default: USD. */
   unit?: 'count';
@@ -82,18 +81,6 @@ export interface Bar {
   /** What the bar is made of, one a series, in the same; null: nothing there. */
   partsUsd: readonly (number | null)[];
 }
-
-/** What happened over time, in USD: one kind above the line, the other below it, on one scale. */
-export interface TimeChart {
-  kind: 'time';
-  title: string;
-  up: string;
-  down: string;
-  /** In any order; moments in Unix seconds. */
-  moments: readonly { atSec: number; usd: number; side: 'up' | 'down' }[];
-}
-
-export type ChartModel = BarChart | TimeChart;
 
 export type AnyColumn = Column<never>;
 

@@ -27,6 +27,11 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     'sotra leaderboard sections shows the old board, and says which sotra leaderboard list takes the place of each section.',
   ],
   [
+    'position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53 --chart',
+    'sotra position get --chart was removed',
+    'Omit it: the trades stand below the position; sotra profile positions has --chart.',
+  ],
+  [
     'whois 0x12',
     'sotra whois was removed',
     'sotra profile get <identifier> shows who is behind an address, id, name or alias.',

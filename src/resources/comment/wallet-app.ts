@@ -220,7 +220,7 @@ const wrapped = '6492'.repeat(16);
 const notTaken = 'Only signatures of ordinary accounts are accepted: choose one in the wallet.';
 
 /** A wallet's signature as the service takes it. Errors: `signing-key` saying why it is not the signature of an ordinary account. */
-export function acceptSignature(claim: WalletClaim): string {
+function acceptSignature(claim: WalletClaim): string {
   const family = familyOf(claim.chain);
   if (!/^0x(?:[0-9a-f]{2})*$/i.test(claim.signature)) throw refused('the wallet gave no signature');
   return family === 'solana' ? acceptSolana(claim) : acceptEvm(claim);

@@ -53,8 +53,7 @@ const diff = defineCommand({
 });
 
 const plainSections = endpointCommand(endpoints.sections, views.sections, {
-  prepare: async (typed, context) => {
-    const { listEquivalents } = await import('./index.ts');
+  prepare: (typed, context) => {
     for (const line of listEquivalents(typed)) context.note(line);
     return typed;
   },

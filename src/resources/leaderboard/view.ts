@@ -2,7 +2,7 @@ import { chainTitles, formatChain, type LeaderboardChain, leaderboardChains } fr
 import { command } from '../../model/shell.ts';
 import { column, nameColumn, pickColumns, profileColumns, recordView } from '../../output/columns.ts';
 import { formatPercent, formatTime, formatUsd, pnl } from '../../output/format.ts';
-import type { Bar, CellText, ChartModel, Column, View } from '../../output/view.ts';
+import type { Bar, BarChart, CellText, Column, View } from '../../output/view.ts';
 import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, RankInput, SectionsAnswer } from './endpoints.ts';
 
 type Trader = LeaderboardAnswer['traders'][number];
@@ -53,7 +53,7 @@ function figureColumns(window: '7d' | '30d'): readonly Column<Trader>[] {
 
 type ListView = View<LeaderboardAnswer, Trader, { timeframe?: '7d' | '30d' }>;
 
-export const list: ListView = {
+const makeList = (window: '7d' | '30d'): ListView => ({
   layout: 'table',
   rows: ({ traders }) => traders,
   columns: [
@@ -61,34 +61,19 @@ export const list: ListView = {
     nameColumn('Trader', ({ profile }) => profile.name),
     column.pnl('pnlUsd', 'PnL', pnlHelp, (trader) => trader.pnl.total),
     ...chainColumns,
-    ...figureColumns('30d'),
+    ...figureColumns(window),
     column.flag('hasComments', 'Comments', commentsHelp, { extra: true }),
     ...lastColumns,
   ],
   empty: 'Nobody is on this leaderboard.',
-  chart: (traders, { timeframe }): ChartModel => ({
-    kind: 'bars',
+  chart: (traders, { timeframe }): BarChart => ({
     title: `Realized PnL by trader and chain${timeframe === undefined ? '' : `, last ${formatDays(timeframe)}`}`,
     series: [...leaderboardChains.map((chain) => chainTitles[chain]), 'Other'],
     bars: traders.map(makeBar),
   }),
-};
+});
 
-/** Of 7 days, every column. */
-export const list7d: ListView = {
-  ...list,
-  columns: replaceColumns(figureColumns('30d'), figureColumns('7d'), list.columns),
-};
-
-/** The columns with some of them, by their keys, as these are. */
-function replaceColumns<Row>(
-  before: readonly Column<Row>[],
-  after: readonly Column<Row>[],
-  all: readonly Column<Row>[],
-) {
-  const keys = new Set(before.map(({ key }) => key));
-  return all.flatMap((each) => (each.key === before[0]?.key ? after : keys.has(each.key) ? [] : [each]));
-}
+export const [list, list7d] = [makeList('30d'), makeList('7d')];
 
 /** A cent: what rounding may leave between the sum of the chains and the total. */
 const roundingUsd = 0.01;
@@ -170,7 +155,7 @@ interface SectionRow {
 const readFigure = ({ entry }: SectionRow) => entry.reason.value;
 
 /** The old sections, flattened: one line a trader, commenters before others. */
-export const sections: View<SectionsAnswer, SectionRow> = {
+const makeSections = (window: '7d' | '30d'): View<SectionsAnswer, SectionRow> => ({
   layout: 'table',
   rows: (answer) =>
     answer.sections.flatMap((section) =>
@@ -184,11 +169,13 @@ export const sections: View<SectionsAnswer, SectionRow> = {
       show: ({ entry }) => showReason(entry.reason),
       align: 'right',
     }),
-    ...pnlColumns('30d'),
+    ...pnlColumns(window),
     ...pickColumns(profileColumns, ({ entry }: SectionRow) => entry, { address: {} }),
   ],
   empty: 'No section has traders.',
-};
+});
+
+export const [sections, sections7d] = [makeSections('30d'), makeSections('7d')];
 
 function pnlColumns(window: '7d' | '30d'): readonly Column<SectionRow>[] {
   const more = (days: 7 | 30) => ({
@@ -198,12 +185,6 @@ function pnlColumns(window: '7d' | '30d'): readonly Column<SectionRow>[] {
   });
   return pickColumns(profileColumns, ({ entry }: SectionRow) => entry, { pnl30dUsd: more(30), pnl7dUsd: more(7) });
 }
-
-/** Of 7 days, every column. */
-export const sections7d: typeof sections = {
-  ...sections,
-  columns: replaceColumns(pnlColumns('30d'), pnlColumns('7d'), sections.columns),
-};
 
 function showReason({ value, format }: SectionEntry['reason']): string | CellText {
   const figure = Number(value);

@@ -75,22 +75,23 @@ function checkToken(cards: readonly unknown[], first: string | undefined): strin
   );
 }
 
-const charted = { ...priceParams, chart: chartParam };
-
 const ofToken = withPrices('ofToken', endpointCommand(endpoints.ofToken, views.ofToken, { params: priceParams }));
 
-const ofProfile = withPrices('ofProfile', endpointCommand(endpoints.ofProfile, views.ofProfile, { params: charted }));
+const ofProfile = withPrices(
+  'ofProfile',
+  endpointCommand(endpoints.ofProfile, views.ofProfile, { params: { ...priceParams, chart: chartParam } }),
+);
 
-const get = withPrices('one', endpointCommand(endpoints.get, views.get, { params: charted }));
+const get = withPrices('one', endpointCommand(endpoints.get, views.get, { params: priceParams }));
 
 const find = withPrices(
   'one',
   endpointCommand(endpoints.find, views.find, {
     params: {
       timestamp: inPath(z.string().min(1), 'when it traded: ISO time (UTC), Unix seconds or milliseconds, or now'),
-      ...charted,
+      ...priceParams,
     },
-    prepare: ({ price: _, pricesFile: __, chart: ___, ...typed }, { world }) => ({
+    prepare: ({ price: _, pricesFile: __, ...typed }, { world }) => ({
       ...typed,
       timestamp: tradeMoment(typed.timestamp, typed.chain, world.now()),
     }),

@@ -3,7 +3,7 @@ import type { Card } from '../../model/position.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
 import { pnl, shortAddress } from '../../output/format.ts';
 import { cardBlocks, cardColumns } from '../../output/trade-cards.ts';
-import type { ChartModel, Column, View } from '../../output/view.ts';
+import type { BarChart, Column, View } from '../../output/view.ts';
 
 /** The price of a token in USD; `null`: none given. */
 export type PriceOf = (token: {
@@ -76,38 +76,20 @@ export function one(priceOf?: PriceOf) {
     shownAlways.includes(each.key) ? { ...each, extra: false } : each,
   );
   const notes = (card: Card) => receivedNote([card], priceOf);
-  return recordView<Card>(columns, { notes, blocks: cardBlocks, chart: tradesChart });
+  return recordView<Card>(columns, { notes, blocks: cardBlocks });
 }
 
 /** Extra in lists; a single position has room for them. */
 const shownAlways = ['status', 'amountWithLeverage', 'copies', 'buyers24h', 'address', 'tokenAddress', 'itemId'];
 
-function positionsChart(cards: readonly Card[]): ChartModel {
+function positionsChart(cards: readonly Card[]): BarChart {
   return {
-    kind: 'bars',
     title: 'Realized PnL by position, all time',
     series: ['realized'],
     bars: cards.map(({ metadata }) => ({
       label: `${nameToken(metadata)} ${metadata.perpPositionType ?? metadata.tokenChain}`,
       totalUsd: metadata.positionStats.realizedGainsUSD,
       partsUsd: [metadata.positionStats.realizedGainsUSD],
-    })),
-  };
-}
-
-function tradesChart([card]: readonly Card[]): ChartModel {
-  return {
-    kind: 'time',
-    title:
-      card === undefined
-        ? ''
-        : `Buys and sells of ${nameToken(card.metadata)} on ${card.metadata.tokenChain} over time`,
-    up: 'buys',
-    down: 'sells',
-    moments: (card?.metadata.trades ?? []).map(({ timestamp, usdCost, direction }) => ({
-      atSec: timestamp,
-      usd: usdCost,
-      side: direction === 'sell' ? 'down' : 'up',
     })),
   };
 }

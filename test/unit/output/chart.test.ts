@@ -46,7 +46,6 @@ test.each(['--json', '--format csv'])('--chart and %s contradict each other', as
 test.each([
   'profile get 0xcc950dee665699720371331c167644428c5bde06 --chart',
   'profile positions 0xcc950dee665699720371331c167644428c5bde06 closed --chart --limit 5',
-  'position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53 --chart',
 ])('%s draws a picture that fits the terminal', async (argv) => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const { code, out } = await run(`--sandbox ${argv}`, { env, tty: 72 });
