@@ -317,6 +317,6 @@ function keyMissing({ baseUrl, context, isElsewhere, keyProblem }: Service): Sot
 
 /** Also finds values that the document does not list where it lists them. */
 async function strictCheck(): Promise<typeof findMisfit> {
-  const { findUnknownValue } = await import('./contract/known-values.ts');
+  const { findUnknownValue } = await import('./contract/misfit.ts');
   return (schema, value) => findUnknownValue(schema, value) ?? findMisfit(schema, value);
 }

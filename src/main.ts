@@ -4,7 +4,7 @@ import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
 import { SotraError } from './errors.ts';
-import { terminalText } from './output/terminal.ts';
+import { terminalText } from './model/safe-text.ts';
 import { type ModuleOutline, programOf } from './program.ts';
 import { run } from './run.ts';
 import { ClosedPipe, colorLevel, lineWidth, type Sink, type World } from './world.ts';

@@ -1,9 +1,8 @@
 import type { Program, Result } from './cli/command.ts';
-import type { GlobalOptions } from './cli/globals.ts';
+import { findCommand, findGroup, type GlobalOptions } from './cli/globals.ts';
 import { helpText } from './cli/help.ts';
 import { mentionsAlias, readInput, resolveAliases, warnOfUnknown } from './cli/input.ts';
 import { type CommandLine, parse } from './cli/parse.ts';
-import { findCommand, findGroup } from './cli/words.ts';
 import type { Context } from './context.ts';
 import {
   type ErrorCode,

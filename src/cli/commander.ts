@@ -1,10 +1,9 @@
 import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, seeHelp, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
-import { globalFlags } from './globals.ts';
+import { findGroup, globalFlags, listWords } from './globals.ts';
 import { beginsWith, type Field, type Outline, type TypedInput } from './outline.ts';
 import { refuseRemovedFlag } from './removed-commands.ts';
-import { findGroup, listWords } from './words.ts';
 
 type ReadArgv =
   | { kind: 'run'; outline: Outline; typed: TypedInput; globals: Record<string, unknown> }

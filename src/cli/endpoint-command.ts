@@ -4,9 +4,8 @@ import { type Endpoint, type EndpointsOf, type InputOf, local, type Param, type 
 import { SotraError, usageError } from '../errors.ts';
 import { listKey, moreHint, walkPages } from '../http/paginate.ts';
 import type { AnyView } from '../output/view.ts';
-import type { Command, Result } from './command.ts';
+import { type Command, option, type Result } from './command.ts';
 import type { GlobalOptions } from './globals.ts';
-import { option } from './params.ts';
 
 export const serviceExitCodes = [4, 5, 6, 7, 8, 9, 13, 130] as const;
 

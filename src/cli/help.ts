@@ -2,8 +2,7 @@ import { describeKind } from '../contract/kind.ts';
 import { exitMeanings } from '../errors.ts';
 import { wrapWords } from '../model/wrap.ts';
 import { type GlobalFlag, globalFlags, takenFlags } from './globals.ts';
-import { makeInputSchema } from './input-schema.ts';
-import { beginsWith, type Field, listTopics, type Outline } from './outline.ts';
+import { beginsWith, type Field, listTopics, makeInputSchema, type Outline } from './outline.ts';
 
 export type Line = readonly [label: string, says: string];
 

@@ -1,10 +1,9 @@
 import { usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Program } from './command.ts';
-import { type GlobalOptions, readGlobals, refuseUnusedFlags } from './globals.ts';
+import { findCommand, type GlobalOptions, listWords, readGlobals, refuseUnusedFlags } from './globals.ts';
 import { beginsWith, listTopics, type Outline, type Shell, shells, type TypedInput } from './outline.ts';
 import { refuseRemoved } from './removed-commands.ts';
-import { findCommand, listWords } from './words.ts';
 
 export type CommandLine =
   | { kind: 'run'; outline: Outline; typed: TypedInput; options: GlobalOptions }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { type Command, defineCommand } from '../cli/command.ts';
+import { type Command, defineCommand, httpAddress, isDuration, option } from '../cli/command.ts';
 import { asksChart, chartParam } from '../cli/endpoint-command.ts';
-import { httpAddress, isDuration, option } from '../cli/params.ts';
 import { local } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';
 import { isWalletAddress } from '../model/address.ts';

@@ -1,5 +1,4 @@
-import { defineCommand, type Result } from '../cli/command.ts';
-import { option } from '../cli/params.ts';
+import { defineCommand, option, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { parseDuration, parseSize } from '../model/duration.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { type Command, defineCommand } from '../cli/command.ts';
-import { option } from '../cli/params.ts';
+import { type Command, defineCommand, option } from '../cli/command.ts';
 import { local } from '../contract/endpoint.ts';
-import { chainSchema } from '../model/chain-schema.ts';
+import { chainSchema } from '../model/identifier.ts';
 
 /** Refuses a command line that holds a private key. */
 export const checkArgv = async (argv: readonly string[]) =>

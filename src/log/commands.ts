@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
-import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';

@@ -1,9 +1,10 @@
 import type { Result } from '../cli/command.ts';
 import { usageError } from '../errors.ts';
+import { isEvmAddress, isSolanaAddress, isUuid } from '../model/address.ts';
+import { chains } from '../model/chain.ts';
 import { nearest } from '../model/nearest.ts';
 import { safeText } from '../model/safe-text.ts';
 import { type AnyColumn, type AnyView, cellValue, knownColumns, listBlocks, listRows } from '../output/view.ts';
-import { isForeign } from './foreign-text.ts';
 import type { Cell, Table, ToolAnswer } from './tool.ts';
 
 export interface AnswerOptions {
@@ -115,4 +116,28 @@ function formatRecord(table: Table): string {
   return table.rows
     .flatMap((row) => row.flatMap((cell, at) => (cell === null ? [] : [`${heads[at]}: ${cell}`])))
     .join('\n');
+}
+
+const plainWords: ReadonlySet<string> = new Set([
+  ...chains,
+  ...'all unknown buy sell enter exit spot perp send receive long short open closed user unnamed backfilling active'.split(
+    ' ',
+  ),
+  ...'deleted follow unfollow typed settings service true false yes no'.split(' '),
+]);
+
+/** Whether a text may have been written by anybody: it is neither an address, an id, a number nor a word of the interface. */
+function isForeign(value: unknown): boolean {
+  if (typeof value !== 'string' || value === '' || plainWords.has(value)) return false;
+  return !value.split(' ').every(isIdentifier);
+}
+
+const numberForm = /^(?:0x[\da-f]+|\d[\d.:TZdhm-]*)$/i;
+/** 64 bytes in base58: a transaction on Solana. */
+const signatureForm = /^[1-9A-HJ-NP-Za-km-z]{86,88}$/;
+
+function isIdentifier(text: string): boolean {
+  return (
+    isEvmAddress(text) || isSolanaAddress(text) || isUuid(text) || numberForm.test(text) || signatureForm.test(text)
+  );
 }

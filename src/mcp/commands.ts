@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type Command, defineCommand } from '../cli/command.ts';
-import { option } from '../cli/params.ts';
+import { type Command, defineCommand, option } from '../cli/command.ts';
 import { local } from '../contract/endpoint.ts';
 import { presets } from './tool.ts';
 

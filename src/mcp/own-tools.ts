@@ -1,13 +1,11 @@
-import type { JsonSchema } from '../cli/input-schema.ts';
-import type { Outline } from '../cli/outline.ts';
+import type { JsonSchema, Outline } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { toolName } from './command-tools.ts';
-import type { Tool } from './tool.ts';
+import { type Tool, toolName } from './tool.ts';
 
 /** Tools that are no command, or one that reads a file. */
 export function ownTools(outlines: readonly Outline[], secretFiles: readonly string[]): Tool[] {
-  return [...followBulk(outlines), explain, verifyWebhook(secretFiles)];
+  return [...followBulk(outlines), verifyWebhook(secretFiles)];
 }
 
 function objectSchema(properties: Record<string, JsonSchema>, required: readonly string[]): JsonSchema {
@@ -23,32 +21,6 @@ function textInput(input: Readonly<Record<string, unknown>>, key: string, help: 
   if (value === undefined) throw usageError(`${key} is required: ${help}`);
   throw usageError(`${key} ${JSON.stringify(value)}: must be text`);
 }
-
-const codeHelp = 'code of an error, or an exit code';
-
-const explain: Tool = {
-  name: 'explain_error',
-  description: 'What an error code or exit code means, and the next step',
-  access: 'read',
-  isIdempotent: true,
-  isLocal: true,
-  inputSchema: objectSchema({ code: text(codeHelp) }, ['code']),
-  call: async (input) => {
-    const { explainError } = await import('../tool/help.ts');
-    const rows = explainError(textInput(input, 'code', codeHelp));
-    const lines = rows.map(
-      ({ code, exitCode, cause, nextStep }) => `${code} (exit ${exitCode}): ${cause}. ${nextStep}`,
-    );
-    return {
-      text: lines.join('\n'),
-      structured: {
-        columns: ['code', 'exitCode', 'cause', 'nextStep'],
-        rows: rows.map(({ code, exitCode, cause, nextStep }) => [code, exitCode, cause, nextStep]),
-        complete: true,
-      },
-    };
-  },
-};
 
 const bodyHelp = 'the body, exactly as it came';
 const headerHelp = 'the daylight-signature header';

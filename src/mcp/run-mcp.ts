@@ -34,7 +34,7 @@ export async function runMcp(input: McpInput, context: Context): Promise<Result>
   const { world, note, warn } = context;
   if (world.io.in.isTTY)
     note('Waits for a client on stdin: sotra mcp --config prints what to paste into one. Ctrl-C stops it.');
-  const { createCaller } = await import('./call.ts');
+  const { createCaller } = await import('./server.ts');
   const { serve } = await import('./server.ts');
   const { call, close } = createCaller(context);
   try {

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../cli/input-schema.ts';
+import type { JsonSchema } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
 
 /** What a tool may do: ask, change something at the service, or use a private key. */
@@ -76,4 +76,9 @@ export class Question extends Error {
     super('the user has to be asked');
     this.text = text;
   }
+}
+
+/** `webhook_add_addresses` of `webhook add-addresses`. */
+export function toolName(words: readonly string[]): string {
+  return words.join('_').replaceAll('-', '_');
 }

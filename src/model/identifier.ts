@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isExternalId, isUuid, isWalletAddress } from './address.ts';
+import { type Chain, chains, type LeaderboardChain, leaderboardChains } from './chain.ts';
 
 export function isIdentifier(text: string): boolean {
   return isUuid(text) || isWalletAddress(text) || isExternalId(text);
@@ -43,3 +44,23 @@ export const firstTenViewers = {
   allows: (value: unknown) => !Array.isArray(value) || value.length <= honoredViewers,
   why: `more than ${honoredViewers} viewer addresses: the service honors only the first ${honoredViewers}`,
 };
+
+/** One of these, or what a deployment calls a chain that the interface document does not name (wire-facts N1). */
+function makeChainSchema<T extends string>(known: readonly [T, ...T[]]): z.ZodType<T | (string & {})> {
+  const rule = `must be one of ${known.join(', ')}, or another name of a chain`;
+  return z
+    .union([z.enum(known), z.string()])
+    .refine((text) => /^[a-z][a-z0-9-]{0,31}$/.test(text), rule)
+    .meta({ 'x-open': true });
+}
+
+export const chainSchema: z.ZodType<Chain> = makeChainSchema(chains);
+export const leaderboardChainSchema: z.ZodType<LeaderboardChain> = makeChainSchema(leaderboardChains);
+
+/** A chain or `all` ("What the service does"). */
+export const chainFilterSchema: z.ZodType<Chain | 'all'> = makeChainSchema([...chains, 'all']);
+
+/** A text of which the interface document lists the values; others are taken too, unless `--strict` is given. */
+export function knownText(values: readonly string[]) {
+  return z.string().meta({ 'x-known-values': [...values] });
+}

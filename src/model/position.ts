@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { chains } from './chain.ts';
-import { knownText } from './known-text.ts';
+import { knownText } from './identifier.ts';
 import { imagesSchema, profileSchema } from './profile.ts';
 
 const text = z.string().nullable().optional();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { leaderboardChains } from './chain.ts';
-import { knownText } from './known-text.ts';
+import { knownText } from './identifier.ts';
 
 const text = z.string().nullable().optional();
 const number = z.number().nullable().optional();

@@ -4,9 +4,8 @@ import { Writable } from 'node:stream';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { safeText } from '../model/safe-text.ts';
+import { safeText, terminalText } from '../model/safe-text.ts';
 import { column } from './columns.ts';
-import { terminalText } from './terminal.ts';
 import { cutText } from './text-width.ts';
 import type { View } from './view.ts';
 

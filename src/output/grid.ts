@@ -1,8 +1,17 @@
 import { collectItems } from '../model/batches.ts';
 import { safeText } from '../model/safe-text.ts';
-import { type Form, joinParts, tableBatches } from './form.ts';
 import { missing } from './format.ts';
-import { type AnyColumn, type AnyView, type CellText, cellValue, knownColumns, readLoosely } from './view.ts';
+import {
+  type AnyColumn,
+  type AnyView,
+  type CellText,
+  cellValue,
+  type Form,
+  joinParts,
+  knownColumns,
+  readLoosely,
+  tableBatches,
+} from './view.ts';
 
 export interface Head {
   text: string;

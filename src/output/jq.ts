@@ -3,14 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { usageError } from '../errors.ts';
 import { stripControls } from '../model/safe-text.ts';
 import type { JqOutput, JqRun } from './jq-thread.ts';
-import { indentJson, safeJson } from './json.ts';
-
-/** Filters JSON texts, one after the other. `indent`: objects and lists over several lines. */
-export interface JqFilter {
-  /** Errors: `usage` where the filter fails. Rejects when the signal is aborted. */
-  run: (json: string, options: { indent: boolean }) => Promise<string>;
-  close: () => Promise<unknown>;
-}
+import { indentJson, type JqFilter, safeJson } from './json.ts';
 
 export interface Threads {
   startThread: (name: 'jq-thread') => Promise<Worker>;

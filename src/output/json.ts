@@ -1,6 +1,7 @@
+import { collectItems } from '../model/batches.ts';
 import { unicodeEscapes } from '../model/json.ts';
-import { patternOnUse, unseenClass } from '../model/safe-text.ts';
-import { terminalText } from './terminal.ts';
+import { patternOnUse, terminalText, unseenClass } from '../model/safe-text.ts';
+import type { Form } from './view.ts';
 
 // Deeper lines are not indented further, so that a deeply nested answer stays linear in size.
 const deepest = 100;
@@ -60,4 +61,46 @@ const punctuation: readonly number[] = [...'{}[],:'].map((character) => characte
 
 function isWord(code: number): boolean {
   return code > space && code !== quote && !punctuation.includes(code);
+}
+
+/** An answer as it came, indented; a list once its last row has come, since it must be whole or absent. */
+export const jsonForm: Form = async function* ({ batches, answer }) {
+  if (answer?.json !== undefined) {
+    yield `${safeJson(indentJson(answer.json))}\n`;
+    return;
+  }
+  const pages: string[] = [];
+  for await (const batch of batches) if (batch.length > 0) pages.push(indentJson(JSON.stringify(batch)).slice(1, -2));
+  if (pages.length === 0) yield '[]\n';
+  for (const [index, items] of pages.entries()) yield (index === 0 ? '[' : ',') + safeJson(items);
+  if (pages.length > 0) yield '\n]\n';
+};
+
+/** One object a line. */
+export const ndjsonForm: Form = async function* ({ batches }) {
+  for await (const batch of batches)
+    yield listLines(batch)
+      .map((line) => `${safeJson(line)}\n`)
+      .join('');
+};
+
+/** Filters JSON texts, one after the other. `indent`: objects and lists over several lines. */
+export interface JqFilter {
+  /** Errors: `usage` where the filter fails. Rejects when the signal is aborted. */
+  run: (json: string, options: { indent: boolean }) => Promise<string>;
+  close: () => Promise<unknown>;
+}
+
+/** What a jq filter makes of the JSON: of the whole, or of each item. */
+export function jqForm(filter: JqFilter, { byItem, indent }: { byItem: boolean; indent: boolean }): Form {
+  const run = (json: string) => filter.run(json, { indent: indent && !byItem });
+  return async function* ({ batches, answer }) {
+    if (!byItem) yield await run(answer?.json ?? JSON.stringify(await collectItems(batches)));
+    else for await (const batch of batches) if (batch.length > 0) yield await run(listLines(batch).join('\n'));
+  };
+}
+
+/** The JSON of each row. */
+function listLines(batch: readonly unknown[]): string[] {
+  return batch.map((row) => JSON.stringify(row ?? null));
 }

@@ -2,15 +2,22 @@ import type { Result } from '../cli/command.ts';
 import type { GlobalOptions } from '../cli/globals.ts';
 import { usageError } from '../errors.ts';
 import { parseJson } from '../model/json.ts';
+import { terminalText } from '../model/safe-text.ts';
 import type { Io } from '../world.ts';
 import type { DrawOptions } from './color.ts';
 import { withoutFlagged } from './flagged.ts';
-import type { Form, Rows } from './form.ts';
-import type { JqFilter } from './jq.ts';
-import { visibleJson } from './json.ts';
-import { jqForm, jsonForm, ndjsonForm } from './json-form.ts';
-import { terminalText } from './terminal.ts';
-import { type AnyView, cellValue, knownColumns, listBlocks, listRows, rawItems, readLoosely } from './view.ts';
+import { type JqFilter, jqForm, jsonForm, ndjsonForm, visibleJson } from './json.ts';
+import {
+  type AnyView,
+  cellValue,
+  type Form,
+  knownColumns,
+  listBlocks,
+  listRows,
+  type Rows,
+  rawItems,
+  readLoosely,
+} from './view.ts';
 
 interface PrintContext {
   io: Pick<Io, 'out'>;
@@ -108,7 +115,7 @@ async function printScreen(
   printing: PrintContext,
 ): Promise<void> {
   const { io, options } = printing;
-  const [{ renderView }, { drawPictures }] = await Promise.all([import('./table.ts'), import('./screen.ts')]);
+  const [{ renderView }, { drawPictures }] = await Promise.all([import('./table.ts'), import('./table.ts')]);
   const drawing = await readDrawOptions(printing);
   async function* drawFrames() {
     for await (const { view, answer, notes } of frames) {

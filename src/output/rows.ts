@@ -1,7 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { safeText, stripForCsv } from '../model/safe-text.ts';
-import type { Form } from './form.ts';
-import { type AnyColumn, type Cell, cellValue, knownColumns } from './view.ts';
+import { type AnyColumn, type Cell, cellValue, type Form, knownColumns } from './view.ts';
 
 /** One line a row; `plain` is what a pipe gets without `--format`. */
 export type RowFormat = 'csv' | 'tsv' | 'plain';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type Command, defineCommand, type Result } from '../cli/command.ts';
-import { option } from '../cli/params.ts';
+import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
 import { type Context, createContext } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
 import { orUndefined, SotraError, usageError } from '../errors.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
 import { flagsOf } from '../cli/globals.ts';
-import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
 import { messageOf, SotraError, usageError } from '../errors.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { type Command, defineCommand } from '../cli/command.ts';
+import { type Command, defineCommand, option } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { splitPair } from '../cli/input.ts';
-import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { type Endpoint, local, type OpenName, openNames, type WireNames } from '../contract/endpoint.ts';
 import { readKind } from '../contract/read-kind.ts';

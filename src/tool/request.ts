@@ -1,9 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
-import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { splitPair } from '../cli/input.ts';
-import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { type Endpoint, hasDots, type InputOf, local, type WireNames, wireName } from '../contract/endpoint.ts';
 import type { WireRequest } from '../contract/request.ts';

@@ -1,5 +1,4 @@
-import { type Command, defineCommand, type Result } from '../cli/command.ts';
-import { option } from '../cli/params.ts';
+import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { writeReadyFiles } from '../files/durable-file.ts';
 import { untilAborted } from '../pages/live-log.ts';

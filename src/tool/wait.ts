@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import { type Command, defineCommand, intervalParam, option, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { standsFor } from '../cli/input.ts';
-import { intervalParam, option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { checkInput } from '../contract/request.ts';

@@ -1,6 +1,5 @@
-import { type Command, defineCommand, type Result } from '../cli/command.ts';
+import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
 import { allItems, serviceExitCodes } from '../cli/endpoint-command.ts';
-import { option } from '../cli/params.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import { momentOption, store } from '../inbox/commands.ts';

@@ -1,5 +1,4 @@
-import type { Command, Frame, Result } from '../cli/command.ts';
-import { readInterval } from '../cli/params.ts';
+import { type Command, type Frame, type Result, readInterval } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { column } from '../output/columns.ts';

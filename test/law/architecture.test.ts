@@ -134,10 +134,10 @@ test('the process and the console are touched at the process edge alone, and not
   expect(files.filter((file) => /^(let|var) /m.test(readFileSync(file, 'utf8')))).toEqual([]);
 });
 
-test('no file is over 400 lines, and one in ten at most over 250', () => {
+test('no file is over 400 lines, and one in ten at most over 300', () => {
   const lengths = files.map((file) => readFileSync(file, 'utf8').split('\n').length).sort((a, b) => a - b);
   expect(lengths.at(-1)).toBeLessThanOrEqual(400);
-  expect(lengths[Math.floor(lengths.length * 0.9)]).toBeLessThanOrEqual(250);
+  expect(lengths[Math.floor(lengths.length * 0.9)]).toBeLessThanOrEqual(300);
 });
 
 // What is thrown in one of these is caught by nobody: each place is listed with why nothing can be, and a new one fails here until it is.

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { terminalText } from '../../src/output/terminal.ts';
+import { terminalText } from '../../src/model/safe-text.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { naughty, sampled, steers, withoutProgress } from '../support/naughty.ts';
 import { withText } from '../support/naughty-answers.ts';
@@ -14,7 +14,7 @@ const placesOf = (form: RegExp) => sources.filter(({ text }) => form.test(text))
 
 test('only the edge of the process writes to its streams, and only the screen and the spinner write uncleaned', () => {
   expect(placesOf(/process\.std(out|err)|\bconsole\.|\/dev\/tty|writeSync\([12],/)).toEqual(['main.ts']);
-  expect(placesOf(/\.draw\(/).sort()).toEqual(['output/progress.ts', 'output/screen.ts']);
+  expect(placesOf(/\.draw\(/).sort()).toEqual(['output/progress.ts', 'output/table.ts']);
   // A question is cleaned where it is asked.
   expect(placesOf(/\.question\(/)).toEqual(['output/confirm.ts']);
 });

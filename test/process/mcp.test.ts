@@ -132,7 +132,7 @@ test.each(some(['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10
     const { client } = await connect('--sandbox mcp', { client: { supportedProtocolVersions: [version] } });
     expect(client.getNegotiatedProtocolVersion()).toBe(version);
     expect((await client.listTools()).tools.length).toBeGreaterThan(15);
-    expect(textOf(await client.callTool({ name: 'explain_error', arguments: { code: '7' } }))).toContain('429');
+    expect(textOf(await client.callTool(leaderboard))).toContain('pnlUsd');
   },
 );
 

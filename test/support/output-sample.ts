@@ -1,6 +1,5 @@
-import type { Form, Rows } from '../../src/output/form.ts';
 import { formatCount, formatRatio, pnl, roi, shortAddress } from '../../src/output/format.ts';
-import type { View } from '../../src/output/view.ts';
+import type { Form, Rows, View } from '../../src/output/view.ts';
 
 export interface Trader {
   rank: number;

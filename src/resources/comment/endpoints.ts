@@ -2,10 +2,14 @@ import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../contract/endpoint.ts';
 import { isUuid } from '../../model/address.ts';
 import { chains } from '../../model/chain.ts';
-import { chainSchema } from '../../model/chain-schema.ts';
 import { dayMs } from '../../model/duration.ts';
-import { firstTenViewers, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
-import { knownText } from '../../model/known-text.ts';
+import {
+  chainSchema,
+  firstTenViewers,
+  knownText,
+  viewerAddressesSchema,
+  walletSchema,
+} from '../../model/identifier.ts';
 import { actorSchema, commentSchema, positionStatsSchema, tradeSchema } from '../../model/position.ts';
 import { countCharacters, maxCommentCharacters } from './signing.ts';
 

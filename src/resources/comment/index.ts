@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { type Command, defineCommand } from '../../cli/command.ts';
+import { type Command, defineCommand, option } from '../../cli/command.ts';
 import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { option } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
 import { inputError, type NameInput } from '../../errors.ts';
 import { checkArgv, keyParams } from '../../keys/commands.ts';
-import { chainSchema } from '../../model/chain-schema.ts';
 import { parseMoment } from '../../model/duration.ts';
+import { chainSchema } from '../../model/identifier.ts';
 import type { CopyInput } from './copies.ts';
 import * as endpoints from './endpoints.ts';
 

@@ -5,7 +5,7 @@ import { bytesOf, decodeUtf8, readWhole } from '../../files/source.ts';
 import { openTextFile, readLines } from '../../files/text-file.ts';
 import { secretIn } from '../../keys/private-key.ts';
 import { type Chain, type ChainFamily, chains, familyOf } from '../../model/chain.ts';
-import { chainSchema } from '../../model/chain-schema.ts';
+import { chainSchema } from '../../model/identifier.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { showUnseen } from '../../model/safe-text.ts';
 import { readSigned, type SignedComment, signedProblem } from './signed.ts';

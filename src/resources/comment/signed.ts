@@ -6,7 +6,7 @@ import { askKey, checkKeySource, type KeyInput, keySources } from '../../keys/op
 import type { Encoding, Signer } from '../../keys/signer.ts';
 import { isEvmAddress, isSolanaAddress, plainAddress } from '../../model/address.ts';
 import type { ChainFamily } from '../../model/chain.ts';
-import { chainSchema } from '../../model/chain-schema.ts';
+import { chainSchema } from '../../model/identifier.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { mayAsk } from '../../output/confirm.ts';
 import type { PageInput } from '../../pages/show-address.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inQuery } from '../../contract/endpoint.ts';
-import { chainFilterSchema } from '../../model/chain-schema.ts';
-import { identifierSchema } from '../../model/identifier.ts';
+import { chainFilterSchema, identifierSchema } from '../../model/identifier.ts';
 import { cardSchema } from '../../model/position.ts';
 
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';

@@ -1,6 +1,5 @@
-import type { Command } from '../../cli/command.ts';
+import { type Command, intervalParam, option, readInterval } from '../../cli/command.ts';
 import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { intervalParam, option, readInterval } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import type { Endpoint, Params } from '../../contract/endpoint.ts';
 import { inputError, usageError } from '../../errors.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { defineCommand } from '../../cli/command.ts';
+import { defineCommand, option } from '../../cli/command.ts';
 import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { option } from '../../cli/params.ts';
 import { local } from '../../contract/endpoint.ts';
 import { inputError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';

@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, type InputOf, inQuery } from '../../contract/endpoint.ts';
-import { leaderboardChainSchema } from '../../model/chain-schema.ts';
-import { firstTenViewers, identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
+import {
+  firstTenViewers,
+  identifierSchema,
+  leaderboardChainSchema,
+  viewerAddressesSchema,
+} from '../../model/identifier.ts';
 import { pnlSchema, profileMetadataSchema, profileSchema } from '../../model/profile.ts';
 
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';

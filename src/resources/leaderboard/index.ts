@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { type Command, defineCommand, type Result } from '../../cli/command.ts';
+import { type Command, defineCommand, type Result, withWatch } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import { flagsOf } from '../../cli/globals.ts';
-import { withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
 import { leaderboardChains } from '../../model/chain.ts';

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { defineEndpoint, inPath, inQuery } from '../../contract/endpoint.ts';
-import { chainFilterSchema, chainSchema } from '../../model/chain-schema.ts';
-import { firstTenViewers, identifierSchema, viewerAddressesSchema, walletSchema } from '../../model/identifier.ts';
+import {
+  chainFilterSchema,
+  chainSchema,
+  firstTenViewers,
+  identifierSchema,
+  viewerAddressesSchema,
+  walletSchema,
+} from '../../model/identifier.ts';
 import { cardSchema } from '../../model/position.ts';
 
 const account = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';

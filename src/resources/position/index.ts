@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { Command, Result } from '../../cli/command.ts';
+import { type Command, option, type Result, withWatch } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand } from '../../cli/endpoint-command.ts';
-import { option, withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { inPath, local } from '../../contract/endpoint.ts';
 import { inputError, usageError } from '../../errors.ts';

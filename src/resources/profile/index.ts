@@ -1,5 +1,5 @@
+import { withWatch } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand } from '../../cli/endpoint-command.ts';
-import { withWatch } from '../../cli/params.ts';
 import { inputError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 

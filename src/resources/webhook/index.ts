@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { type Command, defineCommand } from '../../cli/command.ts';
+import { type Command, defineCommand, httpAddress, option, withWatch } from '../../cli/command.ts';
 import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { httpAddress, option, withWatch } from '../../cli/params.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
 import { receiveCommands } from '../../inbox/commands.ts';

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { type Command, defineCommand } from '../../cli/command.ts';
-import { httpAddress, isDuration, option } from '../../cli/params.ts';
+import { type Command, defineCommand, httpAddress, isDuration, option } from '../../cli/command.ts';
 import { local } from '../../contract/endpoint.ts';
-import { chainSchema } from '../../model/chain-schema.ts';
 import { parseDuration, parseRate, parseTime } from '../../model/duration.ts';
 import { isOrigin, originForm } from '../../model/http-address.ts';
+import { chainSchema } from '../../model/identifier.ts';
 import { layouts } from '../../setup/settings.ts';
 import { latestMs } from '../db/clock.ts';
 import { faultForm, parseExpected, parseFault } from '../http/fault.ts';

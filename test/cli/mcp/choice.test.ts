@@ -10,12 +10,7 @@ const toolsOf = async (argv: string): Promise<string[]> => {
 test('a preset or names choose the tools, and what is not allowed is not offered', async () => {
   const { client } = await connect('--sandbox mcp --tools leaderboard_list,profile_get');
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['leaderboard_list', 'profile_get']);
-  expect(await toolsOf('mcp --preset webhooks')).toEqual([
-    'webhook_list',
-    'webhook_events',
-    'explain_error',
-    'verify_webhook',
-  ]);
+  expect(await toolsOf('mcp --preset webhooks')).toEqual(['webhook_list', 'webhook_events', 'verify_webhook']);
   const trader = await toolsOf('mcp --preset trader --allow-writes');
   for (const name of ['leaderboard_list', 'profile_positions', 'follow_add', 'comment_copy', 'profile_get'])
     expect(trader).toContain(name);

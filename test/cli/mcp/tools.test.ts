@@ -12,11 +12,11 @@ test('an agent finds tools that only read, with their hints, at a cost of at mos
   const listed = await client.listTools();
   expect(tokensOf(listed)).toBeLessThanOrEqual(6000);
   const names = listed.tools.map(({ name }) => name);
-  for (const name of ['leaderboard_list', 'profile_get', 'explain_error', 'webhook_events', 'verify_webhook'])
+  for (const name of ['leaderboard_list', 'profile_get', 'webhook_events', 'verify_webhook'])
     expect(names).toContain(name);
   for (const { name, annotations } of listed.tools)
     expect([name, annotations]).toMatchObject([name, { readOnlyHint: true, destructiveHint: false }]);
-  expect(listed.tools.find(({ name }) => name === 'explain_error')?.annotations?.openWorldHint).toBe(false);
+  expect(listed.tools.find(({ name }) => name === 'webhook_events')?.annotations?.openWorldHint).toBe(false);
   expect(listed.tools.find(({ name }) => name === 'leaderboard_list')?.annotations?.openWorldHint).toBe(true);
   expect(await close()).toMatchObject({ code: 0, err: '' });
 });

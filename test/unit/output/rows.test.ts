@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { markdownForm } from '../../../src/output/grid.ts';
-import { ndjsonForm } from '../../../src/output/json-form.ts';
+import { ndjsonForm } from '../../../src/output/json.ts';
 import { checkColumns } from '../../../src/output/print.ts';
 import { type RowFormat, rowForm } from '../../../src/output/rows.ts';
 import { type AnyView, knownColumns } from '../../../src/output/view.ts';

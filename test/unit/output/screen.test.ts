@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createPalette } from '../../../src/output/color.ts';
-import { drawPictures } from '../../../src/output/screen.ts';
+import { drawPictures } from '../../../src/output/table.ts';
 
 test('a line is erased before it is drawn: erasing after it would take the last character of one as wide as the terminal', async () => {
   let written = '';
