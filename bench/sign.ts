@@ -7,7 +7,7 @@ import nacl from 'tweetnacl';
 import { privateKeyToAccount } from 'viem/accounts';
 import { makeSigner } from '../src/keys/signer.ts';
 import { encodeBase58 } from '../src/model/address.ts';
-import { signComment } from '../src/resources/comment/signed.ts';
+import { makeSignedComment } from '../src/resources/comment/signed.ts';
 import { signedText } from '../src/resources/comment/signing.ts';
 import { verifySignature } from '../src/resources/comment/verify.ts';
 import { measureChild } from './measure/child.ts';
@@ -70,7 +70,7 @@ async function inOneProcess({ name, family, fields, bare }: (typeof families)[nu
         });
     },
     whole: async () => {
-      for (const comment of comments) await signComment(comment, form, { signer });
+      for (const comment of comments) await makeSignedComment(comment, form, { signer });
     },
   };
   const taken: Record<keyof typeof loops, number[]> = { bare: [], ours: [], check: [], whole: [] };

@@ -25,7 +25,7 @@ export function readArgv(argv: readonly string[], outlines: readonly Outline[], 
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (thrown.code === 'commander.version') return { kind: 'version' };
     if (!['commander.helpDisplayed', 'commander.help'].includes(thrown.code))
-      throw explainError(thrown, argv, outlines, state);
+      throw explainParseError(thrown, argv, outlines, state);
   }
   return state.result;
 }
@@ -135,7 +135,7 @@ function readTypedGlobals(node: Node): Record<string, unknown> {
 }
 
 /** The error in our words, by commander's code. */
-function explainError(
+function explainParseError(
   { code }: CommanderError,
   argv: readonly string[],
   outlines: readonly Outline[],

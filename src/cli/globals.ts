@@ -184,7 +184,7 @@ function readRate(text: string | undefined): Rate | undefined {
 type FlagValue = string | number | boolean | readonly string[] | undefined;
 
 /** Flags as they are typed, with their values: a list repeats its flag, and what is false or absent has none. */
-export function flagsOf(values: Readonly<Record<string, FlagValue>>): string[] {
+export function writeFlags(values: Readonly<Record<string, FlagValue>>): string[] {
   return Object.entries(values).flatMap(([flag, given]) =>
     [given].flat().flatMap((value) => {
       if (value === undefined || value === false) return [];
@@ -199,11 +199,11 @@ export function serviceFlags({
   context,
   baseUrl,
 }: Partial<Pick<GlobalOptions, 'sandbox' | 'context' | 'baseUrl'>>): string[] {
-  return flagsOf({ '--sandbox': sandbox, '--context': context, '--base-url': baseUrl });
+  return writeFlags({ '--sandbox': sandbox, '--context': context, '--base-url': baseUrl });
 }
 
 export function takenFlags(outline: Omit<Outline, 'description'>): readonly GlobalFlag[] {
-  return globalFlags.filter((flag) => takes(outline, flag));
+  return globalFlags.filter((flag) => acceptsFlag(outline, flag));
 }
 
 /** Errors: `usage` for a global flag that would do nothing in this command. */
@@ -217,7 +217,7 @@ export function refuseUnusedFlags(
   const showsRows = dryRun && uses.includes('changes');
   for (const flag of globalFlags) {
     const isTyped = typed[flag.key] !== undefined && typed[flag.key] !== false;
-    if (!isTyped || takes(outline, flag) || (showsRows && flag.key === 'jq')) continue;
+    if (!isTyped || acceptsFlag(outline, flag) || (showsRows && flag.key === 'jq')) continue;
     throw unused(`--${flag.flag}`, outline, flag.needs?.lacking ?? '');
   }
   const isTable = ['csv', 'tsv', 'md'].includes(format ?? '');
@@ -225,7 +225,7 @@ export function refuseUnusedFlags(
     throw unused(`--format ${format}`, outline, 'prints no table');
 }
 
-function takes(
+function acceptsFlag(
   { uses, columns, fields }: Pick<Outline, 'uses' | 'columns' | 'fields'>,
   { flag, needs }: GlobalFlag,
 ): boolean {

@@ -234,12 +234,12 @@ export type CommandTree = ReturnType<typeof commandTree>;
 
 /** Commands as `commands --json` lists them. `schemaVersion` counts the changes that a reader has to know of. */
 export function commandTree(outlines: readonly Outline[]) {
-  return { schemaVersion: 1, commands: outlines.map(describeCommand) };
+  return { schemaVersion: 1, commands: outlines.map(makeCommandEntry) };
 }
 
-export type CommandEntry = ReturnType<typeof describeCommand>;
+export type CommandEntry = ReturnType<typeof makeCommandEntry>;
 
-function describeCommand(outline: Outline) {
+function makeCommandEntry(outline: Outline) {
   const { words, summary, endpoint, fields, exitCodes, examples } = outline;
   return {
     command: words.join(' '),

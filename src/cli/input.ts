@@ -17,7 +17,7 @@ export function readInput(
   typed: TypedInput,
 ): Record<string, unknown> {
   requireInputs(fields, oneOf, typed);
-  return checkInput(fields, params, (field) => readField(field, typed[field.key]));
+  return checkTyped(fields, params, (field) => readField(field, typed[field.key]));
 }
 
 /** Refuses inputs that are required and absent. Errors: `usage` naming all of them. */
@@ -33,7 +33,7 @@ export function requireInputs(
   if (missing.length > 0) throw missingInputs(missing);
 }
 
-export function checkInput(
+export function checkTyped(
   fields: readonly Field[],
   params: Command['params'],
   readOf: (field: Field) => unknown,
@@ -44,9 +44,9 @@ export function checkInput(
     const param = params[field.key];
     if (param === undefined) continue;
     const checked = param.schema.safeParse(value);
-    if (!checked.success) throw refusal(field, value, checked.error.issues[0]);
+    if (!checked.success) throw refuseValue(field, value, checked.error.issues[0]);
     const { sendRule } = param;
-    if (sendRule?.allows(value) === false) throw refusal(field, value, { code: 'custom', message: sendRule.why });
+    if (sendRule?.allows(value) === false) throw refuseValue(field, value, { code: 'custom', message: sendRule.why });
     if (checked.data !== undefined) input[field.key] = checked.data;
   }
   return input;
@@ -73,18 +73,18 @@ function splits(field: Field, text: string): boolean {
 
 function readOne(field: Field, text: string): unknown {
   const value = readItem(field.kind, text);
-  if (value === undefined) throw refusal(field, text, undefined);
+  if (value === undefined) throw refuseValue(field, text, undefined);
   return value;
 }
 
-function refusal(
+function refuseValue(
   field: Field,
   value: unknown,
   issue: { code?: string; message: string; path?: PropertyKey[] } | undefined,
 ) {
   const at = issue?.path?.[0];
   const culprit = Array.isArray(value) && typeof at === 'number' ? value[at] : value;
-  const text = typeof culprit === 'string' ? culprit : describeValue(culprit);
+  const text = typeof culprit === 'string' ? culprit : formatTyped(culprit);
   const why = issue?.code === 'custom' ? issue.message : `must be ${describeKind(field.kind)}`;
   const shown = text.length > maxShownLength ? `(${[...text].length} characters)` : text;
   const near = typeof culprit === 'string' ? nearest(culprit, field.kind.choices) : undefined;
@@ -95,7 +95,7 @@ function refusal(
   return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? known : `Did you mean ${near}?`);
 }
 
-function describeValue(value: unknown): string {
+function formatTyped(value: unknown): string {
   return Array.isArray(value) ? value.join(',') : JSON.stringify(value);
 }
 

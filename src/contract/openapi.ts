@@ -152,7 +152,7 @@ function parameter(name: string, key: string, param: Param, sample: unknown, sha
     name: path ? key : name,
     in: param.place,
     ...(path || !optional ? { required: true } : {}),
-    description: describeParam(param),
+    description: writeParamHelp(param),
     schema: shared.toSchema(param.schema),
     ...(list ? { style: 'form', explode: true } : {}),
     ...(sample === undefined ? {} : { example: sample }),
@@ -167,7 +167,7 @@ function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json, shared: 
     const [key, param] = whole;
     const example = sample[key] === undefined ? {} : { example: sample[key] };
     const content = { 'application/json': { schema: shared.toSchema(param.schema), ...example } };
-    return { required: true, description: describeParam(param), content, ...marks(param) };
+    return { required: true, description: writeParamHelp(param), content, ...marks(param) };
   }
   const fields = entries.filter(([, param]) => param.place === 'body');
   if (fields.length === 0) return undefined;
@@ -175,7 +175,10 @@ function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json, shared: 
   const required = fields.filter(([, param]) => !readKind(param.schema).optional).map(nameField);
   const properties = fields.map((field) => {
     const [, param] = field;
-    return [nameField(field), { ...shared.toSchema(param.schema), description: describeParam(param), ...marks(param) }];
+    return [
+      nameField(field),
+      { ...shared.toSchema(param.schema), description: writeParamHelp(param), ...marks(param) },
+    ];
   });
   const given = fields
     .filter(([key]) => sample[key] !== undefined)
@@ -190,7 +193,7 @@ function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json, shared: 
   return { required: required.length > 0, content: { 'application/json': content } };
 }
 
-function describeParam({ help, serviceDefault }: Param): string {
+function writeParamHelp({ help, serviceDefault }: Param): string {
   return serviceDefault === undefined ? help : `${help}; default: ${serviceDefault} (set by the service)`;
 }
 

@@ -4,7 +4,7 @@ import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
-import { familyOf } from '../model/chain.ts';
+import { findFamily } from '../model/chain.ts';
 import { command } from '../model/shell.ts';
 import { column } from '../output/columns.ts';
 import { confirm, confirmReplace, showPlan } from '../output/confirm.ts';
@@ -55,7 +55,7 @@ export async function generateKey(input: GenerateInput, context: Context): Promi
   const { name, chain = 'ethereum', passwordFile } = input;
   const file = keyFileOf(await keyFolder(context), name);
   if (existsSync(file)) throw usageError(`key ${name} exists already`, 'Choose another name.');
-  const family = familyOf(chain);
+  const family = findFamily(chain);
   if (context.options.dryRun) return showPlan([{ action: 'store', what: `a new ${family} key ${name}`, detail: file }]);
   if (passwordFile !== undefined) warnOfReaders(passwordFile, context);
   const key: PrivateKey = { family, bytes: randomBytes(32) };

@@ -1,10 +1,10 @@
 import { SotraError, usageError } from '../errors.ts';
 import { solanaKey } from '../keys/solana-key.ts';
-import { encodeBase58, hexOf } from '../model/address.ts';
-import { familyOf } from '../model/chain.ts';
+import { encodeBase58, encodeHex } from '../model/address.ts';
+import { findFamily } from '../model/chain.ts';
 import {
-  bytesOfSignature,
   personalDigest,
+  readSignatureBytes,
   type Verdict,
   verifyClaim,
   verifyEd25519,
@@ -106,7 +106,7 @@ async function signWith(
   message: string,
   chain: string,
 ): Promise<AddressSignature> {
-  const isSolana = familyOf(chain) === 'solana';
+  const isSolana = findFamily(chain) === 'solana';
   const bytes = new TextEncoder().encode(message);
   if ('seed' in signer) {
     if (!isSolana) throw usageError(`signer: a seed of ed25519 signs for solana, not for ${chain}`);
@@ -123,7 +123,7 @@ async function signWith(
     return { address, signature: await signer.signMessage({ message }) };
   }
   const given = await signer.sign(bytes, { digest: isSolana ? bytes : personalDigest(bytes) });
-  if (isSolana) return { address, signature: encodeBase58(bytesOfSignature(given)) };
-  const signature = typeof given === 'string' ? given : `0x${hexOf(given)}`;
+  if (isSolana) return { address, signature: encodeBase58(readSignatureBytes(given)) };
+  const signature = typeof given === 'string' ? given : `0x${encodeHex(given)}`;
   return { address, signature: withRecoveryByte(signature, { message, signerAddress: address, chain }) };
 }

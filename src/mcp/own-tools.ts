@@ -5,14 +5,14 @@ import { type Tool, toolName } from './tool.ts';
 
 /** Tools that are no command, or one that reads a file. */
 export function ownTools(outlines: readonly Outline[], secretFiles: readonly string[]): Tool[] {
-  return [...followBulk(outlines), verifyWebhook(secretFiles)];
+  return [...followBulk(outlines), verifyTool(secretFiles)];
 }
 
 function objectSchema(properties: Record<string, JsonSchema>, required: readonly string[]): JsonSchema {
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-const text = (description: string): JsonSchema => ({ type: 'string', description });
+const textSchema = (description: string): JsonSchema => ({ type: 'string', description });
 
 /** A required text. Errors: `usage`. */
 function textInput(input: Readonly<Record<string, unknown>>, key: string, help: string): string {
@@ -26,17 +26,17 @@ const bodyHelp = 'the body, exactly as it came';
 const headerHelp = 'the daylight-signature header';
 
 /** `secretFiles` hold the secrets of webhooks. */
-function verifyWebhook(secretFiles: readonly string[]): Tool {
+function verifyTool(secretFiles: readonly string[]): Tool {
   const uidHelp = "webhook whose secret counts; default: this server's --secret-file";
   return {
     name: 'verify_webhook',
     description: 'Whether a webhook delivery is genuine, and if not, why',
     access: 'read',
     isIdempotent: true,
-    inputSchema: objectSchema({ header: text(headerHelp), body: text(bodyHelp), uid: text(uidHelp) }, [
-      'header',
-      'body',
-    ]),
+    inputSchema: objectSchema(
+      { header: textSchema(headerHelp), body: textSchema(bodyHelp), uid: textSchema(uidHelp) },
+      ['header', 'body'],
+    ),
     call: async (input, { context, notes }) => {
       const header = textInput(input, 'header', headerHelp);
       const body = Buffer.from(textInput(input, 'body', bodyHelp));

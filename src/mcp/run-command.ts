@@ -1,5 +1,5 @@
 import type { Command, Program } from '../cli/command.ts';
-import { checkInput, mentionsAlias, requireInputs, resolveAliases, warnOfUnknown } from '../cli/input.ts';
+import { checkTyped, mentionsAlias, requireInputs, resolveAliases, warnOfUnknown } from '../cli/input.ts';
 import type { Field, Outline } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
 import { readItem } from '../contract/kind.ts';
@@ -7,10 +7,10 @@ import { usageError } from '../errors.ts';
 import { nextInput } from '../http/paginate.ts';
 import { namesKnownTo } from '../log/known-addresses.ts';
 import { showUnseen, unseenIn } from '../model/safe-text.ts';
-import { readComment, readForm } from '../resources/comment/read-comment.ts';
+import { readComment, readTextForm } from '../resources/comment/read-comment.ts';
 import { signedText } from '../resources/comment/signing.ts';
 import { endpoints } from '../resources/index.ts';
-import { chooseColumns, formatAnswer } from './answer.ts';
+import { formatAnswer, pickFields } from './answer.ts';
 import { defaultRows, type SigningKey, type ToolAnswer, type ToolCall } from './tool.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ interface CommandTool {
 }
 
 /** The answer of a command to the inputs of its tool. Errors: `usage`; those of the command. */
-export async function runCommand(
+export async function runTool(
   { outline, fields, columns: usual }: CommandTool,
   { fields: chosen, limit = defaultRows, ...typed }: Values,
   { context, notes }: ToolCall,
@@ -33,7 +33,7 @@ export async function runCommand(
   const view = await command.view?.();
   const named = readColumnNames(chosen);
   // Before anything is asked.
-  if (view !== undefined) chooseColumns(view, named);
+  if (view !== undefined) pickFields(view, named);
   const values = await checkValues(fields, command, isPaged ? { ...typed, limit } : typed, context);
   warnOfUnknown(fields, values, context.warn);
   const maxRows = isPaged ? Number(values['limit']) : readRowCount(limit);
@@ -86,7 +86,7 @@ export async function checkValues(
     fields.flatMap(({ key }) => (isText(given[key]) ? [[key, given[key] as string | string[]]] : [])),
   );
   const resolved = mentionsAlias(fields, texts) ? await resolveAliases(fields, texts, await namesKnownTo(context)) : {};
-  return checkInput(fields, params, (field) => readValue(field, resolved[field.key] ?? given[field.key]));
+  return checkTyped(fields, params, (field) => readValue(field, resolved[field.key] ?? given[field.key]));
 }
 
 /** Some clients send a number as text, a text as number, or one item in the place of a list. */
@@ -114,7 +114,7 @@ export async function runSigning(
 ): Promise<ToolAnswer> {
   const command = await loadCommand(outline, context);
   const input = await checkValues(fields, command, given, context);
-  const message = signedText(await readComment(input, context), await readForm({}, context));
+  const message = signedText(await readComment(input, context), await readTextForm({}, context));
   await confirm(await askToSign(outline, message, key, context));
   const result = await command.run({ ...input, ...key } as never, context);
   return formatAnswer(result, { input, maxRows: 1, next: undefined, notes });

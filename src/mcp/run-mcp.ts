@@ -1,5 +1,5 @@
 import type { Result } from '../cli/command.ts';
-import { flagsOf } from '../cli/globals.ts';
+import { writeFlags } from '../cli/globals.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { column } from '../output/columns.ts';
@@ -22,7 +22,7 @@ interface McpInput {
 /** Serves until stdin ends, Ctrl-C or a signal; with `--dry-run` the tools that would be offered. */
 export async function runMcp(input: McpInput, context: Context): Promise<Result> {
   const tools = readTools(input, context);
-  if (input.key !== undefined) await checkKey(input.key, context);
+  if (input.key !== undefined) await checkStoredKey(input.key, context);
   if (context.options.dryRun)
     return {
       kind: 'answer',
@@ -34,11 +34,11 @@ export async function runMcp(input: McpInput, context: Context): Promise<Result>
   const { world, note, warn } = context;
   if (world.io.in.isTTY)
     note('Waits for a client on stdin: sotra mcp --config prints what to paste into one. Ctrl-C stops it.');
-  const { createCaller } = await import('./server.ts');
-  const { serve } = await import('./server.ts');
-  const { call, close } = createCaller(context);
+  const { createToolCaller } = await import('./server.ts');
+  const { serveAgents } = await import('./server.ts');
+  const { call, close } = createToolCaller(context);
   try {
-    await serve({ tools, version: world.version, call, warn }, world);
+    await serveAgents({ tools, version: world.version, call, warn }, world);
   } catch (thrown) {
     if (!world.signal.aborted) throw thrown;
   } finally {
@@ -61,7 +61,7 @@ function readTools(input: McpInput, { program }: Context): Tool[] {
 }
 
 /** Errors: `signing-key` for a key that is not stored. */
-async function checkKey(key: string, context: Context): Promise<void> {
+async function checkStoredKey(key: string, context: Context): Promise<void> {
   const { keyFolder, readStoredKey } = await import('../keys/keystore.ts');
   readStoredKey(await keyFolder(context), key);
 }
@@ -85,7 +85,7 @@ const toolsView: View<{ tools: ToolRow[] }, ToolRow> = {
 /** What to paste into a client, which then starts a server as this command line would. The API key is in none of it. */
 async function printConfig(input: McpInput, context: Context): Promise<Result> {
   const { timeoutMs, retries, format } = context.options;
-  const flags = flagsOf({
+  const flags = writeFlags({
     '--timeout': timeoutMs === defaultTimeoutMs ? undefined : `${timeoutMs}ms`,
     '--retries': retries,
     '--preset': input.preset,

@@ -37,7 +37,7 @@ const instructions =
 const lastMs = 1000;
 
 /** Serves on stdin and stdout until stdin ends, which the end of the command's signal brings about too. */
-export async function serve({ call, ...options }: ServerOptions, { io, signal, sleep }: World): Promise<void> {
+export async function serveAgents({ call, ...options }: ServerOptions, { io, signal, sleep }: World): Promise<void> {
   let running = 0;
   const counted: ServerOptions['call'] = async (asked) => {
     running += 1;
@@ -103,8 +103,8 @@ function createFactory({ tools, version, call }: ServerOptions): () => Server {
         };
       } catch (thrown) {
         if (!(thrown instanceof Question)) throw thrown;
-        const requestState = await states.mint(hashText(thrown.text), context);
-        return inputRequired({ inputRequests: { confirm: askFor(thrown.text) }, requestState });
+        const requestState = await states.mint(fingerprintText(thrown.text), context);
+        return inputRequired({ inputRequests: { confirm: makeConfirmRequest(thrown.text) }, requestState });
       }
     });
     return server;
@@ -150,7 +150,7 @@ function createConfirm({ mcpReq }: ServerContext, connected: ClientCapabilities 
     const answer = mcpReq.inputResponses?.['confirm'] as
       | { action?: unknown; content?: { confirm?: unknown } }
       | undefined;
-    if (answer === undefined || mcpReq.requestState() !== hashText(text)) throw new Question(text);
+    if (answer === undefined || mcpReq.requestState() !== fingerprintText(text)) throw new Question(text);
     if (answer.action !== 'accept' || answer.content?.confirm !== true)
       throw usageError(
         'the user did not agree to the text: nothing was signed',
@@ -159,11 +159,11 @@ function createConfirm({ mcpReq }: ServerContext, connected: ClientCapabilities 
   };
 }
 
-function hashText(text: string): string {
+function fingerprintText(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }
 
-function askFor(message: string) {
+function makeConfirmRequest(message: string) {
   return inputRequired.elicit({
     message,
     requestedSchema: {
@@ -188,7 +188,7 @@ export interface CallOptions {
 }
 
 /** Runs tools in contexts of their own, which share the sandbox; `close` ends it. Errors of tools are answers. Errors: `Question`. */
-export function createCaller(context: Context) {
+export function createToolCaller(context: Context) {
   const sandbox = sharedSandbox(context.world);
   return {
     call: async ({ tool, input, signal, confirm }: CallOptions): Promise<CallOutcome> => {
@@ -253,10 +253,10 @@ function createOwnContext(
 /** Stdin and stdout belong to the protocol. */
 function silentIo(io: Io): Io {
   const out = { ...io.out, isTTY: false, write: async () => undefined };
-  return { out, err: { ...io.err, isTTY: false }, in: emptyInput(), ask: io.ask };
+  return { out, err: { ...io.err, isTTY: false }, in: readNothing(), ask: io.ask };
 }
 
-async function* emptyInput(): AsyncGenerator<Uint8Array> {}
+async function* readNothing(): AsyncGenerator<Uint8Array> {}
 
 async function formatError(error: SotraError, input: Readonly<Record<string, unknown>>): Promise<string> {
   const { code, message, hint, retryAfterSec } = error;

@@ -143,8 +143,7 @@ function commandTool(outline: Outline, { local = [], required = [], columns, isD
     isIdempotent: method !== 'POST',
     ...(isLocal && { isLocal }),
     inputSchema: access === 'read' ? withShownInputs(makeInputSchema(fields)) : makeInputSchema(fields),
-    call: async (input, call) =>
-      (await import('./run-command.ts')).runCommand({ outline, fields, columns }, input, call),
+    call: async (input, call) => (await import('./run-command.ts')).runTool({ outline, fields, columns }, input, call),
   };
 }
 

@@ -56,11 +56,11 @@ export function decodeBase58(text: string): Uint8Array | undefined {
   }
 }
 
-export function hexOf(bytes: Uint8Array): string {
+export function encodeHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** The bytes of hex digits, with or without 0x before them. */
-export function bytesOfHex(text: string): Uint8Array {
+export function decodeHex(text: string): Uint8Array {
   return Uint8Array.from(text.replace(/^0x/, '').match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }

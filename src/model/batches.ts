@@ -9,6 +9,11 @@ export async function* onEachBatch(
   }
 }
 
+/** Items that are all there, as one batch. */
+export async function* oneBatch<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
+  yield items;
+}
+
 /** All items of the batches. */
 export async function collectItems(batches: AsyncIterable<readonly unknown[]>): Promise<unknown[]> {
   const pages: (readonly unknown[])[] = [];

@@ -36,7 +36,7 @@ export function formatChain(chain: string): string {
 /** Which kind of key signs for a chain: Hyperliquid accounts are EVM addresses (wire-facts 1, row 23). */
 export type ChainFamily = 'evm' | 'solana';
 
-export function familyOf(chain: string): ChainFamily {
+export function findFamily(chain: string): ChainFamily {
   return chain === 'solana' ? 'solana' : 'evm';
 }
 

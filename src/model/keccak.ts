@@ -1,5 +1,5 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { hexOf } from './address.ts';
+import { encodeHex } from './address.ts';
 
 /** The Keccak-256 digest of Ethereum: 32 bytes. */
 export const keccak256: (data: Uint8Array) => Uint8Array = keccak_256;
@@ -12,7 +12,7 @@ export async function loadScrypt() {
 /** 40 hex digits as an EVM address with the checksum of EIP-55. */
 export function checksumAddress(digits: string): string {
   const lower = digits.toLowerCase();
-  const hash = hexOf(keccak256(new TextEncoder().encode(lower)));
+  const hash = encodeHex(keccak256(new TextEncoder().encode(lower)));
   return `0x${lower.replace(/[a-f]/g, (digit, index) => ((hash[index] ?? '0') >= '8' ? digit.toUpperCase() : digit))}`;
 }
 

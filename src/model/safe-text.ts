@@ -91,7 +91,7 @@ export function unseenIn(text: string): string[] {
 export function showUnseen(text: string): string {
   if (!mayHide().test(text)) return text;
   return text.replace(patternFor(text), (whole, character: string | undefined) =>
-    character === undefined ? whole : `<${codeOf(character)}>`,
+    character === undefined ? whole : `<${formatCodePoint(character)}>`,
   );
 }
 
@@ -102,7 +102,7 @@ function patternFor(text: string): RegExp {
 }
 
 /** A character as `U+200B`. */
-export function codeOf(character: string): string {
+export function formatCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
@@ -114,7 +114,7 @@ export function splitUnseen(text: string): { text: string; unseen: boolean }[] {
   for (const { 1: character, index } of text.matchAll(patternFor(text))) {
     if (character === undefined) continue;
     if (index > at) parts.push({ text: text.slice(at, index), unseen: false });
-    parts.push({ text: codeOf(character), unseen: true });
+    parts.push({ text: formatCodePoint(character), unseen: true });
     at = index + character.length;
   }
   if (at < text.length) parts.push({ text: text.slice(at), unseen: false });

@@ -36,12 +36,12 @@ export async function compileFilter(filter: string, { startThread, signal }: Thr
   const run: JqFilter['run'] = async (json, { indent }) => {
     const stdout = await raw(json, 'See what it works on with --json.');
     const lines = stdout === '' ? [] : stdout.split('\n');
-    return lines.map((line) => `${showLine(line, indent)}\n`).join('');
+    return lines.map((line) => `${showJqLine(line, indent)}\n`).join('');
   };
   return { run, close };
 }
 
-function showLine(line: string, indent: boolean): string {
+function showJqLine(line: string, indent: boolean): string {
   if (line.startsWith('"')) return stripControls(JSON.parse(line));
   return safeJson(indent ? indentJson(line) : line);
 }

@@ -1,6 +1,7 @@
 import type { Result } from '../cli/command.ts';
 import type { GlobalOptions } from '../cli/globals.ts';
 import { usageError } from '../errors.ts';
+import { oneBatch } from '../model/batches.ts';
 import { parseJson } from '../model/json.ts';
 import { terminalText } from '../model/safe-text.ts';
 import type { Io } from '../world.ts';
@@ -227,8 +228,4 @@ function chooseFields(
   const chosen = knownColumns(view, columns);
   return (row, index) =>
     Object.fromEntries(chosen.map((column) => [column.key, cellValue(column, row, index) ?? null]));
-}
-
-async function* oneBatch(rows: readonly unknown[]): AsyncGenerator<readonly unknown[]> {
-  yield rows;
 }

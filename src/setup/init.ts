@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
-import { flagsOf } from '../cli/globals.ts';
+import { writeFlags } from '../cli/globals.ts';
 import type { Context } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
 import { messageOf, SotraError, usageError } from '../errors.ts';
@@ -110,8 +110,8 @@ const sandboxLines = [['context', 'use', 'sandbox']];
 /** What stores the choice; the key comes first, so that nothing is stored where the service refuses it. */
 function planLines({ name, baseUrl, preset }: ServiceChoice, input: Input, { world }: Context): string[][] {
   const { withKey, store, offline, serviceName, layout } = input;
-  const login = flagsOf({ '--with-key': withKey, '--offline': offline, '--store': store });
-  const form = flagsOf({
+  const login = writeFlags({ '--with-key': withKey, '--offline': offline, '--store': store });
+  const form = writeFlags({
     '--preset': preset === name ? undefined : preset,
     '--service-name': serviceName,
     '--layout': layout,

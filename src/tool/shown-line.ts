@@ -1,4 +1,4 @@
-import { flagsOf } from '../cli/globals.ts';
+import { writeFlags } from '../cli/globals.ts';
 import { wrapCommand } from '../cli/help.ts';
 import type { Context } from '../context.ts';
 import { safeText } from '../model/safe-text.ts';
@@ -37,12 +37,12 @@ export async function runShown(
 
 function looksOf({ noColor, ascii, plain, quiet, verbose, format, noInput, yes }: Context['options']): string[] {
   const looks = { '--no-color': noColor, '--ascii': ascii, '--plain': plain, '--quiet': quiet, '--no-input': noInput };
-  return flagsOf({ ...looks, '--verbose': verbose, '--yes': yes, '--json': format === 'json' });
+  return writeFlags({ ...looks, '--verbose': verbose, '--yes': yes, '--json': format === 'json' });
 }
 
 /** The flags of calls that were typed, for a command line that makes them. */
 export function callFlags({ typedTimeoutMs, retries, rate }: Context['options']): string[] {
-  return flagsOf({
+  return writeFlags({
     '--timeout': typedTimeoutMs && `${typedTimeoutMs}ms`,
     '--retries': retries,
     '--rate': rate?.text,

@@ -10,7 +10,7 @@ import { shellLine } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { counted, formatCount } from '../output/format.ts';
 import * as endpoints from '../resources/webhook/endpoints.ts';
-import { addSecret, checkSecretFile, keptSecret, reserveSecret, secretIn } from '../resources/webhook/secrets.ts';
+import { addSecret, checkSecretFile, keptSecret, readOwnSecret, reserveSecret } from '../resources/webhook/secrets.ts';
 import { type UploadResult, uploaded as view } from '../resources/webhook/view.ts';
 import {
   hashParts,
@@ -114,7 +114,8 @@ async function findEarlier(folder: string, { secretFile, task }: UploadInput, co
   }
   const earlier = isGone ? undefined : state;
   const kept = earlier === undefined ? undefined : keptSecret({ folder, state: earlier });
-  const isKept = kept !== undefined && secretFile !== undefined && secretIn(secretFile)?.split('\n').includes(kept);
+  const isKept =
+    kept !== undefined && secretFile !== undefined && readOwnSecret(secretFile)?.split('\n').includes(kept);
   if (secretFile !== undefined && !isKept) checkSecretFile(secretFile);
   return earlier;
 }

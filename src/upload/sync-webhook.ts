@@ -5,7 +5,7 @@ import { SotraError, toSotraError } from '../errors.ts';
 import { normalizeDestination } from '../model/http-address.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import * as endpoints from '../resources/webhook/endpoints.ts';
-import { addSecret, fingerprintSecret, keptSecret, secretIn, shownSecret } from '../resources/webhook/secrets.ts';
+import { addSecret, fingerprintSecret, keptSecret, readOwnSecret, shownSecret } from '../resources/webhook/secrets.ts';
 import { isSameDestination, type Job, jobsFolder, jobsOfKey, setAside } from './jobs.ts';
 import { openJournal, readJournal } from './journal.ts';
 import type { AddressList } from './read-addresses.ts';
@@ -170,7 +170,7 @@ function findSecret(uid: string, jobs: readonly Job[], listed: endpoints.Webhook
  * Errors: `not-found` where nobody knows the secret and the file is empty; those of the file system.
  */
 export function keepInFile(file: string, uid: string, jobs: readonly Job[], listed: endpoints.WebhookList): void {
-  const isEmpty = secretIn(file) === undefined;
+  const isEmpty = readOwnSecret(file) === undefined;
   const secret = findSecret(uid, jobs, isEmpty ? listed : []);
   if (secret === undefined && isEmpty)
     throw new SotraError(

@@ -1,5 +1,5 @@
 import { createStore } from 'mipd';
-import { hexOf } from '../../model/address.ts';
+import { encodeHex } from '../../model/address.ts';
 import type { PageWallet } from './page-wallet.ts';
 
 /** Wallets that announce themselves by EIP-6963, as they come. They are asked for accounts and for `personal_sign`, and nothing else. */
@@ -20,6 +20,6 @@ function walletOf(name: unknown, announced: unknown): PageWallet {
     name: String(name),
     connect: async () => ((await provider.request({ method: 'eth_requestAccounts' })) as unknown[]).map(String),
     sign: async (address, text) =>
-      String(await provider.request({ method: 'personal_sign', params: [`0x${hexOf(text)}`, address] })),
+      String(await provider.request({ method: 'personal_sign', params: [`0x${encodeHex(text)}`, address] })),
   };
 }

@@ -1,5 +1,5 @@
 import { getWallets } from '@wallet-standard/app';
-import { hexOf } from '../../model/address.ts';
+import { encodeHex } from '../../model/address.ts';
 import { type PageWallet, WalletError } from './page-wallet.ts';
 
 /** Wallets of the Wallet Standard that sign messages of Solana, as they come. They are asked to connect and to sign, and nothing else. */
@@ -40,9 +40,9 @@ function walletOf(name: string, features: Partial<Features>): PageWallet[] {
     const [signed] = await signing.signMessage({ account, message });
     if (signed === undefined) throw new WalletError('it gave no signature');
     // sotra verifies the signature too, but knows less of why it is wrong.
-    if (signed.signedMessage !== undefined && hexOf(signed.signedMessage) !== hexOf(message))
+    if (signed.signedMessage !== undefined && encodeHex(signed.signedMessage) !== encodeHex(message))
       throw new WalletError('it signed another text than it was given');
-    return `0x${hexOf(signed.signature)}`;
+    return `0x${encodeHex(signed.signature)}`;
   };
   return [{ name, connect, sign }];
 }

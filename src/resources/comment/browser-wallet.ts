@@ -50,7 +50,7 @@ export async function openBrowserWallet(signing: BrowserSigning, context: Contex
       `--browser: ${lines.length} comments are to be signed, at most ${maxTexts} can be confirmed by hand`,
       'Split the file, or sign with a key.',
     );
-  const facts = await readFacts(signing, context);
+  const facts = await readWalletFacts(signing, context);
   const waitMs = options.typedTimeoutMs ?? defaultWaitMs;
   const page = createWalletApp({ facts, encoding, waitMs, world, note });
   const server = await serveWeb({ apps: [page.app], warn });
@@ -90,7 +90,7 @@ export async function signInBrowser<T>(
   }
 }
 
-async function readFacts(
+async function readWalletFacts(
   { lines, form, family, purpose, input }: BrowserSigning,
   context: Context,
 ): Promise<Omit<WalletFacts, 'state'>> {

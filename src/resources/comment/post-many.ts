@@ -8,6 +8,7 @@ import { makeFolder } from '../../files/folder.ts';
 import { takeLock } from '../../files/lock.ts';
 import { damagedLine, openLog, otherVersion, readLog } from '../../files/log-file.ts';
 import { withSigner } from '../../keys/open-key.ts';
+import { oneBatch } from '../../model/batches.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { confirm } from '../../output/confirm.ts';
 import type { World } from '../../world.ts';
@@ -16,16 +17,16 @@ import { post } from './endpoints.ts';
 import {
   type AuthoredComment,
   checkWays,
-  lookUp,
+  findComment,
   makeBody,
   type PostInput,
   type SendableComment,
   send,
 } from './post.ts';
 import { describePreview, previewText, warnOfText } from './preview.ts';
-import { type CommentLine, commonFamily, readCommentFile, readForm } from './read-comment.ts';
+import { type CommentLine, commonFamily, readCommentFile, readTextForm } from './read-comment.ts';
 import { showPreviews } from './run-sign.ts';
-import { chooseWay, type SignedComment, signComment } from './signed.ts';
+import { chooseWay, makeSignedComment, type SignedComment } from './signed.ts';
 import { type PostResult, postMany as view } from './view.ts';
 
 type PostManyInput = PostInput & { file: string };
@@ -72,17 +73,20 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
     for (const { line, fields } of lines) warnOfText(fields.commentText, context, `line ${line}: `);
     open = () => openInBrowser(lines, signing, context);
   } else {
-    const ready = await signAll(lines, signing, context);
+    const ready = await signLines(lines, signing, context);
     for (const { line, comment } of ready) warnOfText(comment.commentText, context, `line ${line}: `);
     if (curl && ready[0] !== undefined) {
       context.note(`${ready.length} comments would go in as many requests; this is the first.`);
       await context.call(post, makeBody(ready[0].comment));
     }
-    if (preview) return { kind: 'items', batches: notSent(ready), view };
+    if (preview) {
+      const results = ready.map((one) => makePostResult(one, { result: 'not sent' }));
+      return { kind: 'items', batches: oneBatch(results), view };
+    }
     if (context.world.io.in.isTTY === true && !yes) await confirmAll(ready, origin, context);
     open = async () => ({ lines: ready.map((one) => ({ ...one, sign: async () => one.comment })) });
   }
-  const journal = openJournal(await context.dataDirectory(), origin, context.world);
+  const journal = openPostJournal(await context.dataDirectory(), origin, context.world);
   // A service on this machine can be reset, so there the journal is checked against it.
   const mayBeReset = kind === 'sandbox' || isLoopback(hostname);
   return { kind: 'items', batches: postAll(open, { journal, mayBeReset, context }), view, live: true };
@@ -99,11 +103,7 @@ async function confirmAll(ready: readonly SignedLine[], origin: string, context:
   await confirm(`post ${ready.length} comments by ${signers} to ${origin}`, context, shown.join('\n'));
 }
 
-async function* notSent(ready: readonly SignedLine[]): AsyncGenerator<readonly PostResult[]> {
-  yield ready.map((one) => makeResult(one, { result: 'not sent' }));
-}
-
-function makeResult({ line, comment }: { line: number; comment: AuthoredComment }, outcome: Outcome): PostResult {
+function makePostResult({ line, comment }: { line: number; comment: AuthoredComment }, outcome: Outcome): PostResult {
   const { chain, transactionHash, signerAddress, commentText } = comment;
   return { line, ...outcome, chain, transactionHash, signerAddress, commentText };
 }
@@ -119,7 +119,7 @@ async function chooseSigning(lines: readonly CommentLine[], input: PostManyInput
     if (input.browser) throw usageError('--browser would do nothing: every line is signed already', 'Omit it.');
     return undefined;
   }
-  const form = await readForm(input, context);
+  const form = await readTextForm(input, context);
   const family = commonFamily(unsigned);
   const way = await chooseWay(input, { family, stdinUse: input.file === '-' ? '--file -' : undefined }, context);
   return { lines: unsigned, form, family, purpose: 'post' as const, input: way };
@@ -135,13 +135,13 @@ async function openInBrowser(lines: readonly CommentLine[], signing: ChosenSigni
     lines: lines.map(({ line, fields, signed }) => ({
       line,
       comment: signed ?? { ...fields, signerAddress },
-      sign: async () => signed ?? signComment(fields, signing.form, { signer: wallet }),
+      sign: async () => signed ?? makeSignedComment(fields, signing.form, { signer: wallet }),
     })),
     wallet,
   };
 }
 
-async function signAll(
+async function signLines(
   lines: readonly CommentLine[],
   signing: ChosenSigning | undefined,
   context: Context,
@@ -150,7 +150,7 @@ async function signAll(
   if (signing !== undefined) {
     const { input, family, form } = signing;
     await withSigner(input, { family, expected: input.signer }, context, async (signer) => {
-      for (const { line, fields } of signing.lines) made.set(line, await signComment(fields, form, { signer }));
+      for (const { line, fields } of signing.lines) made.set(line, await makeSignedComment(fields, form, { signer }));
     });
   }
   return lines.flatMap(({ line, signed }) => {
@@ -180,7 +180,7 @@ async function* postAll(open: () => Promise<Batch>, posting: PostOptions): Async
         throw stoppedError(thrown, one.line, done, batch.lines.length);
       });
       wallet?.show(one.line, outcome.reason === undefined ? outcome.result : `refused: ${outcome.reason}`);
-      const result = makeResult(one, outcome);
+      const result = makePostResult(one, outcome);
       done.push(result);
       yield [result];
     }
@@ -210,7 +210,7 @@ async function postOne(
   const before = journal.stateOf(comment);
   if (before?.state === 'posted' && !mayBeReset) return { result: 'posted before', uid: before.uid };
   if (before?.state === 'posted' || before?.state === 'sending') {
-    const found = await lookUp(comment, context);
+    const found = await findComment(comment, context);
     if (found !== undefined && found.commentText === comment.commentText) {
       if (before.state === 'sending') await journal.record(comment, 'posted', found.uid);
       return { result: 'posted before', uid: found.uid };
@@ -246,7 +246,7 @@ function stoppedError(thrown: unknown, line: number, done: readonly PostResult[]
   return new SotraError('partial', `${left}; ${message}`, { ...more, hint: again });
 }
 
-type Journal = ReturnType<typeof openJournal>;
+type Journal = ReturnType<typeof openPostJournal>;
 
 const entrySchema = z.object({
   comment: z.string(),
@@ -261,7 +261,7 @@ type Entry = z.output<typeof entrySchema>;
  * with the version. Comments are identified by their content, not by file or line, so that an edited or renamed input continues where it
  * stopped. Only one process at a time has it. Errors: `locked` naming the process that does; `local-file`.
  */
-function openJournal(folder: string, origin: string, world: World) {
+function openPostJournal(folder: string, origin: string, world: World) {
   const file = join(folder, `posted-comments-${createHash('sha256').update(origin).digest('hex').slice(0, 16)}.ndjson`);
   makeFolder(folder);
   const release = takeLock(`${file}.lock`, `the journal of comments posted to ${origin}`, world);

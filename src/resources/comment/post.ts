@@ -6,7 +6,7 @@ import { computeBackoff, policies } from '../../http/retry.ts';
 import { keySources, withSigner } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
 import { normalizeAddress, plainAddress } from '../../model/address.ts';
-import { familyOf } from '../../model/chain.ts';
+import { findFamily } from '../../model/chain.ts';
 import { isObject } from '../../model/json.ts';
 import { showUnseen } from '../../model/safe-text.ts';
 import { command } from '../../model/shell.ts';
@@ -14,9 +14,16 @@ import { confirm } from '../../output/confirm.ts';
 import { visibleJson } from '../../output/json.ts';
 import { type CommentAnswer, list, post } from './endpoints.ts';
 import { describePreview, previewText, warnOfText } from './preview.ts';
-import { type CommentInput, type FormInput, hasComment, readComment, readForm } from './read-comment.ts';
+import { type CommentInput, type FormInput, hasComment, readComment, readTextForm } from './read-comment.ts';
 import { showPreviews } from './run-sign.ts';
-import { checkPageFlags, chooseWay, readSignedFile, signComment, signedProblem, type WayInput } from './signed.ts';
+import {
+  checkPageFlags,
+  chooseWay,
+  makeSignedComment,
+  readSignedFile,
+  signedProblem,
+  type WayInput,
+} from './signed.ts';
 import { normalizeSignature, signedText, signedToken, type TextFields, type TextForm } from './signing.ts';
 import { verifySignature } from './verify.ts';
 import { post as view } from './view.ts';
@@ -35,29 +42,30 @@ interface PreparedComment {
 
 export async function runPost(input: PostInput, context: Context): Promise<Result> {
   checkWays(input);
-  if (input.signed !== undefined) return finish(await prepareFile(input, input.signed, context), context);
+  if (input.signed !== undefined) return finishPost(await prepareFile(input, input.signed, context), context);
   const fields = await readComment(input, context);
   if (input.signature !== undefined)
-    return finish(await prepareSignature(fields, input.signature, input, context), context);
-  const form = await readForm(input, context);
+    return finishPost(await prepareSignature(fields, input.signature, input, context), context);
+  const form = await readTextForm(input, context);
   await context.ready();
-  const family = familyOf(fields.chain);
+  const family = findFamily(fields.chain);
   const stdinUse = input.textFile === '-' ? '--text-file -' : undefined;
   const way = await chooseWay(input, { family, stdinUse }, context);
   const { dryRun, curl } = context.options;
   const lines = [{ line: 1, fields }];
   if (dryRun && !curl && (way.browser || way.signerCommand !== undefined))
     return showPreviews(lines, form, context, false);
-  const sign = async (signer: Signer) => ({ comment: await signComment(fields, form, { signer }), form });
-  if (!way.browser) return finish(await withSigner(way, { family, expected: input.signer }, context, sign), context);
+  const sign = async (signer: Signer) => ({ comment: await makeSignedComment(fields, form, { signer }), form });
+  if (!way.browser)
+    return finishPost(await withSigner(way, { family, expected: input.signer }, context, sign), context);
   const { signInBrowser } = await import('./browser-wallet.ts');
   const purpose = curl ? 'show' : 'post';
   return signInBrowser({ lines, form, family, purpose, input: way }, context, async (wallet) =>
-    finish(await sign(wallet), context, { isConfirmed: true }),
+    finishPost(await sign(wallet), context, { isConfirmed: true }),
   );
 }
 
-async function finish(
+async function finishPost(
   { comment, form }: PreparedComment,
   context: Context,
   { isConfirmed = false } = {},
@@ -92,7 +100,7 @@ async function prepareSignature(
 ): Promise<PreparedComment> {
   if (input.signer === undefined) throw usageError('--signer is required with --signature: the address that signed');
   const comment = { ...fields, signature, signerAddress: input.signer };
-  const form = await readForm(input, context).catch((thrown: unknown) => {
+  const form = await readTextForm(input, context).catch((thrown: unknown) => {
     if (input.serviceName !== undefined) throw thrown;
     return undefined;
   });
@@ -178,7 +186,7 @@ export async function send(comment: SendableComment, context: Context): Promise<
   if (context.world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');
   try {
     const { data, text } = await context.call(post, makeBody(comment));
-    checkStored(comment, data);
+    checkSameComment(comment, data);
     return { comment: data, text };
   } catch (thrown) {
     if (!(thrown instanceof SotraError) || thrown.outcome !== 'unknown') throw thrown;
@@ -187,7 +195,7 @@ export async function send(comment: SendableComment, context: Context): Promise<
 }
 
 /** Errors: `verification` where the service stored another comment than was signed. */
-function checkStored(sent: SendableComment, answered: unknown): void {
+function checkSameComment(sent: SendableComment, answered: unknown): void {
   const body: Record<string, unknown> = makeBody(sent);
   const answer = isObject(answered) ? answered : {};
   const fields = ['signerAddress', 'transactionHash', 'chain', 'tokenAddress', 'commentText'] as const;
@@ -219,7 +227,7 @@ function comparable(value: unknown): unknown {
 }
 
 /** The comment of this signer on this swap, as the service has it; `undefined` where there is none. Errors: those of a call. */
-export async function lookUp(comment: AuthoredComment, context: Context): Promise<CommentAnswer | undefined> {
+export async function findComment(comment: AuthoredComment, context: Context): Promise<CommentAnswer | undefined> {
   const { transactionHash, chain } = comment;
   const { data } = await context.call(list, { hashes: [transactionHash], chain });
   const signer = comparable(comment.signerAddress);
@@ -240,9 +248,9 @@ async function findPosted(comment: SendableComment, lost: SotraError, context: C
   try {
     for (let failures = 0; failures <= policies.findPosted.retries; failures += 1) {
       if (failures > 0) await context.world.sleep(computeBackoff(policies.findPosted, failures), signal);
-      const found = await lookUp(comment, context);
+      const found = await findComment(comment, context);
       if (found === undefined) continue;
-      checkStored(comment, found);
+      checkSameComment(comment, found);
       return { comment: found, notes: [`The answer was lost, but the comment was posted: ${found.uid}.`] };
     }
   } catch (thrown) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../../context.ts';
-import { codeOf, showUnseen, unseenIn } from '../../model/safe-text.ts';
+import { formatCodePoint, showUnseen, unseenIn } from '../../model/safe-text.ts';
 import { breakText } from '../../output/text-width.ts';
 import type { Sink } from '../../world.ts';
 import { countCharacters, maxCommentCharacters, signedText, type TextFields, type TextForm } from './signing.ts';
@@ -59,7 +59,7 @@ function unseenWarnings(text: string): string[] {
     const [one, several] = kind;
     const ofKind = hidden.filter((character) => findKind(character) === kind);
     if (ofKind.length === 0) return [];
-    const codes = [...new Set(ofKind)].map(codeOf);
+    const codes = [...new Set(ofKind)].map(formatCodePoint);
     const rest = codes.length > maxCodesShown ? ` and ${codes.length - maxCodesShown} more` : '';
     const what = ofKind.length === 1 ? one : `${ofKind.length} ${several}`;
     return [`the comment has ${what}: ${codes.slice(0, maxCodesShown).join(', ')}${rest}`];

@@ -4,7 +4,7 @@ import { inputError, missingInputs, orUndefined, SotraError, usageError } from '
 import { bytesOf, decodeUtf8, readWhole } from '../../files/source.ts';
 import { openTextFile, readLines } from '../../files/text-file.ts';
 import { secretIn } from '../../keys/private-key.ts';
-import { type Chain, type ChainFamily, chains, familyOf } from '../../model/chain.ts';
+import { type Chain, type ChainFamily, chains, findFamily } from '../../model/chain.ts';
 import { chainSchema } from '../../model/identifier.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { showUnseen } from '../../model/safe-text.ts';
@@ -40,7 +40,7 @@ export async function readComment(input: CommentInput, context: Context): Promis
     throw missingInputs(neededFor(input));
   const typed = { chain, transactionHash, tokenAddress, commentText: input.commentText ?? '' };
   checkFields(typed);
-  const fields = { ...typed, commentText: await readText(input, context) };
+  const fields = { ...typed, commentText: await readCommentText(input, context) };
   checkFields(fields);
   return fields;
 }
@@ -65,7 +65,7 @@ function checkFields(fields: TextFields): void {
   throw inputError((input) => ({ message: `${input(wrong.field)}${shown}: ${wrong.problem}` }));
 }
 
-async function readText({ commentText, textFile }: CommentInput, { world }: Context): Promise<string> {
+async function readCommentText({ commentText, textFile }: CommentInput, { world }: Context): Promise<string> {
   if (commentText !== undefined && textFile !== undefined)
     throw usageError('--text and --text-file contradict each other');
   if (textFile === undefined) return commentText ?? '';
@@ -81,7 +81,7 @@ async function readText({ commentText, textFile }: CommentInput, { world }: Cont
 }
 
 /** From the flags, else from the context. Errors: `usage` without a service name: a wrong one makes a signature that nobody accepts. */
-export async function readForm(input: FormInput, context: Context): Promise<TextForm> {
+export async function readTextForm(input: FormInput, context: Context): Promise<TextForm> {
   const service = await orUndefined(context.service(), 'no-service');
   const serviceName = input.serviceName ?? service?.serviceName;
   const layout = input.layout ?? service?.layout ?? 'five-line';
@@ -122,20 +122,20 @@ export async function readCommentFile(file: string, { world }: Context): Promise
   for await (const lines of readLines(await openTextFile(bytesOf(file, world.io)))) {
     if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was signed or sent');
     for (const { number: line, text } of lines) {
-      const read = readLine(text);
+      const read = readCommentLine(text);
       const problem = 'problem' in read ? read.problem : repeatProblem(read, line, firstLines);
       if (problem !== undefined) problems.push({ line, problem });
       if (!('problem' in read)) found.push({ line, ...read });
     }
   }
-  if (problems.length > 0) throw refusal(file, problems);
+  if (problems.length > 0) throw refuseLines(file, problems);
   if (found.length === 0) throw usageError(`${file === '-' ? 'stdin' : file} holds no comments`);
   return found;
 }
 
 type ReadLine = Omit<CommentLine, 'line'> | { problem: string };
 
-function readLine(text: string): ReadLine {
+function readCommentLine(text: string): ReadLine {
   const value = tryParseJson(text);
   if (!isObject(value)) return { problem: 'is not a JSON object' };
   if (typeof value['signature'] === 'string') {
@@ -173,7 +173,7 @@ function repeatProblem(
   return undefined;
 }
 
-function refusal(file: string, problems: readonly { line: number; problem: string }[]): SotraError {
+function refuseLines(file: string, problems: readonly { line: number; problem: string }[]): SotraError {
   const shown = problems.slice(0, maxProblemsShown).map(({ line, problem }) => `line ${line}: ${problem}`);
   const more = problems.length > maxProblemsShown ? ` (and ${problems.length - maxProblemsShown} more)` : '';
   return new SotraError('usage', `${file === '-' ? 'stdin' : file}: ${shown.join('; ')}${more}`, {
@@ -185,8 +185,8 @@ function refusal(file: string, problems: readonly { line: number; problem: strin
 /** The kind of key that signs all of the lines. Errors: `usage` where one key cannot. */
 export function commonFamily(lines: readonly CommentLine[]): ChainFamily {
   const [first] = lines;
-  const family = familyOf(first?.fields.chain ?? '');
-  const other = lines.find(({ fields }) => familyOf(fields.chain) !== family);
+  const family = findFamily(first?.fields.chain ?? '');
+  const other = lines.find(({ fields }) => findFamily(fields.chain) !== family);
   if (other === undefined) return family;
   throw usageError(
     `line ${other.line} is on ${other.fields.chain} and line ${first?.line} on ${first?.fields.chain}: one key cannot sign both`,

@@ -4,6 +4,7 @@ import { exitCodeOf, missingInputs, usageError } from '../../errors.ts';
 import { writeSecretFile } from '../../keys/keystore.ts';
 import { withSigner } from '../../keys/open-key.ts';
 import type { Encoding, Signer } from '../../keys/signer.ts';
+import { oneBatch } from '../../model/batches.ts';
 import { shellWord } from '../../model/shell.ts';
 import { confirmReplace } from '../../output/confirm.ts';
 import type { View } from '../../output/view.ts';
@@ -17,10 +18,17 @@ import {
   neededFor,
   readComment,
   readCommentFile,
-  readForm,
+  readTextForm,
 } from './read-comment.ts';
 import type { Verdict } from './signature-rules.ts';
-import { checkPageFlags, chooseWay, readSignedFile, type SignedComment, signComment, type WayInput } from './signed.ts';
+import {
+  checkPageFlags,
+  chooseWay,
+  makeSignedComment,
+  readSignedFile,
+  type SignedComment,
+  type WayInput,
+} from './signed.ts';
 import { signedText, type TextForm } from './signing.ts';
 import { verifySignature } from './verify.ts';
 import { preview as previewView, sign as signView, verify as verifyView } from './view.ts';
@@ -40,7 +48,7 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
   const lines = isMany
     ? await readMany(input, file, context)
     : [{ line: 1, fields: await readComment(input, context) }];
-  const form = await readForm(input, context);
+  const form = await readTextForm(input, context);
   const family = commonFamily(lines);
   if (encoding !== undefined && family === 'evm')
     throw usageError(`--encoding ${encoding}: only for solana; a signature of an EVM chain is 0x and hex digits`);
@@ -55,7 +63,7 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
   for (const { line, fields } of lines) warnOfText(fields.commentText, context, isMany ? `line ${line}: ` : '');
   const signAll = async (signer: Signer) => {
     const done: SignedComment[] = [];
-    for (const { fields } of lines) done.push(await signComment(fields, form, { signer, encoding }));
+    for (const { fields } of lines) done.push(await makeSignedComment(fields, form, { signer, encoding }));
     return done;
   };
   const signed = way.browser
@@ -65,7 +73,7 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
         signAll,
       )
     : await withSigner(way, { family, encoding, expected }, context, signAll);
-  if (out === undefined) return makeResult(signed, signView, isMany);
+  if (out === undefined) return makeSignResult(signed, signView, isMany);
   const texts = signed.map((each) => `${isMany ? JSON.stringify(each) : JSON.stringify(each, null, 2)}\n`);
   writeSecretFile(out, texts.join(''), { exclusive: false });
   const [what, flag] = signed.length === 1 ? ['the comment', '--signed'] : [`${signed.length} comments`, '--file'];
@@ -87,7 +95,7 @@ export function showPreviews(
   isMany: boolean,
 ): Result {
   const previews = lines.map(({ fields }) => previewText(fields, form));
-  return asText(previews, context) ?? makeResult(previews, previewView, isMany);
+  return asText(previews, context) ?? makeSignResult(previews, previewView, isMany);
 }
 
 /** For people; `undefined` where another format is asked for. */
@@ -96,12 +104,8 @@ function asText(previews: readonly Preview[], { options: { format, jq }, world }
   return { kind: 'text', text: previews.map((each) => describePreview(each, world.io.out)).join('\n') };
 }
 
-function makeResult<T>(items: readonly T[], view: View<T, T>, isMany: boolean): Result {
+function makeSignResult<T>(items: readonly T[], view: View<T, T>, isMany: boolean): Result {
   return isMany ? { kind: 'items', batches: oneBatch(items), view } : { kind: 'answer', answer: items[0], view };
-}
-
-async function* oneBatch<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
-  yield items;
 }
 
 interface VerifyInput extends CommentInput, FormInput {
@@ -126,7 +130,7 @@ async function verifyTyped(input: VerifyInput, context: Context): Promise<Verdic
       { label: '--signer', help: 'the address that signed', value: signer },
     ]);
   const fields = await readComment(input, context);
-  const message = signedText(fields, await readForm(input, context));
+  const message = signedText(fields, await readTextForm(input, context));
   warnOfText(fields.commentText, context);
   return verifySignature({ chain: fields.chain, message, signature, signerAddress: signer, encoding });
 }

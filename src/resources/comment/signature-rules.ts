@@ -2,8 +2,15 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { SotraError } from '../../errors.ts';
 import type { Encoding } from '../../keys/signer.ts';
-import { bytesOfHex, decodeBase58, hexOf, isEvmAddress, isSolanaAddress, plainAddress } from '../../model/address.ts';
-import { familyOf } from '../../model/chain.ts';
+import {
+  decodeBase58,
+  decodeHex,
+  encodeHex,
+  isEvmAddress,
+  isSolanaAddress,
+  plainAddress,
+} from '../../model/address.ts';
+import { findFamily } from '../../model/chain.ts';
 import { checksumAddress, keccak256 } from '../../model/keccak.ts';
 import { normalizeSignature } from './signing.ts';
 
@@ -35,7 +42,7 @@ export type VerifyEd25519 = (signature: Uint8Array, message: Uint8Array, publicK
  * Source: wire-facts 3.6.
  */
 export function verifyClaim(claim: Claim, verifyEd25519: VerifyEd25519): Verdict {
-  return familyOf(claim.chain) === 'solana' ? verifySolana(claim, verifyEd25519) : verifyEvm(claim);
+  return findFamily(claim.chain) === 'solana' ? verifySolana(claim, verifyEd25519) : verifyEvm(claim);
 }
 
 function verifyEvm({ chain, message, signature: given, signerAddress }: Claim): Verdict {
@@ -43,7 +50,7 @@ function verifyEvm({ chain, message, signature: given, signerAddress }: Claim): 
   const signature = normalizeSignature(chain, given);
   if (!isEvmAddress(signerAddress)) return refuse('the signer is not an EVM address (0x and 40 hex digits)');
   if (!/^0x([0-9a-fA-F]{2})*$/.test(signature)) return refuse('the signature is not 0x and hex digits');
-  const recovered = recoverAddress(new TextEncoder().encode(message), bytesOfHex(signature));
+  const recovered = recoverAddress(new TextEncoder().encode(message), decodeHex(signature));
   if (!recovered.ok) return refuse(recovered.problem);
   const recoveredAddress = recovered.address;
   if (recoveredAddress.toLowerCase() === signerAddress.toLowerCase())
@@ -73,7 +80,7 @@ export function recoverAddress(message: Uint8Array, bytes: Uint8Array): Recovere
     return refuse(point === undefined ? 'r belongs to no point of the curve' : 'it recovers to no key');
   }
   const hash = keccak256(key.toBytes(false).subarray(1));
-  return { ok: true, address: checksumAddress(hexOf(hash.subarray(12))) };
+  return { ok: true, address: checksumAddress(encodeHex(hash.subarray(12))) };
 }
 
 /** What noble refuses by throwing, as `undefined`. */
@@ -100,7 +107,7 @@ function verifySolana({ message, signature, signerAddress, encoding }: Claim, ve
 
 /** The 64 bytes that a text is in each encoding. */
 const decoders: Readonly<Record<Encoding, (text: string) => Uint8Array | undefined>> = {
-  hex: (text) => (/^(0x)?[0-9a-fA-F]{128}$/.test(text) ? bytesOfHex(text.slice(-128)) : undefined),
+  hex: (text) => (/^(0x)?[0-9a-fA-F]{128}$/.test(text) ? decodeHex(text.slice(-128)) : undefined),
   base64: (text) =>
     /^[A-Za-z0-9+/]{86}==$/.test(text) ? Uint8Array.from(atob(text), (each) => each.charCodeAt(0)) : undefined,
   base58: (text) => {
@@ -135,7 +142,7 @@ const smallOrder = [
 function isSmallOrder(point: Uint8Array): boolean {
   const unsigned = Uint8Array.from(point);
   unsigned[31] = (unsigned[31] ?? 0) & 0x7f;
-  return smallOrder.includes(hexOf(unsigned));
+  return smallOrder.includes(encodeHex(unsigned));
 }
 
 /** Why a detached ed25519 signature is not good; `undefined` where it is. */
@@ -146,7 +153,7 @@ export function ed25519Problem(
   verifyEd25519: VerifyEd25519,
 ): string | undefined {
   if (signature.length !== 64) return `the signature has ${signature.length} bytes, not 64`;
-  const s = BigInt(`0x${hexOf(Uint8Array.from(signature.subarray(32)).reverse())}`);
+  const s = BigInt(`0x${encodeHex(Uint8Array.from(signature.subarray(32)).reverse())}`);
   if (s >= groupOrder) return 's is not below the order of the group (malleable)';
   if (isSmallOrder(publicKey) || isSmallOrder(signature.subarray(0, 32)))
     return 'the signer or R is a point of small order';
@@ -162,7 +169,7 @@ export function personalDigest(message: Uint8Array): Uint8Array {
 }
 
 /** A signature over 64 bytes as bytes: given so, or as base58, base64 or hex. Errors: `signing-key` for anything else. */
-export function bytesOfSignature(given: Uint8Array | string): Uint8Array {
+export function readSignatureBytes(given: Uint8Array | string): Uint8Array {
   const bytes = typeof given === 'string' ? decodeSignature(given) : given;
   if (bytes?.length === 64) return bytes;
   throw new SotraError('signing-key', 'the signer gave no signature of 64 bytes');
@@ -174,10 +181,10 @@ export function bytesOfSignature(given: Uint8Array | string): Uint8Array {
  */
 export function withRecoveryByte(signature: string, claim: Omit<Claim, 'signature'>): string {
   if (!/^0x[0-9a-fA-F]{128}$/.test(signature)) return signature;
-  const bytes = bytesOfHex(signature);
-  const s = BigInt(`0x${hexOf(bytes.subarray(32))}`);
-  const lower = s > curveOrder / 2n ? (curveOrder - s).toString(16).padStart(64, '0') : hexOf(bytes.subarray(32));
-  const candidates = ['1b', '1c'].map((last) => `0x${hexOf(bytes.subarray(0, 32))}${lower}${last}`);
+  const bytes = decodeHex(signature);
+  const s = BigInt(`0x${encodeHex(bytes.subarray(32))}`);
+  const lower = s > curveOrder / 2n ? (curveOrder - s).toString(16).padStart(64, '0') : encodeHex(bytes.subarray(32));
+  const candidates = ['1b', '1c'].map((last) => `0x${encodeHex(bytes.subarray(0, 32))}${lower}${last}`);
   return candidates.find((each) => verifyEvm({ ...claim, signature: each }).valid) ?? `${candidates[0]}`;
 }
 

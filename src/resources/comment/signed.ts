@@ -22,7 +22,7 @@ export interface SignedComment extends TextFields, TextForm {
 }
 
 /** The fields as a signed comment, its signature checked by another library than made it. Errors: `signing-key` when that check fails. */
-export async function signComment(
+export async function makeSignedComment(
   fields: TextFields,
   { serviceName, layout }: TextForm,
   { signer, encoding }: { signer: Signer; encoding?: Encoding | undefined },

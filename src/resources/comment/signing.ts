@@ -1,5 +1,5 @@
 import { decodeBase58, isEvmAddress, isSolanaAddress } from '../../model/address.ts';
-import { type Chain, familyOf } from '../../model/chain.ts';
+import { type Chain, findFamily } from '../../model/chain.ts';
 import { unseenIn } from '../../model/safe-text.ts';
 
 /** What a signed text is made of. The transaction value and the comment go in byte for byte. */
@@ -41,7 +41,7 @@ export function signedToken(tokenAddress: string): string {
  * 1c; anything else stays as it is.
  */
 export function normalizeSignature(chain: string, signature: string): string {
-  if (familyOf(chain) === 'solana' || !/^0x[0-9a-fA-F]{128}0[01]$/.test(signature)) return signature;
+  if (findFamily(chain) === 'solana' || !/^0x[0-9a-fA-F]{128}0[01]$/.test(signature)) return signature;
   return `${signature.slice(0, -2)}${signature.endsWith('0') ? '1b' : '1c'}`;
 }
 

@@ -25,7 +25,7 @@ const commentColumns: readonly Column<Comment>[] = [
   ),
   column.count('copies', 'Copies', 'copy trades that followed it', ({ metrics }) => metrics?.copyCount),
   column.text('copiedUsd', 'Copied', 'volume of the copy trades, in USD', ({ metrics }) => metrics?.copyVolume, {
-    show: (comment) => formatUsd(readUsd(comment), { compact: true }),
+    show: (comment) => formatUsd(readCopyVolume(comment), { compact: true }),
     align: 'right',
   }),
   column.count('likes', 'Likes', 'likes, and whether one is of a viewer address', ({ metrics }) => metrics?.likeCount, {
@@ -34,7 +34,7 @@ const commentColumns: readonly Column<Comment>[] = [
   column.flag('isAppUserComment', 'Own app', "whether a user of the calling partner's app wrote it", { extra: true }),
 ];
 
-function readUsd({ metrics }: Comment): number | null {
+function readCopyVolume({ metrics }: Comment): number | null {
   const volume = metrics?.copyVolume;
   const usd = volume === null || volume === undefined || volume.trim() === '' ? Number.NaN : Number(volume);
   return Number.isNaN(usd) ? null : usd;

@@ -3,14 +3,14 @@ import { messageOf, SotraError, usageError } from '../../errors.ts';
 import { RequestPreview } from '../../http/preview.ts';
 import type { Encoding } from '../../keys/signer.ts';
 import {
-  bytesOfHex,
+  decodeHex,
   encodeBase58,
   isEvmAddress,
   isSolanaAddress,
   normalizeAddress,
   plainAddress,
 } from '../../model/address.ts';
-import { familyOf } from '../../model/chain.ts';
+import { findFamily } from '../../model/chain.ts';
 import { isObject } from '../../model/json.ts';
 import { checksumAddress } from '../../model/keccak.ts';
 import { showUnseen } from '../../model/safe-text.ts';
@@ -41,7 +41,7 @@ export function createWalletApp({ facts, encoding, waitMs, world, note }: Wallet
   const log = createLiveLog();
   const stop = new AbortController();
   let state: WalletState = { account: null, outcomes: facts.texts.map(() => null), asked: null, end: null };
-  const change = (part: Partial<WalletState>) => {
+  const changeState = (part: Partial<WalletState>) => {
     state = { ...state, ...part };
     log.add('state', state);
   };
@@ -91,8 +91,8 @@ export function createWalletApp({ facts, encoding, waitMs, world, note }: Wallet
     },
   };
 
-  const choose = async (body: unknown): Promise<WalletState> => {
-    const { address } = read<ChosenAccount>(body);
+  const chooseAccount = async (body: unknown): Promise<WalletState> => {
+    const { address } = readFields<ChosenAccount>(body);
     const isOfFamily = facts.family === 'evm' ? isEvmAddress : isSolanaAddress;
     const name = facts.family === 'evm' ? 'an EVM address' : 'a Solana address';
     if (typeof address !== 'string' || !isOfFamily(address))
@@ -105,13 +105,13 @@ export function createWalletApp({ facts, encoding, waitMs, world, note }: Wallet
       throw usageError(`account ${chosen}: ${why} ${wanted}`, 'Choose that account in the wallet');
     }
     if (state.account === null) {
-      change({ account: chosen });
+      changeState({ account: chosen });
       account.resolve(chosen);
     }
     return state;
   };
-  const take = async (body: unknown): Promise<WalletState> => {
-    const { id, signature, accounts } = read<GivenSignature>(body);
+  const takeSignature = async (body: unknown): Promise<WalletState> => {
+    const { id, signature, accounts } = readFields<GivenSignature>(body);
     const text = state.asked?.id === id ? facts.texts[state.asked?.index ?? -1] : undefined;
     if (text === undefined || state.account === null)
       throw usageError('this text was signed already, on this page or another, or is of an earlier run');
@@ -119,17 +119,17 @@ export function createWalletApp({ facts, encoding, waitMs, world, note }: Wallet
     try {
       const others = Array.isArray(accounts) ? accounts.map(String) : [];
       const accepted = acceptSignature({ ...claim, signature: String(signature), accounts: others });
-      change({ asked: null });
+      changeState({ asked: null });
       given.resolve(accepted);
     } catch (thrown) {
-      change({ asked: null });
+      changeState({ asked: null });
       failure.reject(thrown);
       throw thrown;
     }
     return state;
   };
-  const giveUp = async (body: unknown): Promise<WalletState> => {
-    const { kind, text } = read<WalletTrouble>(body);
+  const stopSigning = async (body: unknown): Promise<WalletState> => {
+    const { kind, text } = readFields<WalletTrouble>(body);
     const said = showUnseen(String(text)).slice(0, 300);
     if (kind === 'problem') note(`The page says: ${said}`);
     else if (kind === 'cancelled') fail('cancelled on the page');
@@ -143,9 +143,9 @@ export function createWalletApp({ facts, encoding, waitMs, world, note }: Wallet
     live,
     routes: {
       'GET facts': async (): Promise<WalletFacts> => ({ ...facts, state }),
-      'POST account': (_, body) => choose(body),
-      'POST signature': (_, body) => take(body),
-      'POST trouble': (_, body) => giveUp(body),
+      'POST account': (_, body) => chooseAccount(body),
+      'POST signature': (_, body) => takeSignature(body),
+      'POST trouble': (_, body) => stopSigning(body),
     },
   };
   return {
@@ -156,13 +156,13 @@ export function createWalletApp({ facts, encoding, waitMs, world, note }: Wallet
     sign: async (message: string): Promise<string> => {
       const index = facts.texts.findIndex((text) => text.message === message);
       given = openStep();
-      change({ asked: { index, id: randomBytes(16).toString('hex') } });
+      changeState({ asked: { index, id: randomBytes(16).toString('hex') } });
       const signature = await wait(given.done, `text ${index + 1} of ${facts.texts.length} was not signed`);
-      change({ outcomes: state.outcomes.with(index, 'signed') });
+      changeState({ outcomes: state.outcomes.with(index, 'signed') });
       return signature;
     },
     show: (line: number, outcome: string) =>
-      change({
+      changeState({
         outcomes: state.outcomes.map((before, index) => (facts.texts[index]?.line === line ? outcome : before)),
       }),
     /** Tells the pages how it ended; resolves when they know. */
@@ -171,7 +171,7 @@ export function createWalletApp({ facts, encoding, waitMs, world, note }: Wallet
       const text = isShown ? 'Signed. The command shows the request and sends nothing.' : doneTexts[facts.purpose];
       const ok = thrown === undefined || isShown;
       const hint = thrown instanceof SotraError && thrown.hint !== undefined ? ` ${thrown.hint}` : '';
-      change({ asked: null, end: { ok, text: ok ? text : `${messageOf(thrown)}.${hint}` } });
+      changeState({ asked: null, end: { ok, text: ok ? text : `${messageOf(thrown)}.${hint}` } });
       if (pages > 0) await Promise.race([gone.done, world.sleep(leaveMs, stop.signal)]);
       stop.abort();
     },
@@ -185,7 +185,7 @@ const doneTexts: Readonly<Record<WalletFacts['purpose'], string>> = {
 };
 
 /** A page of ours sends these; anything else is checked where it is used. */
-function read<T>(body: unknown): Partial<T> {
+function readFields<T>(body: unknown): Partial<T> {
   return isObject(body) ? (body as Partial<T>) : {};
 }
 
@@ -221,37 +221,39 @@ const notTaken = 'Only signatures of ordinary accounts are accepted: choose one 
 
 /** A wallet's signature as the service takes it. Errors: `signing-key` saying why it is not the signature of an ordinary account. */
 function acceptSignature(claim: WalletClaim): string {
-  const family = familyOf(claim.chain);
-  if (!/^0x(?:[0-9a-f]{2})*$/i.test(claim.signature)) throw refused('the wallet gave no signature');
+  const family = findFamily(claim.chain);
+  if (!/^0x(?:[0-9a-f]{2})*$/i.test(claim.signature)) throw refuseSignature('the wallet gave no signature');
   return family === 'solana' ? acceptSolana(claim) : acceptEvm(claim);
 }
 
 function acceptEvm({ chain, message, signature: given, address, accounts }: WalletClaim): string {
   const contract = `account ${address} is a smart contract:`;
   if (given.toLowerCase().endsWith(wrapped))
-    throw refused(`${contract} it is not deployed, so its signature is wrapped (ERC-6492)`, notTaken);
+    throw refuseSignature(`${contract} it is not deployed, so its signature is wrapped (ERC-6492)`, notTaken);
   const bytes = given.length / 2 - 1;
-  if (bytes !== 65) throw refused(`${contract} its signature (EIP-1271) has ${bytes} bytes, not 65`, notTaken);
+  if (bytes !== 65) throw refuseSignature(`${contract} its signature (EIP-1271) has ${bytes} bytes, not 65`, notTaken);
   const signature = normalizeSignature(chain, given);
   const { valid, recoveredAddress, reason } = verifySignature({ chain, message, signature, signerAddress: address });
   if (valid) return signature;
   if (recoveredAddress !== undefined && accounts.some((each) => each.toLowerCase() === recoveredAddress.toLowerCase()))
-    throw refused(
+    throw refuseSignature(
       `the wallet signed with ${recoveredAddress}, not with ${address}`,
       'Choose that account on the page.',
     );
   const either = `${address} is a smart contract (EIP-1271), or the wallet signed another text`;
-  throw refused(`the signature does not verify: ${reason}. Either ${either}`, notTaken);
+  throw refuseSignature(`the signature does not verify: ${reason}. Either ${either}`, notTaken);
 }
 
 function acceptSolana({ chain, message, signature: given, address, encoding }: WalletClaim): string {
-  const bytes = bytesOfHex(given);
+  const bytes = decodeHex(given);
   const signature = encoding === 'base58' ? encodeBase58(bytes) : Buffer.from(bytes).toString(encoding);
   const { valid, reason } = verifySignature({ chain, message, signature, signerAddress: address, encoding });
   if (valid) return signature;
-  throw refused(`the signature does not verify: ${reason}. The wallet signed another text, or with another account`);
+  throw refuseSignature(
+    `the signature does not verify: ${reason}. The wallet signed another text, or with another account`,
+  );
 }
 
-function refused(message: string, hint?: string): SotraError {
+function refuseSignature(message: string, hint?: string): SotraError {
   return new SotraError('signing-key', `${message}; it was not used`, { hint });
 }

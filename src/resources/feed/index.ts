@@ -43,7 +43,7 @@ function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): 
       if (typed.watch === undefined) return base.run(typed as never, context);
       const { watchFeed } = await import('./watch.ts');
       const input = feedInput(endpoint, typed);
-      checkWatch(typed, context);
+      checkFeedWatch(typed, context);
       const batches = watchFeed({
         endpoint,
         input,
@@ -71,7 +71,7 @@ function feedInput(endpoint: { params: Params }, typed: FeedOptions): Record<str
   return { ...Object.fromEntries(known), ...(olderThan === undefined ? {} : { olderThan }) };
 }
 
-function checkWatch({ olderThan, cursor, newerThan, all }: FeedOptions, { options }: Context): void {
+function checkFeedWatch({ olderThan, cursor, newerThan, all }: FeedOptions, { options }: Context): void {
   if (olderThan !== undefined || cursor !== undefined)
     throw usageError('--watch prints new cards, --older-than and --cursor old ones: use one of them');
   const fromMs = newerThan === undefined ? 0 : parseTime(newerThan);

@@ -61,7 +61,7 @@ async function* watchFrom(watch: Watch, file: PlaceFile, say: Say): AsyncGenerat
   for (;;) {
     try {
       if (place === undefined) {
-        place = findEnd(await askNewest(watch));
+        place = findNewestPlace(await askNewest(watch));
         hasAnswered = true;
         await say(`Watching from ${describePlace(place)}. Ctrl-C stops; run the same command again to resume.`);
         file.write(place);
@@ -73,7 +73,7 @@ async function* watchFrom(watch: Watch, file: PlaceFile, say: Say): AsyncGenerat
         if (batch.length > 0) yield batch;
         shown += batch.length;
         const isAll = index === pages.length - 1 && batch.length === cards.length;
-        const next = advance(place, batch, isAll ? sinceSec : place.sinceSec);
+        const next = advancePlace(place, batch, isAll ? sinceSec : place.sinceSec);
         if (next !== place) file.write(next);
         place = next;
         if (shown >= max)
@@ -84,11 +84,11 @@ async function* watchFrom(watch: Watch, file: PlaceFile, say: Say): AsyncGenerat
       }
       await pace.succeeded();
     } catch (thrown) {
-      if (signal.aborted) throw interrupted(shown, place);
+      if (signal.aborted) throw stoppedAt(shown, place);
       await pace.failed(thrown, hasAnswered ? ['bad-answer'] : []);
     }
     await pace.pause();
-    if (signal.aborted) throw interrupted(shown, place);
+    if (signal.aborted) throw stoppedAt(shown, place);
   }
 }
 
@@ -109,23 +109,23 @@ async function startPlace({ input }: Watch, file: PlaceFile, say: Say): Promise<
 }
 
 /** The place after the newest card: nothing that the feed shows now is new. */
-function findEnd({ items: cards, pagination }: FeedAnswer): WatchPlace {
+function findNewestPlace({ items: cards, pagination }: FeedAnswer): WatchPlace {
   const seconds = cards.map(readLatestSec);
   if (seconds.length === 0) return { sinceSec: 0, seen: {} };
   // No further back than the page reaches: older cards were not seen, and are not new.
   const isWhole = !pagination?.olderItemsURL && !pagination?.olderCursor;
   const reachesSec = isWhole ? 0 : Math.min(...seconds) + 1;
-  return advance({ sinceSec: 0, seen: {} }, cards, Math.max(Math.max(...seconds) - overlapSec, reachesSec));
+  return advancePlace({ sinceSec: 0, seen: {} }, cards, Math.max(Math.max(...seconds) - overlapSec, reachesSec));
 }
 
 /** The place after printed cards; the same where nothing changed. */
-function advance(place: WatchPlace, cards: readonly Card[], sinceSec: number): WatchPlace {
+function advancePlace(place: WatchPlace, cards: readonly Card[], sinceSec: number): WatchPlace {
   if (cards.length === 0 && sinceSec === place.sinceSec) return place;
   const seen = { ...place.seen, ...Object.fromEntries(cards.map((card) => [makeKey(card), readLatestSec(card)])) };
   return { sinceSec, seen: Object.fromEntries(Object.entries(seen).filter(([, second]) => second >= sinceSec)) };
 }
 
-function interrupted(shown: number, place: WatchPlace | undefined): SotraError {
+function stoppedAt(shown: number, place: WatchPlace | undefined): SotraError {
   const from = place === undefined ? 'before the first answer' : `at ${describePlace(place)}`;
   return new SotraError('interrupted', `stopped ${from}, after ${counted(shown, 'card')}`, {
     hint: 'Run the same command again to resume; it prints what came in between.',

@@ -76,11 +76,11 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
     const isNamed = profiles.size <= maxProfiles;
     const targetProfiles = isNamed ? [...profiles.values()] : null;
     const answer: BulkResult = { ...counts, targets: profiles.size, targetProfiles, undoFile: await undo.finish() };
-    await writeReport(reportFile, batches, requestIds, undefined);
+    await writeFollowReport(reportFile, batches, requestIds, undefined);
     const notes = isNamed ? [] : ['The profiles are too many to be named; targetProfiles is null.'];
     return { kind: 'answer', answer, view, notes };
   } catch (thrown) {
-    await writeReport(reportFile, batches, requestIds, toSotraError(thrown));
+    await writeFollowReport(reportFile, batches, requestIds, toSotraError(thrown));
     throw await explainFailure(thrown, { batches, sent: requestIds.length, file, undo });
   }
 }
@@ -126,7 +126,7 @@ const uncertainCodes: readonly ErrorCode[] = [
 ];
 
 /** What became of each entry, one JSON object a line; `failed` ended the request after those that were applied. */
-async function writeReport(
+async function writeFollowReport(
   report: FileHandle | undefined,
   batches: readonly Batch[],
   requestIds: readonly (string | null)[],
@@ -166,12 +166,12 @@ async function explainFailure(thrown: unknown, { batches, sent, file, undo }: Fa
   const before = sent === 0 ? '' : `; ${units} ${start} to ${applied} are applied`;
   const untouched = sent === 0 ? '; nothing is applied' : `; nothing from ${unit} ${from} on is applied`;
   const after = mayBeApplied ? `; ${units} ${from} to ${to} may or may not be applied` : untouched;
-  const proceed = `Continue with ${writeCommand(file)} --from-line ${from}`;
+  const proceed = `Continue with ${writeBulkCommand(file)} --from-line ${from}`;
   return new SotraError(
     sent === 0 || error.code === 'interrupted' ? error.code : 'partial',
     error.message + before + after,
     {
-      hint: undoFile === null ? error.hint : `${proceed}, or undo what was sent with ${writeCommand(undoFile)}`,
+      hint: undoFile === null ? error.hint : `${proceed}, or undo what was sent with ${writeBulkCommand(undoFile)}`,
       status: error.status,
       requestId: error.requestId,
       cause: thrown,
@@ -180,7 +180,7 @@ async function explainFailure(thrown: unknown, { batches, sent, file, undo }: Fa
   );
 }
 
-function writeCommand(file: string): string {
+function writeBulkCommand(file: string): string {
   return command`sotra follow bulk --file ${file}`;
 }
 
@@ -215,7 +215,7 @@ async function readGoodEntries(
 ): Promise<NumberedEntry[]> {
   const good: NumberedEntry[] = [];
   const bad: BadEntry[] = [];
-  for await (const entries of readEntries(openSource(file, world, `--file ${file}`))) {
+  for await (const entries of readFollows(openSource(file, world, `--file ${file}`))) {
     if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted');
     for (const one of entries.filter(({ number }) => number >= fromLine)) {
       if ('entry' in one) good.push(one);
@@ -235,21 +235,22 @@ async function readGoodEntries(
 }
 
 /** The entries of a JSON array or of NDJSON without its comments. Errors: those of `readItems` and `readLines`. */
-export async function* readEntries(source: FileBytes): AsyncGenerator<readonly (NumberedEntry | BadEntry)[]> {
+export async function* readFollows(source: FileBytes): AsyncGenerator<readonly (NumberedEntry | BadEntry)[]> {
   const file = await openTextFile(source);
   if (file.isArray)
     for await (const items of readItems(file))
-      yield items.map(({ number, value }) => readValue(value, { unit: 'entry', number }));
-  else for await (const lines of readLines(file)) yield lines.filter(({ text }) => !/^\s*#/.test(text)).map(readLine);
+      yield items.map(({ number, value }) => readEntry(value, { unit: 'entry', number }));
+  else
+    for await (const lines of readLines(file)) yield lines.filter(({ text }) => !/^\s*#/.test(text)).map(readEntryLine);
 }
 
-function readLine({ number, text }: Line): NumberedEntry | BadEntry {
+function readEntryLine({ number, text }: Line): NumberedEntry | BadEntry {
   const place: Place = { unit: 'line', number };
   const value = tryParseJson(text);
-  return value === undefined ? { ...place, problem: 'not a JSON object on one line' } : readValue(value, place);
+  return value === undefined ? { ...place, problem: 'not a JSON object on one line' } : readEntry(value, place);
 }
 
-function readValue(value: unknown, place: Place): NumberedEntry | BadEntry {
+function readEntry(value: unknown, place: Place): NumberedEntry | BadEntry {
   const problem = writtenProblem(value);
   if (problem !== undefined) return { ...place, problem };
   const bytes = Buffer.byteLength(JSON.stringify(value));

@@ -117,17 +117,17 @@ function entryProblem(value: unknown): string | undefined {
   if (!isObject(value)) return 'must be a JSON object';
   const { addressOrUid, targets, targetType, action } = value;
   if (typeof addressOrUid !== 'string' || !isIdentifier(addressOrUid))
-    return problem('addressOrUid', addressOrUid, identifierRule);
+    return writeProblem('addressOrUid', addressOrUid, identifierRule);
   if (targetType !== undefined && !isAmong(targetTypes, targetType))
-    return problem('targetType', targetType, `must be one of ${targetTypes.join(', ')}`);
+    return writeProblem('targetType', targetType, `must be one of ${targetTypes.join(', ')}`);
   if (action !== undefined && !isAmong(actions, action))
-    return problem('action', action, `must be one of ${actions.join(', ')}`);
+    return writeProblem('action', action, `must be one of ${actions.join(', ')}`);
   if (!Array.isArray(targets) || targets.length === 0)
-    return problem('targets', targets, 'must be an array of at least one target');
+    return writeProblem('targets', targets, 'must be an array of at least one target');
   const [fits, rule] =
     targetType === 'twitterHandle' ? [isTwitterHandle, handleRule] : [isIdentifierText, identifierRule];
   const wrong = targets.findIndex((target) => !fits(target));
-  return wrong === -1 ? undefined : problem(`targets[${wrong}]`, targets[wrong], rule);
+  return wrong === -1 ? undefined : writeProblem(`targets[${wrong}]`, targets[wrong], rule);
 }
 
 /** What is wrong with a bulk body: the first entry that is not one, by its index. */
@@ -183,7 +183,7 @@ function isAmong(choices: readonly string[], value: unknown): boolean {
   return typeof value === 'string' && choices.includes(value);
 }
 
-function problem(field: string, value: unknown, rule: string): string {
+function writeProblem(field: string, value: unknown, rule: string): string {
   return value === undefined
     ? `${field} is required: ${rule}`
     : `${field} ${JSON.stringify(value)?.slice(0, 80)}: ${rule}`;

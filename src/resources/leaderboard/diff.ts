@@ -61,7 +61,7 @@ export function compareBoards(before: Board | undefined, now: Board): BoardDiff 
   const within = (rank: number | null) => rank !== null && rank <= depth;
   const traders = [...now.traders, ...before.traders.filter(({ profileId }) => !placesNow.has(profileId))];
   const all = traders
-    .map((trader) => makeChange(trader, placesBefore.get(trader.profileId), placesNow.get(trader.profileId), within))
+    .map((trader) => compareTrader(trader, placesBefore.get(trader.profileId), placesNow.get(trader.profileId), within))
     .filter((change) => within(change.rank) || within(change.rankBefore));
   const changes = all.filter(({ change, pnlChangeUsd }) => change !== 'pnl' || Math.abs(pnlChangeUsd ?? 0) > sameUsd);
   const isLeft = ({ change }: BoardChange) => Number(change === 'left');
@@ -88,7 +88,7 @@ function listPlaces({ traders }: Board): Map<string, Place> {
   return new Map(traders.map(({ profileId, pnlUsd }, index) => [profileId, { rank: index + 1, pnlUsd }]));
 }
 
-function makeChange(
+function compareTrader(
   { profileId, name, address }: Board['traders'][number],
   before: Place | undefined,
   now: Place | undefined,
@@ -99,7 +99,7 @@ function makeChange(
   const places = rank !== null && rankBefore !== null ? rankBefore - rank : null;
   const stayed = within(rank) && within(rankBefore);
   return {
-    change: stayed ? chooseMove(places ?? 0) : within(rank) ? 'entered' : 'left',
+    change: stayed ? nameMove(places ?? 0) : within(rank) ? 'entered' : 'left',
     profileId,
     name,
     address,
@@ -112,7 +112,7 @@ function makeChange(
   };
 }
 
-function chooseMove(places: number): 'up' | 'down' | 'pnl' {
+function nameMove(places: number): 'up' | 'down' | 'pnl' {
   if (places === 0) return 'pnl';
   return places > 0 ? 'up' : 'down';
 }
@@ -132,7 +132,7 @@ export const diff: View<BoardDiff, BoardChange> = {
     column.text('places', 'Places', 'places gained, negative for lost', { extra: true }),
     column.text('profileId', 'Profile', 'profile UUID', { extra: true }),
   ],
-  notes: (answer) => [summary(answer)],
+  notes: (answer) => [describeDiff(answer)],
 };
 
 function changeText({ change, places }: BoardChange): CellText {
@@ -142,7 +142,7 @@ function changeText({ change, places }: BoardChange): CellText {
   return { text: `${change} ${Math.abs(places ?? 0)}`, tone: change === 'up' ? 'gain' : 'loss' };
 }
 
-function summary({ before, now, depth, unchanged, changes }: BoardDiff): string {
+function describeDiff({ before, now, depth, unchanged, changes }: BoardDiff): string {
   if (before === null) return 'This is the first board of these filters in the history: the next is compared with it.';
   const count = (...kinds: string[]) => formatCount(changes.filter(({ change }) => kinds.includes(change)).length);
   const [beforeSec, nowSec] = [Date.parse(before) / 1000, Date.parse(now) / 1000];
@@ -163,8 +163,8 @@ export async function runDiff(
   { since, ...filters }: Filters & { since?: string | undefined },
   context: Context,
 ): Promise<Result> {
-  const targetMs = since === undefined ? undefined : readSince(since, context.world.now());
-  const before = await findBoard(filters, targetMs, context);
+  const targetMs = since === undefined ? undefined : parseSince(since, context.world.now());
+  const before = await recallBoard(filters, targetMs, context);
   if (before === undefined && isLogOff(context))
     throw new SotraError('config', 'the history is off: there is no earlier board to compare with', {
       hint: 'Turn it on: sotra history set on, without SOTRA_HISTORY=0 and --no-history.',
@@ -179,7 +179,11 @@ export async function runDiff(
 }
 
 /** The newest board in the log; with a moment the newest at or before it, else the oldest. */
-async function findBoard(filters: Filters, targetMs: number | undefined, context: Context): Promise<Board | undefined> {
+async function recallBoard(
+  filters: Filters,
+  targetMs: number | undefined,
+  context: Context,
+): Promise<Board | undefined> {
   const { wire } = await context.service();
   let oldest: Board | undefined;
   for await (const entry of recallCalls(context, { method: 'GET', path: /\/v2\/leaderboard$/ })) {
@@ -222,7 +226,7 @@ function describeFilters({ chains, onlyWithComments, timeframe }: Filters): stri
   ]);
 }
 
-function readSince(since: string, nowMs: number): number {
+function parseSince(since: string, nowMs: number): number {
   const atMs = parseMoment(since, nowMs, 'ago');
   if (atMs !== undefined) return atMs;
   throw usageError(`--since ${since}: must be a length of time such as 24h or 7d, or a time such as 2026-11-20`);

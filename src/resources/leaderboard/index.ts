@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Command, defineCommand, type Result, withWatch } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { flagsOf } from '../../cli/globals.ts';
+import { writeFlags } from '../../cli/globals.ts';
 import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
 import { leaderboardChains } from '../../model/chain.ts';
@@ -88,28 +88,28 @@ export const commands = deriveCommands(endpoints, views, [
 export function listEquivalents({ sections, ...rest }: InputOf<typeof endpoints.sections.params>): string[] {
   if (sections === undefined)
     return [
-      `Section all is now: ${writeCommand({}, rest)}`,
-      `The sections of one chain are now: ${writeCommand({ chains: ['<chain>'] }, rest)} (${leaderboardChains.join(', ')})`,
+      `Section all is now: ${writeListCommand({}, rest)}`,
+      `The sections of one chain are now: ${writeListCommand({ chains: ['<chain>'] }, rest)} (${leaderboardChains.join(', ')})`,
     ];
   return [...new Set(sections)].map((key) => {
-    const board = findBoard(key);
-    return `Section ${key} ${board === undefined ? 'has no equivalent in V2.' : `is now: ${writeCommand(board, rest)}`}`;
+    const board = findSuccessor(key);
+    return `Section ${key} ${board === undefined ? 'has no equivalent in V2.' : `is now: ${writeListCommand(board, rest)}`}`;
   });
 }
 
 type ListInput = InputOf<typeof endpoints.list.params>;
 
 /** The filter of the V2 board that takes the place of an old section; `undefined` where none does. Source: section "GET /v2/leaderboard", listEquivalents. */
-function findBoard(key: string): Pick<ListInput, 'chains'> | undefined {
+function findSuccessor(key: string): Pick<ListInput, 'chains'> | undefined {
   const chain = leaderboardChains.find((name) => key === `chain-${name}`);
   if (chain === undefined) return key === 'all' ? {} : undefined;
   return { chains: [chain] };
 }
 
-function writeCommand(
+function writeListCommand(
   { chains }: { chains?: readonly string[] | undefined },
   { limit, timeframe }: Pick<ListInput, 'limit' | 'timeframe'>,
 ): string {
-  const flags = flagsOf({ '--chains': chains, '--limit': limit, '--timeframe': timeframe });
+  const flags = writeFlags({ '--chains': chains, '--limit': limit, '--timeframe': timeframe });
   return ['sotra leaderboard list', ...flags].join(' ');
 }

@@ -174,10 +174,12 @@ function pricesIn(text: string, file: string): PriceOf {
         `--prices-file ${file}: the price of ${written(key)} must be a number from 0, in USD, or null`,
         shape,
       );
-    prices.set(nameField(key), value);
+    prices.set(normalizePriceKey(key), value);
   }
   return ({ tokenChain, tokenAddress, tokenSymbol }) =>
-    prices.get(nameField(`${tokenChain}:${tokenAddress}`)) ?? prices.get((tokenSymbol ?? '').toLowerCase()) ?? null;
+    prices.get(normalizePriceKey(`${tokenChain}:${tokenAddress}`)) ??
+    prices.get((tokenSymbol ?? '').toLowerCase()) ??
+    null;
 }
 
 function readObject(text: string, file: string): object {
@@ -191,7 +193,7 @@ function readObject(text: string, file: string): object {
   return value;
 }
 
-function nameField(key: string): string {
+function normalizePriceKey(key: string): string {
   const at = key.indexOf(':');
   return at === -1
     ? key.toLowerCase()

@@ -133,8 +133,8 @@ function makeBars({ metadata }: Profile): Bar[] {
     { name: 'All chains', week: metadata.pnl7d, month: metadata.pnl30d },
     ...leaderboardChains.map((chain) => ({
       name: chainTitles[chain],
-      week: readFigure(metadata.perChainPnl7d?.[chain]),
-      month: readFigure(metadata.perChainPnl30d?.[chain]),
+      week: readNumber(metadata.perChainPnl7d?.[chain]),
+      month: readNumber(metadata.perChainPnl30d?.[chain]),
     })),
   ];
   return scopes
@@ -145,7 +145,7 @@ function makeBars({ metadata }: Profile): Bar[] {
     ]);
 }
 
-function readFigure(value: unknown): number | null {
+function readNumber(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
 }
 

@@ -52,7 +52,7 @@ export function readSecrets(file: string): string[] {
  * full disk.
  */
 export function checkSecretFile(file: string, { mayHold = false } = {}): void {
-  if (!mayHold && secretIn(file) !== undefined)
+  if (!mayHold && readOwnSecret(file) !== undefined)
     throw usageError(
       `--secret-file ${file}: exists and is not empty`,
       'Name a new file. If it is the one of this webhook, sotra webhook sync sends what changed in the list.',
@@ -70,7 +70,7 @@ export function checkSecretFile(file: string, { mayHold = false } = {}): void {
 }
 
 /** The text of a file; `undefined` where it is empty or absent. */
-export function secretIn(file: string): string | undefined {
+export function readOwnSecret(file: string): string | undefined {
   const isFile = statSync(file, { throwIfNoEntry: false })?.isFile();
   return (isFile && readSmallFile(file).toString().trim()) || undefined;
 }
@@ -78,14 +78,14 @@ export function secretIn(file: string): string | undefined {
 /** The secret of the webhook that a job made. Errors: `local-file`. */
 export function keptSecret({ folder, state }: Job): string | undefined {
   const { secretFile } = state.plan;
-  const file = [join(folder, 'secret'), secretFile ?? []].flat().find((each) => secretIn(each) !== undefined);
+  const file = [join(folder, 'secret'), secretFile ?? []].flat().find((each) => readOwnSecret(each) !== undefined);
   return file === undefined ? undefined : readSecrets(file)[0];
 }
 
 /** Reserves disk space for a secret, which the service shows once, and completes what a killed run wrote. Errors: those of the file system. */
 export function reserveSecret({ folder }: Job): ReservedFile {
   const file = join(folder, 'secret');
-  if (secretIn(file) === undefined) settleReserved(file);
+  if (readOwnSecret(file) === undefined) settleReserved(file);
   return reserveFile(file);
 }
 
@@ -96,7 +96,7 @@ export function writeSecret(file: string, secret: string): void {
 
 /** Puts a secret first in a file that may hold others, which stay, but for a retired one. Errors: those of the file system. */
 export function addSecret(file: string, secret: string, retired?: string): void {
-  const before = (secretIn(file) ?? '').split('\n').map((line) => line.trim());
+  const before = (readOwnSecret(file) ?? '').split('\n').map((line) => line.trim());
   const kept = before.filter((line) => line !== '' && line !== secret && fingerprintSecret(line) !== retired);
   const lines = [secret, ...kept];
   if (lines.join('\n') !== before.join('\n')) writeSecret(file, lines.join('\n'));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Result } from '../../cli/command.ts';
-import { flagsOf } from '../../cli/globals.ts';
+import { writeFlags } from '../../cli/globals.ts';
 import type { Context } from '../../context.ts';
 import { checkWireNames } from '../../contract/endpoint.ts';
 import { SotraError, usageError } from '../../errors.ts';
@@ -136,7 +136,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   const log = join(folder, 'sandbox.log');
   // That of a server that runs stays, in case ours does not start.
   const before = textOf(readyFile);
-  const flags = flagsOf({
+  const flags = writeFlags({
     '--ready-file': readyFile,
     '--port': input.port ?? defaultPort,
     '--db': input.db,

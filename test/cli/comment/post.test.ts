@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { signComment } from '../../../src/resources/comment/signed.ts';
+import { makeSignedComment } from '../../../src/resources/comment/signed.ts';
 import { answering, run, type Seen, stub, temporaryFolder } from '../../support/harness.ts';
 import { bonk, degen, evmTrader, swaps, tradersWorld, writeKeys } from '../../support/traders.ts';
 
@@ -215,7 +215,7 @@ test('a signature that does not verify is neither printed nor sent', async () =>
   const lying = { address: degen, sign: async () => `0x${'12'.repeat(64)}1b`, wipe: () => undefined };
   const comment = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' } as const;
   const form = { serviceName: 'Example', layout: 'five-line' } as const;
-  await expect(signComment(comment, form, { signer: lying })).rejects.toMatchObject({
+  await expect(makeSignedComment(comment, form, { signer: lying })).rejects.toMatchObject({
     code: 'signing-key',
     exitCode: 11,
     message: expect.stringContaining('the signature just made does not verify'),

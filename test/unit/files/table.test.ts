@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { SotraError } from '../../../src/errors.ts';
 import { readTable, type TableRow } from '../../../src/files/table.ts';
 import { openTextFile } from '../../../src/files/text-file.ts';
-import { readEntries } from '../../../src/resources/follow/bulk.ts';
+import { readFollows } from '../../../src/resources/follow/bulk.ts';
 import { readTrades } from '../../../src/sandbox/trades/read-trades.ts';
 import { readAddressFile } from '../../../src/upload/address-file.ts';
 import { fc } from '../../support/draw.ts';
@@ -106,7 +106,7 @@ test('odd JSON is read or refused by every reader, never more', async () => {
   const readers = [
     (bytes: AsyncIterable<Uint8Array>) => readAddressFile({ name: 'f', bytes }),
     (bytes: AsyncIterable<Uint8Array>) => readAddressFile({ name: 'f', bytes }, 'a'),
-    (bytes: AsyncIterable<Uint8Array>) => readEntries({ name: 'f', bytes }),
+    (bytes: AsyncIterable<Uint8Array>) => readFollows({ name: 'f', bytes }),
     (bytes: AsyncIterable<Uint8Array>) =>
       readTrades({ name: 'f', bytes }, { chain: undefined, preset: 'hyperliquid-fills', map: {} }),
     (bytes: AsyncIterable<Uint8Array>) =>

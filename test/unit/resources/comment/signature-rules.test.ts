@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
 import { encodeBase58 } from '../../../../src/model/address.ts';
 import {
-  bytesOfSignature,
+  readSignatureBytes,
   verifyClaim,
   verifyEd25519,
   withRecoveryByte,
@@ -80,7 +80,7 @@ test.each<[what: string, given: Uint8Array | string]>([
   ['base64', base64],
   ['base58', base58],
 ])('64 bytes given as %s are a signature', (_, given) => {
-  expect(bytesOfSignature(given)).toEqual(bytes);
+  expect(readSignatureBytes(given)).toEqual(bytes);
 });
 
 test.each<[what: string, given: Uint8Array | string]>([
@@ -99,7 +99,7 @@ test.each<[what: string, given: Uint8Array | string]>([
   ['base58 of 65 bytes', encodeBase58(Uint8Array.from([...bytes, 0]))],
   ['text of no encoding', 'l'.repeat(88)],
 ])('%s are no signature of 64 bytes', (_, given) => {
-  expect(() => bytesOfSignature(given)).toThrow(
+  expect(() => readSignatureBytes(given)).toThrow(
     expect.objectContaining({ code: 'signing-key', message: 'the signer gave no signature of 64 bytes' }),
   );
 });

@@ -3,9 +3,9 @@ import { areRecoveryWords, makeSigner } from '../../../../src/keys/signer.ts';
 import { plainAddress } from '../../../../src/model/address.ts';
 import type { Chain } from '../../../../src/model/chain.ts';
 import {
+  makeSignedComment,
   readSigned,
   type SignedComment,
-  signComment,
   signedProblem,
 } from '../../../../src/resources/comment/signed.ts';
 import {
@@ -148,7 +148,7 @@ const fields = { chain: 'base', tokenAddress: degen, transactionHash: hash, comm
 const form = { serviceName: 'Example', layout: 'five-line' } as const;
 
 async function evmComment(): Promise<SignedComment> {
-  return signComment(fields, form, { signer: await makeSigner('evm', evmKey, 'base58') });
+  return makeSignedComment(fields, form, { signer: await makeSigner('evm', evmKey, 'base58') });
 }
 
 test('a signed comment is read again, and the field that is wrong is named', async () => {
@@ -182,7 +182,7 @@ test('a signed comment that was changed is not sent', async () => {
 test('a key whose signature does not verify signs nothing', async () => {
   const good = await makeSigner('evm', evmKey, 'base58');
   const signer = { ...good, sign: () => good.sign('another text') };
-  await expect(signComment(fields, form, { signer })).rejects.toMatchObject({
+  await expect(makeSignedComment(fields, form, { signer })).rejects.toMatchObject({
     code: 'signing-key',
     message: expect.stringMatching(/^the signature just made does not verify \(over this text .*\): it was not used$/),
   });
