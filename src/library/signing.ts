@@ -3,14 +3,6 @@ import { solanaKey } from '../keys/solana-key.ts';
 import { encodeBase58, encodeHex } from '../model/address.ts';
 import { findFamily } from '../model/chain.ts';
 import {
-  personalDigest,
-  readSignatureBytes,
-  type Verdict,
-  verifyClaim,
-  verifyEd25519,
-  withRecoveryByte,
-} from '../resources/comment/signature-rules.ts';
-import {
   commentProblem,
   isServiceName,
   signedText,
@@ -18,6 +10,13 @@ import {
   type TextFields,
   type TextForm,
 } from '../resources/comment/signing.ts';
+import {
+  personalDigest,
+  readSignatureBytes,
+  type Verdict,
+  verifySignature,
+  withRecoveryByte,
+} from '../resources/comment/verify.ts';
 
 export type { ErrorCode } from '../errors.ts';
 export { SotraError } from '../errors.ts';
@@ -86,7 +85,7 @@ export async function signComment({
   const message = buildCommentText(comment);
   const { address, signature } = await signWith(signer, message, comment.chain);
   const { chain, tokenAddress, transactionHash, commentText } = comment;
-  const verdict = verifyClaim({ chain, message, signature, signerAddress: address }, verifyEd25519);
+  const verdict = verifySignature({ chain, message, signature, signerAddress: address });
   if (!verdict.valid)
     throw new SotraError('signing-key', `the signature just made does not verify (${verdict.reason}): it was not used`);
   const token = signedToken(tokenAddress);
@@ -96,7 +95,7 @@ export async function signComment({
 /** Whether a comment is signed by its `signerAddress`, strictly, and why not. Errors: those of `buildCommentText`. */
 export function verifyComment({ signature, signerAddress, ...comment }: CommentToSign & SignedComment): Verdict {
   const message = buildCommentText(comment);
-  return verifyClaim({ chain: comment.chain, message, signature, signerAddress }, verifyEd25519);
+  return verifySignature({ chain: comment.chain, message, signature, signerAddress });
 }
 
 type AddressSignature = Pick<SignedComment, 'signature'> & { address: string };

@@ -20,7 +20,6 @@ import {
   readCommentFile,
   readTextForm,
 } from './read-comment.ts';
-import type { Verdict } from './signature-rules.ts';
 import {
   checkPageFlags,
   chooseWay,
@@ -30,6 +29,7 @@ import {
   type WayInput,
 } from './signed.ts';
 import { signedText, type TextForm } from './signing.ts';
+import type { Verdict } from './verify.ts';
 import { verifySignature } from './verify.ts';
 import { preview as previewView, sign as signView, verify as verifyView } from './view.ts';
 

@@ -6,9 +6,9 @@ import { formatCount, formatUsd, nameOrAddress } from '../../output/format.ts';
 import type { Column, View } from '../../output/view.ts';
 import type { CommentsAnswer, CopyAnswer, TokenCommentsAnswer } from './endpoints.ts';
 import type { Preview } from './preview.ts';
-import type { Verdict } from './signature-rules.ts';
 import type { SignedComment } from './signed.ts';
 import type { TextFields, TextForm } from './signing.ts';
+import type { Verdict } from './verify.ts';
 
 const commentColumns: readonly Column<Comment>[] = [
   column.text('uid', 'Comment', 'uid of the comment (UUID)'),

@@ -3,8 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { makeSigner } from '../../../src/keys/signer.ts';
 import { checksumAddress } from '../../../src/model/keccak.ts';
-import { recoverAddress } from '../../../src/resources/comment/signature-rules.ts';
-import { ed25519Problem, verifySignature } from '../../../src/resources/comment/verify.ts';
+import { ed25519Problem, recoverAddress, verifySignature } from '../../../src/resources/comment/verify.ts';
 import { run } from '../../support/harness.ts';
 import { some } from '../../support/size.ts';
 
