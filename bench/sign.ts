@@ -50,7 +50,7 @@ async function time(act: () => Promise<unknown>): Promise<number> {
 async function inOneProcess({ name, family, fields, bare }: (typeof families)[number]): Promise<Row[]> {
   const comments = Array.from({ length: count }, (_, index) => ({ ...fields, commentText: `gm number ${index} 🌊` }));
   const messages = comments.map((comment) => signedText(comment, form));
-  const signer = await makeSigner(family, key, 'base58');
+  const signer = await makeSigner(family, key);
   const signatures: string[] = [];
   const loops = {
     bare: async () => {
@@ -70,7 +70,7 @@ async function inOneProcess({ name, family, fields, bare }: (typeof families)[nu
         });
     },
     whole: async () => {
-      for (const comment of comments) await makeSignedComment(comment, form, { signer });
+      for (const comment of comments) await makeSignedComment(comment, form, signer);
     },
   };
   const taken: Record<keyof typeof loops, number[]> = { bare: [], ours: [], check: [], whole: [] };

@@ -48,8 +48,8 @@ _sotra_flags() {
   'comment post') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signed --file' ;;
   'comment list') echo '--chain --viewer-addresses --tx' ;;
   'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --again' ;;
-  'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signer --encoding --file --out' ;;
-  'comment verify') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --encoding --signed' ;;
+  'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signer --file --out' ;;
+  'comment verify') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --signed' ;;
   'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --concurrency --report --another' ;;
   'webhook list') echo '--show-secrets --watch' ;;
   'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --report --again' ;;
@@ -203,7 +203,6 @@ _sotra_values() {
   'comment sign --password-file') echo '@files' ;;
   'comment sign --ready-file') echo '@files' ;;
   'comment sign --signer') echo '@aliases' ;;
-  'comment sign --encoding') echo 'base58 base64 hex' ;;
   'comment sign --file') echo '@files' ;;
   'comment sign --columns') echo 'signature signerAddress chain tokenAddress transactionHash commentText serviceName layout message @list' ;;
   'comment verify --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
@@ -211,7 +210,6 @@ _sotra_values() {
   'comment verify --text-file') echo '@files' ;;
   'comment verify --signer') echo '@aliases' ;;
   'comment verify --layout') echo 'five-line blank-line' ;;
-  'comment verify --encoding') echo 'base58 base64 hex' ;;
   'comment verify --columns') echo 'valid recoveredAddress signerAddress reason @list' ;;
   'webhook register --file') echo '@files' ;;
   'webhook register --wallet-addresses') echo '@aliases @list' ;;
@@ -393,7 +391,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --encoding --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-delivery --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-delivery --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

@@ -31,6 +31,8 @@ const removedFlags: readonly (readonly [command: string, flags: readonly string[
   ['', ['--max-time', '--max-wait'], '--timeout bounds a call: its attempts, and the waits that the service asks for.'],
   ['', ['--max-body'], 'Omit it: an answer of more than 64 MB is refused.'],
   ['leaderboard list', ['--save'], 'Omit it: sotra leaderboard diff compares with the boards in the history.'],
+  ['comment sign', ['--encoding'], 'Omit it: a signature of Solana is written in base58, which the service accepts.'],
+  ['comment verify', ['--encoding'], 'Omit it: base58, base64 and hex are told from the signature.'],
   ['position get', ['--chart'], 'Omit it: the trades stand below the position; sotra profile positions has --chart.'],
   ['position find', ['--chart'], 'Omit it: the trades stand below the position; sotra profile positions has --chart.'],
   ['leaderboard diff', ['--save'], 'Omit it: each board that is asked for is in the history.'],

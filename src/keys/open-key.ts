@@ -8,7 +8,7 @@ import { mayAsk } from '../output/confirm.ts';
 import { readEnv } from '../setup/settings.ts';
 import { type Keystore, keyFolder, openKeystore, readKeystore, readStoredKey } from './keystore.ts';
 import { type KeyContent, keyError, type PrivateKey, readKeyContent, safeWays } from './private-key.ts';
-import { type Encoding, makeSigner, type Signer } from './signer.ts';
+import { makeSigner, type Signer } from './signer.ts';
 
 export interface KeyInput {
   keyFile?: string | undefined;
@@ -28,7 +28,6 @@ const familyNames: Record<ChainFamily, string> = { evm: 'an EVM', solana: 'a Sol
 
 interface SignerOptions {
   family: ChainFamily;
-  encoding?: Encoding | undefined;
   expected?: string | undefined;
 }
 
@@ -38,7 +37,7 @@ interface SignerOptions {
  */
 export async function withSigner<T>(
   input: KeyInput,
-  { family, encoding = 'base58', expected }: SignerOptions,
+  { family, expected }: SignerOptions,
   context: Context,
   act: (signer: Signer) => Promise<T>,
 ): Promise<T> {
@@ -48,7 +47,7 @@ export async function withSigner<T>(
     return act(commandSigner(signerCommand, plainAddress(expected), context));
   }
   const key = await openKey(input, family, context);
-  const signer = await makeSigner(family, key.bytes, encoding).finally(() => key.bytes.fill(0));
+  const signer = await makeSigner(family, key.bytes).finally(() => key.bytes.fill(0));
   try {
     // Opening a keystore takes a second, in which somebody may have pressed Ctrl-C.
     if (context.world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was signed');

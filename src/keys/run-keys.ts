@@ -69,7 +69,7 @@ export async function generateKey(input: GenerateInput, context: Context): Promi
 async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context): Promise<Result> {
   const { name, passwordFile, replace = false } = input;
   try {
-    const signer = await makeSigner(key.family, key.bytes, 'base58');
+    const signer = await makeSigner(key.family, key.bytes);
     signer.wipe();
     const { address } = signer;
     checkStatedAddress(key, address);

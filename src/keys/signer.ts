@@ -2,9 +2,6 @@ import { SotraError } from '../errors.ts';
 import { encodeBase58 } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
 
-/** Text form of a Solana signature; the service accepts base58 (wire-facts 1, row 22). */
-export type Encoding = 'base58' | 'base64' | 'hex';
-
 /** A key that can sign; `wipe` removes it from memory as far as its library allows. */
 export interface Signer {
   address: string;
@@ -13,9 +10,9 @@ export interface Signer {
 }
 
 /** A signer for 32 bytes of key, with the library of its family, loaded now. Errors: `signing-key`, without the library's message. */
-export async function makeSigner(family: ChainFamily, bytes: Uint8Array, encoding: Encoding): Promise<Signer> {
+export async function makeSigner(family: ChainFamily, bytes: Uint8Array): Promise<Signer> {
   try {
-    return family === 'solana' ? await solanaSigner(bytes, encoding) : await evmSigner(bytes);
+    return family === 'solana' ? await solanaSigner(bytes) : await evmSigner(bytes);
   } catch {
     // What a library says of a key might show it, so nothing of it is kept.
     throw new SotraError('signing-key', 'the signing library refuses this key');
@@ -29,15 +26,12 @@ async function evmSigner(key: Uint8Array): Promise<Signer> {
   return { address: account.address, sign: (message) => account.signMessage({ message }), wipe: () => undefined };
 }
 
-async function solanaSigner(seed: Uint8Array, encoding: Encoding): Promise<Signer> {
+async function solanaSigner(seed: Uint8Array): Promise<Signer> {
   const { solanaKey } = await import('./solana-key.ts');
   const { address, sign, wipe } = solanaKey(seed);
   return {
     address,
-    sign: async (message) => {
-      const signature = sign(new TextEncoder().encode(message));
-      return encoding === 'base58' ? encodeBase58(signature) : Buffer.from(signature).toString(encoding);
-    },
+    sign: async (message) => encodeBase58(sign(new TextEncoder().encode(message))),
     wipe,
   };
 }

@@ -1,5 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { decodeBase58 } from '../../src/model/address.ts';
 import { run, temporaryFolder } from './harness.ts';
 
 /** Public test keys: anyone may know them. */
@@ -17,6 +18,11 @@ export const solanaTrader = {
   ],
   address: 'FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z',
 };
+
+/** A signature in base58, in another encoding. */
+export function recode(signature: string, encoding: 'base64' | 'hex'): string {
+  return Buffer.from(decodeBase58(signature) ?? []).toString(encoding);
+}
 
 export const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 export const bonk = 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263';

@@ -3,7 +3,7 @@ import { type Context, createContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { replaceFile } from '../../files/durable-file.ts';
 import { curlLine, RequestPreview } from '../../http/preview.ts';
-import type { Encoding, Signer } from '../../keys/signer.ts';
+import type { Signer } from '../../keys/signer.ts';
 import type { ChainFamily } from '../../model/chain.ts';
 import { command, shellWord } from '../../model/shell.ts';
 import type { ShownCommand } from '../../pages/deliveries.ts';
@@ -21,7 +21,6 @@ export interface BrowserSigning {
   lines: readonly Pick<CommentLine, 'line' | 'fields'>[];
   form: TextForm;
   family: ChainFamily;
-  encoding?: Encoding | undefined;
   purpose: WalletFacts['purpose'];
   input: PageInput & { signer?: string | undefined };
 }
@@ -43,7 +42,7 @@ const maxTexts = 200;
  * `wait-timeout` and `interrupted`, here and from `sign`, when the user refused, did nothing or left.
  */
 export async function openBrowserWallet(signing: BrowserSigning, context: Context): Promise<BrowserWallet> {
-  const { lines, input, encoding = 'base58' } = signing;
+  const { lines, input } = signing;
   const { world, note, warn, options } = context;
   if (lines.length > maxTexts)
     throw usageError(
@@ -52,7 +51,7 @@ export async function openBrowserWallet(signing: BrowserSigning, context: Contex
     );
   const facts = await readWalletFacts(signing, context);
   const waitMs = options.typedTimeoutMs ?? defaultWaitMs;
-  const page = createWalletApp({ facts, encoding, waitMs, world, note });
+  const page = createWalletApp({ facts, waitMs, world, note });
   const server = await serveWeb({ apps: [page.app], warn });
   const close = async (thrown?: unknown) => {
     await page.end(thrown);

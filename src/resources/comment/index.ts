@@ -36,8 +36,6 @@ const formParams = {
   ),
 };
 
-const encodingSchema = z.enum(['base58', 'base64', 'hex']).optional();
-
 const keyWays =
   'The key comes from --key-file, --key-env, --key-stdin, --key, or a prompt without echo, never from an argument; or --browser or --signer-command signs (10 minutes a step, or --timeout).';
 
@@ -60,7 +58,6 @@ const sign = defineCommand({
     ...keyParams,
     ...walletParams,
     signer: option.text('address that must sign; another one is an error', { takesAddress: 'wallet' }),
-    encoding: local(encodingSchema, 'text form of a Solana signature; the service accepts base58'),
     file: option.text('sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin', {
       otherFlags: ['from'],
     }),
@@ -132,7 +129,6 @@ const verify = defineCommand({
     signature: option.text('the signature'),
     signer: option.text('the address that should have signed', { takesAddress: 'wallet' }),
     ...formParams,
-    encoding: local(encodingSchema, 'text form of a Solana signature (default: detect it from the text)'),
     signed: option.text('check what comment sign --out wrote; - is stdin'),
   },
   examples: [

@@ -135,7 +135,7 @@ async function openInBrowser(lines: readonly CommentLine[], signing: ChosenSigni
     lines: lines.map(({ line, fields, signed }) => ({
       line,
       comment: signed ?? { ...fields, signerAddress },
-      sign: async () => signed ?? makeSignedComment(fields, signing.form, { signer: wallet }),
+      sign: async () => signed ?? makeSignedComment(fields, signing.form, wallet),
     })),
     wallet,
   };
@@ -150,7 +150,7 @@ async function signLines(
   if (signing !== undefined) {
     const { input, family, form } = signing;
     await withSigner(input, { family, expected: input.signer }, context, async (signer) => {
-      for (const { line, fields } of signing.lines) made.set(line, await makeSignedComment(fields, form, { signer }));
+      for (const { line, fields } of signing.lines) made.set(line, await makeSignedComment(fields, form, signer));
     });
   }
   return lines.flatMap(({ line, signed }) => {

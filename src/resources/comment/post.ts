@@ -55,7 +55,7 @@ export async function runPost(input: PostInput, context: Context): Promise<Resul
   const lines = [{ line: 1, fields }];
   if (dryRun && !curl && (way.browser || way.signerCommand !== undefined))
     return showPreviews(lines, form, context, false);
-  const sign = async (signer: Signer) => ({ comment: await makeSignedComment(fields, form, { signer }), form });
+  const sign = async (signer: Signer) => ({ comment: await makeSignedComment(fields, form, signer), form });
   if (!way.browser)
     return finishPost(await withSigner(way, { family, expected: input.signer }, context, sign), context);
   const { signInBrowser } = await import('./browser-wallet.ts');

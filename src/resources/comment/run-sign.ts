@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { exitCodeOf, missingInputs, usageError } from '../../errors.ts';
 import { writeSecretFile } from '../../keys/keystore.ts';
 import { withSigner } from '../../keys/open-key.ts';
-import type { Encoding, Signer } from '../../keys/signer.ts';
+import type { Signer } from '../../keys/signer.ts';
 import { oneBatch } from '../../model/batches.ts';
 import { shellWord } from '../../model/shell.ts';
 import { confirmReplace } from '../../output/confirm.ts';
@@ -35,14 +35,13 @@ import { preview as previewView, sign as signView, verify as verifyView } from '
 
 interface SignInput extends CommentInput, FormInput, WayInput {
   preview?: boolean | undefined;
-  encoding?: Encoding | undefined;
   file?: string | undefined;
   out?: string | undefined;
 }
 
 /** One signed comment, many with `--file`, or with `--preview` what would be signed. */
 export async function runSign(input: SignInput, context: Context): Promise<Result> {
-  const { file, textFile, out, encoding, signer: expected } = input;
+  const { file, textFile, out, signer: expected } = input;
   const isMany = file !== undefined;
   checkPageFlags(input);
   const lines = isMany
@@ -50,8 +49,6 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
     : [{ line: 1, fields: await readComment(input, context) }];
   const form = await readTextForm(input, context);
   const family = commonFamily(lines);
-  if (encoding !== undefined && family === 'evm')
-    throw usageError(`--encoding ${encoding}: only for solana; a signature of an EVM chain is 0x and hex digits`);
   const { dryRun } = context.options;
   if (input.preview === true || dryRun) {
     if (dryRun && out !== undefined) context.note(`Would sign and write to ${out}.`);
@@ -63,16 +60,16 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
   for (const { line, fields } of lines) warnOfText(fields.commentText, context, isMany ? `line ${line}: ` : '');
   const signAll = async (signer: Signer) => {
     const done: SignedComment[] = [];
-    for (const { fields } of lines) done.push(await makeSignedComment(fields, form, { signer, encoding }));
+    for (const { fields } of lines) done.push(await makeSignedComment(fields, form, signer));
     return done;
   };
   const signed = way.browser
     ? await (await import('./browser-wallet.ts')).signInBrowser(
-        { lines, form, family, encoding, purpose: 'sign', input: way },
+        { lines, form, family, purpose: 'sign', input: way },
         context,
         signAll,
       )
-    : await withSigner(way, { family, encoding, expected }, context, signAll);
+    : await withSigner(way, { family, expected }, context, signAll);
   if (out === undefined) return makeSignResult(signed, signView, isMany);
   const texts = signed.map((each) => `${isMany ? JSON.stringify(each) : JSON.stringify(each, null, 2)}\n`);
   writeSecretFile(out, texts.join(''), { exclusive: false });
@@ -111,7 +108,6 @@ function makeSignResult<T>(items: readonly T[], view: View<T, T>, isMany: boolea
 interface VerifyInput extends CommentInput, FormInput {
   signature?: string | undefined;
   signer?: string | undefined;
-  encoding?: Encoding | undefined;
   signed?: string | undefined;
 }
 
@@ -122,7 +118,7 @@ export async function runVerify(input: VerifyInput, context: Context): Promise<R
 }
 
 async function verifyTyped(input: VerifyInput, context: Context): Promise<Verdict> {
-  const { signature, signer, encoding } = input;
+  const { signature, signer } = input;
   if (signature === undefined || signer === undefined)
     throw missingInputs([
       ...neededFor(input),
@@ -132,7 +128,7 @@ async function verifyTyped(input: VerifyInput, context: Context): Promise<Verdic
   const fields = await readComment(input, context);
   const message = signedText(fields, await readTextForm(input, context));
   warnOfText(fields.commentText, context);
-  return verifySignature({ chain: fields.chain, message, signature, signerAddress: signer, encoding });
+  return verifySignature({ chain: fields.chain, message, signature, signerAddress: signer });
 }
 
 async function verifyFile(input: VerifyInput, file: string, context: Context): Promise<Verdict> {
@@ -142,5 +138,5 @@ async function verifyFile(input: VerifyInput, file: string, context: Context): P
   warnOfText(signed.commentText, context);
   if (signedText(signed, form) !== message)
     return { valid: false, signerAddress, reason: 'the message is not the text that the fields make' };
-  return verifySignature({ ...signed, encoding: input.encoding });
+  return verifySignature(signed);
 }

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { decodeUtf8, readWhole } from '../../files/source.ts';
 import { askKey, checkKeySource, type KeyInput, keySources } from '../../keys/open-key.ts';
-import type { Encoding, Signer } from '../../keys/signer.ts';
+import type { Signer } from '../../keys/signer.ts';
 import { isEvmAddress, isSolanaAddress, plainAddress } from '../../model/address.ts';
 import type { ChainFamily } from '../../model/chain.ts';
 import { chainSchema } from '../../model/identifier.ts';
@@ -25,12 +25,12 @@ export interface SignedComment extends TextFields, TextForm {
 export async function makeSignedComment(
   fields: TextFields,
   { serviceName, layout }: TextForm,
-  { signer, encoding }: { signer: Signer; encoding?: Encoding | undefined },
+  signer: Signer,
 ): Promise<SignedComment> {
   const message = signedText(fields, { serviceName, layout });
   const signature = await signer.sign(message);
   const signerAddress = signer.address;
-  const verdict = verifySignature({ chain: fields.chain, message, signature, signerAddress, encoding });
+  const verdict = verifySignature({ chain: fields.chain, message, signature, signerAddress });
   if (!verdict.valid)
     throw new SotraError('signing-key', `the signature just made does not verify (${verdict.reason}): it was not used`);
   return {

@@ -1,7 +1,6 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { SotraError } from '../../errors.ts';
-import type { Encoding } from '../../keys/signer.ts';
 import {
   decodeBase58,
   decodeHex,
@@ -22,6 +21,9 @@ export interface Verdict {
   /** Why it is not valid. */
   reason?: string;
 }
+
+/** Text form of a Solana signature; the service accepts base58 (wire-facts 1, row 22). */
+type Encoding = 'base58' | 'base64' | 'hex';
 
 /** What is to be verified. */
 export interface Claim {

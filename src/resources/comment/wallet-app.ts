@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { messageOf, SotraError, usageError } from '../../errors.ts';
 import { RequestPreview } from '../../http/preview.ts';
-import type { Encoding } from '../../keys/signer.ts';
 import {
   decodeHex,
   encodeBase58,
@@ -23,7 +22,6 @@ import { verifySignature } from './verify.ts';
 
 interface WalletOptions {
   facts: Omit<WalletFacts, 'state'>;
-  encoding: Encoding;
   /** How long each step of the user is waited for. */
   waitMs: number;
   world: World;
@@ -37,7 +35,7 @@ const leaveMs = 1000;
 const again = 'Run the same command again.';
 
 /** The page on which a user signs texts with a wallet, one after the other. */
-export function createWalletApp({ facts, encoding, waitMs, world, note }: WalletOptions) {
+export function createWalletApp({ facts, waitMs, world, note }: WalletOptions) {
   const log = createLiveLog();
   const stop = new AbortController();
   let state: WalletState = { account: null, outcomes: facts.texts.map(() => null), asked: null, end: null };
@@ -115,7 +113,7 @@ export function createWalletApp({ facts, encoding, waitMs, world, note }: Wallet
     const text = state.asked?.id === id ? facts.texts[state.asked?.index ?? -1] : undefined;
     if (text === undefined || state.account === null)
       throw usageError('this text was signed already, on this page or another, or is of an earlier run');
-    const claim = { chain: text.chain, message: text.message, address: state.account, encoding };
+    const claim = { chain: text.chain, message: text.message, address: state.account };
     try {
       const others = Array.isArray(accounts) ? accounts.map(String) : [];
       const accepted = acceptSignature({ ...claim, signature: String(signature), accounts: others });
@@ -212,7 +210,6 @@ interface WalletClaim {
   address: string;
   /** All that the wallet offered. */
   accounts: readonly string[];
-  encoding: Encoding;
 }
 
 /** How the signature of an account ends whose contract is not deployed yet. Source: ERC-6492. */
@@ -244,10 +241,9 @@ function acceptEvm({ chain, message, signature: given, address, accounts }: Wall
   throw refuseSignature(`the signature does not verify: ${reason}. Either ${either}`, notTaken);
 }
 
-function acceptSolana({ chain, message, signature: given, address, encoding }: WalletClaim): string {
-  const bytes = decodeHex(given);
-  const signature = encoding === 'base58' ? encodeBase58(bytes) : Buffer.from(bytes).toString(encoding);
-  const { valid, reason } = verifySignature({ chain, message, signature, signerAddress: address, encoding });
+function acceptSolana({ chain, message, signature: given, address }: WalletClaim): string {
+  const signature = encodeBase58(decodeHex(given));
+  const { valid, reason } = verifySignature({ chain, message, signature, signerAddress: address });
   if (valid) return signature;
   throw refuseSignature(
     `the signature does not verify: ${reason}. The wallet signed another text, or with another account`,

@@ -7,7 +7,7 @@ import { recoverMessageAddress } from 'viem';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { long } from '../../support/long.ts';
-import { degen, evmTrader, solanaComment, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
+import { degen, evmTrader, recode, solanaComment, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
 import { evmWallet, openTabs, openWallets, signOn, solanaWallet, startSigning } from '../../support/wallet-page.ts';
 
 const base = ['--chain', 'base', '--tx', swaps.good, '--token', degen];
@@ -67,15 +67,7 @@ long(
     await signOn((await openWallets(browser, evm.ui, [evmWallet, solanaWallet])).tab, 'Test Wallet');
     const made = JSON.parse((await evm.ended).out);
     expect([made.message, await recoverMessageAddress(made)]).toEqual([exact, evmTrader.address]);
-    const { ui, ended } = await startSigning([
-      'comment',
-      'sign',
-      ...solanaComment,
-      '--browser',
-      '--encoding',
-      'hex',
-      '--json',
-    ]);
+    const { ui, ended } = await startSigning(['comment', 'sign', ...solanaComment, '--browser', '--json']);
     const { tab, calls } = await openWallets(browser, ui, [evmWallet, solanaWallet]);
     expect(await tab.locator('.wallets button').allTextContents()).toEqual(['Test Phantom']);
     await signOn(tab, 'Test Phantom');
@@ -83,10 +75,10 @@ long(
     expect((await calls()).map(({ method }) => method)).toEqual(['connect', 'signMessage']);
     const x = Buffer.from(solanaTrader.keypair.slice(32)).toString('base64url');
     const key = { format: 'jwk' as const, key: { kty: 'OKP', crv: 'Ed25519', x } };
-    expect([signerAddress, verify(null, Buffer.from(message), key, Buffer.from(signature, 'hex'))]).toEqual([
-      solanaTrader.address,
-      true,
-    ]);
+    expect([
+      signerAddress,
+      verify(null, Buffer.from(message), key, Buffer.from(recode(signature, 'hex'), 'hex')),
+    ]).toEqual([solanaTrader.address, true]);
   },
 );
 

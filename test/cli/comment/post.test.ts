@@ -190,7 +190,6 @@ test('wrong pairings stop before any key is asked for or read', async () => {
   await refused(`--chain base --tx ${swaps.good} --token ${degen}0`, '0x and 40 hex digits');
   await refused(`--chain solana --tx ${swaps.solana} --token ${degen}`, 'a token on solana is a mint');
   await refused(`--chain hyperliquid --tx 12x --token ETH`, '0x and 64 hex digits, or an order id');
-  await refused(`--chain base --tx ${swaps.good} --token ${degen} --encoding hex`, 'only for solana');
 });
 
 test('several sources of a key, or none, are refused with the safe ways', async () => {
@@ -215,7 +214,7 @@ test('a signature that does not verify is neither printed nor sent', async () =>
   const lying = { address: degen, sign: async () => `0x${'12'.repeat(64)}1b`, wipe: () => undefined };
   const comment = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' } as const;
   const form = { serviceName: 'Example', layout: 'five-line' } as const;
-  await expect(makeSignedComment(comment, form, { signer: lying })).rejects.toMatchObject({
+  await expect(makeSignedComment(comment, form, lying)).rejects.toMatchObject({
     code: 'signing-key',
     exitCode: 11,
     message: expect.stringContaining('the signature just made does not verify'),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { run } from '../../support/harness.ts';
-import { bonk, degen, evmTrader, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
+import { bonk, degen, evmTrader, recode, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const swap = (tx: string, more: Record<string, string> = {}) => {
@@ -107,19 +107,20 @@ test('the signature is checked strictly: length, last byte, upper half, another 
   expect(await refused(signature, degen)).toContain(`it is the signature of ${evmTrader.address}, not of ${degen}`);
   expect(await refused(signature, solanaTrader.address)).toContain('the signer is not an EVM address');
   const solana = swap(swaps.solana, { chain: 'solana', token: bonk });
-  for (const encoding of ['hex', 'base64']) {
-    const sign = [...solana, '--key-file', keys.solana, '--encoding', encoding, '--json'];
-    const signed = JSON.parse((await run(['--sandbox', 'comment', 'sign', ...sign], { env })).out);
-    expect(await refused(signed.signature, signed.signerAddress, solana)).toContain('is not base58 text of 64 bytes');
-  }
+  const sign = [...solana, '--key-file', keys.solana, '--json'];
+  const signed = JSON.parse((await run(['--sandbox', 'comment', 'sign', ...sign], { env })).out);
+  for (const encoding of ['hex', 'base64'] as const)
+    expect(await refused(recode(signed.signature, encoding), signed.signerAddress, solana)).toContain(
+      'is not base58 text of 64 bytes',
+    );
 });
 
 test('a signature whose s is not below the group order is refused by the sandbox and by comment verify', async () => {
   const { env, keys } = await tradersWorld();
   const solana = swap(swaps.solana, { chain: 'solana', token: bonk });
-  const sign = ['--sandbox', 'comment', 'sign', ...solana, '--key-file', keys.solana, '--json', '--encoding', 'hex'];
+  const sign = ['--sandbox', 'comment', 'sign', ...solana, '--key-file', keys.solana, '--json'];
   const signed = JSON.parse((await run(sign, { env })).out);
-  const bytes = Buffer.from(signed.signature, 'hex');
+  const bytes = Buffer.from(recode(signed.signature, 'hex'), 'hex');
   const order = 2n ** 252n + 27742317777372353535851937790883648493n;
   const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order;
   const higher = Buffer.concat([bytes.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()]);

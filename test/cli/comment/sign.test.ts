@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { checkStatedAddress, withSigner } from '../../../src/keys/open-key.ts';
 import { makeSigner } from '../../../src/keys/signer.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
-import { bonk, degen, evmTrader, solanaTrader, swaps } from '../../support/traders.ts';
+import { bonk, degen, evmTrader, recode, solanaTrader, swaps } from '../../support/traders.ts';
 
 const name = ['--service-name', 'Example'];
 const base = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', 'gm', ...name];
@@ -62,26 +62,12 @@ test('what is odd about a comment is warned of where it is signed, by its line w
   expect([many.code, many.err]).toEqual([0, 'warning: line 2: the comment begins or ends with a space\n']);
 });
 
-test('the signature of a Solana wallet comes in the form that is asked for, one of an EVM wallet has no other', async () => {
-  const forms = [[], ['--encoding', 'base58'], ['--encoding', 'base64'], ['--encoding', 'hex']];
-  const given = await Promise.all(
-    forms.map(async (form) => JSON.parse((await sign([...solana, ...bySolana, ...form, '--json'])).out).signature),
-  );
-  expect(given[1]).toBe(given[0]);
-  expect(given[0]).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
-  expect(given[2]).toMatch(/^[A-Za-z0-9+/]{86}==$/);
-  expect(given[3]).toMatch(/^[0-9a-f]{128}$/);
-  expect(Buffer.from(given[2], 'base64').toString('hex')).toBe(given[3]);
-  const said = 'error: --encoding hex: only for solana; a signature of an EVM chain is 0x and hex digits\n';
-  for (const words of [base, ['--from', linesOf(onBase), ...name]]) {
-    const refused = await sign([...words, ...byEvm, '--encoding', 'hex']);
-    expect([refused.code, refused.out, refused.err]).toEqual([2, '', said]);
-  }
-  const many = await sign([
-    ...['--from', linesOf({ ...onBase, chain: 'solana', tx: swaps.solana, token: bonk }), ...name, ...bySolana],
-    ...['--encoding', 'hex', '--format', 'ndjson'],
-  ]);
-  expect(JSON.parse(many.out).signature).toBe(given[3]);
+test('the signature of a Solana wallet is written in base58, alone and among many', async () => {
+  const { signature } = JSON.parse((await sign([...solana, ...bySolana, '--json'])).out);
+  expect(signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
+  const file = linesOf({ ...onBase, chain: 'solana', tx: swaps.solana, token: bonk });
+  const many = await sign(['--from', file, ...name, ...bySolana, '--format', 'ndjson']);
+  expect(JSON.parse(many.out).signature).toBe(signature);
 });
 
 test.each([
@@ -171,19 +157,17 @@ test('a typed signature is judged by the text that the flags make: yes with whos
   );
 });
 
-test('the form of a Solana signature is told from it, or held to the one that is said, typed or in a file', async () => {
+test('the encoding of a Solana signature is told from it, typed or in a file', async () => {
   const file = join(temporaryFolder(), 'signed.json');
-  await sign([...solana, ...bySolana, '--encoding', 'hex', '--out', file]);
-  const { signature } = JSON.parse(readFileSync(file, 'utf8'));
+  await sign([...solana, ...bySolana, '--out', file]);
+  const signed = JSON.parse(readFileSync(file, 'utf8'));
+  const hex = recode(signed.signature, 'hex');
+  writeFileSync(file, JSON.stringify({ ...signed, signature: hex }));
   for (const words of [
-    [...solana, '--signature', signature, '--signer', solanaTrader.address],
+    [...solana, '--signature', hex, '--signer', solanaTrader.address],
     ['--signed', file],
-  ]) {
+  ])
     expect((await verify([...words, '--jq', '.valid'])).out).toBe('true\n');
-    expect((await verify([...words, '--encoding', 'hex'])).code).toBe(0);
-    const wrong = await verify([...words, '--encoding', 'base58', '--jq', '.reason']);
-    expect([wrong.code, wrong.out]).toEqual([12, 'the signature is not base58 text of 64 bytes\n']);
-  }
 });
 
 test('a signed file is held to its own form, or to the one that is asked for', async () => {
@@ -249,7 +233,7 @@ test('bytes that no library takes for a key are refused without what it said of 
     ['evm', new Uint8Array(32)],
     ['solana', new Uint8Array(31)],
   ] as const) {
-    const refused = await makeSigner(family, bytes, 'base58').catch((error: Error) => error);
+    const refused = await makeSigner(family, bytes).catch((error: Error) => error);
     const message = 'the signing library refuses this key';
     expect(refused).toMatchObject({ code: 'signing-key', message, cause: undefined });
   }
@@ -258,20 +242,15 @@ test('bytes that no library takes for a key are refused without what it said of 
 test('a signer is good while it is used, and its key wiped afterwards, also where the use fails', async () => {
   const world = { env, signal: new AbortController().signal, system: { platform: 'linux' }, io: { in: {} } };
   const context = { world, options: {} } as never;
-  const good = await (await makeSigner('solana', Uint8Array.from(solanaTrader.keypair.slice(0, 32)), 'hex')).sign('gm');
+  const good = await (await makeSigner('solana', Uint8Array.from(solanaTrader.keypair.slice(0, 32)))).sign('gm');
   for (const fails of [false, true]) {
     let later = async () => '';
-    const used = withSigner(
-      { keyEnv: 'SOL' },
-      { family: 'solana', encoding: 'hex' },
-      context,
-      async ({ address, sign: signText }) => {
-        later = () => signText('gm');
-        const made = [address, await signText('gm')];
-        if (fails) throw new Error('the use failed');
-        return made;
-      },
-    );
+    const used = withSigner({ keyEnv: 'SOL' }, { family: 'solana' }, context, async ({ address, sign: signText }) => {
+      later = () => signText('gm');
+      const made = [address, await signText('gm')];
+      if (fails) throw new Error('the use failed');
+      return made;
+    });
     if (fails) await expect(used).rejects.toThrow('the use failed');
     else expect(await used).toEqual([solanaTrader.address, good]);
     expect(await later()).not.toBe(good);

@@ -50,7 +50,7 @@ describe('the independent vectors', () => {
       const message = messageHex === undefined ? Buffer.from(messageText ?? '') : bytes(messageHex);
       expect([id, recoverAddress(message, bytes(signature))]).toEqual([id, { ok: true, address }]);
       if (privateKey === undefined || messageText === undefined) continue;
-      const signer = await makeSigner('evm', bytes(privateKey), 'base58');
+      const signer = await makeSigner('evm', bytes(privateKey));
       expect([id, signer.address, await signer.sign(messageText)]).toEqual([id, address, signature]);
     }
   });
@@ -59,7 +59,7 @@ describe('the independent vectors', () => {
     const all = vectors<{ privateKey: string; address: string }>('signing-evm/private_key_to_address');
     expect(all.length).toBeGreaterThan(100);
     for (const { privateKey, address } of some(all, 60)) {
-      const signer = await makeSigner('evm', bytes(privateKey), 'base58');
+      const signer = await makeSigner('evm', bytes(privateKey));
       expect(signer.address).toBe(address);
       expect(checksumAddress(address.slice(2))).toBe(address);
       const signature = await signer.sign(`gm ${address}`);
@@ -74,7 +74,7 @@ describe('the independent vectors', () => {
     const { mnemonicToAccount } = await import('viem/accounts');
     for (const [addressIndex, { address }] of accounts.entries()) {
       const derived = mnemonicToAccount(phrase, { addressIndex }).getHdKey().privateKey ?? new Uint8Array();
-      expect((await makeSigner('evm', derived, 'base58')).address).toBe(address);
+      expect((await makeSigner('evm', derived)).address).toBe(address);
     }
     const { code, err } = await run(['comment', 'sign', '--text', phrase]);
     expect(code).toBe(2);
@@ -90,13 +90,8 @@ describe('the independent vectors', () => {
       expect(ed25519Problem(message, bytes(signatureHex), bytes(vectorKey(all, address)))).toBeUndefined();
       const text = message.toString('utf8');
       if (!Buffer.from(text).equals(message)) continue;
-      const inHex = await makeSigner('solana', bytes(seed), 'hex');
-      const inBase58 = await makeSigner('solana', bytes(seed), 'base58');
-      expect([inHex.address, await inHex.sign(text), await inBase58.sign(text)]).toEqual([
-        address,
-        signatureHex,
-        signatureBase58,
-      ]);
+      const signer = await makeSigner('solana', bytes(seed));
+      expect([signer.address, await signer.sign(text)]).toEqual([address, signatureBase58]);
       const claim = { chain: 'solana', message: text, signerAddress: address };
       for (const signature of [signatureBase58, signatureHex, bytes(signatureHex).toString('base64')])
         expect(verifySignature({ ...claim, signature }).valid).toBe(true);

@@ -4,7 +4,16 @@ import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { confirm } from '../../../src/output/confirm.ts';
 import { answering, type RunOptions, run, type Stub, stub, temporaryFolder } from '../../support/harness.ts';
-import { bonk, degen, evmTrader, solanaComment, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
+import {
+  bonk,
+  degen,
+  evmTrader,
+  recode,
+  solanaComment,
+  solanaTrader,
+  swaps,
+  tradersWorld,
+} from '../../support/traders.ts';
 
 const swap = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', 'gm'];
 const name = ['--service-name', 'Example'];
@@ -143,10 +152,12 @@ test('a Solana signature that is not in base58 is posted with a warning, any oth
   const service = await storing();
   const solana = ['--chain', 'solana', '--tx', swaps.solana, '--token', bonk, '--text', 'gm', ...name];
   const files = [
-    await signedFile([...solana, '--key-env', 'SOL', '--encoding', 'base64']),
+    await signedFile([...solana, '--key-env', 'SOL']),
     await signedFile([...solana, '--key-env', 'SOL']),
     await signedFile([...swap, ...name, ...byEvm]),
   ];
+  const signed = JSON.parse(readFileSync(files[0] ?? '', 'utf8'));
+  writeFileSync(files[0] ?? '', JSON.stringify({ ...signed, signature: recode(signed.signature, 'base64') }));
   const said = [];
   for (const file of files) {
     const { code, err } = await post(['--signed', file, ...name], { env: service.env });
