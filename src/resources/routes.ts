@@ -3,25 +3,13 @@ import type { Handler, Route } from '../sandbox/http/service.ts';
 
 type LoadRoutes = () => Promise<readonly Route[]>;
 
-const leaderboard: LoadRoutes = async () =>
-  makeRoutes(await import('./leaderboard/endpoints.ts'), await import('./leaderboard/sandbox.ts'));
-
-const profile: LoadRoutes = async () =>
-  makeRoutes(await import('./profile/endpoints.ts'), await import('./profile/sandbox.ts'));
-
-const follow: LoadRoutes = async () =>
-  makeRoutes(await import('./follow/endpoints.ts'), await import('./follow/sandbox.ts'));
-
-const feed: LoadRoutes = async () => makeRoutes(await import('./feed/endpoints.ts'), await import('./feed/sandbox.ts'));
-
-const position: LoadRoutes = async () =>
-  makeRoutes(await import('./position/endpoints.ts'), await import('./position/sandbox.ts'));
-
-const comment: LoadRoutes = async () =>
-  makeRoutes(await import('./comment/endpoints.ts'), await import('./comment/sandbox.ts'));
-
-const webhook: LoadRoutes = async () =>
-  makeRoutes(await import('./webhook/endpoints.ts'), await import('./webhook/sandbox.ts'));
+const leaderboard = () => makeRoutes(import('./leaderboard/endpoints.ts'), import('./leaderboard/sandbox.ts'));
+const profile = () => makeRoutes(import('./profile/endpoints.ts'), import('./profile/sandbox.ts'));
+const follow = () => makeRoutes(import('./follow/endpoints.ts'), import('./follow/sandbox.ts'));
+const feed = () => makeRoutes(import('./feed/endpoints.ts'), import('./feed/sandbox.ts'));
+const position = () => makeRoutes(import('./position/endpoints.ts'), import('./position/sandbox.ts'));
+const comment = () => makeRoutes(import('./comment/endpoints.ts'), import('./comment/sandbox.ts'));
+const webhook = () => makeRoutes(import('./webhook/endpoints.ts'), import('./webhook/sandbox.ts'));
 
 /** The nouns that answer, by the first word of a path behind the version. */
 const nouns: Readonly<Record<string, readonly LoadRoutes[]>> = {
@@ -42,8 +30,7 @@ const nouns: Readonly<Record<string, readonly LoadRoutes[]>> = {
  * is the export of the same name. Only their nouns are loaded: one request needs one, and building the schemas of all takes 10 ms.
  */
 export async function routesUnder(word: string): Promise<readonly Route[]> {
-  const loads = Object.hasOwn(nouns, word) ? (nouns[word] ?? []) : [];
-  return loadRoutes(loads);
+  return loadRoutes(Object.hasOwn(nouns, word) ? (nouns[word] ?? []) : []);
 }
 
 /** Every route of the sandbox. */
@@ -59,10 +46,14 @@ type HandlersOf<M> = {
   [K in keyof EndpointsOf<M>]: EndpointsOf<M>[K] extends Endpoint ? Handler<EndpointsOf<M>[K]> : never;
 };
 
-function makeRoutes<M extends object>(endpoints: M, handlers: HandlersOf<M>): Route[] {
-  return Object.entries<Route['handle']>(handlers)
+async function makeRoutes<M extends object>(
+  endpoints: Promise<M>,
+  handlers: Promise<HandlersOf<M>>,
+): Promise<readonly Route[]> {
+  const known = await endpoints;
+  return Object.entries<Route['handle']>(await handlers)
     .flatMap(([name, handle]) => {
-      const endpoint = endpoints[name as keyof M] as Endpoint | undefined;
+      const endpoint = known[name as keyof M] as Endpoint | undefined;
       return endpoint === undefined ? [] : [{ endpoint, handle }];
     })
     .sort(byMethod);
