@@ -18,6 +18,8 @@ export interface Additions<P extends Params, L extends Params> {
   confirms?: (typed: InputOf<Omit<P, keyof L> & L>) => string;
   /** Makes the endpoint's input of what was typed; default: the inputs that the endpoint knows. */
   prepare?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => InputOf<P> | Promise<InputOf<P>>;
+  /** The view of an answer, where it depends on what was typed; called before anything is sent. */
+  chooseView?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => Promise<AnyView>;
 }
 
 /** The command of an endpoint: words, flags, help and request are derived; paging adds `--all` and `--max`. */
@@ -31,6 +33,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
     exitCodes = serviceExitCodes,
     confirms,
     prepare,
+    chooseView = view,
   }: Additions<P, L> = {},
 ): Command {
   const { id, method, path, source, summary, deprecated, examples, paging } = endpoint;
@@ -53,6 +56,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
       const picture = asksChart(typed, context.options) ? { chart: true } : {};
       const known = Object.fromEntries(Object.entries(typed).filter(([key]) => Object.hasOwn(endpoint.params, key)));
       const input = prepare === undefined ? (known as InputOf<P>) : await prepare(typed as never, context);
+      const shown = await chooseView(typed as never, context);
       const ask = (asked: unknown, link?: string) => context.call(endpoint, asked as InputOf<P>, link);
       if (paging !== undefined && (typed['all'] === true || typed['max'] !== undefined)) {
         const max = typed['max'] as number | undefined;
@@ -63,7 +67,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
         };
         const walk = { paging, input: input as Record<string, unknown>, ask: askPage, max, onCut };
         const batches = walkPages(walk);
-        return { kind: 'items', batches: countItems(batches), view: await view(), ...picture };
+        return { kind: 'items', batches: countItems(batches), view: shown, ...picture };
       }
       const { data, text } = await ask(input);
       const hint = paging && moreHint(paging, input as Record<string, unknown>, data);
@@ -71,7 +75,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
         kind: 'answer',
         answer: data,
         text,
-        view: await view(),
+        view: shown,
         ...(hint === undefined ? {} : { notes: [hint] }),
         ...picture,
       };

@@ -1,4 +1,3 @@
-import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import type { InputOf } from '../../contract/endpoint.ts';
 import { encodeRequest } from '../../contract/request.ts';
@@ -9,23 +8,16 @@ import { isObject, tryParseJson } from '../../model/json.ts';
 import { confirm, mayAsk } from '../../output/confirm.ts';
 import { formatTime } from '../../output/format.ts';
 import * as endpoints from './endpoints.ts';
-import { copy as view } from './view.ts';
 
 export type CopyInput = InputOf<(typeof endpoints.copy)['params']>;
 
-/**
- * Records an intent. One that was sent within a day is asked about on a terminal and refused elsewhere, unless `again` is given: it would
- * count twice. Errors: those of the call; `usage` for a repeat.
- */
-export async function copyOnce(input: CopyInput, again: boolean, context: Context): Promise<Result> {
-  const sentMs = again || context.options.preview ? undefined : await findSent(input, context);
-  if (sentMs !== undefined) {
-    const said = `this intent was sent at ${formatTime(sentMs / 1000)} already, and would count twice`;
-    if (!mayAsk(context)) throw usageError(said, 'Add --again to send it all the same.');
-    await confirm('send it once more', context, `${said}.\n`);
-  }
-  const { data, text } = await context.call(endpoints.copy, input);
-  return { kind: 'answer', answer: data, text, view };
+/** An intent that was sent within a day is asked about on a terminal and refused elsewhere: it would count twice. Errors: `usage`. */
+export async function refuseRepeat(input: CopyInput, context: Context): Promise<void> {
+  const sentMs = context.options.preview ? undefined : await findSent(input, context);
+  if (sentMs === undefined) return;
+  const said = `this intent was sent at ${formatTime(sentMs / 1000)} already, and would count twice`;
+  if (!mayAsk(context)) throw usageError(said, 'Add --again to send it all the same.');
+  await confirm('send it once more', context, `${said}.\n`);
 }
 
 /** When an equal intent was sent within the last day, Unix milliseconds; one that the service refused does not count. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Command, defineCommand, option } from '../../cli/command.ts';
+import { defineCommand, option } from '../../cli/command.ts';
 import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
@@ -148,7 +148,7 @@ const verify = defineCommand({
   run: async (input, context) => (await import('./run-sign.ts')).runVerify(input, context),
 });
 
-const derivedCopy = endpointCommand(endpoints.copy, views.copy, {
+const copy = endpointCommand(endpoints.copy, views.copy, {
   params: {
     trackExitUntil: option.text(
       'follow exits of the position until this time, or for this long, at most 7d; hyperliquid only',
@@ -156,13 +156,12 @@ const derivedCopy = endpointCommand(endpoints.copy, views.copy, {
     again: option.flag('send an intent again that was sent within the hour; without it you are asked, or warned'),
   },
   oneOf: [['actorAddress', 'actorAddresses']],
+  prepare: async ({ again, ...typed }, context) => {
+    const input = prepareCopy(typed, context);
+    if (again !== true) await (await import('./copies.ts')).refuseRepeat(input, context);
+    return input;
+  },
 });
-
-const copy: Command = {
-  ...derivedCopy,
-  run: async ({ again, ...typed }: CopyInput & { again?: boolean }, context: Context) =>
-    (await import('./copies.ts')).copyOnce(prepareCopy(typed, context), again === true, context),
-};
 
 const list = endpointCommand(endpoints.list, views.list, {
   params: {

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { type Command, defineCommand, type Result, withWatch } from '../../cli/command.ts';
+import { defineCommand, withWatch } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import { writeFlags } from '../../cli/globals.ts';
-import type { Context } from '../../context.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
 import { leaderboardChains } from '../../model/chain.ts';
 import * as endpoints from './endpoints.ts';
@@ -16,15 +15,10 @@ export const views = {
   sections: async () => (await view()).sections,
 };
 
-const plainList = endpointCommand(endpoints.list, views.list, {
+const list = endpointCommand(endpoints.list, views.list, {
   params: { chart: chartParam },
+  chooseView: async (typed) => (await view())[typed.timeframe === '7d' ? 'list7d' : 'list'],
 });
-
-const list: Command = {
-  ...plainList,
-  run: (typed: InputOf<typeof endpoints.list.params>, context: Context) =>
-    ofWindow(plainList.run(typed as never, context), typed.timeframe, 'list7d'),
-};
 
 const { chains, onlyWithComments, timeframe, limit } = endpoints.list.params;
 
@@ -51,29 +45,13 @@ const diff = defineCommand({
   run: async (input, context) => (await import('./diff.ts')).runDiff(input, context),
 });
 
-const plainSections = endpointCommand(endpoints.sections, views.sections, {
+const sections = endpointCommand(endpoints.sections, views.sections, {
   prepare: (typed, context) => {
     for (const line of listEquivalents(typed)) context.note(line);
     return typed;
   },
+  chooseView: async (typed) => (await view())[typed.timeframe === '7d' ? 'sections7d' : 'sections'],
 });
-
-const sections: Command = {
-  ...plainSections,
-  run: (typed: InputOf<typeof endpoints.sections.params>, context: Context) =>
-    ofWindow(Promise.resolve(plainSections.run(typed as never, context)), typed.timeframe, 'sections7d'),
-};
-
-/** A result whose figures are all of the window that was asked for. */
-async function ofWindow(
-  made: Promise<Result> | Result,
-  window: '7d' | '30d' | undefined,
-  of7d: 'list7d' | 'sections7d',
-): Promise<Result> {
-  const result = await made;
-  if (window !== '7d' || result.kind !== 'answer' || result.view === undefined) return result;
-  return { ...result, view: (await view())[of7d] as never };
-}
 
 const rank = withWatch(endpointCommand(endpoints.rank, views.rank), { rank: 'ranking' });
 

@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import { type Command, option, type Result, withWatch } from '../../cli/command.ts';
-import { chartParam, deriveCommands, endpointCommand } from '../../cli/endpoint-command.ts';
+import { option, withWatch } from '../../cli/command.ts';
+import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
 import { inPath, local } from '../../contract/endpoint.ts';
 import { inputError, usageError } from '../../errors.ts';
 import { decodeUtf8, type Input, readWhole } from '../../files/source.ts';
 import { normalizeAddress } from '../../model/address.ts';
-import { onEachBatch } from '../../model/batches.ts';
 import { parseTime } from '../../model/duration.ts';
 import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
-import type { Card } from '../../model/position.ts';
 import { written } from '../../model/quoted.ts';
+import type { AnyView } from '../../output/view.ts';
 import * as endpoints from './endpoints.ts';
 import type { PriceOf } from './view.ts';
 
@@ -33,69 +32,43 @@ const priceParams = {
   ),
 };
 
-/** The command of an endpoint that answers cards, with the user's prices. */
-function withPrices(name: 'ofToken' | 'ofProfile' | 'one', plain: Command): Command {
+type Prices = { price?: number | undefined; pricesFile?: string | undefined; chart?: boolean | undefined };
+
+/** What a command of cards adds to that of its endpoint: columns with the user's prices. */
+function withPrices(name: 'ofToken' | 'ofProfile' | 'one') {
   return {
-    ...plain,
-    exitCodes: [3, ...plain.exitCodes],
-    run: async (typed: Record<string, unknown>, context: Context): Promise<Result> => {
-      const getPrice = await readPrices(typed, context.world.io);
-      if (getPrice !== undefined && typed['chart'] === true)
+    exitCodes: [3, ...serviceExitCodes],
+    chooseView: async (typed: Prices, { world, options, note }: Context): Promise<AnyView> => {
+      const priceOf = await readPrices(typed, world.io);
+      if (priceOf !== undefined && typed.chart)
         throw usageError('--chart shows realized PnL only and takes no prices', 'Remove --chart or the prices.');
-      const result = await plain.run(typed as never, context);
-      if (getPrice === undefined || (result.kind !== 'answer' && result.kind !== 'items')) return result;
-      if (context.options.format === 'json' || context.options.format === 'ndjson')
-        context.note("Prices fill columns of tables, csv and tsv; JSON is the service's answer unchanged.");
-      const priced = { ...result, view: (await view())[name](getPrice) };
-      if (typed['price'] === undefined) return priced;
-      if (priced.kind === 'items') return { ...priced, batches: ofOneToken(priced.batches) };
-      checkToken([priced.answer].flat(), undefined);
-      return priced;
+      if (priceOf !== undefined && (options.format === 'json' || options.format === 'ndjson'))
+        note("Prices fill columns of tables, csv and tsv; JSON is the service's answer unchanged.");
+      return (await view())[name](priceOf);
     },
   };
 }
 
-/** Passes cards of one token on: one price cannot fit two. Errors: `usage`. */
-function ofOneToken(batches: AsyncIterable<readonly unknown[]>): AsyncIterable<readonly unknown[]> {
-  let first: string | undefined;
-  return onEachBatch(batches, (batch) => {
-    first = checkToken(batch, first);
-  });
-}
+const ofToken = endpointCommand(endpoints.ofToken, views.ofToken, { params: priceParams, ...withPrices('ofToken') });
 
-function checkToken(cards: readonly unknown[], first: string | undefined): string | undefined {
-  const names = (cards as readonly Card[]).map(({ metadata }) => `${metadata.tokenSymbol} on ${metadata.tokenChain}`);
-  const expected = first ?? names[0];
-  const other = names.find((name) => name !== expected);
-  if (other === undefined) return expected;
-  throw usageError(
-    `--price is for one token, and these positions are in ${expected} and ${other}`,
-    'Give a price for each token: --prices-file prices.json with {"base:0x4ed4...": 0.0041, "ETH": 1875}.',
-  );
-}
+const ofProfile = endpointCommand(endpoints.ofProfile, views.ofProfile, {
+  params: { ...priceParams, chart: chartParam },
+  ...withPrices('ofProfile'),
+});
 
-const ofToken = withPrices('ofToken', endpointCommand(endpoints.ofToken, views.ofToken, { params: priceParams }));
+const get = endpointCommand(endpoints.get, views.get, { params: priceParams, ...withPrices('one') });
 
-const ofProfile = withPrices(
-  'ofProfile',
-  endpointCommand(endpoints.ofProfile, views.ofProfile, { params: { ...priceParams, chart: chartParam } }),
-);
-
-const get = withPrices('one', endpointCommand(endpoints.get, views.get, { params: priceParams }));
-
-const find = withPrices(
-  'one',
-  endpointCommand(endpoints.find, views.find, {
-    params: {
-      timestamp: inPath(z.string().min(1), 'when it traded: ISO time (UTC), Unix seconds or milliseconds, or now'),
-      ...priceParams,
-    },
-    prepare: ({ price: _, pricesFile: __, ...typed }, { world }) => ({
-      ...typed,
-      timestamp: tradeMoment(typed.timestamp, typed.chain, world.now()),
-    }),
+const find = endpointCommand(endpoints.find, views.find, {
+  params: {
+    timestamp: inPath(z.string().min(1), 'when it traded: ISO time (UTC), Unix seconds or milliseconds, or now'),
+    ...priceParams,
+  },
+  prepare: ({ price: _, pricesFile: __, ...typed }, { world }) => ({
+    ...typed,
+    timestamp: tradeMoment(typed.timestamp, typed.chain, world.now()),
   }),
-);
+  ...withPrices('one'),
+});
 
 /** Every command of this noun, and those about the positions of others. */
 export const commands = deriveCommands(endpoints, views, [
@@ -155,7 +128,21 @@ async function readPrices(
     const bytes = await readWhole(pricesFile, input, maxPriceBytes);
     return pricesIn(decodeUtf8(bytes, pricesFile).replace(/^\uFEFF/, ''), pricesFile);
   }
-  return price === undefined ? undefined : () => price;
+  return price === undefined ? undefined : priceOneToken(price);
+}
+
+/** One price cannot fit two tokens. Errors: `usage`, where it is looked up. */
+function priceOneToken(price: number): PriceOf {
+  let first: string | undefined;
+  return ({ tokenSymbol, tokenChain }) => {
+    const name = `${tokenSymbol} on ${tokenChain}`;
+    first ??= name;
+    if (name === first) return price;
+    throw usageError(
+      `--price is for one token, and these positions are in ${first} and ${name}`,
+      'Give a price for each token: --prices-file prices.json with {"base:0x4ed4...": 0.0041, "ETH": 1875}.',
+    );
+  };
 }
 
 /** Some 200,000 tokens. */
