@@ -5,12 +5,12 @@ import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
 import { SotraError } from './errors.ts';
 import { terminalText } from './model/safe-text.ts';
-import { type ModuleOutline, programOf } from './program.ts';
+import { createProgram, type ModuleOutline } from './program.ts';
 import { run } from './run.ts';
 import { ClosedPipe, colorLevel, lineWidth, type Sink, type World } from './world.ts';
 
 /** Every text that a person may read passes `terminalText` here: all of stderr, and stdout where it is a terminal. A pipe gets every byte. */
-function sinkOf(
+function makeSink(
   stream: NodeJS.WriteStream,
   fails: (error: NodeJS.ErrnoException) => Error | undefined,
   isData = stream.isTTY !== true,
@@ -81,7 +81,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 // Warnings of Node and libraries are for developers, and would stand beside the JSON of an error.
 if (!process.argv.includes('--verbose')) process.removeAllListeners('warning');
 
-function startOf(pid: number): string | undefined {
+function readStartTime(pid: number): string | undefined {
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -131,10 +131,10 @@ const maxYoungBytes = 8 * 1024 * 1024;
 const world: World = {
   // A note that cannot be written is no failure of the command.
   io: {
-    out: sinkOf(process.stdout, outFailure),
+    out: makeSink(process.stdout, outFailure),
     // Node creates each stream on first use, and help needs only the one.
     get err() {
-      const err = sinkOf(process.stderr, () => undefined, false);
+      const err = makeSink(process.stderr, () => undefined, false);
       Object.defineProperty(this, 'err', { value: err });
       return err;
     },
@@ -153,8 +153,8 @@ const world: World = {
   system: {
     node: process.versions.node,
     platform: process.platform,
-    startOf,
-    isAlive: (pid) => startOf(pid) !== undefined,
+    startOf: readStartTime,
+    isAlive: (pid) => readStartTime(pid) !== undefined,
   },
   // By default V8 grows the space for old objects fourfold before it collects, and the one for young objects to 32 MB. With less than 8 MB it
   // takes the objects of a page for old ones, and time to move them.
@@ -195,7 +195,7 @@ const completion = async (shell: Shell) =>
   readFileSync(new URL(`../completions/${scripts[shell]}`, import.meta.url), 'utf8');
 
 async function main(argv: readonly string[]): Promise<void> {
-  process.exitCode = await run(argv, programOf(outlines, completion), world);
+  process.exitCode = await run(argv, createProgram(outlines, completion), world);
 }
 
 void main(process.argv.slice(2));

@@ -40,7 +40,7 @@ const modules: readonly (() => Promise<Commands>)[] = [
 
 export type ModuleOutline = Outline & { module: number };
 
-export function programOf(outlines: readonly ModuleOutline[], completion: Program['completion']): Program {
+export function createProgram(outlines: readonly ModuleOutline[], completion: Program['completion']): Program {
   const load = async ({ words, module }: ModuleOutline) => {
     const { commands } = (await modules[module]?.()) ?? { commands: [] };
     const found = commands.find((command) => command.words.join(' ') === words.join(' '));

@@ -136,13 +136,13 @@ export function lineWidth(env: Env, terminal: number | undefined): number {
  */
 export function colorLevel(env: Env, isTTY: boolean, depth: number): ColorLevel {
   const forced = env['FORCE_COLOR'];
-  if (forced !== undefined && forced !== '') return forced === '0' || forced === 'false' ? 0 : levelOf(forced);
+  if (forced !== undefined && forced !== '') return forced === '0' || forced === 'false' ? 0 : readForcedLevel(forced);
   if ((env['NO_COLOR'] ?? '') !== '') return 0;
   if (!['', '0'].includes(env['CLICOLOR_FORCE'] ?? '')) return depth >= 24 ? 3 : depth >= 8 ? 2 : 1;
   if (env['CLICOLOR'] === '0' || env['TERM'] === 'dumb' || !isTTY) return 0;
   return depth >= 24 ? 3 : depth >= 8 ? 2 : depth >= 4 ? 1 : 0;
 }
 
-function levelOf(forced: string): 1 | 2 | 3 {
+function readForcedLevel(forced: string): 1 | 2 | 3 {
   return forced === '3' ? 3 : forced === '2' ? 2 : 1;
 }

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
 import { terminalText } from '../../src/model/safe-text.ts';
-import { outlineAll, programOf } from '../../src/program.ts';
+import { createProgram, outlineAll } from '../../src/program.ts';
 import { run as runProgram } from '../../src/run.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import type { Sink, Transport, World } from '../../src/world.ts';
@@ -17,8 +17,9 @@ import { copyDemo } from './demo.ts';
 const program = (async () => {
   const built = 'dist/outlines.json';
   const scripts = { bash: 'sotra.bash', zsh: '_sotra', fish: 'sotra.fish', powershell: 'sotra.ps1' };
-  return programOf(existsSync(built) ? JSON.parse(readFileSync(built, 'utf8')) : await outlineAll(), async (shell) =>
-    readFileSync(`completions/${scripts[shell]}`, 'utf8'),
+  return createProgram(
+    existsSync(built) ? JSON.parse(readFileSync(built, 'utf8')) : await outlineAll(),
+    async (shell) => readFileSync(`completions/${scripts[shell]}`, 'utf8'),
   );
 })();
 
