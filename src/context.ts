@@ -64,7 +64,7 @@ export interface Context {
   /** Removes the spinner for good. */
   stopWaiting: () => void;
   /** Status and headers of the answers since the last call, for `--include`. */
-  takeHeads: () => string;
+  flushHeads: () => string;
   /** With the exit code of the command. */
   close: (exitCode?: number, failed?: SotraError) => Promise<void>;
 }
@@ -235,7 +235,7 @@ export function createContext({
     note,
     warn,
     stream,
-    takeHeads: () => {
+    flushHeads: () => {
       const text = [...heads].map((head) => head.text).join('');
       heads.clear();
       return text;

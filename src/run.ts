@@ -113,10 +113,10 @@ async function runCommand(
   const filter =
     options.jq === undefined ? undefined : await (await import('./output/jq.ts')).compileFilter(options.jq, world);
   let exitCode = 0;
-  const { note, takeHeads } = context;
+  const { note, flushHeads } = context;
   const { hideSecrets } = await import('./http/secrets.ts');
   const pause = () => world.sleep(0, world.signal);
-  const printing = { io: world.io, options, note, takeHeads, pause, filter, hideSecrets };
+  const printing = { io: world.io, options, note, flushHeads, pause, filter, hideSecrets };
   let failed: SotraError | undefined;
   try {
     if (command.confirms !== undefined)
@@ -138,7 +138,7 @@ async function runCommand(
       throw error;
     }
   } finally {
-    for (const line of context.takeHeads().split('\n')) if (line !== '') say(line);
+    for (const line of context.flushHeads().split('\n')) if (line !== '') say(line);
     await context.close(exitCode, failed);
     await filter?.close();
   }

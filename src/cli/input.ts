@@ -164,7 +164,7 @@ export async function resolveAliases(
     const value = typed[field.key];
     if (value === undefined || typeof value === 'boolean' || field.identifier === undefined) continue;
     const isCoin = (text: string) => field.identifier === 'token' && /^@\d+$/.test(text);
-    const one = async (text: string) => (isCoin(text.trim()) ? text : standsFor(field, text.trim(), known));
+    const one = async (text: string) => (isCoin(text.trim()) ? text : resolveIdentifier(field, text.trim(), known));
     const item = async (text: string) =>
       field.kind.list ? (await Promise.all(text.split(',').map(one))).join(',') : one(text);
     resolved[field.key] = typeof value === 'string' ? await item(value) : await Promise.all(value.map(item));
@@ -173,7 +173,7 @@ export async function resolveAliases(
 }
 
 /** What a name, a rank or a shortened address stands for; other text as it is. Errors: as in `resolveAliases`. */
-export async function standsFor(
+export async function resolveIdentifier(
   field: Pick<Field, 'label' | 'identifier'>,
   text: string,
   known: KnownNames,

@@ -25,7 +25,7 @@ interface PrintContext {
   options: GlobalOptions;
   note: (text: string) => void;
   /** Status and headers, to be written before the next text. */
-  takeHeads: () => string;
+  flushHeads: () => string;
   /** Handles signals during long work. Rejects when one came. */
   pause: () => Promise<void>;
   filter: JqFilter | undefined;
@@ -67,16 +67,16 @@ export async function printPreview(preview: Preview, printing: PrintContext): Pr
 
 /** Writes a command's result to stdout and gives the exit code. Errors: ClosedPipe when the reader is gone. */
 export async function printResult(result: Result, input: unknown, printing: PrintContext): Promise<number> {
-  const { io, filter, takeHeads } = printing;
+  const { io, filter, flushHeads } = printing;
   if (result.kind === 'screen') await printScreen(result.frames, input, printing);
   if (result.kind === 'answer') await printAnswer(result, input, printing);
   if (result.kind === 'items') await printItems(result, input, printing);
   if (result.kind === 'text') {
     if (filter !== undefined) throw usageError('--jq: this command prints no JSON');
     const isDrawn = drawnForms.includes(chooseForm(result, printing));
-    await io.out.write(takeHeads() + (isDrawn || !io.out.isTTY ? result.text : visibleJson(result.text)));
+    await io.out.write(flushHeads() + (isDrawn || !io.out.isTTY ? result.text : visibleJson(result.text)));
   }
-  const left = takeHeads();
+  const left = flushHeads();
   if (left !== '') await io.out.write(left);
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
 }
@@ -137,14 +137,14 @@ async function readDrawOptions({ io, options }: PrintContext): Promise<DrawOptio
 }
 
 async function writeForm(name: FormName, rows: Rows, printing: PrintContext): Promise<void> {
-  const { takeHeads } = printing;
+  const { flushHeads } = printing;
   const { out } = printing.io;
   const form = await forms[name](printing, rows);
   // Exact in a pipe; on a terminal, characters that hide or reorder text are escaped.
   const clean = drawnForms.includes(name) ? terminalText : out.isTTY ? visibleJson : (text: string) => text;
   for await (const text of form(rows))
     for (const part of splitLong(text)) {
-      await out.write(takeHeads() + clean(part));
+      await out.write(flushHeads() + clean(part));
       if (part !== text) await printing.pause();
     }
 }

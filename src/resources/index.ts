@@ -64,8 +64,8 @@ function withViews<M extends object>(module: M, viewsOf: ViewsOf<M>): EndpointVi
 }
 
 function inOrder(all: readonly EndpointView[]): EndpointView[] {
-  const guests = all.filter(({ endpoint }) => listedBefore[endpoint.id] !== undefined);
+  const listedFirst = all.filter(({ endpoint }) => listedBefore[endpoint.id] !== undefined);
   return all
-    .filter((one) => !guests.includes(one))
-    .flatMap((one) => [...guests.filter(({ endpoint }) => listedBefore[endpoint.id] === one.endpoint.id), one]);
+    .filter((one) => !listedFirst.includes(one))
+    .flatMap((one) => [...listedFirst.filter(({ endpoint }) => listedBefore[endpoint.id] === one.endpoint.id), one]);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Command, defineCommand, intervalParam, option, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
-import { standsFor } from '../cli/input.ts';
+import { resolveIdentifier } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { checkInput } from '../contract/request.ts';
@@ -80,7 +80,7 @@ async function positionId([first = '', chain, contract, time]: readonly string[]
     );
   const nowMs = context.world.now();
   const now = chain === 'hyperliquid' ? nowMs : Math.floor(nowMs / 1000);
-  const wallet = await standsFor({ label: '<position>', identifier: true }, first, await namesKnownTo(context));
+  const wallet = await resolveIdentifier({ label: '<position>', identifier: true }, first, await namesKnownTo(context));
   const trade = checkInput(positions.find, { address: wallet, chain, contract, timestamp: time ?? String(now) });
   return (await context.call(positions.find, trade as never)).data.itemId;
 }
