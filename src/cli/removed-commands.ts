@@ -39,6 +39,7 @@ const removedFlags: readonly (readonly [command: string, flags: readonly string[
   ['auth login', ['--password-file'], 'Omit it: the key is kept in the keychain, or as it is in a file of mode 0600.'],
   ['init', ['--password-file'], 'Omit it: the key is kept in the keychain, or as it is in a file of mode 0600.'],
   ['', ['--meta'], 'Omit it: the answer is the same. sotra mcp marks for agents what anybody may have written.'],
+  ['mcp', ['--preset'], 'Name the tools: --tools leaderboard_list,profile_get; sotra mcp --dry-run lists them.'],
   [
     'mcp',
     ['--http', '--ready-file'],

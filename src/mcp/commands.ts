@@ -1,7 +1,4 @@
-import { z } from 'zod';
 import { type Command, defineCommand, option } from '../cli/command.ts';
-import { local } from '../contract/endpoint.ts';
-import { presets } from './tool.ts';
 
 const mcp = defineCommand({
   words: ['mcp'],
@@ -12,7 +9,6 @@ const mcp = defineCommand({
     'are never given out. --dry-run lists the tools.',
   params: {
     config: option.flag('print the entry for the settings of Claude, Cursor and VS Code'),
-    preset: local(z.enum(presets).optional(), 'offer the tools for reading, for trading, or for webhooks'),
     tools: option.texts('offer these tools only'),
     allowWrites: option.flag('also offer what changes follows, names, copy intents and webhooks'),
     allowSigning: option.flag('also offer signing and posting comments with --key'),

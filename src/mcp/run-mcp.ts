@@ -4,13 +4,12 @@ import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
-import type { Preset, Tool } from './tool.ts';
+import type { Tool } from './tool.ts';
 import { chooseTools } from './tools.ts';
 
 /** What `sotra mcp` is started with. */
 interface McpInput {
   config?: boolean | undefined;
-  preset?: Preset | undefined;
   tools?: readonly string[] | undefined;
   allowWrites?: boolean | undefined;
   allowSigning?: boolean | undefined;
@@ -49,15 +48,13 @@ export async function runMcp(input: McpInput, context: Context): Promise<Result>
 
 /** Errors: `usage`. */
 function readTools(input: McpInput, { program }: Context): Tool[] {
-  const { preset, tools: names, allowWrites = false, allowSigning = false, key, passwordFile, secretFile = [] } = input;
-  if (preset !== undefined && names !== undefined)
-    throw usageError('--preset and --tools contradict each other', 'Omit one of them.');
+  const { tools: names, allowWrites = false, allowSigning = false, key, passwordFile, secretFile = [] } = input;
   if (allowSigning && key === undefined)
     throw usageError('--allow-signing needs --key: the stored key that may sign', 'sotra key list shows them.');
   if (!allowSigning && (key ?? passwordFile) !== undefined)
     throw usageError(`--${key === undefined ? 'password-file' : 'key'} would do nothing without --allow-signing`);
   const signingKey = key === undefined ? undefined : { key, passwordFile };
-  return chooseTools(program.outlines, { preset, names, allowWrites, signingKey, secretFiles: secretFile });
+  return chooseTools(program.outlines, { names, allowWrites, signingKey, secretFiles: secretFile });
 }
 
 /** Errors: `signing-key` for a key that is not stored. */
@@ -88,7 +85,6 @@ async function printConfig(input: McpInput, context: Context): Promise<Result> {
   const flags = writeFlags({
     '--timeout': timeoutMs === defaultTimeoutMs ? undefined : `${timeoutMs}ms`,
     '--retries': retries,
-    '--preset': input.preset,
     '--tools': input.tools?.join(','),
     '--allow-writes': input.allowWrites,
     '--allow-signing': input.allowSigning,

@@ -4,11 +4,6 @@ import type { Context } from '../context.ts';
 /** What a tool may do: ask, change something at the service, or use a private key. */
 export type Access = 'read' | 'write' | 'sign';
 
-/** Subsets of the tools by what they are for. */
-export const presets = ['read', 'trader', 'webhooks'] as const;
-
-export type Preset = (typeof presets)[number];
-
 /** Rows of an answer whose size was not asked for. */
 export const defaultRows = 10;
 

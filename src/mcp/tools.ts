@@ -2,10 +2,9 @@ import { type Field, type JsonSchema, makeInputSchema, type Outline } from '../c
 import { usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import { ownTools } from './own-tools.ts';
-import { type Access, defaultRows, type Preset, type SigningKey, type Tool, toolName } from './tool.ts';
+import { type Access, defaultRows, type SigningKey, type Tool, toolName } from './tool.ts';
 
 export interface ToolChoice {
-  preset?: Preset | undefined;
   names?: readonly string[] | undefined;
   allowWrites: boolean;
   signingKey: SigningKey | undefined;
@@ -13,24 +12,15 @@ export interface ToolChoice {
   secretFiles: readonly string[];
 }
 
-const isWebhookTool = ({ name }: Tool) => name.includes('webhook');
-const forTraders = /^(?:leaderboard_(?:list|rank)|profile_(?:get|positions)|position|token|feed|follow|comment)/;
-
-const inPreset: Readonly<Record<Preset, (tool: Tool) => boolean>> = {
-  read: (tool) => tool.access === 'read' && !isWebhookTool(tool),
-  trader: ({ name }) => forTraders.test(name),
-  webhooks: isWebhookTool,
-};
-
 const needs: Readonly<Record<Exclude<Access, 'read'>, string>> = {
   write: '--allow-writes',
   sign: '--allow-signing --key <name>',
 };
 
-/** The tools to offer: those that may be, of a preset or of names. Errors: `usage` for a name that is unknown or not allowed. */
+/** The tools to offer: those that may be, or of them those that are named. Errors: `usage` for a name that is unknown or not allowed. */
 export function chooseTools(
   outlines: readonly Outline[],
-  { preset, names, allowWrites, signingKey, secretFiles }: ToolChoice,
+  { names, allowWrites, signingKey, secretFiles }: ToolChoice,
 ): Tool[] {
   const all = [
     ...commandTools(outlines),
@@ -45,8 +35,7 @@ export function chooseTools(
     if (!isAllowed(tool) && tool.access !== 'read')
       throw usageError(`--tools ${name}: may not be used`, `Add ${needs[tool.access]}.`);
   }
-  const isWanted = preset === undefined ? () => true : inPreset[preset];
-  return all.filter((tool) => isAllowed(tool) && (names === undefined ? isWanted(tool) : names.includes(tool.name)));
+  return all.filter((tool) => isAllowed(tool) && (names === undefined || names.includes(tool.name)));
 }
 
 function unknownName(name: string, all: readonly Tool[]) {

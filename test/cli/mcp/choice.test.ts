@@ -2,37 +2,24 @@ import { expect, test } from 'vitest';
 import { run } from '../../support/harness.ts';
 import { connect } from '../../support/mcp-client.ts';
 
-const toolsOf = async (argv: string): Promise<string[]> => {
-  const { tools } = JSON.parse((await run(`${argv} --dry-run --json`)).out) as { tools: { tool: string }[] };
-  return tools.map(({ tool }) => tool);
-};
-
-test('a preset or names choose the tools, and what is not allowed is not offered', async () => {
+test('names choose the tools, and what is not allowed is not offered', async () => {
   const { client } = await connect('--sandbox mcp --tools leaderboard_list,profile_get');
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['leaderboard_list', 'profile_get']);
-  expect(await toolsOf('mcp --preset webhooks')).toEqual(['webhook_list', 'webhook_events', 'verify_webhook']);
-  const trader = await toolsOf('mcp --preset trader --allow-writes');
-  for (const name of ['leaderboard_list', 'profile_positions', 'follow_add', 'comment_copy', 'profile_get'])
-    expect(trader).toContain(name);
-  expect(trader.filter((name) => /webhook|set_name/.test(name))).toEqual([]);
-  const read = await toolsOf('mcp --preset read --allow-writes');
-  expect(read.filter((name) => /webhook|follow_|set_|delete/.test(name))).toEqual([]);
-  expect(await run('mcp --preset read --tools profile_get')).toMatchObject({ code: 2 });
   expect((await run('mcp --tools profil_get')).err).toContain('Did you mean profile_get?');
   expect((await run('mcp --tools webhook_delete')).err).toContain('Add --allow-writes.');
 });
 
 test('the entry for clients starts the server as it was asked for, without a key', async () => {
   const env = { SOTRA_BASE_URL: 'https://api.example.com', SOTRA_API_KEY: 'a-secret-key' };
-  const { out, err, code } = await run('mcp --config --allow-writes --preset trader --retries 0 --json', { env });
+  const { out, err, code } = await run('mcp --config --allow-writes --tools profile_get --retries 0 --json', { env });
   const args = [
     'mcp',
     '--base-url',
     'https://api.example.com',
     '--retries',
     '0',
-    '--preset',
-    'trader',
+    '--tools',
+    'profile_get',
     '--allow-writes',
   ];
   expect([code, err]).toEqual([0, '']);

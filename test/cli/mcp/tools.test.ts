@@ -216,7 +216,7 @@ test('writes are offered only when they are allowed, with what they do to what i
 });
 
 test('the secret of a webhook is given out by no tool, and checks deliveries all the same', async () => {
-  const { client } = await connect('--sandbox mcp --allow-writes --preset webhooks');
+  const { client } = await connect('--sandbox mcp --allow-writes');
   const call = (name: string, input: Record<string, unknown>) => client.callTool({ name, arguments: input });
   const made = await call('webhook_register', { url: 'http://127.0.0.1:9/hook', walletAddresses: [wallet] });
   const { columns, rows } = valuesOf(made);
