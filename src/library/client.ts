@@ -9,7 +9,7 @@ import { checkBaseUrl, checkKey } from '../model/http-address.ts';
 import { post as postComment } from '../resources/comment/endpoints.ts';
 import { commentProblem, signedText, type TextFields, type TextForm } from '../resources/comment/signing.ts';
 import { endpoints, methodName } from './endpoints.ts';
-import { createFetchTransport, type Fetch, readBody, sleep } from './fetch-transport.ts';
+import { createFetchTransport, readBody, sleep } from './fetch-transport.ts';
 import type { AnyMethod, CallOptions, Client } from './methods.ts';
 
 export type { ErrorCode } from '../errors.ts';
@@ -141,15 +141,13 @@ function createCaller(options: ClientOptions): Caller {
   checkWireNames(wire, endpoints, 'wire');
   const key = apiKey === undefined ? null : checkKey(apiKey);
   const hideKey = hidingKey(key);
-  const idle = new AbortController().signal;
-  const send: Fetch = (url, init) => fetch(url, init);
   return {
     baseUrl: checkBaseUrl(baseUrl),
     apiKey: key,
     // The service's own data stay as they are; what it refuses is quoted in errors.
     hideKey: (answer) => (answer.status < 300 ? answer : hideKey(answer)),
     wire,
-    transport: createFetchTransport(send),
+    transport: createFetchTransport((url, init) => fetch(url, init)),
     userAgent: null,
     retries: checkNumber('retries', options.retries, { default: 2, min: 0, max: 20 }),
     timeoutMs: checkNumber('timeoutMs', options.timeoutMs, { default: 30_000, min: 1, max: longestMs }),
@@ -164,7 +162,7 @@ function createCaller(options: ClientOptions): Caller {
     // Nobody would hear of a misfit.
     findMisfit: strict || onWarning !== undefined ? findMisfit : undefined,
     strict,
-    signal: idle,
+    signal: new AbortController().signal,
     now: Date.now,
     random: Math.random,
     sleep,

@@ -36,8 +36,8 @@ export function formatRatio(value: Figure): string {
 }
 
 /** Tokens: `1,234,567.89`, `12.3457`, `0.00001234`; no zeros at the end. */
-export function formatAmount(value: Figure, { signed = false, compact = false } = {}): string {
-  return compose(value, signed, (size) => {
+export function formatAmount(value: Figure, { compact = false } = {}): string {
+  return compose(value, false, (size) => {
     if (compact && size >= 1000) return formatCompact(size);
     if (size > 0 && size < 1e-12) return '<0.000000000001';
     return size < 1 ? formatDigits(size, 0, 4) : formatDigits(size, 0, 0, size < 1000 ? 4 : 2);
