@@ -96,7 +96,7 @@ _sotra_flags() {
   'history show') echo '--har' ;;
   'bundle') echo '--out' ;;
   'probe') echo '--save --try' ;;
-  'mcp') echo '--config --preset --tools --allow-writes --allow-signing --key --password-file --secret-file' ;;
+  'mcp') echo '--config --tools --allow-writes --allow-signing --key --password-file --secret-file' ;;
   esac
 }
 
@@ -348,7 +348,6 @@ _sotra_values() {
   'history set 1') echo 'on off' ;;
   'bundle --columns') echo 'sotra settings doctor wireNames failedCalls last replay bytes file @list' ;;
   'probe --columns') echo 'parameter assumed verdict name evidence source @list' ;;
-  'mcp --preset') echo 'read trader webhooks' ;;
   'mcp --key') echo '@keys' ;;
   'mcp --password-file') echo '@files' ;;
   'mcp --secret-file') echo '@files @list' ;;

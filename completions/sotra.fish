@@ -687,7 +687,6 @@ complete -c sotra -n '__sotra_at " probe"' -l save -d 'write the names that diff
 complete -c sotra -n '__sotra_at " probe"' -l try -x -d 'also try this name for a parameter: limit=howMany'
 complete -c sotra -n '__sotra_at " probe"' -l columns -x -a '(__fish_append , parameter assumed verdict name evidence source)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " mcp"' -l config -d 'print the entry for the settings of Claude, Cursor and VS Code'
-complete -c sotra -n '__sotra_at " mcp"' -l preset -x -a 'read trader webhooks' -d 'offer the tools for reading, for trading, or for webhooks'
 complete -c sotra -n '__sotra_at " mcp"' -l tools -x -d 'offer these tools only'
 complete -c sotra -n '__sotra_at " mcp"' -l allow-writes -d 'also offer what changes follows, names, copy intents and webhooks'
 complete -c sotra -n '__sotra_at " mcp"' -l allow-signing -d 'also offer signing and posting comments with --key'

@@ -91,7 +91,7 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'history show' = [ordered]@{ '--har' = 'as an HTTP archive (HAR), which --replay and browsers read' }
     'bundle' = [ordered]@{ '--out' = 'file to write (mode 0600; default: sotra-bundle-<time>.json)' }
     'probe' = [ordered]@{ '--save' = 'write the names that differ into the context'; '--try' = 'also try this name for a parameter: limit=howMany' }
-    'mcp' = [ordered]@{ '--config' = 'print the entry for the settings of Claude, Cursor and VS Code'; '--preset' = 'offer the tools for reading, for trading, or for webhooks'; '--tools' = 'offer these tools only'; '--allow-writes' = 'also offer what changes follows, names, copy intents and webhooks'; '--allow-signing' = 'also offer signing and posting comments with --key'; '--key' = 'stored key that may sign (sotra key list)'; '--password-file' = 'file with the password of that key'; '--secret-file' = 'file with the secret of a webhook, for verify_webhook' }
+    'mcp' = [ordered]@{ '--config' = 'print the entry for the settings of Claude, Cursor and VS Code'; '--tools' = 'offer these tools only'; '--allow-writes' = 'also offer what changes follows, names, copy intents and webhooks'; '--allow-signing' = 'also offer signing and posting comments with --key'; '--key' = 'stored key that may sign (sotra key list)'; '--password-file' = 'file with the password of that key'; '--secret-file' = 'file with the secret of a webhook, for verify_webhook' }
   }
   # What may stand in a place: a command and a flag, or a command and the number of an argument. Names such as @contexts are asked for; some were given by others, and only plain ones are offered.
   $values = @{
@@ -286,7 +286,6 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'history set 1' = @('on', 'off')
     'bundle --columns' = @('sotra', 'settings', 'doctor', 'wireNames', 'failedCalls', 'last', 'replay', 'bytes', 'file', '@list')
     'probe --columns' = @('parameter', 'assumed', 'verdict', 'name', 'evidence', 'source', '@list')
-    'mcp --preset' = @('read', 'trader', 'webhooks')
     'mcp --key' = @('@keys')
     'commands --columns' = @('command', 'endpoint', 'source', 'summary', '@list')
     'help 1' = @('exit-codes', 'environment', 'contexts', 'ci', 'bulk', 'formatting', 'signing', 'webhooks', 'scaling', 'agents')

@@ -132,7 +132,7 @@ function describeSync(result: SyncResult): string {
     notRemovable === 0 || replaced !== null
       ? ''
       : ` ${gone} of it left the file${listed}: the service has no way to remove them; --replace makes a webhook without them.`;
-  return `${checked ? describePlan(result, all) : describeDone(result, all)}${gap}${stays}`;
+  return `${checked ? describePlan(result, all) : describeDeed(result, all)}${gap}${stays}`;
 
   function describePlan({ missing }: SyncResult, wanted: string): string {
     if (replaced !== null) return `Would replace webhook ${replaced} by one with ${wanted}.`;
@@ -141,7 +141,7 @@ function describeSync(result: SyncResult): string {
     return `Nothing would be sent: webhook ${uid} has all ${wanted} of the file.`;
   }
 
-  function describeDone({ sent, registered }: SyncResult, wanted: string): string {
+  function describeDeed({ sent, registered }: SyncResult, wanted: string): string {
     if (replaced !== null) return `Replaced webhook ${replaced} by ${uid} with ${wanted}.`;
     if (registered) return `Registered webhook ${uid} with ${wanted}.`;
     if (sent > 0) return `Sent ${formatCount(sent)} of ${wanted} to webhook ${uid}, which has all of them now.`;
