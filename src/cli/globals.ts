@@ -89,9 +89,9 @@ export const globalFlags: readonly GlobalFlag[] = [
 export type GlobalOptions = ReturnType<typeof readGlobals>;
 
 export function readGlobals(typed: Readonly<Record<string, unknown>>) {
-  const text = (key: string) => (typeof typed[key] === 'string' ? typed[key] : undefined);
+  const typedText = (key: string) => (typeof typed[key] === 'string' ? typed[key] : undefined);
   const on = (key: string) => typed[key] === true;
-  const format = readFormat(text('format'));
+  const format = readFormat(typedText('format'));
   if (on('json') && format !== undefined && format !== 'json')
     throw usageError(`--json and --format ${format} contradict each other`, 'Omit one of them.');
   const typedFormat = format === undefined || format === 'table' ? undefined : `--format ${format}`;
@@ -99,26 +99,26 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
   if (on('plain') && machine !== undefined)
     throw usageError(`--plain and ${machine} contradict each other`, 'Omit one of them.');
   const rows = format !== undefined && format !== 'json' && format !== 'ndjson' ? `--format ${format}` : undefined;
-  const rival = rows ?? (text('columns') === undefined ? undefined : '--columns');
-  if (text('jq') !== undefined && rival !== undefined)
+  const rival = rows ?? (typedText('columns') === undefined ? undefined : '--columns');
+  if (typedText('jq') !== undefined && rival !== undefined)
     throw usageError(`--jq and ${rival} contradict each other`, 'A filter works on JSON: omit one of them.');
-  const record = text('record') ?? text('traceFile');
-  if (text('record') !== undefined && text('traceFile') !== undefined)
+  const record = typedText('record') ?? typedText('traceFile');
+  if (typedText('record') !== undefined && typedText('traceFile') !== undefined)
     throw usageError('--trace-file is the same flag as --record', 'Omit one of them.');
-  if (record !== undefined && text('replay') !== undefined)
+  if (record !== undefined && typedText('replay') !== undefined)
     throw usageError('--record and --replay contradict each other', 'Omit one of them.');
-  if (on('sandbox') && (text('baseUrl') ?? text('context')) !== undefined)
+  if (on('sandbox') && (typedText('baseUrl') ?? typedText('context')) !== undefined)
     throw usageError(
-      `--sandbox and --${text('baseUrl') ? 'base-url' : 'context'} name two services`,
+      `--sandbox and --${typedText('baseUrl') ? 'base-url' : 'context'} name two services`,
       'Omit one of them.',
     );
-  const timeoutMs = text('timeout') === undefined ? undefined : readTimeout(text('timeout') ?? '');
+  const timeoutMs = typedText('timeout') === undefined ? undefined : readTimeout(typedText('timeout') ?? '');
   return {
-    context: text('context'),
+    context: typedText('context'),
     sandbox: on('sandbox'),
-    baseUrl: text('baseUrl'),
+    baseUrl: typedText('baseUrl'),
     format: on('json') ? 'json' : format,
-    columns: text('columns')
+    columns: typedText('columns')
       ?.split(',')
       .map((name) => name.trim()),
     showNsfw: on('showNsfw'),
@@ -133,16 +133,16 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
     maxTimeMs: timeoutMs ?? 600_000,
     /** The longest wait that a service may ask for. */
     maxWaitMs: timeoutMs ?? 60_000,
-    retries: readRetries(text('retries')),
+    retries: readRetries(typedText('retries')),
     /** Between two requests. */
-    rate: readRate(text('rate')),
+    rate: readRate(typedText('rate')),
     verbose: on('verbose'),
     quiet: on('quiet'),
     include: on('include'),
     record,
-    replay: text('replay'),
+    replay: typedText('replay'),
     noHistory: on('noHistory'),
-    jq: text('jq'),
+    jq: typedText('jq'),
     dryRun: on('dryRun'),
     curl: on('curl'),
     /** Show only; nothing is sent, written or asked. */

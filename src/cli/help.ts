@@ -32,15 +32,15 @@ export function programParts(commands: readonly Outline[], all: boolean): Part[]
   const nouns = [...new Set(commands.map((command) => command.words[0] ?? ''))];
   const isOfService = (noun: string) =>
     commands.some(({ words, endpoint }) => words[0] === noun && endpoint !== undefined);
-  const line = (noun: string): Line => [noun, nounSummary(noun, commands)];
+  const describeNoun = (noun: string): Line => [noun, nounSummary(noun, commands)];
   return [
     [
       '',
       'Social trading from the command line: leaderboards, profiles, positions, signed comments, feeds and webhooks.',
     ],
     ['USAGE', ['sotra <command> [arguments] [flags]']],
-    ['THE SERVICE', nouns.filter(isOfService).map(line)],
-    ['THE TOOL', nouns.filter((noun) => !isOfService(noun)).map(line)],
+    ['THE SERVICE', nouns.filter(isOfService).map(describeNoun)],
+    ['THE TOOL', nouns.filter((noun) => !isOfService(noun)).map(describeNoun)],
     ['GLOBAL FLAGS', globalLines(globalFlags.filter(({ flag }) => all || commonFlags.includes(flag)))],
     ['', all ? 'A command refuses a global flag that would do nothing there.' : ''],
     [

@@ -35,11 +35,11 @@ export function readKind(schema: z.ZodType): Kind {
     choices: (item.enum ?? []).map(String),
     ...(choice === undefined ? {} : { open: true }),
     ...(item.enum?.every((choice) => typeof choice === 'number') ? { numeric: true } : {}),
-    ...pick('min', item.minimum ?? (item.exclusiveMinimum === undefined ? undefined : item.exclusiveMinimum + 1)),
-    ...pick('max', item.maximum === Number.MAX_SAFE_INTEGER ? undefined : item.maximum),
-    ...pick('minLength', item.minLength),
-    ...pick('maxLength', item.maxLength),
-    ...pick('maxItems', list ? main.maxItems : undefined),
+    ...pickNumber('min', item.minimum ?? (item.exclusiveMinimum === undefined ? undefined : item.exclusiveMinimum + 1)),
+    ...pickNumber('max', item.maximum === Number.MAX_SAFE_INTEGER ? undefined : item.maximum),
+    ...pickNumber('minLength', item.minLength),
+    ...pickNumber('maxLength', item.maxLength),
+    ...pickNumber('maxItems', list ? main.maxItems : undefined),
   };
 }
 
@@ -48,7 +48,7 @@ function oneTypeEach(json: JsonSchema): JsonSchema[] {
   return Array.isArray(json.type) ? json.type.map((type) => ({ ...json, type })) : [json];
 }
 
-function pick(key: string, value: number | undefined): Record<string, number> {
+function pickNumber(key: string, value: number | undefined): Record<string, number> {
   return value === undefined || value === Number.MIN_SAFE_INTEGER ? {} : { [key]: value };
 }
 

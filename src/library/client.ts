@@ -59,11 +59,11 @@ export function createClient(options: ClientOptions): Client {
     const [noun, verb] = methodName(endpoint);
     client[noun] = { ...client[noun], [verb]: createMethod(endpoint, caller) };
   }
-  const text = (fields: TextFields): string => {
+  const buildText = (fields: TextFields): string => {
     if (serviceName === undefined) throw usageError('serviceName is required: it is an option of createClient');
     return signedText(fields, { serviceName, layout });
   };
-  return { ...client, comment: { ...client['comment'], text } } as unknown as Client;
+  return { ...client, comment: { ...client['comment'], text: buildText } } as unknown as Client;
 }
 
 function createMethod(endpoint: Endpoint, base: Caller): AnyMethod {

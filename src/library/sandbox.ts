@@ -105,23 +105,23 @@ function check({
   wire = {},
   ...rest
 }: SandboxOptions): void {
-  const refuse = (name: string, value: unknown, rule: string) =>
+  const refuseOption = (name: string, value: unknown, rule: string) =>
     usageError(`${name} ${JSON.stringify(value)}: ${rule}`);
   const unknown = Object.keys(rest).find((key) => !known.includes(key));
   if (unknown !== undefined) throw usageError(`startSandbox has no option ${unknown}: it takes ${known.join(', ')}`);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw refuse('port', port, 'must be a whole number from 0 to 65535');
-  if (!['demo', 'empty'].includes(seed)) throw refuse('seed', seed, 'must be one of demo, empty');
+    throw refuseOption('port', port, 'must be a whole number from 0 to 65535');
+  if (!['demo', 'empty'].includes(seed)) throw refuseOption('seed', seed, 'must be one of demo, empty');
   if (!['five-line', 'blank-line'].includes(layout))
-    throw refuse('layout', layout, 'must be one of five-line, blank-line');
+    throw refuseOption('layout', layout, 'must be one of five-line, blank-line');
   const isTime = asOf instanceof Date ? !Number.isNaN(asOf.getTime()) : parseTime(String(asOf)) !== undefined;
-  if (asOf !== undefined && !isTime) throw refuse('asOf', asOf, 'must be a time such as 2026-11-20T12:00:00Z');
+  if (asOf !== undefined && !isTime) throw refuseOption('asOf', asOf, 'must be a time such as 2026-11-20T12:00:00Z');
   const fault = faults.find((text) => parseFault(text) === undefined);
-  if (fault !== undefined) throw refuse('faults', fault, faultForm);
+  if (fault !== undefined) throw refuseOption('faults', fault, faultForm);
   const origin = [cors].flat().find((text) => !isOrigin(text));
-  if (origin !== undefined) throw refuse('cors', origin, originForm);
+  if (origin !== undefined) throw refuseOption('cors', origin, originForm);
   const read = readWire(typeof wire === 'string' ? wire : JSON.stringify(wire));
-  if (read === undefined) throw refuse('wire', wire, wireForm);
+  if (read === undefined) throw refuseOption('wire', wire, wireForm);
   checkWireNames(wireNamesOf(read), endpoints, 'wire');
 }
 

@@ -12,15 +12,15 @@ const sizes = {
 };
 
 function chain(schema: Schema): Schema {
-  const check = (rule: unknown) => chain(schema.check(rule as never));
+  const addCheck = (rule: unknown) => chain(schema.check(rule as never));
   const { min, max } = schema.def.type === 'number' ? sizes.number : sizes.text;
   return Object.assign(schema, {
     optional: () => chain(mini.optional(schema)),
     nullable: () => chain(mini.nullable(schema)),
-    min: (least: number) => check(min(least)),
-    max: (most: number) => check(max(most)),
-    refine: (allows: (value: unknown) => boolean, message: string) => check(mini.refine(allows, message)),
-    superRefine: (look: Parameters<typeof mini.superRefine>[0]) => check(mini.superRefine(look)),
+    min: (least: number) => addCheck(min(least)),
+    max: (most: number) => addCheck(max(most)),
+    refine: (allows: (value: unknown) => boolean, message: string) => addCheck(mini.refine(allows, message)),
+    superRefine: (look: Parameters<typeof mini.superRefine>[0]) => addCheck(mini.superRefine(look)),
     // Only JSON Schema holds it, which the library has not.
     meta: () => schema,
     extend: (more: Shape) => chain(mini.extend(schema as mini.ZodMiniObject, more)),

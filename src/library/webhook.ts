@@ -37,20 +37,20 @@ export type Verification =
 export async function verifyWebhook({ header, body, secrets, toleranceMs }: Delivery): Promise<Verification> {
   const keys = checkSecrets(secrets);
   const bytes = toBytes(body);
-  const refuse = (reason: string): Verification => ({ valid: false, reason });
+  const refuseDelivery = (reason: string): Verification => ({ valid: false, reason });
   const parsed = readHeader(header ?? undefined);
-  if (typeof parsed === 'string') return refuse(parsed);
+  if (typeof parsed === 'string') return refuseDelivery(parsed);
   const prefix = new TextEncoder().encode(signedPrefix(parsed.timestamp));
   const signed = new Uint8Array(prefix.length + bytes.length);
   signed.set(prefix);
   signed.set(bytes, prefix.length);
   const wanted = await Promise.all(keys.map((secret) => sign(secret, signed)));
-  const pairs = parsed.signatures.flatMap((given) => wanted.map((each) => isSame(given, each)));
-  if (!pairs.includes(true)) return refuse(noSignatureFits);
+  const pairs = parsed.signatures.flatMap((given) => wanted.map((each) => isSameSignature(given, each)));
+  if (!pairs.includes(true)) return refuseDelivery(noSignatureFits);
   const untimely = untimelyReason(parsed, { nowMs: Date.now(), toleranceMs });
-  if (untimely !== undefined) return refuse(untimely);
+  if (untimely !== undefined) return refuseDelivery(untimely);
   const event = parseObject(bytes);
-  if (event === undefined) return refuse('the body is signed, but is no JSON object');
+  if (event === undefined) return refuseDelivery('the body is signed, but is no JSON object');
   return { valid: true, event, events: [event.events ?? event].flat() as WebhookEvent[] };
 }
 
@@ -89,7 +89,7 @@ async function sign(secret: string, signed: Uint8Array): Promise<string> {
 }
 
 /** Looks at every character, so that the time says nothing of where they differ. */
-function isSame(given: string, wanted: string): boolean {
+function isSameSignature(given: string, wanted: string): boolean {
   let difference = given.length ^ wanted.length;
   for (let at = 0; at < wanted.length; at += 1) difference |= given.charCodeAt(at) ^ wanted.charCodeAt(at);
   return difference === 0;

@@ -14,21 +14,21 @@ function hideFlagged(value: unknown): unknown {
   }
   if (!isObject(value) || !isPlain(value)) return value;
   let shown = value;
-  const show = (key: string, text: unknown): void => {
+  const replaceField = (key: string, text: unknown): void => {
     if (shown === value) shown = { ...value };
     shown[key] = text;
   };
   for (const key in value) {
     const inner = hideFlagged(value[key]);
-    if (inner !== value[key]) show(key, inner);
+    if (inner !== value[key]) replaceField(key, inner);
   }
   const { actor, metadata } = value;
   if (isFlagged(value)) {
-    if ('name' in value) show('name', hidden);
-    if (value['isNSFW'] !== undefined && isObject(metadata)) show('metadata', withoutTexts(metadata));
+    if ('name' in value) replaceField('name', hidden);
+    if (value['isNSFW'] !== undefined && isObject(metadata)) replaceField('metadata', withoutTexts(metadata));
   }
   // The title of a card is the name of its trader.
-  if (isObject(actor) && isFlagged(actor) && 'itemTitle' in value) show('itemTitle', hidden);
+  if (isObject(actor) && isFlagged(actor) && 'itemTitle' in value) replaceField('itemTitle', hidden);
   return shown;
 }
 

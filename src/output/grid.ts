@@ -28,16 +28,16 @@ export interface Grid {
 
 /** Rows as people read them: on one line and safe for a terminal, `–` for no value, numbers on the right; ASCII only without `unicode`. */
 export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[], unicode = true): Grid {
-  const write = unicode ? safeText : (text: string) => plainOrnaments(safeText(text));
+  const cleanCell = unicode ? safeText : (text: string) => plainOrnaments(safeText(text));
   return {
     heads: columns.map((column) => {
       const { header, cut, keep } = column;
-      return { text: write(header), side: chooseSide(column, rows), cut, keep };
+      return { text: cleanCell(header), side: chooseSide(column, rows), cut, keep };
     }),
     lines: rows.map((row, index) =>
       columns.map((column) => {
         const { text, short, ...shown } = readCell(column, row, index);
-        return { ...shown, text: write(text), ...(short !== undefined && { short: write(short) }) };
+        return { ...shown, text: cleanCell(text), ...(short !== undefined && { short: cleanCell(short) }) };
       }),
     ),
   };
@@ -69,7 +69,7 @@ function plainOrnaments(text: string): string {
 
 /** The answer for screen readers: `Header: value` lines, nothing cut or drawn, items counted, further blocks under their title. */
 export function factsForm(unicode: boolean): Form {
-  const write = (layout: AnyView['layout'], columns: readonly AnyColumn[], rows: readonly unknown[]) => {
+  const writeFactLines = (layout: AnyView['layout'], columns: readonly AnyColumn[], rows: readonly unknown[]) => {
     const { heads, lines } = readGrid(columns, rows, unicode);
     const items = lines.map((cells, index) => {
       const count = layout === 'record' ? '' : `${index + 1} of ${rows.length}\n`;
@@ -82,9 +82,9 @@ export function factsForm(unicode: boolean): Form {
     const { view, columns, answer } = given;
     for await (const rows of tableBatches(given))
       yield joinParts([
-        write(view.layout, knownColumns(view, columns), rows),
+        writeFactLines(view.layout, knownColumns(view, columns), rows),
         ...(answer?.blocks ?? []).map((block) => {
-          const facts = write(block.layout, block.columns, block.rows);
+          const facts = writeFactLines(block.layout, block.columns, block.rows);
           return facts === '' || block.title === undefined ? facts : `${safeText(block.title)}\n\n${facts}`;
         }),
       ]);

@@ -51,8 +51,8 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   const silence = () => {};
   if (quiet) return { step: silence, done: silence, stop: silence, live };
   if (!live) {
-    const line = (text: string) => void stderr.write(`${safeText(text)}\n`);
-    return { step: line, done: line, stop: silence, live };
+    const writeLine = (text: string) => void stderr.write(`${safeText(text)}\n`);
+    return { step: writeLine, done: writeLine, stop: silence, live };
   }
   const { default: ora } = await import('ora');
   const { createPalette } = await import('./color.ts');
@@ -105,18 +105,18 @@ type TerminalStream = NodeJS.WritableStream & {
  * process's own streams while it spins and would take late text for somebody else's, and draw again, forever.
  */
 export function sinkStream(sink: Sink): TerminalStream {
-  const write = (text: unknown): boolean => {
+  const drawNow = (text: unknown): boolean => {
     sink.draw(String(text)).catch(() => undefined);
     return true;
   };
   return Object.assign(new Writable(), {
-    write,
+    write: drawNow,
     isTTY: sink.isTTY,
     columns: sink.width,
-    cursorTo: (column: number) => write(`\u001b[${column + 1}G`),
-    clearLine: () => write('\u001b[2K'),
+    cursorTo: (column: number) => drawNow(`\u001b[${column + 1}G`),
+    clearLine: () => drawNow('\u001b[2K'),
     moveCursor: (_columns: number, rows: number) =>
-      rows === 0 || write(`\u001b[${Math.abs(rows)}${rows < 0 ? 'A' : 'B'}`),
+      rows === 0 || drawNow(`\u001b[${Math.abs(rows)}${rows < 0 ? 'A' : 'B'}`),
   });
 }
 
@@ -150,7 +150,7 @@ export function showWaiting({ err, noColor, unicode, now }: WaitingOptions): Wai
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let progress: Promise<Progress> | undefined;
-  const write = async () => {
+  const drawLine = async () => {
     const stderr = Object.assign(sinkStream(err), { isTTY: true });
     progress ??= createProgress({ stderr, quiet: false, colorLevel: noColor ? 0 : err.colorLevel, unicode });
     const shown = await progress;
@@ -168,7 +168,7 @@ export function showWaiting({ err, noColor, unicode, now }: WaitingOptions): Wai
     line = text;
     // A closed terminal ends the command elsewhere.
     const safely = () => {
-      write().catch(() => undefined);
+      drawLine().catch(() => undefined);
     };
     timer = setTimeout(() => {
       safely();

@@ -69,8 +69,8 @@ function renderPart(
   const measures = measure(grid, columns);
   const every = columns.map((_, index) => index);
   const { chosen, widths } = chooseColumns(named ? every : withoutEmpty(every, grid), measures, width, !named);
-  if (widths === undefined) return renderCards(pick(whole, chosen), { width, palette, ellipsis, long: 'cut' });
-  return renderTable(cutCells(pick(grid, chosen), widths, ellipsis), widths, palette, rule);
+  if (widths === undefined) return renderCards(pickCells(whole, chosen), { width, palette, ellipsis, long: 'cut' });
+  return renderTable(cutCells(pickCells(grid, chosen), widths, ellipsis), widths, palette, rule);
 }
 
 type Measure = ReturnType<typeof measure>[number];
@@ -91,7 +91,7 @@ function sumWidths(widths: readonly number[]): number {
   return widths.reduce((sum, each) => sum + each, gap * (widths.length - 1));
 }
 
-function pick({ heads, lines }: Grid, chosen: readonly number[]): Grid {
+function pickCells({ heads, lines }: Grid, chosen: readonly number[]): Grid {
   const of = <T>(cells: readonly T[]) => chosen.flatMap((index) => cells.slice(index, index + 1));
   return { heads: of(heads), lines: lines.map(of) };
 }
@@ -182,7 +182,7 @@ function cutCells(grid: Grid, widths: readonly number[], ellipsis: string): Grid
 
 /** Each line is a table of its own: cells come padded to their width, which cli-table3 counts wrongly for marks and newer emoji. */
 function renderTable(grid: Grid, widths: readonly number[], palette: Palette, rule: string): string {
-  const line = (cells: readonly CellText[], paint: (cell: CellText) => string) => {
+  const drawRow = (cells: readonly CellText[], paint: (cell: CellText) => string) => {
     const table = new CliTable({ chars: noBorders, style: noStyle });
     table.push(
       cells.map((cell, index) => {
@@ -194,8 +194,8 @@ function renderTable(grid: Grid, widths: readonly number[], palette: Palette, ru
     );
     return `${table.toString().trimEnd()}\n`;
   };
-  const header = line(grid.heads, ({ text }) => palette.header(text));
-  const body = grid.lines.map((cells) => line(cells, ({ text, tone = 'plain' }) => palette.tone(tone, text)));
+  const header = drawRow(grid.heads, ({ text }) => palette.header(text));
+  const body = grid.lines.map((cells) => drawRow(cells, ({ text, tone = 'plain' }) => palette.tone(tone, text)));
   return [header, `${palette.dim(rule.repeat(sumWidths(widths)))}\n`, ...body].join('');
 }
 

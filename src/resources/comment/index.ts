@@ -10,13 +10,13 @@ import { chainSchema } from '../../model/identifier.ts';
 import type { CopyInput } from './copies.ts';
 import * as endpoints from './endpoints.ts';
 
-const view = () => import('./view.ts');
+const loadCommentViews = () => import('./view.ts');
 
 export const views = {
-  post: async () => (await view()).post,
-  list: async () => (await view()).list,
-  copy: async () => (await view()).copy,
-  ofToken: async () => (await view()).ofToken,
+  post: async () => (await loadCommentViews()).post,
+  list: async () => (await loadCommentViews()).list,
+  copy: async () => (await loadCommentViews()).copy,
+  ofToken: async () => (await loadCommentViews()).ofToken,
 };
 
 /** What a comment is about, typed as for `comment post`; optional, since it may come from a file. */
@@ -79,7 +79,7 @@ const sign = defineCommand({
   ],
   uses: ['service', 'changes', 'answers'],
   exitCodes: [3, 11, 124, 130],
-  view: async () => (await view()).sign,
+  view: async () => (await loadCommentViews()).sign,
   checkArgv,
   run: async (input, context) => (await import('./run-sign.ts')).runSign(input, context),
 });
@@ -143,7 +143,7 @@ const verify = defineCommand({
   ],
   uses: ['service'],
   exitCodes: [3, 12],
-  view: async () => (await view()).verify,
+  view: async () => (await loadCommentViews()).verify,
   checkArgv,
   run: async (input, context) => (await import('./run-sign.ts')).runVerify(input, context),
 });
@@ -179,18 +179,18 @@ export const commands = deriveCommands(endpoints, views, [post, list, copy, sign
 function prepareCopy(typed: CopyInput, { world }: Pick<Context, 'world'>): CopyInput {
   const { trackExitUntil: until, ...input } = typed;
   if (until === undefined) return input;
-  const refuse = (why: string, hint?: (name: NameInput) => string) =>
+  const refuseTime = (why: string, hint?: (name: NameInput) => string) =>
     inputError((name) => ({ message: `${name('trackExitUntil')} ${until}: ${why}`, hint: hint?.(name) }));
   const { chain } = input;
   if (chain !== 'hyperliquid')
-    throw refuse(`exits are tracked on hyperliquid only${chain ? `, not on ${chain}` : ''}`, (name) =>
+    throw refuseTime(`exits are tracked on hyperliquid only${chain ? `, not on ${chain}` : ''}`, (name) =>
       chain ? 'Omit it.' : `Add ${name('chain')} hyperliquid.`,
     );
   const nowMs = world.now();
   const atMs = parseMoment(until, nowMs, 'ahead');
-  if (atMs === undefined) throw refuse('must be a time such as 7d, 12h or 2026-11-20T12:00:00Z');
-  if (atMs <= nowMs) throw refuse('is not in the future');
+  if (atMs === undefined) throw refuseTime('must be a time such as 7d, 12h or 2026-11-20T12:00:00Z');
+  if (atMs <= nowMs) throw refuseTime('is not in the future');
   if (atMs > nowMs + endpoints.maxTrackingMs)
-    throw refuse('is more than 7 days ahead', (name) => `The longest is ${name('trackExitUntil')} 7d.`);
+    throw refuseTime('is more than 7 days ahead', (name) => `The longest is ${name('trackExitUntil')} 7d.`);
   return { ...input, trackExitUntil: new Date(atMs).toISOString() };
 }

@@ -21,7 +21,7 @@ import {
   makeBody,
   type PostInput,
   type SendableComment,
-  send,
+  sendComment,
 } from './post.ts';
 import { describePreview, previewText, warnOfText } from './preview.ts';
 import { type CommentLine, commonFamily, readCommentFile, readTextForm } from './read-comment.ts';
@@ -219,7 +219,7 @@ async function postOne(
   const signed = await sign();
   await journal.record(comment, 'sending');
   try {
-    const { comment: answer } = await send(signed, context);
+    const { comment: answer } = await sendComment(signed, context);
     await journal.record(comment, 'posted', answer.uid);
     return { result: 'posted', uid: answer.uid };
   } catch (thrown) {

@@ -55,13 +55,13 @@ export async function runPost(input: PostInput, context: Context): Promise<Resul
   const lines = [{ line: 1, fields }];
   if (dryRun && !curl && (way.browser || way.signerCommand !== undefined))
     return showPreviews(lines, form, context, false);
-  const sign = async (signer: Signer) => ({ comment: await makeSignedComment(fields, form, signer), form });
+  const signNow = async (signer: Signer) => ({ comment: await makeSignedComment(fields, form, signer), form });
   if (!way.browser)
-    return finishPost(await withSigner(way, { family, expected: input.signer }, context, sign), context);
+    return finishPost(await withSigner(way, { family, expected: input.signer }, context, signNow), context);
   const { signInBrowser } = await import('./browser-wallet.ts');
   const purpose = curl ? 'show' : 'post';
   return signInBrowser({ lines, form, family, purpose, input: way }, context, async (wallet) =>
-    finishPost(await sign(wallet), context, { isConfirmed: true }),
+    finishPost(await signNow(wallet), context, { isConfirmed: true }),
   );
 }
 
@@ -77,7 +77,7 @@ async function finishPost(
     await context.ready();
     await confirmPost(comment, form, context);
   }
-  const { comment: answer, ...more } = await send(comment, context);
+  const { comment: answer, ...more } = await sendComment(comment, context);
   return { kind: 'answer', answer, view, ...more };
 }
 
@@ -182,7 +182,7 @@ export function makeBody(comment: SendableComment) {
  * Posts a comment once: without an answer it is looked up, and never sent again. Errors: `verification` where another comment than was signed
  * was stored; those of a call, saying what is known.
  */
-export async function send(comment: SendableComment, context: Context): Promise<PostedComment> {
+export async function sendComment(comment: SendableComment, context: Context): Promise<PostedComment> {
   if (context.world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');
   try {
     const { data, text } = await context.call(post, makeBody(comment));

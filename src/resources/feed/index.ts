@@ -6,9 +6,12 @@ import { inputError, usageError } from '../../errors.ts';
 import { parseTime } from '../../model/duration.ts';
 import * as endpoints from './endpoints.ts';
 
-const view = () => import('./view.ts');
+const loadFeedViews = () => import('./view.ts');
 
-export const views = { actor: async () => (await view()).cards, home: async () => (await view()).cards };
+export const views = {
+  actor: async () => (await loadFeedViews()).cards,
+  home: async () => (await loadFeedViews()).cards,
+};
 
 const params = {
   cursor: option.text('the same as --older-than: continues after a page (olderCursor)'),

@@ -5,12 +5,12 @@ import { local } from '../../contract/endpoint.ts';
 import { inputError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 
-const view = () => import('./view.ts');
+const loadFollowViews = () => import('./view.ts');
 
 export const views = {
-  add: async () => (await view()).targets,
-  remove: async () => (await view()).targets,
-  bulk: async () => (await view()).bulk,
+  add: async () => (await loadFollowViews()).targets,
+  remove: async () => (await loadFollowViews()).targets,
+  bulk: async () => (await loadFollowViews()).bulk,
 };
 
 const add = endpointCommand(endpoints.add, views.add, {

@@ -144,12 +144,12 @@ function changeText({ change, places }: BoardChange): CellText {
 
 function describeDiff({ before, now, depth, unchanged, changes }: BoardDiff): string {
   if (before === null) return 'This is the first board of these filters in the history: the next is compared with it.';
-  const count = (...kinds: string[]) => formatCount(changes.filter(({ change }) => kinds.includes(change)).length);
+  const countKinds = (...kinds: string[]) => formatCount(changes.filter(({ change }) => kinds.includes(change)).length);
   const [beforeSec, nowSec] = [Date.parse(before) / 1000, Date.parse(now) / 1000];
   const over = depth === null ? '' : `, over the first ${formatCount(depth)} places`;
   return (
-    `Since ${formatTime(beforeSec)} (${formatAge(beforeSec, nowSec)} ago)${over}: ${count('entered')} entered, ` +
-    `${count('left')} left, ${count('up', 'down')} moved, ${count('pnl')} kept their place with other PnL, ${formatCount(unchanged)} unchanged.`
+    `Since ${formatTime(beforeSec)} (${formatAge(beforeSec, nowSec)} ago)${over}: ${countKinds('entered')} entered, ` +
+    `${countKinds('left')} left, ${countKinds('up', 'down')} moved, ${countKinds('pnl')} kept their place with other PnL, ${formatCount(unchanged)} unchanged.`
   );
 }
 

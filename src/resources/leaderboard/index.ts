@@ -6,18 +6,18 @@ import { type InputOf, local } from '../../contract/endpoint.ts';
 import { leaderboardChains } from '../../model/chain.ts';
 import * as endpoints from './endpoints.ts';
 
-const view = () => import('./view.ts');
+const loadBoardViews = () => import('./view.ts');
 
 export const views = {
-  list: async () => (await view()).list,
-  rank: async () => (await view()).rank,
-  copytraded: async () => (await view()).copytraded,
-  sections: async () => (await view()).sections,
+  list: async () => (await loadBoardViews()).list,
+  rank: async () => (await loadBoardViews()).rank,
+  copytraded: async () => (await loadBoardViews()).copytraded,
+  sections: async () => (await loadBoardViews()).sections,
 };
 
 const list = endpointCommand(endpoints.list, views.list, {
   params: { chart: chartParam },
-  chooseView: async (typed) => (await view())[typed.timeframe === '7d' ? 'list7d' : 'list'],
+  chooseView: async (typed) => (await loadBoardViews())[typed.timeframe === '7d' ? 'list7d' : 'list'],
 });
 
 const { chains, onlyWithComments, timeframe, limit } = endpoints.list.params;
@@ -50,7 +50,7 @@ const sections = endpointCommand(endpoints.sections, views.sections, {
     for (const line of listEquivalents(typed)) context.note(line);
     return typed;
   },
-  chooseView: async (typed) => (await view())[typed.timeframe === '7d' ? 'sections7d' : 'sections'],
+  chooseView: async (typed) => (await loadBoardViews())[typed.timeframe === '7d' ? 'sections7d' : 'sections'],
 });
 
 const rank = withWatch(endpointCommand(endpoints.rank, views.rank), { rank: 'ranking' });

@@ -13,13 +13,13 @@ import type { AnyView } from '../../output/view.ts';
 import * as endpoints from './endpoints.ts';
 import type { PriceOf } from './view.ts';
 
-const view = () => import('./view.ts');
+const loadPositionViews = () => import('./view.ts');
 
 export const views = {
-  ofToken: async () => (await view()).ofToken(),
-  ofProfile: async () => (await view()).ofProfile(),
-  find: async () => (await view()).one(),
-  get: async () => (await view()).one(),
+  ofToken: async () => (await loadPositionViews()).ofToken(),
+  ofProfile: async () => (await loadPositionViews()).ofProfile(),
+  find: async () => (await loadPositionViews()).one(),
+  get: async () => (await loadPositionViews()).one(),
 };
 
 const priceParams = {
@@ -44,7 +44,7 @@ function withPrices(name: 'ofToken' | 'ofProfile' | 'one') {
         throw usageError('--chart shows realized PnL only and takes no prices', 'Remove --chart or the prices.');
       if (priceOf !== undefined && (options.format === 'json' || options.format === 'ndjson'))
         note("Prices fill columns of tables, csv and tsv; JSON is the service's answer unchanged.");
-      return (await view())[name](priceOf);
+      return (await loadPositionViews())[name](priceOf);
     },
   };
 }

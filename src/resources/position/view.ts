@@ -19,7 +19,7 @@ function priceColumns(priceOf: PriceOf | undefined): Column<Card>[] {
   const total = (card: Card) => totalUsd(card.metadata, priceUsd(card));
   const withReceived = (card: Card) => unrealizedWithReceivedUsd(card.metadata, priceUsd(card));
   const extra = priceOf === undefined ? { extra: true } : {};
-  const show = (gainOf: (card: Card) => number | null) => (card: Card) => {
+  const showGain = (gainOf: (card: Card) => number | null) => (card: Card) => {
     const gain = gainOf(card);
     return gain === null && priceUsd(card) === null ? ({ text: 'no price', tone: 'muted' } as const) : pnl(gain);
   };
@@ -28,8 +28,11 @@ function priceColumns(priceOf: PriceOf | undefined): Column<Card>[] {
       drop: 5,
       ...extra,
     }),
-    column.pnl('unrealizedUsd', 'Unrealized', unrealizedHelp, unrealized, { show: show(unrealized), ...extra }),
-    column.pnl('totalUsd', 'Total PnL', 'realized plus unrealized PnL, in USD', total, { show: show(total), ...extra }),
+    column.pnl('unrealizedUsd', 'Unrealized', unrealizedHelp, unrealized, { show: showGain(unrealized), ...extra }),
+    column.pnl('totalUsd', 'Total PnL', 'realized plus unrealized PnL, in USD', total, {
+      show: showGain(total),
+      ...extra,
+    }),
     column.pnl('unrealizedWithReceivedUsd', 'With received', receivedHelp, withReceived, { drop: 7, ...extra }),
   ];
 }

@@ -3,14 +3,14 @@ import { chartParam, deriveCommands, endpointCommand } from '../../cli/endpoint-
 import { inputError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 
-const view = () => import('./view.ts');
+const loadProfileViews = () => import('./view.ts');
 
 export const views = {
-  get: async () => (await view()).get,
-  followers: async () => (await view()).followers,
-  follows: async () => (await view()).follows,
-  setName: async () => (await view()).named,
-  deleteName: async () => (await view()).named,
+  get: async () => (await loadProfileViews()).get,
+  followers: async () => (await loadProfileViews()).followers,
+  follows: async () => (await loadProfileViews()).follows,
+  setName: async () => (await loadProfileViews()).named,
+  deleteName: async () => (await loadProfileViews()).named,
 };
 
 const get = withWatch(endpointCommand(endpoints.get, views.get, { params: { chart: chartParam } }), {});

@@ -6,14 +6,14 @@ import { local } from '../../contract/endpoint.ts';
 import { receiveCommands } from '../../inbox/commands.ts';
 import * as endpoints from './endpoints.ts';
 
-const view = () => import('./view.ts');
+const loadWebhookViews = () => import('./view.ts');
 
 export const views = {
-  register: async () => (await view()).uploaded,
-  list: async () => (await view()).list,
-  addAddresses: async () => (await view()).uploaded,
-  remove: async () => (await view()).deleted,
-  validate: async () => (await view()).validated,
+  register: async () => (await loadWebhookViews()).uploaded,
+  list: async () => (await loadWebhookViews()).list,
+  addAddresses: async () => (await loadWebhookViews()).uploaded,
+  remove: async () => (await loadWebhookViews()).deleted,
+  validate: async () => (await loadWebhookViews()).validated,
 };
 
 const uploadCodes = [3, 10, ...serviceExitCodes] as const;
@@ -110,7 +110,7 @@ const sync = defineCommand({
   ],
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
-  view: async () => (await view()).synced,
+  view: async () => (await loadWebhookViews()).synced,
   run: async (input, context) => (await import('../../upload/run-sync.ts')).syncAddresses(input, context),
 });
 
@@ -124,7 +124,7 @@ const jobs = defineCommand({
   examples: [{ argv: 'webhook jobs', says: 'every upload with what is confirmed' }],
   uses: [],
   exitCodes: [3],
-  view: async () => (await view()).jobs,
+  view: async () => (await loadWebhookViews()).jobs,
   run: async (_, context) => (await import('../../upload/jobs.ts')).showJobs(context),
 });
 
@@ -144,7 +144,7 @@ const secret = defineCommand({
   ],
   uses: ['requests', 'changes'],
   exitCodes: [3, ...serviceExitCodes],
-  view: async () => (await view()).secretWritten,
+  view: async () => (await loadWebhookViews()).secretWritten,
   run: async (input, context) => (await import('./secrets.ts')).writeWebhookSecret(input.uid, input.out, context),
 });
 

@@ -24,7 +24,7 @@ test('what comes from outside is parsed with a limit on its depth', () => {
   const trusted = ['main.ts', 'model/json.ts', 'library/webhook.ts', 'output/jq.ts'].concat([
     'sandbox/social/cards.ts',
     'sandbox/social/profiles.ts',
-    'sandbox/trades/position-lines.ts',
+    'sandbox/trades/add-trades.ts',
     'pages/browser/ask.ts',
   ]);
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name));

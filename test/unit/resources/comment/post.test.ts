@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../../../src/context.ts';
 import { SotraError } from '../../../../src/errors.ts';
-import { makeBody, type SendableComment, send } from '../../../../src/resources/comment/post.ts';
+import { makeBody, type SendableComment, sendComment } from '../../../../src/resources/comment/post.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps } from '../../../support/traders.ts';
 
 const comment: SendableComment = {
@@ -33,7 +33,7 @@ function service(post: Step | (() => Step), lookUps: readonly Step[] = [], stop 
     note: (text: string) => notes.push(text),
   } as unknown as Context;
   const sent = (changes: Partial<SendableComment> = {}) =>
-    send({ ...comment, ...changes }, context).catch((error: SotraError) => error);
+    sendComment({ ...comment, ...changes }, context).catch((error: SotraError) => error);
   return { sent, asked, inputs, waits, notes };
 }
 
