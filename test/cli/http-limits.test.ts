@@ -155,7 +155,7 @@ test('an answer nested a hundred thousand deep ends as JSON or as exit 13, never
 
 test('what works on an answer, and finds nothing of what the contract has, ends with 13 and says so', async () => {
   const { env } = await answering({ items: [] });
-  const argv = 'position get 11111111-2222-4333-8444-555555555555 --price 5';
+  const argv = 'leaderboard diff';
   const { code, out, err } = await run(argv, { env, tty: 80 });
   expect([code, out]).toEqual([13, '']);
   expect(err).toContain('the answer does not have the shape that this command works on');
