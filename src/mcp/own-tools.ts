@@ -1,6 +1,7 @@
 import type { JsonSchema, Outline } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
+import { bulkJsonSchema } from '../resources/follow/endpoints.ts';
 import { type Tool, toolName } from './tool.ts';
 
 /** Tools that are no command, or one that reads a file. */
@@ -59,8 +60,6 @@ function verifyTool(secretFiles: readonly string[]): Tool {
 
 const whole = { input: {}, maxRows: Number.POSITIVE_INFINITY, next: undefined };
 
-const texts: JsonSchema = { type: 'array', items: { type: 'string' } };
-
 const bulkTool = (outline: Outline): Tool => ({
   name: toolName(outline.words),
   description: outline.summary,
@@ -68,22 +67,7 @@ const bulkTool = (outline: Outline): Tool => ({
   isDestructive: true,
   isIdempotent: true,
   inputSchema: objectSchema(
-    {
-      entries: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            addressOrUid: { type: 'string' },
-            targets: texts,
-            action: { type: 'string', enum: ['follow', 'unfollow'] },
-            targetType: { type: 'string', enum: ['addressOrUid', 'twitterHandle'] },
-          },
-          required: ['addressOrUid', 'targets'],
-        },
-        description: 'who follows whom; action: follow unless given',
-      },
-    },
+    { entries: { ...bulkJsonSchema, description: 'who follows whom; action: follow unless given' } },
     ['entries'],
   ),
   call: async ({ entries }, { context, notes }) => {

@@ -44,13 +44,18 @@ export function verifySignature(claim: Claim): Verdict {
   return findFamily(claim.chain) === 'solana' ? verifySolana(claim) : verifyEvm(claim);
 }
 
+function refuseSigner(signerAddress: string, reason: string): Verdict {
+  return { valid: false, signerAddress, reason };
+}
+
 function verifyEvm({ chain, message, signature: given, signerAddress }: Claim): Verdict {
-  const refuseEvm = (reason: string): Verdict => ({ valid: false, signerAddress, reason });
   const signature = normalizeSignature(chain, given);
-  if (!isEvmAddress(signerAddress)) return refuseEvm('the signer is not an EVM address (0x and 40 hex digits)');
-  if (!/^0x([0-9a-fA-F]{2})*$/.test(signature)) return refuseEvm('the signature is not 0x and hex digits');
+  if (!isEvmAddress(signerAddress))
+    return refuseSigner(signerAddress, 'the signer is not an EVM address (0x and 40 hex digits)');
+  if (!/^0x([0-9a-fA-F]{2})*$/.test(signature))
+    return refuseSigner(signerAddress, 'the signature is not 0x and hex digits');
   const recovered = recoverAddress(new TextEncoder().encode(message), decodeHex(signature));
-  if (!recovered.ok) return refuseEvm(recovered.problem);
+  if (!recovered.ok) return refuseSigner(signerAddress, recovered.problem);
   const recoveredAddress = recovered.address;
   if (recoveredAddress.toLowerCase() === signerAddress.toLowerCase())
     return { valid: true, recoveredAddress, signerAddress };
@@ -65,18 +70,18 @@ type RecoveredAddress = { ok: true; address: string } | { ok: false; problem: st
  * order, s in its lower half.
  */
 export function recoverAddress(message: Uint8Array, bytes: Uint8Array): RecoveredAddress {
-  const refuseMessage = (problem: string): RecoveredAddress => ({ ok: false, problem });
-  if (bytes.length !== 65) return refuseMessage(`the signature has ${bytes.length} bytes, not 65`);
+  const fail = (problem: string): RecoveredAddress => ({ ok: false, problem });
+  if (bytes.length !== 65) return fail(`the signature has ${bytes.length} bytes, not 65`);
   const v = bytes[64] ?? 0;
-  if (v !== 27 && v !== 28) return refuseMessage(`its last byte is ${v}, not 27 or 28`);
+  if (v !== 27 && v !== 28) return fail(`its last byte is ${v}, not 27 or 28`);
   const signature = attempt(() => secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact'));
-  if (signature === undefined) return refuseMessage('r or s is outside the range of the curve');
-  if (signature.hasHighS()) return refuseMessage('s is in the upper half of its range (malleable)');
+  if (signature === undefined) return fail('r or s is outside the range of the curve');
+  if (signature.hasHighS()) return fail('s is in the upper half of its range (malleable)');
   const digest = personalDigest(message);
   const key = attempt(() => signature.addRecoveryBit(v - 27).recoverPublicKey(digest));
   if (key === undefined) {
     const point = attempt(() => secp256k1.Point.fromBytes(Uint8Array.from([2, ...bytes.subarray(0, 32)])));
-    return refuseMessage(point === undefined ? 'r belongs to no point of the curve' : 'it recovers to no key');
+    return fail(point === undefined ? 'r belongs to no point of the curve' : 'it recovers to no key');
   }
   const hash = keccak256(key.toBytes(false).subarray(1));
   return { ok: true, address: checksumAddress(encodeHex(hash.subarray(12))) };
@@ -92,15 +97,14 @@ function attempt<T>(compute: () => T): T | undefined {
 }
 
 function verifySolana({ message, signature, signerAddress, encoding }: Claim): Verdict {
-  const refuseSolana = (reason: string): Verdict => ({ valid: false, signerAddress, reason });
   const address = plainAddress(signerAddress);
   const key = isSolanaAddress(address) ? decodeBase58(address) : undefined;
-  if (key === undefined) return refuseSolana('the signer is not a Solana address (32 bytes in base58)');
+  if (key === undefined) return refuseSigner(signerAddress, 'the signer is not a Solana address (32 bytes in base58)');
   const bytes = decodeSignature(signature, encoding);
   if (bytes === undefined)
-    return refuseSolana(`the signature is not ${encoding ?? 'base58, base64 or hex'} text of 64 bytes`);
+    return refuseSigner(signerAddress, `the signature is not ${encoding ?? 'base58, base64 or hex'} text of 64 bytes`);
   const problem = ed25519Problem(new TextEncoder().encode(message), bytes, key);
-  if (problem !== undefined) return refuseSolana(problem);
+  if (problem !== undefined) return refuseSigner(signerAddress, problem);
   return { valid: true, recoveredAddress: address, signerAddress };
 }
 

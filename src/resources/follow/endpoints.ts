@@ -67,7 +67,8 @@ export interface BulkEntry {
   action?: (typeof actions)[number];
 }
 
-const bulkJsonSchema = {
+/** The array of entries that a bulk request is. */
+export const bulkJsonSchema = {
   type: 'array',
   items: {
     type: 'object',
