@@ -1,7 +1,7 @@
 import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, seeHelp, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
-import { findGroup, globalFlags, listWords } from './globals.ts';
+import { findGroup, globalFlags, listWords, withoutWords } from './globals.ts';
 import { beginsWith, type Field, type Outline, type TypedInput } from './outline.ts';
 import { refuseRemovedFlag } from './removed-commands.ts';
 
@@ -15,19 +15,24 @@ type ReadArgv =
  * the nearest known one as hint.
  */
 export function readArgv(argv: readonly string[], outlines: readonly Outline[], found: Outline | undefined): ReadArgv {
-  const state: ParseState = { found, result: { kind: 'help', words: [] } };
-  // Commander needs no other commands than the one that is named and those below it, and each takes time to build.
-  const needed = outlines.filter(({ words }) => beginsWith(words, found?.words ?? []));
+  const words = found?.words ?? findGroup(argv, outlines);
+  const fields = found?.fields ?? [];
+  const node = buildNode(fields);
+  if (found === undefined) node.addArgument(new Argument('[words...]'));
+  const own = withBareValues(withoutWords(argv, found?.words.length ?? 0), fields);
   try {
-    state.program = buildProgram(needed, state);
-    state.program.parse(withBareValues(argv, found?.fields ?? []), { from: 'user' });
+    node.parse(own, { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (thrown.code === 'commander.version') return { kind: 'version' };
-    if (!['commander.helpDisplayed', 'commander.help'].includes(thrown.code))
-      throw explainParseError(thrown, argv, outlines, state);
+    if (thrown.code === 'commander.helpDisplayed') return { kind: 'help', words };
+    throw explainParseError(thrown, own, node, { words, fields });
   }
-  return state.result;
+  if (found !== undefined)
+    return { kind: 'run', outline: found, typed: readTyped(node, fields), globals: readTypedGlobals(node) };
+  const name = listWords(argv)[words.length];
+  if (name !== undefined) throw unknownCommand(name, words, outlines);
+  return { kind: 'help', words };
 }
 
 /** Gives a flag that stands alone its value: only what begins like an amount is one that was typed. */
@@ -40,53 +45,18 @@ function withBareValues(argv: readonly string[], fields: readonly Field[]): stri
   });
 }
 
-interface ParseState {
-  found: Outline | undefined;
-  program?: Node;
-  /** That of the found command. */
-  node?: Node;
-  result: ReadArgv;
-}
-
-function buildProgram(outlines: readonly Outline[], state: ParseState): Node {
-  const prepare = (node: Node, words: readonly string[]) => {
-    node.exitOverride();
-    node.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
-    node.helpOption('-h, --help', 'show help').helpCommand(false);
-    node.helpInformation = () => {
-      state.result = { kind: 'help', words };
-      return '';
-    };
-    return node;
-  };
-  const program = prepare(new Node('sotra'), []);
-  program.version('', '-V, --version');
-  for (const { flag, value } of globalFlags)
-    program.addOption(new Option(value ? `--${flag} <${value}>` : `--${flag}`));
-  for (const outline of outlines) {
-    let node = program;
-    outline.words.forEach((word, index) => {
-      const known = node.commands.find((child) => child.name() === word);
-      const next = known ?? prepare(new Node(word), outline.words.slice(0, index + 1));
-      if (!known) node.addCommand(next);
-      node = next;
-    });
-    if (outline === state.found) fillCommand(node, outline, state);
-  }
-  return program;
-}
-
-function fillCommand(node: Node, outline: Outline, state: ParseState): void {
-  const { fields } = outline;
-  state.node = node;
-  node.allowExcessArguments(false);
+/** One command with its flags and those of all commands. */
+function buildNode(fields: readonly Field[]): Node {
+  const node = new Node('sotra').exitOverride().allowExcessArguments(false);
+  node.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
+  node.helpOption('-h, --help', 'show help').helpCommand(false).version('', '-V, --version');
+  node.helpInformation = () => '';
+  for (const { flag, value } of globalFlags) node.addOption(new Option(value ? `--${flag} <${value}>` : `--${flag}`));
   for (const field of fields) {
     if (field.positional) node.addArgument(new Argument(`[${field.flag}${field.kind.list ? '...' : ''}]`));
     else if (!isGlobal(field)) for (const option of makeOptions(field)) node.addOption(option);
   }
-  node.action(() => {
-    state.result = { kind: 'run', outline, typed: readTyped(node, fields), globals: readTypedGlobals(node) };
-  });
+  return node;
 }
 
 /** `context set --base-url`: a global flag that is also an input of a command. */
@@ -106,7 +76,7 @@ function makeOptions(field: Field): Option[] {
 }
 
 function readTyped(node: Node, fields: readonly Field[]): TypedInput {
-  const options = node.optsWithGlobals();
+  const options = node.opts();
   let position = 0;
   const entries = fields.map((field) => {
     if (!field.positional) return [field.key, typedFor(field, options)];
@@ -130,7 +100,7 @@ function attributeName(flag: string): string {
 }
 
 function readTypedGlobals(node: Node): Record<string, unknown> {
-  const { color, input, history, ...others } = node.optsWithGlobals();
+  const { color, input, history, ...others } = node.opts();
   return { ...others, noColor: color === false, noInput: input === false, noHistory: history === false };
 }
 
@@ -138,36 +108,33 @@ function readTypedGlobals(node: Node): Record<string, unknown> {
 function explainParseError(
   { code }: CommanderError,
   argv: readonly string[],
-  outlines: readonly Outline[],
-  { program, found, node }: ParseState,
+  node: Node,
+  { words, fields }: Pick<Outline, 'words' | 'fields'>,
 ): SotraError {
-  const words = found?.words ?? findGroup(argv, outlines);
   if (code === 'commander.optionMissingArgument') return usageError(`${argv.at(-1)} needs a value`, seeHelp);
   if (code === 'commander.unknownOption') {
-    const { operands = [], unknown = [] } = program?.parseOptions([...argv]) ?? {};
-    const own = node?.parseOptions([...operands.slice(words.length), ...unknown]).unknown ?? unknown;
-    const [flag = ''] = own[0]?.split('=') ?? [];
+    const [flag = ''] = node.parseOptions([...argv]).unknown[0]?.split('=') ?? [];
     refuseRemovedFlag(flag, words);
-    const known = [...globalFlags, ...(found?.fields ?? []).filter(({ positional }) => !positional)];
+    const known = [...globalFlags, ...fields.filter(({ positional }) => !positional)];
     const near = nearest(
       flag,
       known.map((each) => `--${each.flag}`),
     );
     return usageError(`unknown option '${flag}'`, unknownFlags.get(flag) ?? didYouMean(near) ?? seeHelp);
   }
-  if (code === 'commander.unknownCommand') {
-    const name = listWords(argv)[words.length] ?? '';
-    const known = outlines.filter((outline) => beginsWith(outline.words, words));
-    const near = nearest(
-      name,
-      known.map((each) => each.words[words.length] ?? ''),
-    );
-    return usageError(`unknown command '${name}'`, didYouMean(otherName(name, words, outlines) ?? near) ?? seeHelp);
-  }
-  const places = found?.fields.filter(({ positional }) => positional) ?? [];
-  const surplus = (node?.args ?? []).slice(places.length);
+  const places = fields.filter(({ positional }) => positional);
   const takes = places.length === 0 ? 'no arguments' : places.map(({ label }) => label).join(' ');
-  return usageError(`unexpected argument '${surplus.join(' ')}': ${words.join(' ')} takes ${takes}`, seeHelp);
+  const surplus = node.args.slice(places.length).join(' ');
+  return usageError(`unexpected argument '${surplus}': ${words.join(' ')} takes ${takes}`, seeHelp);
+}
+
+function unknownCommand(name: string, words: readonly string[], outlines: readonly Outline[]): SotraError {
+  const known = outlines.filter((outline) => beginsWith(outline.words, words));
+  const near = nearest(
+    name,
+    known.map((each) => each.words[words.length] ?? ''),
+  );
+  return usageError(`unknown command '${name}'`, didYouMean(otherName(name, words, outlines) ?? near) ?? seeHelp);
 }
 
 const otherNames: ReadonlyMap<string, string> = new Map([

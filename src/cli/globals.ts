@@ -254,11 +254,16 @@ export function findGroup(argv: readonly string[], outlines: readonly Outline[])
 
 /** The words of a command line, without flags and the values of global flags. */
 export function listWords(argv: readonly string[]): string[] {
-  const words: string[] = [];
-  for (let index = 0; index < argv.length; index += 1) {
-    const token = argv[index] ?? '';
-    if (!token.startsWith('-')) words.push(token);
-    else if (globalFlags.some(({ flag, value }) => value !== undefined && token === `--${flag}`)) index += 1;
-  }
-  return words;
+  return argv.filter((_, index) => isWord(argv, index));
+}
+
+/** The command line without its first words. */
+export function withoutWords(argv: readonly string[], count: number): string[] {
+  let left = count;
+  return argv.filter((_, index) => !isWord(argv, index) || left-- <= 0);
+}
+
+function isWord(argv: readonly string[], index: number): boolean {
+  const isValue = globalFlags.some(({ flag, value }) => value !== undefined && argv[index - 1] === `--${flag}`);
+  return !isValue && argv[index]?.startsWith('-') === false;
 }
