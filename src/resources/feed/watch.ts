@@ -66,14 +66,13 @@ async function* watchFrom(watch: Watch, file: PlaceFile, say: Say): AsyncGenerat
         await say(`Watching from ${describePlace(place)}. Ctrl-C stops; run the same command again to resume.`);
         file.write(place);
       }
-      const { pages, sinceSec } = await readNewCards(watch, place, say);
+      const pages = await readNewCards(watch, place, say);
       hasAnswered = true;
-      for (const [index, cards] of pages.entries()) {
+      for (const { cards, sinceSec } of pages) {
         const batch = cards.slice(0, max - shown);
         if (batch.length > 0) yield batch;
         shown += batch.length;
-        const isAll = index === pages.length - 1 && batch.length === cards.length;
-        const next = advancePlace(place, batch, isAll ? sinceSec : place.sinceSec);
+        const next = advancePlace(place, batch, batch.length === cards.length ? sinceSec : place.sinceSec);
         if (next !== place) file.write(next);
         place = next;
         if (shown >= max)
@@ -138,7 +137,7 @@ function describePlace({ sinceSec, seen }: WatchPlace): string {
 }
 
 /**
- * The cards of a feed that were not shown, by page, oldest first, and where the place is after them. Reads from the newest page down to the
+ * The cards of a feed that were not shown, by page, oldest first, with the second that the place has after each page. Reads from the newest page down to the
  * place: what a service answers to a place of its own (`newerThan`) is not stated. Errors: those of the call.
  */
 async function readNewCards(watch: Watch, { sinceSec: fromSec, seen }: WatchPlace, say: Say) {
@@ -162,17 +161,19 @@ async function readNewCards(watch: Watch, { sinceSec: fromSec, seen }: WatchPlac
     page = (await askNext(paging, next, withoutPlace(watch), ask)).data as FeedAnswer;
   }
   const done = new Set(Object.keys(seen));
-  const pages = all.map((items) =>
-    items.toReversed().filter((card) => {
+  // A card that moved up meanwhile traded after the poll began: no earlier than the newest card less the time it took.
+  const tookSec = Math.ceil((now() - startedMs) / 1000);
+  let sinceSec = fromSec;
+  return all.map((items, index) => {
+    const cards = items.toReversed().filter((card) => {
       const isNew = readLatestSec(card) >= fromSec && !done.has(makeKey(card));
       done.add(makeKey(card));
       return isNew;
-    }),
-  );
-  // A card that moved up meanwhile traded after the poll began: no earlier than the newest card less the time it took.
-  const tookSec = Math.ceil((now() - startedMs) / 1000);
-  const newestSec = Math.max(...all.flat().map(readLatestSec), ...Object.values(seen));
-  return { pages, sinceSec: Math.max(fromSec, newestSec - tookSec - overlapSec) };
+    });
+    const reserveSec = overlapSec + (index === all.length - 1 ? tookSec : 0);
+    sinceSec = Math.max(sinceSec, ...items.map((card) => readLatestSec(card) - reserveSec));
+    return { cards, sinceSec };
+  });
 }
 
 function readLatestSec(card: Card): number {

@@ -71,18 +71,16 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   const reportFile = await openOutput('--report', report, [file]);
   const undo = await createUndoFile(undoPath, entries);
   const requestIds: (string | null)[] = [];
-  try {
-    const profiles = await sendBatches(batches, requestIds, undo, context);
-    const isNamed = profiles.size <= maxProfiles;
-    const targetProfiles = isNamed ? [...profiles.values()] : null;
-    const answer: BulkResult = { ...counts, targets: profiles.size, targetProfiles, undoFile: await undo.finish() };
-    await writeFollowReport(reportFile, batches, requestIds, undefined);
-    const notes = isNamed ? [] : ['The profiles are too many to be named; targetProfiles is null.'];
-    return { kind: 'answer', answer, view, notes };
-  } catch (thrown) {
+  const profiles = await sendBatches(batches, requestIds, undo, context).catch(async (thrown: unknown) => {
     await writeFollowReport(reportFile, batches, requestIds, toSotraError(thrown));
     throw await explainFailure(thrown, { batches, sent: requestIds.length, file, undo });
-  }
+  });
+  await writeFollowReport(reportFile, batches, requestIds, undefined);
+  const isNamed = profiles.size <= maxProfiles;
+  const targetProfiles = isNamed ? [...profiles.values()] : null;
+  const answer: BulkResult = { ...counts, targets: profiles.size, targetProfiles, undoFile: await undo.finish() };
+  const notes = isNamed ? [] : ['The profiles are too many to be named; targetProfiles is null.'];
+  return { kind: 'answer', answer, view, notes };
 }
 
 /** The profiles that were followed or unfollowed, in the order of mention; `requestIds` gets one for each request that succeeded. */
