@@ -176,7 +176,7 @@ function describeOutcome(made: Result, exitCode: number): SotraError | undefined
 /** Stops the spinner when the first row of a stream is printed. */
 async function quietOnceShown(result: Result, { stopWaiting }: Context): Promise<Result> {
   if (result.kind === 'items') {
-    const { onEachBatch } = await import('./model/batches.ts');
+    const { onEachBatch } = await import('./output/view.ts');
     return { ...result, batches: onEachBatch(result.batches, stopWaiting) };
   }
   stopWaiting();

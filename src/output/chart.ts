@@ -1,10 +1,9 @@
 import { usageError } from '../errors.ts';
-import { collectItems } from '../model/batches.ts';
 import { safeText } from '../model/safe-text.ts';
 import type { DrawOptions } from './color.ts';
 import { chooseTone, formatCount, formatUsd, missing } from './format.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
-import type { Bar, BarChart, Form } from './view.ts';
+import { type Bar, type BarChart, collectItems, type Form } from './view.ts';
 
 /** The chart of all rows. Errors: `usage` where there is none. */
 export function chartForm(options: DrawOptions, note: (text: string) => void): Form {

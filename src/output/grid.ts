@@ -1,4 +1,3 @@
-import { collectItems } from '../model/batches.ts';
 import { safeText } from '../model/safe-text.ts';
 import { missing } from './format.ts';
 import {
@@ -6,6 +5,7 @@ import {
   type AnyView,
   type CellText,
   cellValue,
+  collectItems,
   type Form,
   joinParts,
   knownColumns,

@@ -1,7 +1,6 @@
-import { collectItems } from '../model/batches.ts';
 import { unicodeEscapes } from '../model/json.ts';
 import { patternOnUse, terminalText, unseenClass } from '../model/safe-text.ts';
-import type { Form } from './view.ts';
+import { collectItems, type Form } from './view.ts';
 
 // Deeper lines are not indented further, so that a deeply nested answer stays linear in size.
 const deepest = 100;

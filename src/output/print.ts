@@ -1,7 +1,6 @@
 import type { Result } from '../cli/command.ts';
 import type { GlobalOptions } from '../cli/globals.ts';
 import { usageError } from '../errors.ts';
-import { oneBatch } from '../model/batches.ts';
 import { parseJson } from '../model/json.ts';
 import { terminalText } from '../model/safe-text.ts';
 import type { Io } from '../world.ts';
@@ -15,6 +14,7 @@ import {
   knownColumns,
   listBlocks,
   listRows,
+  oneBatch,
   type Rows,
   rawItems,
   readLoosely,

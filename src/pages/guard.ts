@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { foreignRefusal, isLocalRequest } from '../http/start-server.ts';
-import { newRunToken } from '../model/run-token.ts';
 import { sameText } from '../model/webhook-signature.ts';
 
 /** Why a request is not answered. */
@@ -65,4 +65,9 @@ export function originRefusal({ method, headers }: IncomingMessage): Refusal | u
   if (method === 'POST' && headers['content-type'] !== 'application/json')
     return { status: 415, reason: 'Content-Type header: must be application/json' };
   return undefined;
+}
+
+/** A secret of one run, which nobody can guess: for the address of a page or a header. */
+export function newRunToken(): string {
+  return randomBytes(24).toString('base64url');
 }

@@ -10,9 +10,8 @@ import { messageOf, SotraError, usageError } from '../errors.ts';
 import { bytesOf } from '../files/source.ts';
 import { sameOrigin } from '../http/client.ts';
 import { listItems, listKey } from '../http/paginate.ts';
-import { collectItems } from '../model/batches.ts';
 import { parseJson, whyNotJson } from '../model/json.ts';
-import { rawItems } from '../output/view.ts';
+import { collectItems, rawItems } from '../output/view.ts';
 import { endpoints } from '../resources/index.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

@@ -4,10 +4,9 @@ import { exitCodeOf, missingInputs, usageError } from '../../errors.ts';
 import { writeSecretFile } from '../../keys/keystore.ts';
 import { withSigner } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
-import { oneBatch } from '../../model/batches.ts';
 import { shellWord } from '../../model/shell.ts';
 import { confirmReplace } from '../../output/confirm.ts';
-import type { View } from '../../output/view.ts';
+import { oneBatch, type View } from '../../output/view.ts';
 import { describePreview, type Preview, previewText, warnOfText } from './preview.ts';
 import {
   type CommentInput,
