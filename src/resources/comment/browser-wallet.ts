@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs';
-import type { Context } from '../../context.ts';
+import { type Context, createContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { replaceFile } from '../../files/durable-file.ts';
+import { curlLine, RequestPreview } from '../../http/preview.ts';
 import type { Signer } from '../../keys/signer.ts';
 import type { ChainFamily } from '../../model/chain.ts';
 import { command, shellWord } from '../../model/shell.ts';
@@ -9,6 +10,7 @@ import type { ShownCommand } from '../../pages/deliveries.ts';
 import { serveWeb } from '../../pages/serve.ts';
 import { type PageInput, showAddress } from '../../pages/show-address.ts';
 import type { WalletFacts, WalletText } from '../../pages/wallet.ts';
+import { list } from './endpoints.ts';
 import { previewText } from './preview.ts';
 import type { CommentLine } from './read-comment.ts';
 import type { TextFields, TextForm } from './signing.ts';
@@ -99,7 +101,13 @@ async function readWalletFacts(
     destination: service === undefined ? null : isSandbox ? 'the sandbox' : new URL(service.baseUrl).origin,
     family,
     signer: input.signer ?? null,
-    texts: lines.map(({ line, fields }) => makeText(line, fields, form, isSandbox)),
+    texts: await Promise.all(
+      lines.map(async ({ line, fields }) => {
+        const curl = purpose === 'sign' || isSandbox ? [] : await writeCurl(fields, context);
+        const text = makeText(line, fields, form, isSandbox);
+        return { ...text, commands: [...text.commands, ...curl] };
+      }),
+    ),
   };
 }
 
@@ -111,6 +119,14 @@ function makeText(line: number, fields: TextFields, form: TextForm, isSandbox: b
   const bytes = new TextEncoder().encode(message).length;
   const shown = { message, commentText, chain, tokenAddress, transactionHash, characters, bytes, warnings };
   return { line, ...shown, commands: commandsFor(fields, form, isSandbox) };
+}
+
+/** The request for the comments on a swap. */
+async function writeCurl({ chain, transactionHash }: TextFields, context: Context): Promise<ShownCommand[]> {
+  const options = { ...context.options, curl: true, preview: true };
+  const previewing = createContext({ ...context, options, say: () => undefined });
+  const preview = await previewing.call(list, { hashes: [transactionHash], chain }).catch((thrown: unknown) => thrown);
+  return preview instanceof RequestPreview ? [{ name: 'As curl', line: curlLine(preview.request).trim() }] : [];
 }
 
 function commandsFor(fields: TextFields, { serviceName, layout }: TextForm, isSandbox: boolean): ShownCommand[] {

@@ -243,7 +243,7 @@ function acceptEvm({ chain, message, signature: given, address, accounts }: Wall
 
 function acceptSolana({ chain, message, signature: given, address }: WalletClaim): string {
   const signature = encodeBase58(decodeHex(given));
-  const { valid, reason } = verifySignature({ chain, message, signature, signerAddress: address });
+  const { valid, reason } = verifySignature({ chain, message, signature, signerAddress: address, encoding: 'base58' });
   if (valid) return signature;
   throw refuseSignature(
     `the signature does not verify: ${reason}. The wallet signed another text, or with another account`,
