@@ -19,26 +19,26 @@ export function createLiveLog(maxEntries = 5000): LiveLog {
   const entries: LiveEntry[] = [];
   let added = 0;
   let wake = new AbortController();
-  const idOf = (count: number) => `${run}-${count}`;
+  const makeEntryId = (count: number) => `${run}-${count}`;
   /** How many entries there were up to this one; `undefined` where it is of another run or too old to go on from. */
-  const countOf = (id: string | undefined): number | undefined => {
+  const readEntryCount = (id: string | undefined): number | undefined => {
     const count = id?.startsWith(`${run}-`) ? Number(id.slice(run.length + 1)) : Number.NaN;
     return count >= added - entries.length && count <= added ? count : undefined;
   };
   return {
     add: (kind, data) => {
       added += 1;
-      entries.push({ id: idOf(added), kind, data });
+      entries.push({ id: makeEntryId(added), kind, data });
       if (entries.length > maxEntries) entries.shift();
       wake.abort();
       wake = new AbortController();
     },
     read: async function* (lastId, signal) {
-      let seen = countOf(lastId);
+      let seen = readEntryCount(lastId);
       while (!signal.aborted) {
         if (seen === undefined || seen < added - entries.length) {
           seen = added;
-          yield { id: idOf(seen), kind: 'load', data: null };
+          yield { id: makeEntryId(seen), kind: 'load', data: null };
         }
         const next = entries[entries.length - added + seen];
         if (next === undefined) await untilAborted(AbortSignal.any([signal, wake.signal]));

@@ -62,7 +62,7 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
       return send(outgoing, 200, types[path.slice(path.lastIndexOf('.') + 1)] ?? 'text/plain', file);
     const app = apps.find(({ name }) => path === `/${name}`);
     if (app === undefined) return send(outgoing, 404, 'text/plain', 'nothing is here\n');
-    send(outgoing, 200, 'text/html', pageOf(app, files.has(`/${app.name}.css`)));
+    send(outgoing, 200, 'text/html', writePage(app, files.has(`/${app.name}.css`)));
   };
   const handleApi = async (path: string, exchange: Exchange): Promise<void> => {
     const { incoming, outgoing } = exchange;
@@ -179,7 +179,7 @@ function redirect(outgoing: ServerResponse, location: string): void {
   outgoing.end();
 }
 
-function pageOf({ name, title }: WebApp, hasStyle: boolean): string {
+function writePage({ name, title }: WebApp, hasStyle: boolean): string {
   const styles = ['style', ...(hasStyle ? [name] : [])].map((each) => `<link rel="stylesheet" href="/${each}.css">`);
   return `<!doctype html>
 <html lang="en">

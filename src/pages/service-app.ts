@@ -28,7 +28,7 @@ interface ServiceAppOptions {
  * ends their connections.
  */
 export function createServiceApp({ title, facts, live, routes, ...options }: ServiceAppOptions) {
-  const [calling, previewing] = [contextOf(options, false), contextOf(options, true)];
+  const [calling, previewing] = [makePageContext(options, false), makePageContext(options, true)];
   const asking = keepAway(options.context.world.now);
   const call = async (query: URLSearchParams): Promise<CallOutcome<unknown>> => {
     const name = query.get('command') ?? '';
@@ -88,7 +88,10 @@ function keepAway(now: () => number) {
 
 const defaultWaitSec = 30;
 
-function contextOf({ context, service }: Pick<ServiceAppOptions, 'context' | 'service'>, preview: boolean): Context {
+function makePageContext(
+  { context, service }: Pick<ServiceAppOptions, 'context' | 'service'>,
+  preview: boolean,
+): Context {
   const { argv, world, program, runLine, note, stream } = context;
   const asked = { format: 'json' as const, retries: 0, curl: preview, preview };
   return createContext({

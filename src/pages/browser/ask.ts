@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from './preact.ts';
 const storedSession = 'sotra-session';
 
 /** Without it nothing is answered. Kept for this tab and this port alone: no browser sends it anywhere by itself. */
-const headersOf = (headers: Record<string, string> = {}) => ({
+const addSessionHeader = (headers: Record<string, string> = {}) => ({
   ...headers,
   'x-sotra-session': sessionStorage.getItem(storedSession) ?? '',
 });
@@ -20,7 +20,7 @@ export async function signIn(): Promise<void> {
     );
     if (response.ok) sessionStorage.setItem(storedSession, (await response.json()).session);
   }
-  await answerOf(await fetch('/api/session', { headers: headersOf() }).catch(gone));
+  await readPageAnswer(await fetch('/api/session', { headers: addSessionHeader() }).catch(gone));
 }
 
 /** What the server of this page answers. Errors: `Error` with its words, or that it is gone. */
@@ -28,13 +28,15 @@ export async function ask<T>(path: string, query: Record<string, string | readon
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query))
     for (const each of typeof value === 'string' ? [value] : value) if (each !== '') search.append(key, each);
-  return answerOf(await fetch(`/api/${path}?${search}`, { headers: headersOf() }).catch(gone));
+  return readPageAnswer(await fetch(`/api/${path}?${search}`, { headers: addSessionHeader() }).catch(gone));
 }
 
 /** The same for what does something. */
 export async function post<T>(path: string, body: unknown): Promise<T> {
-  const headers = headersOf({ 'content-type': 'application/json' });
-  return answerOf(await fetch(`/api/${path}`, { method: 'POST', headers, body: JSON.stringify(body) }).catch(gone));
+  const headers = addSessionHeader({ 'content-type': 'application/json' });
+  return readPageAnswer(
+    await fetch(`/api/${path}`, { method: 'POST', headers, body: JSON.stringify(body) }).catch(gone),
+  );
 }
 
 export const lostText = 'Not connected: the sotra command that serves this page has ended, or the way to it is cut.';
@@ -43,7 +45,7 @@ function gone(): never {
   throw new Error(lostText);
 }
 
-async function answerOf<T>(response: Response): Promise<T> {
+async function readPageAnswer<T>(response: Response): Promise<T> {
   if (response.headers.get('content-type')?.startsWith('application/json') !== true)
     throw new Error((await response.text()).trim());
   const answer = await response.json();
@@ -66,7 +68,7 @@ export function listenLive(
   let lastId = '';
   const listen = async () => {
     const response = await fetch(`/api/${path}`, {
-      headers: headersOf({ 'last-event-id': lastId }),
+      headers: addSessionHeader({ 'last-event-id': lastId }),
       signal: stop.signal,
     });
     if (!response.ok || response.body === null) return;

@@ -5,7 +5,7 @@ import { Text } from './text.tsx';
 
 /** A body as a tree, as text and as bytes. */
 export function BodyView({ base64, bytes }: { base64: string | null; bytes: number | null }) {
-  const body = useMemo(() => (base64 === null ? undefined : bytesOf(base64)), [base64]);
+  const body = useMemo(() => (base64 === null ? undefined : decodeBase64(base64)), [base64]);
   const text = useMemo(() => (body === undefined ? '' : new TextDecoder().decode(body)), [body]);
   const value = useMemo(() => tryParseJson(text), [text]);
   const [form, setForm] = useState<'tree' | 'text' | 'bytes'>('tree');
@@ -32,7 +32,7 @@ export function BodyView({ base64, bytes }: { base64: string | null; bytes: numb
   );
 }
 
-function bytesOf(base64: string): Uint8Array {
+function decodeBase64(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 

@@ -40,7 +40,7 @@ export function Chart(props: ChartProps) {
       draw: [(made: uPlot) => drawMarks(made, shown.current)],
     };
     const size = () => ({ width: element.clientWidth, height });
-    const made = new uPlot({ ...optionsOf(props), ...size(), hooks }, dataOf(points), element);
+    const made = new uPlot({ ...makeChartOptions(props), ...size(), hooks }, listChartData(points), element);
     plot.current = made;
     const observer = new ResizeObserver(() => made.setSize(size()));
     observer.observe(element);
@@ -55,7 +55,7 @@ export function Chart(props: ChartProps) {
   }, []);
   useEffect(() => {
     shown.current = points;
-    plot.current?.setData(dataOf(points));
+    plot.current?.setData(listChartData(points));
   }, [points]);
   const choose = (index: number) => {
     const point = points[Math.max(0, Math.min(points.length - 1, index))];
@@ -89,20 +89,20 @@ export function Chart(props: ChartProps) {
 }
 
 function mainPoints(points: readonly ChartPoint[]): string {
-  const byValue = points.toSorted((a, b) => heightOf(a) - heightOf(b));
+  const byValue = points.toSorted((a, b) => readHeight(a) - readHeight(b));
   const named = { First: points[0], Lowest: byValue[0], Highest: byValue.at(-1), Last: points.at(-1) };
   return Object.entries(named)
     .map(([name, point]) => `${name}: ${point?.title ?? 'none'}.`)
     .join(' ');
 }
 
-const heightOf = ({ y, loss }: ChartPoint) => y ?? loss ?? 0;
+const readHeight = ({ y, loss }: ChartPoint) => y ?? loss ?? 0;
 
-function dataOf(points: readonly ChartPoint[]): uPlot.AlignedData {
+function listChartData(points: readonly ChartPoint[]): uPlot.AlignedData {
   return [points.map(({ x }) => x), points.map(({ y }) => y), points.map(({ loss }) => loss ?? null)];
 }
 
-function optionsOf({ shape, points, axes }: ChartProps): Omit<uPlot.Options, 'width' | 'height'> {
+function makeChartOptions({ shape, points, axes }: ChartProps): Omit<uPlot.Options, 'width' | 'height'> {
   const isBars = shape === 'bars';
   const [first, second] = points;
   const step = isBars && first && second ? second.x - first.x : 0;
@@ -144,7 +144,7 @@ function optionsOf({ shape, points, axes }: ChartProps): Omit<uPlot.Options, 'wi
       },
     },
     axes: [
-      { ...axis, size: 26, ...(axes?.x === 'rank' ? ranks : { space: 90, values: timesOf }) },
+      { ...axis, size: 26, ...(axes?.x === 'rank' ? ranks : { space: 90, values: formatTicks }) },
       { ...axis, size: 62, ...(axes && { values: (_, values) => values.map(axes.y) }) },
     ],
     series: [{}, series('--accent'), series('--bad')],
@@ -158,7 +158,7 @@ const ranks: uPlot.Axis = {
 };
 const daySec = 86_400;
 
-function timesOf(_: uPlot, times: number[], _axis: number, _space: number, stepSec: number): string[] {
+function formatTicks(_: uPlot, times: number[], _axis: number, _space: number, stepSec: number): string[] {
   return times.map((sec) => (stepSec >= daySec ? formatTime(sec).slice(0, 10) : formatTime(sec).slice(5, 16)));
 }
 
@@ -168,16 +168,16 @@ function drawMarks(plot: uPlot, points: readonly ChartPoint[]): void {
   for (const { x, y, mark } of points) {
     if (mark === undefined || y === null) continue;
     const side = mark === 'buy' ? 1 : -1;
-    plot.ctx.fillStyle = colorOf(plot, mark === 'buy' ? '--good' : '--bad');
+    plot.ctx.fillStyle = readThemeColor(plot, mark === 'buy' ? '--good' : '--bad');
     const [left, top] = [plot.valToPos(x, 'x', true), plot.valToPos(y, 'y', true)];
     plot.ctx.fill(new Path2D(`M${left} ${top + side}l${size} ${side * size * 1.8}h${-2 * size}z`));
   }
 }
 
-const colored = (name: string) => (plot: uPlot) => colorOf(plot, name);
+const colored = (name: string) => (plot: uPlot) => readThemeColor(plot, name);
 
 /** A color of the style sheet as it is now, light or dark. */
-function colorOf({ root }: uPlot, name: string): string {
+function readThemeColor({ root }: uPlot, name: string): string {
   root.style.color = `var(${name})`;
   return getComputedStyle(root).color;
 }

@@ -4,7 +4,7 @@ import { formatCount } from '../../output/format.ts';
 import type { SandboxWorld } from '../service.ts';
 import { post } from './ask.ts';
 import { type ComponentChildren, useState } from './preact.ts';
-import { hrefOf } from './route.ts';
+import { writeHref } from './route.ts';
 import { Section } from './service-parts.tsx';
 import { Choice, Commands, type Fact, Facts, Text } from './text.tsx';
 
@@ -116,7 +116,7 @@ function Trade({ start }: { start: string }) {
     return (
       <>
         Made; {formatCount(made.deliveries)} deliveries.{' '}
-        <a href={hrefOf('position', [made.positionId])}>Its position</a>
+        <a href={writeHref('position', [made.positionId])}>Its position</a>
       </>
     );
   };

@@ -165,7 +165,7 @@ function Deliveries() {
           {tab === 'event' && <FilterBar {...{ filters, types, webhooks }} onChange={setFilters} />}
           <Alert text={told} />
           {tab === 'event' && list.rows.length > 0 && (
-            <VirtualList {...listProps} label="Deliveries" items={list.rows} keyOf={idOf} render={renderRow} />
+            <VirtualList {...listProps} label="Deliveries" items={list.rows} keyOf={readRowId} render={renderRow} />
           )}
           {tab === 'event' && list.rows.length === 0 && (
             <p class="empty">{filters === noFilters ? 'Nothing has come yet.' : 'Nothing fits these filters.'}</p>
@@ -175,7 +175,7 @@ function Deliveries() {
               {...listProps}
               label="Refused requests"
               items={refused}
-              keyOf={numberOf}
+              keyOf={readRowNumber}
               render={renderRefused}
             />
           )}
@@ -210,13 +210,13 @@ function Figures({ stats, refused }: { stats: PageStats; refused: number }) {
 
 /** A bar for each of the last 24 hours: what was received, and below the line what was refused. */
 function HoursChart({ hours }: { hours: PageStats['hours'] }) {
-  const points = useMemo(() => pointsOf(hours), [hours]);
+  const points = useMemo(() => makeHourPoints(hours), [hours]);
   const sum = (key: 'y' | 'loss') => formatCount(points.reduce((total, point) => total + Math.abs(point[key]), 0));
   const label = `Last 24 hours: ${sum('y')} received, ${sum('loss')} refused, by us or a target`;
   return <Chart label={label} points={points} shape="bars" height={44} />;
 }
 
-function pointsOf(hours: PageStats['hours']) {
+function makeHourPoints(hours: PageStats['hours']) {
   const last = Math.floor(Date.now() / 1000 / hourSec) * hourSec;
   const byHour = new Map(hours.map((each) => [each.hour, each]));
   return Array.from({ length: hourCount }, (_, index) => {
@@ -228,8 +228,8 @@ function pointsOf(hours: PageStats['hours']) {
   });
 }
 
-const idOf = ({ id }: DeliveryRow) => id;
-const numberOf = ({ number }: RefusedRow) => String(number);
+const readRowId = ({ id }: DeliveryRow) => id;
+const readRowNumber = ({ number }: RefusedRow) => String(number);
 
 function renderRow({ type, status, atMs, about }: DeliveryRow) {
   const after = (
@@ -274,7 +274,7 @@ function gather<T>(show: (items: T[]) => void): (item: T) => void {
 }
 
 function withNewest(before: readonly DeliveryRow[], added: readonly DeliveryRow[]): DeliveryRow[] {
-  const known = new Set(before.slice(0, 1000).map(idOf));
+  const known = new Set(before.slice(0, 1000).map(readRowId));
   return [...added.filter(({ id }) => !known.has(id)).reverse(), ...before].slice(0, maxRows);
 }
 

@@ -53,7 +53,7 @@ export function Detail({ chosen, onClose }: { chosen: Choice; onClose: () => voi
               text={shown.kind === 'event' ? shown.what.row.about : `${shown.what.row.status} ${shown.what.row.reason}`}
             />
           </h2>
-          <Facts facts={factsOf(shown)} />
+          <Facts facts={describeDelivery(shown)} />
           {shown.kind === 'event' && shown.what.links.length > 0 && (
             <p class="links">
               {shown.what.links.map(({ name, href }) => (
@@ -85,7 +85,7 @@ export function Detail({ chosen, onClose }: { chosen: Choice; onClose: () => voi
   );
 }
 
-function factsOf(shown: DetailFacts): [string, string][] {
+function describeDelivery(shown: DetailFacts): [string, string][] {
   const at = formatTime(Math.floor(shown.what.atMs / 1000));
   if (shown.kind === 'refused') {
     const { method, path } = shown.what.row;

@@ -6,7 +6,7 @@ import { counted, formatAmount, formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
 import { useEffect, useState } from './preact.ts';
 import { type Route, setQuery } from './route.ts';
-import { Moment, OpenList, positionHref, Section, tokenOf, Usd } from './service-parts.tsx';
+import { Moment, nameCardToken, OpenList, positionHref, Section, Usd } from './service-parts.tsx';
 import { Choice, Row, Text } from './text.tsx';
 
 /** What those whom a user follows trade, as it happens. */
@@ -92,7 +92,7 @@ function renderCard(card: Card) {
       after={<Moment atSec={card.cardLatestTradeAt ?? card.timestamp} />}
       about={
         <>
-          <Text text={tokenOf(card)} />: holds {formatAmount(readHeld(card.metadata).amount)}, realized{' '}
+          <Text text={nameCardToken(card)} />: holds {formatAmount(readHeld(card.metadata).amount)}, realized{' '}
           <Usd value={stats.realizedGainsUSD} signed />, {counted(trades.length, 'trade')}
         </>
       }

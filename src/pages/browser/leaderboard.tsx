@@ -4,7 +4,7 @@ import { chooseTone, formatCount, formatPercent, formatRatio, formatUsd } from '
 import { useCall } from './ask.ts';
 import { Chart } from './chart.tsx';
 import { useMemo } from './preact.ts';
-import { hrefOf, type Route, setQuery } from './route.ts';
+import { type Route, setQuery, writeHref } from './route.ts';
 import { OpenList, Realized, Section } from './service-parts.tsx';
 import { Choice, Row, seen } from './text.tsx';
 
@@ -28,7 +28,7 @@ export function Leaderboard({ route, version }: { route: Route; version: number 
   };
   const { data, commands, error } = useCall<{ traders: Omit<Standing, 'rank'>[] }>('leaderboard list', input, version);
   const traders = useMemo(() => data?.traders.map((trader, index) => ({ ...trader, rank: index + 1 })), [data]);
-  const points = useMemo(() => traders?.slice(0, shownBars).map(pointOf) ?? [], [traders]);
+  const points = useMemo(() => traders?.slice(0, shownBars).map(makeBarPoint) ?? [], [traders]);
   const set = (key: string) => (value: string) => setQuery(route, { [key]: value });
   return (
     <Section title="Leaderboard" error={error} commands={commands}>
@@ -60,13 +60,13 @@ export function Leaderboard({ route, version }: { route: Route; version: number 
         <Choice label="How many" value={limit} onChange={set('limit')} options={['10', '50', '100', '250']} />
       </search>
       {traders !== undefined && traders.length > 0 && (
-        <Chart label={labelOf(traders.length)} points={points} shape="bars" axes={{ x: 'rank', y: axisUsd }} />
+        <Chart label={describeBars(traders.length)} points={points} shape="bars" axes={{ x: 'rank', y: axisUsd }} />
       )}
       <OpenList
         label="Traders"
         items={traders}
         keyOf={({ profile }) => profile.id}
-        hrefFor={({ profile }) => hrefOf('trader', [profile.id])}
+        hrefFor={({ profile }) => writeHref('trader', [profile.id])}
         empty="No trader fits these filters."
         render={(trader) => renderTrader(trader, timeframe)}
       />
@@ -74,13 +74,13 @@ export function Leaderboard({ route, version }: { route: Route; version: number 
   );
 }
 
-function labelOf(count: number): string {
+function describeBars(count: number): string {
   return count > shownBars ? `Realized PnL of the first ${shownBars} traders` : 'Realized PnL of these traders';
 }
 
 const axisUsd = (value: number) => formatUsd(value, { compact: true });
 
-function pointOf({ profile, pnl: { total }, rank }: Standing) {
+function makeBarPoint({ profile, pnl: { total }, rank }: Standing) {
   const title = seen(`${rank}. ${profile.name}: ${formatUsd(total, { signed: true })}`);
   return { x: rank, y: total < 0 ? null : total, loss: total < 0 ? total : null, title };
 }

@@ -12,7 +12,7 @@ export interface PageWallet {
 export class WalletError extends Error {}
 
 /** By the codes of EIP-1193 and EIP-1474, which wallets of Solana give too; what the user can put right is a problem. */
-export function troubleOf(thrown: unknown): WalletTrouble {
+export function describeTrouble(thrown: unknown): WalletTrouble {
   const { code, message } = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as Partial<
     Record<'code' | 'message', unknown>
   >;

@@ -7,7 +7,7 @@ interface Point {
 
 /** The sum of what was realized up to each closing trade, oldest first, lots in the order in which they were bought. */
 export function realizedOverTime(cards: readonly Card[]): Point[] {
-  const gains = cards.flatMap(({ metadata }) => gainsOf(metadata.trades)).sort((a, b) => a.atSec - b.atSec);
+  const gains = cards.flatMap(({ metadata }) => listGains(metadata.trades)).sort((a, b) => a.atSec - b.atSec);
   let value = 0;
   return gains.map(({ atSec, gain }) => {
     value += gain;
@@ -21,7 +21,7 @@ interface Gain {
 }
 
 /** Of one position, whose trades come newest first. What is sold beyond what was bought gains nothing. */
-function gainsOf(trades: readonly TradeItem[]): Gain[] {
+function listGains(trades: readonly TradeItem[]): Gain[] {
   const lots: { amount: number; usd: number }[] = [];
   const gains: Gain[] = [];
   for (const { tokenAmount, usdCost, timestamp, direction, perpPositionType } of trades.toReversed()) {

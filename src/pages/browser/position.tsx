@@ -82,14 +82,14 @@ function Figures({ card }: { card: Card }) {
 }
 
 function Prices({ trades }: { trades: readonly TradeItem[] }) {
-  const points = useMemo(() => pricesOf(trades), [trades]);
+  const points = useMemo(() => listPrices(trades), [trades]);
   const sells = points.filter(({ mark }) => mark === 'sell').length;
   const label = `Price in USD: ${counted(points.length - sells, 'buy')} ▲, ${counted(sells, 'sell')} ▼`;
   return <Chart label={label} points={points} shape="line" axes={{ x: 'time', y: (value) => formatUsd(value) }} />;
 }
 
 /** The price of each trade, oldest first. */
-function pricesOf(trades: readonly TradeItem[]): ChartPoint[] {
+function listPrices(trades: readonly TradeItem[]): ChartPoint[] {
   return trades
     .filter(({ tokenAmount }) => tokenAmount > 0)
     .map((trade) => ({

@@ -7,7 +7,7 @@ export interface Route {
   query: Readonly<Record<string, string>>;
 }
 
-export function hrefOf(view: string, parts: readonly string[] = [], query: Route['query'] = {}): string {
+export function writeHref(view: string, parts: readonly string[] = [], query: Route['query'] = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== '');
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
   return `#/${[view, ...parts].map(encodeURIComponent).join('/')}${search}`;
@@ -27,7 +27,7 @@ export function useRoute(): Route {
 
 /** The same view with other filters; one step back leads to where the view was opened. */
 export function setQuery({ view, parts, query }: Route, changes: Route['query']): void {
-  location.replace(hrefOf(view, parts, { ...query, ...changes }));
+  location.replace(writeHref(view, parts, { ...query, ...changes }));
 }
 
 /** Of an address that somebody typed. */

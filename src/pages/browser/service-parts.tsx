@@ -3,7 +3,7 @@ import { chooseTone, formatAge, formatTime, formatUsd, shortAddress } from '../.
 import type { ShownCommand } from '../deliveries.ts';
 import type { useCall } from './ask.ts';
 import { type ComponentChildren, useId, useState } from './preact.ts';
-import { hrefOf } from './route.ts';
+import { writeHref } from './route.ts';
 import { Alert, Commands, Text } from './text.tsx';
 import { VirtualList } from './virtual-list.tsx';
 
@@ -54,7 +54,7 @@ export function Moment({ atSec, nowSec }: { atSec: number; nowSec?: number | und
 
 export function TraderLink({ id, name }: { id: string; name: string }) {
   return (
-    <a href={hrefOf('trader', [id])}>
+    <a href={writeHref('trader', [id])}>
       <Text text={name === '' ? shortAddress(id) : name} />
     </a>
   );
@@ -62,7 +62,7 @@ export function TraderLink({ id, name }: { id: string; name: string }) {
 
 export function TokenLink({ chain, address, symbol }: { chain: string; address: string; symbol: string }) {
   return (
-    <a href={hrefOf('token', [chain, address])}>
+    <a href={writeHref('token', [chain, address])}>
       <Text text={symbol === '' ? shortAddress(address) : symbol} /> on <Text text={chain} />
     </a>
   );
@@ -114,10 +114,10 @@ export function Positions({ title, asked: { data, error, commands }, render }: P
 }
 
 /** `DEGEN on base`, with the side of a perp. */
-export function tokenOf({ metadata }: Card): string {
+export function nameCardToken({ metadata }: Card): string {
   const { tokenSymbol, tokenAddress, tokenChain, perpPositionType } = metadata;
   const side = typeof perpPositionType === 'string' ? `${perpPositionType} ` : '';
   return `${side}${tokenSymbol || shortAddress(tokenAddress)} on ${tokenChain}`;
 }
 
-export const positionHref = ({ itemId }: Card) => hrefOf('position', [itemId]);
+export const positionHref = ({ itemId }: Card) => writeHref('position', [itemId]);

@@ -6,7 +6,7 @@ import { Feed } from './feed.tsx';
 import { Leaderboard } from './leaderboard.tsx';
 import { Position } from './position.tsx';
 import { useEffect, useRef, useState } from './preact.ts';
-import { hrefOf, type Route, useRoute } from './route.ts';
+import { type Route, useRoute, writeHref } from './route.ts';
 import { OpenList, Section } from './service-parts.tsx';
 import { startPage } from './start.tsx';
 import { Alert, Row, Text } from './text.tsx';
@@ -92,7 +92,7 @@ function Service() {
       </header>
       <nav class="views" aria-label="Views">
         {views.map(([view, title]) => (
-          <a key={view} href={hrefOf(view)} aria-current={isAt(route, view) ? 'page' : undefined}>
+          <a key={view} href={writeHref(view)} aria-current={isAt(route, view) ? 'page' : undefined}>
             {title}
           </a>
         ))}
@@ -100,7 +100,7 @@ function Service() {
       <main ref={main} tabIndex={-1}>
         <h2 class="hidden">{views.find(([view]) => isAt(route, view))?.[1] ?? route.view}</h2>
         <Alert text={state === 'lost' ? lostText : ''} />
-        {viewOf(route, { version, controlStart, requests, world: { world, error }, start })}
+        {drawRoute(route, { version, controlStart, requests, world: { world, error }, start })}
       </main>
     </div>
   );
@@ -128,7 +128,7 @@ interface ViewFacts {
   start: string;
 }
 
-function viewOf(route: Route, { version, controlStart, requests, world, start }: ViewFacts) {
+function drawRoute(route: Route, { version, controlStart, requests, world, start }: ViewFacts) {
   const [part = '', address = ''] = route.parts;
   switch (route.view) {
     case '':

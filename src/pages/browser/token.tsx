@@ -2,7 +2,7 @@ import { readHeld } from '../../model/holding.ts';
 import type { Card, Comment, TradeItem } from '../../model/position.ts';
 import { formatAmount, formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
-import { hrefOf } from './route.ts';
+import { writeHref } from './route.ts';
 import { Moment, OpenList, Positions, Realized, Section } from './service-parts.tsx';
 import { Row, Text } from './text.tsx';
 
@@ -41,7 +41,7 @@ export function Token({ chain, address, version }: { chain: string; address: str
             label="Comments"
             items={comments.data}
             keyOf={({ comment }) => comment.uid}
-            hrefFor={({ actor }) => hrefOf('trader', [actor.address])}
+            hrefFor={({ actor }) => writeHref('trader', [actor.address])}
             empty="Nothing is said of it yet."
             render={({ actor, comment }) => (
               <Row

@@ -13,8 +13,8 @@ import { useCall } from './ask.ts';
 import { Chart } from './chart.tsx';
 import { realizedOverTime } from './pnl.ts';
 import { useMemo } from './preact.ts';
-import { hrefOf } from './route.ts';
-import { Moment, OpenList, Positions, positionHref, Realized, Section, tokenOf } from './service-parts.tsx';
+import { writeHref } from './route.ts';
+import { Moment, nameCardToken, OpenList, Positions, positionHref, Realized, Section } from './service-parts.tsx';
 import { type Fact, Facts, Row, Text } from './text.tsx';
 
 const positionLimit = 100;
@@ -33,8 +33,8 @@ export function Trader({ id, version }: { id: string; version: number }) {
   const closed = useCall<Card[]>('profile positions', positions('closed'), version);
   const followers = useCall<{ items: Profile[] }>('profile followers', { identifier: id, limit: 100 }, version);
   const cards = useMemo(() => [...(open.data ?? []), ...(closed.data ?? [])], [open.data, closed.data]);
-  const points = useMemo(() => gainsOf(cards), [cards]);
-  const comments = useMemo(() => commentsOf(cards), [cards]);
+  const points = useMemo(() => makeGainPoints(cards), [cards]);
+  const comments = useMemo(() => listCardComments(cards), [cards]);
   return (
     <>
       <Section title={profile.data?.name ?? 'Trader'} error={profile.error} commands={profile.commands}>
@@ -62,7 +62,7 @@ export function Trader({ id, version }: { id: string; version: number }) {
             empty="None on these positions."
             render={({ comment, card }) => (
               <Row
-                title={tokenOf(card)}
+                title={nameCardToken(card)}
                 after={<Moment atSec={comment.timestamp} />}
                 about={<Text text={comment.commentText} />}
               />
@@ -74,7 +74,7 @@ export function Trader({ id, version }: { id: string; version: number }) {
             label="Followers"
             items={followers.data?.items}
             keyOf={(each) => each.id}
-            hrefFor={(each) => hrefOf('trader', [each.id])}
+            hrefFor={(each) => writeHref('trader', [each.id])}
             empty="None."
             render={(each) => <Row title={each.name} about={<Text text={each.addresses.join(', ')} />} />}
           />
@@ -84,7 +84,7 @@ export function Trader({ id, version }: { id: string; version: number }) {
   );
 }
 
-function gainsOf(cards: readonly Card[]) {
+function makeGainPoints(cards: readonly Card[]) {
   return realizedOverTime(cards).map(({ atSec, value }) => ({
     x: atSec,
     y: value,
@@ -96,7 +96,7 @@ function chartLabel(total: number, count: number): string {
   return `${formatUsd(total, { signed: true })} realized by the ${counted(count, 'position')} below`;
 }
 
-function commentsOf(cards: readonly Card[]): { comment: Comment; card: Card }[] {
+function listCardComments(cards: readonly Card[]): { comment: Comment; card: Card }[] {
   return cards
     .flatMap((card) =>
       card.metadata.trades.flatMap(({ comments = [] }) => comments.map((comment) => ({ comment, card }))),
@@ -134,7 +134,7 @@ function renderPosition(card: Card) {
   const { positionStats: stats, trades } = card.metadata;
   return (
     <Row
-      title={tokenOf(card)}
+      title={nameCardToken(card)}
       after={<Realized usd={stats.realizedGainsUSD} />}
       about={
         <>

@@ -21,7 +21,7 @@ const margin = 6;
 /** A list of any length, of which only what is seen is on the page; arrows, Page, Home and End choose. */
 export function VirtualList<Item>(props: VirtualListProps<Item>) {
   const { label, items, keyOf, selected, onSelect, onOpen, onClick = onSelect, render } = props;
-  const idOf = (index: number) => `${label.replaceAll(/\W/g, '-')}-${index}`;
+  const makeItemId = (index: number) => `${label.replaceAll(/\W/g, '-')}-${index}`;
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const newest = useRef<string>();
@@ -75,7 +75,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
       aria-label={label}
       tabIndex={0}
       style={{ '--rows': `${items.length * rowHeight + 2}px` }}
-      aria-activedescendant={at >= first && at < end ? idOf(at) : undefined}
+      aria-activedescendant={at >= first && at < end ? makeItemId(at) : undefined}
       onKeyDown={onKeyDown}
     >
       <div role="presentation" style={{ height: `${items.length * rowHeight}px` }}>
@@ -85,7 +85,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
             // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys
             <div
               key={key}
-              id={idOf(number)}
+              id={makeItemId(number)}
               class="row"
               role="option"
               tabIndex={-1}

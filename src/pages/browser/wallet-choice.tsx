@@ -1,6 +1,6 @@
 import { normalizeAddress } from '../../model/address.ts';
 import type { WalletFacts, WalletTrouble } from '../wallet.ts';
-import { type PageWallet, troubleOf } from './page-wallet.ts';
+import { describeTrouble, type PageWallet } from './page-wallet.ts';
 import { useState } from './preact.ts';
 import { Text } from './text.tsx';
 
@@ -33,7 +33,7 @@ export function WalletChoice(props: WalletChoiceProps) {
       if (accounts.length > 0) props.onConnected({ wallet, accounts });
       else props.onTrouble({ kind: 'problem', text: `${wallet.name} gave no account: unlock it and allow one` });
     } catch (thrown) {
-      const { kind, text } = troubleOf(thrown);
+      const { kind, text } = describeTrouble(thrown);
       const said = kind === 'refused' ? `you refused to connect ${wallet.name}; choose again` : text;
       props.onTrouble({ kind: 'problem', text: said });
     } finally {

@@ -4,7 +4,7 @@ import type { PageWallet } from './page-wallet.ts';
 
 /** Wallets that announce themselves by EIP-6963, as they come. They are asked for accounts and for `personal_sign`, and nothing else. */
 export function watchEvmWallets(tell: (wallets: readonly PageWallet[]) => void): void {
-  createStore().subscribe((found) => tell(found.map(({ info, provider }) => walletOf(info.name, provider))), {
+  createStore().subscribe((found) => tell(found.map(({ info, provider }) => makeEvmWallet(info.name, provider))), {
     emitImmediately: true,
   });
 }
@@ -14,7 +14,7 @@ interface Provider {
   request: (call: { method: 'eth_requestAccounts' | 'personal_sign'; params?: readonly string[] }) => Promise<unknown>;
 }
 
-function walletOf(name: unknown, announced: unknown): PageWallet {
+function makeEvmWallet(name: unknown, announced: unknown): PageWallet {
   const provider = announced as Provider;
   return {
     name: String(name),

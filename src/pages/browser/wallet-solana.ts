@@ -5,7 +5,8 @@ import { type PageWallet, WalletError } from './page-wallet.ts';
 /** Wallets of the Wallet Standard that sign messages of Solana, as they come. They are asked to connect and to sign, and nothing else. */
 export function watchSolanaWallets(tell: (wallets: readonly PageWallet[]) => void): void {
   const { get, on } = getWallets();
-  const tellAll = () => tell(get().flatMap((wallet) => walletOf(wallet.name, wallet.features as Partial<Features>)));
+  const tellAll = () =>
+    tell(get().flatMap((wallet) => makeSolanaWallets(wallet.name, wallet.features as Partial<Features>)));
   on('register', tellAll);
   on('unregister', tellAll);
   tellAll();
@@ -26,7 +27,7 @@ interface Features {
   };
 }
 
-function walletOf(name: string, features: Partial<Features>): PageWallet[] {
+function makeSolanaWallets(name: string, features: Partial<Features>): PageWallet[] {
   const { 'standard:connect': connecting, 'solana:signMessage': signing } = features;
   if (connecting === undefined || signing === undefined) return [];
   let accounts: readonly Account[] = [];

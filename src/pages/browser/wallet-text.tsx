@@ -42,7 +42,7 @@ function LateBody(props: { text: WalletText; title: string }) {
 
 function TextBody({ text, title }: { text: WalletText; title: string }) {
   const { message, commentText, chain, tokenAddress, transactionHash, characters, bytes, warnings } = text;
-  const fields = linesOf(message.slice(0, message.length - commentText.length));
+  const fields = splitTextLines(message.slice(0, message.length - commentText.length));
   const facts = [
     ['Chain', chain],
     ['Token', tokenAddress],
@@ -59,7 +59,7 @@ function TextBody({ text, title }: { text: WalletText; title: string }) {
         <div class="comment">
           <Line line={fields.at(-1) ?? ''} isLast={false} />
           <div>
-            {linesOf(commentText).map((line, index, lines) => (
+            {splitTextLines(commentText).map((line, index, lines) => (
               <Line key={index} line={line} isLast={index === lines.length - 1} />
             ))}
           </div>
@@ -98,7 +98,7 @@ function OutcomeText({ outcome }: { outcome: string }) {
 }
 
 /** Each with its line end. */
-function linesOf(text: string): string[] {
+function splitTextLines(text: string): string[] {
   return text.split(/(?<=\n)/);
 }
 

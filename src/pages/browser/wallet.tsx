@@ -1,7 +1,7 @@
 import { normalizeAddress } from '../../model/address.ts';
 import type { WalletFacts, WalletState, WalletTrouble } from '../wallet.ts';
 import { ask, type Connection, listenLive, post } from './ask.ts';
-import { type PageWallet, troubleOf } from './page-wallet.ts';
+import { describeTrouble, type PageWallet } from './page-wallet.ts';
 import { useEffect, useRef, useState } from './preact.ts';
 import { startPage } from './start.tsx';
 import { Alert, Text } from './text.tsx';
@@ -70,7 +70,7 @@ function WalletPage() {
       );
     } catch (thrown) {
       setSigning(false);
-      tell(troubleOf(thrown));
+      tell(describeTrouble(thrown));
     }
   };
   useEffect(() => {
