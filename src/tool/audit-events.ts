@@ -23,19 +23,25 @@ export interface ExpectedEvent {
 }
 
 /** The buys and comments of feed cards that make events. A reason needs the buys of two weeks before. Source: wire-facts 4.1. */
-export function expectedOf(cards: Iterable<Card>, sinceMs: number): ExpectedEvent[] {
+export function expectEvents(cards: Iterable<Card>, sinceMs: number): ExpectedEvent[] {
   const expected: ExpectedEvent[] = [];
   const buys = new Map<string, { card: Card; trade: TradeItem }[]>();
   for (const card of cards) {
     const { actor, metadata } = card;
-    const place = placeOf(card);
+    const place = makePlaceKey(card);
     const own = new Set([actor.address, ...(actor.profile?.addresses ?? [])].map(normalizeAddress));
     for (const trade of metadata.trades) {
       if (trade.direction === 'buy' && (trade.intent ?? 'enter') === 'enter')
         buys.set(place, [...(buys.get(place) ?? []), { card, trade }]);
       for (const { uid, timestamp, signerAddress } of trade.comments ?? [])
         if (timestamp * 1000 >= sinceMs && own.has(normalizeAddress(signerAddress)))
-          expected.push({ ...factsOf(card, trade), key: uid, kind: 'comment-created', at: timestamp, comment: uid });
+          expected.push({
+            ...describeTrade(card, trade),
+            key: uid,
+            kind: 'comment-created',
+            at: timestamp,
+            comment: uid,
+          });
     }
   }
   for (const [place, list] of buys) {
@@ -45,13 +51,13 @@ export function expectedOf(cards: Iterable<Card>, sinceMs: number): ExpectedEven
       const buy = sums[index];
       const why = buy === undefined || buy.atMs < sinceMs ? undefined : buyReason(buy, sums.slice(index + 1));
       if (why !== undefined)
-        expected.push({ ...factsOf(card, trade), key: tradeKey(place, trade), kind: 'new-feed-item', why });
+        expected.push({ ...describeTrade(card, trade), key: tradeKey(place, trade), kind: 'new-feed-item', why });
     }
   }
   return expected.sort((a, b) => b.at - a.at);
 }
 
-function placeOf({ actor, metadata }: Card): string {
+function makePlaceKey({ actor, metadata }: Card): string {
   return [actor.address, metadata.tokenChain, metadata.tokenAddress].map(normalizeAddress).join(' ');
 }
 
@@ -59,24 +65,24 @@ function tradeKey(place: string, { transactionHash, timestamp }: TradeItem): str
   return `${place} ${transactionHash ?? ''} ${timestamp}`;
 }
 
-function factsOf({ actor, metadata }: Card, { timestamp, transactionHash = null }: TradeItem) {
+function describeTrade({ actor, metadata }: Card, { timestamp, transactionHash = null }: TradeItem) {
   const { tokenChain: chain, tokenAddress: token, tokenSymbol: symbol = null } = metadata;
   return { at: timestamp, why: null, trader: actor.address, chain, token, symbol, transactionHash, comment: null };
 }
 
 /** What an event is about, as the key of what was expected; `undefined` for other kinds and events of another shape. */
-export function keyOf({ eventType, event }: Pick<StoredEvent, 'eventType' | 'event'>): string | undefined {
+export function makeEventKey({ eventType, event }: Pick<StoredEvent, 'eventType' | 'event'>): string | undefined {
   const { comment, feedItem } = event;
   if (eventType === 'comment-created') return isObject(comment) ? String(comment['uid']) : undefined;
   const card = cardSchema.safeParse(feedItem);
   const [trade] = card.data?.metadata.trades ?? [];
   return eventType !== 'new-feed-item' || card.data === undefined || trade === undefined
     ? undefined
-    : tradeKey(placeOf(card.data), trade);
+    : tradeKey(makePlaceKey(card.data), trade);
 }
 
 /** Whom an event is for: wallets and `ext:` ids, as they are uploaded. */
-export function audienceOf({ event }: Pick<StoredEvent, 'event'>): string[] {
+export function listAudience({ event }: Pick<StoredEvent, 'event'>): string[] {
   const texts = (value: unknown) => (Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []);
   return [
     ...texts(event['walletAddresses']).map(normalizeAddress),

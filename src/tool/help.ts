@@ -40,12 +40,12 @@ const helpCommand: Command = defineCommand({
   uses: ['json'],
   exitCodes: [],
   run: async ({ topic }, { options, world }) => {
-    const text = formatParts(partsOf(topic), world.io.out.width);
+    const text = formatParts(findTopicParts(topic), world.io.out.width);
     return options.format === 'json' ? { kind: 'answer', answer: { topic, text } } : { kind: 'text', text };
   },
 });
 
-function partsOf(topic: string): readonly Part[] {
+function findTopicParts(topic: string): readonly Part[] {
   const known = topics.find((each) => each === topic);
   if (known !== undefined) return readPage(known);
   const page = errorPage(topic);

@@ -23,7 +23,7 @@ const openApiCommand: Command = defineCommand({
   run: async (_, context) => {
     const { namedShapes, openApiDocument } = await import('../contract/openapi.ts');
     const sampled = new Map(
-      await Promise.all(endpoints.map(async (endpoint) => [endpoint.id, await samplesOf(endpoint)] as const)),
+      await Promise.all(endpoints.map(async (endpoint) => [endpoint.id, await readSamples(endpoint)] as const)),
     );
     const document = openApiDocument(endpoints, {
       ...(await target(context)),
@@ -47,7 +47,7 @@ async function target(context: Context) {
 }
 
 /** The inputs of an endpoint's examples; the first value of each is kept. */
-async function samplesOf(endpoint: Endpoint): Promise<Record<string, unknown>> {
+async function readSamples(endpoint: Endpoint): Promise<Record<string, unknown>> {
   const command = endpointCommand(endpoint, views[endpoint.id as keyof typeof views]);
   const outline = await outlineCommand(command);
   const found: Record<string, unknown> = {};

@@ -28,14 +28,14 @@ export async function runShown(
     printed += text;
     if (options.format !== 'json') await io.out.write(text);
   };
-  const code = await runLine([...argv, ...looksOf(options)], {
+  const code = await runLine([...argv, ...writeLookFlags(options)], {
     ...world,
     io: { err: world.io.err, in: world.io.in, ask: world.io.ask, out: { ...io.out, write } },
   });
   return { code, printed };
 }
 
-function looksOf({ noColor, ascii, plain, quiet, verbose, format, noInput, yes }: Context['options']): string[] {
+function writeLookFlags({ noColor, ascii, plain, quiet, verbose, format, noInput, yes }: Context['options']): string[] {
   const looks = { '--no-color': noColor, '--ascii': ascii, '--plain': plain, '--quiet': quiet, '--no-input': noInput };
   return writeFlags({ ...looks, '--verbose': verbose, '--yes': yes, '--json': format === 'json' });
 }

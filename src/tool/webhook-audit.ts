@@ -16,7 +16,14 @@ import { home as homeFeed } from '../resources/feed/endpoints.ts';
 import { addAddresses, exampleUid } from '../resources/webhook/endpoints.ts';
 import { jobsOfService, readConfirmed } from '../upload/jobs.ts';
 import { readAddresses } from '../upload/read-addresses.ts';
-import { audienceOf, compareEvents, expectedOf, type Finding, keyOf, type ReceivedEvent } from './audit-events.ts';
+import {
+  compareEvents,
+  expectEvents,
+  type Finding,
+  listAudience,
+  makeEventKey,
+  type ReceivedEvent,
+} from './audit-events.ts';
 
 interface Audit {
   uid: string;
@@ -105,24 +112,24 @@ interface AuditInput extends InboxPlace {
 
 async function runAudit(input: AuditInput, context: Context): Promise<Result> {
   const nowMs = context.world.now();
-  const { wallets, destinationUrl, uploadedMs } = await walletsOf(input, context);
+  const { wallets, destinationUrl, uploadedMs } = await findAuditWallets(input, context);
   // What was traded before the webhook had its addresses made no event for it.
   // Feeds tell times in whole seconds.
   const sinceMs = Math.floor(Math.max(uploadedMs, parseMoment(input.since ?? '24h', nowMs, 'ago') ?? 0) / 1000) * 1000;
   const cards = await readFeeds(wallets, sinceMs - buyWindowMs, context);
-  const expected = expectedOf(cards, sinceMs);
-  const query = { sinceMs, ...(destinationUrl !== null && { webhook: pathOf(destinationUrl) }) };
+  const expected = expectEvents(cards, sinceMs);
+  const query = { sinceMs, ...(destinationUrl !== null && { webhook: readPathAndQuery(destinationUrl) }) };
   const unlisted = new Set<string>();
   const stored = async (inbox: Inbox): Promise<Result> => {
     const received: ReceivedEvent[] = [];
     for await (const event of inbox.events(query)) {
-      for (const wallet of audienceOf(event)) if (!wallets.has(wallet)) unlisted.add(wallet);
-      const key = keyOf(event);
+      for (const wallet of listAudience(event)) if (!wallets.has(wallet)) unlisted.add(wallet);
+      const key = makeEventKey(event);
       if (key !== undefined) received.push({ eventId: event.eventId, key, atMs: event.delivery.atMs });
     }
-    return answerOf(received, await inbox.stats({ sinceMs }));
+    return compareReceived(received, await inbox.stats({ sinceMs }));
   };
-  const answerOf = (received: readonly ReceivedEvent[], hours: Awaited<ReturnType<Inbox['stats']>>): Result => {
+  const compareReceived = (received: readonly ReceivedEvent[], hours: Awaited<ReturnType<Inbox['stats']>>): Result => {
     const lateMs = parseDuration(input.late ?? '5m') ?? 0;
     const findings = compareEvents(expected, received, { nowMs, lateMs, hours });
     const count = (state: Finding['state']) => findings.filter((each) => each.state === state).length;
@@ -136,10 +143,10 @@ async function runAudit(input: AuditInput, context: Context): Promise<Result> {
     const isWrong = findings.length > answer.pending;
     return { kind: 'answer', answer, view, exitCode: input.check && isWrong ? 10 : 0 };
   };
-  return withInbox<Result>(input, context, () => answerOf([], []), stored);
+  return withInbox<Result>(input, context, () => compareReceived([], []), stored);
 }
 
-function pathOf(destination: string): string {
+function readPathAndQuery(destination: string): string {
   const { pathname, search } = new URL(destination);
   return pathname + search;
 }
@@ -151,7 +158,7 @@ interface Wallets {
 }
 
 /** The wallets of a webhook, as named or as this machine uploaded them. Errors: `not-found` where neither says them. */
-async function walletsOf({ uid, file }: AuditInput, context: Context): Promise<Wallets> {
+async function findAuditWallets({ uid, file }: AuditInput, context: Context): Promise<Wallets> {
   const jobs = (await jobsOfService(context)).filter(({ state }) => state.uid === uid);
   const destinationUrl = jobs.find(({ state }) => state.destinationUrl !== undefined)?.state.destinationUrl ?? null;
   const uploadedMs = jobs[0]?.state.plan.atMs ?? 0;

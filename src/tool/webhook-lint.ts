@@ -15,7 +15,7 @@ import { home as homeFeed } from '../resources/feed/endpoints.ts';
 import { get as getProfile } from '../resources/profile/endpoints.ts';
 import { readAddress } from '../upload/address-file.ts';
 import { openLines } from '../upload/read-addresses.ts';
-import { expectedOf } from './audit-events.ts';
+import { expectEvents } from './audit-events.ts';
 
 type Chain = 'evm' | 'solana' | 'external';
 
@@ -216,7 +216,7 @@ async function lookUp(
   } finally {
     progress.stop();
   }
-  return expectedOf(cards.values(), sinceMs).length;
+  return expectEvents(cards.values(), sinceMs).length;
 }
 
 /** The profile of an address; `undefined` where the service knows none. Errors: those of the call. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Card } from '../../../src/model/position.ts';
-import { compareEvents, type ExpectedEvent, expectedOf, keyOf } from '../../../src/tool/audit-events.ts';
+import { compareEvents, type ExpectedEvent, expectEvents, makeEventKey } from '../../../src/tool/audit-events.ts';
 
 const trader = '0x7e5f4552091a69125d5dfcb7b8c2659029395bdf';
 const token = '0x940181A94a35a4569e4529a3cdfb74e38fd98631';
@@ -30,12 +30,12 @@ test('buys that are noteworthy by the rules are expected, over the cards of a to
     card([buy(now - hour, 500, '0x4'), buy(now - 2 * hour, 300, '0x3'), buy(now - 3 * hour, 10, '0x2')]),
     card([buy(now - 4 * hour, 400, '0x1'), buy(now - 4 * hour, 5, '0x0', { direction: 'sell' })], '2'),
   ];
-  expect(expectedOf(cards, (now - 10 * hour) * 1000).map(shown)).toEqual([
+  expect(expectEvents(cards, (now - 10 * hour) * 1000).map(shown)).toEqual([
     ['new-feed-item', 'repeat-buy', '0x4'],
     ['new-feed-item', 'aped-in', '0x3'],
     ['new-feed-item', 'first-buy', '0x1'],
   ]);
-  expect(expectedOf(cards, (now - 1.5 * hour) * 1000).map(shown)).toEqual([['new-feed-item', 'repeat-buy', '0x4']]);
+  expect(expectEvents(cards, (now - 1.5 * hour) * 1000).map(shown)).toEqual([['new-feed-item', 'repeat-buy', '0x4']]);
 });
 
 test('a comment of the trader is expected, one of somebody else and an old one are not', () => {
@@ -45,18 +45,21 @@ test('a comment of the trader is expected, one of somebody else and an old one a
     comment('of another', token, now - hour),
     comment('old', trader, now - 90 * hour),
   ];
-  const [one, ...others] = expectedOf([card([buy(now - 90 * hour, 1, '0x1', { comments })])], (now - 24 * hour) * 1000);
+  const [one, ...others] = expectEvents(
+    [card([buy(now - 90 * hour, 1, '0x1', { comments })])],
+    (now - 24 * hour) * 1000,
+  );
   expect([one?.kind, one?.comment, others]).toEqual(['comment-created', 'own', []]);
 });
 
 test('an event is what its first trade or its comment says, whatever the case of its addresses', () => {
-  const [expected] = expectedOf([card([buy(now - hour, 500, '0x4')])], 0);
+  const [expected] = expectEvents([card([buy(now - hour, 500, '0x4')])], 0);
   const event = { feedItem: card([buy(now - hour, 500, '0x4')]) };
   event.feedItem.actor.address = trader.toUpperCase().replace('0X', '0x');
-  expect(keyOf({ eventType: 'new-feed-item', event })).toBe(expected?.key);
-  expect(keyOf({ eventType: 'comment-created', event: { comment: { uid: 'c' } } })).toBe('c');
-  expect(keyOf({ eventType: 'copyswap', event })).toBeUndefined();
-  expect(keyOf({ eventType: 'new-feed-item', event: { feedItem: 7 } })).toBeUndefined();
+  expect(makeEventKey({ eventType: 'new-feed-item', event })).toBe(expected?.key);
+  expect(makeEventKey({ eventType: 'comment-created', event: { comment: { uid: 'c' } } })).toBe('c');
+  expect(makeEventKey({ eventType: 'copyswap', event })).toBeUndefined();
+  expect(makeEventKey({ eventType: 'new-feed-item', event: { feedItem: 7 } })).toBeUndefined();
 });
 
 const about = { kind: 'comment-created', why: null, trader, chain: 'base', token, symbol: null } as const;
