@@ -58,11 +58,10 @@ function renderPart(
   { width, palette, unicode }: DrawOptions,
 ): string {
   if (rows.length === 0 || columns.length === 0) return '';
-  const read = readGrid(columns, rows, unicode);
+  const whole = readGrid(columns, rows, unicode);
   const ellipsis = unicode ? '…' : '...';
-  if (layout === 'record') return renderCards(read, { width, palette, ellipsis, long: 'wrap' });
+  if (layout === 'record') return renderCards(whole, { width, palette, ellipsis, long: 'wrap' });
   const rule = unicode ? '─' : '-';
-  const whole = withShortFigures(read);
   const uncut = measure(whole, columns).map(({ natural }) => natural);
   if (sumWidths(uncut) <= width) return renderTable(cutCells(whole, uncut, ellipsis), uncut, palette, rule);
   const grid = mapCells(whole, (cell) => ({ ...cell, text: cell.short ?? cell.text }));
@@ -130,19 +129,6 @@ function chooseColumns(
     }
     return { chosen, widths };
   }
-}
-
-const maxFigure = 24;
-
-/** A very long figure is written as `$1.235e+30`, so that other columns keep their room. */
-function withShortFigures(grid: Grid): Grid {
-  const shorter = (cell: CellText) => {
-    const [, sign = '', digits = '', unit = ''] =
-      cell.text.length > maxFigure ? (/^([+-]?\$?)([\d,.]+)(%?)$/.exec(cell.text) ?? []) : [];
-    const size = Number(digits.replaceAll(',', ''));
-    return digits === '' ? cell : { ...cell, text: `${sign}${size.toExponential(3)}${unit}` };
-  };
-  return mapCells(grid, shorter);
 }
 
 function mapCells({ heads, lines }: Grid, change: (cell: CellText, index: number) => CellText): Grid {
