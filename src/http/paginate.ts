@@ -183,20 +183,18 @@ function filledText(value: unknown): string | undefined {
 
 /** A sentence that says how to get the rest, where the answer may be incomplete. */
 export function moreHint(paging: Paging, input: Input, data: unknown): string | undefined {
-  if (paging.kind === 'cursor' || paging.kind === 'links') {
-    const next = findNext(paging, chooseWay(paging, input, data), data);
-    if (next === undefined) return undefined;
-    const cursor = next.kind === 'cursor' ? next.text : next.cursor;
-    const flag = next.way === 'newer' ? '--newer-than' : '--cursor';
-    const byHand = cursor === undefined ? '' : `${flag} ${shellWord(cursor)} gives the next page; `;
-    return `There is more: ${byHand}--all fetches the rest.`;
-  }
-  const count = listItems(data).length;
-  if (!isFull(paging, input, count)) return undefined;
+  const next = nextInput(paging, input, data);
+  if (next === undefined) return undefined;
   if (paging.kind === 'page')
-    return `There may be more: --page ${nextPage(paging, input)} gives the next page; --all fetches the rest.`;
-  if (paging.maxSize === Number.POSITIVE_INFINITY) return 'There may be more: a larger --limit shows it.';
-  return count >= paging.maxSize ? undefined : `There may be more: --limit takes up to ${paging.maxSize}.`;
+    return `There may be more: --page ${next[paging.page]} gives the next page; --all fetches the rest.`;
+  if (paging.kind === 'limit')
+    return paging.maxSize === Number.POSITIVE_INFINITY
+      ? 'There may be more: a larger --limit shows it.'
+      : `There may be more: --limit takes up to ${paging.maxSize}.`;
+  const [key, cursor] = Object.entries(next)[0] ?? [];
+  const flag = paging.kind === 'links' && key === paging.newer ? '--newer-than' : '--cursor';
+  const byHand = cursor === undefined ? '' : `${flag} ${shellWord(String(cursor))} gives the next page; `;
+  return `There is more: ${byHand}--all fetches the rest.`;
 }
 
 /** The inputs that ask for what comes after an answer; empty where none can, `undefined` where the answer is complete. */
@@ -208,17 +206,9 @@ export function nextInput(paging: Paging, input: Input, data: unknown): Input | 
     return next.cursor === undefined || paging.kind === 'cursor' ? {} : { [paging[next.way]]: next.cursor };
   }
   const count = listItems(data).length;
-  if (!isFull(paging, input, count)) return undefined;
-  if (paging.kind === 'page') return { [paging.page]: nextPage(paging, input) };
+  if (count === 0 || count < Number(input[paging.size] ?? paging.defaultSize)) return undefined;
+  if (paging.kind === 'page') return { [paging.page]: Number(input[paging.page] ?? 1) + 1 };
   return count >= paging.maxSize ? undefined : { [paging.size]: Math.min(2 * count, paging.maxSize) };
-}
-
-function isFull(paging: Paging & { kind: 'limit' | 'page' }, input: Input, count: number): boolean {
-  return count > 0 && count >= Number(input[paging.size] ?? paging.defaultSize);
-}
-
-function nextPage(paging: Paging & { kind: 'page' }, input: Input): number {
-  return Number(input[paging.page] ?? 1) + 1;
 }
 
 function itemsIn(key: string, data: unknown): readonly unknown[] {
