@@ -133,7 +133,7 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
     maxTimeMs: timeoutMs ?? 600_000,
     /** The longest wait that a service may ask for. */
     maxWaitMs: timeoutMs ?? 60_000,
-    retries: readRetries(typedText('retries')),
+    retries: parseRetries(typedText('retries')),
     /** Between two requests. */
     rate: readRate(typedText('rate')),
     verbose: on('verbose'),
@@ -167,7 +167,7 @@ function readTimeout(text: string): number {
   throw usageError(`--timeout ${text}: must be a time from 1ms to 1d, such as 500ms, 30s or 2m`);
 }
 
-function readRetries(text: string | undefined): number | undefined {
+function parseRetries(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const count = /^\d{1,2}$/.test(text) ? Number(text) : -1;
   if (count >= 0 && count <= 20) return count;
@@ -254,16 +254,16 @@ export function findGroup(argv: readonly string[], outlines: readonly Outline[])
 
 /** The words of a command line, without flags and the values of global flags. */
 export function listWords(argv: readonly string[]): string[] {
-  return argv.filter((_, index) => isWord(argv, index));
+  return argv.filter((_, index) => isCommandWord(argv, index));
 }
 
 /** The command line without its first words. */
 export function withoutWords(argv: readonly string[], count: number): string[] {
   let left = count;
-  return argv.filter((_, index) => !isWord(argv, index) || left-- <= 0);
+  return argv.filter((_, index) => !isCommandWord(argv, index) || left-- <= 0);
 }
 
-function isWord(argv: readonly string[], index: number): boolean {
+function isCommandWord(argv: readonly string[], index: number): boolean {
   const isValue = globalFlags.some(({ flag, value }) => value !== undefined && argv[index - 1] === `--${flag}`);
   return !isValue && argv[index]?.startsWith('-') === false;
 }

@@ -13,18 +13,20 @@ export function matchEndpoint(
   const given = pathname.slice(pathname.startsWith(`${base}/`) ? base.length : 0).split('/');
   for (const endpoint of endpoints) {
     const words = endpoint.path.split('/');
-    const isName = (word: string | undefined) => word?.startsWith('{') === true;
+    const isPlaceholder = (word: string | undefined) => word?.startsWith('{') === true;
     if (endpoint.method !== method || words.length !== given.length) continue;
-    if (!words.every((word, index) => isName(word) || word === given[index])) continue;
+    if (!words.every((word, index) => isPlaceholder(word) || word === given[index])) continue;
     const path = Object.fromEntries(
-      words.flatMap((word, index) => (isName(word) ? [[word.slice(1, -1), decodePart(given[index] ?? '')]] : [])),
+      words.flatMap((word, index) =>
+        isPlaceholder(word) ? [[word.slice(1, -1), decodeSegment(given[index] ?? '')]] : [],
+      ),
     );
     return { endpoint, parts: { path, query: searchParams, body: undefined } };
   }
   return undefined;
 }
 
-function decodePart(part: string): string {
+function decodeSegment(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -13,7 +13,7 @@ export function findMisfit(schema: z.ZodType, value: unknown): Misfit | undefine
   if (isSchema(schema, 'array') && Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
       const misfit = findMisfit(schema.def.element as z.ZodType, item);
-      if (misfit !== undefined) return within(index, misfit);
+      if (misfit !== undefined) return nestMisfit(index, misfit);
     }
     return checkWhole(schema, value.slice(0, 1));
   }
@@ -21,12 +21,12 @@ export function findMisfit(schema: z.ZodType, value: unknown): Misfit | undefine
   const lists = Object.keys(schema.def.shape).filter((key) => Array.isArray(value[key]));
   for (const key of lists) {
     const misfit = findMisfit(schema.def.shape[key] as z.ZodType, value[key]);
-    if (misfit !== undefined) return within(key, misfit);
+    if (misfit !== undefined) return nestMisfit(key, misfit);
   }
   return checkWhole(schema, { ...value, ...Object.fromEntries(lists.map((key) => [key, []])) });
 }
 
-function within(key: PropertyKey, misfit: Misfit): Misfit {
+function nestMisfit(key: PropertyKey, misfit: Misfit): Misfit {
   return { ...misfit, path: [key, ...misfit.path] };
 }
 
@@ -56,22 +56,22 @@ interface Json {
 
 /** What stands first in an answer in the place of values that the document lists, and is none of them; for `--strict`. */
 export function findUnknownValue(schema: z.ZodType, answer: unknown): Misfit | undefined {
-  return findIn(z.toJSONSchema(schema, { unrepresentable: 'any', reused: 'inline' }) as Json, answer, []);
+  return findValueIn(z.toJSONSchema(schema, { unrepresentable: 'any', reused: 'inline' }) as Json, answer, []);
 }
 
-function findIn(json: Json, value: unknown, path: readonly PropertyKey[]): Misfit | undefined {
+function findValueIn(json: Json, value: unknown, path: readonly PropertyKey[]): Misfit | undefined {
   const known = json[keyword];
   if (known !== undefined && typeof value === 'string' && !known.includes(value))
     return { what: 'an unknown value', path, message: `${JSON.stringify(value)} is none of ${known.join(', ')}` };
   for (const variant of json.anyOf ?? []) {
-    const found = findIn(variant, value, path);
+    const found = findValueIn(variant, value, path);
     if (found !== undefined) return found;
   }
   const members = Array.isArray(value) ? value.entries() : isObject(value) ? Object.entries(value) : [];
   for (const [key, member] of members) {
     const other = typeof json.additionalProperties === 'object' ? json.additionalProperties : undefined;
     const held = typeof key === 'number' ? json.items : (json.properties?.[key] ?? other);
-    const found = held && findIn(held, member, [...path, key]);
+    const found = held && findValueIn(held, member, [...path, key]);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -138,7 +138,7 @@ export function webhookHandler({
   const answer = async (method: string | undefined, header: string | null, body: unknown): Promise<Outcome> => {
     if (method !== 'POST') return [405, 'only POST'];
     try {
-      const bytes = await gather(body, maxBodyBytes);
+      const bytes = await gatherBody(body, maxBodyBytes);
       if (bytes === undefined) return [413, 'too large'];
       const result = await verifyWebhook({ header, body: bytes, secrets, toleranceMs });
       if (!result.valid) return [401, result.reason];
@@ -171,7 +171,7 @@ export function webhookHandler({
 type Outcome = [status: number, error?: string];
 
 /** The bytes of a stream, or of a body that was read whole; `undefined` for too many. */
-async function gather(body: unknown, max: number): Promise<Delivery['body'] | undefined> {
+async function gatherBody(body: unknown, max: number): Promise<Delivery['body'] | undefined> {
   if (!isStream(body)) return (body ?? '') as Delivery['body'];
   const chunks: (Uint8Array | string)[] = [];
   let length = 0;

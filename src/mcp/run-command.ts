@@ -81,9 +81,9 @@ export async function checkValues(
   context: Context,
 ): Promise<Values> {
   requireInputs(fields, oneOf, given);
-  const isText = (value: unknown) => [value].flat().every((each) => typeof each === 'string');
+  const isTyped = (value: unknown) => [value].flat().every((each) => typeof each === 'string');
   const texts = Object.fromEntries(
-    fields.flatMap(({ key }) => (isText(given[key]) ? [[key, given[key] as string | string[]]] : [])),
+    fields.flatMap(({ key }) => (isTyped(given[key]) ? [[key, given[key] as string | string[]]] : [])),
   );
   const resolved = mentionsAlias(fields, texts) ? await resolveAliases(fields, texts, await namesKnownTo(context)) : {};
   return checkTyped(fields, params, (field) => readValue(field, resolved[field.key] ?? given[field.key]));

@@ -55,7 +55,7 @@ function renderBars(chart: BarChart, options: DrawOptions): string[] {
     return [
       label + ' '.repeat(labelWidth - displayWidth(label) + gap),
       ' '.repeat(figureWidth - displayWidth(figure)) + palette.tone(chooseTone(bar.totalUsd), figure) + ' '.repeat(gap),
-      drawBar(bar, plot, { fills, paint, halves: single && unicode, unicode }),
+      drawChartBar(bar, plot, { fills, paint, halves: single && unicode, unicode }),
     ].join('');
   });
   return [
@@ -123,7 +123,7 @@ interface Brush {
   unicode: boolean;
 }
 
-function drawBar(bar: Bar, { left, right, cellsPerUsd }: Plot, brush: Brush): string {
+function drawChartBar(bar: Bar, { left, right, cellsPerUsd }: Plot, brush: Brush): string {
   const losses = drawSide(bar, -1, cellsPerUsd, brush);
   const gains = drawSide(bar, 1, cellsPerUsd, brush);
   const axis = brush.unicode ? '│' : '|';

@@ -55,21 +55,21 @@ export function askLine({ question, hidden, input, output, stop }: Question): Pr
   const asked = terminalText(question);
   if (hidden) output.write(asked);
   return new Promise<string>((resolve, reject) => {
-    const giveUp = () => lines.close();
-    stop.signal.addEventListener('abort', giveUp, { once: true });
-    lines.on('SIGINT', giveUp);
-    const unanswered = () => {
+    const closeLines = () => lines.close();
+    stop.signal.addEventListener('abort', closeLines, { once: true });
+    lines.on('SIGINT', closeLines);
+    const endUnanswered = () => {
       output.write(hidden ? '\n' : '');
-      stop.signal.removeEventListener('abort', giveUp);
+      stop.signal.removeEventListener('abort', closeLines);
       reject(new Error('nothing was answered'));
       stop.abort();
     };
-    lines.on('close', unanswered);
+    lines.on('close', endUnanswered);
     lines.question(hidden ? '' : asked, (answer) => {
       resolve(answer);
       // The others are readline's: they stop it reading keys, and a line left reading echoes each later one.
-      lines.off('close', unanswered);
-      stop.signal.removeEventListener('abort', giveUp);
+      lines.off('close', endUnanswered);
+      stop.signal.removeEventListener('abort', closeLines);
       if (hidden) output.write('\n');
       lines.close();
     });

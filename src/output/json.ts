@@ -50,7 +50,7 @@ function* jsonTokens(text: string): Generator<string> {
     if (code === quote) {
       while (end < text.length && text.charCodeAt(end) !== quote) end += text.charCodeAt(end) === backslash ? 2 : 1;
       end += 1;
-    } else if (!punctuation.includes(code)) while (end < text.length && isWord(text.charCodeAt(end))) end += 1;
+    } else if (!punctuation.includes(code)) while (end < text.length && isJsonWord(text.charCodeAt(end))) end += 1;
     yield text.slice(at, end);
   }
 }
@@ -58,7 +58,7 @@ function* jsonTokens(text: string): Generator<string> {
 const space = 0x20;
 const punctuation: readonly number[] = [...'{}[],:'].map((character) => character.charCodeAt(0));
 
-function isWord(code: number): boolean {
+function isJsonWord(code: number): boolean {
   return code > space && code !== quote && !punctuation.includes(code);
 }
 

@@ -51,8 +51,8 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   const silence = () => {};
   if (quiet) return { step: silence, done: silence, stop: silence, live };
   if (!live) {
-    const writeLine = (text: string) => void stderr.write(`${safeText(text)}\n`);
-    return { step: writeLine, done: writeLine, stop: silence, live };
+    const sayLine = (text: string) => void stderr.write(`${safeText(text)}\n`);
+    return { step: sayLine, done: sayLine, stop: silence, live };
   }
   const { default: ora } = await import('ora');
   const { createPalette } = await import('./color.ts');
@@ -60,8 +60,8 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   const frames = unicode ? ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] : ['-', '\\', '|', '/'];
   let stepMs = now();
   const elapsed = () => {
-    const seconds = Math.floor((now() - stepMs) / 1000);
-    return seconds > 0 ? `(${seconds} s)` : '';
+    const writeSeconds = Math.floor((now() - stepMs) / 1000);
+    return writeSeconds > 0 ? `(${writeSeconds} s)` : '';
   };
   const spinner = ora({
     stream: stderr,
@@ -162,7 +162,7 @@ export function showWaiting({ err, noColor, unicode, now }: WaitingOptions): Wai
     clearTimeout(timer);
     progress?.then((shown) => shown.stop()).catch(() => undefined);
   };
-  const show = (text: () => string) => {
+  const showLine = (text: () => string) => {
     hide();
     if (stopped) return;
     line = text;
@@ -181,8 +181,8 @@ export function showWaiting({ err, noColor, unicode, now }: WaitingOptions): Wai
       const seconds = (elapsed: number) => `${Math.max(0, Math.round(elapsed / 1000))} s`;
       if (kind === 'request' && request !== undefined) {
         const { method, url } = request;
-        show(() => `waiting for ${url.host}: ${seconds(now() - startMs)} (${method} ${url.pathname})`);
-      } else if (kind === 'wait') show(() => `${why}; trying again in ${seconds(startMs + ms - now())}`);
+        showLine(() => `waiting for ${url.host}: ${seconds(now() - startMs)} (${method} ${url.pathname})`);
+      } else if (kind === 'wait') showLine(() => `${why}; trying again in ${seconds(startMs + ms - now())}`);
       else hide();
     },
     stop: () => {

@@ -11,7 +11,7 @@ const statusHelp = 'open while what is left is worth 1 USD or more, else closed'
 const exposureHelp = 'tokens times leverage, on shorts negative where the service writes a sign; perps only';
 const unavailableHelp = 'whether the service lacks part of the history behind the figures';
 const id = { extra: true, cut: 'middle' } as const;
-const stats = ({ metadata }: Card) => metadata.positionStats;
+const readStats = ({ metadata }: Card) => metadata.positionStats;
 
 export const cardColumns: readonly Column<Card>[] = [
   column.text('trader', 'Trader', 'name of the holder, or their wallet', ({ actor }) => actor.name ?? actor.address, {
@@ -34,11 +34,13 @@ export const cardColumns: readonly Column<Card>[] = [
     ({ metadata }) => metadata.perpPositionType ?? 'spot',
     { show: ({ metadata }) => formatSide(metadata.perpPositionType, metadata.perpLeverage), drop: 2 },
   ),
-  column.pnl('realizedUsd', 'Realized', 'realized PnL, all time, in USD', (card) => stats(card).realizedGainsUSD),
+  column.pnl('realizedUsd', 'Realized', 'realized PnL, all time, in USD', (card) => readStats(card).realizedGainsUSD),
   column.compactAmount('amount', 'Holding', amountHelp, ({ metadata }) => readHeld(metadata).amount, { drop: 3 }),
-  column.usd('costUsd', 'Cost', costHelp, (card) => stats(card).holdingsCostBasisUSD, { drop: 3 }),
-  column.compactUsd('boughtUsd', 'Bought', `bought in all, ${perpsHelp}`, (card) => stats(card).boughtUSD, { drop: 7 }),
-  column.compactUsd('soldUsd', 'Sold', `sold in all, ${perpsHelp}`, (card) => stats(card).soldUSD, { drop: 7 }),
+  column.usd('costUsd', 'Cost', costHelp, (card) => readStats(card).holdingsCostBasisUSD, { drop: 3 }),
+  column.compactUsd('boughtUsd', 'Bought', `bought in all, ${perpsHelp}`, (card) => readStats(card).boughtUSD, {
+    drop: 7,
+  }),
+  column.compactUsd('soldUsd', 'Sold', `sold in all, ${perpsHelp}`, (card) => readStats(card).soldUSD, { drop: 7 }),
   column.count('comments', 'Comments', 'comments on its trades', ({ metrics }) => metrics.commentCount, { drop: 6 }),
   column.time(
     'lastTradeAt',
@@ -47,7 +49,7 @@ export const cardColumns: readonly Column<Card>[] = [
     (card) => card.cardLatestTradeAt ?? card.timestamp,
     { drop: 5 },
   ),
-  column.text('status', 'Status', statusHelp, (card) => formatStatus(stats(card).isOpen), { extra: true }),
+  column.text('status', 'Status', statusHelp, (card) => formatStatus(readStats(card).isOpen), { extra: true }),
   column.text('leverage', 'Leverage', 'leverage now; perps only', ({ metadata }) => metadata.perpLeverage, {
     show: ({ metadata }) => formatAmount(metadata.perpLeverage),
     extra: true,
@@ -69,7 +71,7 @@ export const cardColumns: readonly Column<Card>[] = [
     (card) => card.totalCompletions,
     { extra: true },
   ),
-  column.text('unavailable', 'Partly unknown', unavailableHelp, (card) => stats(card).unavailable, { extra: true }),
+  column.text('unavailable', 'Partly unknown', unavailableHelp, (card) => readStats(card).unavailable, { extra: true }),
   column.text('address', 'Address', 'wallet of the holder', ({ actor }) => actor.address, id),
   column.text('tokenAddress', 'Token address', 'contract, mint or coin', ({ metadata }) => metadata.tokenAddress, id),
   column.text('transactionHash', 'Transaction', 'the latest trade', id),

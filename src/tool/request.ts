@@ -165,16 +165,16 @@ function pageNames(pathname: string, wire: WireNames): PageNames {
   const here = (endpoints as readonly Endpoint[]).find(
     ({ method, path }) => method === 'GET' && new RegExp(`${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
   );
-  const identifyItem = (key: string) => {
+  const findWireName = (key: string) => {
     const param = here?.params[key];
     return here === undefined || param === undefined ? key : wireName(here, key, param, wire);
   };
   return {
-    cursor: identifyItem('cursor'),
-    page: identifyItem('page'),
-    size: identifyItem('limit'),
-    newer: identifyItem('newerThan'),
-    older: identifyItem('olderThan'),
+    cursor: findWireName('cursor'),
+    page: findWireName('page'),
+    size: findWireName('limit'),
+    newer: findWireName('newerThan'),
+    older: findWireName('olderThan'),
     numbered: here?.paging?.kind === 'page',
   };
 }

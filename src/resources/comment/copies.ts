@@ -13,7 +13,7 @@ export type CopyInput = InputOf<(typeof endpoints.copy)['params']>;
 
 /** An intent that was sent within a day is asked about on a terminal and refused elsewhere: it would count twice. Errors: `usage`. */
 export async function refuseRepeat(input: CopyInput, context: Context): Promise<void> {
-  const sentMs = context.options.preview ? undefined : await findSent(input, context);
+  const sentMs = context.options.preview ? undefined : await findSentIntent(input, context);
   if (sentMs === undefined) return;
   const said = `this intent was sent at ${formatTime(sentMs / 1000)} already, and would count twice`;
   if (!mayAsk(context)) throw usageError(said, 'Add --again to send it all the same.');
@@ -21,7 +21,7 @@ export async function refuseRepeat(input: CopyInput, context: Context): Promise<
 }
 
 /** When an equal intent was sent within the last day, Unix milliseconds; one that the service refused does not count. */
-async function findSent(input: CopyInput, context: Context): Promise<number | undefined> {
+async function findSentIntent(input: CopyInput, context: Context): Promise<number | undefined> {
   const { wire } = await context.service();
   const { path, body } = encodeRequest(endpoints.copy, input, wire);
   const wanted = describeIntent(body);

@@ -17,7 +17,7 @@ import { post } from './endpoints.ts';
 import {
   type AuthoredComment,
   checkWays,
-  findComment,
+  findSignedComment,
   makeBody,
   type PostInput,
   type SendableComment,
@@ -26,7 +26,7 @@ import {
 import { describePreview, previewText, warnOfText } from './preview.ts';
 import { type CommentLine, commonFamily, readCommentFile, readTextForm } from './read-comment.ts';
 import { showPreviews } from './run-sign.ts';
-import { chooseWay, makeSignedComment, type SignedComment } from './signed.ts';
+import { chooseSigner, makeSignedComment, type SignedComment } from './signed.ts';
 import { type PostResult, postMany as view } from './view.ts';
 
 type PostManyInput = PostInput & { file: string };
@@ -121,7 +121,7 @@ async function chooseSigning(lines: readonly CommentLine[], input: PostManyInput
   }
   const form = await readTextForm(input, context);
   const family = commonFamily(unsigned);
-  const way = await chooseWay(input, { family, stdinUse: input.file === '-' ? '--file -' : undefined }, context);
+  const way = await chooseSigner(input, { family, stdinUse: input.file === '-' ? '--file -' : undefined }, context);
   return { lines: unsigned, form, family, purpose: 'post' as const, input: way };
 }
 
@@ -210,7 +210,7 @@ async function postOne(
   const before = journal.stateOf(comment);
   if (before?.state === 'posted' && !mayBeReset) return { result: 'posted before', uid: before.uid };
   if (before?.state === 'posted' || before?.state === 'sending') {
-    const found = await findComment(comment, context);
+    const found = await findSignedComment(comment, context);
     if (found !== undefined && found.commentText === comment.commentText) {
       if (before.state === 'sending') await journal.record(comment, 'posted', found.uid);
       return { result: 'posted before', uid: found.uid };

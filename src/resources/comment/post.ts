@@ -18,7 +18,7 @@ import { type CommentInput, type FormInput, hasComment, readComment, readTextFor
 import { showPreviews } from './run-sign.ts';
 import {
   checkPageFlags,
-  chooseWay,
+  chooseSigner,
   makeSignedComment,
   readSignedFile,
   signedProblem,
@@ -50,7 +50,7 @@ export async function runPost(input: PostInput, context: Context): Promise<Resul
   await context.ready();
   const family = findFamily(fields.chain);
   const stdinUse = input.textFile === '-' ? '--text-file -' : undefined;
-  const way = await chooseWay(input, { family, stdinUse }, context);
+  const way = await chooseSigner(input, { family, stdinUse }, context);
   const { dryRun, curl } = context.options;
   const lines = [{ line: 1, fields }];
   if (dryRun && !curl && (way.browser || way.signerCommand !== undefined))
@@ -227,7 +227,10 @@ function comparable(value: unknown): unknown {
 }
 
 /** The comment of this signer on this swap, as the service has it; `undefined` where there is none. Errors: those of a call. */
-export async function findComment(comment: AuthoredComment, context: Context): Promise<CommentAnswer | undefined> {
+export async function findSignedComment(
+  comment: AuthoredComment,
+  context: Context,
+): Promise<CommentAnswer | undefined> {
   const { transactionHash, chain } = comment;
   const { data } = await context.call(list, { hashes: [transactionHash], chain });
   const signer = comparable(comment.signerAddress);
@@ -240,15 +243,15 @@ async function findPosted(comment: SendableComment, lost: SotraError, context: C
   const byHand = command`sotra comment list ${comment.transactionHash} --chain ${comment.chain}`;
   const { signal } = context.world;
   const { code, status, requestId } = lost;
-  const failed = (outcome: 'unknown' | 'unsent', why: string, hint: string) =>
+  const makeFailure = (outcome: 'unknown' | 'unsent', why: string, hint: string) =>
     new SotraError(code, lost.message + why, { hint, status, requestId, cause: lost, outcome });
   const unknown = 'whether the comment was posted is not known';
-  if (signal.aborted) throw failed('unknown', ` while posting: ${unknown}`, `Check: ${byHand}`);
+  if (signal.aborted) throw makeFailure('unknown', ` while posting: ${unknown}`, `Check: ${byHand}`);
   context.note(`${lost.message}. Checking whether the comment was posted.`);
   try {
     for (let failures = 0; failures <= policies.findPosted.retries; failures += 1) {
       if (failures > 0) await context.world.sleep(computeBackoff(policies.findPosted, failures), signal);
-      const found = await findComment(comment, context);
+      const found = await findSignedComment(comment, context);
       if (found === undefined) continue;
       checkSameComment(comment, found);
       return { comment: found, notes: [`The answer was lost, but the comment was posted: ${found.uid}.`] };
@@ -256,8 +259,8 @@ async function findPosted(comment: SendableComment, lost: SotraError, context: C
   } catch (thrown) {
     if (thrown instanceof SotraError && thrown.code === 'verification') throw thrown;
     const why = `; ${unknown}, looking it up failed: ${messageOf(thrown)}`;
-    throw failed('unknown', why, `Check before you post again: ${byHand}`);
+    throw makeFailure('unknown', why, `Check before you post again: ${byHand}`);
   }
   const hint = `Post it again. To be sure that it does not appear late: ${byHand}`;
-  throw failed('unsent', '; it was looked up and is not there: the comment was not posted', hint);
+  throw makeFailure('unsent', '; it was looked up and is not there: the comment was not posted', hint);
 }

@@ -21,7 +21,7 @@ import {
 } from './read-comment.ts';
 import {
   checkPageFlags,
-  chooseWay,
+  chooseSigner,
   makeSignedComment,
   readSignedFile,
   type SignedComment,
@@ -54,7 +54,7 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
     return showPreviews(lines, form, context, isMany);
   }
   const stdinUse = (file ?? textFile) === '-' ? (isMany ? '--file -' : '--text-file -') : undefined;
-  const way = await chooseWay(input, { family, stdinUse }, context);
+  const way = await chooseSigner(input, { family, stdinUse }, context);
   if (out !== undefined) await confirmReplace('--out', out, context);
   for (const { line, fields } of lines) warnOfText(fields.commentText, context, isMany ? `line ${line}: ` : '');
   const signAll = async (signer: Signer) => {

@@ -120,7 +120,7 @@ function checkSigner(signer: string | undefined, family: ChainFamily): void {
  * The input with the one way to sign that it names; on a terminal, where it names none, the user is asked: nothing typed is the browser,
  * which is opened. Errors: `usage` for none or several, and for a second use of stdin.
  */
-export async function chooseWay<Input extends WayInput>(
+export async function chooseSigner<Input extends WayInput>(
   input: Input,
   { family, stdinUse }: { family: ChainFamily; stdinUse: string | undefined },
   context: Context,

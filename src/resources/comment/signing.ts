@@ -87,14 +87,14 @@ const isSolanaHash = (text: string) => text.length <= 90 && decodeBase58(text)?.
 function transactionProblem(chain: string, text: string): string | undefined {
   if (chain === 'solana') {
     if (isSolanaHash(text)) return undefined;
-    return `${describeValue(text)}; a transaction on solana is 64 bytes in base58 (87 or 88 letters)`;
+    return `${describeForm(text)}; a transaction on solana is 64 bytes in base58 (87 or 88 letters)`;
   }
   if (isEvmHash(text) || (chain === 'hyperliquid' && isOrderId(text))) return undefined;
   const wanted = chain === 'hyperliquid' ? '0x and 64 hex digits, or an order id' : '0x and 64 hex digits';
-  return `${describeValue(text)}; a transaction on ${chain} is ${wanted}`;
+  return `${describeForm(text)}; a transaction on ${chain} is ${wanted}`;
 }
 
-function describeValue(text: string): string {
+function describeForm(text: string): string {
   if (isOrderId(text)) return 'that is an order id, which only hyperliquid has';
   if (isEvmHash(text)) return 'that is the hash of an EVM transaction';
   if (isSolanaHash(text)) return 'that is a transaction of solana';

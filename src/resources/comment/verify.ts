@@ -70,18 +70,18 @@ type RecoveredAddress = { ok: true; address: string } | { ok: false; problem: st
  * order, s in its lower half.
  */
 export function recoverAddress(message: Uint8Array, bytes: Uint8Array): RecoveredAddress {
-  const fail = (problem: string): RecoveredAddress => ({ ok: false, problem });
-  if (bytes.length !== 65) return fail(`the signature has ${bytes.length} bytes, not 65`);
+  const refuseBytes = (problem: string): RecoveredAddress => ({ ok: false, problem });
+  if (bytes.length !== 65) return refuseBytes(`the signature has ${bytes.length} bytes, not 65`);
   const v = bytes[64] ?? 0;
-  if (v !== 27 && v !== 28) return fail(`its last byte is ${v}, not 27 or 28`);
+  if (v !== 27 && v !== 28) return refuseBytes(`its last byte is ${v}, not 27 or 28`);
   const signature = attempt(() => secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact'));
-  if (signature === undefined) return fail('r or s is outside the range of the curve');
-  if (signature.hasHighS()) return fail('s is in the upper half of its range (malleable)');
+  if (signature === undefined) return refuseBytes('r or s is outside the range of the curve');
+  if (signature.hasHighS()) return refuseBytes('s is in the upper half of its range (malleable)');
   const digest = personalDigest(message);
   const key = attempt(() => signature.addRecoveryBit(v - 27).recoverPublicKey(digest));
   if (key === undefined) {
     const point = attempt(() => secp256k1.Point.fromBytes(Uint8Array.from([2, ...bytes.subarray(0, 32)])));
-    return fail(point === undefined ? 'r belongs to no point of the curve' : 'it recovers to no key');
+    return refuseBytes(point === undefined ? 'r belongs to no point of the curve' : 'it recovers to no key');
   }
   const hash = keccak256(key.toBytes(false).subarray(1));
   return { ok: true, address: checksumAddress(encodeHex(hash.subarray(12))) };

@@ -71,7 +71,7 @@ type TokenComment = TokenCommentsAnswer[number];
 
 const holdingHelp =
   'tokens the trader holds now; on perps the margin part, on shorts negative where the service writes a sign';
-const readPnl = ({ positionDetails }: TokenComment) => positionDetails?.positionStats?.realizedGainsUSD;
+const readGain = ({ positionDetails }: TokenComment) => positionDetails?.positionStats?.realizedGainsUSD;
 const extra = { extra: true };
 const hash = { extra: true, cut: 'middle' } as const;
 
@@ -94,7 +94,7 @@ const columns: readonly Column<TokenComment>[] = [
     ({ positionDetails }) => positionDetails && readHeld(positionDetails).amount,
     extra,
   ),
-  column.pnl('realizedUsd', 'PnL', 'realized PnL of the position, in USD', readPnl, extra),
+  column.pnl('realizedUsd', 'PnL', 'realized PnL of the position, in USD', readGain, extra),
   column.count('likes', 'Likes', 'likes of the comment', ({ comment }) => comment.metrics?.likeCount, extra),
   column.count('copies', 'Copies', 'copy trades of the comment', ({ comment }) => comment.metrics?.copyCount, extra),
   column.text('side', 'Side', 'long or short; perps only', ({ trade }) => trade.perpPositionType, extra),

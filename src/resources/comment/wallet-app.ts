@@ -48,7 +48,8 @@ export function createWalletApp({ facts, waitMs, world, note }: WalletOptions) {
   const gone = openStep<void>();
   failure.done.catch(() => undefined);
   let given = openStep<string>();
-  const fail = (message: string, hint = again) => failure.reject(new SotraError('signing-key', message, { hint }));
+  const failSigning = (message: string, hint = again) =>
+    failure.reject(new SotraError('signing-key', message, { hint }));
 
   /** Errors: `signing-key` for what the user or the wallet refused, `wait-timeout`, `interrupted`. */
   const wait = async <T>(step: Promise<T>, what: string): Promise<T> => {
@@ -75,7 +76,7 @@ export function createWalletApp({ facts, waitMs, world, note }: WalletOptions) {
     if (pages > 0) return;
     if (state.end !== null) return gone.resolve();
     await world.sleep(awayMs, stop.signal).catch(() => undefined);
-    if (pages === 0) fail('the page was closed before everything was signed');
+    if (pages === 0) failSigning('the page was closed before everything was signed');
   };
   const live: LiveLog = {
     add: log.add,
@@ -130,8 +131,8 @@ export function createWalletApp({ facts, waitMs, world, note }: WalletOptions) {
     const { kind, text } = readFields<WalletTrouble>(body);
     const said = showUnseen(String(text)).slice(0, 300);
     if (kind === 'problem') note(`The page says: ${said}`);
-    else if (kind === 'cancelled') fail('cancelled on the page');
-    else fail(kind === 'refused' ? 'refused in the wallet' : `the wallet failed: ${said}`);
+    else if (kind === 'cancelled') failSigning('cancelled on the page');
+    else failSigning(kind === 'refused' ? 'refused in the wallet' : `the wallet failed: ${said}`);
     return state;
   };
 

@@ -58,11 +58,13 @@ export function compareBoards(before: Board | undefined, now: Board): BoardDiff 
   if (before === undefined) return { before: null, now: now.shownAt, depth: null, unchanged: 0, changes: [] };
   const depth = Math.min(findDepth(before), findDepth(now));
   const [placesBefore, placesNow] = [listPlaces(before), listPlaces(now)];
-  const within = (rank: number | null) => rank !== null && rank <= depth;
+  const isCompared = (rank: number | null) => rank !== null && rank <= depth;
   const traders = [...now.traders, ...before.traders.filter(({ profileId }) => !placesNow.has(profileId))];
   const all = traders
-    .map((trader) => compareTrader(trader, placesBefore.get(trader.profileId), placesNow.get(trader.profileId), within))
-    .filter((change) => within(change.rank) || within(change.rankBefore));
+    .map((trader) =>
+      compareTrader(trader, placesBefore.get(trader.profileId), placesNow.get(trader.profileId), isCompared),
+    )
+    .filter((change) => isCompared(change.rank) || isCompared(change.rankBefore));
   const changes = all.filter(({ change, pnlChangeUsd }) => change !== 'pnl' || Math.abs(pnlChangeUsd ?? 0) > sameUsd);
   const isLeft = ({ change }: BoardChange) => Number(change === 'left');
   return {
@@ -144,12 +146,13 @@ function changeText({ change, places }: BoardChange): CellText {
 
 function describeDiff({ before, now, depth, unchanged, changes }: BoardDiff): string {
   if (before === null) return 'This is the first board of these filters in the history: the next is compared with it.';
-  const countKinds = (...kinds: string[]) => formatCount(changes.filter(({ change }) => kinds.includes(change)).length);
+  const countChanges = (...kinds: string[]) =>
+    formatCount(changes.filter(({ change }) => kinds.includes(change)).length);
   const [beforeSec, nowSec] = [Date.parse(before) / 1000, Date.parse(now) / 1000];
   const over = depth === null ? '' : `, over the first ${formatCount(depth)} places`;
   return (
-    `Since ${formatTime(beforeSec)} (${formatAge(beforeSec, nowSec)} ago)${over}: ${countKinds('entered')} entered, ` +
-    `${countKinds('left')} left, ${countKinds('up', 'down')} moved, ${countKinds('pnl')} kept their place with other PnL, ${formatCount(unchanged)} unchanged.`
+    `Since ${formatTime(beforeSec)} (${formatAge(beforeSec, nowSec)} ago)${over}: ${countChanges('entered')} entered, ` +
+    `${countChanges('left')} left, ${countChanges('up', 'down')} moved, ${countChanges('pnl')} kept their place with other PnL, ${formatCount(unchanged)} unchanged.`
   );
 }
 

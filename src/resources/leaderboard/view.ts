@@ -41,14 +41,14 @@ const drops = { roiPercent: 2, winRate: 1, trades: 3 };
 
 /** The figures of one window stand in the table; those of the other are there by name. */
 function figureColumns(window: '7d' | '30d'): readonly Column<Trader>[] {
-  const shown = (days: '7d' | '30d') =>
+  const chooseShown = (days: '7d' | '30d') =>
     Object.fromEntries(
       Object.entries(drops).map(([key, drop]) => [
         key + days,
         days === window ? { drop, extra: false } : { extra: true },
       ]),
     );
-  return pickColumns(profileColumns, getProfile, { ...shown('30d'), ...shown('7d') });
+  return pickColumns(profileColumns, getProfile, { ...chooseShown('30d'), ...chooseShown('7d') });
 }
 
 type ListView = View<LeaderboardAnswer, Trader, { timeframe?: '7d' | '30d' }>;

@@ -133,8 +133,8 @@ function makeBars({ metadata }: Profile): Bar[] {
     { name: 'All chains', week: metadata.pnl7d, month: metadata.pnl30d },
     ...leaderboardChains.map((chain) => ({
       name: chainTitles[chain],
-      week: readNumber(metadata.perChainPnl7d?.[chain]),
-      month: readNumber(metadata.perChainPnl30d?.[chain]),
+      week: readUsdFigure(metadata.perChainPnl7d?.[chain]),
+      month: readUsdFigure(metadata.perChainPnl30d?.[chain]),
     })),
   ];
   return scopes
@@ -145,7 +145,7 @@ function makeBars({ metadata }: Profile): Bar[] {
     ]);
 }
 
-function readNumber(value: unknown): number | null {
+function readUsdFigure(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
 }
 
