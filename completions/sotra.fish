@@ -363,7 +363,7 @@ complete -c sotra -n '__sotra_at " comment copy"' -l chain -x -a 'ethereum optim
 complete -c sotra -n '__sotra_at " comment copy"' -l actor-address -x -a '(__sotra_aliases)' -d 'wallet that may trade'
 complete -c sotra -n '__sotra_at " comment copy"' -l actor-addresses -x -a '(__fish_append , (__sotra_aliases))' -d 'all wallets of the user'
 complete -c sotra -n '__sotra_at " comment copy"' -l track-exit-until -x -d 'follow exits of the position until this time, or for this long, at most 7d; hyperliquid only'
-complete -c sotra -n '__sotra_at " comment copy"' -l again -d 'send an intent again that was sent within the hour; without it you are asked, or warned'
+complete -c sotra -n '__sotra_at " comment copy"' -l again -d 'send an intent again that was sent within a day; without it you are asked on a terminal, and refused elsewhere'
 complete -c sotra -n '__sotra_at " comment copy"' -l columns -x -a '(__fish_append , intentId)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " comment sign"' -l chain -x -a 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' -d 'chain of the swap'
 complete -c sotra -n '__sotra_at " comment sign"' -l tx -x -d 'transaction hash of the swap; on hyperliquid also an order id'

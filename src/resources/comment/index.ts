@@ -153,7 +153,9 @@ const copy = endpointCommand(endpoints.copy, views.copy, {
     trackExitUntil: option.text(
       'follow exits of the position until this time, or for this long, at most 7d; hyperliquid only',
     ),
-    again: option.flag('send an intent again that was sent within the hour; without it you are asked, or warned'),
+    again: option.flag(
+      'send an intent again that was sent within a day; without it you are asked on a terminal, and refused elsewhere',
+    ),
   },
   oneOf: [['actorAddress', 'actorAddresses']],
   prepare: async ({ again, ...typed }, context) => {

@@ -29,8 +29,9 @@ interface FeedOptions extends Record<string, unknown> {
 
 const watchHelp =
   'With --watch, cards are printed as they come, each once: a card counts as new again when its position trades again. The place is ' +
-  'saved, so the same command resumes where it stopped and prints what it missed. Network failures, 429 and 5xx are retried, ' +
-  'and once the service has answered, bodies that are not JSON too (a proxy in between); JSON of another shape ends it with exit 13.';
+  'saved, so the same command resumes where it stopped and prints what it missed; --newer-than <time> starts in the past. Network ' +
+  'failures, 429 and 5xx are retried, and once the service has answered, bodies that are not JSON too (a proxy in between); JSON of ' +
+  'another shape ends it with exit 13.';
 
 /** The command of a feed: the derived one, with `--cursor` and `--watch`. */
 function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): Command {
