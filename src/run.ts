@@ -222,7 +222,7 @@ function interrupted(thrown: unknown): SotraError {
 
 async function reportError(error: SotraError, jsonMode: boolean, argv: readonly string[], world: World): Promise<void> {
   const { err } = world.io;
-  const hide = await (await import('./keys/typed-secrets.ts')).hidingTyped(argv, error);
+  const hide = await (await import('./keys/typed-secrets.ts')).hideTyped(argv, error);
   if (jsonMode) {
     return err.write(`${visibleJson(hide(JSON.stringify(errorObject(error))))}\n`);
   }

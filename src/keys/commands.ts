@@ -5,7 +5,7 @@ import { chainSchema } from '../model/identifier.ts';
 
 /** Refuses a command line that holds a private key. */
 export const checkArgv = async (argv: readonly string[]) =>
-  (await import('./private-key.ts')).refuseSecretArguments(argv);
+  (await import('./typed-secrets.ts')).refuseSecretArguments(argv);
 
 /** Where the key comes from: one of them; never an argument. On a terminal the key is asked for where none is given. */
 const sources = {

@@ -30,19 +30,22 @@ const maxMemoryBytes = 1040 * 1024 * 1024;
 /** Limit of N * r * p: eight times what sealing costs. */
 const maxWork = 8 * sealCost.n * sealCost.r;
 const maxRounds = 10_000_000;
-const maxSaltBytes = 1024;
 
-// The length comes first: a pattern with a group that repeats overflows on a very long text.
-const hex = z
-  .string()
-  .max(2 * maxSaltBytes + 2, { abort: true })
-  .regex(/^(0x)?([0-9a-fA-F]{2})*$/);
+/** Hex of so many bytes. The length comes first: a pattern with a group that repeats overflows on a very long text. */
+const hex = (min: number, max = min) =>
+  z
+    .string()
+    .max(2 * max + 2, { abort: true })
+    .regex(/^(0x)?([0-9a-fA-F]{2})*$/)
+    .refine((text) => decodeHex(text).length >= min && decodeHex(text).length <= max);
 const count = z.int().min(1);
+const dklen = z.int().min(32).max(128);
+const salt = hex(0, 1024);
 const sealed = {
   cipher: z.literal('aes-128-ctr'),
-  ciphertext: hex,
-  cipherparams: z.looseObject({ iv: hex }),
-  mac: hex,
+  ciphertext: hex(1, 32),
+  cipherparams: z.looseObject({ iv: hex(16) }),
+  mac: hex(32),
 };
 const keystoreSchema = z.looseObject({
   version: z.literal(3),
@@ -53,15 +56,17 @@ const keystoreSchema = z.looseObject({
     z.looseObject({
       ...sealed,
       kdf: z.literal('scrypt'),
-      kdfparams: z.looseObject({ n: count, r: count, p: count, dklen: count, salt: hex }),
+      kdfparams: z.looseObject({ n: count, r: count, p: count, dklen, salt }),
     }),
     z.looseObject({
       ...sealed,
       kdf: z.literal('pbkdf2'),
-      kdfparams: z.looseObject({ c: count, prf: z.literal('hmac-sha256'), dklen: count, salt: hex }),
+      kdfparams: z.looseObject({ c: count.max(maxRounds), prf: z.literal('hmac-sha256'), dklen, salt }),
     }),
   ]),
 });
+
+const addressForms = { evm: /^(0x)?[0-9a-fA-F]{40}$/, solana: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/ };
 
 export type Keystore = z.output<typeof keystoreSchema>;
 
@@ -69,23 +74,11 @@ export type Keystore = z.output<typeof keystoreSchema>;
 export function readKeystore(json: Record<string, unknown>, source: string): Keystore {
   const { Crypto, crypto = Crypto, ...rest } = json;
   const checked = keystoreSchema.safeParse({ ...rest, crypto });
-  if (checked.success) return checkSizes(checked.data, source);
-  const where = checked.error.issues[0]?.path.join('.') ?? '';
-  throw keyError(`${source} is not a Web3 Secret Storage V3 keystore: see ${where || 'its form'}`);
-}
-
-function checkSizes(keystore: Keystore, source: string): Keystore {
-  const { address, crypto, sotra } = keystore;
-  const key = bytesOf(crypto.ciphertext).length;
-  if (key === 0 || key > 32) throw keyError(`${source} holds ${key} bytes, a private key has 32`);
-  const iv = bytesOf(crypto.cipherparams.iv).length;
-  if (iv !== 16) throw keyError(`${source} is damaged: its iv has ${iv} bytes, not 16`);
-  const mac = bytesOf(crypto.mac).length;
-  if (mac !== 32) throw keyError(`${source} is damaged: its mac has ${mac} bytes, not 32`);
-  const form = sotra.family === 'evm' ? /^(0x)?[0-9a-fA-F]{40}$/ : /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
-  if (address !== undefined && !form.test(address))
-    throw keyError(`${source} is damaged: its address is ${address === '' ? 'empty' : 'not an address'}`);
-  return keystore;
+  const address = checked.data?.address;
+  if (checked.success && (address === undefined || addressForms[checked.data.sotra.family].test(address)))
+    return checked.data;
+  const where = checked.success ? 'address' : checked.error.issues[0]?.path.join('.');
+  throw keyError(`${source} is not a Web3 Secret Storage V3 keystore, or damaged: see ${where || 'its form'}`);
 }
 
 /**
@@ -100,9 +93,9 @@ export async function openKeystore(
   const { address, crypto, sotra } = keystore;
   const derived = await deriveKey(crypto, password, source);
   try {
-    const ciphertext = bytesOf(crypto.ciphertext);
-    if (!timingSafeEqual(macOf(derived, ciphertext), bytesOf(crypto.mac))) return undefined;
-    const cipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), bytesOf(crypto.cipherparams.iv));
+    const ciphertext = decodeHex(crypto.ciphertext);
+    if (!timingSafeEqual(computeMac(derived, ciphertext), decodeHex(crypto.mac))) return undefined;
+    const cipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), decodeHex(crypto.cipherparams.iv));
     const opened = Buffer.concat([cipher.update(ciphertext), cipher.final()]);
     // Some wallets leave out leading zeros of a key.
     const bytes = new Uint8Array(32);
@@ -115,25 +108,18 @@ export async function openKeystore(
   }
 }
 
-function macOf(derived: Uint8Array, ciphertext: Uint8Array): Uint8Array {
+function computeMac(derived: Uint8Array, ciphertext: Uint8Array): Uint8Array {
   return keccak256(Buffer.concat([derived.subarray(16, 32), ciphertext]));
 }
 
-function bytesOf(text: string): Buffer {
+function decodeHex(text: string): Buffer {
   return Buffer.from(text.replace(/^0x/, ''), 'hex');
 }
 
 async function deriveKey(crypto: Keystore['crypto'], password: Uint8Array, source: string): Promise<Buffer> {
-  const { dklen } = crypto.kdfparams;
-  const salt = bytesOf(crypto.kdfparams.salt);
-  if (dklen < 32 || dklen > 128) throw keyError(`${source}: dklen ${dklen} is not from 32 to 128`);
-  if (crypto.kdf === 'pbkdf2') {
-    const { c } = crypto.kdfparams;
-    if (c > maxRounds) throw keyError(`${source} asks for ${c} rounds of pbkdf2: too many`);
-    return pbkdf2(password, salt, c, dklen, 'sha256');
-  }
-  const { n, r, p } = crypto.kdfparams;
-  if ((n & (n - 1)) !== 0 || n < 2) throw keyError(`${source}: scrypt N ${n} is not a power of two`);
+  const salt = decodeHex(crypto.kdfparams.salt);
+  if (crypto.kdf === 'pbkdf2') return pbkdf2(password, salt, crypto.kdfparams.c, crypto.kdfparams.dklen, 'sha256');
+  const { n, r, p, dklen } = crypto.kdfparams;
   if (128 * r * (n + p) > maxMemoryBytes || n * r * p > maxWork)
     throw keyError(`${source} asks for too much memory or work (scrypt N ${n}, r ${r}, p ${p})`);
   return scrypt(password, salt, { n, r, p }, dklen).catch((cause: unknown) => {
@@ -154,7 +140,7 @@ export async function sealKey(
   const derived = await scrypt(password, salt, cost, dklen);
   const cipher = createCipheriv('aes-128-ctr', derived.subarray(0, 16), iv);
   const ciphertext = Buffer.concat([cipher.update(bytes), cipher.final()]);
-  const mac = Buffer.from(macOf(derived, ciphertext)).toString('hex');
+  const mac = Buffer.from(computeMac(derived, ciphertext)).toString('hex');
   derived.fill(0);
   return {
     version: 3,
@@ -185,7 +171,7 @@ export async function keyFolder({ store }: Pick<Context, 'store'>): Promise<stri
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-export function keyFileOf(folder: string, name: string): string {
+export function nameKeyFile(folder: string, name: string): string {
   if (namePattern.test(name) && !name.endsWith('.json')) return join(folder, `${name}.json`);
   throw usageError(`${name}: a key's name is 1 to 64 letters, digits, dots, dashes or underscores`);
 }
@@ -211,7 +197,7 @@ function keyNames(folder: string): string[] {
 
 /** One stored key with its sealed form. Errors: `usage` where there is none, naming those there are; `local-file`, `signing-key`. */
 export function readStoredKey(folder: string, name: string): { stored: StoredKey; json: Record<string, unknown> } {
-  const file = keyFileOf(folder, name);
+  const file = nameKeyFile(folder, name);
   if (!existsSync(file)) {
     const known = keyNames(folder);
     const hint = command`No keys are stored. Make one: sotra key generate ${name}, or sotra key import ${name} --key-file <file>.`;
@@ -249,7 +235,7 @@ export function storeKey(
   sealed: object,
   { replace, nowMs }: { replace: boolean; nowMs: number },
 ): { file: string; backup: string | undefined } {
-  const file = keyFileOf(folder, name);
+  const file = nameKeyFile(folder, name);
   makeFolder(folder);
   const { mode } = statSync(folder);
   // Takes permissions away from others; gives the owner none.

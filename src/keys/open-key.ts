@@ -7,8 +7,9 @@ import type { ChainFamily } from '../model/chain.ts';
 import { mayAsk } from '../output/confirm.ts';
 import { readEnv } from '../setup/settings.ts';
 import { type Keystore, keyFolder, openKeystore, readKeystore, readStoredKey } from './keystore.ts';
-import { type KeyContent, keyError, type PrivateKey, readKeyContent, safeWays } from './private-key.ts';
-import { makeSigner, type Signer } from './signer.ts';
+import { type KeyContent, keyError, type PrivateKey, readKeyContent } from './private-key.ts';
+import { makeCommandSigner, makeSigner, type Signer } from './signer.ts';
+import { safeWays } from './typed-secrets.ts';
 
 export interface KeyInput {
   keyFile?: string | undefined;
@@ -42,15 +43,14 @@ export async function withSigner<T>(
   act: (signer: Signer) => Promise<T>,
 ): Promise<T> {
   const { signerCommand } = input;
-  if (signerCommand !== undefined && expected !== undefined) {
-    const { commandSigner } = await import('./signer-command.ts');
-    return act(commandSigner(signerCommand, plainAddress(expected), context));
-  }
+  const { world, options } = context;
+  if (signerCommand !== undefined && expected !== undefined)
+    return act(makeCommandSigner(signerCommand, plainAddress(expected), { world, limitMs: options.typedTimeoutMs }));
   const key = await openKey(input, family, context);
   const signer = await makeSigner(family, key.bytes).finally(() => key.bytes.fill(0));
   try {
     // Opening a keystore takes a second, in which somebody may have pressed Ctrl-C.
-    if (context.world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was signed');
+    if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was signed');
     checkStatedAddress(key, signer.address);
     if (expected !== undefined && normalizeAddress(plainAddress(expected)) !== normalizeAddress(signer.address))
       throw keyError(
@@ -122,7 +122,8 @@ async function readSource(input: KeyInput, family: ChainFamily | undefined, cont
     return { content: { kind: 'keystore', json }, source: `key ${input.key}` };
   }
   if (input.keyFile !== undefined) return readContent(await readWhole(input.keyFile, world.io), input.keyFile);
-  if (input.keyEnv !== undefined) return readContent(fromEnv(input.keyEnv, context), `the variable ${input.keyEnv}`);
+  if (input.keyEnv !== undefined)
+    return readContent(readVariable(input.keyEnv, context), `the variable ${input.keyEnv}`);
   if (input.keyStdin === true) return readContent(await readWhole('-', world.io), 'stdin');
   if (!mayAsk(context)) throw usageError('no key is given', safeWays);
   return readContent(Buffer.from(input.typed ?? (await askKey(family, context))), 'the answer');
@@ -142,7 +143,7 @@ function readContent(bytes: Buffer, source: string): Source {
   }
 }
 
-function fromEnv(name: string, { world }: Context): Buffer {
+function readVariable(name: string, { world }: Context): Buffer {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     throw usageError('--key-env: must be the name of an environment variable', 'For example: --key-env TRADER_KEY');
   const value = readEnv(world.env, name);

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import { SotraError, usageError } from '../errors.ts';
-import { decodeBase58, isHashOrKey } from '../model/address.ts';
+import { SotraError } from '../errors.ts';
+import { decodeBase58 } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
 import { parseJson } from '../model/json.ts';
 
@@ -23,8 +23,8 @@ export function readKeyContent(content: Uint8Array, source: string): KeyContent 
   if (hex !== undefined) return { kind: 'plain', key: { family: 'evm', bytes: checkEvmKey(hex, source) } };
   const list = trimmed[0] === 0x5b ? readByteList(trimmed) : undefined;
   if (list !== undefined) return { kind: 'plain', key: solanaKey(list, source) };
-  if (trimmed[0] === 0x7b) return { kind: 'keystore', json: readJson(trimmed, source) };
-  const pair = base58Bytes(Buffer.from(trimmed).toString('latin1'));
+  if (trimmed[0] === 0x7b) return { kind: 'keystore', json: parseKeystore(trimmed, source) };
+  const pair = decodeKeypair(Buffer.from(trimmed).toString('latin1'));
   if (pair?.length === 64) return { kind: 'plain', key: solanaKey(pair, source) };
   throw keyError(`${source} holds no private key in a known form${phraseHint(trimmed)}`);
 }
@@ -52,30 +52,17 @@ function trim(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(start, end);
 }
 
-function nibble(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const lower = byte | 0x20;
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
-}
-
-/** 32 bytes from 64 hex digits, without making text of them; `undefined` for anything else. */
+/** 32 bytes from 64 hex digits; `undefined` for anything else. */
 function readHex(text: Uint8Array): Uint8Array | undefined {
-  const digits = text[0] === 0x30 && ((text[1] ?? 0) | 0x20) === 0x78 ? text.subarray(2) : text;
-  if (digits.length !== 64) return undefined;
-  const bytes = new Uint8Array(32);
-  for (let index = 0; index < 32; index += 1) {
-    const [high, low] = [nibble(digits[2 * index] ?? 0), nibble(digits[2 * index + 1] ?? 0)];
-    if (high < 0 || low < 0) return undefined;
-    bytes[index] = high * 16 + low;
-  }
-  return bytes;
+  const digits = /^(?:0x)?([0-9a-f]{64})$/i.exec(Buffer.from(text).toString('latin1'))?.[1];
+  return digits === undefined ? undefined : Uint8Array.from(Buffer.from(digits, 'hex'));
 }
 
 /** What 64 bytes take at most in base58. */
 const maxPairLetters = 88;
 
 /** The bytes of base58 that may be a keypair: longer texts take long. */
-function base58Bytes(text: string): Uint8Array | undefined {
+export function decodeKeypair(text: string): Uint8Array | undefined {
   return text.length <= maxPairLetters ? decodeBase58(text) : undefined;
 }
 
@@ -96,7 +83,7 @@ function readByteList(text: Uint8Array): Uint8Array | undefined {
   return bytes;
 }
 
-function readJson(text: Uint8Array, source: string): Record<string, unknown> {
+function parseKeystore(text: Uint8Array, source: string): Record<string, unknown> {
   try {
     return parseJson(Buffer.from(text).toString('utf8')) as Record<string, unknown>;
   } catch {
@@ -125,7 +112,7 @@ function solanaKey(pair: Uint8Array, source: string): PrivateKey {
 /** DER header of a 32-byte ed25519 seed. Source: RFC 8410. */
 const derPrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-export function publicKeyOf(seed: Uint8Array): Uint8Array {
+export function derivePublicKey(seed: Uint8Array): Uint8Array {
   const der = Buffer.concat([derPrefix, seed]);
   const key = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }));
   der.fill(0);
@@ -134,54 +121,5 @@ export function publicKeyOf(seed: Uint8Array): Uint8Array {
 
 /** True where the second half of 64 bytes is the public key of the first: a Solana keypair, not a signature. */
 export function isKeypair(bytes: Uint8Array): boolean {
-  return Buffer.from(publicKeyOf(bytes.subarray(0, 32))).equals(bytes.subarray(32, 64));
-}
-
-export const safeWays =
-  'Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal.';
-
-/** Refuses a command line with what looks like a private key, without showing it. `--tx` may be 64 hex digits. Errors: `usage`. */
-export async function refuseSecretArguments(argv: readonly string[]): Promise<void> {
-  for (const [index, token] of argv.entries()) {
-    const joined = /^(--[\w-]+)=(.*)/s.exec(token);
-    const before = argv[index - 1] ?? '';
-    const flag = joined?.[1] ?? (before.startsWith('--') && !before.includes('=') ? before : undefined);
-    const value = joined?.[2] ?? token;
-    if (flag === '--tx' && isHashOrKey(value)) continue;
-    const what = await secretInAny(flag === '--signer-command' ? [value, ...value.split(/[\s'"]/)] : [value]);
-    // 64 zero bytes in base58 are 64 ones: an invalid signature in the form of a key.
-    if (what === undefined || (flag === '--signature' && value === '1'.repeat(64))) continue;
-    const where = flag ?? 'an argument';
-    throw usageError(
-      `${where} holds what looks like ${what} (not shown here): other processes see arguments, and the shell keeps them`,
-      `${safeWays} Treat the one you typed as compromised.`,
-    );
-  }
-}
-
-async function secretInAny(texts: readonly string[]): Promise<string | undefined> {
-  for (const text of texts) {
-    const what = await secretIn(text);
-    if (what !== undefined) return what;
-  }
-  return undefined;
-}
-
-/** What kind of secret a text looks like: `a private key`; `undefined` where it looks like none. */
-export async function secretIn(value: string): Promise<string | undefined> {
-  const text = value.trim();
-  if (isHashOrKey(text)) return 'a private key';
-  if (/^\[\s*(\d{1,3}\s*,\s*){31,63}\d{1,3}\s*\]$/.test(text)) return 'a Solana keypair';
-  const bytes = keypairBytes(text);
-  if (bytes?.length === 64 && isKeypair(bytes)) return 'a Solana keypair';
-  const words = text.split(/\s+/);
-  if (![12, 15, 18, 21, 24].includes(words.length) || !words.every((word) => /^[a-z]{3,8}$/.test(word)))
-    return undefined;
-  const { areRecoveryWords } = await import('./signer.ts');
-  return (await areRecoveryWords(words)) ? 'a recovery phrase' : undefined;
-}
-
-function keypairBytes(text: string): Uint8Array | undefined {
-  const bytes = Buffer.from(text.replace(/^0x/i, ''), 'hex');
-  return bytes.length === 64 ? bytes : base58Bytes(text);
+  return Buffer.from(derivePublicKey(bytes.subarray(0, 32))).equals(bytes.subarray(32, 64));
 }

@@ -11,9 +11,9 @@ import { confirm, confirmReplace, showPlan } from '../output/confirm.ts';
 import { safeJson } from '../output/json.ts';
 import type { View } from '../output/view.ts';
 import {
-  keyFileOf,
   keyFolder,
   listKeys,
+  nameKeyFile,
   openKeystore,
   readKeystore,
   readStoredKey,
@@ -23,7 +23,7 @@ import {
   writeSecretFile,
 } from './keystore.ts';
 import { checkKeySource, checkStatedAddress, type KeyInput, newPassword, openKey } from './open-key.ts';
-import { checkEvmKey, type PrivateKey, publicKeyOf } from './private-key.ts';
+import { checkEvmKey, derivePublicKey, type PrivateKey } from './private-key.ts';
 import { makeSigner } from './signer.ts';
 
 interface StoreInput {
@@ -37,7 +37,7 @@ type ImportInput = StoreInput & KeyInput & { newPasswordFile?: string | undefine
 /** Errors: `usage` for a name that is taken, before the key is read; `signing-key`, `local-file`. */
 export async function importKey(input: ImportInput, context: Context): Promise<Result> {
   const { name, replace } = input;
-  const file = keyFileOf(await keyFolder(context), name);
+  const file = nameKeyFile(await keyFolder(context), name);
   if (existsSync(file) && !replace)
     throw usageError(`key ${name} exists already`, 'Replace it with --replace, or choose another name.');
   checkKeySource(input, context);
@@ -53,7 +53,7 @@ type GenerateInput = Omit<StoreInput, 'replace'> & { chain?: string | undefined 
 /** Errors: `usage` for a name that is taken, `local-file`. */
 export async function generateKey(input: GenerateInput, context: Context): Promise<Result> {
   const { name, chain = 'ethereum', passwordFile } = input;
-  const file = keyFileOf(await keyFolder(context), name);
+  const file = nameKeyFile(await keyFolder(context), name);
   if (existsSync(file)) throw usageError(`key ${name} exists already`, 'Choose another name.');
   const family = findFamily(chain);
   if (context.options.dryRun) return showPlan([{ action: 'store', what: `a new ${family} key ${name}`, detail: file }]);
@@ -107,7 +107,7 @@ export async function showKeys(context: Context): Promise<Result> {
 
 export async function removeKey(name: string, context: Context): Promise<Result> {
   const { stored } = readStoredKey(await keyFolder(context), name);
-  const what = describe(stored);
+  const what = describeStored(stored);
   if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: stored.file }]);
   await confirm(`remove ${what} for good`, context);
   rmSync(stored.file);
@@ -116,7 +116,7 @@ export async function removeKey(name: string, context: Context): Promise<Result>
 }
 
 /** A keystore need not name its address. */
-function describe({ name, address }: StoredKey): string {
+function describeStored({ name, address }: StoredKey): string {
   return address === '' ? `key ${name}` : `key ${name} (${address})`;
 }
 
@@ -144,7 +144,7 @@ export async function exportKey(input: ExportInput, context: Context): Promise<R
   if (unencrypted) {
     const key = await openKey({ key: name, passwordFile }, stored.family, context);
     try {
-      writeSecretFile(out, plainText(key), { exclusive: false });
+      writeSecretFile(out, formatPlainKey(key), { exclusive: false });
     } finally {
       key.bytes.fill(0);
     }
@@ -153,13 +153,13 @@ export async function exportKey(input: ExportInput, context: Context): Promise<R
     if (stored.family === 'solana')
       context.note('A sealed Solana key opens in sotra only; for other wallets export it with --unencrypted.');
   }
-  context.note(`Exported ${describe(stored)} to ${out}${form}.`);
+  context.note(`Exported ${describeStored(stored)} to ${out}${form}.`);
   return { kind: 'none' };
 }
 
-function plainText({ family, bytes }: PrivateKey): string {
+function formatPlainKey({ family, bytes }: PrivateKey): string {
   if (family === 'evm') return `0x${Buffer.from(bytes).toString('hex')}\n`;
-  return `${JSON.stringify([...bytes, ...publicKeyOf(bytes)])}\n`;
+  return `${JSON.stringify([...bytes, ...derivePublicKey(bytes)])}\n`;
 }
 
 interface ShownKey extends StoredKey {

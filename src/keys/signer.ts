@@ -1,6 +1,10 @@
-import { SotraError } from '../errors.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { messageOf, SotraError } from '../errors.ts';
 import { encodeBase58 } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
+import type { World } from '../world.ts';
+import { keyError } from './private-key.ts';
 
 /** A key that can sign; `wipe` removes it from memory as far as its library allows. */
 export interface Signer {
@@ -12,7 +16,7 @@ export interface Signer {
 /** A signer for 32 bytes of key, with the library of its family, loaded now. Errors: `signing-key`, without the library's message. */
 export async function makeSigner(family: ChainFamily, bytes: Uint8Array): Promise<Signer> {
   try {
-    return family === 'solana' ? await solanaSigner(bytes) : await evmSigner(bytes);
+    return family === 'solana' ? await makeSolanaSigner(bytes) : await makeEvmSigner(bytes);
   } catch {
     // What a library says of a key might show it, so nothing of it is kept.
     throw new SotraError('signing-key', 'the signing library refuses this key');
@@ -20,13 +24,13 @@ export async function makeSigner(family: ChainFamily, bytes: Uint8Array): Promis
 }
 
 /** EIP-191 (`personal_sign`). viem takes keys as text, which JavaScript cannot wipe. */
-async function evmSigner(key: Uint8Array): Promise<Signer> {
+async function makeEvmSigner(key: Uint8Array): Promise<Signer> {
   const { privateKeyToAccount } = await import('viem/accounts');
   const account = privateKeyToAccount(`0x${Buffer.from(key.buffer, key.byteOffset, key.length).toString('hex')}`);
   return { address: account.address, sign: (message) => account.signMessage({ message }), wipe: () => undefined };
 }
 
-async function solanaSigner(seed: Uint8Array): Promise<Signer> {
+async function makeSolanaSigner(seed: Uint8Array): Promise<Signer> {
   const { solanaKey } = await import('./solana-key.ts');
   const { address, sign, wipe } = solanaKey(seed);
   return {
@@ -40,4 +44,69 @@ async function solanaSigner(seed: Uint8Array): Promise<Signer> {
 export async function areRecoveryWords(words: readonly string[]): Promise<boolean> {
   const { english } = await import('viem/accounts');
   return words.every((word) => english.includes(word));
+}
+
+/** What a person at a hardware wallet may take, unless `--timeout` says otherwise. */
+const signMs = 600_000;
+const maxSignatureChars = 4096;
+const commandHint = 'It gets the exact text on stdin, and prints the signature on stdout: see sotra help signing.';
+
+/**
+ * A signer for which a command of the user's signs, run by the shell once a text: the text on stdin, the signature on stdout, questions on
+ * stderr. The command is not given the API key. Errors of `sign`: `signing-key`, `wait-timeout`, `interrupted`.
+ */
+export function makeCommandSigner(command: string, address: string, waits: CommandWaits): Signer {
+  return { address, sign: (message) => signWithCommand(command, message, waits), wipe: () => undefined };
+}
+
+interface CommandWaits {
+  world: Pick<World, 'env' | 'signal'>;
+  limitMs?: number | undefined;
+}
+
+async function signWithCommand(
+  command: string,
+  message: string,
+  { world, limitMs = signMs }: CommandWaits,
+): Promise<string> {
+  const { SOTRA_API_KEY: _, ...env } = world.env;
+  const late = AbortSignal.timeout(limitMs);
+  const signal = AbortSignal.any([late, world.signal]);
+  const child = spawn(command, { shell: true, env, stdio: ['pipe', 'pipe', 'inherit'], signal });
+  // A command that reads nothing closes the pipe.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(message);
+  try {
+    const [printed, [code]] = await Promise.all([readSignature(child.stdout), once(child, 'close')]);
+    if (code !== 0)
+      throw keyError(`--signer-command ended with ${code ?? 'a signal'}: nothing was signed`, commandHint);
+    if (printed === '') throw keyError('--signer-command printed no signature', commandHint);
+    return printed;
+  } catch (cause) {
+    if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was signed');
+    if (late.aborted)
+      throw new SotraError(
+        'wait-timeout',
+        `--signer-command did not sign within ${limitMs / 1000} s: nothing was signed`,
+        {
+          hint: 'Wait longer: --timeout 30m.',
+        },
+      );
+    if (cause instanceof SotraError) throw cause;
+    throw keyError(`--signer-command cannot be started: ${messageOf(cause)}`, commandHint);
+  } finally {
+    child.kill();
+    // What the shell started ends with its pipe.
+    child.stdout.destroy();
+  }
+}
+
+async function readSignature(stdout: AsyncIterable<Uint8Array>): Promise<string> {
+  let printed = '';
+  for await (const chunk of stdout) {
+    printed += chunk;
+    if (printed.length > maxSignatureChars)
+      throw keyError('--signer-command printed more than a signature', commandHint);
+  }
+  return printed.trim();
 }

@@ -2,7 +2,7 @@ import type { GlobalOptions } from '../cli/globals.ts';
 import { messageOf, type SotraError, toSotraError } from '../errors.ts';
 import type { CallEvent, Caller } from '../http/client.ts';
 import { secretHider } from '../http/secrets.ts';
-import { hidingTyped } from '../keys/typed-secrets.ts';
+import { hideTyped } from '../keys/typed-secrets.ts';
 import { shellLine } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { readEnv, type Service } from '../setup/settings.ts';
@@ -208,6 +208,6 @@ async function describeCommand(argv: readonly string[]): Promise<string> {
     return shown.length > maxWordLength ? `${shown.slice(0, maxWordLength)}...(${word.length} characters)` : shown;
   });
   // What may be a hash was sent as one.
-  const hide = await hidingTyped(words, { outcome: 'unknown', status: undefined });
+  const hide = await hideTyped(words, { outcome: 'unknown', status: undefined });
   return hide(shellLine(['sotra', ...words]));
 }

@@ -261,8 +261,8 @@ async function* readNothing(): AsyncGenerator<Uint8Array> {}
 async function formatError(error: SotraError, input: Readonly<Record<string, unknown>>): Promise<string> {
   const { code, message, hint, retryAfterSec } = error;
   const [star, warning] = mayQuote(error) ? ['*', [untrustedWarning]] : ['', []];
-  const { hidingTyped } = await import('../keys/typed-secrets.ts');
-  const hide = await hidingTyped(textsIn(input), error);
+  const { hideTyped } = await import('../keys/typed-secrets.ts');
+  const hide = await hideTyped(textsIn(input), error);
   const lines = [
     ...warning,
     `error${star}: ${message}`,

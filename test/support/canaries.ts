@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { publicKeyOf } from '../../src/keys/private-key.ts';
+import { derivePublicKey } from '../../src/keys/private-key.ts';
 import { encodeBase58 } from '../../src/model/address.ts';
 
 // Made for these tests alone: wherever one of them turns up, something leaks.
 export const evmKey = 'c0ffee254729296a45a3885639ac7e10f9d54979a1b2c3d4e5f60718293a4b5c';
 const seed = Buffer.from('5eed5eed5eed5eed1122334455667788990011223344556677889900aabbccdd', 'hex');
-export const pair = Buffer.concat([seed, publicKeyOf(seed)]);
+export const pair = Buffer.concat([seed, derivePublicKey(seed)]);
 export const password = 'canary password 4711';
 /** Characters that JSON and addresses escape. */
 export const apiKey = 'canary-key/0815+"x\\y=z-end';

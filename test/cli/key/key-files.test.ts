@@ -1,8 +1,8 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
-import { listKeys, readStoredKey, storeKey, writeSecretFile } from '../../../src/keys/keystore.ts';
+import { storeKey } from '../../../src/keys/keystore.ts';
 import { checkKeySource } from '../../../src/keys/open-key.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
 import { evmTrader, solanaTrader } from '../../support/traders.ts';
@@ -38,134 +38,7 @@ const lineEndStore = keystore(
   {},
 );
 
-const modeOf = (path: string) => statSync(path).mode & 0o777;
-const nobody = () => {
-  throw new Error('nothing is to be told');
-};
-const nowMs = Date.UTC(2026, 10, 21, 10, 20, 30, 456);
-const once = { replace: false, nowMs };
-
-test('a key is stored for its owner alone, listed by name with its address, and removed', () => {
-  const folder = join(temporaryFolder(), 'a', 'keys');
-  expect(listKeys(folder, nobody)).toEqual([]);
-  const file = join(folder, 'b.json');
-  expect(storeKey(folder, 'b', evmStore, once)).toStrictEqual({ file, backup: undefined });
-  storeKey(folder, 'a', solanaStore, { replace: true, nowMs });
-  expect([modeOf(folder), modeOf(file)]).toEqual([0o700, 0o600]);
-  expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(evmStore, null, 2)}\n`);
-  writeFileSync(join(folder, 'notes.txt'), 'x');
-  expect(listKeys(folder, nobody)).toEqual([
-    { name: 'a', family: 'solana', address: solanaTrader.address, file: join(folder, 'a.json') },
-    { name: 'b', family: 'evm', address: evmTrader.address, file },
-  ]);
-  rmSync(file);
-  expect(readdirSync(folder)).toEqual(['a.json', 'notes.txt']);
-});
-
-test('an address that begins with 0x is told once, and one that is not there as nothing', () => {
-  const folder = temporaryFolder();
-  storeKey(folder, 'k', { ...evmStore, address: evmTrader.address.toLowerCase() }, once);
-  expect(readStoredKey(folder, 'k')).toStrictEqual({
-    stored: { name: 'k', family: 'evm', address: evmTrader.address, file: join(folder, 'k.json') },
-    json: { ...evmStore, address: evmTrader.address.toLowerCase() },
-  });
-  storeKey(folder, 'sol', { ...solanaStore, address: undefined }, once);
-  expect(readStoredKey(folder, 'sol').stored.address).toBe('');
-});
-
-test('a folder that others may look into is closed to them, and what its owner denies himself stays so', () => {
-  const folder = temporaryFolder();
-  chmodSync(folder, 0o755);
-  storeKey(folder, 'a', evmStore, once);
-  expect(modeOf(folder)).toBe(0o700);
-  chmodSync(folder, 0o501);
-  if (process.getuid?.() === 0) storeKey(folder, 'b', evmStore, once);
-  else chmodSync(folder, 0o500);
-  expect(modeOf(folder)).toBe(0o500);
-  chmodSync(folder, 0o700);
-});
-
-test('a name that is taken is refused; replaced, the old key stays beside it under the time', () => {
-  const folder = temporaryFolder();
-  storeKey(folder, 'k', evmStore, once);
-  expect(() => storeKey(folder, 'k', solanaStore, once)).toThrow(
-    expect.objectContaining({
-      code: 'usage',
-      message: 'key k exists already',
-      hint: 'Replace it with --replace (the old one is kept as a backup), or choose another name.',
-    }),
-  );
-  const file = join(folder, 'k.json');
-  const backup = `${file}.2026-11-21T10-20-30.456Z.bak`;
-  expect(storeKey(folder, 'k', solanaStore, { replace: true, nowMs })).toStrictEqual({ file, backup });
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(solanaStore);
-  expect([JSON.parse(readFileSync(backup, 'utf8')), modeOf(backup)]).toEqual([evmStore, 0o600]);
-  expect(listKeys(folder, nobody).map(({ name }) => name)).toEqual(['k']);
-  expect(() => storeKey(folder, 'k', evmStore, { replace: true, nowMs })).toThrow(
-    expect.objectContaining({ code: 'local-file', message: `cannot write ${backup}: it exists already` }),
-  );
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(solanaStore);
-});
-
-test('a secret file is written once, or over another, and told with a way out where it cannot be', () => {
-  const folder = temporaryFolder();
-  const file = join(folder, 's');
-  writeSecretFile(file, 'a', { exclusive: true });
-  const taken = expect.objectContaining({
-    code: 'local-file',
-    message: `cannot write ${file}: it exists already`,
-    hint: 'Free some disk space, or correct the permissions of its folder.',
-  });
-  expect(() => writeSecretFile(file, 'b', { exclusive: true })).toThrow(taken);
-  expect(readFileSync(file, 'utf8')).toBe('a');
-  writeSecretFile(file, 'b', { exclusive: false });
-  expect([readFileSync(file, 'utf8'), modeOf(file)]).toEqual(['b', 0o600]);
-});
-
-test('a key that is not kept is refused with those that are', () => {
-  const folder = join(temporaryFolder(), 'keys');
-  const refused = (hint: string) => expect.objectContaining({ code: 'usage', message: 'key k does not exist', hint });
-  const none = refused('No keys are stored. Make one: sotra key generate k, or sotra key import k --key-file <file>.');
-  expect(() => readStoredKey(folder, 'k')).toThrow(none);
-  mkdirSync(folder);
-  writeFileSync(join(folder, 'notes.txt'), 'x');
-  expect(() => readStoredKey(folder, 'k')).toThrow(none);
-  storeKey(folder, 'a', evmStore, once);
-  storeKey(folder, 'b', evmStore, once);
-  expect(() => readStoredKey(folder, 'k')).toThrow(refused('Known keys: a, b.'));
-});
-
-const damaged: readonly [text: string, code: string, why: RegExp][] = [
-  ['secret words', 'local-file', /^cannot read the key in .*k\.json: it is not JSON$/],
-  ['1', 'local-file', /^cannot read the key in .*k\.json: it is not an object$/],
-  ['"a"', 'local-file', /^cannot read the key in .*k\.json: it is not an object$/],
-  ['null', 'local-file', /^cannot read the key in .*k\.json: it is not an object$/],
-  ['{}', 'signing-key', /k\.json is not a Web3 Secret Storage V3 keystore: see version$/],
-];
-
-test.each(damaged)('a kept key that is %j is told, and the others are listed', (text, code, why) => {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'k.json'), text);
-  storeKey(folder, 'z', evmStore, once);
-  expect(() => readStoredKey(folder, 'k')).toThrow(
-    expect.objectContaining({ code, message: expect.stringMatching(why), hint: expect.stringMatching(/\S/) }),
-  );
-  const told: string[] = [];
-  expect(listKeys(folder, (problem) => told.push(problem)).map(({ name }) => name)).toEqual(['z']);
-  expect(told).toEqual([expect.stringMatching(why)]);
-});
-
-test('a kept key that cannot be read at all says why', () => {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, 'k.json'));
-  expect(() => readStoredKey(folder, 'k')).toThrow(
-    expect.objectContaining({
-      code: 'local-file',
-      message: expect.stringMatching(/^cannot read the key in .*k\.json: .*k\.json is a folder/),
-      hint: 'Restore a backup of it (replaced keys end in .bak), or import the key again with --replace.',
-    }),
-  );
-});
+const once = { replace: false, nowMs: Date.UTC(2026, 10, 21) };
 
 const fields = `--token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --tx 0x${'11'.repeat(32)} --text gm --service-name S`;
 

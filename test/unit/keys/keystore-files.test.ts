@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { keyFileOf, listKeys, readStoredKey, storeKey, writeSecretFile } from '../../../src/keys/keystore.ts';
+import { listKeys, nameKeyFile, readStoredKey, storeKey, writeSecretFile } from '../../../src/keys/keystore.ts';
 import { temporaryFolder } from '../../support/harness.ts';
 import { evmTrader, solanaTrader } from '../../support/traders.ts';
 
@@ -20,9 +20,9 @@ const permissions = (path: string) => statSync(path).mode & 0o777;
 
 test('a key is named by letters, digits, dots, dashes and underscores', () => {
   const good = ['a', 'A.b-c_9', 'Z9', '0', '0._-', 'x'.repeat(64), 'json.a', 'a.jsonx', 'a.json.b'];
-  expect(good.map((name) => keyFileOf('/keys', name))).toEqual(good.map((name) => `/keys/${name}.json`));
+  expect(good.map((name) => nameKeyFile('/keys', name))).toEqual(good.map((name) => `/keys/${name}.json`));
   for (const name of ['', '.a', '-a', '_a', 'a/b', '../a', 'a b', 'a\n', 'ä', 'ü', 'x'.repeat(65), 'a.json', '.json'])
-    expect(() => keyFileOf('/keys', name)).toThrow(
+    expect(() => nameKeyFile('/keys', name)).toThrow(
       expect.objectContaining({
         code: 'usage',
         message: `${name}: a key's name is 1 to 64 letters, digits, dots, dashes or underscores`,
@@ -39,6 +39,12 @@ test('a key is stored in a folder and a file of its owner alone, whatever the fo
   chmodSync(folder, 0o755);
   storeKey(folder, 'other', sealed, once);
   expect(permissions(folder)).toBe(0o700);
+  // What its owner denies himself stays so.
+  chmodSync(folder, 0o501);
+  if (process.getuid?.() === 0) storeKey(folder, 'third', sealed, once);
+  else chmodSync(folder, 0o500);
+  expect(permissions(folder)).toBe(0o500);
+  chmodSync(folder, 0o700);
 });
 
 test('a stored key is replaced where that is said, and kept beside the new one', () => {

@@ -1,6 +1,6 @@
 import nacl from 'tweetnacl';
 import { expect, test } from 'vitest';
-import { refuseSecretArguments, secretIn } from '../../../src/keys/private-key.ts';
+import { findSecret, refuseSecretArguments } from '../../../src/keys/typed-secrets.ts';
 import { encodeBase58 } from '../../../src/model/address.ts';
 import { solanaTrader } from '../../support/traders.ts';
 
@@ -93,7 +93,7 @@ const looks: readonly [text: string, what: string | undefined][] = [
 ];
 
 test.each(looks)('%j is told as %s', async (text, what) => {
-  expect(await secretIn(text)).toBe(what);
+  expect(await findSecret(text)).toBe(what);
 });
 
 const tail = '(not shown here): other processes see arguments, and the shell keeps them';
