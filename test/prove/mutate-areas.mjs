@@ -23,7 +23,7 @@ export const areas = {
     files: sources('http/transport'),
     tests: tests('unit/http/transport cli/http cli/http-limits cli/http-hints'),
   },
-  answers: { files: sources('contract/misfit'), tests: tests('unit/contract/misfit') },
+  answers: { files: sources('contract/misfit'), tests: tests('unit/contract/misfit cli/strict') },
   pages: { files: sources('http/paginate'), tests: tests('unit/http/paginate') },
   documents: {
     files: sources('http/observe contract/openapi'),
@@ -46,9 +46,9 @@ export const areas = {
     ),
   },
   curve: {
-    files: sources('resources/comment/verify resources/comment/signature-rules model/keccak'),
+    files: sources('resources/comment/verify model/keccak'),
     tests: tests(
-      'cli/comment/signing-vectors cli/comment/signing-independent unit/resources/comment/verify unit/resources/comment/signature-rules unit/resources/comment/signing-rules unit/model/keccak unit/library/signing',
+      'cli/comment/signing-vectors cli/comment/signing-independent unit/resources/comment/verify unit/resources/comment/signing-rules unit/model/keccak unit/library/signing',
     ),
   },
   'comment-read': {
