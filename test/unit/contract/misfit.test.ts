@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { findMisfit } from '../../../src/contract/misfit.ts';
+import { findMisfit, findUnknownValue } from '../../../src/contract/misfit.ts';
+import { knownText } from '../../../src/model/identifier.ts';
 import { answering, run } from '../../support/harness.ts';
 
 const card = z.looseObject({ id: z.string(), tags: z.array(z.string()).min(1).max(2).optional() });
@@ -52,4 +53,31 @@ test('pages that do not fit are told of by the path that is wrong, whether first
   );
   expect(code).toBe(13);
   expect(err).toContain('unexpected shape at 0.totalCompletions');
+});
+
+const listed = z.looseObject({
+  all: z.array(knownText(['x', 'y'])).optional(),
+  maybe: z.union([knownText(['x']), z.null()]).optional(),
+  byName: z.record(z.string(), knownText(['x'])).optional(),
+  fixed: z.object({ one: knownText(['x']) }).optional(),
+  free: z.string().optional(),
+  count: z.number().optional(),
+});
+
+test.each<[answer: unknown, path: readonly PropertyKey[], message: string]>([
+  [{ all: ['x', 'y', 'z'] }, ['all', 2], '"z" is none of x, y'],
+  [{ maybe: 'z' }, ['maybe'], '"z" is none of x'],
+  [{ byName: { a: 'x', b: 'z' } }, ['byName', 'b'], '"z" is none of x'],
+  [{ fixed: { one: 'z' } }, ['fixed', 'one'], '"z" is none of x'],
+  [{ fixed: { one: '' } }, ['fixed', 'one'], '"" is none of x'],
+])('%j has an unknown value where the document lists known ones', (answer, path, message) => {
+  expect(findUnknownValue(listed, answer)).toEqual({ what: 'an unknown value', path, message });
+});
+
+test.each([
+  {},
+  { all: ['x'], maybe: null, byName: { a: 'x' }, fixed: { one: 'x' }, free: 'z', count: 1, other: ['z'] },
+  { all: [1], byName: ['z'], fixed: { one: 1, other: 'z' }, maybe: 1 },
+])('%j has none: what is no text, and fields that the document has not, are not looked at', (answer) => {
+  expect(findUnknownValue(listed, answer)).toBeUndefined();
 });
