@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Paging } from '../../../src/contract/endpoint.ts';
-import { listKey, moreHint, nextInput, type Walk, walkPages } from '../../../src/http/paginate.ts';
+import { SotraError } from '../../../src/errors.ts';
+import { askNext, listKey, moreHint, type Next, nextInput, type Walk, walkPages } from '../../../src/http/paginate.ts';
 
 const limited: Paging = { kind: 'limit', size: 'limit', defaultSize: 2, maxSize: 5 };
 const numbered: Paging = { kind: 'page', page: 'page', size: 'limit', defaultSize: 2, maxSize: 3 };
@@ -281,4 +282,36 @@ const rests: readonly [paging: Paging, input: Record<string, unknown>, data: unk
 
 test.each(rests)('after %j with %j, %j the next inputs are %j', (paging, input, data, next) => {
   expect(nextInput(paging, input, data)).toEqual(next);
+});
+
+/** Asks for the page of a link that fails so; what was asked, and what became of it. */
+async function follow(error: Error, next: Partial<Next & { cursor: string }>, paging = linked) {
+  const asked: unknown[] = [];
+  const ask = async (input: unknown, link?: string) => {
+    asked.push(link ?? input);
+    if (link !== undefined) throw error;
+    return 'the page';
+  };
+  const step = { kind: 'link', way: 'older', text: 'https://gate/?x', cursor: 'c', ...next } as Next;
+  const input = { a: 1, newerThan: 'n', cursor: 'o' };
+  const came = await askNext(paging as Paging & { kind: 'links' }, step, input, ask).catch((thrown: Error) => thrown);
+  return { asked, came };
+}
+
+const away = new SotraError('redirect', 'another origin', { outcome: 'unsent' });
+
+test('a link that leads away is given up for its cursor, at the same place of the input', async () => {
+  const link = 'https://gate/?x';
+  expect(await follow(away, {})).toEqual({ asked: [link, { a: 1, cursor: 'c' }], came: 'the page' });
+  expect(await follow(away, { way: 'newer' })).toEqual({ asked: [link, { a: 1, newerThan: 'c' }], came: 'the page' });
+});
+
+test.each<[what: string, error: Error, next: Partial<Next & { cursor: string }>, paging?: Paging]>([
+  ['without a cursor', away, { cursor: undefined as never }],
+  ['in a list that has no places', away, {}, cursored],
+  ['that redirects', new SotraError('redirect', 'moved', { outcome: 'unknown' }), {}],
+  ['that was not sent', new SotraError('network', 'refused', { outcome: 'unsent' }), {}],
+  ['that fails otherwise', new Error('a fault'), {}],
+])('the error of a link %s is that of the walk', async (_, error, next, paging) => {
+  expect(await follow(error, next, paging)).toEqual({ asked: ['https://gate/?x'], came: error });
 });
