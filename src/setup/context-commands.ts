@@ -326,12 +326,17 @@ function describeInForce(typed: string | undefined, { options, world }: Context,
   return { ...entry, ...(kind === 'http' && { baseUrl }), ...key, sources };
 }
 
-function describeSources({ sources }: ContextEntry): string | null {
-  const named = columns.flatMap(({ key, header }) => {
-    const source = sources?.[key];
-    return source === undefined ? [] : [`${header.toLowerCase()}: ${source}`];
+const storedSources = ['current', 'context', 'preset', 'default', 'sandbox'];
+
+/** What overrides the stored context, and that the rest is from it. */
+function describeSources({ name, sources }: ContextEntry): string | null {
+  if (sources === undefined) return null;
+  const overriding = columns.flatMap(({ key, header }) => {
+    const source = sources[key] ?? 'default';
+    return storedSources.includes(source) ? [] : [`${header}: ${source}`];
   });
-  return named.join(', ') || null;
+  const rest = name === null ? 'defaults' : `context ${name}`;
+  return overriding.length === 0 ? rest : `${overriding.join(', ')}, the rest: ${rest}`;
 }
 
 function keyText({ keySuffix, store, keyOrigin, baseUrl, name, sources }: ContextEntry): string | null {

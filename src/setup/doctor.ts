@@ -119,7 +119,7 @@ async function checkSettings(context: Context): Promise<Finding> {
     const isOpen = context.world.system.platform !== 'win32' && (mode & 0o077) !== 0;
     return isOpen ? warning(`${found}: others on this machine may read it`, `chmod 600 ${store.path}`) : ok(found);
   } catch (error) {
-    return problem(messageOf(error), hintOf(error) ?? 'correct the file or move it away');
+    return problem(messageOf(error), readHint(error) ?? 'correct the file or move it away');
   }
 }
 
@@ -239,10 +239,10 @@ async function checkSandbox(context: Context): Promise<Finding> {
     db.close();
     return ok(`${file}, ${trades} trades`);
   } catch (error) {
-    return problem(messageOf(error), hintOf(error) ?? 'sotra sandbox reset');
+    return problem(messageOf(error), readHint(error) ?? 'sotra sandbox reset');
   }
 }
 
-function hintOf(error: unknown): string | undefined {
+function readHint(error: unknown): string | undefined {
   return error instanceof SotraError ? error.hint : undefined;
 }

@@ -1,10 +1,23 @@
+import { allItems } from '../cli/endpoint-command.ts';
+import type { Context } from '../context.ts';
 import type { HourStats, StoredEvent } from '../inbox/inbox.ts';
 import { normalizeAddress } from '../model/address.ts';
 import { hourMs } from '../model/duration.ts';
 import { isObject } from '../model/json.ts';
-import { buyReason } from '../model/noteworthy-buy.ts';
+import { buyReason, buyWindowMs } from '../model/noteworthy-buy.ts';
 import { type Card, cardSchema, type TradeItem } from '../model/position.ts';
 import { formatTime } from '../output/format.ts';
+import { home as homeFeed } from '../resources/feed/endpoints.ts';
+
+/** The cards of a wallet's home feed, back to where the reason of a buy since a time may reach. Errors: those of the calls. */
+export async function* readFeed(wallet: string, sinceMs: number, context: Context): AsyncGenerator<Card> {
+  const feed = allItems(homeFeed, { addresses: [wallet], chains: ['all'], limit: 100 }, context);
+  for await (const items of feed as AsyncIterable<Card[]>) {
+    yield* items;
+    const last = items.at(-1);
+    if (last !== undefined && (last.cardLatestTradeAt ?? 0) * 1000 < sinceMs - buyWindowMs) return;
+  }
+}
 
 /** What a feed shows and a webhook should have been told of. */
 export interface ExpectedEvent {

@@ -6,7 +6,7 @@ import { splitPair } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { type Endpoint, hasDots, type InputOf, local, type WireNames, wireName } from '../contract/endpoint.ts';
 import type { WireRequest } from '../contract/request.ts';
-import { messageOf, SotraError, usageError } from '../errors.ts';
+import { SotraError, usageError } from '../errors.ts';
 import { bytesOf } from '../files/source.ts';
 import { sameOrigin } from '../http/client.ts';
 import { listItems, listKey } from '../http/paginate.ts';
@@ -139,16 +139,9 @@ async function readBody(typed: string, context: Context): Promise<Pick<WireReque
   }
 }
 
-async function readText(typed: string, context: Context): Promise<string> {
-  if (typed === '-') return (await buffer(context.world.io.in)).toString();
-  if (!typed.startsWith('@')) return typed;
-  const { io } = context.world;
-  try {
-    return (await buffer(bytesOf(typed.slice(1), io).bytes)).toString();
-  } catch (cause) {
-    if (io.in.signal?.aborted) throw cause;
-    throw new SotraError('local-file', `--data ${typed}: ${messageOf(cause)}`, { cause });
-  }
+async function readText(typed: string, { world }: Context): Promise<string> {
+  const file = typed === '-' ? typed : typed.startsWith('@') ? typed.slice(1) : undefined;
+  return file === undefined ? typed : (await buffer(bytesOf(file, world.io).bytes)).toString();
 }
 
 interface PageNames {
@@ -191,7 +184,7 @@ function nextRequest(
   baseUrl: string,
 ): WireRequest | undefined {
   const answer = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
-  const query = queryOf(asked);
+  const query = readTypedQuery(asked);
   const links = (answer['pagination'] ?? {}) as Record<string, unknown>;
   const way = query.has(names.newer) ? 'newer' : 'older';
   const [link, cursor] = [links[`${way}ItemsURL`], links[`${way}Cursor`]];
@@ -220,12 +213,12 @@ function split(asked: WireRequest): [path: string, query: string] {
   return at === -1 ? [address, ''] : [address.slice(0, at), address.slice(at + 1)];
 }
 
-function queryOf(asked: WireRequest): URLSearchParams {
+function readTypedQuery(asked: WireRequest): URLSearchParams {
   return new URLSearchParams(split(asked)[1]);
 }
 
 function withQuery(asked: WireRequest, name: string, value: string): WireRequest {
-  const query = queryOf(asked);
+  const query = readTypedQuery(asked);
   query.set(name, value);
   const address = `${split(asked)[0]}?${query.toString().replaceAll('+', '%20')}`;
   return asked.href === undefined ? { ...asked, path: address } : { ...asked, href: address };

@@ -53,13 +53,13 @@ interface Step {
 }
 
 const inSandbox = (...words: string[]) => ['--sandbox', ...words];
-const passwordOf = ({ folder }: Facts) => ['--password-file', join(folder, 'password')];
-const secretOf = ({ folder }: Facts) => ['--secret-file', join(folder, 'hook.secret')];
+const passwordFlags = ({ folder }: Facts) => ['--password-file', join(folder, 'password')];
+const secretFlags = ({ folder }: Facts) => ['--secret-file', join(folder, 'hook.secret')];
 
 const steps: readonly Step[] = [
   {
     says: 'A comment is signed with the private key of a wallet. This makes one, sealed with a password, and prints its address.',
-    argv: (facts) => ['key', 'generate', 'tour', ...passwordOf(facts), '--jq', '.address'],
+    argv: (facts) => ['key', 'generate', 'tour', ...passwordFlags(facts), '--jq', '.address'],
     gives: 'address',
   },
   {
@@ -76,13 +76,13 @@ const steps: readonly Step[] = [
     argv: (facts) =>
       facts.address && [
         ...inSandbox('webhook', 'register', '--url', `http://127.0.0.1:${facts.port}/hook`),
-        ...['--wallet-addresses', facts.address, ...secretOf(facts), '--jq', '.uid'],
+        ...['--wallet-addresses', facts.address, ...secretFlags(facts), '--jq', '.uid'],
       ],
     gives: 'uid',
   },
   {
     says: 'This receives deliveries, checks their signatures and stores them. It keeps running during the next steps.',
-    argv: (facts) => facts.uid && ['webhook', 'listen', '--port', facts.port, ...secretOf(facts)],
+    argv: (facts) => facts.uid && ['webhook', 'listen', '--port', facts.port, ...secretFlags(facts)],
     listens: true,
   },
   {
@@ -90,7 +90,7 @@ const steps: readonly Step[] = [
     argv: (facts) =>
       facts.transactionHash && [
         ...inSandbox('comment', 'post', '--chain', 'base', '--tx', facts.transactionHash, '--token', token),
-        ...['--text', 'My first comment', '--key', 'tour', ...passwordOf(facts), '--yes'],
+        ...['--text', 'My first comment', '--key', 'tour', ...passwordFlags(facts), '--yes'],
       ],
   },
   {

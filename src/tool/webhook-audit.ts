@@ -1,18 +1,16 @@
 import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
-import { allItems, serviceExitCodes } from '../cli/endpoint-command.ts';
+import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import { momentOption, store } from '../inbox/commands.ts';
 import type { Inbox } from '../inbox/inbox.ts';
 import { type InboxPlace, withInbox } from '../inbox/open-inbox.ts';
 import { parseDuration, parseMoment } from '../model/duration.ts';
-import { buyWindowMs } from '../model/noteworthy-buy.ts';
 import type { Card } from '../model/position.ts';
 import { column } from '../output/columns.ts';
 import { counted, formatCount } from '../output/format.ts';
 import { showProgress } from '../output/progress.ts';
 import type { View } from '../output/view.ts';
-import { home as homeFeed } from '../resources/feed/endpoints.ts';
 import { addAddresses, exampleUid } from '../resources/webhook/endpoints.ts';
 import { jobsOfService, readConfirmed } from '../upload/jobs.ts';
 import { readAddresses } from '../upload/read-addresses.ts';
@@ -23,6 +21,7 @@ import {
   listAudience,
   makeEventKey,
   type ReceivedEvent,
+  readFeed,
 } from './audit-events.ts';
 
 interface Audit {
@@ -116,7 +115,7 @@ async function runAudit(input: AuditInput, context: Context): Promise<Result> {
   // What was traded before the webhook had its addresses made no event for it.
   // Feeds tell times in whole seconds.
   const sinceMs = Math.floor(Math.max(uploadedMs, parseMoment(input.since ?? '24h', nowMs, 'ago') ?? 0) / 1000) * 1000;
-  const cards = await readFeeds(wallets, sinceMs - buyWindowMs, context);
+  const cards = await readFeeds(wallets, sinceMs, context);
   const expected = expectEvents(cards, sinceMs);
   const query = { sinceMs, ...(destinationUrl !== null && { webhook: readPathAndQuery(destinationUrl) }) };
   const unlisted = new Set<string>();
@@ -177,19 +176,14 @@ async function findAuditWallets({ uid, file }: AuditInput, context: Context): Pr
 }
 
 /** The cards of the home feeds, each once, back to a time. */
-async function readFeeds(wallets: ReadonlySet<string>, fromMs: number, context: Context): Promise<Iterable<Card>> {
+async function readFeeds(wallets: ReadonlySet<string>, sinceMs: number, context: Context): Promise<Iterable<Card>> {
   const cards = new Map<string, Card>();
   const progress = await showProgress(context);
   let read = 0;
   try {
     for (const wallet of wallets) {
       if (progress.live) progress.step(`read ${formatCount(read)} of ${counted(wallets.size, 'feed')}`);
-      const feed = allItems(homeFeed, { addresses: [wallet], chains: ['all'], limit: 100 }, context);
-      for await (const items of feed as AsyncIterable<Card[]>) {
-        for (const card of items) cards.set(card.itemId, card);
-        const last = items.at(-1);
-        if (last !== undefined && (last.cardLatestTradeAt ?? 0) * 1000 < fromMs) break;
-      }
+      for await (const card of readFeed(wallet, sinceMs, context)) cards.set(card.itemId, card);
       read += 1;
     }
   } finally {

@@ -1,21 +1,19 @@
 import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
-import { allItems, serviceExitCodes } from '../cli/endpoint-command.ts';
+import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import type { Context } from '../context.ts';
-import { SotraError, usageError } from '../errors.ts';
+import { orUndefined, SotraError, usageError } from '../errors.ts';
 import { isEvmAddress } from '../model/address.ts';
 import { dayMs } from '../model/duration.ts';
-import { buyWindowMs } from '../model/noteworthy-buy.ts';
 import type { Card } from '../model/position.ts';
 import { quoted } from '../model/quoted.ts';
 import { column } from '../output/columns.ts';
 import { counted, formatCount } from '../output/format.ts';
 import { showProgress } from '../output/progress.ts';
 import type { View } from '../output/view.ts';
-import { home as homeFeed } from '../resources/feed/endpoints.ts';
 import { get as getProfile } from '../resources/profile/endpoints.ts';
 import { readAddress } from '../upload/address-file.ts';
 import { openLines } from '../upload/read-addresses.ts';
-import { expectEvents } from './audit-events.ts';
+import { expectEvents, readFeed } from './audit-events.ts';
 
 type Chain = 'evm' | 'solana' | 'external';
 
@@ -121,7 +119,7 @@ async function runLint({ sample, all, ...input }: LintInput, context: Context): 
   const addresses = await readLines(lines, add, context);
   if (addresses.size + errors === 0) throw usageError(`${name} holds no address`, 'One a line, CSV, NDJSON or JSON.');
   const chains: LintResult['chains'] = { evm: 0, solana: 0, external: 0 };
-  for (const address of addresses.keys()) chains[chainOf(address)] += 1;
+  for (const address of addresses.keys()) chains[classifyAddress(address)] += 1;
   addMixed(addresses, chains, add);
   const wanted = sample ?? (all ? addresses.size : defaultSample);
   const picked = pickEvenly([...addresses.keys()], wanted);
@@ -159,7 +157,7 @@ async function readLines(
   return addresses;
 }
 
-function chainOf(address: string): Chain {
+function classifyAddress(address: string): Chain {
   if (address.startsWith('ext:')) return 'external';
   return isEvmAddress(address) ? 'evm' : 'solana';
 }
@@ -177,7 +175,7 @@ function addMixed(
   if (count === 0 || count >= (evm + solana) * strayPart) return;
   const others = few === 'evm' ? `${formatCount(solana)} are Solana` : `${formatCount(evm)} are EVM`;
   for (const [address, line] of addresses)
-    if (chainOf(address) === few)
+    if (classifyAddress(address) === few)
       add({ level: 'warning', kind: 'mixed', line, address, why: `${few === 'evm' ? 'EVM' : 'Solana'}, ${others}` });
 }
 
@@ -202,47 +200,26 @@ async function lookUp(
       if (progress.live) progress.step(`looked up ${formatCount(index)} of ${counted(picked.length, 'address', 'es')}`);
       const warn = (kind: Finding['kind'], why: string) =>
         add({ level: 'warning', kind, line: lines.get(address) ?? 0, address, why });
-      const profile = await findProfile(address, context);
-      if (profile === undefined) {
+      const found = await orUndefined(context.call(getProfile, { identifier: address }), 'not-found');
+      if (found === undefined || found.data.status === 'unnamed') {
         warn('unknown', 'the service has no profile for it');
         continue;
       }
-      const other = profiles.get(profile);
-      if (other === undefined) profiles.set(profile, address);
+      const other = profiles.get(found.data.id);
+      if (other === undefined) profiles.set(found.data.id, address);
       else
         warn('same-profile', `of one profile with ${other} in line ${lines.get(other)}: its events come once for both`);
-      if (!(await addFeed(address, cards, sinceMs, context))) warn('silent', 'nothing in its home feed for a week');
+      let isHeard = false;
+      for await (const card of readFeed(address, sinceMs, context)) {
+        cards.set(card.itemId, card);
+        isHeard ||= (card.cardLatestTradeAt ?? 0) * 1000 >= sinceMs;
+      }
+      if (!isHeard) warn('silent', 'nothing in its home feed for a week');
     }
   } finally {
     progress.stop();
   }
   return expectEvents(cards.values(), sinceMs).length;
-}
-
-/** The profile of an address; `undefined` where the service knows none. Errors: those of the call. */
-async function findProfile(identifier: string, context: Context): Promise<string | undefined> {
-  try {
-    const { data } = await context.call(getProfile, { identifier });
-    return data.status === 'unnamed' ? undefined : data.id;
-  } catch (thrown) {
-    if (thrown instanceof SotraError && thrown.code === 'not-found') return undefined;
-    throw thrown;
-  }
-}
-
-/** Adds the cards of a home feed, as far back as the reason of a buy may reach; whether one of them is from the time that counts. */
-async function addFeed(address: string, cards: Map<string, Card>, sinceMs: number, context: Context): Promise<boolean> {
-  let isHeard = false;
-  const feed = allItems(homeFeed, { addresses: [address], chains: ['all'], limit: 100 }, context);
-  for await (const items of feed as AsyncIterable<Card[]>) {
-    for (const card of items) {
-      cards.set(card.itemId, card);
-      isHeard ||= (card.cardLatestTradeAt ?? 0) * 1000 >= sinceMs;
-    }
-    const last = items.at(-1);
-    if (last !== undefined && (last.cardLatestTradeAt ?? 0) * 1000 < sinceMs - buyWindowMs) break;
-  }
-  return isHeard;
 }
 
 export const commands: readonly Command[] = [lint];

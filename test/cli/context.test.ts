@@ -173,5 +173,8 @@ test('context show says what is in force, and where each value comes from', asyn
   expect((await show('', { SOTRA_CONTEXT: 'clicker' })).sources).toMatchObject({ name: 'SOTRA_CONTEXT' });
   const alone = await run('context show', { env: { SOTRA_BASE_URL: 'https://b.example.com' } });
   expect(alone.out).toContain('baseUrl\thttps://b.example.com\n');
-  expect(alone.out).toContain('sources\tbase url: SOTRA_BASE_URL, layout: default\n');
+  expect(alone.out).toContain('sources\tBase URL: SOTRA_BASE_URL, the rest: defaults\n');
+  const shown = await run('context show', { env: { ...env, ...over }, tty: 80 });
+  expect(shown.out).toMatch(/From +Base URL: SOTRA_BASE_URL, Key: SOTRA_API_KEY, the rest: context a\n/);
+  expect((await run('context show', { env })).out).toContain('sources\tcontext a\n');
 });
