@@ -64,14 +64,14 @@ export const areas = {
     tests: tests('unit/resources/comment/post cli/comment/ways cli/comment/post cli/comment/signer-command'),
   },
   'key-forms': {
-    files: sources('keys/keystore keys/private-key'),
+    files: sources('keys/keystore keys/private-key keys/typed-secrets'),
     tests: tests(
       'unit/keys/private-key unit/keys/keystore unit/keys/private-key-arguments unit/keys/keystore-files cli/key/key-store cli/comment/signer-command',
     ),
   },
   keys: {
     files: sources('keys/open-key'),
-    tests: tests('cli/key/key-files cli/key/key-asked cli/comment/sign cli/comment/signer-command'),
+    tests: tests('cli/key/key-files cli/key/key-store cli/comment/sign cli/comment/signer-command'),
   },
   addresses: {
     files: sources('upload/address-file'),

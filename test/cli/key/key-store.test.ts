@@ -103,6 +103,7 @@ test('passwords are asked for twice without echo when sealing, and three times a
   const imported = await run('key import k', { env, answers: typed });
   expect(imported.code).toBe(0);
   expect(imported.err).not.toContain('secret pw');
+  expect(imported.err).toContain('Private key (not shown): ');
   const different = await run('key import other', { env, answers: [evmTrader.key, 'one', 'two'] });
   expect([different.code, different.err.includes('the two passwords differ')]).toEqual([11, true]);
   const sign = ['comment', 'sign', ...evmFields, '--key', 'k', '--json'];
@@ -111,6 +112,37 @@ test('passwords are asked for twice without echo when sealing, and three times a
   expect([never.code, never.err.includes('none of the typed passwords opens key k')]).toEqual([11, true]);
   const nobody = await run([...sign, '--no-input'], { env, answers: [] });
   expect([nobody.code, nobody.err.includes('Give it with --password-file')]).toEqual([2, true]);
+});
+
+test.each([
+  ['pw\r\n', 'pw'],
+  ['a longer one\n', 'a longer one'],
+  ['pw\rpw\n', 'pw\rpw'],
+  ['pw\r', 'pw\r'],
+])('a password to seal with is what the file %j holds without its line end', async (content, typed) => {
+  const { folder, env } = place();
+  const file = join(folder, 'pw');
+  writeFileSync(file, content, { mode: 0o600 });
+  expect((await run(['key', 'generate', 'k', '--password-file', file], { env })).code).toBe(0);
+  const out = join(folder, 'out');
+  const exported = await run(['key', 'export', 'k', '--unencrypted', '--out', out], { env, answers: [typed] });
+  expect([exported.code, readFileSync(out, 'utf8')]).toEqual([0, expect.stringMatching(/^0x[0-9a-f]{64}\n$/)]);
+});
+
+test.each([
+  [undefined, undefined, 2, 'a password to seal the key is needed', 'Give it with --password-file <file>, or run this'],
+  [undefined, [''], 2, 'the password is empty', ''],
+  [undefined, ['a', 'b'], 11, 'the two passwords differ: nothing was stored', ''],
+  ['\n', undefined, 2, 'holds no password', ''],
+])('a key is not sealed with the file %j or the answers %j', async (content, answers, exit, message, hint) => {
+  const { folder, env } = place();
+  const file = join(folder, 'pw');
+  writeFileSync(file, content ?? '', { mode: 0o600 });
+  const flags = content === undefined ? [] : ['--password-file', file];
+  const { code, err } = await run(['key', 'generate', 'k', ...flags], { env, ...(answers && { answers }) });
+  expect([code, err]).toEqual([exit, expect.stringContaining(message)]);
+  expect(err).toContain(hint);
+  expect(existsSync(join(folder, 'config', 'keys', 'k.json'))).toBe(false);
 });
 
 test('damaged and foreign key files are refused without showing what they hold', async () => {
