@@ -65,8 +65,8 @@ export interface Context {
   stopWaiting: () => void;
   /** Status and headers of the answers since the last call, for `--include`. */
   flushHeads: () => string;
-  /** With the exit code of the command. */
-  close: (exitCode?: number, failed?: SotraError) => Promise<void>;
+  /** With the exit code of the command; gives back whether `sotra why` explains how it failed. */
+  close: (exitCode?: number, failed?: SotraError) => Promise<boolean>;
 }
 
 type RunLine = (argv: readonly string[], world: World) => Promise<number>;
@@ -200,6 +200,8 @@ export function createContext({
       observe: preview ? () => undefined : await observerFor(kind),
     };
   };
+  const keepFailure = async (failed: SotraError) =>
+    (await import('./log/keep-calls.ts')).keepCommandFailure({ argv, options, world, dataDirectory }, failed);
   const context: Context = {
     argv,
     world,
@@ -216,7 +218,8 @@ export function createContext({
       if (options.preview)
         throw new RequestPreview(buildRequest(encodeRequest(endpoint, input as never, caller.wire), caller));
       asked = true;
-      return (await callLog()).keep(caller, (watched) => callEndpoint(endpoint, input, watched, link));
+      const log = await callLog();
+      return log.keep(caller, (watched) => callEndpoint(endpoint, input, watched, link), endpoint.brief);
     },
     ready: async () => {
       await callerFor(false);
@@ -246,12 +249,13 @@ export function createContext({
     },
     close: async (exitCode, failed) => {
       context.stopWaiting();
-      const hasFailedCall = callLog.started() && (await (await callLog()).close(exitCode));
-      if (failed !== undefined && !hasFailedCall && isExplained(failed.exitCode))
-        await (await import('./log/keep-calls.ts')).keepCommandFailure({ argv, options, world, dataDirectory }, failed);
+      const hasKeptCall = callLog.started() && (await (await callLog()).close(exitCode));
+      const isKept =
+        failed !== undefined && isExplained(failed.exitCode) && (hasKeptCall || (await keepFailure(failed)));
       if (transport.started()) await (await transport()).close();
       else if (sandbox.started()) await (await sandbox()).close();
       if (replayDirectory.started()) rmSync(await replayDirectory(), { recursive: true, force: true });
+      return isKept;
     },
   };
   return context;

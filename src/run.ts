@@ -54,7 +54,7 @@ export async function run(argv: readonly string[], program: Program, world: Worl
   } catch (thrown) {
     await Promise.allSettled(waiting);
     if (thrown instanceof ClosedPipe) return 0;
-    const error = withWhyHint(errorOf(thrown, argv, program, world), argv, world);
+    const error = errorOf(thrown, argv, program, world);
     await reportError(error, jsonMode, argv, world).catch(() => undefined);
     return error.exitCode;
   }
@@ -103,7 +103,7 @@ async function runCommand(
       ? await (await import('./tool/ask-missing.ts')).askMissing(parsed.outline, parsed.typed, context)
       : parsed.typed;
   const typed = mentionsAlias(fields, given)
-    ? await resolveAliases(fields, given, await (await import('./log/known-addresses.ts')).namesKnownTo(context))
+    ? await resolveAliases(fields, given, await (await import('./log/recall.ts')).namesKnownTo(context))
     : given;
   const input = readInput(fields, command, typed);
   warnOfUnknown(fields, input, context.warn);
@@ -133,13 +133,14 @@ async function runCommand(
     if (thrown instanceof RequestPreview) exitCode = await printPreview(thrown, printing);
     else {
       const error = unusable(thrown, context);
-      if (!(error instanceof ClosedPipe)) failed = errorOf(error, argv, program, world);
-      exitCode = failed?.exitCode ?? exitCode;
-      throw error;
+      if (error instanceof ClosedPipe) throw error;
+      failed = errorOf(error, argv, program, world);
+      exitCode = failed.exitCode;
+      throw failed;
     }
   } finally {
     for (const line of context.flushHeads().split('\n')) if (line !== '') say(line);
-    await context.close(exitCode, failed);
+    if ((await context.close(exitCode, failed)) && failed !== undefined) nameWhy(failed);
     await filter?.close();
   }
   return exitCode;
@@ -208,11 +209,15 @@ function withHelpHint(error: SotraError, argv: readonly string[], { outlines }: 
 
 const seeWhy = 'sotra why says what was asked, what came back, and what to type next.';
 
-/** Names `sotra why` where an error has no better hint, and where the log has more than the error says. */
-function withWhyHint(error: SotraError, argv: readonly string[], { env }: World): SotraError {
-  const isLogged = !argv.includes('--no-history') && !argv.includes('--replay') && env['SOTRA_HISTORY'] !== '0';
-  const helps = error.hint === undefined && (error.status !== undefined || error.code === 'contract');
-  return isLogged && helps && isExplained(error.exitCode) ? Object.assign(error, { hint: seeWhy }) : error;
+/** Of these `sotra why` says more than their hints. */
+const moreToSay: readonly ErrorCode[] = ['key-refused', 'forbidden', 'network', 'redirect', 'bad-answer', 'contract'];
+
+/** Names `sotra why` in the hint of an error that has none of its own, or a shorter one than there is to say. */
+function nameWhy(error: SotraError): void {
+  const { hint, status, code } = error;
+  if (hint === undefined && (status !== undefined || moreToSay.includes(code))) Object.assign(error, { hint: seeWhy });
+  else if (hint !== undefined && moreToSay.includes(code) && !hint.includes('sotra why'))
+    Object.assign(error, { hint: `${hint} sotra why says more.` });
 }
 
 function interrupted(thrown: unknown): SotraError {

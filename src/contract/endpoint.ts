@@ -80,6 +80,8 @@ interface Definition<Id extends string, P extends Params, R extends z.ZodType> {
   /** Why it should not be used any more, and what instead. */
   deprecated?: string;
   paging?: Paging;
+  /** The part of an answer that later commands ask the log for, in the shape of the answer: kept where the whole is too long. */
+  brief?: (answer: z.output<R>) => unknown;
   examples: readonly Example[];
 }
 

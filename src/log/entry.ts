@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
+import { messageOf } from '../errors.ts';
 import type { CallEvent } from '../http/client.ts';
 import { failureKinds, NetworkFailure, pickHeader } from '../http/failures.ts';
 import { maskHeader } from '../http/preview.ts';
@@ -36,6 +37,8 @@ const facts = z.object({
   requestId: z.string().optional(),
   /** Names of query parameters and body fields that the service said it ignored. */
   ignored: z.array(z.string()).optional(),
+  /** Of an answer that is too long, the part that later commands ask for. */
+  brief: z.unknown().optional(),
 });
 
 /** An entry of HAR 1.2, as far as we read it. Without an answer the status is 0 and `comment` says why. */
@@ -67,7 +70,10 @@ type CallFacts = LogEntry['_sotra'];
 export type CommandFacts = Pick<CallFacts, 'command' | 'pid' | 'baseUrl' | 'context' | 'wire'>;
 
 /** What is added to an entry after the request: its answer, or the exit code of the command. */
-export type EntryPart = Partial<Omit<LogEntry, '_sotra'>> & { _sotra?: Partial<CallFacts> };
+export type EntryPart = Partial<Pick<LogEntry, 'time' | 'response' | 'comment'>> & {
+  timings?: object;
+  _sotra?: Partial<CallFacts>;
+};
 
 /** Where calls are kept. What it throws is said once, and nothing more is kept there. */
 export interface Keeper {
@@ -82,7 +88,7 @@ export function extendEntry(entry: LogEntry, { _sotra, ...part }: EntryPart): Lo
   return { ...entry, ...part, _sotra: { ...entry._sotra, ..._sotra } };
 }
 
-export interface SentRequest {
+interface SentRequest {
   startedMs: number;
   request: HttpRequest;
   attempt: number;
@@ -91,15 +97,15 @@ export interface SentRequest {
 }
 
 /** How texts are kept. */
-export interface TextRules {
+interface TextRules {
   hide: (text: string) => string;
   maxBodyBytes: number;
 }
 
 /** The entry of a request that has no answer yet. */
-export function describeRequest(
+export function startEntry(
   { startedMs, request, attempt, why }: SentRequest,
-  of: CommandFacts,
+  facts: CommandFacts,
   rules: TextRules,
 ): LogEntry {
   const { method, url, headers, body } = request;
@@ -125,12 +131,12 @@ export function describeRequest(
     cache: {},
     timings: describeTimings(0, undefined),
     ...(again !== undefined && { comment: hide(again) }),
-    _sotra: { v: 1, ...of, attempt },
+    _sotra: { v: 1, ...facts, attempt },
   };
 }
 
 /** What the answer, or its absence, adds to the entry of a request. */
-export function describeAnswer(
+export function addAnswer(
   entry: LogEntry,
   event: Extract<CallEvent, { kind: 'answer' | 'failure' }>,
   rules: TextRules,
@@ -166,7 +172,7 @@ function describeFailure(thrown: unknown, hide: TextRules['hide']): CallFacts['f
   const failure = thrown instanceof NetworkFailure ? thrown : undefined;
   const first = failure?.cause instanceof AggregateError ? failure.cause.errors[0] : failure?.cause;
   const { code } = (first ?? {}) as { code?: unknown };
-  const message = hide(failure?.message ?? '');
+  const message = hide(messageOf(thrown));
   return { kind: failure?.kind ?? 'broken', ...(typeof code === 'string' && { code }), message };
 }
 

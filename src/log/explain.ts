@@ -83,6 +83,9 @@ function findReason(facts: Facts, differences: readonly Difference[]): Reason {
   const { request, answer, error, failure, origin } = facts;
   if (request === undefined) return reasonOfCommand(facts);
   if (error?.code === 'redirect') return reasonOfRedirect(facts);
+  if (error?.code === 'interrupted') return because('The command was interrupted before the answer came.');
+  if (answer === undefined && error === undefined)
+    return because('The command was killed before the answer came, or it still waits for it.', ...writeWarning(facts));
   if (answer === undefined) return reasonOfConnection(facts, failure ?? { kind: 'broken' });
   if (answer.status >= 400) return (reasons[answer.status] ?? reasonOfStatus)(facts, answer);
   const isJson = answer.isCut || answer.text.trim() === '' || tryParseJson(answer.text) !== undefined;
@@ -106,7 +109,6 @@ function reasonOfCommand(facts: Facts): Reason {
   const { error } = facts;
   const { code, message = 'nothing failed', hint } = error ?? {};
   const hints = hint === undefined ? [] : [hint];
-  if (code === 'partial') return because(sentence(message), 'Run the same command again: it continues.', ...hints);
   return because(sentence(message), ...hints, ...(code === 'key-missing' ? [typed(facts, 'auth status')] : []));
 }
 

@@ -1,6 +1,6 @@
 import type { GlobalOptions } from '../cli/globals.ts';
 import { messageOf, type SotraError, toSotraError } from '../errors.ts';
-import type { CallEvent, Caller } from '../http/client.ts';
+import type { Answer, CallEvent, Caller } from '../http/client.ts';
 import { secretHider } from '../http/secrets.ts';
 import { hideTyped } from '../keys/typed-secrets.ts';
 import { shellLine } from '../model/shell.ts';
@@ -8,15 +8,7 @@ import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { readEnv, type Service } from '../setup/settings.ts';
 import { configDirectory, openStore } from '../setup/store.ts';
 import type { World } from '../world.ts';
-import {
-  type CommandFacts,
-  describeAnswer,
-  describeRequest,
-  type EntryPart,
-  type Keeper,
-  type LogEntry,
-  type SentRequest,
-} from './entry.ts';
+import { addAnswer, type CommandFacts, type EntryPart, type Keeper, type LogEntry, startEntry } from './entry.ts';
 import { openHarFile } from './har.ts';
 import { addEntry, completeEntry, findLog, keepFailedCommand } from './store.ts';
 
@@ -26,11 +18,14 @@ const maxBodyBytes = 256 * 1024;
 const maxErrorLength = 500;
 const maxWordLength = 1000;
 
+/** What is kept of an answer that is too long to be kept: the part that later commands ask for, in the shape of the answer. */
+type TakeBrief = ((data: never) => unknown) | undefined;
+
 /** What keeps the calls of one command. */
 export interface CallLog {
   /** What `act` gives, whose calls are kept. Errors: those of `act`. */
-  keep: <T>(caller: Caller, act: (caller: Caller) => Promise<T>) => Promise<T>;
-  /** Gives back whether one of the calls failed for good. */
+  keep: <T extends Answer>(caller: Caller, act: (caller: Caller) => Promise<T>, takeBrief?: TakeBrief) => Promise<T>;
+  /** Gives back whether the log holds a call that failed for good. */
   close: (exitCode: number | undefined) => Promise<boolean>;
 }
 
@@ -47,43 +42,42 @@ export interface LoggedCommand {
 export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
   const { service, world, options, warn } = command;
   const notKept = (thrown: unknown) => warn(`this call is not in the history: ${messageOf(thrown)}`);
-  const log = await openLog(command).catch(notKept);
-  const guarded = [
-    ...(log ? [guard(log, notKept)] : []),
-    ...(options.record === undefined
-      ? []
-      : [guard(await openHarFile(options.record, world.version, world), (thrown) => warn(messageOf(thrown)))]),
-  ];
+  const opened = await openLog(command).catch(notKept);
+  const log = opened && guard(opened, notKept);
+  const archive =
+    options.record === undefined
+      ? undefined
+      : guard(await openHarFile(options.record, world.version, world), (thrown) => warn(messageOf(thrown)));
+  const keepers = [log, archive].filter((each) => each !== undefined);
   const hide = secretHider(service.apiKey ?? undefined);
-  const { baseUrl, isElsewhere, wire } = service;
-  const context = isElsewhere ? undefined : service.context;
-  const of = {
-    command: hide(await describeCommand(command.argv)),
-    ...{ pid: world.pid, baseUrl },
-    ...(context && { context }),
+  const { baseUrl, isElsewhere, context, wire } = service;
+  const facts: CommandFacts = {
+    ...{ command: hide(await describeCommand(command.argv)), pid: world.pid, baseUrl },
+    ...(context !== undefined && !isElsewhere && { context }),
     ...(Object.keys(wire).length > 0 && { wire }),
   };
   let hasFailed = false;
   return {
-    keep: async (caller, act) => {
-      const calls = guarded.map((keeper) => recordCall(keeper, hide, of, world.now));
+    keep: async (caller, act, takeBrief) => {
+      const calls = keepers.map((keeper) => recordCall(keeper, facts, hide, world.now));
       const observe = (event: CallEvent) => {
         caller.observe(event);
         for (const call of calls) call.observe(event);
       };
       try {
-        const result = await act({ ...caller, observe });
-        for (const call of calls) call.end();
-        return result;
+        const answer = await act({ ...caller, observe });
+        for (const call of calls) call.succeed(answer.data, takeBrief);
+        return answer;
       } catch (thrown) {
         hasFailed = true;
-        for (const call of calls) call.end(thrown);
+        for (const call of calls) call.fail(thrown);
         throw thrown;
       }
     },
     close: async (exitCode) => {
-      for (const keeper of guarded) await keeper.close(exitCode);
-      return hasFailed;
+      const isKept = await log?.close(exitCode);
+      await archive?.close(exitCode);
+      return hasFailed && isKept === true;
     },
   };
 }
@@ -98,20 +92,22 @@ export function isLogOff({ options, world }: Pick<LoggedCommand, 'options' | 'wo
   return openStore(configDirectory(world)).read().history === false;
 }
 
-/** Keeps how a command ended that failed beside its calls, for `sotra why`; nothing where the log is off or cannot be written. */
+/** Keeps how a command ended that failed beside its calls, for `sotra why`; gives back whether it did. */
 export async function keepCommandFailure(
   command: Omit<LoggedCommand, 'service' | 'warn'>,
   { code, exitCode, message, hint }: Pick<SotraError, 'code' | 'exitCode' | 'message' | 'hint'>,
-): Promise<void> {
+): Promise<boolean> {
   try {
-    if (isLogOff(command)) return;
+    if (isLogOff(command)) return false;
     const hide = secretHider(undefined);
-    const typed = await describeCommand(command.argv);
-    const failed = { atMs: command.world.now(), command: hide(typed), exitCode, code, message: shorten(message, hide) };
+    const typed = hide(await describeCommand(command.argv));
+    const failed = { atMs: command.world.now(), command: typed, exitCode, code, message: shorten(message, hide) };
     const more = hint === undefined ? {} : { hint: shorten(hint, hide) };
     keepFailedCommand(findLog(await command.dataDirectory()), { ...failed, ...more });
+    return true;
   } catch {
     // What is remembered of a command decides nothing.
+    return false;
   }
 }
 
@@ -135,66 +131,81 @@ function keepInLog(folder: string, { now }: World): Keeper {
   };
 }
 
-/** Where it fails, that is said once, and the calls go on without it. */
-function guard({ maxBodyBytes, begin, close }: Keeper, tell: (thrown: unknown) => void): Keeper {
-  let hasFailed = false;
+/** Where it fails, that is said once, and the calls go on without it; `close` gives back whether it did not. */
+function guard({ maxBodyBytes, begin, close }: Keeper, tell: (thrown: unknown) => void) {
+  let isBroken = false;
   const attempt = async <T>(act: () => T | Promise<T>): Promise<T | undefined> => {
-    if (hasFailed) return undefined;
     try {
-      return await act();
+      return isBroken ? undefined : await act();
     } catch (thrown) {
-      if (!hasFailed) tell(thrown);
-      hasFailed = true;
+      if (!isBroken) tell(thrown);
+      isBroken = true;
       return undefined;
     }
   };
   return {
     maxBodyBytes,
-    begin: (entry) => {
+    begin: (entry: LogEntry) => {
       const end = attempt(() => begin(entry));
-      return async (part) => attempt(async () => (await end)?.(part));
+      return async (part: EntryPart) => attempt(async () => (await end)?.(part));
     },
-    close: (exitCode) => attempt(() => close(exitCode)),
+    close: async (exitCode: number | undefined) => {
+      await attempt(() => close(exitCode));
+      return !isBroken;
+    },
   };
 }
 
 /** Hands each attempt of one call to a keeper. */
 function recordCall(
-  { begin, maxBodyBytes }: Keeper,
+  { begin, maxBodyBytes }: Pick<Keeper, 'begin' | 'maxBodyBytes'>,
+  facts: CommandFacts,
   hide: (text: string) => string,
-  of: CommandFacts,
   now: () => number,
-): { observe: (event: CallEvent) => void; end: (thrown?: unknown) => void } {
+) {
   const rules = { hide, maxBodyBytes };
   let sent: { entry: LogEntry; end: (part: EntryPart) => void; part: EntryPart } | undefined;
   let why: string | undefined;
-  const settle = (failure: Partial<LogEntry['_sotra']> = {}) => {
+  const settle = (more: EntryPart['_sotra'] = {}) => {
     if (sent === undefined) return;
     const { end, part } = sent;
     sent = undefined;
-    end({ ...part, _sotra: { ...part._sotra, ...failure } });
-  };
-  const begun = ({ request, attempt }: Extract<CallEvent, { kind: 'request' }>) => {
-    const described: SentRequest = { startedMs: now(), request, attempt, why };
-    const entry = describeRequest(described, of, rules);
-    sent = { entry, end: begin(entry), part: {} };
+    end({ ...part, _sotra: { ...part._sotra, ...more } });
   };
   return {
-    observe: (event) => {
+    observe: (event: CallEvent) => {
       if (event.kind === 'request') {
         settle();
-        begun(event);
+        const entry = startEntry({ ...event, startedMs: now(), why }, facts, rules);
+        sent = { entry, end: begin(entry), part: {} };
       } else if (event.kind === 'wait') {
         why = event.why;
-        settle({ error: shorten(event.why, hide) });
-      } else if (sent !== undefined) sent.part = describeAnswer(sent.entry, event, rules);
+        settle({ error: shorten(why, hide) });
+      } else if (sent !== undefined) sent.part = addAnswer(sent.entry, event, rules);
     },
-    end: (thrown) => {
-      if (thrown === undefined) return settle();
+    succeed: (data: unknown, takeBrief: TakeBrief) => {
+      const isCut = sent?.part.response?.content._cut !== undefined;
+      settle(isCut && takeBrief !== undefined ? { brief: readBrief(data, takeBrief, rules) } : {});
+    },
+    fail: (thrown: unknown) => {
       const { code, message, hint } = toSotraError(thrown);
       settle({ errorCode: code, error: shorten(message, hide), ...(hint && { hint: shorten(hint, hide) }) });
     },
   };
+}
+
+/** `undefined` where the answer has another shape, or where even this is too long. */
+function readBrief(
+  data: unknown,
+  takeBrief: NonNullable<TakeBrief>,
+  { hide, maxBodyBytes }: Pick<Keeper, 'maxBodyBytes'> & { hide: (text: string) => string },
+): unknown {
+  try {
+    const text = hide(JSON.stringify(takeBrief(data as never)));
+    return Buffer.byteLength(text) > maxBodyBytes ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function shorten(text: string, hide: (text: string) => string): string {

@@ -1,4 +1,8 @@
+import { isReference, type KnownNames } from '../cli/input.ts';
 import type { Context } from '../context.ts';
+import { orUndefined } from '../errors.ts';
+import { tryParseJson } from '../model/json.ts';
+import { safeText } from '../model/safe-text.ts';
 import { findLog, type NumberedEntry, readCalls } from './store.ts';
 
 /** The calls that the log holds of the service in use, newest first; `method` and the end of the path choose. Errors: those of the settings. */
@@ -14,8 +18,127 @@ export async function* recallCalls(
   }
 }
 
-/** What was answered; `undefined` for an error, and for an answer of which the log holds the beginning alone. */
-export function recallAnswer({ response }: NumberedEntry): string | undefined {
-  const isWhole = response.status === 200 && response.content._cut === undefined;
-  return isWhole ? response.content.text : undefined;
+/** What was answered, or of a long answer the part that later commands ask for; `undefined` where nothing of use was. */
+export function recallAnswer({ response, _sotra }: NumberedEntry): unknown {
+  const { text = '', _cut: cut } = response.content;
+  if (response.status !== 200) return undefined;
+  return cut === undefined ? tryParseJson(text) : _sotra.brief;
+}
+
+const maxKept = 1000;
+const wallet = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
+
+/** Of one service, from its last answers in the log. */
+interface Recent {
+  addresses: string[];
+  /** Whom a name may mean: the wallets of each trader who bears it. */
+  named: ReadonlyMap<string, string[][]>;
+  /** The traders of the last leaderboard, in order. */
+  ranks: string[];
+}
+
+/** Says on stderr which address a name or rank is taken for. */
+export async function namesKnownTo(context: Context): Promise<KnownNames> {
+  const { aliases = {} } = (await context.store()).read();
+  const { addresses, named, ranks } = await readRecent(context);
+  const told = (text: string, address: string | undefined) => {
+    if (address !== undefined) context.note(`${text} is ${address}.`);
+    return address;
+  };
+  return {
+    aliases,
+    named: async (text) => {
+      const key = await keyAddress(text, context);
+      const traders = named.get(nameKey(text)) ?? [];
+      const others = traders.filter((wallets) => key === undefined || !wallets.includes(key));
+      const found = [...(key === undefined ? [] : [key]), ...others.flatMap(([first]) => first ?? [])];
+      if (found.length === 1) told(text, found[0]);
+      return found;
+    },
+    ranked: (place) => told(`#${place}`, ranks[place - 1]),
+    find: (part) => findAddresses(part, [...Object.values(aliases), ...addresses], context),
+  };
+}
+
+async function keyAddress(name: string, context: Context): Promise<string | undefined> {
+  const { keyFolder, listKeys } = await import('../keys/keystore.ts');
+  const keys = listKeys(await keyFolder(context), () => undefined);
+  return keys.find((key) => key.name === name)?.address || undefined;
+}
+
+/** Names that look alike are one: what is not seen and the case of letters tell nobody apart. */
+function nameKey(name: string): string {
+  return safeText(name).normalize('NFKC').trim().toLowerCase();
+}
+
+/**
+ * Full addresses that a shortened one may stand for: saved ones, those of the last answers, and those of the built-in
+ * sandbox where it is in use.
+ */
+async function findAddresses(
+  { start, end }: { start: string; end: string },
+  known: readonly string[],
+  context: Context,
+): Promise<string[]> {
+  const fits = (text: string) => text.toLowerCase().startsWith(start.toLowerCase()) && text.endsWith(end);
+  const found = known.filter((text) => wallet.test(text) && fits(text));
+  const { kind } = await context.service();
+  if (kind === 'sandbox') found.push(...(await context.sandbox()).findAddresses(start, end));
+  return [...new Set(found)];
+}
+
+interface SeenAddresses {
+  addresses: Set<string>;
+  /** The first wallet is the one that a name stands for. */
+  traders: { name: string; wallets: string[] }[];
+  ranks: string[];
+}
+
+function collect(value: unknown, seen: SeenAddresses): void {
+  const { addresses, traders } = seen;
+  if (addresses.size >= maxKept) return;
+  if (typeof value === 'string' && wallet.test(value)) addresses.add(value);
+  if (typeof value !== 'object' || value === null) return;
+  const { name, address, addresses: listed, traders: board } = value as Record<string, unknown>;
+  const wallets = [Array.isArray(listed) ? listed : [], address]
+    .flat()
+    .filter((each): each is string => typeof each === 'string' && wallet.test(each));
+  if (typeof name === 'string' && wallets.length > 0 && !isReference(name)) traders.push({ name, wallets });
+  if (Array.isArray(board))
+    seen.ranks = (board as (RankedTrader | null)[]).map((trader) => String(trader?.profile?.addresses?.[0] ?? ''));
+  for (const part of Object.values(value)) collect(part, seen);
+}
+
+interface RankedTrader {
+  profile?: { addresses?: readonly unknown[] };
+}
+
+/** How many of the last answers are looked through. */
+const maxAnswers = 100;
+
+/** What the last answers of the service in use named; nothing where no service is in use. */
+async function readRecent(context: Context): Promise<Recent> {
+  const named = new Map<string, string[][]>();
+  const addresses = new Set<string>();
+  let ranks: string[] | undefined;
+  if ((await orUndefined(context.service(), 'no-service')) === undefined) return { addresses: [], named, ranks: [] };
+  let left = maxAnswers;
+  for await (const entry of recallCalls(context, { method: 'GET', path: /^/ })) {
+    const seen: SeenAddresses = { addresses, traders: [], ranks: [] };
+    collect(recallAnswer(entry), seen);
+    for (const trader of seen.traders) addTrader(trader, named);
+    if (ranks === undefined && seen.ranks.length > 0) ranks = seen.ranks.map((text) => (wallet.test(text) ? text : ''));
+    left -= 1;
+    if (left === 0) break;
+  }
+  return { addresses: [...addresses], named, ranks: ranks ?? [] };
+}
+
+/** A name that another trader bears too stands for neither. */
+function addTrader({ name, wallets }: SeenAddresses['traders'][number], named: Map<string, string[][]>): void {
+  const key = nameKey(name);
+  const known = named.get(key) ?? [];
+  const isSame = (other: readonly string[]) => other.some((each) => wallets.includes(each));
+  const merged = [...new Set([...known.filter(isSame).flat(), ...wallets])];
+  named.set(key, [...known.filter((other) => !isSame(other)), merged]);
 }

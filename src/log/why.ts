@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
-import { orUndefined, SotraError } from '../errors.ts';
+import { exitCodeOf, orUndefined, SotraError } from '../errors.ts';
 import { curlLine } from '../http/preview.ts';
 import { safeText } from '../model/safe-text.ts';
 import { describeKey, resolveService, type Service, type StoredSettings, servedSandboxUrl } from '../setup/settings.ts';
@@ -56,13 +56,19 @@ async function findFailure(n: number | undefined, context: Context): Promise<Num
   if (n !== undefined) return findCall(n, context);
   const folder = findLog(await context.dataDirectory());
   const command = readFailedCommand(folder);
-  const [call] = readCalls(folder, context.warn, ({ hasFailed }) => hasFailed);
+  const call = findFailedCall(readCalls(folder, context.warn, ({ hasFailed }) => hasFailed));
   const isLater = command !== undefined && (call === undefined || command.atMs > Date.parse(call.startedDateTime));
   if (isLater) return command;
   if (call !== undefined) return call;
   throw new SotraError('not-found', 'no call in the history failed', {
     hint: 'sotra history lists the calls; it keeps none with SOTRA_HISTORY=0, --no-history or sotra history set off.',
   });
+}
+
+/** The first that failed for good: after others it was tried again. */
+function findFailedCall(calls: Iterable<NumberedEntry>): NumberedEntry | undefined {
+  for (const call of calls) if (call._sotra.errorCode !== undefined) return call;
+  return undefined;
 }
 
 function explainCommand({ atMs, command, exitCode, code, message, hint }: FailedCommand): Why {
@@ -79,14 +85,15 @@ async function explainEntry(entry: NumberedEntry, context: Context): Promise<Why
   const { n, startedDateTime, request, response, _sotra } = entry;
   const { command, exitCode = null, errorCode = null } = _sotra;
   const { status, ms } = summarizeCall(entry);
-  const call = readFacts(entry);
+  const { next, ...explanation } = explainCall(readFacts(entry), await lookAround(entry, context));
+  const continues = exitCode === exitCodeOf.partial ? ['The same command again continues what is left.'] : [];
   const body = request.postData?.text;
   const [sandbox, served] = ['http://sandbox.localhost', servedSandboxUrl];
   const url = new URL(request.url.startsWith(`${sandbox}/`) ? served + request.url.slice(sandbox.length) : request.url);
   const headers = Object.fromEntries(request.headers.map(({ name, value }) => [name, value]));
   return {
     ...{ n, at: startedDateTime, command, exitCode, code: errorCode },
-    ...explainCall(call, await lookAround(entry, context)),
+    ...{ ...explanation, next: [...continues, ...next] },
     asked: { method: request.method, url: request.url, body: body ?? null },
     answered: status === null ? null : { status, ms, body: response.content.text ?? '' },
     curl: curlLine({ method: request.method, url, headers, ...(body !== undefined && { body }) }).trim(),

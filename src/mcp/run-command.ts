@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import { readItem } from '../contract/kind.ts';
 import { usageError } from '../errors.ts';
 import { nextInput } from '../http/paginate.ts';
-import { namesKnownTo } from '../log/known-addresses.ts';
+import { namesKnownTo } from '../log/recall.ts';
 import { showUnseen, unseenIn } from '../model/safe-text.ts';
 import { readComment, readTextForm } from '../resources/comment/read-comment.ts';
 import { signedText } from '../resources/comment/signing.ts';

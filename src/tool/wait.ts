@@ -7,7 +7,7 @@ import { local } from '../contract/endpoint.ts';
 import { checkInput } from '../contract/request.ts';
 import { usageError } from '../errors.ts';
 import { eventFilters, store } from '../inbox/commands.ts';
-import { namesKnownTo } from '../log/known-addresses.ts';
+import { namesKnownTo } from '../log/recall.ts';
 import { isUuid } from '../model/address.ts';
 import { parseDuration } from '../model/duration.ts';
 import type { Comment } from '../model/position.ts';

@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -20,6 +21,12 @@ const answer =
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
+
+/** Fails once with a status, then succeeds. */
+const answerOnce =
+  (status: number): Script =>
+  (_, response, count) =>
+    response.writeHead(count === 1 ? status : 200).end('{"traders":[]}');
 
 const board = 'leaderboard list --retries 0';
 const post =
@@ -244,6 +251,71 @@ test('why explains commands that failed before they made a call: no key, no sign
   );
   expect(forged.failed.code).toBe(12);
   expect(forged.why.rule).toMatch(/^Over this text it is the signature of 0x\w+, not of 0x7E5F/);
+});
+
+test('why of an upload that was done in part says that the same command continues it', async () => {
+  const made = { uid: '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e', destinationUrl: 'http://127.0.0.1:9/hook', secret: 's' };
+  const server = await stub(({ method }, response) => {
+    if (method === 'PUT') return void response.writeHead(503).end('{"error":"busy"}');
+    response.end(JSON.stringify(method === 'GET' ? [] : made));
+  });
+  const file = join(temporaryFolder(), 'addresses.txt');
+  writeFileSync(file, Array.from({ length: 1001 }, (_, n) => `0x${String(n + 1).padStart(40, '0')}\n`).join(''));
+  const { failed, why } = await failing(`webhook register --url ${made.destinationUrl} --file ${file}`, server.env);
+  expect(failed.code).toBe(10);
+  expect(why).toMatchObject({ exitCode: 10, rule: 'The service failed with 503: "busy": no fault of the request.' });
+  expect(why.next[0]).toBe('The same command again continues what is left.');
+});
+
+test('why leaves out attempts that another followed; a call that was interrupted or killed is said to be', async () => {
+  const retried = await failing(board.replace(' --retries 0', ''), (await stub(answerOnce(503))).env);
+  expect([retried.failed.code, retried.why.code]).toEqual([0, 5]);
+  expect((await run('why 1', { env: retried.env })).out).toContain('The service failed with 503');
+  const stop = new AbortController();
+  const slow = await stub(() => stop.abort());
+  const folder = temporaryFolder();
+  const env = { ...slow.env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+  expect((await run(board, { env, signal: stop.signal })).code).toBe(130);
+  expect((await run('why', { env })).out).toContain('The command was interrupted before the answer came.');
+  const [name = ''] = readdirSync(join(folder, 'history'));
+  const kept = join(folder, 'history', name);
+  // What a killed process leaves: the request alone.
+  writeFileSync(kept, `${readFileSync(kept, 'utf8').split('\n')[0]}\n`);
+  expect((await run('why 1', { env })).out).toContain('The command was killed before the answer came');
+});
+
+test('a preview that fails is explained; one that finds work to do is no failure', async () => {
+  const key = { PRIVATE_KEY: `0x${'1'.padStart(64, '0')}` };
+  const wrong = post.replace(
+    / --signature .*/,
+    ' --key-env PRIVATE_KEY --signer 0x0000000000000000000000000000000000000002',
+  );
+  const { failed, why } = await failing(`--sandbox ${wrong} --dry-run`, key);
+  expect([failed.code, why.exitCode, why.command.endsWith('--dry-run')]).toEqual([11, 11, true]);
+  const file = join(temporaryFolder(), 'addresses.txt');
+  writeFileSync(file, '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf\n');
+  const sync = await failing(`--sandbox webhook sync --url http://127.0.0.1:9/hook --file ${file} --dry-run`);
+  expect([sync.failed.code, sync.why.code]).toEqual([10, 5]);
+});
+
+test.each([
+  ['a key that is refused', answer(401, { error: 'unknown key' }), 'was sent and refused'],
+  ['a web page', answer(200, '<html></html>'), 'Check that the base URL is the service itself'],
+  ['a failure without a hint', answer(500, { error: 'oops' }), ''],
+])('the hint of %s names why; where the call is not in the log it does not', async (_, script, start) => {
+  const { env } = await stub(script);
+  const { err } = await run(board, { env });
+  expect(err).toContain(start);
+  expect(err).toMatch(/hint: .*\bsotra why says /);
+  const folder = temporaryFolder();
+  const off = { ...env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+  await run('history set off', { env: off });
+  for (const [argv, own] of [
+    [board, off],
+    [`${board} --no-history`, env],
+    [board, { ...env, SOTRA_HISTORY: '0' }],
+  ] as const)
+    expect((await run(argv, { env: own })).err).not.toContain('sotra why');
 });
 
 test('why names the context that a key is for, and does not show the key', async () => {

@@ -7,7 +7,6 @@ import { isLogOff } from '../../log/keep-calls.ts';
 import { recallAnswer, recallCalls } from '../../log/recall.ts';
 import { leaderboardChains } from '../../model/chain.ts';
 import { parseMoment } from '../../model/duration.ts';
-import { tryParseJson } from '../../model/json.ts';
 import { column, nameColumn } from '../../output/columns.ts';
 import { withoutFlagged } from '../../output/flagged.ts';
 import { formatAge, formatCount, formatTime } from '../../output/format.ts';
@@ -192,7 +191,7 @@ async function recallBoard(
   for await (const entry of recallCalls(context, { method: 'GET', path: /\/v2\/leaderboard$/ })) {
     const parts = { path: {}, query: new URL(entry.request.url).searchParams, body: undefined };
     const asked = decodeRequest(list, parts, wire);
-    const answer = tryParseJson(recallAnswer(entry) ?? '') as LeaderboardAnswer | undefined;
+    const answer = recallAnswer(entry) as LeaderboardAnswer | undefined;
     if (!asked.ok || !Array.isArray(answer?.traders) || describeFilters(asked.input) !== describeFilters(filters))
       continue;
     const atMs = Date.parse(entry.startedDateTime);

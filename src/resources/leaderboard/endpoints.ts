@@ -36,6 +36,12 @@ const traderSchema = z.looseObject({
   isFollowedByUser: z.boolean().optional(),
 });
 
+/** Who it is and where, for `leaderboard diff`, names and `#3`. */
+const briefTrader = ({ profile: { id, name, addresses }, pnl: { total } }: z.output<typeof traderSchema>) => ({
+  profile: { id, name, addresses: addresses.slice(0, 1) },
+  pnl: { total },
+});
+
 /** Source: interface document and wire-facts 3.2. */
 export const list = defineEndpoint({
   id: 'leaderboard.list',
@@ -45,6 +51,7 @@ export const list = defineEndpoint({
   params: { chains, onlyWithComments, limit, timeframe, viewerAddresses },
   answer: z.looseObject({ traders: z.array(traderSchema) }),
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: 250 },
+  brief: ({ traders }) => ({ traders: traders.map(briefTrader) }),
   examples: [
     { argv: 'leaderboard list --chains solana --limit 5', says: 'the five best traders on Solana' },
     { argv: 'leaderboard list --timeframe 7d --only-with-comments', says: 'traders who comment, over the last week' },

@@ -46,6 +46,27 @@ test('--since takes the newest board that is as old, else the oldest, of the sam
   expect(older.err).toContain('No board in the history is that old: compared with the oldest one, of 2026-11-20T12:00');
 });
 
+test('a board that is too long for the log is compared whole all the same, and its ranks and names are known', async () => {
+  const wallet = (n: number) => `0x${String(n).padStart(40, '0')}`;
+  const about = { ...trader('x', 0).profile, metadata: { bio: 'b'.repeat(2000) } };
+  const board = (gain: number) =>
+    Array.from({ length: 250 }, (_, n) => ({
+      ...trader(`trader-${n + 1}`, 1000 - n + (n === 249 ? gain : 0)),
+      profile: { ...about, id: `id-${n + 1}`, name: `trader-${n + 1}`, addresses: [wallet(n + 1)] },
+    }));
+  const service = await stub((_, response, count) => response.end(JSON.stringify({ traders: board(count) })));
+  const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
+  await run('leaderboard list --limit 250', { env });
+  const kept = JSON.parse((await run('history show 1 --json', { env })).out);
+  expect(kept.response.cut.bytes).toBeGreaterThan(500_000);
+  const { out } = await run('leaderboard diff --json', { env });
+  expect(JSON.parse(out).changes).toMatchObject([{ name: 'trader-250', change: 'pnl', pnlChangeUsd: 1 }]);
+  for (const name of ['#250', 'trader-250']) {
+    const { err } = await run(`profile get ${name} --curl`, { env });
+    expect([name, err]).toEqual([name, expect.stringContaining(`is ${wallet(250)}.`)]);
+  }
+});
+
 test('the first leaderboard has nothing to be compared with, which is no error; with the history off it is one', async () => {
   const service = await stub((_, response) => response.end('{"traders":[]}'));
   const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
