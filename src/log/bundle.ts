@@ -14,8 +14,8 @@ import { confirm, showPlan } from '../output/confirm.ts';
 import { counted } from '../output/format.ts';
 import { commands as doctorCommands } from '../setup/doctor.ts';
 import { readEnv, type StoredContext } from '../setup/settings.ts';
+import { summarizeCall } from './commands.ts';
 import { wrapInHar } from './har.ts';
-import { summarizeCall } from './shown-call.ts';
 import { findLog, type NumberedEntry, readCalls, readFailedCommand } from './store.ts';
 
 const maxCommands = 20;

@@ -4,15 +4,16 @@ import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';
-import { parseJson } from '../model/json.ts';
+import { isObject, parseJson, tryParseJson } from '../model/json.ts';
+import { safeText } from '../model/safe-text.ts';
 import { column, listView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
 import { counted, formatTime } from '../output/format.ts';
+import { indentJson } from '../output/json.ts';
 import type { Column } from '../output/view.ts';
-import { compareJson } from './compare-json.ts';
+import type { HarEntry, LogEntry } from './entry.ts';
 import { wrapInHar } from './har.ts';
 import { maxOfCommand } from './keep-calls.ts';
-import { describeCall, printCall, readBody, type ShownCall, summarizeCall } from './shown-call.ts';
 import { clearLog, countCalls, findLog, maxCalls, type NumberedEntry, readCalls } from './store.ts';
 
 const columns: readonly Column<ShownCall>[] = [
@@ -220,4 +221,114 @@ function compareStatus(before: number, now: number): string {
   return before === now
     ? `The status is ${now}, as then.`
     : `The status differs: ${before || 'no answer'} then, ${now} now.`;
+}
+
+/** What a line of `sotra history` says. */
+interface ShownCall extends Omit<LogEntry['_sotra'], 'v'> {
+  n: number;
+  /** Unix milliseconds. */
+  atMs: number;
+  method: string;
+  /** Behind the base URL, with the query. */
+  path: string;
+  /** Null where no answer came. */
+  status: number | null;
+  ms: number;
+}
+
+export function summarizeCall({ n, startedDateTime, time, request, response, _sotra }: NumberedEntry): ShownCall {
+  const { v: _, ...facts } = _sotra;
+  const { baseUrl } = facts;
+  const { url } = request;
+  return {
+    n,
+    atMs: Date.parse(startedDateTime),
+    method: request.method,
+    path: url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url.replace(/^\w+:\/\/[^/]+/, ''),
+    status: response.status || null,
+    ms: Math.round(time),
+    ...facts,
+  };
+}
+
+/** A call with headers and bodies; a body that is JSON as data. */
+function describeCall(call: NumberedEntry) {
+  const { request, response } = call;
+  const headersOf = (list: HarEntry['request']['headers']) => list.map(({ name, value }) => `${name}: ${value}`);
+  return {
+    ...summarizeCall(call),
+    request: {
+      url: request.url,
+      headers: headersOf(request.headers),
+      body: readBody(request.postData?.text),
+      cut: request.postData?._cut ?? null,
+    },
+    response: {
+      headers: headersOf(response.headers),
+      body: readBody(response.content.text),
+      cut: response.content._cut ?? null,
+    },
+  };
+}
+
+/** The JSON of a body, else its text; null without one. */
+function readBody(text: string | undefined): unknown {
+  return text === undefined ? null : (tryParseJson(text) ?? text);
+}
+
+/** For people: what was asked, what came back, why it failed. */
+function printCall(call: NumberedEntry): string {
+  const { n, startedDateTime, request, response, comment, _sotra } = call;
+  const { ms, status } = summarizeCall(call);
+  const { command, context, exitCode, error, ignored } = _sotra;
+  const exit = exitCode === undefined ? '' : `, exit ${exitCode}`;
+  const answered = status === null ? ['no answer'] : [`${status} ${response['statusText'] ?? ''}`.trimEnd()];
+  const lines = [
+    command,
+    `call ${n} at ${startedDateTime}, ${ms} ms${context === undefined ? '' : `, context ${context}`}${exit}`,
+    ...(comment === undefined ? [] : [comment]),
+    '',
+    ...printMessage('>', `${request.method} ${request.url}`, request.headers, request.postData),
+    '',
+    ...printMessage('<', ...(answered as [string]), response.headers, response.content),
+    ...(ignored === undefined ? [] : ['', `ignored: ${ignored.join(', ')}`]),
+    ...(error === undefined ? [] : ['', `error: ${error}`]),
+  ];
+  return `${lines.map(safeText).join('\n')}\n`;
+}
+
+function printMessage(
+  mark: string,
+  first: string,
+  headers: HarEntry['request']['headers'],
+  body: HarEntry['request']['postData'],
+): string[] {
+  const { text = '', _cut: cut } = body ?? {};
+  const isJson = tryParseJson(text) !== undefined;
+  const shown = isJson ? indentJson(text) : text;
+  return [
+    ...[first, ...headers.map(({ name, value }) => `${name}: ${value}`)].map((line) => `${mark} ${line}`),
+    ...(shown === '' ? [] : ['', ...shown.trimEnd().split('\n')]),
+    ...(cut === undefined ? [] : [`(cut here: the body has ${cut.bytes} bytes, SHA-256 ${cut.sha256})`]),
+  ];
+}
+
+/** What differs between two JSON values, a line for each place: `traders[0].pnl.total: 12 then, 13 now`. */
+function compareJson(before: unknown, after: unknown, place = ''): string[] {
+  if (Object.is(before, after)) return [];
+  const isList = Array.isArray(before) && Array.isArray(after);
+  if (!isList && !(isObject(before) && isObject(after)))
+    return [`${place || 'the answer'}: ${shortenJson(before)} then, ${shortenJson(after)} now`];
+  const [old, now] = [before, after] as Record<string, unknown>[];
+  return [...new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})])].flatMap((key) =>
+    compareJson(old?.[key], now?.[key], isList ? `${place}[${key}]` : place === '' ? key : `${place}.${key}`),
+  );
+}
+
+const maxShownValue = 60;
+
+function shortenJson(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(value);
+  return text.length > maxShownValue ? `${text.slice(0, maxShownValue)}...` : text;
 }

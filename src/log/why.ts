@@ -6,9 +6,8 @@ import { exitCodeOf, orUndefined, SotraError } from '../errors.ts';
 import { curlLine } from '../http/preview.ts';
 import { safeText } from '../model/safe-text.ts';
 import { describeKey, resolveService, type Service, type StoredSettings, servedSandboxUrl } from '../setup/settings.ts';
-import { findCall } from './commands.ts';
+import { findCall, summarizeCall } from './commands.ts';
 import { type Explanation, explainCall, type FailedCall, type Surroundings } from './explain.ts';
-import { summarizeCall } from './shown-call.ts';
 import { type FailedCommand, findLog, type NumberedEntry, readCalls, readFailedCommand } from './store.ts';
 
 /** What `sotra why --json` prints. */
