@@ -166,6 +166,14 @@ test('an answer whose record cannot be written is printed, with the exit code of
   expect(JSON.parse(readFileSync(record, 'utf8')).log.entries).toHaveLength(1);
 });
 
+test('a log of calls that cannot be written is one note, and the exit code is that of the call', async () => {
+  const { run, env } = await place();
+  const { code, out, err } = await run(0, 'leaderboard list --json');
+  expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
+  expect(err).toMatch(/^warning: this call is not in the history: EFBIG[^\n]*\n$/);
+  expect(JSON.parse((await runHere('history --json', { env })).out)).toEqual([]);
+});
+
 test('a folder that goes while it is recorded into, and a file that cannot be made, lose no answer of a write', async () => {
   const folder = temporaryFolder();
   const record = join(folder, 'record');
