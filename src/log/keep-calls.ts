@@ -9,7 +9,6 @@ import { readEnv, type Service } from '../setup/settings.ts';
 import { configDirectory, openStore } from '../setup/store.ts';
 import type { World } from '../world.ts';
 import { addAnswer, type CommandFacts, type EntryPart, type Keeper, type LogEntry, startEntry } from './entry.ts';
-import { openHarFile } from './har.ts';
 import { addEntry, completeEntry, findLog, keepFailedCommand } from './store.ts';
 
 /** Of one command, besides those that fail: an upload or a watch would push everything else out of the log. */
@@ -40,14 +39,11 @@ export interface LoggedCommand {
 
 /** Errors: those of the file of `--record`. */
 export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
-  const { service, world, options, warn } = command;
+  const { service, world, warn } = command;
   const notKept = (thrown: unknown) => warn(`this call is not in the history: ${messageOf(thrown)}`);
   const opened = await openLog(command).catch(notKept);
   const log = opened && guard(opened, notKept);
-  const archive =
-    options.record === undefined
-      ? undefined
-      : guard(await openHarFile(options.record, world.version, world), (thrown) => warn(messageOf(thrown)));
+  const archive = await openArchive(command);
   const keepers = [log, archive].filter((each) => each !== undefined);
   const hide = secretHider(service.apiKey ?? undefined);
   const { baseUrl, isElsewhere, context, wire } = service;
@@ -80,6 +76,12 @@ export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
       return hasFailed && isKept === true;
     },
   };
+}
+
+async function openArchive({ options: { record }, world, warn }: LoggedCommand) {
+  if (record === undefined) return undefined;
+  const { openHarFile } = await import('./har.ts');
+  return guard(await openHarFile(record, world.version, world), (thrown) => warn(messageOf(thrown)));
 }
 
 async function openLog(command: LoggedCommand): Promise<Keeper | undefined> {
