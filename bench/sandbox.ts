@@ -5,7 +5,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { routesUnder } from '../src/resources/routes.ts';
 import { type Db, openDb } from '../src/sandbox/db/store.ts';
 import { answerer } from '../src/sandbox/http/answer.ts';
 import { measureChild, startServer } from './measure/child.ts';
@@ -136,7 +135,7 @@ function profileOf(trader: string | undefined): string {
 }
 
 async function ask(db: Db, path: string): Promise<number> {
-  const answer = answerer({ db, routesUnder, now: Date.now, wire: {} });
+  const answer = answerer({ db, now: Date.now, wire: {} });
   const started = performance.now();
   const authorization = 'Bearer sandbox-key-a';
   const request = { method: 'GET', origin: 'http://localhost', target: path, authorization, body: () => '' };

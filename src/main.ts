@@ -1,4 +1,4 @@
-import { existsSync, openSync, readFileSync } from 'node:fs';
+import { openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
@@ -175,12 +175,7 @@ const world: World = {
     child.unref();
     return { exitCode: () => child.exitCode, stop: () => void child.kill() };
   },
-  openSandbox: async (options) => {
-    const demo = existsSync(options.file) ? undefined : (await import('./sandbox/db/demo-file.ts')).readDemoAside();
-    // Who waits for it hears of an error.
-    demo?.catch(() => undefined);
-    return (await import('./sandbox/open.ts')).openSandbox(options, demo);
-  },
+  openSandbox: async (options) => (await import('./sandbox/open.ts')).openSandbox(options),
   startThread: async (name) => {
     const { Worker } = await import('node:worker_threads');
     return new Worker(new URL(`./${name}.cjs`, import.meta.url), { env: {}, stdout: true, stderr: true });

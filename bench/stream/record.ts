@@ -1,5 +1,4 @@
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
-import { routesUnder } from '../../src/resources/routes.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../src/sandbox/db/world.ts';
 import { answerer } from '../../src/sandbox/http/answer.ts';
@@ -25,7 +24,7 @@ const cardsPerTrader = 10_000;
 export async function recordAnswers({ file, cards }: Recording): Promise<number> {
   const db = openDb(':memory:');
   ensureWorld(db, nowMs, 'empty');
-  const answer = answerer({ db, routesUnder, now: () => nowMs, wire: {} });
+  const answer = answerer({ db, now: () => nowMs, wire: {} });
   const out = openSync(file, 'w');
   const offsets = [0];
   for (let made = 0; made < cards; made += cardsPerTrader) {

@@ -1,8 +1,7 @@
 import { rmSync } from 'node:fs';
-import { setMeta } from '../../src/sandbox/db/clock.ts';
-import { worldTables } from '../../src/sandbox/db/schema.ts';
+import { setMeta } from '../../src/sandbox/db/settings.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
-import { describeWorld, dropIndexes, sandboxPartners } from '../../src/sandbox/db/world.ts';
+import { describeWorld, sandboxPartners } from '../../src/sandbox/db/world.ts';
 import { digestOf, uuidOf } from '../../src/sandbox/seeded.ts';
 import { addWallet, findProfile } from '../../src/sandbox/social/lookup.ts';
 import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
@@ -18,7 +17,8 @@ export function makeDemo(file: string): void {
   // What a command without settings of its own would note: the first one then writes nothing.
   setMeta(db, 'signing.serviceName', 'Sandbox');
   setMeta(db, 'signing.layout', layouts[0]);
-  dropIndexes(db, worldTables, '_ms');
+  const dated = db.all<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'index' AND instr(sql, '_ms')");
+  for (const { name } of dated) db.run(`DROP INDEX ${name}`);
   rmSync(file, { force: true });
   db.run('VACUUM INTO ?', [file]);
   db.close();

@@ -5,14 +5,13 @@ import { usageError, withoutHint } from '../errors.ts';
 import { parseDuration, parseTime } from '../model/duration.ts';
 import { isOrigin, originForm } from '../model/http-address.ts';
 import { endpoints } from '../resources/index.ts';
-import { advanceTime, sandboxNow } from '../sandbox/db/clock.ts';
+import { advanceClock, readWire, readWireNames, sandboxNow, wireForm } from '../sandbox/db/settings.ts';
 import { openDb } from '../sandbox/db/store.ts';
 import { sandboxPartners } from '../sandbox/db/world.ts';
 import { faultForm, parseFault } from '../sandbox/http/fault.ts';
 import { serve, setUpWorld } from '../sandbox/serve.ts';
 import { addTradeNow, checkLiveTrade, tradeParams } from '../sandbox/trades/live-trades.ts';
 import type { LiveTrade, MadeTrade } from '../sandbox/trades/trade.ts';
-import { readWire, wireForm, wireNamesOf } from '../sandbox/wire.ts';
 
 export type { LiveTrade, MadeTrade };
 
@@ -60,7 +59,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     setUpWorld(db, { empty: seed === 'empty', asOf: atText, serviceName, layout, wire }, Date.now());
     // Only this process knows the database.
     const world = { now: Date.now, sleep: pause, pid: 0, isAlive: () => true, warn: () => undefined };
-    const { url, close } = await serve({ db, port, wire, faults: () => faults, world, cors: [cors].flat() });
+    const parsed = faults.flatMap((text) => parseFault(text) ?? []);
+    const { url, close } = await serve({ db, port, wire, faults: () => parsed, world, cors: [cors].flat() });
     const closing = once(close);
     return {
       url,
@@ -69,7 +69,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         const byMs = typeof by === 'number' ? by : parseDuration(by);
         if (byMs === undefined || !(byMs >= 0))
           throw usageError(`advance ${JSON.stringify(by)}: must be milliseconds, or a time such as 90s, 12h or 8d`);
-        advanceTime(db, byMs, Date.now());
+        advanceClock(db, byMs, Date.now());
         return new Date(sandboxNow(db, Date.now()));
       },
       trade: (trade) => {
@@ -122,7 +122,7 @@ function check({
   if (origin !== undefined) throw refuseOption('cors', origin, originForm);
   const read = readWire(typeof wire === 'string' ? wire : JSON.stringify(wire));
   if (read === undefined) throw refuseOption('wire', wire, wireForm);
-  checkWireNames(wireNamesOf(read), endpoints, 'wire');
+  checkWireNames(readWireNames(read), endpoints, 'wire');
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

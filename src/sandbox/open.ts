@@ -1,21 +1,16 @@
 import { existsSync } from 'node:fs';
-import { routesUnder } from '../resources/routes.ts';
 import type { LocalSandbox, SandboxOptions } from '../world.ts';
-import { getMeta, setMeta } from './db/clock.ts';
-import { type Db, openDb } from './db/store.ts';
+import { getMeta, keepSettings } from './db/settings.ts';
+import { openDb } from './db/store.ts';
 import { answerer } from './http/answer.ts';
 
-/** The sandbox inside this process: no port, state in one file, which is made from `demo` if absent. */
-export async function openSandbox(
-  { file, now, wire, serviceName, layout }: SandboxOptions,
-  demo?: Promise<Buffer>,
-): Promise<LocalSandbox> {
-  if (!existsSync(file)) (await import('./db/world.ts')).placeDemo(file, now(), await demo);
+/** The sandbox inside this process: no port, state in one file, which is made with the demo world if absent. */
+export async function openSandbox({ file, now, wire, serviceName, layout }: SandboxOptions): Promise<LocalSandbox> {
+  if (!existsSync(file)) (await import('./db/world.ts')).placeDemo(file, now());
   const db = openDb(file);
   if (getMeta(db, 'world') === undefined) (await import('./db/world.ts')).ensureWorld(db, now(), 'demo');
-  if (serviceName !== undefined) keepMeta(db, 'signing.serviceName', serviceName);
-  keepMeta(db, 'signing.layout', layout);
-  const answer = answerer({ db, routesUnder, now, wire });
+  keepSettings(db, { serviceName, layout });
+  const answer = answerer({ db, now, wire });
   return {
     send: async ({ method, url, headers, body = '' }) => {
       const { text, ...rest } = await answer({
@@ -36,11 +31,6 @@ export async function openSandbox(
         .map(({ address }) => address),
     close: async () => db.close(),
   };
-}
-
-/** Writes only what differs, so that readers do not wait for writers. */
-function keepMeta(db: Db, key: string, value: string): void {
-  if (getMeta(db, key) !== value) setMeta(db, key, value);
 }
 
 async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {

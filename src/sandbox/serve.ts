@@ -1,53 +1,35 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Db } from '../files/database.ts';
 import { parseTime } from '../model/duration.ts';
-import { allRoutes, routesUnder } from '../resources/routes.ts';
-import { freezeClock, moreChainsKey, setMeta } from './db/clock.ts';
+import { allRoutes } from '../resources/routes.ts';
+import { freezeClock, keepSettings, readWireNames, type Settings, type Wire } from './db/settings.ts';
 import { ensureWorld } from './db/world.ts';
 import { startDeliverer } from './deliver/deliver.ts';
 import { answerer } from './http/answer.ts';
-import { type Fault, parseFault } from './http/fault.ts';
+import type { Fault } from './http/fault.ts';
 import { type ListenOptions, listen } from './http/listen.ts';
 import type { Answer, IncomingRequest } from './http/service.ts';
-import { keepAnswerForm, type Wire, wireNamesOf } from './wire.ts';
 
-export interface WorldOptions {
+export interface WorldOptions extends Settings {
   empty?: boolean | undefined;
   /** A time at which the clock is frozen. */
   asOf?: string | undefined;
-  eligibility?: 'any' | 'public' | undefined;
-  serviceName?: string | undefined;
-  layout?: string | undefined;
-  /** Chains that it takes beside those of the document. */
-  chains?: readonly string[] | undefined;
-  /** How it answers. */
-  wire?: Wire | undefined;
 }
 
 /** Fills a new database, and keeps what a sandbox is started with. */
 export function setUpWorld(db: Db, options: WorldOptions, realNowMs: number): void {
-  const { empty, asOf } = options;
-  const frozenMs = asOf === undefined ? undefined : parseTime(asOf);
+  const frozenMs = options.asOf === undefined ? undefined : parseTime(options.asOf);
   if (frozenMs !== undefined) freezeClock(db, frozenMs);
-  ensureWorld(db, realNowMs, empty ? 'empty' : 'demo');
-  keepSettings(db, options);
-}
-
-/** Keeps what does not change with the world: call it again where the world is replaced. */
-export function keepSettings(db: Db, { eligibility, serviceName, layout, chains, wire }: WorldOptions): void {
-  keepAnswerForm(db, wire);
-  if (eligibility !== undefined) setMeta(db, 'eligibility', eligibility);
-  if (serviceName !== undefined) setMeta(db, 'signing.serviceName', serviceName);
-  if (layout !== undefined) setMeta(db, 'signing.layout', layout);
-  if (chains !== undefined) setMeta(db, moreChainsKey, chains.join(','));
+  ensureWorld(db, realNowMs, options.empty ? 'empty' : 'demo');
+  keepSettings(db, { ...options, wire: options.wire ?? {} });
 }
 
 interface ServeOptions {
   db: Db;
   port: number;
   wire: Wire;
-  /** Each in the form of `--fault`; asked for at each request. */
-  faults: () => readonly string[];
+  /** Asked for at each request. */
+  faults: () => readonly Fault[];
   world: {
     now: () => number;
     sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -71,9 +53,9 @@ export async function serve(options: ServeOptions): Promise<{ url: string; close
   const sleep = (ms: number) => world.sleep(ms, stop.signal);
   // Now, as an update of the program replaces its files while this runs.
   await allRoutes();
-  const answer = answerer({ db, routesUnder, now: world.now, wire: wireNamesOf(wire), sleep });
+  const answer = answerer({ db, now: world.now, wire: readWireNames(wire), sleep });
   const server = await listen(async (request, headers) => control?.(request, headers) ?? answer(request), port, {
-    faulty: { faults: parsedOnce(faults), sleep },
+    faulty: { faults, sleep },
     ...(isOwn && { isOwn }),
     ...(onAnswered && { onAnswered }),
     ...(cors !== undefined && { cors }),
@@ -87,18 +69,5 @@ export async function serve(options: ServeOptions): Promise<{ url: string; close
       await deliverer.stop();
       db.close();
     },
-  };
-}
-
-/** The faults of the latest texts, which count what they met as long as the texts stay. */
-function parsedOnce(textsNow: () => readonly string[]): () => readonly Fault[] {
-  let texts: readonly string[] = [];
-  let faults: readonly Fault[] = [];
-  return () => {
-    if (texts !== textsNow()) {
-      texts = textsNow();
-      faults = texts.flatMap((text) => parseFault(text) ?? []);
-    }
-    return faults;
   };
 }

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { routesUnder } from '../../src/resources/routes.ts';
-import { advanceClock, freezeClock } from '../../src/sandbox/db/clock.ts';
+import { advanceClock, freezeClock } from '../../src/sandbox/db/settings.ts';
 import { type Db, openDb, type SqlValue } from '../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../src/sandbox/db/world.ts';
 import { answerer } from '../../src/sandbox/http/answer.ts';
@@ -12,7 +11,7 @@ import { dayMs, largeNow, largeWorld, tokenOf, tradeAt, traderOf } from '../supp
 const authorization = 'Bearer sandbox-key-a';
 
 function asking(db: Db, now: () => number = () => largeNow) {
-  const answer = answerer({ db, routesUnder, now, wire: {} });
+  const answer = answerer({ db, now, wire: {} });
   return async (target: string) => {
     const origin = 'http://localhost';
     const answered = await answer({ method: 'GET', origin, target, authorization, body: () => '' });
@@ -54,7 +53,7 @@ test('an answer changes at the very millisecond at which a trade leaves a window
     nowMs = largeNow;
     freezeClock(db, largeNow + 10_000);
     expect((await ask(profile)).metadata.tradeCount7d).toBe(2);
-    advanceClock(db, 30 * dayMs);
+    advanceClock(db, 30 * dayMs, nowMs);
     expect((await ask(profile)).metadata.tradeCount30d).toBe(0);
   } finally {
     db.close();

@@ -16,8 +16,8 @@ const places = [
   'webhook register --url http://127.0.0.1:9/h --wallet-addresses ext:1 --report {pipe}',
   'webhook listen --port 0 --secret-file {pipe}',
   'webhook verify --header t=1,v1=a --secret-file {pipe}',
-  'comment sign --text gm --key-file {pipe} ' + swap,
-  'comment sign --text-file {pipe} --preview ' + swap,
+  `comment sign --text gm --key-file {pipe} ${swap}`,
+  `comment sign --text-file {pipe} --preview ${swap}`,
   'comment sign --file {pipe} --preview',
   'comment post --signed {pipe}',
   'comment verify --signed {pipe}',
@@ -122,7 +122,7 @@ test('every file that somebody names is opened in one place', () => {
     'main.ts',
     'output/jq-thread.ts',
     'pages/serve.ts',
-    'sandbox/db/demo-file.ts',
+    'sandbox/db/world.ts',
     'tool/help.ts',
     // The program's own files.
   ]);

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { linkSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -59,17 +59,6 @@ test('what a process that was killed unpacked is removed when the world is made;
   expect(await tradesIn(folder)).toBe(2508);
   expect(readdirSync(folder).filter((name) => name.includes('demo'))).toEqual(['other.db-demo-1.tmp']);
 });
-
-test.each(some(['sandbox status', board], 1))(
-  'the draft of a process that was killed between giving it its name and removing it is removed by %s',
-  async (line) => {
-    const folder = temporaryFolder();
-    await tradesIn(folder);
-    linkSync(join(folder, 'sandbox.db'), join(folder, 'sandbox.db-demo-0a1b2c3d-0000-4000-8000-000000000000.tmp'));
-    expect(await run(line, { env: { SOTRA_DATA_DIR: folder } })).toMatchObject({ code: 0 });
-    expect(readdirSync(folder).filter((name) => name.includes('demo'))).toEqual([]);
-  },
-);
 
 test.each(some(['sandbox status', board], 1))(
   'a disk that fills up in %s is exit 3 and says so; with room again the world is made',

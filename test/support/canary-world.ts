@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeBase58 } from '../../src/model/address.ts';
-import { routesUnder } from '../../src/resources/routes.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../src/sandbox/db/world.ts';
 import { answerer } from '../../src/sandbox/http/answer.ts';
@@ -79,7 +78,7 @@ const files: Readonly<Record<string, string>> = {
 function healthyScript(): Script {
   const db = openDb(':memory:');
   ensureWorld(db, Date.now(), 'demo');
-  const answer = answerer({ db, routesUnder, now: () => Date.now(), wire: {} });
+  const answer = answerer({ db, now: () => Date.now(), wire: {} });
   return async ({ method, url, headers, body }, response) => {
     const text = url.startsWith('/v1/swap-comments') && method === 'POST' ? takenComment(body) : undefined;
     const authorization = 'Bearer sandbox-key-a';

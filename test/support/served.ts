@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { WireNames } from '../../src/contract/endpoint.ts';
-import { routesUnder } from '../../src/resources/routes.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld, type WorldKind } from '../../src/sandbox/db/world.ts';
 import { answerer } from '../../src/sandbox/http/answer.ts';
@@ -35,7 +34,7 @@ export async function serveSandbox({
   const db = openDb(dbFile);
   ensureWorld(db, now(), kind);
   if (sleep !== undefined) db.setBusyTimeout(0);
-  const server = await listen(answerer({ db, routesUnder, now, wire, ...(sleep && { sleep }) }), 0);
+  const server = await listen(answerer({ db, now, wire, ...(sleep && { sleep }) }), 0);
   onTestFinished(async () => {
     await server.close();
     db.close();

@@ -2,7 +2,7 @@ import { isUuid, normalizeAddress, plainAddress } from '../../model/address.ts';
 import type { Chain } from '../../model/chain.ts';
 import { parseTime } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
-import { getMeta } from '../../sandbox/db/clock.ts';
+import { getMeta } from '../../sandbox/db/settings.ts';
 import { countRows } from '../../sandbox/db/store.ts';
 import { storeCommentEvent } from '../../sandbox/deliver/events.ts';
 import { defaultLimits, type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';

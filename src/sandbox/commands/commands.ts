@@ -5,10 +5,9 @@ import { parseDuration, parseRate, parseTime } from '../../model/duration.ts';
 import { isOrigin, originForm } from '../../model/http-address.ts';
 import { chainSchema } from '../../model/identifier.ts';
 import { layouts } from '../../setup/settings.ts';
-import { latestMs } from '../db/clock.ts';
+import { latestMs, readWire, wireForm } from '../db/settings.ts';
 import { faultForm, parseExpected, parseFault } from '../http/fault.ts';
 import { tradeParams } from '../trades/live-trades.ts';
-import { readWire, wireForm } from '../wire.ts';
 import { logView, showLog, stopServed, stopView, withSandboxFile } from './served.ts';
 
 const presetSchema = z.enum(['hyperliquid-fills', 'pumpfun', 'dune']).optional();

@@ -12,7 +12,7 @@ import { actorSchema, cardSchema } from '../../model/position.ts';
 import { column, recordView } from '../../output/columns.ts';
 import { formatCount } from '../../output/format.ts';
 import { type Progress, showProgress } from '../../output/progress.ts';
-import { sandboxNow } from '../db/clock.ts';
+import { sandboxNow } from '../db/settings.ts';
 import { openDb } from '../db/store.ts';
 import { type ImportReport, importTrades } from '../trades/import-trades.ts';
 import type { RejectedRow } from '../trades/read-rows.ts';

@@ -9,7 +9,7 @@ import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPages, serveWeb } from '../../pages/serve.ts';
 import { createServiceApp } from '../../pages/service-app.ts';
 import type { Service } from '../../setup/settings.ts';
-import { controlHeader } from '../http/control.ts';
+import { controlHeader } from '../http/service.ts';
 import type { Ready } from './served.ts';
 
 export interface SandboxPage extends ServedPages {

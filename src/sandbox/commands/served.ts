@@ -11,8 +11,9 @@ import { parseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import { command } from '../../model/shell.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
-import { controlHeader, maxLogged } from '../http/control.ts';
 import { parseExpected } from '../http/fault.ts';
+import { maxLogged } from '../http/request-log.ts';
+import { controlHeader } from '../http/service.ts';
 
 export interface Ready {
   url: string;

@@ -1,18 +1,26 @@
 import { existsSync } from 'node:fs';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { SotraError, usageError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { openSource } from '../../files/source.ts';
 import type { Chain } from '../../model/chain.ts';
 import { column, recordView } from '../../output/columns.ts';
 import { showPlan } from '../../output/confirm.ts';
 import { formatCount } from '../../output/format.ts';
 import { showProgress } from '../../output/progress.ts';
-import { sandboxNow } from '../db/clock.ts';
+import { sandboxNow } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { countDeliveries, startDeliverer } from '../deliver/deliver.ts';
-import { type Random, randomFrom } from '../seeded.ts';
-import { addLiveTrades, addTradeNow, checkLiveTrade, liveTrade } from '../trades/live-trades.ts';
+import {
+  type AtMoment,
+  addLiveTrades,
+  addTradeNow,
+  checkLiveTrade,
+  madeTrades,
+  maxAtOnce,
+  pause,
+  tickMs,
+} from '../trades/live-trades.ts';
 import { type PresetName, readTrades } from '../trades/read-trades.ts';
 import type { LiveTrade, MadeTrade, Trade } from '../trades/trade.ts';
 import { withWorld } from './state.ts';
@@ -53,7 +61,7 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
     const startMs = world.now();
     const sum: SimulationReport = { trades: 0, deliveries: 0, waiting: 0, seconds: 0 };
     const batches =
-      input.replay === undefined ? madeTrades(db, input, context) : replayedTrades(input, input.replay, context);
+      input.replay === undefined ? madeTrades(db, input, context.world) : replayedTrades(input, input.replay, context);
     try {
       for await (const batch of batches) {
         const nowMs = sandboxNow(db, world.now());
@@ -82,82 +90,7 @@ async function planOf({ db, replay, speed, perSec, forMs }: SimulateInput, conte
   return showPlan([{ action: 'make', what, detail: db ?? (await context.sandboxFile()) }]);
 }
 
-type AtMoment = (nowMs: number) => Trade;
-
-const tickMs = 20;
-/** After a clock that was set ahead, or a machine that slept, what is due comes in parts: between them signals and deliveries have their turn. */
-const maxAtOnce = 1000;
-
 const betweenLinesMs = 10_000;
-
-/** Made-up trades as they are due, until the time is over or the signal. Errors: `not-found` in a world without trades. */
-export async function* madeTrades(
-  db: Db,
-  input: Pick<SimulateInput, 'perSec' | 'forMs' | 'seed'>,
-  { world }: { world: Pick<Context['world'], 'now' | 'random' | 'sleep' | 'signal'> },
-): AsyncGenerator<AtMoment[]> {
-  const markets = knownMarkets(db);
-  if (markets.length === 0)
-    throw new SotraError('not-found', 'this world has no trades to continue from', {
-      hint: 'Import trades first (sotra sandbox import), use --replay, or the built-in world (sotra sandbox reset).',
-    });
-  const random: Random = randomFrom(input.seed ?? String(world.random()));
-  const [perSec, forMs] = [input.perSec ?? 1, input.forMs ?? 60_000];
-  const startMs = world.now();
-  for (let made = 0; ; ) {
-    const elapsedMs = Math.min(world.now() - startMs, forMs);
-    const left = Math.floor((elapsedMs / 1000) * perSec) - made;
-    const due = Math.min(left, maxAtOnce);
-    if (due > 0)
-      yield Array.from({ length: due }, () => {
-        const trade = makeTrade(db, random.pick(markets), random);
-        return (nowMs: number) => liveTrade(trade, nowMs);
-      });
-    made += Math.max(0, due);
-    if ((elapsedMs >= forMs && left <= due) || world.signal.aborted) return;
-    await pause(world, tickMs);
-  }
-}
-
-interface Market {
-  chain: Chain;
-  trader: string;
-  token: string;
-  direction: '' | 'long' | 'short';
-  price: number;
-}
-
-function knownMarkets(db: Db): Market[] {
-  return db.all<Market>(
-    `SELECT p.chain, p.wallet AS trader, p.token, p.direction, k.price FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token
-     WHERE p.superseded = 0 AND k.price > 0 ORDER BY p.latest_ms / 1000 DESC, p.id LIMIT 2000`,
-  );
-}
-
-const buyShare = 0.65;
-
-/** A made-up trade in one of the markets: mostly buys, at a price near the last; a sell gives up part of what is held. */
-function makeTrade(db: Db, { chain, trader, token, direction, price }: Market, random: Random): LiveTrade {
-  const held = db.get<{ amount: number }>(
-    'SELECT amount FROM position WHERE wallet = ? AND chain = ? AND token = ? AND direction = ? AND superseded = 0',
-    [trader, chain, token, direction],
-  );
-  const isShort = direction === 'short';
-  const enters = random.chance(buyShare) || held === undefined || held.amount * price < 1;
-  const at = price * random.between(0.97, 1.03);
-  const amount = enters ? random.between(20, 2500) / at : held.amount * random.between(0.2, 1);
-  const side = enters !== isShort ? 'buy' : 'sell';
-  return {
-    chain,
-    trader,
-    token,
-    side,
-    amount,
-    usd: amount * at,
-    direction: direction === '' ? null : direction,
-    leverage: direction === '' ? 1 : random.whole(1, 10),
-  };
-}
 
 async function* replayedTrades(input: SimulateInput, file: string, context: Context): AsyncGenerator<AtMoment[]> {
   const { world, warn } = context;
@@ -190,11 +123,6 @@ async function* replayedTrades(input: SimulateInput, file: string, context: Cont
       yield due.map((trade) => (nowMs: number) => ({ ...trade, atMs: nowMs, rowKey: `${run}:${trade.rowKey}` }));
     await pause(world, due.length > 0 ? 0 : tickMs);
   }
-}
-
-async function pause({ sleep, signal }: Pick<Context['world'], 'sleep' | 'signal'>, ms: number): Promise<void> {
-  // Stopped early, the command still reports what was made so far.
-  await sleep(ms, signal).catch(() => undefined);
 }
 
 async function withDeliveries(

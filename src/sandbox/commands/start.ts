@@ -8,18 +8,17 @@ import { SotraError, usageError } from '../../errors.ts';
 import { readStateFile, writeReadyFiles } from '../../files/durable-file.ts';
 import { parseJson } from '../../model/json.ts';
 import { showPlan } from '../../output/confirm.ts';
-import { newRunToken } from '../../pages/guard.ts';
 import { untilAborted } from '../../pages/live-log.ts';
 import type { PageInput } from '../../pages/show-address.ts';
 import { endpoints } from '../../resources/index.ts';
+import { keepSettings, readWire, readWireNames, type Wire } from '../db/settings.ts';
 import { openDb } from '../db/store.ts';
 import { sandboxPartners } from '../db/world.ts';
-import { controlHeader, createControl, createRequestLog, isControl, logLine } from '../http/control.ts';
+import { createRequestLog, formatRequest } from '../http/request-log.ts';
 import type { WorldOptions } from '../serve.ts';
-import { readWire, type Wire, wireNamesOf } from '../wire.ts';
+import { createControl } from './control.ts';
 import type { SandboxPage } from './page.ts';
 import { type Ready, servedFolder } from './served.ts';
-import { createWorldControl } from './world-control.ts';
 
 interface StartInput extends PageInput, Omit<WorldOptions, 'wire'> {
   port?: number | undefined;
@@ -39,7 +38,7 @@ const detachWaitMs = 30_000;
 export async function startSandbox(input: StartInput, context: Context): Promise<Result> {
   if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
   const wire = input.wire === undefined ? undefined : readWire(input.wire);
-  checkWireNames(wireNamesOf(wire), endpoints, '--wire');
+  checkWireNames(readWireNames(wire), endpoints, '--wire');
   if (context.options.dryRun) return planOf(input, context);
   return input.detach ? detachSandbox(input, context) : serveSandbox({ ...input, wire }, context);
 }
@@ -64,12 +63,11 @@ async function serveSandbox(
 ): Promise<Result> {
   const { world, options } = context;
   const file = input.db ?? (await context.sandboxFile());
-  const { keepSettings, serve, setUpWorld } = await import('../serve.ts');
+  const { serve, setUpWorld } = await import('../serve.ts');
   const db = openDb(file);
   setUpWorld(db, input, world.now());
   const folder = await servedFolder(context);
   const log = createRequestLog(world.now);
-  const controlToken = newRunToken();
   const ready = {
     url: '',
     pid: world.pid,
@@ -78,31 +76,31 @@ async function serveSandbox(
   };
   const stop = new AbortController();
   let page: SandboxPage | undefined;
-  const onDone = () => page?.controlUsed();
-  const worldControl = createWorldControl({
+  const control = createControl({
     db,
     world,
     warn: context.warn,
     faults: input.fault ?? [],
-    onDone,
+    status: ready,
+    log,
+    onDone: () => page?.controlUsed(),
     onReset: () => keepSettings(db, input),
+    stop: () => stop.abort(),
   });
-  const { actions } = worldControl;
-  const control = createControl({ token: controlToken, status: ready, log, stop: () => stop.abort(), actions });
+  const controlToken = control.token;
   const served = await serve({
     db,
     port: input.port ?? defaultPort,
     wire: input.wire ?? {},
     cors: input.cors ?? [],
-    faults: worldControl.faults,
+    faults: control.faults,
     world: { now: world.now, sleep: world.sleep, pid: world.pid, isAlive: world.system.isAlive, warn: context.warn },
-    control: (request, headers) => control(request, headers[controlHeader]?.toString()),
-    isOwn: (headers) => headers[controlHeader] === controlToken,
-    onAnswered: (request, ...answered) => {
-      if (isControl(request)) return;
-      const logged = log.note(request, ...answered);
+    control: control.answer,
+    isOwn: control.isOwn,
+    onAnswered: (...answered) => {
+      const logged = log.note(...answered);
       page?.addRequest(logged);
-      if (options.verbose) context.note(logLine(logged));
+      if (options.verbose) context.note(formatRequest(logged));
     },
   });
   ready.url = served.url;
@@ -111,7 +109,7 @@ async function serveSandbox(
   try {
     if (input.ui) {
       const { startSandboxPage } = await import('./page.ts');
-      const facts = { ...ready, controlToken, file: readyFile, wire: wireNamesOf(input.wire), version: db.version };
+      const facts = { ...ready, controlToken, file: readyFile, wire: readWireNames(input.wire), version: db.version };
       page = await startSandboxPage(facts, context);
     }
     const told: Ready = { ...ready, controlToken, ...(page && { ui: page.url }) };
@@ -122,7 +120,7 @@ async function serveSandbox(
     await Promise.race([untilAborted(stop.signal), untilAborted(world.signal)]);
   } finally {
     await page?.close();
-    worldControl.stop();
+    control.stop();
     await served.close();
     removeReadyFiles();
   }

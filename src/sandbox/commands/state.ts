@@ -1,19 +1,20 @@
+import { existsSync } from 'node:fs';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { parseTime } from '../../model/duration.ts';
 import { column, recordView } from '../../output/columns.ts';
 import { confirm } from '../../output/confirm.ts';
-import { advanceTime, getMeta, sandboxNow } from '../db/clock.ts';
+import { advanceClock, getMeta, sandboxNow } from '../db/settings.ts';
 import { countRows, type Db, OtherVersion, openDb } from '../db/store.ts';
-import { addedTo, ensureWorld, resetWorld, sandboxPartners } from '../db/world.ts';
+import { addedTo, ensureWorld, placeDemo, resetWorld, sandboxPartners } from '../db/world.ts';
 import { countDeliveries } from '../deliver/deliver.ts';
 import { withSandboxFile } from './served.ts';
 
 function describe(db: Db, realNowMs: number): Result {
-  return { kind: 'answer', answer: statusOf(db, realNowMs), view: statusView };
+  return { kind: 'answer', answer: describeState(db, realNowMs), view: statusView };
 }
 
-export function statusOf(db: Db, realNowMs: number) {
+export function describeState(db: Db, realNowMs: number) {
   const count = (from: string) => countRows(db, from);
   const newest = db.get<{ at: number | null }>('SELECT max(at_ms) AS at FROM trade')?.at ?? null;
   return {
@@ -34,7 +35,7 @@ export function statusOf(db: Db, realNowMs: number) {
   };
 }
 
-export const statusView = recordView<ReturnType<typeof statusOf>>([
+export const statusView = recordView<ReturnType<typeof describeState>>([
   column.text('db', 'Database', 'file of the database'),
   column.text('world', 'World', 'demo (built in) or empty (only what was imported)'),
   column.text('now', 'Clock', "the sandbox's time"),
@@ -58,6 +59,7 @@ export function withWorld(
   act: (db: Db) => Result | Promise<Result>,
 ): Promise<Result> {
   return withSandboxFile(context, file, async (dbFile) => {
+    if (!existsSync(dbFile)) placeDemo(dbFile, context.world.now());
     const db = openDb(dbFile);
     try {
       ensureWorld(db, context.world.now(), 'demo');
@@ -107,7 +109,7 @@ function openForReset(file: string, { options }: Context): Db {
 export function advanceSandbox(byMs: number, file: string | undefined, context: Context): Promise<Result> {
   const { now } = context.world;
   return withWorld(file, context, (db) => {
-    advanceTime(db, byMs, now());
+    advanceClock(db, byMs, now());
     return describe(db, now());
   });
 }

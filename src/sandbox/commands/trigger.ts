@@ -7,7 +7,7 @@ import { signedHeader } from '../../model/webhook-signature.ts';
 import { column, listView } from '../../output/columns.ts';
 import { allWebhooks, type WebhookRow } from '../../resources/webhook/sandbox.ts';
 import { readOwnSecrets } from '../../resources/webhook/secrets.ts';
-import { sandboxNow } from '../db/clock.ts';
+import { sandboxNow } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { sandboxPartners } from '../db/world.ts';
 import { deliveryHeaders, post, startDeliverer } from '../deliver/deliver.ts';

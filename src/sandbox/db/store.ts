@@ -1,8 +1,5 @@
-import { readdirSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
 import { messageOf, SotraError } from '../../errors.ts';
 import { type Db, describeDatabase, openDatabase, type SqlValue } from '../../files/database.ts';
-import { schema, schemaVersion } from './schema.ts';
 
 export type { Db, SqlValue } from '../../files/database.ts';
 
@@ -33,8 +30,6 @@ export function openDb(file: string, { replace = false, isDraft = false } = {}):
   try {
     db = openDatabase(file, { ...options, isDraft, check: (found) => checkOwn(found, replace) });
     makeTables(db);
-    // The second name is that of a draft whose process was killed when it had just given it this one.
-    if ((statSync(file, { throwIfNoEntry: false })?.nlink ?? 1) > 1) removeDrafts(file);
     return db;
   } catch (cause) {
     db?.close();
@@ -44,16 +39,6 @@ export function openDb(file: string, { replace = false, isDraft = false } = {}):
       cause,
     });
   }
-}
-
-/** Where a process makes a demo world, before it puts it in the place of a database. The name is no secret, and `crypto` takes 4 ms to load. */
-export const draftOf = (file: string) => `${file}-demo-${Math.random().toString(36).slice(2)}.tmp`;
-
-/** Removes what processes that were killed have left, and what those that came too late would not use. */
-export function removeDrafts(file: string): void {
-  for (const name of readdirSync(dirname(file)))
-    if (name.startsWith(`${basename(file)}-demo-`) && name.endsWith('.tmp'))
-      rmSync(join(dirname(file), name), { force: true });
 }
 
 /** The id of the newest trade stored; 0 when there is none. */
@@ -86,3 +71,189 @@ function makeTables(db: Db): void {
     db.exec(`${schema} PRAGMA user_version = ${schemaVersion}`);
   });
 }
+
+/** Of the tables below, as SQLite's user_version holds it; another number is another program's database. */
+const schemaVersion = 1;
+
+/** The tables of the sandbox and their indexes, of which it makes those that are missing. Times are Unix milliseconds. */
+export const schema = `
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS partner (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, suffix TEXT NOT NULL) WITHOUT ROWID;
+
+-- What is said of a profile; one of which there are only wallets has no row.
+CREATE TABLE IF NOT EXISTS profile (
+  id TEXT PRIMARY KEY,
+  name TEXT,                       -- global name; NULL: made from the address
+  images TEXT NOT NULL DEFAULT '{"raw":null,"xs":null,"sm":null}',
+  handles TEXT NOT NULL DEFAULT '{}',
+  nsfw TEXT NOT NULL DEFAULT 'false'
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS wallet (
+  address TEXT PRIMARY KEY,
+  profile_id TEXT NOT NULL,
+  ready_ms INTEGER                 -- when tracking has caught up; 0: always; NULL: not tracked
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS wallet_profile ON wallet (profile_id);
+CREATE INDEX IF NOT EXISTS wallet_ready ON wallet (ready_ms) WHERE ready_ms IS NOT NULL;
+
+CREATE TABLE IF NOT EXISTS external (
+  partner_id TEXT NOT NULL, external_id TEXT NOT NULL, profile_id TEXT NOT NULL,
+  PRIMARY KEY (partner_id, external_id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS external_profile ON external (profile_id);
+
+CREATE TABLE IF NOT EXISTS partner_name (
+  profile_id TEXT NOT NULL, partner_id TEXT NOT NULL,
+  name TEXT NOT NULL, name_key TEXT NOT NULL, avatar_url TEXT,
+  PRIMARY KEY (profile_id, partner_id), UNIQUE (partner_id, name_key)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS token (
+  chain TEXT NOT NULL, address TEXT NOT NULL,
+  symbol TEXT, name TEXT, supply REAL,
+  price REAL, price_ms INTEGER,    -- of the latest trade
+  PRIMARY KEY (chain, address)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS position (
+  id TEXT PRIMARY KEY,
+  chain TEXT NOT NULL, wallet TEXT NOT NULL, token TEXT NOT NULL,
+  direction TEXT NOT NULL,         -- '' on spot
+  ordinal INTEGER NOT NULL,
+  superseded INTEGER NOT NULL DEFAULT 0,  -- a later position of the same key exists
+  opened_ms INTEGER NOT NULL, latest_ms INTEGER NOT NULL,
+  amount REAL NOT NULL,            -- held, unsigned, with leverage
+  realized_usd REAL NOT NULL, sell_count INTEGER NOT NULL,
+  state TEXT NOT NULL,             -- PositionState as JSON, its times counted from opened_ms
+  UNIQUE (wallet, chain, token, direction, ordinal)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS position_wallet ON position
+  (wallet, chain, superseded, token, amount, realized_usd, sell_count, opened_ms, latest_ms);
+CREATE INDEX IF NOT EXISTS position_holding ON position (chain, token, superseded, amount DESC, id, realized_usd, opened_ms, latest_ms);
+CREATE INDEX IF NOT EXISTS position_feed_wallet ON position (wallet, latest_ms / 1000 DESC, id);
+CREATE INDEX IF NOT EXISTS position_feed ON position (latest_ms / 1000 DESC, id);
+CREATE INDEX IF NOT EXISTS position_closed ON position (chain, token, realized_usd DESC, id, superseded, amount);
+
+CREATE TABLE IF NOT EXISTS trade (
+  id INTEGER PRIMARY KEY,
+  row_key TEXT NOT NULL,
+  chain TEXT NOT NULL, wallet TEXT NOT NULL, token TEXT NOT NULL,
+  side TEXT NOT NULL, direction TEXT NOT NULL, leverage REAL NOT NULL,
+  amount REAL NOT NULL, usd REAL NOT NULL, start_amount REAL,
+  at_ms INTEGER NOT NULL, tx TEXT, order_id TEXT,
+  position_id TEXT NOT NULL, intent TEXT NOT NULL,
+  realized_usd REAL NOT NULL, margin_cost_usd REAL NOT NULL, held_ms INTEGER
+);
+CREATE UNIQUE INDEX IF NOT EXISTS trade_row_key ON trade (row_key);
+CREATE INDEX IF NOT EXISTS trade_time ON trade (at_ms);
+CREATE INDEX IF NOT EXISTS trade_wallet ON trade
+  (wallet, at_ms, chain, usd, realized_usd, margin_cost_usd, intent, held_ms);
+CREATE INDEX IF NOT EXISTS trade_position ON trade (position_id, at_ms);
+CREATE INDEX IF NOT EXISTS trade_token ON trade (chain, token, at_ms);
+CREATE INDEX IF NOT EXISTS trade_tx ON trade (tx);
+CREATE INDEX IF NOT EXISTS trade_order ON trade (order_id) WHERE order_id IS NOT NULL;
+
+CREATE TABLE IF NOT EXISTS follow (
+  partner_id TEXT NOT NULL, follower_id TEXT NOT NULL, target_id TEXT NOT NULL, at_ms INTEGER NOT NULL,
+  PRIMARY KEY (partner_id, follower_id, target_id)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS follow_target ON follow (target_id, partner_id, at_ms, follower_id);
+CREATE INDEX IF NOT EXISTS follow_follower ON follow (follower_id, partner_id, at_ms, target_id);
+
+CREATE TABLE IF NOT EXISTS comment (
+  id TEXT PRIMARY KEY,
+  trade_id INTEGER NOT NULL UNIQUE,
+  partner_id TEXT,
+  chain TEXT NOT NULL, token TEXT NOT NULL, transaction_hash TEXT NOT NULL,
+  wallet TEXT NOT NULL, text TEXT NOT NULL, at_ms INTEGER NOT NULL,
+  signature TEXT, like_count INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS comment_wallet ON comment (wallet, at_ms);
+CREATE INDEX IF NOT EXISTS comment_token ON comment (chain, token, at_ms);
+CREATE INDEX IF NOT EXISTS comment_time ON comment (at_ms);
+
+CREATE TABLE IF NOT EXISTS reply (
+  id TEXT PRIMARY KEY, comment_id TEXT NOT NULL, wallet TEXT NOT NULL, text TEXT NOT NULL,
+  at_ms INTEGER NOT NULL, like_count INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS reply_comment ON reply (comment_id, at_ms);
+
+CREATE TABLE IF NOT EXISTS copy (
+  id TEXT PRIMARY KEY, comment_id TEXT NOT NULL, partner_id TEXT NOT NULL,
+  wallet TEXT NOT NULL, usd REAL NOT NULL, at_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS copy_comment ON copy (comment_id);
+CREATE INDEX IF NOT EXISTS copy_time ON copy (at_ms);
+
+CREATE TABLE IF NOT EXISTS intent (
+  id TEXT PRIMARY KEY,
+  comment_id TEXT NOT NULL, partner_id TEXT NOT NULL,
+  wallet TEXT NOT NULL, chain TEXT NOT NULL, token TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  track_exit_ms INTEGER,           -- exits are followed until then; NULL: not
+  trade_id INTEGER                 -- the entry that it turned out to be
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS intent_match ON intent (wallet, chain, token, at_ms);
+
+CREATE TABLE IF NOT EXISTS liked (
+  target_id TEXT NOT NULL,         -- a comment or a reply
+  profile_id TEXT NOT NULL,
+  PRIMARY KEY (profile_id, target_id)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS webhook (
+  id INTEGER PRIMARY KEY,
+  uid TEXT NOT NULL UNIQUE,
+  partner_id TEXT NOT NULL,
+  destination_url TEXT NOT NULL, secret TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  lease TEXT, lease_until_ms INTEGER NOT NULL DEFAULT 0  -- who delivers for it; real time
+);
+CREATE INDEX IF NOT EXISTS webhook_partner ON webhook (partner_id);
+
+CREATE TABLE IF NOT EXISTS webhook_wallet (
+  address TEXT NOT NULL, webhook_id INTEGER NOT NULL,
+  PRIMARY KEY (address, webhook_id)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS event (
+  id TEXT PRIMARY KEY,
+  webhook_id INTEGER NOT NULL,
+  type TEXT NOT NULL, body TEXT NOT NULL,
+  at_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS event_webhook ON event (webhook_id);
+
+CREATE TABLE IF NOT EXISTS delivery (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  webhook_id INTEGER NOT NULL, event_id TEXT NOT NULL,
+  state TEXT NOT NULL,             -- waiting, delivered, failed
+  tries INTEGER NOT NULL DEFAULT 0,
+  due_real_ms INTEGER NOT NULL DEFAULT 0,  -- of the next try, by the real clock
+  status INTEGER, error TEXT
+);
+CREATE INDEX IF NOT EXISTS delivery_waiting ON delivery (webhook_id, seq) WHERE state = 'waiting';
+CREATE INDEX IF NOT EXISTS delivery_event ON delivery (event_id);
+`;
+
+export const worldTables = [
+  'profile',
+  'wallet',
+  'external',
+  'partner_name',
+  'token',
+  'position',
+  'trade',
+  'follow',
+  'comment',
+  'reply',
+  'copy',
+  'intent',
+  'liked',
+  'webhook',
+  'webhook_wallet',
+  'event',
+  'delivery',
+] as const;

@@ -1,14 +1,13 @@
-import { existsSync, linkSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { brotliDecompressSync } from 'node:zlib';
 import { finishDraft } from '../../files/database.ts';
 import { makeFolder } from '../../files/folder.ts';
 import { parseJson } from '../../model/json.ts';
-import { freezeClock, getMeta, sandboxNow, setMeta } from './clock.ts';
-import { readDemo } from './demo-file.ts';
-import { schema, worldTables } from './schema.ts';
-import { countRows, type Db, draftOf, openDb, removeDrafts } from './store.ts';
+import { freezeClock, getMeta, sandboxNow, setMeta } from './settings.ts';
+import { countRows, type Db, openDb, schema, worldTables } from './store.ts';
 
 export const sandboxPartners = [
   { id: 'a', key: 'sandbox-key-a', suffix: '.alpha.test' },
@@ -20,31 +19,33 @@ export type WorldKind = 'demo' | 'empty';
 /** Fills a new database with a world, once; a database that has one is left alone. Safe with several processes. */
 export function ensureWorld(db: Db, realNowMs: number, kind: WorldKind): void {
   if (getMeta(db, 'world') !== undefined) return;
-  withDemo(db, (attach) => {
-    if (getMeta(db, 'world') === undefined) fill(db, realNowMs, kind, attach);
+  withDemo(db, kind, () => {
+    if (getMeta(db, 'world') === undefined) fill(db, realNowMs, kind);
   });
 }
 
 /** Replaces all that a database holds by a new world; the clock is stopped at `frozenMs`, or runs where it is absent. */
 export function resetWorld(db: Db, realNowMs: number, kind: WorldKind, frozenMs?: number): void {
-  withDemo(db, (attach) => {
+  withDemo(db, kind, () => {
     for (const table of ['meta', 'partner', ...worldTables]) db.run(`DELETE FROM ${table}`);
     if (frozenMs !== undefined) freezeClock(db, frozenMs);
-    fill(db, realNowMs, kind, attach);
+    fill(db, realNowMs, kind);
   });
 }
 
 /**
- * Makes a new database with the demo world and puts it in its place whole, which takes half as long as filling one that others may open.
- * Where one is there already, or the file system has no links, it does nothing.
+ * Makes a new database with the demo world and puts it in its place whole, which takes less than half as long as filling one that others may
+ * open. Where one is there already, or the file system has no links, it does nothing.
  */
-export function placeDemo(file: string, nowMs: number, demo = readDemo()): void {
+export function placeDemo(file: string, nowMs: number): void {
   // SQLite would take the log of a database that was removed for this one's.
   if (file === ':memory:' || existsSync(`${file}-wal`)) return;
-  const draft = draftOf(file);
+  const folder = dirname(file);
+  const start = `${basename(file)}-demo-`;
+  const draft = join(folder, randomName(start));
   try {
-    makeFolder(dirname(file));
-    writeDraft(draft, demo);
+    makeFolder(folder);
+    writeDemo(draft);
     const db = openDb(draft, { isDraft: true });
     db.transaction(() => {
       moveNewest(db, nowMs);
@@ -52,7 +53,10 @@ export function placeDemo(file: string, nowMs: number, demo = readDemo()): void 
     });
     db.close();
     finishDraft(draft);
-    if (isLinked(draft, file)) removeDrafts(file);
+    if (isLinked(draft, file))
+      // Also what processes that were killed have left.
+      for (const name of readdirSync(folder))
+        if (name.startsWith(start) && name.endsWith('.tmp')) rmSync(join(folder, name), { force: true });
   } catch (error) {
     // Who was sooner removes the drafts of the others.
     if (!existsSync(file)) throw error;
@@ -61,7 +65,17 @@ export function placeDemo(file: string, nowMs: number, demo = readDemo()): void 
   }
 }
 
-const writeDraft = (file: string, bytes: Buffer) => writeFileSync(file, bytes, { mode: 0o600, flag: 'wx' });
+/** It is no secret, and `crypto` takes 4 ms to load. */
+const randomName = (start: string) => `${start}${Math.random().toString(36).slice(2)}.tmp`;
+
+/** The database of a demo sandbox, which the build writes packed to dist/; sources that a test runs lie elsewhere. */
+const demoUrl = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/demo.db.br' : 'demo.db.br', import.meta.url);
+
+function writeDemo(file: string): void {
+  // In one piece: by default it would be put together from a hundred.
+  const bytes = brotliDecompressSync(readFileSync(demoUrl), { chunkSize: 4 * 1024 * 1024 });
+  writeFileSync(file, bytes, { mode: 0o600, flag: 'wx' });
+}
 
 function isLinked(draft: string, file: string): boolean {
   try {
@@ -72,42 +86,27 @@ function isLinked(draft: string, file: string): boolean {
   }
 }
 
-/** Runs `act` in a transaction, where it may attach the demo world, unpacked beside the database. */
-function withDemo(db: Db, act: (attach: () => void) => void): void {
-  const draft = draftOf(db.file === ':memory:' ? join(tmpdir(), 'sotra') : db.file);
-  let isAttached = false;
-  const attach = () => {
-    if (db.file !== ':memory:') removeDrafts(db.file);
-    writeDraft(draft, readDemo());
-    db.run('ATTACH ? AS demo', [`${pathToFileURL(draft).href}?mode=ro&immutable=1`]);
-    isAttached = true;
-    removeOpen(draft);
-  };
+/** Runs `act` in a transaction, beside the demo world where that is what it needs. */
+function withDemo(db: Db, kind: WorldKind, act: () => void): void {
+  if (kind === 'empty') return void db.transaction(act);
+  const draft = join(tmpdir(), randomName('sotra-demo-'));
   try {
-    db.transaction(() => act(attach));
+    writeDemo(draft);
+    db.run('ATTACH ? AS demo', [`${pathToFileURL(draft).href}?mode=ro&immutable=1`]);
+    try {
+      db.transaction(act);
+    } finally {
+      db.run('DETACH demo');
+    }
   } finally {
-    if (isAttached) db.run('DETACH demo');
     rmSync(draft, { force: true });
   }
 }
 
-/** Removes a file that is still read, so that a kill leaves nothing behind; Windows refuses. */
-function removeOpen(file: string): void {
-  try {
-    rmSync(file);
-  } catch {
-    // It is removed once it is closed.
-  }
-}
-
-function fill(db: Db, realNowMs: number, kind: WorldKind, attachDemo: () => void): void {
+function fill(db: Db, realNowMs: number, kind: WorldKind): void {
   if (kind === 'demo') {
-    attachDemo();
-    // Making the indexes at the end is quicker than keeping them up to date.
-    const indexes = dropIndexes(db, worldTables);
     for (const table of worldTables) db.run(`INSERT INTO main.${table} SELECT * FROM demo.${table}`);
     moveNewest(db, sandboxNow(db, realNowMs));
-    for (const sql of indexes) db.run(sql);
   }
   describeWorld(db, kind);
 }
@@ -123,17 +122,6 @@ export function describeWorld(db: Db, kind: WorldKind): void {
     db.run('INSERT INTO partner (id, key, suffix) VALUES (?, ?, ?)', [id, key, suffix]);
   setMeta(db, 'world', kind);
   setMeta(db, 'world.counts', JSON.stringify(countOwn(db)));
-}
-
-/** Drops those indexes of some tables whose SQL contains a text, for a change of most rows; gives the SQL that makes them again. */
-export function dropIndexes(db: Db, tables: readonly string[], containing = ''): string[] {
-  const indexes = db.all<{ name: string; sql: string }>(
-    `SELECT name, sql FROM sqlite_master
-     WHERE type = 'index' AND instr(sql, ?) AND tbl_name IN (SELECT value FROM json_each(?))`,
-    [containing, JSON.stringify(tables)],
-  );
-  for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
-  return indexes.map(({ sql }) => sql);
 }
 
 const ownTables = { trade: 'trade', comment: 'comment', follow: 'follow', partner_name: 'name', webhook: 'webhook' };

@@ -2,28 +2,27 @@ import type { WireNames } from '../../contract/endpoint.ts';
 import { decodeRequest } from '../../contract/request.ts';
 import { type Db, isLocked } from '../../files/database.ts';
 import { parseJson } from '../../model/json.ts';
-import { moreChains, sandboxNow } from '../db/clock.ts';
+import { routesUnder } from '../../resources/routes.ts';
+import { moreChains, sandboxNow } from '../db/settings.ts';
 import {
   type Answer,
-  answerOf,
-  bearerOf,
   bodyTooLarge,
   decodePart,
   type IncomingRequest,
   ignoredHeader,
+  makeAnswer,
   maxBodyBytes,
   type Partner,
-  pathOf,
   printable,
   Refusal,
   type Route,
+  readBearer,
+  readPath,
   refused,
 } from './service.ts';
 
 export interface ServiceOptions {
   db: Db;
-  /** By the first word of their paths behind the version. */
-  routesUnder: (word: string) => Promise<readonly Route[]>;
   now: () => number;
   wire: WireNames;
   /** Lets a request wait for another process's write while others are answered; without it the database itself waits. */
@@ -33,17 +32,10 @@ export interface ServiceOptions {
 const busy = { forMs: 20_000, napMs: 5 };
 
 /** The whole sandbox as a function: any request gets an answer, every error body is `{error}`. */
-export function answerer({
-  db,
-  routesUnder,
-  now,
-  wire,
-  sleep,
-}: ServiceOptions): (request: IncomingRequest) => Promise<Answer> {
-  const find = createRouter(routesUnder);
+export function answerer({ db, now, wire, sleep }: ServiceOptions): (request: IncomingRequest) => Promise<Answer> {
   const respond = async (request: IncomingRequest): Promise<Answer> => {
     const { target, authorization } = request;
-    const { route, path } = await find(request.method, pathOf(target));
+    const { route, path } = await findRoute(request.method, readPath(target));
     const { endpoint } = route;
     const partner = findPartner(db, authorization, endpoint.keyless === true);
     const url = new URL(request.origin + target);
@@ -54,7 +46,7 @@ export function answerer({
     const nowMs = sandboxNow(db, now());
     const call = { db, nowMs, partner, url, wire, ignore: (what: string) => void ignored.add(what) };
     const answer = await whenFree(() => route.handle(decoded.input as never, call), sleep);
-    return answerOf(
+    return makeAnswer(
       200,
       JSON.stringify(answer),
       ignored.size === 0 ? {} : { [ignoredHeader]: headerText([...ignored]) },
@@ -64,44 +56,25 @@ export function answerer({
 }
 
 /**
- * Finds the route of a method and a path as it was sent. Errors: Refusal 404, 405, and 400 for a part that is no percent-encoded UTF-8, or
- * `.` or `..`, which a client may have taken for a folder.
+ * The route of a method and a path as it was sent, and the values in the path. Errors: Refusal 404, 405, and 400 for a value that is no
+ * percent-encoded UTF-8, or `.` or `..`, which a client may have taken for a folder.
  */
-function createRouter(routesUnder: ServiceOptions['routesUnder']) {
-  const known = new Map<string, readonly { route: Route; words: readonly string[] }[]>();
-  const tableOf = async (word: string) => {
-    const table = (await routesUnder(word)).map((route) => ({ route, words: route.endpoint.path.split('/') }));
-    if (table.length > 0) known.set(word, table);
-    return table;
-  };
-  return async (method: string, pathname: string): Promise<{ route: Route; path: Record<string, string> }> => {
-    const given = pathname.split('/');
-    const [, , word = ''] = given;
-    const fitting = (known.get(word) ?? (await tableOf(word))).filter(({ words }) => fits(words, given));
-    const wanted = method === 'HEAD' ? 'GET' : method;
-    const found = fitting.find(({ route }) => route.endpoint.method === wanted);
-    if (found !== undefined) {
-      const parts = found.words.flatMap((word, index) =>
-        isName(word) ? [[word.slice(1, -1), given[index] ?? ''] as const] : [],
-      );
-      return {
-        route: found.route,
-        path: Object.fromEntries(parts.map(([name, part]) => [name, readPart(name, part)])),
-      };
-    }
-    if (fitting.length === 0) throw new Refusal(404, `no such endpoint: ${method} ${pathname}`);
-    const allow = fitting.map(({ route }) => route.endpoint.method).join(', ');
-    throw new Refusal(405, `${pathname} takes ${allow}, not ${method}`, { allow });
-  };
-}
-
-const isName = (word: string) => word.startsWith('{');
-
-function fits(words: readonly string[], given: readonly string[]): boolean {
-  return (
-    words.length === given.length &&
-    words.every((word, index) => (isName(word) ? given[index] !== '' : word === given[index]))
-  );
+async function findRoute(method: string, pathname: string): Promise<{ route: Route; path: Record<string, string> }> {
+  const fitting = (await routesUnder(pathname.split('/')[2] ?? '')).flatMap((route) => {
+    const form = new RegExp(`^${route.endpoint.path.replaceAll(/{(\w+)}/g, '(?<$1>[^/]+)')}$`);
+    const found = form.exec(pathname);
+    return found === null ? [] : [{ route, values: Object.entries(found.groups ?? {}) }];
+  });
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const found = fitting.find(({ route }) => route.endpoint.method === wanted);
+  if (found !== undefined)
+    return {
+      route: found.route,
+      path: Object.fromEntries(found.values.map(([name, part]) => [name, readPart(name, part)])),
+    };
+  if (fitting.length === 0) throw new Refusal(404, `no such endpoint: ${method} ${pathname}`);
+  const allow = fitting.map(({ route }) => route.endpoint.method).join(', ');
+  throw new Refusal(405, `${pathname} takes ${allow}, not ${method}`, { allow });
 }
 
 function readPart(name: string, part: string): string {
@@ -115,7 +88,7 @@ const nobody: Partner = { id: '', suffix: '' };
 
 function findPartner(db: Db, header: string | undefined, keyless: boolean): Partner {
   if (header === undefined && keyless) return nobody;
-  const key = bearerOf(header);
+  const key = readBearer(header);
   if (key === undefined) throw new Refusal(401, 'missing API key: send Authorization: Bearer <key>');
   const partner = db.get<Partner & Record<string, string>>('SELECT id, suffix FROM partner WHERE key = ?', [key]);
   if (partner === undefined) throw new Refusal(401, 'unknown API key');

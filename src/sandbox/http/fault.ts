@@ -1,6 +1,6 @@
 import { parseDuration } from '../../model/duration.ts';
 import { randomFrom } from '../seeded.ts';
-import { type Answer, answerOf, type IncomingRequest, pathOf } from './service.ts';
+import { type Answer, type IncomingRequest, makeAnswer, readPath } from './service.ts';
 
 export interface Fault {
   does: { kind: 'status'; status: number } | { kind: 'delay'; ms: number } | { kind: 'drop' | 'truncate' | 'garbage' };
@@ -89,7 +89,7 @@ export function withFaults(faults: () => readonly Fault[], sleep: (ms: number) =
     }
   };
   return async (request: IncomingRequest, answer: () => Promise<Answer>): Promise<FaultyAnswer> => {
-    const path = pathOf(request.target);
+    const path = readPath(request.target);
     const fitting = faults().filter((fault) => ['*', request.method].includes(fault.method) && fault.path.test(path));
     const fault = fitting.filter(isDue)[0];
     return fault === undefined ? answer() : { ...(await inject(fault, answer)), fault: fault.text };
@@ -98,5 +98,5 @@ export function withFaults(faults: () => readonly Fault[], sleep: (ms: number) =
 
 function refuse(status: number): Answer {
   const headers: Record<string, string> = status === 429 || status === 503 ? { 'retry-after': '1' } : {};
-  return answerOf(status, JSON.stringify({ error: `fault of the sandbox: ${status}` }), headers);
+  return makeAnswer(status, JSON.stringify({ error: `fault of the sandbox: ${status}` }), headers);
 }

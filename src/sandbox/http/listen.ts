@@ -4,10 +4,10 @@ import { foreignRefusal, isLocalRequest, startServer } from '../../http/start-se
 import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
 import {
   type Answer,
-  answerOf,
   bodyTooLarge,
   type IncomingRequest,
   ignoredHeader,
+  makeAnswer,
   maxBodyBytes,
   Refusal,
   refused,
@@ -16,8 +16,8 @@ import {
 export interface ListenOptions {
   /** Faults to inject, asked for at each request, and how to wait for those that delay. */
   faulty?: { faults: () => readonly Fault[]; sleep: (ms: number) => Promise<void> };
-  /** Whether a request is of the page of this sandbox, which no fault meets and nobody is told of. */
-  isOwn?: (headers: IncomingMessage['headers']) => boolean;
+  /** Whether no fault meets a request and nobody is told of it. */
+  isOwn?: (request: IncomingRequest, headers: IncomingMessage['headers']) => boolean;
   /** The origins of pages that may ask; default: none. */
   cors?: readonly string[];
   /** Called with every request once it is answered; not with those that are no HTTP. */
@@ -38,7 +38,7 @@ export async function listen(
 ) {
   const toPage = async (request: IncomingRequest, { headers }: IncomingMessage): Promise<Answer> => {
     const isPreflight = request.method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-    const made = isPreflight ? answerOf(204, '') : await answer(request, headers);
+    const made = isPreflight ? makeAnswer(204, '') : await answer(request, headers);
     return {
       ...made,
       headers: { ...made.headers, ...pageHeaders(cors.find((each) => each === headers.origin) ?? cors[0] ?? '') },
@@ -49,10 +49,10 @@ export async function listen(
     { headersTimeout: limits.headMs, requestTimeout: limits.requestMs, connectionsCheckingInterval: limits.checkMs },
     (incoming, outgoing) => {
       const startedMs = performance.now();
-      const request = requestOf(incoming);
+      const request = readRequest(incoming);
       if (request instanceof Refusal) return send(refused(request), incoming, outgoing);
       const whole = cors.length === 0 ? () => answer(request, incoming.headers) : () => toPage(request, incoming);
-      const own = isOwn?.(incoming.headers) === true;
+      const own = isOwn?.(request, incoming.headers) === true;
       (own || injectFaults === undefined ? whole() : injectFaults(request, whole))
         .catch(refused)
         .then((made) => {
@@ -87,7 +87,7 @@ function pageHeaders(origin: string): Record<string, string> {
 const hostForm = /^(\[[\da-f:.]*\]|[\w.-]*)(:\d+)?$/i;
 
 /** A request to this machine by its Host header, of which there is one, and by its target, which may hold an address too. */
-function requestOf(incoming: IncomingMessage): IncomingRequest | Refusal {
+function readRequest(incoming: IncomingMessage): IncomingRequest | Refusal {
   const { method = '', url = '', headers } = incoming;
   const { host = '' } = headers;
   const absolute = url.startsWith('/') ? undefined : /^\w+:\/\/([^/?#]*)/.exec(url);
@@ -108,18 +108,16 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
   if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
-  await new Promise<void>((resolve, reject) => {
-    const take = (chunk: Buffer) => {
+  try {
+    // The answer to a body that is too large still needs the connection.
+    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
       bytes += chunk.length;
+      if (bytes > maxBodyBytes) throw bodyTooLarge();
       chunks.push(chunk);
-      if (bytes <= maxBodyBytes) return;
-      incoming.off('data', take);
-      reject(bodyTooLarge());
-    };
-    incoming.on('data', take);
-    incoming.on('end', resolve);
-    incoming.on('close', () => reject(new Refusal(400, 'body ends too early')));
-  });
+    }
+  } catch (cause) {
+    throw cause instanceof Refusal ? cause : new Refusal(400, 'body ends too early');
+  }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch {

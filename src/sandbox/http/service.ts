@@ -69,12 +69,12 @@ export function linkWith(
   return link.href;
 }
 
-export function pathOf(target: string): string {
+export function readPath(target: string): string {
   return target.split(/[?#]/, 1)[0] ?? '';
 }
 
 /** The token of an authorization header. The scheme is written in any case (RFC 9110, 11.1). */
-export function bearerOf(header: string | undefined): string | undefined {
+export function readBearer(header: string | undefined): string | undefined {
   return /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
 }
 
@@ -100,7 +100,7 @@ export interface Answer {
   text: string;
 }
 
-export function answerOf(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function makeAnswer(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
   return { status, headers: { 'content-type': 'application/json', 'x-request-id': requestId(), ...headers }, text };
 }
 
@@ -125,9 +125,9 @@ export class Refusal extends Error {
 /** The answer to what was thrown: that of a Refusal, or 500. */
 export function refused(thrown: unknown): Answer {
   if (thrown instanceof Refusal)
-    return answerOf(thrown.status, JSON.stringify({ error: thrown.message }), thrown.headers);
+    return makeAnswer(thrown.status, JSON.stringify({ error: thrown.message }), thrown.headers);
   const why = thrown instanceof Error ? thrown.message : thrown;
-  return answerOf(500, JSON.stringify({ error: `sandbox fault: ${why}` }));
+  return makeAnswer(500, JSON.stringify({ error: `sandbox fault: ${why}` }));
 }
 
 /** Largest request body; section "Errors" of the sandbox's promises. */
@@ -139,3 +139,6 @@ export function bodyTooLarge(): Refusal {
 
 /** Names what of a request changed nothing, comma-separated: query names and body fields that the endpoint does not know. */
 export const ignoredHeader = 'x-sotra-ignored';
+
+/** Holds the control token of a served sandbox. */
+export const controlHeader = 'x-control-token';

@@ -1,10 +1,10 @@
 import { dayMs } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
+import { answersAsClicker } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
 import { type PositionState, type PositionStats, positionStats } from '../trades/positions.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
-import { answersAsClicker } from '../wire.ts';
 import { commentsOfTrades, copiedText, copyVolume } from './comments.ts';
 import { actorsOf, type Json, readCounts } from './profiles.ts';
 

@@ -1,5 +1,5 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
-import { getMeta } from '../db/clock.ts';
+import { getMeta } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { type Timeframe, tradesOfWallets, windowFigures, windowMs } from '../trades/figures.ts';
 import { groupBy, oneOf } from '../trades/trade.ts';

@@ -1,6 +1,6 @@
 import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { dayMs } from '../../model/duration.ts';
-import { moreChains } from '../db/clock.ts';
+import { moreChains } from '../db/settings.ts';
 import type { Db, SqlValue } from '../db/store.ts';
 import { oneOf } from './trade.ts';
 

@@ -1,4 +1,4 @@
-import { getMeta, setMeta } from '../db/clock.ts';
+import { getMeta, setMeta } from '../db/settings.ts';
 import { countRows, type Db } from '../db/store.ts';
 import { ensureWorld, moveWorld } from '../db/world.ts';
 import { addTrades } from './add-trades.ts';
@@ -33,7 +33,7 @@ export interface ImportOptions {
 }
 
 /** Trades that are stored at once, and so held in memory. */
-const lotSize = 10_000;
+const lotSize = 50_000;
 const shiftKey = 'import.shiftMs';
 
 /**
@@ -45,12 +45,14 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
   const survey = await surveyFile(options);
   if ('kind' in survey) return survey;
   const { db, nowMs } = options;
-  const { rows, rejected, skipped, traders, tokens, span, hasStarts } = survey;
+  const { rows, rejected, skipped, traders, tokens, span, isAscending, hasStarts } = survey;
   ensureWorld(db, nowMs, 'empty');
   const { shiftMs, movedMs } = span === undefined ? { shiftMs: 0, movedMs: 0 } : settleShift(options, span.newestMs);
   const before = hasStarts ? countUnavailable(db) : 0;
+  const stored = db.get<{ ms: number | null }>('SELECT max(at_ms) AS ms FROM trade')?.ms ?? 0;
+  const isInOrder = isAscending && span !== undefined && stored <= span.oldestMs + shiftMs;
   const sum = { imported: 0, repeated: 0 };
-  for await (const lot of makeLots(options.read(), survey)) {
+  for await (const lot of makeLots(options.read(), isInOrder ? lotSize : Number.POSITIVE_INFINITY)) {
     for (const trade of lot) trade.atMs += shiftMs;
     const { added, repeated } = addTrades(db, lot);
     sum.imported += added;
@@ -73,15 +75,12 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
   };
 }
 
-/** Where trades are not in order of time, all of them are one lot: an older one makes all that came after it start over. */
-async function* makeLots(
-  batches: AsyncIterable<readonly ReadEvent[]>,
-  { isAscending }: Survey,
-): AsyncGenerator<Trade[]> {
+/** Trades that are out of order are one lot: an older one makes all that came after it in its position start over. */
+async function* makeLots(batches: AsyncIterable<readonly ReadEvent[]>, size: number): AsyncGenerator<Trade[]> {
   let lot: Trade[] = [];
   for await (const events of batches) {
     for (const event of events) if (event.kind === 'trade') lot.push(event.trade);
-    if (!isAscending || lot.length < lotSize) continue;
+    if (lot.length < size) continue;
     yield lot;
     lot = [];
   }

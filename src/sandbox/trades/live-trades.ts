@@ -1,13 +1,14 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { local } from '../../contract/endpoint.ts';
-import { usageError } from '../../errors.ts';
+import { SotraError, usageError } from '../../errors.ts';
 import { encodeBase58, isEvmAddress, normalizeAddress } from '../../model/address.ts';
 import { type Chain, chains } from '../../model/chain.ts';
 import { chainSchema, walletSchema } from '../../model/identifier.ts';
-import { moreChains } from '../db/clock.ts';
+import type { World } from '../../world.ts';
+import { moreChains } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
-import { digestOf } from '../seeded.ts';
+import { digestOf, type Random, randomFrom } from '../seeded.ts';
 import { storedToken } from '../social/lookup.ts';
 import { addTrades } from './add-trades.ts';
 import type { LiveTrade, MadeTrade, Trade } from './trade.ts';
@@ -114,4 +115,84 @@ export function liveTrade(trade: LiveTrade, atMs: number): Trade {
 function typedKey({ chain, trader, token, side }: LiveTrade, tx: string): string {
   const parts = [tx.startsWith('0x') ? tx.toLowerCase() : tx, normalizeAddress(trader), normalizeAddress(token), side];
   return `live:${chain}:${parts.join(' ')}`;
+}
+
+export type AtMoment = (nowMs: number) => Trade;
+
+export const tickMs = 20;
+/** After a clock that was set ahead, or a machine that slept, what is due comes in parts: between them signals and deliveries have their turn. */
+export const maxAtOnce = 1000;
+
+/** Made-up trades as they are due, until the time is over or the signal. Errors: `not-found` in a world without trades. */
+export async function* madeTrades(
+  db: Db,
+  input: { perSec: number | undefined; forMs: number | undefined; seed?: string | undefined },
+  world: Pick<World, 'now' | 'random' | 'sleep' | 'signal'>,
+): AsyncGenerator<AtMoment[]> {
+  const markets = knownMarkets(db);
+  if (markets.length === 0)
+    throw new SotraError('not-found', 'this world has no trades to continue from', {
+      hint: 'Import trades first (sotra sandbox import), use --replay, or the built-in world (sotra sandbox reset).',
+    });
+  const random: Random = randomFrom(input.seed ?? String(world.random()));
+  const [perSec, forMs] = [input.perSec ?? 1, input.forMs ?? 60_000];
+  const startMs = world.now();
+  for (let made = 0; ; ) {
+    const elapsedMs = Math.min(world.now() - startMs, forMs);
+    const left = Math.floor((elapsedMs / 1000) * perSec) - made;
+    const due = Math.min(left, maxAtOnce);
+    if (due > 0)
+      yield Array.from({ length: due }, () => {
+        const trade = makeTrade(db, random.pick(markets), random);
+        return (nowMs: number) => liveTrade(trade, nowMs);
+      });
+    made += Math.max(0, due);
+    if ((elapsedMs >= forMs && left <= due) || world.signal.aborted) return;
+    await pause(world, tickMs);
+  }
+}
+
+interface Market {
+  chain: Chain;
+  trader: string;
+  token: string;
+  direction: '' | 'long' | 'short';
+  price: number;
+}
+
+function knownMarkets(db: Db): Market[] {
+  return db.all<Market>(
+    `SELECT p.chain, p.wallet AS trader, p.token, p.direction, k.price FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token
+     WHERE p.superseded = 0 AND k.price > 0 ORDER BY p.latest_ms / 1000 DESC, p.id LIMIT 2000`,
+  );
+}
+
+const buyShare = 0.65;
+
+/** A made-up trade in one of the markets: mostly buys, at a price near the last; a sell gives up part of what is held. */
+function makeTrade(db: Db, { chain, trader, token, direction, price }: Market, random: Random): LiveTrade {
+  const held = db.get<{ amount: number }>(
+    'SELECT amount FROM position WHERE wallet = ? AND chain = ? AND token = ? AND direction = ? AND superseded = 0',
+    [trader, chain, token, direction],
+  );
+  const isShort = direction === 'short';
+  const enters = random.chance(buyShare) || held === undefined || held.amount * price < 1;
+  const at = price * random.between(0.97, 1.03);
+  const amount = enters ? random.between(20, 2500) / at : held.amount * random.between(0.2, 1);
+  const side = enters !== isShort ? 'buy' : 'sell';
+  return {
+    chain,
+    trader,
+    token,
+    side,
+    amount,
+    usd: amount * at,
+    direction: direction === '' ? null : direction,
+    leverage: direction === '' ? 1 : random.whole(1, 10),
+  };
+}
+
+export async function pause({ sleep, signal }: Pick<World, 'sleep' | 'signal'>, ms: number): Promise<void> {
+  // Stopped early, the command still reports what was made so far.
+  await sleep(ms, signal).catch(() => undefined);
 }

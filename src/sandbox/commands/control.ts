@@ -1,0 +1,176 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Context } from '../../context.ts';
+import { checkInput, explainByKind } from '../../contract/request.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { parseDuration, parseRate } from '../../model/duration.ts';
+import { isObject, tryParseJson } from '../../model/json.ts';
+import { sameText } from '../../model/webhook-signature.ts';
+import { newRunToken } from '../../pages/guard.ts';
+import { advanceClock, sandboxNow } from '../db/settings.ts';
+import type { Db } from '../db/store.ts';
+import { resetWorld } from '../db/world.ts';
+import { whenFree } from '../http/answer.ts';
+import { type Fault, faultForm, parseFault } from '../http/fault.ts';
+import { type createRequestLog, maxLogged } from '../http/request-log.ts';
+import {
+  type Answer,
+  controlHeader,
+  type IncomingRequest,
+  makeAnswer,
+  Refusal,
+  readBearer,
+  readPath,
+  refused,
+} from '../http/service.ts';
+import { addLiveTrades, addTradeNow, checkLiveTrade, madeTrades, tradeParams } from '../trades/live-trades.ts';
+import type { LiveTrade } from '../trades/trade.ts';
+import { describeState } from './state.ts';
+
+const root = '/_sandbox/';
+
+interface ControlOptions {
+  db: Db;
+  world: Context['world'];
+  warn: (text: string) => void;
+  /** Those it was started with. */
+  faults: readonly string[];
+  status: unknown;
+  log: ReturnType<typeof createRequestLog>;
+  onDone: () => void;
+  /** Sets again what the sandbox was started with. */
+  onReset: () => void;
+  stop: () => void;
+}
+
+type Action = (body: Readonly<Record<string, unknown>>, query: URLSearchParams) => unknown;
+
+/** What whoever has the token may do with a served sandbox, by requests under /_sandbox/; `faults` are those that are set now. */
+export function createControl({ db, world, warn, faults: first, status, log, onDone, onReset, stop }: ControlOptions) {
+  const { now } = world;
+  const token = newRunToken();
+  let faults = readFaults(first);
+  let simulation: { rate: string; stop: AbortController } | undefined;
+  const sleep = (ms: number) => world.sleep(ms, world.signal);
+  const change = (act: () => unknown) => whenFree(act, sleep);
+  const describe = () => ({
+    ...describeState(db, now()),
+    faults: faults.map(({ text }) => text),
+    simulation: simulation?.rate ?? null,
+  });
+
+  const simulate = async (rate: string, perSec: number): Promise<void> => {
+    simulation?.stop.abort();
+    const own = { rate, stop: new AbortController() };
+    simulation = own;
+    const signal = AbortSignal.any([own.stop.signal, world.signal]);
+    const input = { perSec, forMs: Number.POSITIVE_INFINITY };
+    try {
+      for await (const batch of madeTrades(db, input, { ...world, signal })) {
+        const nowMs = sandboxNow(db, now());
+        const trades = batch.map((trade) => trade(nowMs));
+        await change(() => addLiveTrades(db, trades, nowMs));
+      }
+    } catch (error) {
+      warn(`the simulation ended: ${(error as Error).message}`);
+    } finally {
+      if (simulation === own) simulation = undefined;
+    }
+  };
+
+  const doing =
+    (act: Action): Action =>
+    async (...given) => {
+      const made = await act(...given);
+      onDone();
+      return made ?? describe();
+    };
+  const actions: Readonly<Record<string, Action>> = {
+    'GET world': describe,
+    'GET deliveries': () => latestDeliveries(db),
+    'GET status': () => status,
+    'GET log': (_, query) => log.latest(Math.max(1, Number(query.get('limit')) || maxLogged)),
+    'POST stop': () => {
+      setImmediate(stop);
+      return {};
+    },
+    'POST trade': doing((body) => {
+      const input = checkInput({ id: 'trade', params: tradeParams }, body, explainByKind) as unknown as LiveTrade;
+      checkLiveTrade(input);
+      return change(() => addTradeNow(db, input, sandboxNow(db, now())));
+    }),
+    'POST advance': doing(async ({ duration }) => {
+      const byMs = parseDuration(String(duration));
+      if (byMs === undefined) throw usageError(`duration ${duration}: must be a time such as 12h or 8d`);
+      await change(() => advanceClock(db, byMs, now()));
+    }),
+    'POST simulate': doing(({ rate }) => {
+      if (rate === null) return void simulation?.stop.abort();
+      const perSec = parseRate(String(rate))?.perSec;
+      if (perSec === undefined) throw usageError(`rate ${rate}: must be a rate such as 20/s or 300/m, at most 5000/s`);
+      void simulate(String(rate), perSec);
+    }),
+    'POST faults': doing(({ faults: given }) => {
+      faults = readFaults([given].flat().map(String));
+    }),
+    'POST reset': doing(async ({ empty }) => {
+      simulation?.stop.abort();
+      await change(() => {
+        resetWorld(db, now(), empty === true ? 'empty' : 'demo');
+        onReset();
+      });
+    }),
+  };
+
+  const respond = async (request: IncomingRequest, given: string): Promise<Answer> => {
+    const { method, target } = request;
+    if (!sameText(given, token)) throw new Refusal(401, 'wrong control token');
+    const path = readPath(target);
+    const name = path.slice(root.length);
+    const known = Object.keys(actions).filter((key) => key.split(' ')[1] === name);
+    if (known.length === 0) throw new Refusal(404, `no such endpoint: ${method} ${path}`);
+    const act = actions[`${method} ${name}`];
+    const allow = known[0]?.split(' ')[0] ?? '';
+    if (act === undefined) throw new Refusal(405, `${path} takes ${allow}, not ${method}`, { allow });
+    const body = method === 'GET' ? undefined : tryParseJson(await request.body());
+    const query = new URLSearchParams(target.slice(path.length));
+    return makeAnswer(200, JSON.stringify(await act(isObject(body) ? body : {}, query)));
+  };
+  return {
+    token,
+    faults: () => faults,
+    /** Whether a request is for the control of a sandbox, or of its page, and not one that its service got. */
+    isOwn: ({ target }: IncomingRequest, headers: IncomingHttpHeaders): boolean =>
+      target.startsWith(root) || headers[controlHeader] === token,
+    /** `undefined` for a request to the service. */
+    answer: (request: IncomingRequest, headers: IncomingHttpHeaders): Promise<Answer> | undefined =>
+      request.target.startsWith(root)
+        ? respond(request, String(headers[controlHeader] ?? readBearer(request.authorization) ?? '')).catch(refuse)
+        : undefined,
+    stop: () => simulation?.stop.abort(),
+  };
+}
+
+function refuse(thrown: unknown): Answer {
+  if (!(thrown instanceof SotraError)) return refused(thrown);
+  return refused(new Refusal(400, [thrown.message, thrown.hint].filter(Boolean).join('. ')));
+}
+
+/** Errors: `usage` for a text that is no fault. */
+function readFaults(texts: readonly string[]): readonly Fault[] {
+  return texts.map((text) => {
+    const fault = parseFault(text);
+    if (fault === undefined) throw usageError(`fault ${text}: ${faultForm}`);
+    return fault;
+  });
+}
+
+const maxDeliveries = 1000;
+
+/** The newest first; without what is sent. */
+function latestDeliveries(db: Db) {
+  return db.all(
+    `SELECT d.seq, d.state, d.tries, d.status, d.error, e.type, e.at_ms AS atMs, e.id AS eventId, w.uid, w.destination_url AS url
+     FROM delivery d JOIN event e ON e.id = d.event_id JOIN webhook w ON w.id = d.webhook_id ORDER BY d.seq DESC LIMIT ?`,
+    [maxDeliveries],
+  );
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { WireNames } from '../../contract/endpoint.ts';
+import { usageError } from '../../errors.ts';
+import { tryParseJson } from '../../model/json.ts';
+import type { Db } from './store.ts';
+
+/** The last moment that the sandbox's clock may show: the end of the year 9999. */
+export const latestMs = Date.UTC(10_000, 0, 1) - 1;
+
+export function getMeta(db: Db, key: string): string | undefined {
+  return db.get<{ value: string }>('SELECT value FROM meta WHERE key = ?', [key])?.value;
+}
+
+/** The chains that this world takes beside those of the document. */
+export function moreChains(db: Db): readonly string[] {
+  return getMeta(db, 'chains')?.split(',') ?? [];
+}
+
+export function setMeta(db: Db, key: string, value: string): void {
+  db.run('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value', [
+    key,
+    value,
+  ]);
+}
+
+/** The sandbox's time by the real one, both in Unix milliseconds, as the clock is set now. */
+export function sandboxNow(db: Db, realNowMs: number): number {
+  const frozen = getMeta(db, 'clock.frozenMs');
+  return frozen === undefined ? realNowMs + Number(getMeta(db, 'clock.offsetMs') ?? 0) : Number(frozen);
+}
+
+export function freezeClock(db: Db, atMs: number): void {
+  setMeta(db, 'clock.frozenMs', String(atMs));
+}
+
+/** Moves the clock forward, frozen or not. Errors: `usage` for a time after the year 9999. */
+export function advanceClock(db: Db, byMs: number, realNowMs: number): void {
+  db.transaction(() => {
+    const now = sandboxNow(db, realNowMs);
+    if (now + byMs > latestMs)
+      throw usageError(
+        `<duration>: ${byMs} ms after ${new Date(now).toISOString()} are after the year 9999`,
+        'sotra sandbox reset sets the clock right again.',
+      );
+    if (getMeta(db, 'clock.frozenMs') !== undefined) freezeClock(db, now + byMs);
+    else setMeta(db, 'clock.offsetMs', String(now + byMs - realNowMs));
+  });
+}
+
+/** What a sandbox is started with beside its world. */
+export interface Settings {
+  eligibility?: 'any' | 'public' | undefined;
+  serviceName?: string | undefined;
+  layout?: string | undefined;
+  /** Chains that it takes beside those of the document. */
+  chains?: readonly string[] | undefined;
+  /** How it answers. */
+  wire?: Wire | undefined;
+}
+
+/** Keeps settings until others are given. Writes only what differs, so that readers do not wait for writers. */
+export function keepSettings(db: Db, { eligibility, serviceName, layout, chains, wire }: Settings): void {
+  const kept = {
+    eligibility,
+    'signing.serviceName': serviceName,
+    'signing.layout': layout,
+    chains: chains?.join(','),
+    answers: wire && (wire === clickerWire ? clickerWire : 'document'),
+  };
+  for (const [key, value] of Object.entries(kept))
+    if (value !== undefined && getMeta(db, key) !== value) setMeta(db, key, value);
+}
+
+export function answersAsClicker(db: Db): boolean {
+  return getMeta(db, 'answers') === clickerWire;
+}
+
+/** The form of answers that the service is known to give, where the interface document says something else. Source: wire-facts N3. */
+const clickerWire = 'clicker';
+
+/** Other names for parameters, by `operation.parameter` or `*.parameter`, or a known form of answers. */
+export type Wire = WireNames | typeof clickerWire;
+
+const namesSchema = z.record(z.string(), z.string());
+
+export const wireForm = 'must be clicker, or names for parameters as JSON such as {"*.limit":"count"}';
+
+/** Reads a `--wire`; `undefined` for other text. */
+export function readWire(text: string): Wire | undefined {
+  return text === clickerWire ? text : namesSchema.safeParse(tryParseJson(text)).data;
+}
+
+/** The names for parameters that a sandbox started so goes by. */
+export function readWireNames(wire: Wire = {}): WireNames {
+  return wire === clickerWire ? {} : wire;
+}

@@ -1,0 +1,50 @@
+import type { LoggedRequest } from '../../model/logged-request.ts';
+import { sandboxPartners } from '../db/world.ts';
+import type { FaultyAnswer } from './fault.ts';
+import { decodePart, type IncomingRequest, ignoredHeader, printable, readBearer } from './service.ts';
+
+export const maxLogged = 1000;
+const maxPath = 2000;
+
+/** The latest requests, without what may be a key. */
+export function createRequestLog(now: () => number) {
+  const kept: LoggedRequest[] = [];
+  return {
+    note: ({ method, target, authorization }: IncomingRequest, answer: FaultyAnswer, ms: number): LoggedRequest => {
+      const { status, headers, fault } = answer;
+      const key = readBearer(authorization);
+      const logged = {
+        time: new Date(now()).toISOString(),
+        method,
+        path: hideSecrets(target, key),
+        status,
+        ms: Math.round(ms * 10) / 10,
+        partner: sandboxPartners.find((partner) => partner.key === key)?.id ?? null,
+        key: key === undefined ? null : `…${key.length < 8 ? '' : printable(key.slice(-4))}`,
+        ignored: headers[ignoredHeader]?.split(',') ?? [],
+        ...(fault !== undefined && { fault }),
+      };
+      kept.push(logged);
+      if (kept.length > maxLogged) kept.shift();
+      return logged;
+    },
+    latest: (count: number): readonly LoggedRequest[] => kept.slice(-count),
+  };
+}
+
+export function formatRequest({ time, method, path, status, ms, partner, key, ignored, fault }: LoggedRequest): string {
+  const who = key === null ? 'no key' : `${partner === null ? 'unknown key' : `key ${partner}`} ${key}`;
+  const ignores = ignored.length === 0 ? '' : `, ignored: ${ignored.join(', ')}`;
+  return `${time} ${method} ${path} ${status} ${ms} ms, ${who}${ignores}${fault === undefined ? '' : `, fault: ${fault}`}`;
+}
+
+function hideSecrets(target: string, key: string | undefined): string {
+  const [path = '', ...query] = target.slice(0, maxPath).split(/([?&])/);
+  const shown = [path, ...query.map((part) => (isSecret(part) ? `${part.split('=', 1)[0]}=***` : part))].join('');
+  return printable(key === undefined || key.length < 4 ? shown : shown.replaceAll(key, '***'));
+}
+
+function isSecret(part: string): boolean {
+  const [name = '', value] = part.split('=', 2);
+  return value !== undefined && /key|token|secret|auth|password|signature/i.test(decodePart(name) ?? name);
+}
