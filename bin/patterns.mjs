@@ -10,7 +10,8 @@ const builders = [
   'tool/request.ts',
   'output/json.ts',
   'model/safe-text.ts',
-  'upload/address-file.ts',
+  'files/table.ts',
+  'sandbox/http/answer.ts',
   'sandbox/http/fault.ts',
 ];
 

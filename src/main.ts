@@ -166,7 +166,7 @@ const world: World = {
   },
   spawnSelf: async (argv, logFile) => {
     const { spawn } = await import('node:child_process');
-    if (logFile !== undefined) (await import('./files/folder.ts')).makeFolder(dirname(logFile));
+    if (logFile !== undefined) (await import('./files/durable-file.ts')).makeFolder(dirname(logFile));
     const log = logFile === undefined ? 'ignore' : openSync(logFile, 'a', 0o600);
     const self = process.argv[1] ?? '';
     // It outlives this process and sends nothing to the service.

@@ -217,7 +217,7 @@ function nameWhy(error: SotraError): void {
   const { hint, status, code } = error;
   if (hint === undefined && (status !== undefined || moreToSay.includes(code))) Object.assign(error, { hint: seeWhy });
   else if (hint !== undefined && moreToSay.includes(code) && !hint.includes('sotra why'))
-    Object.assign(error, { hint: `${hint} sotra why says more.` });
+    Object.assign(error, { hint: `${hint.replace(/[^.]$/, '$&;')} sotra why says more.` });
 }
 
 function interrupted(thrown: unknown): SotraError {

@@ -3,8 +3,7 @@ import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Libsql from 'libsql';
 import { parseJson } from '../model/json.ts';
-import { refuseOther } from './durable-file.ts';
-import { makeFolder } from './folder.ts';
+import { makeFolder, refuseOther } from './durable-file.ts';
 
 export type SqlValue = string | number | null | Uint8Array;
 type SqlRow = Record<string, SqlValue>;
@@ -157,21 +156,21 @@ function useWal(raw: Libsql.Database): void {
 
 /** Whether another process held the database: nothing was done. */
 export function isLocked(error: unknown): boolean {
-  return codeOf(error).startsWith('SQLITE_BUSY');
+  return readSqlCode(error).startsWith('SQLITE_BUSY');
 }
 
 /** Whether the disk, or what the database may take of it, is full: nothing was done. */
 export function isFull(error: unknown): boolean {
-  return ['SQLITE_FULL', 'SQLITE_IOERR_WRITE'].includes(codeOf(error));
+  return ['SQLITE_FULL', 'SQLITE_IOERR_WRITE'].includes(readSqlCode(error));
 }
 
 /** Whether bytes of the database are not as they were written. */
 export function isDamage(error: unknown): boolean {
-  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error));
+  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(readSqlCode(error));
 }
 
 /** What SQLite calls an error, such as `SQLITE_BUSY`, or the system, such as `EACCES`; empty for others. */
-export function codeOf(error: unknown): string {
+export function readSqlCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 

@@ -24,7 +24,6 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { SotraError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { makeFolder } from './folder.ts';
 
 /**
  * Replaces a file (mode 0600) in one step, also where a crash comes between. Errors: those of the file system; `local-file` for a link,
@@ -61,9 +60,13 @@ export function openStateFile(file: string, flags = constants.O_RDONLY): number 
 }
 
 export function readStateFile(file: string): string {
+  return readStateBytes(file).toString();
+}
+
+export function readStateBytes(file: string): Buffer {
   const handle = openStateFile(file);
   try {
-    return readFileSync(handle, 'utf8');
+    return readFileSync(handle);
   } finally {
     closeSync(handle);
   }
@@ -95,22 +98,15 @@ function fromDraft(file: string, text: string, settle: (draft: string) => void):
   syncFolder(dirname(file));
 }
 
+/** A new file beside another, safe on disk; removed where that fails. */
 function writeDraft(file: string, text: string): { draft: string; handle: number } {
-  const draft = draftOf(file);
-  const handle = openDraft(draft, (opened) => {
-    writeFileSync(opened, text);
-    fsyncSync(opened);
-    removeOldDrafts(dirname(file), fstatSync(opened).mtimeMs);
-  });
-  return { draft, handle };
-}
-
-/** Opens a new file, which is removed where `act` fails. */
-function openDraft(draft: string, act: (handle: number) => void): number {
+  const draft = nameDraft(file);
   const handle = openSync(draft, 'wx', 0o600);
   try {
-    act(handle);
-    return handle;
+    writeFileSync(handle, text);
+    fsyncSync(handle);
+    removeOldDrafts(dirname(file), fstatSync(handle).mtimeMs);
+    return { draft, handle };
   } catch (error) {
     closeSync(handle);
     rmSync(draft, { force: true });
@@ -161,7 +157,7 @@ export function settleReserved(file: string): void {
 }
 
 /** A new name beside a file for a draft that replaces it; `removeOldDrafts` recognizes it. */
-export function draftOf(file: string): string {
+export function nameDraft(file: string): string {
   return `${file}.sotra-${crypto.randomUUID().slice(0, 8)}.tmp`;
 }
 
@@ -235,4 +231,23 @@ export function writeReadyFiles(files: readonly (string | undefined)[], ready: o
   return () => {
     for (const file of given) if (existsSync(file) && readStateFile(file) === text) rmSync(file, { force: true });
   };
+}
+
+/**
+ * Makes a private folder (mode 0700) and those it lies in, where they are absent. Node's own `recursive` never returns where a parent takes no
+ * folders, as /proc. Errors: those of mkdir.
+ */
+export function makeFolder(folder: string): void {
+  if (isFolder(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been sooner.
+    if (!isFolder(folder)) throw error;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { SotraError } from '../errors.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import type { World } from '../world.ts';
-import { createFile, draftOf, readStateFile } from './durable-file.ts';
+import { createFile, nameDraft, readStateFile } from './durable-file.ts';
 
 type OwnerWorld = Pick<World, 'pid' | 'system'>;
 export type LockWorld = OwnerWorld & Pick<World, 'random' | 'sleep' | 'signal'>;
@@ -73,7 +73,7 @@ function takeOver(file: string, mine: string, isGone: (holder: string | undefine
 
 /** Replaces the file of a dead process; false where another was quicker: what was moved aside is then put back. */
 function claim(file: string, seen: string | undefined, mine: string): boolean {
-  const aside = draftOf(file);
+  const aside = nameDraft(file);
   try {
     renameSync(file, aside);
   } catch {

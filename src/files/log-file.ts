@@ -1,9 +1,9 @@
-import { closeSync, constants, fstatSync, fsync, ftruncateSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fsync, ftruncateSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { SotraError } from '../errors.ts';
 import { parseJson } from '../model/json.ts';
-import { openStateFile, syncFolder } from './durable-file.ts';
+import { openStateFile, readStateBytes, syncFolder } from './durable-file.ts';
 
 export interface LogFile {
   /** Adds a line; it survives the end of this process, and after `flush` a crash of the machine. */
@@ -13,25 +13,22 @@ export interface LogFile {
   close: () => void;
 }
 
-const pieceBytes = 64 * 1024;
 const lineEnd = 0x0a;
 
 /** Opens a log to append to (created with mode 0600). A last line that was cut off by a crash is dropped: it was never acknowledged. */
 export function openLog(file: string): LogFile {
   const handle = openStateFile(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
-  let size = endOfLastLine(handle);
-  if (size < fstatSync(handle).size) ftruncateSync(handle, size);
+  const found = readFileSync(handle);
+  let size = found.lastIndexOf(lineEnd) + 1;
+  if (size < found.length) ftruncateSync(handle, size);
   if (size === 0) syncFolder(dirname(file));
   let hasRest = false;
-  let syncing: Promise<void> | undefined;
+  let running: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
-  const sync = () =>
-    new Promise<void>((resolve, reject) => fsync(handle, (error) => (error ? reject(error) : resolve())));
-  const start = (): Promise<void> => {
-    syncing = sync().finally(() => {
-      syncing = undefined;
-    });
-    return syncing;
+  const sync = (): Promise<void> => {
+    next = undefined;
+    running = new Promise((resolve, reject) => fsync(handle, (error) => (error ? reject(error) : resolve())));
+    return running;
   };
   return {
     append: (entry) => {
@@ -44,13 +41,8 @@ export function openLog(file: string): LogFile {
       size += line.length;
     },
     flush: () => {
-      if (syncing === undefined) return start();
       // The running sync may miss what was appended meanwhile.
-      const again = () => {
-        next = undefined;
-        return start();
-      };
-      next ??= syncing.then(again, again);
+      next ??= running.then(sync, sync);
       return next;
     },
     close: () => {
@@ -60,74 +52,29 @@ export function openLog(file: string): LogFile {
   };
 }
 
-function endOfLastLine(handle: number): number {
-  const piece = Buffer.alloc(pieceBytes);
-  for (let end = fstatSync(handle).size; end > 0; ) {
-    const start = Math.max(0, end - pieceBytes);
-    const at = piece.subarray(0, readSync(handle, piece, 0, end - start, start)).lastIndexOf(lineEnd);
-    if (at !== -1) return start + at + 1;
-    end = start;
-  }
-  return 0;
-}
-
-export function readLog<Entry>(file: string): Entry[] {
-  return [...readEntries<Entry>(file)];
-}
-
-/** The same, one entry in memory at a time. */
-export function* readEntries<Entry>(file: string): Generator<Entry> {
-  let number = 0;
-  for (const bytes of readLines(file)) {
-    // A crash leaves a part of a line: one that lacks only its end was acknowledged.
-    if (bytes.at(-1) !== lineEnd && !isChecked(bytes.toString('utf8', 0, bytes.length - 1))) break;
-    number += 1;
-    yield parseEntry<Entry>(bytes, file, number);
-  }
-}
-
-/** The bytes of a file as it is now, in pieces that share their memory. Errors: as in `openStateFile`. */
-function* readPieces(file: string): Generator<Buffer> {
-  const handle = openStateFile(file);
+/** The entries of a log, none where there is no file. Errors: `local-file` naming the damaged line. */
+export function* readLog<Entry>(file: string): Generator<Entry> {
+  let bytes: Buffer;
   try {
-    const piece = Buffer.alloc(pieceBytes);
-    for (let left = fstatSync(handle).size; left > 0; ) {
-      const length = readSync(handle, piece, 0, Math.min(left, pieceBytes), null);
-      if (length === 0) return;
-      left -= length;
-      yield piece.subarray(0, length);
-    }
-  } finally {
-    closeSync(handle);
-  }
-}
-
-function* readLines(file: string): Generator<Buffer> {
-  try {
-    let parts: Buffer[] = [];
-    for (const bytes of readPieces(file)) {
-      let start = 0;
-      for (let at = bytes.indexOf(lineEnd); at !== -1; at = bytes.indexOf(lineEnd, start)) {
-        yield Buffer.concat([...parts, bytes.subarray(start, at + 1)]);
-        parts = [];
-        start = at + 1;
-      }
-      parts.push(Buffer.from(bytes.subarray(start)));
-    }
-    const rest = Buffer.concat(parts);
-    if (rest.length > 0) yield rest;
+    bytes = readStateBytes(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw damaged(`cannot read ${file}: ${(error as Error).message}`, error);
   }
+  for (let [start, number] = [0, 1]; start < bytes.length; number += 1) {
+    const end = bytes.indexOf(lineEnd, start);
+    // A crash leaves a part of a line; behind a whole one stands another byte where its end was.
+    if (end === -1 && !isChecked(bytes.toString('utf8', start, bytes.length - 1))) return;
+    yield parseEntry<Entry>(bytes.toString('utf8', start, end === -1 ? bytes.length : end), file, number);
+    start = end === -1 ? bytes.length : end + 1;
+  }
 }
 
-function parseEntry<Entry>(bytes: Buffer, file: string, line: number): Entry {
+function parseEntry<Entry>(line: string, file: string, number: number): Entry {
   try {
-    if (bytes.at(-1) !== lineEnd) throw new Error('its line end is missing');
-    return readCheckedLine(bytes.toString('utf8', 0, bytes.length - 1)) as Entry;
+    return readCheckedLine(line) as Entry;
   } catch (cause) {
-    throw damagedLine(file, line, cause);
+    throw damagedLine(file, number, cause);
   }
 }
 

@@ -23,7 +23,7 @@ export interface Input {
 }
 
 /** A file that somebody named, or stdin for `-`, as it comes. Errors while it is read: `local-file` naming it; `interrupted`. */
-export function bytesOf(file: string, input: Input, chunkBytes = 65_536): FileBytes {
+export function openBytes(file: string, input: Input, chunkBytes = 65_536): FileBytes {
   return file === '-'
     ? { name: 'stdin', bytes: input.in }
     : { name: file, bytes: readNamed(file, chunkBytes, input.in.signal) };
@@ -97,7 +97,7 @@ function readSome(fd: number, chunk: Buffer): number | undefined {
 export function openSource(file: string, { io }: { io: Input }, label: string): FileBytes {
   if (file !== '-' && statSource(file, label).isDirectory()) throw usageError(`${label}: a folder, not a file`);
   // Bytes are quicker in large pieces; strings and rows that are made of them are not.
-  return bytesOf(file, io, 262_144);
+  return openBytes(file, io, 262_144);
 }
 
 /**
@@ -112,7 +112,7 @@ export async function openTwice(
   const { io } = context.world;
   if (file !== '-') {
     if (!statSource(file, label).isFile()) throw usageError(`${label}: not a file`, 'Pipe it in, with - for the file.');
-    return { open: () => bytesOf(file, io), remove: () => undefined };
+    return { open: () => openBytes(file, io), remove: () => undefined };
   }
   const data = await context.dataDirectory();
   let folder: string | undefined;
@@ -147,7 +147,7 @@ function statSource(file: string, label: string): Stats {
 
 /** All of a file, or of stdin for `-`. Errors: `local-file`; `usage` where it is larger than `maxBytes`. */
 export async function readWhole(file: string, input: Input, maxBytes = maxLineBytes): Promise<Buffer> {
-  const { name, bytes } = bytesOf(file, input);
+  const { name, bytes } = openBytes(file, input);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of bytes) {

@@ -3,6 +3,7 @@ import { messageOf, type SotraError, toSotraError } from '../errors.ts';
 import type { Answer, CallEvent, Caller } from '../http/client.ts';
 import { secretHider } from '../http/secrets.ts';
 import { hideTyped } from '../keys/typed-secrets.ts';
+import { parseJson } from '../model/json.ts';
 import { shellLine } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { readEnv, type Service } from '../setup/settings.ts';
@@ -204,7 +205,7 @@ function readBrief(
 ): unknown {
   try {
     const text = hide(JSON.stringify(takeBrief(data as never)));
-    return Buffer.byteLength(text) > maxBodyBytes ? undefined : JSON.parse(text);
+    return Buffer.byteLength(text) > maxBodyBytes ? undefined : parseJson(text);
   } catch {
     return undefined;
   }

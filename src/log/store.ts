@@ -1,8 +1,7 @@
 import { closeSync, constants, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { openStateFile, readStateFile, replaceFile } from '../files/durable-file.ts';
-import { makeFolder } from '../files/folder.ts';
+import { makeFolder, openStateFile, readStateFile, replaceFile } from '../files/durable-file.ts';
 import { dayMs } from '../model/duration.ts';
 import { parseJson, tryParseJson } from '../model/json.ts';
 import { counted } from '../output/format.ts';

@@ -1,7 +1,6 @@
 import { usageError } from '../errors.ts';
-import { readItems } from '../files/json-items.ts';
-import { columnsOf, readTable, separatorOf, type TableRow } from '../files/table.ts';
-import { type FileBytes, type Line, openTextFile, readLines, type TextFile } from '../files/text-file.ts';
+import { findSeparator, readColumns, readTable, type TableRow } from '../files/table.ts';
+import { type FileBytes, type Line, openTextFile, readItems, readLines, type TextFile } from '../files/text-file.ts';
 import { isEvmAddress, isSolanaAddress, isUuid } from '../model/address.ts';
 import { tryParseJson } from '../model/json.ts';
 import { hasWrongChecksum } from '../model/keccak.ts';
@@ -26,8 +25,8 @@ export async function* readAddressFile(
   const file = await openTextFile(source);
   const head = file.head.trim();
   // An open quote: a header that continues in the next line.
-  const isTable = separatorOf(file.head) !== undefined || head.split('"').length % 2 === 0;
-  if (file.isArray) yield* arrayItems(file, column);
+  const isTable = findSeparator(file.head) !== undefined || head.split('"').length % 2 === 0;
+  if (file.isArray) yield await arrayItems(file, column);
   else if (head.startsWith('{') || (head.startsWith('"') && !isTable)) yield* jsonLines(file, column);
   else if (isTable && !head.startsWith('ext:')) yield* tableRows(file, column);
   else yield* plainLines(file, column);
@@ -62,13 +61,9 @@ function withoutHeader(lines: readonly Line[], isHeader: boolean, { nextLine }: 
   return isHeader ? lines.filter(({ number }) => number >= nextLine) : lines;
 }
 
-async function* arrayItems(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
-  for await (const items of readItems(file))
-    yield items.map(({ number, value }) => ({
-      line: number,
-      text: JSON.stringify(value),
-      ...addressIn(value, column),
-    }));
+async function arrayItems(file: TextFile, column: string | undefined): Promise<AddressLine[]> {
+  const items = await readItems(file);
+  return items.map((value, index) => ({ line: index + 1, text: JSON.stringify(value), ...addressIn(value, column) }));
 }
 
 async function* tableRows(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
@@ -95,7 +90,7 @@ function findColumn(row: TableRow, file: TextFile, column: string | undefined): 
   if (named === 'several')
     throw usageError(`${name}: more than one column is named ${column ?? 'like addresses'}`, whichColumn);
   if (named !== undefined) {
-    columnsOf(row, file);
+    readColumns(row, file);
     return { index: named, isHeader: true };
   }
   if (column !== undefined) throw noColumn(name, column, row.cells);

@@ -4,9 +4,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { SotraError } from '../errors.ts';
-import { readStateFile, syncFolder } from '../files/durable-file.ts';
-import { makeFolder } from '../files/folder.ts';
-import { damagedLine, openLog, otherVersion, readEntries } from '../files/log-file.ts';
+import { makeFolder, readStateFile, syncFolder } from '../files/durable-file.ts';
+import { damagedLine, openLog, otherVersion, readLog } from '../files/log-file.ts';
 import { chunkSize } from '../resources/webhook/endpoints.ts';
 
 const count = z.int().min(0);
@@ -113,7 +112,7 @@ export function readJournal(
   let state: JobState | undefined;
   let oldList: string[] | undefined;
   let number = 0;
-  for (const line of readEntries<{ v?: unknown }>(file)) {
+  for (const line of readLog<{ v?: unknown }>(file)) {
     number += 1;
     if (number === 1 && line.v !== 1 && line.v !== 2) throw otherVersion(file, folder);
     const { success, data: entry } = entrySchema.safeParse(line);

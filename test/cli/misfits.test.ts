@@ -57,7 +57,7 @@ test('columns that were named stay on a narrow terminal, as cards; an absurd num
   for (const header of ['Trader', 'PnL', 'ROI 30d', 'Win 30d', 'Trades 30d', 'Address', 'Profile'])
     expect(narrow.out).toMatch(new RegExp(`^${header} `, 'm'));
   const { out } = await run('leaderboard list', { env: service.env, tty: 120 });
-  expect(out).toContain('+$1.236e+40');
+  expect(out).toContain('+$12,360,000,000,000');
   expect(out).toContain('+$12.50');
   expect(out.split('\n')[0]).toContain('Address');
 });

@@ -223,7 +223,7 @@ const patterns: readonly (readonly [string, RegExp])[] = [
   ['createServer', /\bcreateServer\(/],
   // A promise that nobody waits for.
   ['void', /(?<!=> |return )\bvoid (?:\(|\w+[?.(])/],
-  ['finally', /(?<!syncing = sync\(\))\.finally\(/],
+  ['finally', /\.finally\(/],
 ];
 
 test('every place whose errors nobody else would catch is known, and catches them', () => {

@@ -118,6 +118,7 @@ test('every file that somebody names is opened in one place', () => {
   expect(readers.sort()).toEqual([
     'files/database.ts',
     'files/durable-file.ts',
+    'files/log-file.ts',
     'files/source.ts',
     'main.ts',
     'output/jq-thread.ts',

@@ -198,7 +198,7 @@ test.each(['upload journal', 'journal of posted comments'] as const)(
         const harmed = Buffer.from(whole);
         harmed[at] = (harmed[at] ?? 0) ^ (1 << bit);
         writeFileSync(path, harmed);
-        expect(() => readLog(path), `bit ${bit} of byte ${at}`).toThrow(/is damaged at line \d/);
+        expect(() => [...readLog(path)], `bit ${bit} of byte ${at}`).toThrow(/is damaged at line \d/);
       }
     const { code, out, err } = await act(file.argv);
     expect([code, out, err]).toEqual([3, '', expect.stringContaining(`${path} is damaged at line `)]);

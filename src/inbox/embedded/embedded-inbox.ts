@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../files/database.ts';
-import { makeFolder } from '../../files/folder.ts';
+import { makeFolder } from '../../files/durable-file.ts';
 import { takeLock } from '../../files/lock.ts';
 import { dayMs, hourMs } from '../../model/duration.ts';
 import type { World } from '../../world.ts';

@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, SotraError } from '../../errors.ts';
 import {
-  codeOf,
   type Db,
   describeDatabase,
   isDamage,
   isFull,
   openDatabase,
   openReadOnly,
+  readSqlCode,
 } from '../../files/database.ts';
 import type { OnDamaged } from '../inbox.ts';
 
@@ -109,7 +109,7 @@ function readOnly(file: string): Db {
 }
 
 function isUnwritable(cause: unknown): boolean {
-  return /^(?:EROFS|EACCES|EPERM|SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_IOERR)/.test(codeOf(cause));
+  return /^(?:EROFS|EACCES|EPERM|SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_IOERR)/.test(readSqlCode(cause));
 }
 
 /** What `act` gives; what SQLite throws becomes an error that names the store. */

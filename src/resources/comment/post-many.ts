@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { makeFolder } from '../../files/folder.ts';
+import { makeFolder } from '../../files/durable-file.ts';
 import { takeLock } from '../../files/lock.ts';
 import { damagedLine, openLog, otherVersion, readLog } from '../../files/log-file.ts';
 import { withSigner } from '../../keys/open-key.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { inputError, missingInputs, orUndefined, SotraError, usageError } from '../../errors.ts';
-import { bytesOf, decodeUtf8, readWhole } from '../../files/source.ts';
+import { decodeUtf8, openBytes, readWhole } from '../../files/source.ts';
 import { openTextFile, readLines } from '../../files/text-file.ts';
 import { findSecret } from '../../keys/typed-secrets.ts';
 import { type Chain, type ChainFamily, chains, findFamily } from '../../model/chain.ts';
@@ -119,7 +119,7 @@ export async function readCommentFile(file: string, { world }: Context): Promise
   const problems: { line: number; problem: string }[] = [];
   const firstLines = new Map<string, number>();
   const found: CommentLine[] = [];
-  for await (const lines of readLines(await openTextFile(bytesOf(file, world.io)))) {
+  for await (const lines of readLines(await openTextFile(openBytes(file, world.io)))) {
     if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was signed or sent');
     for (const { number: line, text } of lines) {
       const read = readCommentLine(text);

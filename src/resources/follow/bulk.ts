@@ -4,11 +4,9 @@ import { basename, dirname, join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { type ErrorCode, messageOf, SotraError, toSotraError, usageError } from '../../errors.ts';
-import { replaceFile } from '../../files/durable-file.ts';
-import { makeFolder } from '../../files/folder.ts';
-import { readItems } from '../../files/json-items.ts';
+import { makeFolder, replaceFile } from '../../files/durable-file.ts';
 import { openOutput, openSource } from '../../files/source.ts';
-import { type FileBytes, type Line, maxLineBytes, openTextFile, readLines } from '../../files/text-file.ts';
+import { type FileBytes, type Line, maxLineBytes, openTextFile, readItems, readLines } from '../../files/text-file.ts';
 import { tryParseJson } from '../../model/json.ts';
 import type { Profile } from '../../model/profile.ts';
 import { command } from '../../model/shell.ts';
@@ -236,8 +234,7 @@ async function readGoodEntries(
 export async function* readFollows(source: FileBytes): AsyncGenerator<readonly (NumberedEntry | BadEntry)[]> {
   const file = await openTextFile(source);
   if (file.isArray)
-    for await (const items of readItems(file))
-      yield items.map(({ number, value }) => readEntry(value, { unit: 'entry', number }));
+    yield (await readItems(file)).map((value, index) => readEntry(value, { unit: 'entry', number: index + 1 }));
   else
     for await (const lines of readLines(file)) yield lines.filter(({ text }) => !/^\s*#/.test(text)).map(readEntryLine);
 }

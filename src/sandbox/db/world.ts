@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import { finishDraft } from '../../files/database.ts';
-import { makeFolder } from '../../files/folder.ts';
+import { makeFolder } from '../../files/durable-file.ts';
 import { parseJson } from '../../model/json.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './settings.ts';
 import { countRows, type Db, openDb, schema, worldTables } from './store.ts';

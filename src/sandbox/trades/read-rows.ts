@@ -1,4 +1,4 @@
-import { columnsOf, readTable } from '../../files/table.ts';
+import { readColumns, readTable } from '../../files/table.ts';
 import { type Line, readLines, type TextFile } from '../../files/text-file.ts';
 import { byName, isObject, tryParseJson } from '../../model/json.ts';
 import type { Trade } from './trade.ts';
@@ -60,7 +60,7 @@ export function missingColumns(
   return { kind: 'fatal', message, hint: `the preset ${preset} reads ${wanted.join(', ')}` };
 }
 
-/** The rows of CSV, TSV or NDJSON text as a reader takes them, in batches. Memory: one batch. Errors: those of `readBlocks`. */
+/** The rows of CSV, TSV or NDJSON text as a reader takes them, in batches. Memory: one batch. Errors: those of `readLines`. */
 export async function* readRows(file: TextFile, reader: RowReader): AsyncGenerator<readonly ReadEvent[]> {
   if (file.head.trimStart().startsWith('{'))
     for await (const lines of readLines(file)) yield lines.flatMap((line) => readNdjson(line, reader));
@@ -94,7 +94,7 @@ async function* readTableRows(file: TextFile, reader: RowReader): AsyncGenerator
       const place = `line ${line}`;
       if (reason !== undefined) events.push(rejected({ line, place, text }, reason));
       else if (columns === undefined) {
-        columns = columnsOf(row, file);
+        columns = readColumns(row, file);
         const fatal = reader.start(columns);
         if (fatal !== undefined) return yield [...events, fatal];
       } else {

@@ -1,5 +1,4 @@
-import { readItems } from '../../files/json-items.ts';
-import { type FileBytes, openTextFile, type TextFile } from '../../files/text-file.ts';
+import { type FileBytes, openTextFile, readItems, type TextFile } from '../../files/text-file.ts';
 import type { Chain } from '../../model/chain.ts';
 import { written } from '../../model/quoted.ts';
 import { duneReader } from './dune.ts';
@@ -26,7 +25,7 @@ export interface ReadOptions {
 
 /**
  * The trades of a file and what became of its other rows, in the order of the file. The first character tells the format: `{` NDJSON, `[` a
- * JSON array, else CSV or TSV. Memory: one batch, but all rows of hyperliquid-fills. Errors: those of `openTextFile`, `readBlocks`, `readItems`.
+ * JSON array, else CSV or TSV. Memory: one batch, but all rows of hyperliquid-fills. Errors: those of `openTextFile`, `readLines`, `readItems`.
  */
 export async function* readTrades(
   source: FileBytes,
@@ -57,8 +56,7 @@ function chooseReader({ chain, preset, map }: ReadOptions): RowReader | ReadFail
 async function* readDocument(file: TextFile, reader: RowReader): AsyncGenerator<ReadEvent[]> {
   const { rowsOf } = reader;
   if (rowsOf === undefined) return yield [noDocument];
-  for await (const items of readItems(file))
-    yield items.flatMap(({ value }) => rowsOf(value)).flatMap((row) => reader.read(row));
+  for (const item of await readItems(file)) yield rowsOf(item).flatMap((row) => reader.read(row));
 }
 
 const noDocument: ReadFailure = {

@@ -136,7 +136,7 @@ test('a file that is missing, no file, broken or not text is refused', async () 
   const cases = [
     ['/nowhere/friends.json', 'no such file'],
     [temporaryFolder(), 'not a file'],
-    [file('[{"addressOrUid":"ext:u1"'), 'starts with [ and is not a JSON array: it does not end'],
+    [file('[{"addressOrUid":"ext:u1"'), 'starts with [ and is not a JSON array: Expected'],
   ] as const;
   for (const [path, message] of cases)
     expect(await run(['follow', 'bulk', '--file', path], { env: service.env })).toMatchObject({

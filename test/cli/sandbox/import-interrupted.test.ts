@@ -47,9 +47,9 @@ const imported = async (path: string, env: Record<string, string>) =>
 
 test('an import that was given up says how many trades it stored, and the same command imports the others', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  const count = size(18_000, 40_000);
+  const count = size(70_000, 140_000);
   const path = file(count, noon);
-  const { row, stored } = await givenUp(path, env, '15,000 rows read in');
+  const { row, stored } = await givenUp(path, env, '65,000 rows read in');
   expect(stored).toBeGreaterThan(0);
   expect(row).toBeGreaterThanOrEqual(stored);
   expect((await answers(env))[0]).toMatchObject({ trades: stored });

@@ -58,7 +58,7 @@ test('an answer that is no list of webhooks is told, with the request that shows
   const { code, err } = await sotra(`webhook secret ${uid} --out @hook.secret --json`);
   expect([code, JSON.parse(err).error]).toMatchObject([
     13,
-    { code: 'contract', hint: 'See it as it came: sotra request GET /v1/webhooks/feed' },
+    { code: 'contract', hint: 'See it as it came: sotra request GET /v1/webhooks/feed; sotra why says more.' },
   ]);
 });
 

@@ -264,7 +264,7 @@ describe('NDJSON', () => {
   test('a JSON document is only read by the preset for it', async () => {
     expect((await read(`[${line({})}]`)).fatal[0]).toContain('give one JSON object a line (NDJSON)');
     await expect(read('[{', { preset: 'hyperliquid-fills' })).rejects.toThrow(
-      'file: starts with [ and is not a JSON array: it does not end',
+      'file: starts with [ and is not a JSON array: Expected property',
     );
   });
 });
