@@ -98,3 +98,13 @@ test('the store of deliveries and what is shown of it hold no secret of a target
   // The header itself is kept: whoever the delivery is forwarded to later may ask for it.
   expect(new Set(leaks(folder).map((leak) => leak.split(': ')[1]))).toEqual(new Set(['cBasic4711']));
 });
+
+test('a list of webhooks for a person hides what is secret in their URLs; a script gets them whole', async () => {
+  const destinationUrl = 'https://cUser4711:cPass4711@hooks.example.com/in?api_key=cQuery4711';
+  const { env } = await stub((_, response) => void response.end(JSON.stringify([{ uid: 'hook-1', destinationUrl }])));
+  const shown = await run('webhook list', { env, tty: 160 });
+  expect(shown.out).toContain('https://***@hooks.example.com/in?api_key=***');
+  expect(canaries.filter((canary) => shown.out.includes(canary))).toEqual([]);
+  const piped = await run('webhook list --json', { env });
+  expect(JSON.parse(piped.out)[0].destinationUrl).toBe(destinationUrl);
+});

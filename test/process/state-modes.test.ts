@@ -3,7 +3,7 @@ import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
-import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 
@@ -12,13 +12,14 @@ const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 const works = spawnSync(process.execPath, ['bin/sotra.js', '--version'], { ...nobody, env: {} }).status === 0;
 const why = works ? '' : ' (skipped: nobody may not read this folder)';
 
-/** Runs the built program as somebody whom file modes bind. */
-function asNobody(
+/** Runs the built program, as whoever runs the tests or as somebody whom file modes bind. */
+function runAs(
+  user: typeof nobody,
   argv: string[],
   env: Record<string, string>,
 ): Promise<{ code: number | null; out: string; err: string }> {
   const child = spawn(process.execPath, ['bin/sotra.js', ...argv], {
-    ...nobody,
+    ...user,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -96,13 +97,15 @@ async function place(name: string, reads?: string) {
   writeFileSync(join(folder, 'follows.ndjson'), `${JSON.stringify({ addressOrUid: 'ext:me', targets: [degen] })}\n`);
   const { argv, file, later = argv } = kept[name] as (typeof kept)[string];
   const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  const first = await run(argv.replaceAll('FOLDER', folder), { env: all });
+  // A process of its own has closed its database when it ends.
+  const first = await runAs({}, argv.replaceAll('FOLDER', folder).split(' '), all);
   if (first.code !== 0) throw new Error(first.err);
   const path = join(folder, allIn(folder).find((each) => file.test(each)) ?? '');
   if (nobody.uid !== undefined)
     for (const each of ['', ...allIn(folder)]) chownSync(join(folder, each), nobody.uid, nobody.uid);
   written.length = 0;
-  const again = () => asNobody((reads ?? later).replaceAll('FOLDER', folder).replaceAll('FILE', path).split(' '), all);
+  const again = () =>
+    runAs(nobody, (reads ?? later).replaceAll('FOLDER', folder).replaceAll('FILE', path).split(' '), all);
   return { folder, path, written, again };
 }
 

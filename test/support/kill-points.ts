@@ -165,12 +165,19 @@ function linesOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 }
 
-/** The kinds of files in the state's folder: times, numbers and random parts of names do not count. */
+/** The kinds of files in the state's folder: times, numbers, random parts of names and whether a kept call failed do not count. */
 function namesIn(folder: string): Set<string> {
   const names = readdirSync(join(folder, 'state'), { recursive: true, encoding: 'utf8' });
   // What lies beside a database comes and goes with its use; a guard is looked at again by the next who needs it.
   const kept = names.filter((name) => !/-(wal|shm)$|\.takeover$/.test(name));
-  return new Set(kept.map((name) => name.replace(/Z-\d+\./, 'Z.').replaceAll(/[0-9a-f]{8,}|\d+/g, '#')));
+  return new Set(
+    kept.map((name) =>
+      name
+        .replace(/Z-\d+\./, 'Z.')
+        .replace('.failed.json', '.json')
+        .replaceAll(/[0-9a-f]{8,}|\d+/g, '#'),
+    ),
+  );
 }
 
 /** Later is when everything of now is old. */

@@ -86,9 +86,9 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
     }
   };
   /** For what may be done twice: a server that is gone, or being replaced, is asked again. */
-  const ask = <T>(act: () => Promise<T>): Promise<T> =>
+  const ask = <T>(act: () => Promise<T>, forMs = patienceMs): Promise<T> =>
     call(async () => {
-      for (const endMs = performance.now() + patienceMs; ; await pause(pauseMs))
+      for (const endMs = performance.now() + forMs; ; await pause(pauseMs))
         try {
           return await act();
         } catch (error) {
@@ -157,25 +157,35 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
       );
       return (await Promise.all(parts.map((each) => ask(() => getBatch({ multi_last: each }))))).flat();
     },
-    /** The messages of a filter in their order, up to one that is stored now, or until the signal as they come. */
+    /** The messages of a filter in their order, up to one that is stored now, or until the signal as they come, however long the servers are gone. */
     read: async function* ({ filter, from, to, signal }: ReadOptions): AsyncGenerator<Message> {
       const created = to === undefined ? (await ask(findInfo))?.created : undefined;
+      const askMore = async (request: object): Promise<Message[]> => {
+        if (to !== undefined) return ask(() => getBatch(request));
+        try {
+          const batch = await ask(() => getBatch(request), 0);
+          if (batch.length > 0) return batch;
+          await pause(pollMs);
+          if ((await ask(findInfo, 0))?.created !== created) throw deleted(name);
+        } catch (error) {
+          if (!isOutage(error)) throw error;
+          await pause(pollMs);
+        }
+        return [];
+      };
       let next: { seq?: number; start_time?: Date } =
         typeof from === 'number' ? { seq: Math.max(1, from) } : { start_time: new Date(from.ms) };
       while (!signal?.aborted) {
         const left = to === undefined || next.seq === undefined ? batchSize : to - next.seq + 1;
         if (left <= 0) return;
         const size = { batch: Math.min(batchSize, left), max_bytes: batchBytes };
-        const batch = await ask(() => getBatch({ ...next, ...size, next_by_subj: filter }));
+        const batch = await askMore({ ...next, ...size, next_by_subj: filter });
         for (const message of batch) {
           if (to !== undefined && message.seq > to) return;
           yield message;
           next = { seq: message.seq + 1 };
         }
         if (batch.length === 0 && to !== undefined) return;
-        if (batch.length > 0) continue;
-        await pause(pollMs);
-        if ((await ask(findInfo))?.created !== created) throw deleted(name);
       }
     },
     purge: (upTo: number) => call(async () => void (await (await opening).streams.purge(name, { seq: upTo + 1 }))),

@@ -1,4 +1,5 @@
 import { command } from '../../model/shell.ts';
+import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
 import { counted, formatAge, formatCount, formatTime } from '../../output/format.ts';
 import type { CellText, Column, View } from '../../output/view.ts';
@@ -8,8 +9,8 @@ const uid: Column<{ uid?: string | undefined }> = column.text('uid', 'Webhook', 
 const destination: Column<{ destinationUrl?: string | null | undefined }> = column.text(
   'destinationUrl',
   'Destination',
-  'where feed items are sent',
-  { cut: 'middle' },
+  'where feed items are sent; what is secret in it is hidden',
+  { cut: 'middle', show: (row) => hideUrlSecrets(row.destinationUrl ?? '') },
 );
 
 export const list = listView<Webhook>(
