@@ -85,24 +85,55 @@ interface ContextOptions {
   knownService?: Service;
 }
 
-export function createContext({
-  argv,
-  world,
-  options,
-  program,
-  runLine,
-  say,
-  trace: tell = say,
-  stream,
-  knownService,
-}: ContextOptions): Context {
+export function createContext(given: ContextOptions): Context {
+  const { argv, world, options, program, runLine, stream } = given;
+  const places = openPlaces(world, options);
+  const served = openService(given, places);
+  const watcher = watchCalls(given);
+  const calls = makeCalls(given, places, served, watcher);
+  const { dataDirectory, sandboxFile, store } = places;
+  const { note, warn, onWait, stopWaiting, flushHeads } = watcher;
+  const { call, ready, request, hasAsked, sawMisfit } = calls;
+  return {
+    ...{ argv, world, options, program, runLine, stream },
+    ...{ store, dataDirectory, sandboxFile, service: served.service, sandbox: served.sandbox },
+    ...{ call, ready, request, hasAsked, sawMisfit },
+    ...{ note, warn, onWait, stopWaiting, flushHeads },
+    close: async (exitCode, failed) => {
+      stopWaiting();
+      const isKept = await calls.closeLog(exitCode, failed);
+      await served.close();
+      await places.close();
+      return isKept;
+    },
+  };
+}
+
+/** Where what is kept on this machine stands. */
+function openPlaces(world: World, options: GlobalOptions) {
   const store = once(async () => {
     const { configDirectory, openStore } = await import('./setup/store.ts');
     const opened = openStore(configDirectory(world));
     // A preview computes the change, with its refusals, and writes nothing.
-    if (options.preview) return { ...opened, update: async (_, change) => change(opened.read()) };
+    if (options.preview) return { ...opened, update: async (_, change) => change(opened.read()) } satisfies Store;
     return options.replay === undefined ? opened : { ...opened, update: refuseToStore };
   });
+  // What a recording answers is no news of the service that it names: nothing that is kept of that is read or changed.
+  const replayDirectory = once(async () => mkdtempSync(join(tmpdir(), 'sotra-replay-')));
+  const dataDirectory = async () =>
+    options.replay === undefined ? (await import('./setup/store.ts')).dataDirectory(world) : replayDirectory();
+  return {
+    store,
+    dataDirectory,
+    sandboxFile: async () => join(await dataDirectory(), 'sandbox.db'),
+    close: async () => {
+      if (replayDirectory.started()) rmSync(await replayDirectory(), { recursive: true, force: true });
+    },
+  };
+}
+
+/** The service, a recording of it or the sandbox, and the way there. */
+function openService({ world, options, knownService }: ContextOptions, { store, sandboxFile }: Places) {
   const replay = once(async () =>
     options.replay === undefined ? undefined : (await import('./log/har.ts')).openReplay(options.replay),
   );
@@ -112,11 +143,6 @@ export function createContext({
     if (recorded !== undefined) return replayedService(recorded, source);
     return knownService ?? findService(source);
   });
-  // What a recording answers is no news of the service that it names: nothing that is kept of that is read or changed.
-  const replayDirectory = once(async () => mkdtempSync(join(tmpdir(), 'sotra-replay-')));
-  const dataDirectory = async () =>
-    options.replay === undefined ? (await import('./setup/store.ts')).dataDirectory(world) : replayDirectory();
-  const sandboxFile = async () => join(await dataDirectory(), 'sandbox.db');
   const sandbox = once(async () => {
     const { wire, serviceName, layout } = await service();
     return world.openSandbox({ file: await sandboxFile(), now: world.now, wire, serviceName, layout });
@@ -126,13 +152,20 @@ export function createContext({
     if (known !== undefined) return known;
     return (await service()).kind === 'sandbox' ? sandbox() : httpTransport(world);
   });
-  const hideKey = once(async () => {
-    const { kind, apiKey } = await service();
-    // Those of the sandbox are no secret: its documentation names them.
-    return hidingKey(kind === 'sandbox' ? null : apiKey);
-  });
+  return {
+    service,
+    sandbox,
+    transport,
+    close: async () => {
+      if (transport.started()) await (await transport()).close();
+      else if (sandbox.started()) await (await sandbox()).close();
+    },
+  };
+}
+
+/** What is said while calls are made: notes, `--verbose`, `--include`, the spinner. */
+function watchCalls({ world, options, say, trace = say }: ContextOptions) {
   const note = (text: string) => (options.quiet ? undefined : say(text));
-  const warn = (text: string) => note(`warning: ${text}`);
   const heads = new Set<{ text: string }>();
   let tellWait: Parameters<Context['onWait']>[0] = () => undefined;
   let waitsInSilence = !world.io.err.isTTY || options.quiet || options.verbose || options.plain;
@@ -141,103 +174,23 @@ export function createContext({
     const { noColor, ascii } = options;
     return showWaiting({ err: world.io.err, noColor, unicode: !ascii, now: world.now });
   });
-  const observerFor = async (kind: Service['kind']): Promise<Caller['observe']> => {
-    const watched = { say: options.verbose ? tell : undefined, heads: options.include ? heads : undefined };
-    const watch =
-      options.verbose || options.include ? (await import('./http/observe.ts')).watchCall(watched) : undefined;
-    const shown = waitsInSilence || kind === 'sandbox' ? undefined : await spinner();
-    return (event) => {
-      watch?.(event);
-      if (event.kind === 'wait') tellWait(event);
-      shown?.observe(event);
-    };
-  };
-  const callLog = once(async () => {
-    const logged = { argv, service: await service(), options, world, dataDirectory, warn };
-    return (await import('./log/keep-calls.ts')).openCallLog(logged);
-  });
-  const takeTurn = options.rate === undefined ? undefined : createRate(options.rate, world);
-  let misfits = 0;
-  const misfitTexts = new Set<string>();
-  let asked = false;
-  const tellHowToPaste = once(async () =>
-    note('The line works while sotra sandbox start runs, with SOTRA_API_KEY=sandbox-key-a exported.'),
-  );
-  const callerFor = async (keyless: boolean, retries?: number): Promise<Caller> => {
-    const { kind, baseUrl, apiKey, wire } = await service();
-    // Nothing listens at the address of the in-process sandbox, and a curl line must work when pasted.
-    const pasted = kind === 'sandbox' && options.curl;
-    if (pasted) await tellHowToPaste();
-    const { preview } = options;
-    if (apiKey === null && !preview && !keyless) throw keyMissing(await service());
-    return {
-      baseUrl: pasted ? servedSandboxUrl : baseUrl,
-      apiKey: apiKey ?? (preview ? 'missing' : null),
-      keyName: describeKey(await service()),
-      hideKey: await hideKey(),
-      wire,
-      transport: preview ? previewing : await transport(),
-      userAgent: `sotra/${world.version}`,
-      timeoutMs: options.timeoutMs,
-      maxTimeMs: options.maxTimeMs,
-      takeTurn,
-      retries: retries ?? options.retries ?? policies.call.retries,
-      maxWaitMs: options.maxWaitMs,
-      maxBodyBytes: world.maxAnswerBytes ?? maxAnswerBytes,
-      readBody,
-      findMisfit: options.strict ? await strictCheck() : findMisfit,
-      strict: options.strict,
-      signal: world.signal,
-      now: world.now,
-      random: world.random,
-      sleep: world.sleep,
-      warn: (text) => {
-        misfits += 1;
-        // Pages and rounds mostly miss the contract alike.
-        if (!misfitTexts.has(text)) warn(text);
-        misfitTexts.add(text);
-      },
-      observe: preview ? () => undefined : await observerFor(kind),
-    };
-  };
-  const keepFailure = async (failed: SotraError) =>
-    (await import('./log/keep-calls.ts')).keepCommandFailure({ argv, options, world, dataDirectory }, failed);
-  const context: Context = {
-    argv,
-    world,
-    options,
-    program,
-    runLine,
-    service,
-    store,
-    dataDirectory,
-    sandboxFile,
-    sandbox,
-    call: async (endpoint, input, link, retries) => {
-      const caller = await callerFor(endpoint.keyless === true, retries);
-      if (options.preview)
-        throw new RequestPreview(buildRequest(encodeRequest(endpoint, input as never, caller.wire), caller));
-      asked = true;
-      const log = await callLog();
-      return log.keep(caller, (watched) => callEndpoint(endpoint, input, watched, link), endpoint.brief);
-    },
-    ready: async () => {
-      await callerFor(false);
-    },
-    request: async (wire, more) => {
-      const caller = await callerFor(false);
-      if (options.preview) throw new RequestPreview(buildRequest(wire, caller));
-      asked = true;
-      return (await callLog()).keep({ ...caller, ...more }, (watched) => sendRequest(wire, watched));
-    },
-    onWait: (listener) => {
+  return {
+    note,
+    warn: (text: string) => note(`warning: ${text}`),
+    onWait: (listener: typeof tellWait) => {
       tellWait = listener;
     },
-    hasAsked: () => asked,
-    sawMisfit: () => misfits > 0,
-    note,
-    warn,
-    stream,
+    observe: async (kind: Service['kind']): Promise<Caller['observe']> => {
+      const watched = { say: options.verbose ? trace : undefined, heads: options.include ? heads : undefined };
+      const isWatched = options.verbose || options.include;
+      const watch = isWatched ? (await import('./http/observe.ts')).watchCall(watched) : undefined;
+      const shown = waitsInSilence || kind === 'sandbox' ? undefined : await spinner();
+      return (event) => {
+        watch?.(event);
+        if (event.kind === 'wait') tellWait(event);
+        shown?.observe(event);
+      };
+    },
     flushHeads: () => {
       const text = [...heads].map((head) => head.text).join('');
       heads.clear();
@@ -247,18 +200,97 @@ export function createContext({
       waitsInSilence = true;
       if (spinner.started()) void spinner().then((shown) => shown.stop());
     },
-    close: async (exitCode, failed) => {
-      context.stopWaiting();
+  };
+}
+
+type Places = ReturnType<typeof openPlaces>;
+type Served = ReturnType<typeof openService>;
+type Watcher = ReturnType<typeof watchCalls>;
+
+/** Calls of the service, each kept in the log. */
+function makeCalls(
+  { argv, world, options }: ContextOptions,
+  { dataDirectory }: Places,
+  served: Served,
+  watcher: Watcher,
+) {
+  const { service, transport } = served;
+  const { note, warn } = watcher;
+  const hideKey = once(async () => {
+    const { kind, apiKey } = await service();
+    // Those of the sandbox are no secret: its documentation names them.
+    return hidingKey(kind === 'sandbox' ? null : apiKey);
+  });
+  const callLog = once(async () => {
+    const logged = { argv, service: await service(), options, world, dataDirectory, warn };
+    return (await import('./log/keep-calls.ts')).openCallLog(logged);
+  });
+  const takeTurn = options.rate === undefined ? undefined : createRate(options.rate, world);
+  let misfits = 0;
+  const misfitTexts = new Set<string>();
+  const warnOfMisfit = (text: string) => {
+    misfits += 1;
+    // Pages and rounds mostly miss the contract alike.
+    if (!misfitTexts.has(text)) warn(text);
+    misfitTexts.add(text);
+  };
+  let asked = false;
+  const tellHowToPaste = once(async () =>
+    note('The line works while sotra sandbox start runs, with SOTRA_API_KEY=sandbox-key-a exported.'),
+  );
+  const makeCaller = async (keyless: boolean, retries?: number): Promise<Caller> => {
+    const { kind, baseUrl, apiKey, wire } = await service();
+    // Nothing listens at the address of the in-process sandbox, and a curl line must work when pasted.
+    const pasted = kind === 'sandbox' && options.curl;
+    if (pasted) await tellHowToPaste();
+    const { preview, strict, timeoutMs, maxTimeMs, maxWaitMs } = options;
+    if (apiKey === null && !preview && !keyless) throw keyMissing(await service());
+    const { signal, now, random, sleep } = world;
+    return {
+      ...{ timeoutMs, maxTimeMs, maxWaitMs, strict, wire, takeTurn, readBody, signal, now, random, sleep },
+      baseUrl: pasted ? servedSandboxUrl : baseUrl,
+      apiKey: apiKey ?? (preview ? 'missing' : null),
+      keyName: describeKey(await service()),
+      hideKey: await hideKey(),
+      transport: preview ? previewing : await transport(),
+      userAgent: `sotra/${world.version}`,
+      retries: retries ?? options.retries ?? policies.call.retries,
+      maxBodyBytes: world.maxAnswerBytes ?? maxAnswerBytes,
+      findMisfit: strict ? await strictCheck() : findMisfit,
+      warn: warnOfMisfit,
+      observe: preview ? () => undefined : await watcher.observe(kind),
+    };
+  };
+  const keepFailure = async (failed: SotraError) =>
+    (await import('./log/keep-calls.ts')).keepCommandFailure({ argv, options, world, dataDirectory }, failed);
+  const call: Context['call'] = async (endpoint, input, link, retries) => {
+    const caller = await makeCaller(endpoint.keyless === true, retries);
+    if (options.preview)
+      throw new RequestPreview(buildRequest(encodeRequest(endpoint, input as never, caller.wire), caller));
+    asked = true;
+    const log = await callLog();
+    return log.keep(caller, (watched) => callEndpoint(endpoint, input, watched, link), endpoint.brief);
+  };
+  const request: Context['request'] = async (wire, more) => {
+    const caller = await makeCaller(false);
+    if (options.preview) throw new RequestPreview(buildRequest(wire, caller));
+    asked = true;
+    return (await callLog()).keep({ ...caller, ...more }, (watched) => sendRequest(wire, watched));
+  };
+  return {
+    call,
+    request,
+    ready: async () => {
+      await makeCaller(false);
+    },
+    hasAsked: () => asked,
+    sawMisfit: () => misfits > 0,
+    /** Gives back whether the log explains the failure. */
+    closeLog: async (exitCode?: number, failed?: SotraError): Promise<boolean> => {
       const hasKeptCall = callLog.started() && (await (await callLog()).close(exitCode));
-      const isKept =
-        failed !== undefined && isExplained(failed.exitCode) && (hasKeptCall || (await keepFailure(failed)));
-      if (transport.started()) await (await transport()).close();
-      else if (sandbox.started()) await (await sandbox()).close();
-      if (replayDirectory.started()) rmSync(await replayDirectory(), { recursive: true, force: true });
-      return isKept;
+      return failed !== undefined && isExplained(failed.exitCode) && (hasKeptCall || (await keepFailure(failed)));
     },
   };
-  return context;
 }
 
 function refuseToStore(): Promise<never> {

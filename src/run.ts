@@ -1,4 +1,4 @@
-import type { Program, Result } from './cli/command.ts';
+import type { Command, Program, Result } from './cli/command.ts';
 import { findCommand, findGroup, type GlobalOptions } from './cli/globals.ts';
 import { helpText } from './cli/help.ts';
 import { mentionsAlias, readInput, resolveAliases, warnOfUnknown } from './cli/input.ts';
@@ -54,7 +54,7 @@ export async function run(argv: readonly string[], program: Program, world: Worl
   } catch (thrown) {
     await Promise.allSettled(waiting);
     if (thrown instanceof ClosedPipe) return 0;
-    const error = errorOf(thrown, argv, program, world);
+    const error = makeError(thrown, argv, program, world);
     await reportError(error, jsonMode, argv, world).catch(() => undefined);
     return error.exitCode;
   }
@@ -68,64 +68,40 @@ function isJsonMode(argv: readonly string[]): boolean {
   );
 }
 
-async function runCommand(
-  argv: readonly string[],
-  program: Program,
-  world: World,
-  { say, stream }: { say: (line: string) => void; stream: () => void },
-): Promise<number> {
-  const { out } = world.io;
+interface Voice {
+  say: (line: string) => void;
+  stream: () => void;
+}
+
+async function runCommand(argv: readonly string[], program: Program, world: World, voice: Voice): Promise<number> {
   const parsed = await parse(argv, program);
-  if (parsed.kind === 'help' && argv.length === 0 && out.isTTY) {
-    await out.write((await import('./tool/welcome.ts')).formatWelcome(world));
-    return 0;
-  }
   if (parsed.kind !== 'run') {
-    await out.write(
-      await textOf(parsed, program, { version: world.version, width: out.width, json: isJsonMode(argv) }),
-    );
+    await world.io.out.write(await formatText(parsed, argv, program, world));
     return 0;
   }
   const { options } = parsed;
-  const { fields } = parsed.outline;
   const command = await program.load(parsed.outline);
   const { checkColumns, printPreview, printResult } = await import('./output/print.ts');
   if (options.columns !== undefined) checkColumns(await command.view?.(), options.columns);
   const { createContext } = await import('./context.ts');
   const runLine: Context['runLine'] = (line, elsewhere) =>
-    runCommand(line, program, elsewhere, { say, stream: () => undefined }).catch((thrown: unknown) => {
-      throw thrown instanceof ClosedPipe ? thrown : errorOf(thrown, line, program, elsewhere);
+    runCommand(line, program, elsewhere, { ...voice, stream: () => undefined }).catch((thrown: unknown) => {
+      throw thrown instanceof ClosedPipe ? thrown : makeError(thrown, line, program, elsewhere);
     });
-  const context = createContext({ argv, world, options, program, runLine, say, stream });
-  const lacks = fields.some(({ key, kind }) => !kind.optional && parsed.typed[key] === undefined);
-  const given =
-    lacks && (await import('./output/confirm.ts')).mayAsk(context)
-      ? await (await import('./tool/ask-missing.ts')).askMissing(parsed.outline, parsed.typed, context)
-      : parsed.typed;
-  const typed = mentionsAlias(fields, given)
-    ? await resolveAliases(fields, given, await (await import('./log/recall.ts')).namesKnownTo(context))
-    : given;
-  const input = readInput(fields, command, typed);
-  warnOfUnknown(fields, input, context.warn);
-  const { endpoint } = command;
-  if (endpoint?.deprecated !== undefined)
-    context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);
+  const context = createContext({ argv, world, options, program, runLine, ...voice });
+  const input = await readCommandInput(parsed, command, context);
   const filter =
     options.jq === undefined ? undefined : await (await import('./output/jq.ts')).compileFilter(options.jq, world);
-  let exitCode = 0;
   const { note, flushHeads } = context;
   const { hideSecrets } = await import('./http/secrets.ts');
   const pause = () => world.sleep(0, world.signal);
   const printing = { io: world.io, options, note, flushHeads, pause, filter, hideSecrets };
+  let exitCode = 0;
   let failed: SotraError | undefined;
   try {
     if (command.confirms !== undefined)
       await (await import('./output/confirm.ts')).confirm(command.confirms(input as never), context);
-    const isWatched = command.rowKey !== undefined && input['watch'] !== undefined;
-    const result = isWatched
-      ? (await import('./watch/watch.ts')).watchCommand(command, input, context)
-      : command.run(input as never, context);
-    const made = await quietOnceShown(await result, context);
+    const made = await quietOnceShown(await command.run(input as never, context), context);
     if (made.kind !== 'items' && !command.uses.includes('changes')) refuseWithoutRequest(options);
     exitCode = await printResult(made, input, printing);
     failed = options.preview ? undefined : describeOutcome(made, exitCode);
@@ -134,26 +110,54 @@ async function runCommand(
     else {
       const error = unusable(thrown, context);
       if (error instanceof ClosedPipe) throw error;
-      failed = errorOf(error, argv, program, world);
+      failed = makeError(error, argv, program, world);
       exitCode = failed.exitCode;
       throw failed;
     }
   } finally {
-    for (const line of context.flushHeads().split('\n')) if (line !== '') say(line);
+    for (const line of context.flushHeads().split('\n')) if (line !== '') voice.say(line);
     if ((await context.close(exitCode, failed)) && failed !== undefined) nameWhy(failed);
     await filter?.close();
   }
   return exitCode;
 }
 
-async function textOf(
+/** What is printed where no command runs: help, the version, a completion script. */
+async function formatText(
   parsed: Exclude<CommandLine, { kind: 'run' }>,
+  argv: readonly string[],
   { outlines, completion }: Program,
-  { version, width, json }: { version: string; width: number; json: boolean },
+  world: World,
 ): Promise<string> {
+  const { out } = world.io;
+  const json = isJsonMode(argv);
   if (parsed.kind === 'completion') return completion(parsed.shell);
-  if (parsed.kind === 'help') return helpText(parsed.words, outlines, { width, json, all: parsed.all }) ?? '';
-  return json ? `${JSON.stringify({ version })}\n` : `${version}\n`;
+  if (parsed.kind === 'version') return json ? `${JSON.stringify({ version: world.version })}\n` : `${world.version}\n`;
+  if (argv.length === 0 && out.isTTY) return (await import('./tool/welcome.ts')).formatWelcome(world);
+  return helpText(parsed.words, outlines, { width: out.width, json, all: parsed.all }) ?? '';
+}
+
+/** What was typed, with what is missing asked on a terminal and names for what they stand. Errors: `usage`. */
+async function readCommandInput(
+  { outline, typed }: CommandLine & { kind: 'run' },
+  command: Command,
+  context: Context,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { fields } = outline;
+  const lacks = fields.some(({ key, kind }) => !kind.optional && typed[key] === undefined);
+  const given =
+    lacks && (await import('./output/confirm.ts')).mayAsk(context)
+      ? await (await import('./tool/ask-missing.ts')).askMissing(outline, typed, context)
+      : typed;
+  const resolved = mentionsAlias(fields, given)
+    ? await resolveAliases(fields, given, await (await import('./log/recall.ts')).namesKnownTo(context))
+    : given;
+  const input = readInput(fields, command, resolved);
+  warnOfUnknown(fields, input, context.warn);
+  const { endpoint } = command;
+  if (endpoint?.deprecated !== undefined)
+    context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);
+  return input;
 }
 
 /** An answer too far from the contract, or too deep, for the code that reads it. */
@@ -193,7 +197,7 @@ function refuseWithoutRequest({ preview, curl }: GlobalOptions): void {
     );
 }
 
-function errorOf(thrown: unknown, argv: readonly string[], program: Program, { signal }: World): SotraError {
+function makeError(thrown: unknown, argv: readonly string[], program: Program, { signal }: World): SotraError {
   const isStopped = signal.aborted && !(thrown instanceof RequestPreview);
   const error = isStopped ? interrupted(thrown) : toSotraError(thrown);
   const fields = findCommand(argv, program.outlines)?.fields ?? [];

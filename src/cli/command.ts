@@ -54,11 +54,6 @@ export interface Command {
   checkArgv?: (argv: readonly string[]) => Promise<void>;
   /** Describes what cannot be undone, such as `delete webhook 2f1d`: it must be confirmed first. */
   confirms?: (input: never) => string;
-  /**
-   * Takes `--watch`. `id`: the column with what stays the same of a row; absent: the answer is one row. `rank`: the column with the place,
-   * of which a smaller one is better.
-   */
-  rowKey?: { id?: string; rank?: string };
   run: (input: never, context: Context) => Promise<Result>;
 }
 
@@ -161,15 +156,3 @@ function isInterval(text: string): boolean {
 }
 
 export const readInterval = (watch: string): number => parseDuration(watch) ?? minEveryMs;
-
-/** The command with `--watch`: its table drawn again in place with what changed marked, or elsewhere what changed, one object a line. */
-export function withWatch(command: Command, rowKey: NonNullable<Command['rowKey']>): Command {
-  return {
-    ...command,
-    params: {
-      ...command.params,
-      watch: intervalParam('run it again this often, marking what changed; in a pipe print changes', '10s'),
-    },
-    rowKey,
-  };
-}

@@ -1,4 +1,3 @@
-import type { Command } from '../cli/command.ts';
 import type { AnyColumn, AnyView, Cell } from '../output/view.ts';
 import { cellValue, listRows } from '../output/view.ts';
 
@@ -14,7 +13,11 @@ export interface RowChange {
   now: Record<string, Cell> | null;
 }
 
-export type RowKey = NonNullable<Command['rowKey']>;
+/** `id`: the column with what stays the same of a row; absent: the answer is one row. `rank`: the column with the place, of which a smaller one is better. */
+export interface RowKey {
+  id?: string;
+  rank?: string;
+}
 
 /** An answer as a watch remembers it: its rows by their id. */
 export type Snapshot = ReadonlyMap<string, SnapshotRow>;

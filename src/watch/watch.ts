@@ -16,27 +16,27 @@ import {
 import { chooseMark, compareSnapshots, type RowChange, type RowKey, type Snapshot, takeSnapshot } from './changes.ts';
 import { createPace } from './pace.ts';
 
-interface Watch {
+interface WatchOptions {
   command: Command;
-  typed: Readonly<Record<string, unknown>>;
-  everyMs: number;
   key: RowKey;
+  /** As typed. */
+  input: Readonly<Record<string, unknown>>;
   context: Context;
 }
+
+type Watch = Omit<WatchOptions, 'input'> & { typed: Readonly<Record<string, unknown>>; everyMs: number };
 
 /**
  * What a command prints while it is run again and again. Ends with a signal: `interrupted`. Errors: `usage`; those of the command that do not
  * pass.
  */
-export async function watchCommand(
-  command: Command,
-  { watch: every, ...typed }: Readonly<Record<string, unknown>>,
-  context: Context,
-): Promise<Result> {
+export async function watchCommand({ input, ...watched }: WatchOptions): Promise<Result> {
+  const { command, context } = watched;
+  const { watch: every, ...typed } = input;
   const { options, world } = context;
   checkWatch(typed, options);
   if (options.preview) return command.run(typed as never, context);
-  const watch = { command, typed, everyMs: readInterval(String(every)), key: command.rowKey ?? {}, context };
+  const watch = { ...watched, typed, everyMs: readInterval(String(every)) };
   context.stopWaiting();
   const { plain, jq, format = 'table' } = options;
   if (world.io.out.isTTY && !plain && jq === undefined && format === 'table')

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { defineCommand, withWatch } from '../../cli/command.ts';
+import { defineCommand } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import { writeFlags } from '../../cli/globals.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
 import { leaderboardChains } from '../../model/chain.ts';
+import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
 
 const loadBoardViews = () => import('./view.ts');

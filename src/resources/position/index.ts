@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { option, withWatch } from '../../cli/command.ts';
+import { option } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
 import { inPath, local } from '../../contract/endpoint.ts';
@@ -10,6 +10,7 @@ import { parseTime } from '../../model/duration.ts';
 import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 import type { AnyView } from '../../output/view.ts';
+import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
 import type { PriceOf } from './view.ts';
 

@@ -1,6 +1,6 @@
-import { withWatch } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand } from '../../cli/endpoint-command.ts';
 import { inputError } from '../../errors.ts';
+import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
 
 const loadProfileViews = () => import('./view.ts');

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { type Command, defineCommand, httpAddress, option, withWatch } from '../../cli/command.ts';
+import { type Command, defineCommand, httpAddress, option } from '../../cli/command.ts';
 import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
 import { receiveCommands } from '../../inbox/commands.ts';
+import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
 
 const loadWebhookViews = () => import('./view.ts');
