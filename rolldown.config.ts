@@ -131,15 +131,21 @@ export default defineConfig({
     // What is always loaded together is one file: each file more costs half a millisecond. The first two hold all that these modules import.
     codeSplitting: {
       groups: [
-        { name: 'start', test: /src\/(run|program|output\/terminal)\.ts$/, priority: 3 },
+        { name: 'start', test: /src\/(run|program|model\/safe-text)\.ts$/, priority: 3 },
         {
           name: 'call',
-          test: /src\/(context|cli\/(command|commander|endpoint-command)|model\/(chain|identifier)|output\/print)\.ts$/,
+          test: /src\/(context|cli\/(command|commander|endpoint-command)|model\/(chain|identifier)|output\/(print|columns|format)|watch\/with-watch)\.ts$/,
           priority: 2,
         },
         {
           name: 'sandbox',
-          test: /src\/(resources\/routes|sandbox\/(open|seeded|db\/(clock|schema|store)|http\/(answer|service)|social\/(lookup|profiles)|trades\/(figures|trade)))\.ts$/,
+          test: /src\/(resources\/routes|sandbox\/(open|seeded|db\/(settings|store|world)|http\/(answer|service)|social\/(lookup|profiles)|trades\/(figures|trade)))\.ts$/,
+          includeDependenciesRecursively: false,
+          priority: 1,
+        },
+        {
+          name: 'log',
+          test: /src\/(log\/(keep-calls|entry|store)|keys\/(typed-secrets|private-key))\.ts$/,
           includeDependenciesRecursively: false,
           priority: 1,
         },
