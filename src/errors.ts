@@ -85,13 +85,19 @@ export class SotraError extends Error {
   readonly body: ErrorDetails['body'];
 
   constructor(code: ErrorCode, message: string, { cause, ...details }: ErrorDetails = {}) {
-    super(message, { cause });
+    super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    Object.assign(this, details);
+    for (const [name, value] of Object.entries(details))
+      if (value !== undefined) Object.assign(this, { [name]: value });
   }
 
   get exitCode(): number {
     return exitCodeOf[this.code];
+  }
+
+  /** Also of another copy of this class: `sotra/sandbox` has its own. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'SotraError';
   }
 }
 

@@ -9,7 +9,7 @@ const unsaid: Plugin = {
   name: 'unsaid',
   transform: {
     filter: { id: /src\/resources\/\w+\/endpoints\.ts$/ },
-    handler: (code, id) => withoutProperties(code, id, ['examples', 'summary', 'description']),
+    handler: (code, id) => ({ code: blankProperties(code, id, ['examples', 'summary', 'description']), map: null }),
   },
 };
 
@@ -20,7 +20,8 @@ interface Node {
   key?: { name?: string };
 }
 
-function withoutProperties(code: string, id: string, names: readonly string[]): string {
+/** In their place are blanks, so that every place stays where it is. */
+function blankProperties(code: string, id: string, names: readonly string[]): string {
   const found: Node[] = [];
   const look = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
@@ -29,7 +30,11 @@ function withoutProperties(code: string, id: string, names: readonly string[]): 
     else Object.values(value).forEach(look);
   };
   look(parseSync(id, code).program);
-  return found.reduceRight((text, { start, end }) => text.slice(0, start) + text.slice(end).replace(/^,/, ''), code);
+  const blank = (text: string) => text.replaceAll(/\S/g, ' ');
+  return found.reduce(
+    (text, { start, end }) => text.slice(0, start) + blank(text.slice(start, end)) + text.slice(end).replace(/^,/, ' '),
+    code,
+  );
 }
 
 /** The entries that run everywhere: `sotra`, `sotra/webhook`, `sotra/signing`. */
@@ -53,7 +58,8 @@ export async function buildLibrary(dir: string): Promise<void> {
     await library.write({
       dir: `${dir}/library`,
       format: 'esm',
-      minify: true,
+      // Whoever reads a stack reads names; a bundler of theirs makes it small.
+      sourcemap: true,
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
     });

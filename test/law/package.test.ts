@@ -30,7 +30,7 @@ test('the package holds the program, completions and texts, and nothing else', (
     /^dist\/man\/sotra[a-z-]*\.1\.gz$/,
     /^dist\/pages\/[\w-]+\.txt$/,
     /^dist\/web\/[\w-]+\.(js|css|svg)$/,
-    /^dist\/library\/[\w-]+\.js$/,
+    /^dist\/library\/[\w-]+\.js(\.map)?$/,
     /^dist\/types\/[\w/-]+\.d\.ts$/,
     /^completions\/(sotra\.(bash|fish|ps1)|_sotra)$/,
     /^(CHANGELOG\.md|LICENSE|README\.md|package\.json)$/,

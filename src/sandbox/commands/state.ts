@@ -5,7 +5,7 @@ import { parseTime } from '../../model/duration.ts';
 import { column, recordView } from '../../output/columns.ts';
 import { confirm } from '../../output/confirm.ts';
 import { advanceClock, getMeta, sandboxNow } from '../db/settings.ts';
-import { countRows, type Db, OtherVersion, openDb } from '../db/store.ts';
+import { countRows, type Db, openDb } from '../db/store.ts';
 import { addedTo, ensureWorld, placeDemo, resetWorld, sandboxPartners } from '../db/world.ts';
 import { countDeliveries } from '../deliver/deliver.ts';
 import { withSandboxFile } from './served.ts';
@@ -81,7 +81,8 @@ export async function resetSandbox(
   file: string,
 ): Promise<Result> {
   const { world } = context;
-  const db = openForReset(file, context);
+  // What another version of sotra wrote cannot be looked into, and so cannot be asked about.
+  const db = openDb(file, { replace: context.options.yes });
   try {
     const added = addedTo(db);
     if (added.length > 0) {
@@ -93,16 +94,6 @@ export async function resetSandbox(
     return describe(db, world.now());
   } finally {
     db.close();
-  }
-}
-
-/** What another version of sotra wrote cannot be looked into, and so cannot be asked about. */
-function openForReset(file: string, { options }: Context): Db {
-  try {
-    return openDb(file);
-  } catch (error) {
-    if (!(error instanceof OtherVersion && options.yes)) throw error;
-    return openDb(file, { replace: true });
   }
 }
 

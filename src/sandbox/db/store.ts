@@ -11,19 +11,10 @@ const options = {
   checkpointPages: 32_000,
 } as const;
 
-/** The database was written by another version of sotra, which had other tables. */
-export class OtherVersion extends SotraError {
-  constructor(file: string, version: number) {
-    super('config', `the sandbox database ${file} is of another version of sotra (${version}, not ${schemaVersion})`, {
-      hint: 'Replace it with sotra sandbox reset --yes, or choose another file with --db or SOTRA_DATA_DIR.',
-    });
-  }
-}
-
 /**
  * Opens a database file, made if absent (mode 0600, its folder 0700). Several processes may hold it at once, unless it `isDraft`. `replace`: what another
- * version of sotra wrote is dropped. Errors: `config` (exit 3) naming the file when it cannot be opened, is damaged, of another program or, as
- * OtherVersion, of another version; it stays as it is.
+ * version of sotra wrote is dropped. Errors: `config` (exit 3) naming the file when it cannot be opened, is damaged, of another program or
+ * of another version; it stays as it is.
  */
 export function openDb(file: string, { replace = false, isDraft = false } = {}): Db {
   let db: Db | undefined;
@@ -59,7 +50,11 @@ function checkOwn(db: Db, replace: boolean): void {
     throw new SotraError('config', `${db.file} is a database of another program`, {
       hint: 'Choose another file with --db or SOTRA_DATA_DIR.',
     });
-  if (version !== schemaVersion && !replace) throw new OtherVersion(db.file, version);
+  if (version === schemaVersion || replace) return;
+  const found = `of another version of sotra (${version}, not ${schemaVersion})`;
+  throw new SotraError('config', `the sandbox database ${db.file} is ${found}`, {
+    hint: 'Replace it with sotra sandbox reset --yes, or choose another file with --db or SOTRA_DATA_DIR.',
+  });
 }
 
 function makeTables(db: Db): void {

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { createClient } from 'sotra';
+import { createClient, SotraError } from 'sotra';
 import { startSandbox } from 'sotra/sandbox';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryFolder } from '../../support/harness.ts';
@@ -51,10 +51,9 @@ test.each<[object, string]>([
   [{ layout: 'x' }, 'layout "x": must be one of five-line, blank-line'],
   [{ seeds: 1 }, 'startSandbox has no option seeds: it takes port, seed'],
 ])('%o is refused before anything starts', async (options, message) => {
-  await expect(startSandbox(options)).rejects.toMatchObject({
-    code: 'usage',
-    message: expect.stringContaining(message),
-  });
+  const refused = await startSandbox(options).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'usage', message: expect.stringContaining(message) });
+  expect(refused).toBeInstanceOf(SotraError);
 });
 
 test('a trade and a time that are wrong are refused', async () => {
