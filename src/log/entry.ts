@@ -102,6 +102,11 @@ interface TextRules {
   maxBodyBytes: number;
 }
 
+/** The address without secrets: scheme, host and port are none, so that an address it stays, whatever the key is. */
+export function hideInUrl({ origin, pathname, search }: URL, hide: (text: string) => string): URL {
+  return new URL(`${origin}/${hide(pathname.slice(1) + search)}`);
+}
+
 /** The entry of a request that has no answer yet. */
 export function startEntry(
   { startedMs, request, attempt, why }: SentRequest,
@@ -110,17 +115,18 @@ export function startEntry(
 ): LogEntry {
   const { method, url, headers, body } = request;
   const { hide } = rules;
+  const shown = hideInUrl(url, hide);
   const again = attempt === 1 ? undefined : `attempt ${attempt}${why === undefined ? '' : `, after ${why}`}`;
   return {
     startedDateTime: new Date(startedMs).toISOString(),
     time: 0,
     request: {
       method,
-      url: hide(url.href),
+      url: shown.href,
       httpVersion: 'HTTP/1.1',
       cookies: [],
       headers: describeHeaders(headers, hide),
-      queryString: [...new URL(hide(url.href)).searchParams].map(([name, value]) => ({ name, value })),
+      queryString: [...shown.searchParams].map(([name, value]) => ({ name, value })),
       ...(body !== undefined && {
         postData: { mimeType: headers['content-type'] ?? '', ...describeBody(body, rules) },
       }),

@@ -19,7 +19,7 @@ import { NetworkFailure } from '../http/failures.ts';
 import { requestHider, secretHider } from '../http/secrets.ts';
 import { parseJson, tryParseJson } from '../model/json.ts';
 import type { HttpRequest, Transport } from '../world.ts';
-import { extendEntry, type HarEntry, harEntrySchema, type Keeper, type LogEntry } from './entry.ts';
+import { extendEntry, type HarEntry, harEntrySchema, hideInUrl, type Keeper, type LogEntry } from './entry.ts';
 
 const maxFileBytes = 64 * 1024 * 1024;
 
@@ -226,7 +226,7 @@ function identifyRequest(
   { method, url, body }: Pick<HttpRequest, 'method' | 'url'> & { body?: string | undefined },
   hide: (text: string) => string,
 ): string {
-  const { pathname, search } = new URL(hide(url.href));
+  const { pathname, search } = hideInUrl(url, hide);
   const query = new URLSearchParams(search);
   query.sort();
   return JSON.stringify([method, pathname, query.toString(), body === undefined ? null : hide(body)]);

@@ -25,6 +25,18 @@ test('an entry says when it was sent and what, without secrets, and that no answ
   });
 });
 
+test.each(['https://', 'api.example', '/', '?a=', 'v1/x'])(
+  'the address of a call stays one where the key is %s',
+  (key) => {
+    const hide = (text: string) => text.replaceAll(key, '***');
+    const { url: kept } = startEntry({ startedMs: 0, request, attempt: 1, why: undefined }, facts, {
+      ...rules,
+      hide,
+    }).request;
+    expect(new URL(kept).host).toBe('api.example');
+  },
+);
+
 test('the time is split into what was measured: the connection, the first byte, the rest', () => {
   const timed = (timing?: { connectMs?: number; firstByteMs: number }) =>
     addAnswer(entry, { ...answer, ...(timing && { timing }) }, rules).timings;
