@@ -53,8 +53,6 @@ interface ListenerOptions {
 const [headersMs, requestMs] = [10_000, 30_000];
 /** Parsed in one turn of the event loop, for all connections. */
 const maxTurnBytes = 32 * 1024;
-/** Requests that one connection may send without waiting for answers. */
-const maxUnanswered = 16;
 /** How long a refused sender may go on sending: if the connection closed at once, it might miss the answer. */
 const lingerMs = 1000;
 
@@ -65,35 +63,32 @@ const lingerMs = 1000;
  */
 export async function startListener(options: ListenerOptions) {
   const connections = boundConnections();
-  const secretNames = options.secrets.map(secretName);
-  const services = { ...options, secretNames, connections, receive: startReception(options) };
+  const receive = startReception(options);
   const closing = new WeakSet<Socket>();
-  const unanswered = new WeakMap<Socket, number>();
-  const count = ({ socket }: IncomingMessage, change: number): number => {
-    const left = (unanswered.get(socket) ?? 0) + change;
-    unanswered.set(socket, left);
-    return left;
-  };
   const send = (request: IncomingMessage, response: ServerResponse, reply: Reply) => {
     if (reply.status >= 300) closing.add(request.socket);
     write(request, response, reply);
+  };
+  const answer = async (request: IncomingMessage, header: SignatureHeader): Promise<Reply | undefined> => {
+    const received = await receive(request, header);
+    if (received === 'gone') return undefined;
+    if (received === 'too-large') return refuse(request, tooLarge(options), options);
+    if (received === 'full') return refuse(request, refusals.full, options);
+    if ('unsigned' in received) return refuse(request, refusals.unsigned, options, received.unsigned);
+    return connections.keep(request.socket, () => store(request, received, options));
   };
   const handle = (request: IncomingMessage, response: ServerResponse) => {
     // It was sent before its sender read the answer that closes the connection.
     if (closing.has(request.socket)) return;
     const header = readHead(request, options);
     if ('status' in header) return send(request, response, header);
-    if (count(request, 1) > maxUnanswered) return send(request, response, refuse(request, refusals.full, options));
     if (request.headers.expect !== undefined) response.writeContinue();
-    answer(request, header, services)
+    answer(request, header)
       .catch((error: unknown): Reply => {
         options.onOther(`a delivery could not be stored: ${messageOf(error)}`);
         return { status: 500, text: 'could not be stored' };
       })
-      .then((reply) => {
-        count(request, -1);
-        if (reply !== undefined) send(request, response, reply);
-      })
+      .then((reply) => reply && send(request, response, reply))
       .catch(() => response.destroy());
   };
   const times = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: 500 };
@@ -155,12 +150,6 @@ function write(request: IncomingMessage, response: ServerResponse, { status, tex
   request.resume();
 }
 
-interface Services extends ListenerOptions {
-  secretNames: readonly string[];
-  connections: ReturnType<typeof boundConnections>;
-  receive: ReturnType<typeof startReception>;
-}
-
 const refusals = {
   method: { status: 405, text: 'deliveries are POSTs', headers: { allow: 'POST' } },
   // The same for every wrong signature, so that nobody learns what is right about one.
@@ -183,19 +172,6 @@ function readHead(request: IncomingMessage, options: ListenerOptions): Signature
     : header;
 }
 
-async function answer(
-  request: IncomingMessage,
-  header: SignatureHeader,
-  options: Services,
-): Promise<Reply | undefined> {
-  const received = await options.receive(request, header);
-  if (received === 'gone') return undefined;
-  if (received === 'too-large') return refuse(request, tooLarge(options), options);
-  if (received === 'full') return refuse(request, refusals.full, options);
-  if ('unsigned' in received) return refuse(request, refusals.unsigned, options, received.unsigned);
-  return options.connections.keep(request.socket, () => store(request, received, options));
-}
-
 function refuse(request: IncomingMessage, reply: Reply, options: ListenerOptions, body?: Buffer): Reply {
   const { method = '', url: path = '', rawHeaders: headers } = request;
   const { status, text: reason } = reply;
@@ -212,14 +188,14 @@ function tooLarge({ maxBytes }: ListenerOptions): Reply {
 async function store(
   request: IncomingMessage,
   { body, secret }: Extract<Reception, { secret: number }>,
-  options: Services,
+  options: ListenerOptions,
 ): Promise<Reply> {
   const path = request.url ?? '/';
   if (isProbe(body)) {
     options.onOther(`validation probe to ${path}: answered 200, its example event is not stored`);
     return { status: 200, text: 'example' };
   }
-  const webhook = `${hideUrlSecrets(path)}#${options.secretNames[secret]}`;
+  const webhook = `${hideUrlSecrets(path)}#${nameSecret(options.secrets[secret] ?? '')}`;
   const delivery = { webhook, atMs: options.now(), headers: request.rawHeaders, body };
   const stored = await options.inbox.store([delivery]).catch(options.onDiskError);
   if (stored === undefined) return { status: 503, text: 'could not be stored' };
@@ -241,6 +217,6 @@ function isProbe(body: Buffer): boolean {
 const idsOf = (body: Buffer) => eventsOf(body).map(({ eventId }) => eventId);
 
 /** The end of the name of each webhook that it signs for. */
-function secretName(secret: string): string {
+function nameSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 8);
 }
