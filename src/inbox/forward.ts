@@ -3,9 +3,10 @@ import { Agent } from 'node:http';
 import type { Context } from '../context.ts';
 import { type PostOutcome, postDelivery } from '../http/post-delivery.ts';
 import { computeBackoff, policies } from '../http/retry.ts';
+import type { Forward } from '../model/forward.ts';
 import { signatureHeader } from '../model/signature-header.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
-import type { Claim, Delivery, Forward, Inbox, Target } from './inbox.ts';
+import type { Claim, Delivery, Inbox, Target } from './inbox.ts';
 
 interface ForwarderOptions {
   inbox: Inbox;
@@ -35,6 +36,9 @@ export async function startForwarder({ inbox, targets, context, onDiskError }: F
   const workers = new Set<Promise<void>>();
   const wait = (ms: number) => sleep(ms, stopping.signal).catch(() => undefined);
 
+  /** Why a target does not take a webhook: said when it changes, not for each delivery. */
+  const told = new Map<string, string | null>();
+
   /** How it ended; `undefined` where the forwarder stops before. */
   const send = async (
     { delivery, lost, failed }: Claim,
@@ -43,7 +47,7 @@ export async function startForwarder({ inbox, targets, context, onDiskError }: F
     const name = hideUrlSecrets(url);
     const event = eventNames(delivery.events.map(({ eventId }) => eventId));
     let refusals = 0;
-    let said: string | null = null;
+    const queue = `${name} ${delivery.webhook}`;
     for (let tries = 1; !stopping.signal.aborted && lost?.aborted !== true; tries += 1) {
       const sentMs = now();
       const outcome = await forward(url, delivery, { answerMs: forwardMs, agent, signal: stopping.signal });
@@ -57,18 +61,19 @@ export async function startForwarder({ inbox, targets, context, onDiskError }: F
         return { outcome: 'refused' as const, error, ...answer };
       };
       if (outcome.ok) {
+        told.delete(queue);
         note(line);
         return { outcome: 'forwarded', error: null, ...answer };
       }
       if (stopping.signal.aborted) return undefined;
       if (outcome.unsendable) return skip(`cannot be sent (${error})`);
       if (tries > retries) return skip(`was not accepted (${error})`);
-      if (error !== said) warn(`${line}; it is sent again until it is accepted`);
-      said = error;
+      if (error !== told.get(queue)) warn(`${line}; it is sent again until it is accepted`);
+      told.set(queue, error);
       if (isRefusal(status ?? 0)) refusals += 1;
       if (refusals >= maxRefusals) return skip(`is refused (${error})`);
       const waitMs = computeBackoff(policies.forward, tries);
-      failed?.({ status, tries, atMs, error: error ?? '', nextMs: atMs + waitMs });
+      failed({ status, tries, atMs, error: error ?? '', nextMs: atMs + waitMs });
       await wait(waitMs);
     }
     return undefined;

@@ -1,5 +1,6 @@
 import { hourMs } from '../model/duration.ts';
-import type { Forward, HourStats } from './inbox.ts';
+import type { Forward } from '../model/forward.ts';
+import type { HourStats } from './inbox.ts';
 
 /** What is counted of an hour at a webhook. */
 export interface HourCounts

@@ -1,4 +1,5 @@
 import { dayMs } from '../model/duration.ts';
+import type { FailedTry, Forward, Retry } from '../model/forward.ts';
 import type { EventSummary } from './events.ts';
 
 /** A delivery as it came; its bytes are what is signed. */
@@ -40,35 +41,6 @@ export interface Target {
 /** A target that nobody has forwarded to for so long is waited for no more. */
 export const targetMs = 7 * dayMs;
 
-/** How a delivery ended at a target: taken, or refused and not sent to it again. */
-export interface Forward {
-  url: string;
-  outcome: 'forwarded' | 'refused';
-  /** HTTP status of the last answer; `null` where there was none. */
-  status: number | null;
-  /** How long the last answer took. */
-  ms: number;
-  tries: number;
-  error: string | null;
-  atMs: number;
-}
-
-/** A try that failed; the delivery is sent again. */
-export interface FailedTry extends Pick<Forward, 'status' | 'tries' | 'atMs'> {
-  error: string;
-  /** When it is sent again. */
-  nextMs: number;
-}
-
-/** What a target does not take at the moment: of each webhook the delivery that the others wait behind. */
-export interface Retry extends FailedTry {
-  url: string;
-  webhook: string;
-  seq: number;
-  /** When the delivery came. */
-  arrivedMs: number;
-}
-
 /** One delivery for one target, held until it is settled or released. */
 export interface Claim {
   delivery: StoredDelivery;
@@ -78,7 +50,7 @@ export interface Claim {
    */
   settle: (forward: Omit<Forward, 'url'>) => Promise<void>;
   /** Says that a try failed, so that other processes can tell; known soon, and until it is settled. */
-  failed?: (failedTry: FailedTry) => void;
+  failed: (failedTry: FailedTry) => void;
   /** Leaves it to whoever takes next. */
   release: () => void;
   /** Another process took it over: this one need not go on. */
@@ -145,8 +117,7 @@ export interface Inbox {
   name: string;
   /** The largest body that it takes; absent: any. */
   maxBytes?: number;
-  /** What `count` counts: a delivery of several events is a message, and so is each of these. */
-  counts: 'deliveries' | 'messages';
+  /** The stored deliveries. */
   count: () => Promise<number>;
   /**
    * Stores the deliveries that have events which are not known yet; resolves once all of it is safe. In the given order: the stored
@@ -163,7 +134,7 @@ export interface Inbox {
    */
   take: (target: Target, signal: AbortSignal) => AsyncIterable<Claim>;
   /** What is sent again just now, or will be at the next start. */
-  retries?: () => Promise<Retry[]>;
+  retries: () => Promise<Retry[]>;
   /** How many deliveries wait for these targets, one counted for each. */
   waiting: (targets: readonly Target[]) => Promise<number>;
   /** The stored events, newest first. */

@@ -19,6 +19,7 @@ import {
   type Inbox,
   maxDeliveryBytes,
   pathOf,
+  type StoredDelivery,
   type StoredEvent,
 } from './inbox.ts';
 import { type InboxPlace, openInbox, withInbox } from './open-inbox.ts';
@@ -71,9 +72,9 @@ export async function showEvents(input: EventsInput, context: Context): Promise<
 
 /** What is sent again just now, a line each. */
 async function retryNotes(inbox: Inbox): Promise<string[]> {
-  return ((await inbox.retries?.()) ?? []).map(
+  return (await inbox.retries()).map(
     ({ url, webhook, error, tries, nextMs }) =>
-      `${url} does not take ${webhook}: ${error}; ${tries} tries, the next at ${formatTime(Math.floor(nextMs / 1000))}`,
+      `${url} does not take ${webhook}: ${error}; ${tries === 1 ? '1 try' : `${tries} tries`}, the next at ${formatTime(Math.floor(nextMs / 1000))}`,
   );
 }
 
@@ -153,9 +154,12 @@ export async function showEvent(input: ShowInput, context: Context): Promise<Res
         ...(secrets === undefined ? {} : { valid, ...(reason === undefined ? {} : { reason }) }),
       };
       const { event, ...row } = rowOf(stored);
-      const { forwards } = stored;
-      const answer: ShownEvent = { ...row, verification, headers: pairs, body: body.toString(), event, forwards };
-      return { kind: 'answer', answer, view: shown, notes: stored.status === 'waiting' ? await retryNotes(inbox) : [] };
+      const { forwards, status } = stored;
+      const failing = status === 'waiting' ? await inbox.retries() : [];
+      const retries = failing.filter((each) => each.webhook === webhook);
+      const shownBody = body.toString();
+      const answer: ShownEvent = { ...row, verification, headers: pairs, body: shownBody, event, forwards, retries };
+      return { kind: 'answer', answer, view: shown };
     }
     return none();
   });
@@ -167,9 +171,12 @@ interface ReplayInput extends InboxPlace {
   to: string;
 }
 
+/** Deliveries of a replay that are read before those that come earlier are answered. */
+const maxSending = 100;
+
 /**
- * Sends stored deliveries once more, oldest first, until one is not answered in time; exit 10 where one was not accepted. Errors:
- * `not-found`.
+ * Sends stored deliveries once more, those of a webhook oldest first and several webhooks at once, until one is not answered in time; exit 10
+ * where one was not accepted. Errors: `not-found`.
  */
 export async function replayEvents(input: ReplayInput, context: Context): Promise<Result> {
   const { world } = context;
@@ -185,17 +192,30 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
     const query = sinceMs === undefined ? { ids: await findEvents(ids, inbox) } : { sinceMs };
     const { preview } = context.options;
     let [first, count]: [Delivery | undefined, number] = [undefined, 0];
-    const rows: ReplayRow[] = [];
+    const sent: Promise<ReplayRow[]>[] = [];
+    const [queues, sending] = [new Map<string, Promise<unknown>>(), new Set<Promise<unknown>>()];
     let unanswered: string | undefined;
+    const send = async (stored: StoredDelivery): Promise<ReplayRow[]> => {
+      const outcome = unanswered === undefined ? await sendAgain(stored, input.to, context) : notSent(unanswered);
+      const { ok: taken, status, error } = outcome;
+      if (outcome.late) unanswered ??= stored.events[0]?.eventId;
+      return stored.events.map(({ eventId, eventType }) => ({ eventId, eventType, taken, status, error }));
+    };
     for await (const stored of inbox.deliveries(query)) {
       first ??= stored;
       count += 1;
       if (preview) continue;
-      const outcome = unanswered === undefined ? await sendAgain(stored, input.to, context) : notSent(unanswered);
-      const { ok: taken, status, error } = outcome;
-      if (outcome.late) unanswered ??= stored.events[0]?.eventId;
-      for (const { eventId, eventType } of stored.events) rows.push({ eventId, eventType, taken, status, error });
+      const made = Promise.resolve(queues.get(stored.webhook)).then(() => send(stored));
+      queues.set(stored.webhook, made);
+      sent.push(made);
+      const waiting: Promise<unknown> = made.then(
+        () => sending.delete(waiting),
+        () => undefined,
+      );
+      sending.add(waiting);
+      if (sending.size >= maxSending) await Promise.race(sending);
     }
+    const rows = (await Promise.all(sent)).flat();
     if (preview && first !== undefined) {
       if (count > 1) context.note(`${count} deliveries would be sent; this is the first.`);
       throw deliveryPreview(input.to, forwardedHeaders(first.headers), first.body.toString());

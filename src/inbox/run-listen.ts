@@ -109,7 +109,7 @@ async function listen(
     const ready = { url, pid: world.pid, ...(page && { ui: page.url }) };
     removeReadyFile = writeReadyFiles([input.readyFile], ready);
     const count = await inbox.count();
-    const stored = count === 0 ? '' : ` ${formatCount(count)} ${inbox.counts} are stored already.`;
+    const stored = count === 0 ? '' : ` ${formatCount(count)} deliveries are stored already.`;
     note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
     if (page !== undefined) await showAddress(page, input, context);
     await Promise.race([untilAborted(world.signal), printer.broken, broken, ...(page ? [page.broken] : [])]);

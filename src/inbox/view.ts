@@ -1,8 +1,9 @@
+import type { Forward, Retry } from '../model/forward.ts';
 import { column, listView, recordView } from '../output/columns.ts';
 import { formatTime } from '../output/format.ts';
 import type { Verdict } from '../resources/webhook/view.ts';
 import { byHour } from './hours.ts';
-import type { EventStatus, Forward, HourStats } from './inbox.ts';
+import type { EventStatus, HourStats } from './inbox.ts';
 
 export interface EventRow {
   eventId: string;
@@ -63,6 +64,8 @@ export interface ShownEvent extends Omit<EventRow, 'event'> {
   body: string;
   event: Record<string, unknown>;
   forwards: readonly Forward[];
+  /** Of its webhook, while it waits: what is sent again just now. */
+  retries: readonly Retry[];
 }
 
 export const shown = recordView<ShownEvent>(
@@ -84,8 +87,9 @@ export const shown = recordView<ShownEvent>(
     }),
   ],
   {
-    blocks: ({ forwards, headers, body }) => [
+    blocks: ({ forwards, retries, headers, body }) => [
       { title: 'Forwarded', layout: 'table', columns: forwardColumns as never, rows: forwards },
+      { title: 'Waits for', layout: 'table', columns: retryColumns as never, rows: retries },
       { title: 'Headers', layout: 'record', columns: headerColumns(headers) as never, rows: [headers] },
       {
         layout: 'record',
@@ -102,6 +106,15 @@ const forwardColumns = [
   column.text<Forward>('status', 'Status', 'HTTP status of the last answer'),
   column.count<Forward>('ms', 'ms', 'how long the last answer took'),
   column.count<Forward>('tries', 'Tries', 'how often it was sent'),
+];
+
+const retryColumns = [
+  column.text<Retry>('url', 'Target', 'what does not take it'),
+  column.text<Retry>('error', 'Last error', 'of the delivery that the others of its webhook wait behind'),
+  column.count<Retry>('tries', 'Tries', 'how often that was sent'),
+  column.text<Retry>('nextMs', 'Next try', 'when it is sent again', ({ nextMs }) =>
+    formatTime(Math.floor(nextMs / 1000)),
+  ),
 ];
 type Headers = ShownEvent['headers'];
 

@@ -1,4 +1,5 @@
 /** What the page of deliveries asks for, and what it is told. */
+import type { Forward, Retry } from '../model/forward.ts';
 
 export interface DeliveryRow {
   id: string;
@@ -50,19 +51,9 @@ export interface ShownRequest {
   verification: readonly VerificationStep[];
 }
 
-export interface ShownForward {
-  url: string;
-  outcome: 'forwarded' | 'refused';
-  status: number | null;
-  ms: number;
-  tries: number;
-  error: string | null;
-  atMs: number;
-}
-
 export interface ShownDelivery extends ShownRequest {
   row: DeliveryRow;
-  forwards: readonly ShownForward[];
+  forwards: readonly Forward[];
   commands: readonly ShownCommand[];
   /** To pages of this server. */
   links: readonly { name: string; href: string }[];
@@ -90,6 +81,8 @@ export interface PageStats {
   stored: number;
   forwarded: number;
   waiting: number;
+  /** What is sent again just now. */
+  retries: readonly Retry[];
   commands: readonly ShownCommand[];
 }
 

@@ -68,6 +68,22 @@ const taken = { outcome: 'forwarded', status: 200, ms: 5, tries: 1, error: null,
 const refused = { outcome: 'refused', status: 400, ms: 7, tries: 10, error: 'HTTP 400', atMs: hour + 50 } as const;
 const target = { url: 'http://127.0.0.1:1/in' };
 
+add('a try that failed is known to others until the delivery is taken', async (open) => {
+  const [inbox, reader] = [await open(), await open()];
+  const target = { url: 'http://user:pass@127.0.0.1:1/in' };
+  await inbox.addTargets([target]);
+  const { claims, stop } = taking(inbox, target);
+  await inbox.store([deliveryOf('one')]);
+  await until(() => claims.length === 1);
+  claims[0]?.failed({ status: 500, error: 'HTTP 500', tries: 2, atMs: hour + 5, nextMs: hour + 25 });
+  const failed = { status: 500, error: 'HTTP 500', tries: 2, atMs: hour + 5, nextMs: hour + 25 };
+  const shown = { ...failed, url: 'http://***@127.0.0.1:1/in', webhook: '/hook#1', arrivedMs: hour };
+  await expect.poll(() => reader.retries()).toMatchObject([shown]);
+  await claims[0]?.settle({ outcome: 'forwarded', status: 200, ms: 5, tries: 3, error: null, atMs: hour + 30 });
+  await expect.poll(() => reader.retries()).toEqual([]);
+  await stop();
+});
+
 add('each event is stored once, in one batch, in two, and beside a new one', async (open) => {
   const inbox = await open();
   const [first, again, mixed] = await inbox.store([deliveryOf('a'), deliveryOf('a'), deliveryOf(['a', 'b', 'b'])]);

@@ -135,7 +135,6 @@ export function openEmbedded({ folder, name, listens = false, repeatsMs, onDamag
   if (listens) checkStored(store, world, closing.signal).catch(() => undefined);
   return {
     name,
-    counts: 'deliveries',
     count: async () => naming(db, () => db.get<{ n: number }>('SELECT count(*) AS n FROM delivery')?.n ?? 0),
     store: (deliveries) => Promise.all(deliveries.map(openWriter().add)),
     countRefused: (path, atMs) =>

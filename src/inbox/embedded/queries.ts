@@ -1,8 +1,9 @@
 import type { Db, SqlValue } from '../../files/database.ts';
 import { hourMs } from '../../model/duration.ts';
+import type { Forward } from '../../model/forward.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { type HourCounts, statsOf } from '../hours.ts';
-import type { EventQuery, EventStatus, Forward, HourStats, StoredDelivery, StoredEvent } from '../inbox.ts';
+import type { EventQuery, EventStatus, HourStats, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { targetMs } from '../inbox.ts';
 import { askedEvents, isWebhook } from '../query.ts';
 import { isFor } from '../route.ts';

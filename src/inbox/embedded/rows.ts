@@ -1,9 +1,10 @@
 import { SotraError } from '../../errors.ts';
 import { type Db, isDamage, type SqlValue } from '../../files/database.ts';
+import type { Forward, Retry } from '../../model/forward.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { allEventsOf } from '../events.ts';
-import type { Forward, Retry, StoredDelivery, Target } from '../inbox.ts';
+import type { StoredDelivery, Target } from '../inbox.ts';
 import type { Store } from './store.ts';
 
 /** A column with text as bytes, which `readRows` makes text: the driver ends the process where it is no UTF-8. */

@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs';
 import type { Db } from '../../files/database.ts';
 import { dayMs, hourMs } from '../../model/duration.ts';
+import type { FailedTry, Forward } from '../../model/forward.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { allEventsOf, type EventSummary } from '../events.ts';
 import { addCounts, countForward, countsAt, type HourCounts } from '../hours.ts';
-import type { Delivery, FailedTry, Forward, StoredDelivery, Target } from '../inbox.ts';
+import type { Delivery, StoredDelivery, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
 import { createKeeper } from './keep.ts';
 import { readDays } from './queries.ts';

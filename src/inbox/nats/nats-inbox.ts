@@ -19,7 +19,7 @@ import { storeDelivery } from './store.ts';
 import { openStream, within } from './stream.ts';
 import { targetId } from './subjects.ts';
 import { takeDeliveries } from './take.ts';
-import { addTargets } from './targets.ts';
+import { addTargets, readRetries } from './targets.ts';
 
 interface NatsInboxOptions {
   address: NatsAddress;
@@ -74,7 +74,6 @@ export async function openNats({ address, credsFile, world, warn }: NatsInboxOpt
   return {
     name: address.name,
     maxBytes: (connection.info?.max_payload ?? 1024 * 1024) - headerBytes,
-    counts: 'deliveries',
     count: () => stream.count(stream.subjects.deliveries),
     store: (deliveries) =>
       Promise.all(
@@ -92,6 +91,7 @@ export async function openNats({ address, credsFile, world, warn }: NatsInboxOpt
     },
     addTargets: async (targets) => addTargets(targets, (await stream.info())?.state.last_seq ?? 0, stream),
     take: (target, signal) => takeDeliveries(target, { ...options(), sleep: world.sleep, signal }),
+    retries: () => readRetries(stream),
     waiting: async (targets) => {
       let count = 0;
       for (const target of targets) count += await countWaiting(targetId(target), options());

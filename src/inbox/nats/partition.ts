@@ -1,3 +1,4 @@
+import type { Retry } from '../../model/forward.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import type { World } from '../../world.ts';
 import type { Claim, Target } from '../inbox.ts';
@@ -24,7 +25,7 @@ const freeMs = 2500;
 export function workPartition(partition: number, { target, stream, onStray, offer, ...options }: PartitionOptions) {
   const id = targetId(target);
   const consumer = consumerOf(id, partition);
-  let held: { message: JsMsg; lose: AbortController } | undefined;
+  let held: { message: JsMsg; lose: AbortController; retry?: Retry } | undefined;
   let asking: Promise<() => void> | undefined;
   let [isPinned, stopAsking, onFree] = [false, () => {}, () => {}];
   const onEnd = (): void => {
@@ -38,7 +39,7 @@ export function workPartition(partition: number, { target, stream, onStray, offe
     }
     // Somebody else ended that one.
     held?.lose.abort();
-    const own = { message, lose: new AbortController() };
+    const own: NonNullable<typeof held> = { message, lose: new AbortController() };
     held = own;
     const end = (isTaken: boolean): void => {
       if (held !== own) return;
@@ -67,6 +68,10 @@ export function workPartition(partition: number, { target, stream, onStray, offe
           await stream.publish(subject, JSON.stringify(record)).catch((error) => {
             if (!isFull(error)) throw error;
           });
+        },
+        failed: (failedTry) => {
+          const { webhook, seq, atMs: arrivedMs } = delivery;
+          own.retry = { ...failedTry, url: hideUrlSecrets(target.url), webhook, seq, arrivedMs };
         },
         release: () => end(false),
       });
@@ -109,6 +114,8 @@ export function workPartition(partition: number, { target, stream, onStray, offe
       });
     },
     isPinned: () => isPinned,
+    /** What is sent again just now. */
+    retry: () => held?.retry,
     sayWorking: () => held?.message.working(),
     /** Leaves the partition to another process until the next start, unless its target takes long. */
     give: async (): Promise<void> => {

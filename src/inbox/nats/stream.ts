@@ -17,6 +17,7 @@ import {
 } from '@nats-io/jetstream';
 import { messageOf, SotraError } from '../../errors.ts';
 import { dayMs } from '../../model/duration.ts';
+import type { Retry } from '../../model/forward.ts';
 import type { World } from '../../world.ts';
 import { targetMs } from '../inbox.ts';
 import { connectionError, hasNoResponder, newHeaders, type ServerLink, silence } from './connection.ts';
@@ -228,20 +229,21 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
         watch().then(onEnd, onEnd);
         return () => messages.stop();
       }),
-    /** Makes this process one of those who share the work of a target, until the function that it gives is called. */
-    join: (target: string) => {
+    /** Makes this process one of those who share the work of a target, and says what it sends again, until the function that it gives is called. */
+    join: (target: string, listRetries: () => readonly Retry[]) => {
       const own = connection.subscribe(subjects.members(target), {
-        callback: (error, message) => void (error === null && message.respond()),
+        callback: (error, message) => void (error === null && message.respond(JSON.stringify(listRetries()))),
       });
       return () => own.unsubscribe();
     },
-    /** How many they are; one that is frozen or cut off is not among them. */
-    countMembers: (target: string) =>
-      call(async () => {
+    /** What each of them says; one that is frozen or cut off says nothing. */
+    askMembers: (target: string) =>
+      call(async (): Promise<string[]> => {
         const options = { strategy: 'timer', maxWait: membersMs } as const;
-        let count = 0;
-        for await (const _ of await connection.requestMany(subjects.members(target), '', options)) count += 1;
-        return Math.max(1, count);
+        const said: string[] = [];
+        for await (const answer of await connection.requestMany(subjects.members(target), '', options))
+          said.push(answer.string());
+        return said;
       }),
     /** Leaves a consumer to who asks for it next. */
     unpin: (consumer: string) => call(async () => (await opening).consumers.unpin(name, consumer, group)),

@@ -53,7 +53,7 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
   );
   const share = async (): Promise<void> => {
     await Promise.all(workers.map(({ start }) => start()));
-    const members = await stream.countMembers(targetId(target));
+    const members = Math.max(1, (await stream.askMembers(targetId(target))).length);
     const own = workers.filter(({ isPinned }) => isPinned());
     await Promise.all(own.slice(Math.ceil(partitions / members)).map(({ give }) => give()));
   };
@@ -67,7 +67,7 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
     every(shareMs, () => share().catch(() => undefined)),
   ].map((each) => each.catch(() => undefined));
   const stop = () => wake();
-  const leave = stream.join(targetId(target));
+  const leave = stream.join(targetId(target), () => workers.flatMap(({ retry }) => retry() ?? []));
   signal.addEventListener('abort', stop);
   try {
     await Promise.all(workers.map(({ start }) => start()));

@@ -1,7 +1,8 @@
+import type { Forward, Retry } from '../../model/forward.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import type { EventSummary } from '../events.ts';
-import type { EventStatus, Forward, Target } from '../inbox.ts';
+import type { EventStatus, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
 import { type KeyedDelivery, textOf } from './message.ts';
 import type { InboxStream, Message } from './stream.ts';
@@ -61,6 +62,23 @@ export function forwardRecordOf(message: Message): ForwardRecord | undefined {
   return isObject(record) && isObject(record['forward']) && typeof record['forward']['atMs'] === 'number'
     ? (record as unknown as ForwardRecord)
     : undefined;
+}
+
+/** What is sent again just now, as those who forward say it; nothing where this user may not ask them. */
+export async function readRetries(stream: InboxStream): Promise<Retry[]> {
+  const targets = await readTargets(stream);
+  const said = await Promise.all(targets.map(({ id }) => stream.askMembers(id).catch(() => [])));
+  return said.flat().flatMap((text) => {
+    const retries = tryParseJson(text);
+    return Array.isArray(retries) ? retries.filter(isRetry) : [];
+  });
+}
+
+function isRetry(value: unknown): value is Retry {
+  if (!isObject(value)) return false;
+  const { url, webhook, error, ...numbers } = value;
+  const areTexts = [url, webhook, error].every((each) => typeof each === 'string');
+  return areTexts && [numbers['tries'], numbers['nextMs']].every((each) => typeof each === 'number');
 }
 
 /** How deliveries ended at their targets: by number of the delivery, and by target. */

@@ -133,6 +133,7 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
       stored: await inbox.count(),
       forwarded: rows.reduce((sum, { forwarded }) => sum + forwarded, 0),
       waiting: rows.reduce((sum, { waiting }) => sum + waiting, 0),
+      retries: await inbox.retries(),
       commands: [{ name: 'These figures', line: line('webhook stats', { since: '24h' }) }],
     };
   };

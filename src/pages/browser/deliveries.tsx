@@ -1,3 +1,4 @@
+import type { Retry } from '../../model/forward.ts';
 import { formatCount, formatTime } from '../../output/format.ts';
 import type { DeliveryList, DeliveryRow, PageFacts, PageStats, RefusedRow } from '../deliveries.ts';
 import { ask, type Connection, ignore, listenLive, lostText } from './ask.ts';
@@ -164,6 +165,9 @@ function Deliveries() {
           </nav>
           {tab === 'event' && <FilterBar {...{ filters, types, webhooks }} onChange={setFilters} />}
           <Alert text={told} />
+          {stats?.retries.map((each) => (
+            <FailingTarget key={`${each.url} ${each.webhook}`} retry={each} />
+          ))}
           {tab === 'event' && list.rows.length > 0 && (
             <VirtualList {...listProps} label="Deliveries" items={list.rows} keyOf={readRowId} render={renderRow} />
           )}
@@ -206,6 +210,15 @@ function Figures({ stats, refused }: { stats: PageStats; refused: number }) {
     ['Requests refused', formatCount(refused)],
   ] as const;
   return <Facts kind="counters" facts={figures} />;
+}
+
+function FailingTarget({ retry: { url, webhook, error, tries, nextMs } }: { retry: Retry }) {
+  return (
+    <p class="forward">
+      <span class="status refused">failing</span> <Text text={`${url} does not take ${webhook}: ${error}`} />
+      {`; ${formatCount(tries)} ${tries === 1 ? 'try' : 'tries'}, the next at ${formatTime(Math.floor(nextMs / 1000))}`}
+    </p>
+  );
 }
 
 /** A bar for each of the last 24 hours: what was received, and below the line what was refused. */

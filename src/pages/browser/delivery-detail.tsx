@@ -1,5 +1,6 @@
+import type { Forward } from '../../model/forward.ts';
 import { formatCount, formatTime } from '../../output/format.ts';
-import type { ReplayOutcome, ShownDelivery, ShownForward, ShownRefusal, ShownRequest } from '../deliveries.ts';
+import type { ReplayOutcome, ShownDelivery, ShownRefusal, ShownRequest } from '../deliveries.ts';
 import { ask, post } from './ask.ts';
 import { BodyView } from './body-view.tsx';
 import { useEffect, useState } from './preact.ts';
@@ -123,7 +124,7 @@ function Verification({ what }: { what: ShownRequest }) {
   );
 }
 
-function Forwards({ forwards }: { forwards: readonly ShownForward[] }) {
+function Forwards({ forwards }: { forwards: readonly Forward[] }) {
   return (
     <>
       <h3>Forwarded</h3>

@@ -2,6 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
+import { fillInbox } from '../../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 import { until } from '../../support/until.ts';
 
@@ -118,6 +119,57 @@ test('--retries leaves a delivery behind that is not taken, on forwarding and on
   const env = { SOTRA_DATA_DIR: folder };
   expect((await run(`webhook replay one --to ${target.url} --retries 0`, { env })).code).toBe(10);
   expect(target.requests).toHaveLength(3);
+});
+
+test('why a target fails is shown to other commands with tries and the next one, and told when it changes, not for each delivery', async () => {
+  const folder = temporaryFolder();
+  let status = 500;
+  const target = await stub((_, response) => response.writeHead(status).end());
+  const { url, stop, shown } = await listen(folder, `--forward-to ${target.url}/in`);
+  for (const id of ['one', 'two', 'three']) expect(await send(url, bodyOf(id), signed(bodyOf(id)))).toBe(200);
+  const env = { SOTRA_DATA_DIR: folder };
+  const show = async () => JSON.parse((await run('webhook show two --json', { env })).out);
+  await expect.poll(async () => (await show()).retries.length).toBe(1);
+  const { status: state, forwards, retries, webhook } = await show();
+  expect([state, forwards]).toEqual(['waiting', []]);
+  expect(retries).toMatchObject([{ url: `${target.url}/in`, webhook, status: 500, error: 'HTTP 500' }]);
+  expect(retries[0].nextMs).toBeGreaterThan(retries[0].atMs);
+  for (const argv of ['webhook stats', 'webhook events --status waiting']) {
+    const { err } = await run(`${argv} --json`, { env });
+    expect(err).toMatch(/http:\S+\/in does not take \/hook#[0-9a-f]{8}: HTTP 500; \d+ (try|tries), the next at 20/);
+  }
+  const table = await run('webhook show two', { env, tty: 120 });
+  expect(table.out).toMatch(/Waits for[\s\S]*http:\S+\/in\s+HTTP 500/);
+  status = 503;
+  await until(() => shown.err.includes('-> 503'));
+  status = 200;
+  await until(() => (shown.err.match(/-> 200/g) ?? []).length === 3);
+  await expect.poll(async () => (await show()).retries).toEqual([]);
+  const { err } = await stop();
+  expect(err.match(/warning: -> 50[03] in/g)).toEqual(['warning: -> 500 in', 'warning: -> 503 in']);
+});
+
+test('webhook replay sends several webhooks at once, each in order', async () => {
+  const folder = temporaryFolder();
+  const delivery = (webhook: string, id: string) => ({ webhook, atMs: 1, body: Buffer.from(bodyOf(id)) });
+  const ids = ['a-1', 'a-2', 'b-1', 'b-2'];
+  await fillInbox(
+    folder,
+    ids.map((id) => delivery(`/${id[0]}#11111111`, id)),
+  );
+  const came: string[] = [];
+  const target = await stub(async ({ body }, response) => {
+    const { eventId } = JSON.parse(body).events[0];
+    came.push(eventId);
+    // The first of one webhook is answered once all of the other have come.
+    if (eventId === 'a-1') await until(() => came.includes('b-2'));
+    response.end();
+  });
+  const { code, out } = await run(`webhook replay ${ids.join(' ')} --to ${target.url} --json`, {
+    env: { SOTRA_DATA_DIR: folder },
+  });
+  expect([code, JSON.parse(out).map(({ eventId }: { eventId: string }) => eventId)]).toEqual([0, ids]);
+  expect(came).toEqual(['a-1', 'b-1', 'b-2', 'a-2']);
 });
 
 test('two listeners on one store: the second is refused, a dead one is taken over', async () => {
