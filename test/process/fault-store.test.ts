@@ -1,10 +1,12 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { run, temporaryFolder } from '../support/harness.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { changeStore, fillInbox, inboxFolderOf } from '../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
 import { some } from '../support/size.ts';
+import { until } from '../support/until.ts';
+import { start } from '../support/webhook-kills.ts';
 
 /** What is wrong with a store, what every command says of it, and the file that stays as it was. */
 const changed = (sql: string, says: string) => ({
@@ -75,23 +77,55 @@ describe.each(Object.entries(faults))('a store that %s', (_, { make, says }) => 
   });
 });
 
-test('a store whose pages are damaged somewhere acknowledges nothing that it cannot store, and is said to be damaged', async () => {
-  const folder = temporaryFolder();
-  const file = await filled(folder);
-  const bytes = readFileSync(file);
-  bytes.fill(0xff, 8192, bytes.length);
-  writeFileSync(file, bytes);
-  const { url, stop, shown } = await listen(folder);
-  if (url !== '') {
-    expect(await send(url, bodyOf('new'), signed(bodyOf('new')))).toBe(503);
-    expect(shown.err).toContain(`the store ${file} is damaged`);
-  }
-  const { err } = await stop();
-  expect(err).toContain(`the store ${file} is damaged`);
-  const listed = await run('webhook events', { env: { SOTRA_DATA_DIR: folder } });
-  expect([listed.code, listed.out]).toEqual([3, '']);
-  expect(listed.err).toContain(`the store ${file} is damaged`);
-});
+test.each([0xff, 0])(
+  'a store whose pages are full of %s somewhere acknowledges nothing that it cannot store, and is said to be damaged',
+  async (filler) => {
+    const folder = temporaryFolder();
+    const file = await filled(folder);
+    const bytes = readFileSync(file);
+    bytes.fill(filler, 8192, bytes.length);
+    writeFileSync(file, bytes);
+    const { url, stop, shown } = await listen(folder);
+    if (url !== '') {
+      expect(await send(url, bodyOf('new'), signed(bodyOf('new')))).toBe(503);
+      expect(shown.err).toContain(`the store ${file} is damaged`);
+    }
+    const { err } = await stop();
+    expect(err).toContain(`the store ${file} is damaged`);
+    const listed = await run('webhook events', { env: { SOTRA_DATA_DIR: folder } });
+    expect([listed.code, listed.out]).toEqual([3, '']);
+    expect(listed.err).toContain(`the store ${file} is damaged`);
+  },
+);
+
+/** Text that is no UTF-8. */
+const noText = "CAST(x'5b22ff' AS TEXT)";
+
+test.each(['event_ids', 'headers'])(
+  'a delivery whose %s are no text is named and left out; the others are listed and forwarded',
+  async (column) => {
+    const folder = temporaryFolder();
+    let status = 500;
+    const target = await stub((_, response) => response.writeHead(status).end());
+    const first = await listen(folder, `--forward-to ${target.url}/in`);
+    for (const id of ['one', 'two', 'three']) expect(await send(first.url, bodyOf(id), signed(bodyOf(id)))).toBe(200);
+    await first.stop();
+    changeStore(folder, `UPDATE delivery SET ${column} = ${noText} WHERE seq = 2`);
+    const state = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+    const listed = start(['webhook', 'events', '--json'], state);
+    expect(await listed.ended).toBe(3);
+    expect(listed.printed.err).toContain('delivery 2 cannot be read, and is left out');
+    expect(JSON.parse(listed.printed.out).map(({ eventId }: { eventId: string }) => eventId)).toEqual(['three', 'one']);
+    status = 200;
+    const tried = target.requests.length;
+    const forwarder = start(['webhook', 'forward', '--forward-to', `${target.url}/in`], state);
+    await until(() => target.requests.length === tried + 2 || forwarder.child.exitCode !== null);
+    expect(target.requests.slice(tried).map(({ body }) => body)).toEqual([bodyOf('one'), bodyOf('three')]);
+    forwarder.child.kill('SIGTERM');
+    await forwarder.ended;
+    expect(forwarder.printed.err).toContain('delivery 2 cannot be read, and is left out');
+  },
+);
 
 test('a store that is deleted under a listener acknowledges nothing more, and the next start makes a new one', async () => {
   const folder = temporaryFolder();

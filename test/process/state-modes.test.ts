@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
 import { stub, temporaryFolder } from '../support/harness.ts';
+import { fillInbox } from '../support/inbox.ts';
 import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 
@@ -141,3 +142,21 @@ test.skipIf(!works).each(some(Object.keys(kept), 3))(
     expect(contents(folder)).toEqual(before);
   },
 );
+
+test.skipIf(!works)(`a store of deliveries on a disk that cannot be written is read${why}`, async () => {
+  const folder = temporaryFolder();
+  await fillInbox(folder, [{ atMs: Date.now(), body: Buffer.from('{"eventId":"one","eventType":"copyswap"}') }]);
+  for (const each of ['', ...allIn(folder)]) {
+    const file = join(folder, each);
+    if (nobody.uid !== undefined) chownSync(file, nobody.uid, nobody.uid);
+    chmodSync(file, lstatSync(file).isDirectory() ? 0o500 : 0o400);
+  }
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const listed = await runAs(nobody, ['webhook', 'events', '--json'], env);
+  expect([listed.code, JSON.parse(listed.out).map(({ eventId }: { eventId: string }) => eventId)]).toEqual([
+    0,
+    ['one'],
+  ]);
+  const refused = await runAs(nobody, ['webhook', 'forward', '--forward-to', 'http://127.0.0.1:1/in'], env);
+  expect([refused.code, refused.out]).toEqual([3, '']);
+});

@@ -1,8 +1,8 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
-import { fillInbox, inboxFolderOf } from '../../support/inbox.ts';
+import { fillInbox, inboxFolderOf, storedIds } from '../../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 import { until } from '../../support/until.ts';
 
@@ -26,6 +26,12 @@ const eventOf = (eventId: string, eventType: string, actor: string) =>
   );
 
 const hour = Date.UTC(2026, 6, 3, 12);
+
+const folderBytes = (folder: string) =>
+  readdirSync(folder).reduce(
+    (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
 
 /** A folder whose listener stored three events, an hour apart. */
 async function threeEvents() {
@@ -225,6 +231,41 @@ test('--keep removes what is older or too much, gives its space back, and leaves
   expect(ids.length).toBeLessThan(25);
   for (const wrong of ['--keep soon', '--keep 5KB', '--keep 1d --keep 2d'])
     expect((await run(`webhook listen --secret-file ${join(folder, 'secret')} ${wrong}`, { env })).code).toBe(2);
+});
+
+test('during a burst the store takes at most twice what --keep allows; who is refused for that is told to send again', async () => {
+  const folder = temporaryFolder();
+  const { url, stop } = await listen(folder, '--keep 2MB');
+  const sizes: number[] = [];
+  const measure = () => sizes.push(folderBytes(inboxFolderOf(folder)));
+  const statuses = new Set<number>();
+  for (let round = 0; round < 20; round += 1) {
+    const bodies = Array.from({ length: 10 }, (_, index) =>
+      bodyOf(`${round}-${index}`).replace('Zo\u00eb', 'x'.repeat(100_000)),
+    );
+    for (const status of await Promise.all(bodies.map((body) => send(url, body, signed(body))))) statuses.add(status);
+    measure();
+  }
+  await stop();
+  expect(Math.max(...sizes)).toBeLessThan(4 * 1024 ** 2);
+  expect([...statuses].filter((status) => ![200, 503].includes(status))).toEqual([]);
+  expect(statuses).toContain(200);
+});
+
+test('an event is known as a repeat for seven days, or for as long as --repeats-within says', async () => {
+  const dayMs = 86_400_000;
+  const ageOf = (days: number) => ({ atMs: Date.now() - days * dayMs, body: Buffer.from(bodyOf(`${days} days`)) });
+  const receive = async (flags: string, days: number) => {
+    const folder = temporaryFolder();
+    await fillInbox(folder, [ageOf(days)]);
+    const { url, stop } = await listen(folder, flags);
+    const body = bodyOf(`${days} days`);
+    expect(await send(url, body, signed(body))).toBe(200);
+    await stop();
+    return storedIds(folder).length;
+  };
+  expect([await receive('', 6), await receive('', 9)]).toEqual([1, 2]);
+  expect([await receive('--repeats-within 1d', 3), await receive('--repeats-within 20d', 9)]).toEqual([2, 1]);
 });
 
 /** What would show nothing, or do nothing: argument and what the error says. */
