@@ -124,7 +124,8 @@ export function inputError(say: SayInputs, name: NameInput = (key) => key): Sotr
 
 /** The same error with inputs named in the way of a surface. */
 export function nameInputs(error: SotraError, name: NameInput): SotraError {
-  return error.say === undefined ? error : inputError(error.say, name);
+  const { say, details } = error;
+  return say === undefined ? error : Object.assign(inputError(say, name), { details });
 }
 
 const ofThisMachine: readonly ErrorCode[] = [

@@ -12,7 +12,7 @@ import { showProgress } from '../output/progress.ts';
 import type { View } from '../output/view.ts';
 import { get as getProfile } from '../resources/profile/endpoints.ts';
 import { readAddress } from '../upload/address-file.ts';
-import { openLines } from '../upload/read-addresses.ts';
+import { openAddressFile } from '../upload/read-addresses.ts';
 import { expectEvents, readFeed } from './audit-events.ts';
 
 type Chain = 'evm' | 'solana' | 'external';
@@ -105,7 +105,7 @@ interface LintInput {
   all?: boolean | undefined;
 }
 
-async function runLint({ sample, all, ...input }: LintInput, context: Context): Promise<Result> {
+async function runLint({ file, column, sample, all }: LintInput, context: Context): Promise<Result> {
   if (all && sample !== undefined) throw usageError('--all and --sample both say how many to look up', 'Omit one.');
   const found = new Map<Finding['kind'], Finding[]>();
   let [errors, warnings] = [0, 0];
@@ -115,7 +115,8 @@ async function runLint({ sample, all, ...input }: LintInput, context: Context): 
     if (finding.level === 'error') errors += 1;
     else warnings += 1;
   };
-  const { lines, name } = openLines(input, context);
+  if (file === undefined) throw usageError('--file is required: which addresses?', 'Give a file, or - for stdin.');
+  const { lines, name } = openAddressFile(file, column, context.world);
   const addresses = await readLines(lines, add, context);
   if (addresses.size + errors === 0) throw usageError(`${name} holds no address`, 'One a line, CSV, NDJSON or JSON.');
   const chains: LintResult['chains'] = { evm: 0, solana: 0, external: 0 };
@@ -136,7 +137,7 @@ async function runLint({ sample, all, ...input }: LintInput, context: Context): 
 
 /** The good addresses, each with its first line. Errors: `interrupted`. */
 async function readLines(
-  lines: ReturnType<typeof openLines>['lines'],
+  lines: ReturnType<typeof openAddressFile>['lines'],
   add: (finding: Finding) => void,
   { world }: Context,
 ): Promise<Map<string, number>> {

@@ -140,6 +140,8 @@ export interface AddressRules {
   allowBadChecksum: boolean;
 }
 
+export const wrongChecksum = 'wrong EIP-55 checksum: a letter or digit is mistyped';
+
 type ReadAddress = string | { reason: string };
 
 const maxExternalId = 1024;
@@ -148,8 +150,7 @@ const maxExternalId = 1024;
 export function readAddress(raw: string, { allowBadChecksum }: AddressRules): ReadAddress {
   const text = raw.trim();
   if (isEvmAddress(text)) {
-    if (!allowBadChecksum && hasWrongChecksum(text))
-      return { reason: 'wrong EIP-55 checksum: a letter or digit is mistyped; --allow-bad-checksum accepts it' };
+    if (!allowBadChecksum && hasWrongChecksum(text)) return { reason: wrongChecksum };
     return text.toLowerCase();
   }
   if (text.startsWith('ext:')) return readExternal(text);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
-import { SotraError, usageError } from '../errors.ts';
+import { inputError, SotraError } from '../errors.ts';
 import { openOutput, openSource } from '../files/source.ts';
 import { quoted, written } from '../model/quoted.ts';
 import { formatCount } from '../output/format.ts';
-import { type AddressLine, readAddress, readAddressFile } from './address-file.ts';
+import { type AddressLine, readAddress, readAddressFile, wrongChecksum } from './address-file.ts';
 
 export interface AddressInput {
   file?: string | undefined;
@@ -60,32 +60,55 @@ export async function readAddresses(
     if (hidden > 0) context.warn(`${formatCount(hidden)} more bad lines; --rejects <file> writes them all`);
     if (list.rejected > 0 && input.skipInvalid !== true) throw badLines(name, list, rejected);
     if (list.addresses.size === 0)
-      throw usageError(`${name} holds no address`, 'One a line, CSV with a header, NDJSON or a JSON array.');
+      throw inputError((label) => ({
+        message: `${name ?? label('walletAddresses')} holds no address`,
+        hint: name && 'One a line, CSV with a header, NDJSON or a JSON array.',
+      }));
     return list;
   } finally {
     await rejects?.close();
   }
 }
 
-function badLines(name: string, { rejected, addresses }: AddressList, listed: readonly RejectedLine[]): SotraError {
+function badLines(
+  name: string | undefined,
+  { rejected, addresses }: AddressList,
+  listed: readonly RejectedLine[],
+): SotraError {
   const lines = rejected === 1 ? '1 line is not an address' : `${formatCount(rejected)} lines are not addresses`;
-  return new SotraError('usage', `${name}: ${lines}; nothing was sent`, {
-    hint: `Correct them, or send the rest (${formatCount(addresses.size)}) with --skip-invalid.`,
-    details: { rejected: listed },
-  });
+  const accepts = listed.some(({ reason }) => reason === wrongChecksum);
+  const error = inputError((label) => ({
+    message: `${name ?? label('walletAddresses')}: ${lines}; nothing was sent`,
+    hint:
+      `Correct them, or send the rest (${formatCount(addresses.size)}) with ${label('skipInvalid')}.` +
+      (accepts ? ` A wrong checksum is accepted with ${label('allowBadChecksum')}.` : ''),
+  }));
+  return Object.assign(error, { details: { rejected: listed } });
 }
 
 /** The lines of a command line's addresses, unchecked. Errors: `usage`. */
-export function openLines(
+function openLines(
   { file, walletAddresses, column }: AddressInput,
   { world }: Context,
-): { lines: AsyncIterable<readonly AddressLine[]>; name: string } {
+): { lines: AsyncIterable<readonly AddressLine[]>; name?: string } {
   if (file !== undefined && walletAddresses !== undefined)
-    throw usageError('--file and --wallet-addresses both give addresses', 'Omit one of them.');
-  if (walletAddresses !== undefined && column !== undefined) throw usageError('--column is for --file', 'Omit it.');
-  if (walletAddresses !== undefined) return { lines: typedLines(walletAddresses), name: '--wallet-addresses' };
+    throw inputError((label) => ({
+      message: `${label('file')} and ${label('walletAddresses')} both give addresses`,
+      hint: 'Omit one of them.',
+    }));
+  if (walletAddresses !== undefined && column !== undefined)
+    throw inputError((label) => ({ message: `${label('column')} is for ${label('file')}`, hint: 'Omit it.' }));
+  if (walletAddresses !== undefined) return { lines: typedLines(walletAddresses) };
   if (file === undefined)
-    throw usageError('--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.');
+    throw inputError((label) => ({
+      message: `${label('file')} is required: which addresses?`,
+      hint: `Give a file, - for stdin, or ${label('walletAddresses')}.`,
+    }));
+  return openAddressFile(file, column, world);
+}
+
+/** The lines of a file of addresses, unchecked. Errors: `usage`. */
+export function openAddressFile(file: string, column: string | undefined, world: Context['world']) {
   const source = openSource(file, world, `--file ${file}`);
   return { lines: readAddressFile(source, column), name: source.name };
 }

@@ -11,9 +11,8 @@ import { splitChunks, type UploadEvent } from './upload.ts';
 
 export type UploadDisplay = Awaited<ReturnType<typeof showUpload>>;
 
-/** In a log, a line for each tenth, but not more often. */
-const logEveryMs = 10_000;
-const logEveryPercent = 10;
+/** In a log a line comes as soon as one of the two is reached, but not more often than people read. */
+const [logEveryMs, logEveryPercent, minLogMs] = [10_000, 10, 1000];
 
 /**
  * Progress on stderr: a bar on a terminal, now and then a line elsewhere; with `--format ndjson` events on stdout instead. `brief`: the result
@@ -35,7 +34,9 @@ export async function showUpload(context: Context, { brief = false } = {}) {
     const nowMs = world.now();
     const { percent, text } = describeProgress(work, nowMs);
     if (progress.live) return progress.step(`${drawBar(percent, options.ascii)} ${text}`);
-    if (nowMs - logged.atMs < logEveryMs || percent - logged.percent < logEveryPercent || percent === 100) return;
+    const sinceMs = nowMs - logged.atMs;
+    const isDue = sinceMs >= logEveryMs || (sinceMs >= minLogMs && percent - logged.percent >= logEveryPercent);
+    if (!isDue || percent === 100) return;
     logged = { atMs: nowMs, percent };
     progress.step(text);
   };

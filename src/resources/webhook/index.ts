@@ -36,7 +36,7 @@ const uid = endpoints.addAddresses.params.uid;
 const fileHelp =
   'Every line is checked first; a bad one stops the command before anything is sent (--skip-invalid skips it). Then 1,000 addresses\n' +
   'go in a request. What is confirmed is on disk at once: after a crash the same command continues. A million addresses take some 150 MB\n' +
-  'of memory. Progress is a bar on a terminal; elsewhere a line for each tenth, at most every 10 s.';
+  'of memory. Progress is a bar on a terminal; elsewhere a line every 10 s or 10 %.';
 
 const register = defineCommand({
   ...endpointCommand(endpoints.register, views.register),
