@@ -1,9 +1,9 @@
-import { createHmac } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scripts } from '../support/faults.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { until } from '../support/until.ts';
 
 const endless = scripts['endless body'] ?? (() => undefined);
@@ -20,23 +20,9 @@ test('a destination whose answer never ends has taken the event by its status: a
 
 test('a target whose answer never ends holds up no delivery behind it', async () => {
   const target = await stub(endless);
-  const folder = temporaryFolder();
-  const [file, ready] = [join(folder, 'secret'), join(folder, 'ready')];
-  writeFileSync(file, 'whsec_test\n');
-  const stopping = new AbortController();
-  const argv = `webhook listen --port 0 --secret-file ${file} --ready-file ${ready} --forward-to ${target.url}/`;
-  const ended = run(argv, { env: { SOTRA_DATA_DIR: folder }, signal: stopping.signal });
-  await until(() => existsSync(ready));
-  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
-  for (const id of ['one', 'two', 'three']) {
-    const body = `{"eventId":"${id}","eventType":"copyswap"}`;
-    const t = Math.floor(Date.now() / 1000);
-    const v1 = createHmac('sha256', 'whsec_test').update(`${t}.${body}`).digest('base64url');
-    const headers = { 'daylight-signature': `t=${t},v1=${v1}` };
-    expect((await fetch(url, { method: 'POST', body, headers })).status).toBe(200);
-  }
+  const { url, stop } = await listen(temporaryFolder(), `--forward-to ${target.url}/`);
+  for (const id of ['one', 'two', 'three']) expect(await send(url, bodyOf(id), signed(bodyOf(id)))).toBe(200);
   await until(() => target.requests.length === 3);
-  stopping.abort();
-  await ended;
-  expect(target.requests.map(({ body }) => JSON.parse(body).eventId)).toEqual(['one', 'two', 'three']);
+  await stop();
+  expect(target.requests.map(({ body }) => JSON.parse(body).events[0].eventId)).toEqual(['one', 'two', 'three']);
 });

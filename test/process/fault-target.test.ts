@@ -1,9 +1,9 @@
-import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { allFaults, brokenService, inShort, kindOf, nodeWarnings, targetKinds } from '../support/fault-long.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
+import { listen, send, signed } from '../support/listening.ts';
 import { long } from '../support/long.ts';
 import { some } from '../support/size.ts';
 import { until } from '../support/until.ts';
@@ -14,9 +14,7 @@ test('every fault of a target has its kind', () => {
 
 async function deliver(url: string, eventId: string): Promise<number> {
   const body = JSON.stringify({ events: [{ eventId, eventType: 'copyswap', walletAddresses: [] }] });
-  const t = Math.floor(Date.now() / 1000);
-  const v1 = createHmac('sha256', 'whsec_test').update(`${t}.${body}`).digest('base64url');
-  return (await fetch(url, { method: 'POST', body, headers: { 'daylight-signature': `t=${t},v1=${v1}` } })).status;
+  return send(url, body, signed(body), '');
 }
 
 /** A folder whose listener stored two events while it forwarded them to a target that fails so. */
@@ -57,19 +55,13 @@ test.each(faults)('webhook listen takes and stores every event, also where its t
 });
 
 test('a silent target of a dozen webhooks gets the first event of each, and nothing but our own words is on stderr', async () => {
-  const { folder, env, secret } = await listenTo('garbage');
+  const { folder } = await listenTo('garbage');
   const warnings = nodeWarnings();
   const target = await brokenService({ fault: 'no first byte', well: 0 });
-  const ready = join(folder, 'again');
-  const stopping = new AbortController();
-  const argv = `webhook listen --port 0 --secret-file ${secret} --ready-file ${ready} --forward-to ${target.url}/hook`;
-  const ended = run(argv, { env, signal: stopping.signal });
-  await until(() => existsSync(ready));
-  const { url } = JSON.parse(readFileSync(ready, 'utf8'));
+  const { url, stop } = await listen(folder, `--forward-to ${target.url}/hook`);
   for (let path = 0; path < 12; path += 1) expect(await deliver(`${url}/${path}`, `event ${path}`)).toBe(200);
   await until(() => target.requests.length === 12);
-  stopping.abort();
-  expect((await ended).err).toContain('12 deliveries wait to be');
+  expect((await stop()).err).toContain('12 deliveries wait to be');
   expect(warnings).toEqual([]);
 });
 

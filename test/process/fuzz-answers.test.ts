@@ -1,6 +1,148 @@
-import { test } from 'vitest';
-import { fuzzAnswers } from '../support/fuzz-answers.ts';
+import { expect, test } from 'vitest';
+import { fc } from '../support/draw.ts';
+import { harmed } from '../support/harm.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { steers } from '../support/naughty.ts';
+import { itemsOf, realAnswers } from '../support/naughty-answers.ts';
 import { size } from '../support/size.ts';
+
+const formats = [
+  '',
+  '--json',
+  '--format ndjson',
+  '--format table',
+  '--format csv',
+  '--format md',
+  '--format tsv',
+  '--plain',
+  '--chart',
+  '--strict',
+  '--all --json',
+  '--jq .',
+  '--verbose',
+];
+const widths = fc.constantFrom(undefined, 40, 80, 200);
+
+/**
+ * Shows random answers of the service in random formats, nearly right ones most; fails with the first that ends in a fault of ours or steers
+ * the terminal. With `bytes` they are about that long, and some are errors or one thing by the thousand.
+ */
+async function fuzzAnswers({ bytes, ...options }: { numRuns: number; seed?: number; bytes?: number }): Promise<void> {
+  const { lists, records } = await realAnswers();
+  const short = lists.map((list) => {
+    const two = itemsOf(list).slice(0, 2);
+    const items = bytes === undefined ? two : filled(two, bytes);
+    return {
+      argv: list.argv,
+      value: list.key === undefined ? items : { ...(list.value as object), [list.key]: items },
+    };
+  });
+  let body: Buffer = Buffer.from('');
+  let status = 200;
+  const { env } = await stub((_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(body);
+  });
+  const folder = temporaryFolder();
+  const all = { ...env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+  const known = [...short, ...records].map(({ argv, value }) =>
+    fc.record({ argv: fc.constant(argv), content: harmed(Buffer.from(JSON.stringify(value))) }),
+  );
+  const lines = [...short, ...records].map(({ argv }) => argv);
+  const many = fc
+    .record({ argv: fc.constantFrom(...lines), around: fc.constantFrom(...frames), unit: fc.constantFrom(...units) })
+    .map(({ argv, around: [head, tail], unit }) => ({
+      argv,
+      content: Buffer.from(head + unit.repeat(Math.ceil((bytes ?? 0) / unit.length)) + tail),
+    }));
+  const one = bytes === undefined ? fc.oneof(...known) : fc.oneof(...known, { arbitrary: many, weight: known.length });
+  const statuses = bytes === undefined ? [200] : [200, 200, 200, 400, 401, 404, 429, 500];
+  const property = fc.asyncProperty(
+    one,
+    fc.constantFrom(...formats),
+    widths,
+    fc.constantFrom(...statuses),
+    async ({ argv, content }, format, tty, answered) => {
+      body = content;
+      status = answered;
+      const words = `${argv} ${format}`;
+      const signal = AbortSignal.timeout(bytes === undefined ? 5000 : 60_000);
+      const { code, out, err } = await run(words, {
+        env: all,
+        skipWaits: true,
+        signal,
+        ...(tty === undefined ? {} : { tty }),
+      });
+      const shown = `${words} of ${JSON.stringify(content.toString('latin1').slice(0, 3000))} ended with ${code}: ${err.slice(0, 500)}`;
+      // Flags that a command does not have, and answers that are no JSON or far from the contract, are told.
+      expect([0, 2, 9, 13, ...(status === 200 ? [] : [4, 5, 6, 7, 8])], shown).toContain(code);
+      expect(err, shown).not.toMatch(/internal error|\n {4}at /);
+      expect(steers.exec(err)?.[0], shown).toBe(undefined);
+      if (/json/.test(format) && code === 0)
+        for (const part of partsOf(out, format)) expect(() => JSON.parse(part), shown).not.toThrow();
+      if (!/json|csv|jq/.test(format)) expect(steers.exec(out.replaceAll('\t', ' '))?.[0], shown).toBe(undefined);
+      expect(out, shown).not.toMatch(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/);
+    },
+  );
+  await fc.assert(property, options);
+}
+
+/** What stands around one thing by the thousand, and the things. */
+const frames = [
+  ['', ''],
+  ['[', '0]'],
+  ['"', '"'],
+  ['{"error":"', '"}'],
+  ['{"items":[', '0]}'],
+  ['[{"uid":"', '"}]'],
+] as const;
+const units = [
+  ...[
+    '[',
+    '{"a":',
+    '{},',
+    '[],',
+    '0,',
+    '1e5,',
+    '"",',
+    '\\\\',
+    '\\"',
+    '\\u200b',
+    '\\u001b[31m',
+    '"secret":"',
+    'whsec_12345678 ',
+  ],
+  ...[
+    'a',
+    ' ',
+    '\u0301',
+    '\u200d',
+    '\u{1F468}\u200d',
+    '\u061c',
+    '日',
+    '\x9b',
+    '&amp;',
+    '%25',
+    '{"id":1,"chain":"base"},',
+  ],
+];
+
+/** The items again and again, until they are as many bytes. */
+function filled(items: readonly unknown[], bytes: number): unknown[] {
+  const times = Math.ceil(bytes / Math.max(2, JSON.stringify(items).length));
+  return Array.from({ length: times }, () => items).flat();
+}
+
+function partsOf(out: string, format: string): string[] {
+  return format === '--format ndjson'
+    ? out
+        .trimEnd()
+        .split('\n')
+        .filter((line) => line !== '')
+    : out === ''
+      ? []
+      : [out];
+}
 
 // FUZZ_RUNS=20000 runs more of them.
 const numRuns = Number(process.env['FUZZ_RUNS'] ?? size(20, 60));

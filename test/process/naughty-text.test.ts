@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { send, signed } from '../support/listening.ts';
 import { naughty, sampled, steers } from '../support/naughty.ts';
 import { some } from '../support/size.ts';
 
@@ -126,12 +126,7 @@ describe('naughty strings around the answers', () => {
       const given = { env: { SOTRA_DATA_DIR: folder }, signal: stop.signal };
       const ended = run(argv, tty === undefined ? given : { ...given, tty });
       while (!existsSync(ready)) await delay(5);
-      const at = Math.floor(Date.now() / 1000);
-      const signature = createHmac('sha256', 'whsec_test').update(`${at}.${body}`).digest('base64url');
-      const headers = { 'daylight-signature': `t=${at},v1=${signature}` };
-      expect((await fetch(JSON.parse(readFileSync(ready, 'utf8')).url, { method: 'POST', body, headers })).status).toBe(
-        200,
-      );
+      expect(await send(JSON.parse(readFileSync(ready, 'utf8')).url, body, signed(body))).toBe(200);
       stop.abort();
       const { out, err } = await ended;
       const lines = out.trimEnd().split('\n');

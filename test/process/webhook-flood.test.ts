@@ -1,10 +1,10 @@
-import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/live-trades.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { send, signed } from '../support/listening.ts';
 import { long } from '../support/long.ts';
 import { size } from '../support/size.ts';
 import { until } from '../support/until.ts';
@@ -70,9 +70,7 @@ long('commands of other processes that look at the store take nothing from a lis
   const seen: string[][] = [];
   for (const eventId of ['one', 'two', 'three']) {
     const body = JSON.stringify({ eventId, eventType: 'copyswap' });
-    const t = Math.floor(Date.now() / 1000);
-    const v1 = createHmac('sha256', 'whsec_test').update(`${t}.${body}`).digest('base64url');
-    const { status } = await fetch(url, { method: 'POST', body, headers: { 'daylight-signature': `t=${t},v1=${v1}` } });
+    const status = await send(url, body, signed(body));
     const other = start(['webhook', 'events', '--columns', 'eventId', '--json'], env);
     expect([status, await other.ended]).toEqual([200, 0]);
     seen.push(

@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDb } from '../../src/sandbox/db/store.ts';
@@ -6,6 +5,7 @@ import { cardOf, idsIn } from './feed-cards.ts';
 import { type Script, stub } from './harness.ts';
 import { storedIds } from './inbox.ts';
 import type { KillCase } from './kill-points.ts';
+import { signed } from './listening.ts';
 import { degen, writeKeys } from './traders.ts';
 import { until } from './until.ts';
 import { manyAddresses, start } from './webhook-kills.ts';
@@ -332,10 +332,7 @@ const listen: KillCase = {
         const { url } = json(ready);
         for (const eventId of events) {
           const body = JSON.stringify({ eventId, eventType: 'copyswap' });
-          const t = Math.floor(Date.now() / 1000);
-          const v1 = createHmac('sha256', 'whsec_test').update(`${t}.${body}`).digest('base64url');
-          const headers = { 'daylight-signature': `t=${t},v1=${v1}` };
-          const answer = await fetch(url, { method: 'POST', body, headers }).catch(() => undefined);
+          const answer = await fetch(url, { method: 'POST', body, headers: signed(body) }).catch(() => undefined);
           if (answer?.ok) acknowledged.add(eventId);
         }
         await until(() => isOver() || [...acknowledged].every((each) => forwarded.has(each)), 'all is forwarded');

@@ -1,11 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePorts } from './free-ports.ts';
-import { readmeBlocks } from './readme.ts';
+import { signed } from './listening.ts';
 import { until } from './until.ts';
+
+/** The JavaScript of a section of the README, a text each block. */
+function readmeBlocks(section: string): string[] {
+  const [, rest = ''] = readFileSync('README.md', 'utf8').split(`### ${section}\n`);
+  const [text = ''] = rest.split(/^##/m);
+  return [...text.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
+}
 
 interface Place {
   node: string;
@@ -39,12 +45,8 @@ export async function runWebhookExample(place: Place): Promise<{ output: string;
   });
   try {
     const body = '{"events":[{"eventId":"a","eventType":"copyswap"}]}';
-    const post = (secret: string) => {
-      const t = String(Math.floor(Date.now() / 1000));
-      const v1 = createHmac('sha256', secret).update(`${t}.${body}`).digest('base64url');
-      const headers = { 'daylight-signature': `t=${t},v1=${v1}` };
-      return fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers });
-    };
+    const post = (secret: string) =>
+      fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body, headers: signed(body, secret) });
     const answer = await answered(() => post('whsec_1'), child);
     const refused = await post('other');
     await until(() => output() !== '', 'a line of the example');
