@@ -29,7 +29,7 @@ function paged(pages: readonly ((self: Stub) => unknown)[], statuses: readonly n
   });
 }
 
-const linked = (items: unknown[], link?: string | null) => (self: Stub) => ({
+const linked = (items: unknown[], link?: string | null) => (self: Pick<Stub, 'url'>) => ({
   items,
   pagination: link === undefined ? {} : { olderItemsURL: link === null || link === '' ? link : self.url + link },
 });
@@ -286,8 +286,7 @@ test('the first line is out before the second page is answered', async () => {
   const waiting: { answer?: () => void } = {};
   const service = await stub((seen, response, count) => {
     const page = count === 1 ? linked(cardsDown(2, 2), '/next') : linked(cardsDown(1, 1), null);
-    const send = () =>
-      response.end(JSON.stringify(page({ url: `http://${seen.headers.host}`, requests: [], env: {} })));
+    const send = () => response.end(JSON.stringify(page({ url: `http://${seen.headers.host}` })));
     if (count === 1) send();
     else waiting.answer = send;
   });

@@ -1,12 +1,10 @@
 import { fork } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { randomFrom } from '../../src/sandbox/seeded.ts';
 import { tell, usedBy } from '../support/attack.ts';
 import { oddJson } from '../support/harm.ts';
-import { temporaryFolder } from '../support/harness.ts';
+import { stub, temporaryFolder } from '../support/harness.ts';
 import { itemsOf, realAnswers } from '../support/naughty-answers.ts';
 import { program } from '../support/program.ts';
 
@@ -65,14 +63,12 @@ async function show(bytes: number, answers: number, name: string) {
     return { argv: list.argv, answer: answerOf(itemsOf(list), rest, bytes) };
   });
   const commands = formats.flatMap((format) => made.map(({ argv }) => `${argv} ${format} --retries 0`.trim()));
-  let asked = 0;
-  const server = createServer((_, response) => {
-    const { answer } = made[asked++ % made.length] ?? { answer: Buffer.from('') };
+  const service = await stub((_, response, count) => {
+    const { answer } = made[(count - 1) % made.length] ?? { answer: Buffer.from('') };
     const isError = random.chance(0.1);
     response.writeHead(isError ? 400 : 200, { 'content-type': 'application/json' });
     response.end(harm(answer, random));
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const folder = temporaryFolder();
   const child = fork('test/support/many-commands.mjs', [resolve(program)], {
     execArgv: ['--max-old-space-size=256'],
@@ -81,15 +77,11 @@ async function show(bytes: number, answers: number, name: string) {
       PATH: process.env['PATH'] ?? '',
       SOTRA_CONFIG_DIR: folder,
       SOTRA_DATA_DIR: folder,
-      SOTRA_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      SOTRA_BASE_URL: service.url,
       SOTRA_API_KEY: 'sk_live_Ab3Zq7Lm9',
     },
   });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-    server.closeAllConnections();
-    server.close();
-  });
+  onTestFinished(() => void child.kill('SIGKILL'));
   let faults = '';
   child.stderr?.on('data', (text) => {
     for (const line of String(text).split('\n'))
@@ -107,7 +99,7 @@ async function show(bytes: number, answers: number, name: string) {
     },
   );
   clearInterval(watching);
-  return { ...said, faults, peakMb: Math.round(peakMb), asked };
+  return { ...said, faults, peakMb: Math.round(peakMb), asked: service.requests.length };
 }
 
 test.each([

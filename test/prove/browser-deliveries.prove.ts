@@ -1,28 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser } from '../support/browser.ts';
-import { run, temporaryFolder } from '../support/harness.ts';
+import { temporaryFolder } from '../support/harness.ts';
 import { fillInbox } from '../support/inbox.ts';
 import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { naughty } from '../support/naughty.ts';
 import { sessionOf, startPage } from '../support/page.ts';
-import { until } from '../support/until.ts';
 
 /** The address of `webhook ui` on the default store of a data directory. */
-async function servePage(folder: string): Promise<string> {
-  const [ready, stopping] = [join(folder, 'ready'), new AbortController()];
-  const ended = run(`webhook ui --ready-file ${ready}`, { env: { SOTRA_DATA_DIR: folder }, signal: stopping.signal });
-  onTestFinished(async () => {
-    stopping.abort();
-    await ended;
-  });
-  await until(() => existsSync(ready));
-  return JSON.parse(readFileSync(ready, 'utf8')).ui;
-}
+const servePage = async (folder: string) => (await startPage('webhook ui', { SOTRA_DATA_DIR: folder })).ui;
 
 /** The least of at most seven measurements, up to one that is small enough: what else a machine does adds to each, and takes nothing away. */
 async function least(enough: number, measure: () => Promise<number>): Promise<number> {

@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { againstLong, allFaults, inShort, pourMegabytes } from '../support/fault-long.ts';
 import { checkRow, rows } from '../support/fault-table.ts';
 import { serviceCommands } from '../support/faults.ts';
-import { temporaryFolder } from '../support/harness.ts';
+import { stub, temporaryFolder } from '../support/harness.ts';
 
 const line = (name: string, cells: readonly string[]) => process.stdout.write(`| ${[name, ...cells].join(' | ')} |\n`);
 
@@ -33,17 +31,14 @@ test('the whole table: every command that speaks to a service, against every fau
 /** Runs the built program against 100 MB of JSON; what it ended with, its largest memory in MB, and how much of the body went out. */
 async function againstLarge(flags: string) {
   let sent = 0;
-  const server = createServer((_, response) => {
+  const service = await stub((_, response) => {
     pourMegabytes(response, 100);
     response.on('close', () => {
       sent = response.socket?.bytesWritten ?? 0;
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
   const folder = temporaryFolder();
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const env = { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'k', SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+  const env = { ...service.env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
   const argv = ['bin/sotra.js', 'request', 'GET', '/large', ...flags.split(' ')];
   const child = spawn(process.execPath, argv, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let [err, out, peakMB] = ['', 0, 0];

@@ -1,8 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -10,6 +7,7 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { startSandbox } from 'sotra/sandbox';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
+import { stub } from '../support/harness.ts';
 import { runClientExample, runWebhookExample } from '../support/library-examples.ts';
 import { nodeOf } from '../support/nodes.ts';
 import { npm } from '../support/packed.ts';
@@ -46,14 +44,11 @@ const page = `<!doctype html><script type="importmap">
 </script>`;
 
 test('client, webhook and signing run in Chromium, the client against a sandbox of another origin', async () => {
-  const server = createServer(({ url = '' }, response) => {
+  const { url: origin } = await stub(({ url }, response) => {
     const isPage = url === '/';
     response.setHeader('content-type', isPage ? 'text/html' : 'text/javascript');
     response.end(isPage ? page : readFileSync(join(installed, 'dist/library', url)));
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
   const sandbox = await startSandbox({ cors: origin, serviceName: 'Example' });
   onTestFinished(sandbox.close);
   const tab = await (await openBrowser()).newPage();

@@ -1,11 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { NetworkFailure } from '../../src/http/failures.ts';
 import { failing, scripts } from './faults.ts';
-import { type Outcome, run, type Seen, temporaryFolder } from './harness.ts';
+import { type Outcome, run, type Seen, stub, temporaryFolder } from './harness.ts';
 import { createManualTimeouts } from './manual-timeouts.ts';
 import { degen, swaps } from './traders.ts';
 
@@ -145,33 +144,24 @@ interface Service {
 export async function brokenService({ fault, well }: Service) {
   const waiting = await createManualTimeouts();
   const requests: string[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk) => chunks.push(chunk));
-    request.on('end', () => {
-      const { method = '', url = '', headers } = request;
-      requests.push(method);
-      const seen: Seen = { method, url, headers, body: Buffer.concat(chunks).toString() };
-      if (requests.length <= well) {
-        if (requests.length === well && fault === 'refused') server.close();
-        // The connection goes, so that the next request makes one anew, or is refused.
-        response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
-        response.end(JSON.stringify(answerWell(seen, requests.length)));
-      } else if (fault === 'redirect elsewhere')
-        response.writeHead(307, { location: `https://elsewhere.example${url}` }).end();
-      else if (fault === '100 MB body') pourMegabytes(response, 100);
-      else failing(fault, waiting)(seen, response, requests.length);
-    });
+  const { url, server } = await stub((seen, response, count) => {
+    requests.push(seen.method);
+    if (count <= well) {
+      if (count === well && fault === 'refused') server.close();
+      // The connection goes, so that the next request makes one anew, or is refused.
+      response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
+      response.end(JSON.stringify(answerWell(seen, count)));
+    } else if (fault === 'redirect elsewhere')
+      response.writeHead(307, { location: `https://elsewhere.example${seen.url}` }).end();
+    else if (fault === '100 MB body') pourMegabytes(response, 100);
+    else failing(fault, waiting)(seen, response, count);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
   if (fault === 'refused' && well === 0) await new Promise((resolve) => server.close(resolve));
   const close = () => {
     server.closeAllConnections();
     server.close();
   };
-  onTestFinished(close);
-  return { url: `http://127.0.0.1:${port}`, transport: waiting.transport, requests, close };
+  return { url, transport: waiting.transport, requests, close };
 }
 
 /** Nothing here is about what a disk keeps, and waiting for one would be most of the time. */

@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -148,6 +148,7 @@ export interface Stub {
   /** Every request that arrived, oldest first. */
   requests: Seen[];
   env: Record<string, string>;
+  server: Server;
 }
 
 export type Script = (request: Seen, response: ServerResponse, count: number) => void;
@@ -171,7 +172,7 @@ export async function stub(script: Script): Promise<Stub> {
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { url, requests, env: { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'stub-key' } };
+  return { url, requests, env: { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'stub-key' }, server };
 }
 
 /** A stub that answers every request with one JSON value. */

@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { temporaryFolder } from './harness.ts';
+import { stub, temporaryFolder } from './harness.ts';
 
 const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const perPage = 100;
@@ -68,23 +66,12 @@ export async function digestOf(pieces: Iterable<string> | AsyncIterable<Uint8Arr
 
 /** A service of so many names, and the environment that the built program needs to ask it; nothing is held whole. */
 export async function serveNames(count: number): Promise<NodeJS.ProcessEnv> {
-  const server = createServer(({ url = '' }, response) => {
+  const { env } = await stub(({ url }, response) => {
     response.setHeader('content-type', 'application/json');
     Readable.from(url.includes('/followers') ? page(url, count) : board(count)).pipe(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   const folder = temporaryFolder();
-  return {
-    PATH: process.env['PATH'],
-    SOTRA_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    SOTRA_API_KEY: 'k',
-    SOTRA_CONFIG_DIR: folder,
-    SOTRA_DATA_DIR: folder,
-  };
+  return { ...env, PATH: process.env['PATH'], SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
 }
 
 /** What came of the built program, read a bit at a time, and only once the pipe is full; with its exit code and stderr. */

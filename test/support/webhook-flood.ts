@@ -1,12 +1,10 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/live-trades.ts';
 import { freePorts } from './free-ports.ts';
-import { run } from './harness.ts';
+import { run, stub } from './harness.ts';
 import { storedIds } from './inbox.ts';
 import { until } from './until.ts';
 import { manyAddresses, serve, start } from './webhook-kills.ts';
@@ -43,24 +41,17 @@ export async function flood(options: {
   const taken: string[] = [];
   const once = new Set<string>();
   let refusals = 0;
-  let count = 0;
-  const target = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk) => chunks.push(chunk));
-    request.on('end', () => {
-      count += 1;
-      const fails = count % 3 === 0;
-      if (fails) refusals += 1;
-      else
-        for (const { eventId } of JSON.parse(Buffer.concat(chunks).toString()).events) {
-          if (!once.has(eventId)) taken.push(eventId);
-          once.add(eventId);
-        }
-      response.writeHead(fails ? 500 : 200).end();
-    });
+  const target = await stub(({ body }, response, count) => {
+    const fails = count % 3 === 0;
+    if (fails) refusals += 1;
+    else
+      for (const { eventId } of JSON.parse(body).events) {
+        if (!once.has(eventId)) taken.push(eventId);
+        once.add(eventId);
+      }
+    response.writeHead(fails ? 500 : 200).end();
   });
-  await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
-  const targetUrl = `http://127.0.0.1:${(target.address() as AddressInfo).port}/in`;
+  const targetUrl = `${target.url}/in`;
   const sandbox = await serve(folder, ['--empty']);
   const env = {
     SOTRA_DATA_DIR: folder,
@@ -146,8 +137,6 @@ export async function flood(options: {
   } finally {
     db.close();
     sandbox.child.kill('SIGKILL');
-    target.closeAllConnections();
-    target.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
