@@ -1,15 +1,118 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { namedSecret, type Secret, secretsIn, webhookSecret } from '../support/canaries.ts';
-import { strayIn } from '../support/canary-commands.ts';
+import { outlineAll } from '../../src/program.ts';
+import {
+  evmKey,
+  holdersUnder,
+  namedSecret,
+  phrase,
+  type Secret,
+  secretsIn,
+  webhookSecret,
+} from '../support/canaries.ts';
+import { forgottenFlags, type Leak, runLine, strayIn, treeLines, ways } from '../support/canary-commands.ts';
 import { type CanaryWorld, canaryWorld, echoScripts } from '../support/canary-world.ts';
 import { scripts } from '../support/faults.ts';
 import { type Outcome, run, type Script } from '../support/harness.ts';
 import { signed } from '../support/listening.ts';
 import { long } from '../support/long.ts';
-import { some } from '../support/size.ts';
+import { connect } from '../support/mcp-client.ts';
+import { size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
+
+test('no command, in any way of printing and against any echo, shows a secret or writes it down', async () => {
+  expect(forgottenFlags()).toEqual([]);
+  const world = await canaryWorld();
+  const lines = treeLines();
+  const leaks: Leak[] = [];
+  const shown = new Set<string>();
+  const loudest = '--verbose --include --trace-file @@.har';
+  const once = async (line: (typeof lines)[number], way: string) => {
+    const ran = await runLine(line, way, world);
+    leaks.push(...ran.leaks);
+    for (const secret of ran.shown) shown.add(`${line.command}: ${secret}`);
+    expect([line.argv, way, ran.code]).not.toEqual([line.argv, way, 1]);
+  };
+  const echoes = Object.values(echoScripts);
+  // These print a secret when asked to, and are always among the lines.
+  const isTried = ({ command }: { command: string }, index: number) =>
+    index % size(8, 1) === 0 || ['request', 'webhook list'].includes(command);
+  for (const [index, line] of lines.entries()) {
+    if (line.isSlow || !isTried(line, index)) continue;
+    world.answerAs(world.healthy);
+    // One way a line, in turn; each with each is for the proof.
+    await once(line, ways[index % ways.length] ?? '');
+    await once(line, loudest);
+    world.answerAs(echoes[index % echoes.length] ?? world.healthy);
+    await once(line, loudest);
+  }
+  expect(leaks).toEqual([]);
+  // The canary sings where it is asked to: what finds nothing would find nothing anywhere.
+  expect([...shown].sort()).toEqual(
+    expect.arrayContaining(['request: webhook secret', 'webhook list: webhook secret']),
+  );
+  expect(strayIn(world)).toEqual([]);
+  expect(holdersUnder(world.outputs).map(({ file }) => file)).toContain('config/config.json');
+});
+
+test('every command is among the lines', async () => {
+  const commands = (await outlineAll()).map(({ words }) => words.join(' '));
+  expect([...new Set(treeLines().map(({ command }) => command))].sort()).toEqual(commands.sort());
+});
+
+const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+const swap = { chain: 'base', transactionHash: `0x${'ab'.repeat(32)}`, tokenAddress: wallet, commentText: 'gm' };
+
+const calls: readonly [name: string, input: Record<string, unknown>][] = [
+  ['leaderboard_list', {}],
+  ['profile_get', { identifier: wallet }],
+  ['webhook_list', {}],
+  ['webhook_register', { url: 'http://127.0.0.1:9/new', walletAddresses: ['ext:user-9'] }],
+  ['follow_add', { addressOrUid: 'ext:1', targets: [wallet] }],
+  ['comment_sign', swap],
+  ['comment_post', swap],
+  ['verify_webhook', { header: 't=1,v1=x', body: `{"secret":"${namedSecret}"}` }],
+  // Typed where they do not belong.
+  ['profile_get', { identifier: evmKey }],
+  ['profile_get', { identifier: phrase }],
+  ['comment_sign', { ...swap, commentText: evmKey }],
+];
+
+test('no answer of a tool holds a secret, nor what is said beside it, whatever the service answers', {
+  timeout: 120_000,
+}, async () => {
+  const world = await canaryWorld();
+  let said = '';
+  const { client, close } = await connect(
+    `mcp --verbose --retries 0 --allow-writes --allow-signing --key evm --password-file ${world.input('password')} --secret-file ${world.input('hook.secret')}`,
+    {
+      env: world.env,
+      skipWaits: true,
+      onErr: (text) => {
+        said += text;
+      },
+      client: { capabilities: { elicitation: {} } },
+      prepare: (made) =>
+        made.setRequestHandler('elicitation/create', async ({ params }) => {
+          said += params.message;
+          return { action: 'accept', content: { confirm: true } };
+        }),
+    },
+  );
+  said += JSON.stringify(await client.listTools());
+  for (const script of [world.healthy, ...some(Object.values(echoScripts), 3)]) {
+    world.answerAs(script);
+    for (const [name, input] of calls) {
+      const answer = JSON.stringify(await client.callTool({ name, arguments: input }).catch(({ message }) => message));
+      expect([name, input, secretsIn(answer), answer]).toEqual([name, input, [], expect.any(String)]);
+    }
+  }
+  const { out } = await close();
+  expect(secretsIn(said)).toEqual([]);
+  for (const line of out.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('jsonrpc', '2.0');
+  expect(strayIn(world)).toEqual([]);
+});
 
 /** Ways of printing what comes live. */
 const liveWays: readonly string[] = [

@@ -1,10 +1,23 @@
 import { expect, test } from 'vitest';
 import { fc } from '../support/draw.ts';
+import { fuzzFiles } from '../support/fuzz-files.ts';
+import { fuzzLines } from '../support/fuzz-lines.ts';
 import { harmed } from '../support/harm.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { steers } from '../support/naughty.ts';
 import { itemsOf, realAnswers } from '../support/naughty-answers.ts';
 import { size } from '../support/size.ts';
+
+/** FUZZ_RUNS=20000 runs more of them. */
+const runs = (count: number) => Number(process.env['FUZZ_RUNS'] ?? count);
+
+test('no command line ends in a fault of ours, and JSON mode keeps its word', async () => {
+  await fuzzLines({ numRuns: runs(80) });
+});
+
+test('whatever stands in the files it reads and in its variables, it says so and changes nothing', async () => {
+  await fuzzFiles({ numRuns: runs(50) });
+});
 
 const formats = [
   '',
@@ -144,9 +157,8 @@ function partsOf(out: string, format: string): string[] {
       : [out];
 }
 
-// FUZZ_RUNS=20000 runs more of them.
-const numRuns = Number(process.env['FUZZ_RUNS'] ?? size(20, 60));
+test('whatever the service answers, it is shown or told, and steers no terminal', () =>
+  fuzzAnswers({ numRuns: runs(size(20, 60)) }));
 
-test('whatever the service answers, it is shown or told, and steers no terminal', () => fuzzAnswers({ numRuns }));
-
-test('so are long answers, errors among them', () => fuzzAnswers({ numRuns: Math.ceil(numRuns / 20), bytes: 30_000 }));
+test('so are long answers, errors among them', () =>
+  fuzzAnswers({ numRuns: Math.ceil(runs(size(20, 60)) / 20), bytes: 30_000 }));
