@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { temporaryFolder } from '../support/harness.ts';
-import { long } from '../support/long.ts';
+import { long } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 /** Loaded before the program: its clock is that far ahead once a file is there, as when it is set, or the machine slept. */

@@ -4,8 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { compileFilter } from '../../src/output/jq.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
-import { long } from '../support/long.ts';
-import { size, some } from '../support/size.ts';
+import { long, size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 import { start } from '../support/webhook-kills.ts';
 

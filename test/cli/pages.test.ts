@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { cardOf, cardsDown, idsIn } from '../support/feed-cards.ts';
 import { answering, run, type Script, type Stub, stub, temporaryFolder } from '../support/harness.ts';
-import { long } from '../support/long.ts';
+import { long } from '../support/size.ts';
 
 const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const feed = `feed actor ${wallet}`;

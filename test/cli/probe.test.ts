@@ -5,8 +5,8 @@ import type { Endpoint, WireNames } from '../../src/contract/endpoint.ts';
 import { openNames } from '../../src/contract/endpoint.ts';
 import { endpoints } from '../../src/resources/index.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
-import { long } from '../support/long.ts';
 import { serveSandbox } from '../support/served.ts';
+import { long } from '../support/size.ts';
 
 const open = (endpoints as readonly Endpoint[]).flatMap((endpoint) =>
   openNames(endpoint).map((one) => ({ ...one, reads: endpoint.method === 'GET' })),

@@ -16,9 +16,8 @@ import { type CanaryWorld, canaryWorld, echoScripts } from '../support/canary-wo
 import { scripts } from '../support/faults.ts';
 import { type Outcome, run, type Script } from '../support/harness.ts';
 import { signed } from '../support/listening.ts';
-import { long } from '../support/long.ts';
 import { connect } from '../support/mcp-client.ts';
-import { size, some } from '../support/size.ts';
+import { long, size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 test('no command, in any way of printing and against any echo, shows a secret or writes it down', async () => {

@@ -9,9 +9,8 @@ import { allFaults, kindOf, nodeWarnings, pourMegabytes } from '../support/fault
 import { failing } from '../support/faults.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Outcome, run, type Seen, temporaryFolder } from '../support/harness.ts';
-import { long } from '../support/long.ts';
 import { createManualTimeouts } from '../support/manual-timeouts.ts';
-import { size } from '../support/size.ts';
+import { long, size } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 const trader = '0x1111111111111111111111111111111111111111';

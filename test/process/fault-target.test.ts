@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 import { allFaults, brokenService, inShort, kindOf, nodeWarnings, targetKinds } from '../support/fault-long.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { listen, send, signed } from '../support/listening.ts';
-import { long } from '../support/long.ts';
-import { some } from '../support/size.ts';
+import { long, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 test('every fault of a target has its kind', () => {

@@ -4,8 +4,7 @@ import { fuzzFiles } from '../support/fuzz-files.ts';
 import { fuzzLines } from '../support/fuzz-lines.ts';
 import { harmed } from '../support/harm.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
-import { steers } from '../support/naughty.ts';
-import { itemsOf, realAnswers } from '../support/naughty-answers.ts';
+import { itemsOf, realAnswers, steers } from '../support/naughty.ts';
 import { size } from '../support/size.ts';
 
 /** FUZZ_RUNS=20000 runs more of them. */

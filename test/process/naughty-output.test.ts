@@ -1,8 +1,18 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { answering, type Outcome, type RunOptions, run } from '../support/harness.ts';
-import { naughty, sampled, steers, withoutProgress, witnessWidth } from '../support/naughty.ts';
-import { type Answer, hostile, itemsOf, realAnswers, withText } from '../support/naughty-answers.ts';
+import {
+  type Answer,
+  hostile,
+  itemsOf,
+  naughty,
+  realAnswers,
+  sampled,
+  steers,
+  withoutProgress,
+  withText,
+  witnessWidth,
+} from '../support/naughty.ts';
 import { some } from '../support/size.ts';
 
 /** Text in which nothing is hidden, so that it must come out as it went in. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
 import { stub, temporaryFolder } from '../support/harness.ts';
-import { long } from '../support/long.ts';
+import { long } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 import { until } from '../support/until.ts';
 import { start } from '../support/webhook-kills.ts';

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
-import { long } from '../support/long.ts';
+import { long } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 const bin = 'bin/sotra.js';

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { run, temporaryFolder } from '../support/harness.ts';
-import { long } from '../support/long.ts';
-import { size } from '../support/size.ts';
+import { long, size } from '../support/size.ts';
 import { serve, start } from '../support/webhook-kills.ts';
 
 const follower = (client: number) => `0x${(client + 1).toString(16).padStart(40, '0')}`;

@@ -8,8 +8,7 @@ import { base58 } from '@scure/base';
 import nacl from 'tweetnacl';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { run } from '../support/harness.ts';
-import { long } from '../support/long.ts';
-import { size, some } from '../support/size.ts';
+import { long, size, some } from '../support/size.ts';
 
 /** One story, told in order, against the built program serving on a real socket with real Solana trades. */
 const realTrades = '../shared/data/trades-solana/pumpfun_swaps_2026-06.csv.gz';

@@ -5,7 +5,7 @@ import { randomFrom } from '../../src/sandbox/seeded.ts';
 import { tell, usedBy } from '../support/attack.ts';
 import { oddJson } from '../support/harm.ts';
 import { stub, temporaryFolder } from '../support/harness.ts';
-import { itemsOf, realAnswers } from '../support/naughty-answers.ts';
+import { itemsOf, realAnswers } from '../support/naughty.ts';
 import { program } from '../support/program.ts';
 
 // ATTACKS changes how many small answers are generated, and fewer large ones with them; ATTACKS_SEED which.

@@ -9,8 +9,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { stub } from '../support/harness.ts';
 import { runClientExample, runWebhookExample } from '../support/library-examples.ts';
-import { nodeOf } from '../support/nodes.ts';
-import { npm } from '../support/packed.ts';
+import { nodeOf, npm } from '../support/packed.ts';
 import { program } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sotra-library-'));

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { nodeOf } from '../support/nodes.ts';
+import { nodeOf } from '../support/packed.ts';
 import { program } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sotra-package-'));

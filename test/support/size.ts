@@ -1,3 +1,5 @@
+import { test } from 'vitest';
+
 /** True under `npm run prove`, which runs all of what `npm test` runs a part of. */
 const isProof = process.env['SOTRA_PROVE'] === '1';
 
@@ -20,3 +22,6 @@ export function some<T>(cases: readonly T[], count: number): readonly T[] {
   if (isProof || count >= cases.length) return cases;
   return Array.from({ length: count }, (_, index) => cases[Math.floor((index * cases.length) / count)] as T);
 }
+
+/** A test that takes long, of `npm run prove` alone. */
+export const long: (name: string, run: () => void | Promise<void>) => void = size(0, 1) === 1 ? test : () => undefined;

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { recoverMessageAddress } from 'viem';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
-import { long } from '../../support/long.ts';
+import { long } from '../../support/size.ts';
 import { degen, evmTrader, recode, solanaComment, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
 import { evmWallet, openTabs, openWallets, signOn, solanaWallet, startSigning } from '../../support/wallet-page.ts';
 

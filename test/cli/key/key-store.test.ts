@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
-import { long } from '../../support/long.ts';
-import { some } from '../../support/size.ts';
+import { long, some } from '../../support/size.ts';
 import { degen, evmTrader, solanaTrader, swaps, writeKeys } from '../../support/traders.ts';
 
 const evmFields = [

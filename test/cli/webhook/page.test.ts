@@ -6,8 +6,8 @@ import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser, violationsOf } from '../../support/browser.ts';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
 import { listen, send, signed } from '../../support/listening.ts';
-import { long } from '../../support/long.ts';
 import { sessionOf, startPage } from '../../support/page.ts';
+import { long } from '../../support/size.ts';
 import { until } from '../../support/until.ts';
 
 const injected = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202E';

@@ -8,7 +8,7 @@ import { generate } from 'selfsigned';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StartTimer } from '../../../src/http/deadline.ts';
 import { createTransport } from '../../../src/http/transport.ts';
-import { long } from '../../support/long.ts';
+import { long } from '../../support/size.ts';
 
 async function portOf(server: Server, host = '127.0.0.1'): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, host, resolve));

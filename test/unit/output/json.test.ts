@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { indentJson, safeJson, visibleJson } from '../../../src/output/json.ts';
 import { fc } from '../../support/draw.ts';
-import { long } from '../../support/long.ts';
-import { size } from '../../support/size.ts';
+import { long, size } from '../../support/size.ts';
 
 test('JSON is indented by two spaces, empty objects and lists on one line', () => {
   expect(indentJson('{"a":[1,{"b":null}],"c":{},"d":[ ],"e":"x"}')).toBe(
