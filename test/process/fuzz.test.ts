@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { attackListener } from '../support/attacked.ts';
 import { fc } from '../support/draw.ts';
+import { fuzzDeliveries } from '../support/fuzz-deliveries.ts';
 import { fuzzFiles } from '../support/fuzz-files.ts';
 import { fuzzLines } from '../support/fuzz-lines.ts';
 import { harmed } from '../support/harm.ts';
@@ -161,3 +163,11 @@ test('whatever the service answers, it is shown or told, and steers no terminal'
 
 test('so are long answers, errors among them', () =>
   fuzzAnswers({ numRuns: Math.ceil(runs(size(20, 60)) / 20), bytes: 30_000 }));
+
+test('generated deliveries neither stop nor block a listener, and the good ones among them are stored once', async () => {
+  const count = size(100, 300);
+  const listener = await attackListener();
+  const report = await fuzzDeliveries(listener, { count, seed: 1, maxBytes: 200_000 });
+  expect(report).toMatchObject({ deliveries: count, failures: [] });
+  expect(await listener.stop()).toEqual({ code: 0, signal: null });
+});

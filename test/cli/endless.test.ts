@@ -1,10 +1,14 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGzip, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { scripts } from '../support/faults.ts';
+import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { size, some } from '../support/size.ts';
+import { until } from '../support/until.ts';
 
 const more = Buffer.alloc(65_536, 'a');
 
@@ -87,4 +91,25 @@ test('a large file in one line is refused at its first megabyte, packed or not',
       code: 2,
       err: expect.stringContaining(lineOf(1)),
     });
+});
+
+const endlessAnswer = scripts['endless body'] ?? (() => undefined);
+
+test('a destination whose answer never ends has taken the event by its status: a trigger does not wait for the rest', async () => {
+  const destination = await stub(endlessAnswer);
+  const file = join(temporaryFolder(), 'secret');
+  writeFileSync(file, 'whsec_test\n');
+  const words = `webhook trigger new-feed-item --sandbox --json --to ${destination.url}/hook --secret-file ${file}`;
+  const { code, out } = await run(words);
+  expect([code, JSON.parse(out)]).toMatchObject([0, [{ delivered: true, status: 200 }]]);
+  expect(destination.requests).toHaveLength(1);
+});
+
+test('a target whose answer never ends holds up no delivery behind it', async () => {
+  const target = await stub(endlessAnswer);
+  const { url, stop } = await listen(temporaryFolder(), `--forward-to ${target.url}/`);
+  for (const id of ['one', 'two', 'three']) expect(await send(url, bodyOf(id), signed(bodyOf(id)))).toBe(200);
+  await until(() => target.requests.length === 3);
+  await stop();
+  expect(target.requests.map(({ body }) => JSON.parse(body).events[0].eventId)).toEqual(['one', 'two', 'three']);
 });
