@@ -70,7 +70,8 @@ test('only what fits a condition waits for its target, also over a restart', asy
   target.requests.length = 0;
   const second = await listen(folder, routes);
   await until(() => second.shown.err.split('-> 200').length === 3);
-  expect(idsAt(target)).toEqual(['b', 'd']);
+  // What the first listener was sending when it stopped may arrive once more.
+  expect([...new Set(idsAt(target))]).toEqual(['b', 'd']);
   expect((await second.stop()).err).not.toContain('wait to be forwarded');
 });
 
