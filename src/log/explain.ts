@@ -29,6 +29,8 @@ export interface Surroundings {
   endpoints: readonly Endpoint[];
   wire: WireNames;
   context: string | undefined;
+  /** The address of the service, where a command without `--base-url` would now go to another. */
+  typedBaseUrl: string | undefined;
   /** The key that is in force, such as `...1234 from SOTRA_API_KEY`. */
   keyName: string | undefined;
   /** The context that has this very key for another address. */
@@ -74,8 +76,8 @@ export function explainCall(call: FailedCall, around: Surroundings): Explanation
 
 /** A command line for the service of a call. */
 function typed({ around }: Facts, words: string): string {
-  const { context } = around;
-  const flags = serviceFlags(context === 'sandbox' ? { sandbox: true } : { context });
+  const { context, typedBaseUrl: baseUrl } = around;
+  const flags = serviceFlags(context === 'sandbox' ? { sandbox: true, baseUrl } : { context, baseUrl });
   return shellLine(['sotra', ...flags, ...words.split(' ')]);
 }
 

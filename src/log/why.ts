@@ -122,7 +122,7 @@ function readFacts({ startedDateTime, time, request, response, _sotra }: Numbere
 }
 
 const nothingKnown: Omit<Surroundings, 'endpoints'> = {
-  ...{ wire: {}, context: undefined, keyName: undefined, keyBelongsTo: undefined },
+  ...{ wire: {}, context: undefined, typedBaseUrl: undefined, keyName: undefined, keyBelongsTo: undefined },
   ...{ serviceName: undefined, layout: 'five-line', callsBefore: 0 },
 };
 
@@ -130,13 +130,16 @@ async function lookAround(entry: NumberedEntry, context: Context): Promise<Surro
   const { endpoints } = await import('../resources/index.ts');
   const { baseUrl, context: name } = entry._sotra;
   const stored = (await context.store()).read();
-  const choice = { context: name, sandbox: false, baseUrl: name === undefined ? baseUrl : undefined };
-  const read = async () => resolveService(choice, context.world.env, stored);
-  const service = await orUndefined(read(), 'no-service', 'usage', 'insecure-url');
+  const resolve = async (typedBaseUrl?: string) =>
+    resolveService({ context: name, sandbox: false, baseUrl: typedBaseUrl }, context.world.env, stored);
+  const find = (...typed: string[]) => orUndefined(resolve(...typed), 'no-service', 'usage', 'insecure-url');
+  const untyped = await find();
+  const typedBaseUrl = untyped?.baseUrl === baseUrl ? undefined : baseUrl;
+  const service = typedBaseUrl === undefined ? untyped : await find(typedBaseUrl);
   const known = service === undefined ? nothingKnown : { ...nothingKnown, ...service, keyName: describeKey(service) };
   const keyBelongsTo = service && findOwner(service, stored);
   const callsBefore = entry.response.status === 429 ? await countBefore(entry, context) : 0;
-  return { ...known, endpoints, context: name, keyBelongsTo, callsBefore };
+  return { ...known, endpoints, context: name, typedBaseUrl, keyBelongsTo, callsBefore };
 }
 
 /** Another context that has the key in force for another address. */

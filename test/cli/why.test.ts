@@ -364,6 +364,17 @@ test('why says that a service gave more than was asked for, and that the clock i
   expect(ignored).toEqual([{ name: 'limit=2', meant: null }]);
 });
 
+test('what to type next names the service where --base-url chose it', async () => {
+  const server = await stub(answer(403, { error: 'read only' }));
+  const other = await stub(answer(200, { traders: [] }));
+  const { why } = await failing(`${board} --base-url ${server.url}`, { SOTRA_API_KEY: 'k1' });
+  expect(why.next).toContain(`sotra --base-url ${server.url} auth status`);
+  const both = await failing(`${board} --base-url ${server.url}`, other.env);
+  expect(both.why.next).toContain(`sotra --base-url ${server.url} auth status`);
+  const plain = await failing(board, server.env);
+  expect(plain.why.next).toContain('sotra auth status');
+});
+
 test('why ends with 5 where nothing failed or the log is off, and says so', async () => {
   const nothing = await failing('--sandbox leaderboard list --limit 1');
   expect(nothing.why).toMatchObject({ code: 5, err: expect.stringContaining('no call in the history failed') });
