@@ -6,6 +6,7 @@ import { readRetryAfter } from '../http/retry.ts';
 import { isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import { command, shellLine } from '../model/shell.ts';
+import { counted } from '../output/format.ts';
 import { type Difference, findDifferences, findIgnored, type IgnoredName } from './misfits.ts';
 
 /** A call, or a command that failed before it made one, as far as it says why. */
@@ -95,7 +96,7 @@ function findReason(facts: Facts, differences: readonly Difference[]): Reason {
   const [first, ...others] = differences;
   if (first !== undefined)
     return because(
-      `The answer differs from the interface at ${first.at}: it should be ${first.expected} and is ${first.found}${others.length === 0 ? '' : `, and in ${others.length} places more`}.`,
+      `The answer differs from the interface at ${first.at}: it should be ${first.expected} and is ${first.found}${others.length === 0 ? '' : `, and in ${counted(others.length, 'other place')}`}.`,
       'Without --strict this is a warning, and the values are shown.',
     );
   if (error !== undefined) return reasonOfCommand(facts);

@@ -92,11 +92,19 @@ async function explainEntry(entry: NumberedEntry, context: Context): Promise<Why
   const headers = Object.fromEntries(request.headers.map(({ name, value }) => [name, value]));
   return {
     ...{ n, at: startedDateTime, command, exitCode, code: errorCode },
-    ...{ ...explanation, next: [...continues, ...next] },
+    ...{ ...explanation, next: [...continues, ...next.map((line) => retype(command, line))] },
     asked: { method: request.method, url: request.url, body: body ?? null },
     answered: status === null ? null : { status, ms, body: response.content.text ?? '' },
     curl: curlLine({ method: request.method, url, headers, ...(body !== undefined && { body }) }).trim(),
   };
+}
+
+/** Of a flag alone: the command as it was typed, with that flag in place of its own. */
+function retype(command: string, line: string): string {
+  const [flag = ''] = line.split(' ');
+  if (!flag.startsWith('--') || command.includes('***')) return line;
+  const [before, after] = command.split(` ${flag} `);
+  return `${before}${after?.replace(/^\S+/, '') ?? ''} ${line}`;
 }
 
 function readFacts({ startedDateTime, time, request, response, _sotra }: NumberedEntry): FailedCall {

@@ -136,7 +136,7 @@ const failures: readonly Failure[] = [
     script: answer(429, { error: 'slow down' }, { 'retry-after': '30' }),
     code: 7,
     rule: /^http:\/\/127\.0\.0\.1:\d+ takes no more calls for now\. It asks to wait 30 s\.$/,
-    next: '--rate 2/s',
+    next: 'sotra leaderboard list --retries 0 --rate 2/s',
   },
   {
     what: 'a service that fails',
@@ -165,14 +165,14 @@ const failures: readonly Failure[] = [
     script: () => undefined,
     code: 9,
     rule: /^http:\/\/127\.0\.0\.1:\d+ did not answer in time: the call ended after 0\.\d s\.$/,
-    next: '--timeout 5m',
+    next: 'sotra leaderboard list --retries 0 --timeout 5m',
   },
   {
     what: 'a redirect to another origin',
     script: answer(302, '', { location: 'https://other.example/v2/leaderboard' }),
     code: 9,
     rule: /^http:\/\/127\.0\.0\.1:\d+ sends the call on to https:\/\/other\.example, and the key is sent to no other origin\.$/,
-    next: '--base-url https://other.example',
+    next: 'sotra leaderboard list --retries 0 --base-url https://other.example',
   },
   {
     what: 'a web page in place of JSON',
