@@ -45,7 +45,7 @@ _sotra_flags() {
   'token comments') echo '--limit' ;;
   'position find') echo '--viewer-addresses --price --prices-file' ;;
   'position get') echo '--viewer-addresses --price --prices-file' ;;
-  'comment post') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signed --file' ;;
+  'comment post') echo '--chain --tx --token --text --text-file --last --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signed --file' ;;
   'comment list') echo '--chain --viewer-addresses --tx' ;;
   'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --again' ;;
   'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signer --file --out' ;;

@@ -338,6 +338,7 @@ complete -c sotra -n '__sotra_at " comment post"' -l tx -x -d 'transaction hash 
 complete -c sotra -n '__sotra_at " comment post"' -l token -x -a '(__sotra_aliases)' -d 'token that was swapped: contract address, mint, or coin on hyperliquid'
 complete -c sotra -n '__sotra_at " comment post"' -l text -x -d 'the comment'
 complete -c sotra -n '__sotra_at " comment post"' -l text-file -r -F -d 'file with the comment, byte for byte; - is stdin'
+complete -c sotra -n '__sotra_at " comment post"' -l last -d 'about the newest of the signer\'s swaps that has no comment'
 complete -c sotra -n '__sotra_at " comment post"' -l signature -x -d 'a signature made elsewhere; needs --signer'
 complete -c sotra -n '__sotra_at " comment post"' -l signer -x -a '(__sotra_aliases)' -d 'address that signed, or must sign'
 complete -c sotra -n '__sotra_at " comment post"' -l service-name -x -d 'first word of the signed text (default: context\'s)'

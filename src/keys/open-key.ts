@@ -21,7 +21,7 @@ export interface KeyInput {
   signerCommand?: string | undefined;
   /** A wallet in the browser signs, and no key is opened. */
   browser?: boolean | undefined;
-  /** The key itself, as it was typed at a question. */
+  /** The key itself, as it was typed at a question or read from stdin. */
   typed?: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export function checkStatedAddress({ statedAddress: stated }: PrivateKey, addres
   throw new SotraError('signing-key', `the keystore names the address ${stated}, but its key is that of ${address}`);
 }
 
-export function keySources({ keyFile, keyEnv, keyStdin, key, signerCommand, browser }: KeyInput): string[] {
+export function keySources({ keyFile, keyEnv, keyStdin, key, signerCommand, browser, typed }: KeyInput): string[] {
   return [
     ...(keyFile === undefined ? [] : ['--key-file']),
     ...(keyEnv === undefined ? [] : ['--key-env']),
@@ -79,6 +79,7 @@ export function keySources({ keyFile, keyEnv, keyStdin, key, signerCommand, brow
     ...(key === undefined ? [] : ['--key']),
     ...(signerCommand === undefined ? [] : ['--signer-command']),
     ...(browser === true ? ['--browser'] : []),
+    ...(typed === undefined ? [] : ['a typed key']),
   ];
 }
 
@@ -110,6 +111,36 @@ export async function openKey(input: KeyInput, family: ChainFamily | undefined, 
   return unseal(readKeystore(content.json, source), source, input.passwordFile, context);
 }
 
+/**
+ * The address that will sign, before it does, with the input to sign with: a key that can be read once only is in it. Keystores are not
+ * opened. Errors: `usage` where nothing says the address; those of `openKey`.
+ */
+export async function findKeyAddress<Input extends KeyInput & { signer?: string | undefined }>(
+  input: Input,
+  context: Context,
+): Promise<{ address: string; input: Input }> {
+  if (input.signer !== undefined) return { address: plainAddress(input.signer), input };
+  checkKeySource(input, context);
+  if (input.key !== undefined)
+    return { address: readStoredKey(await keyFolder(context), input.key).stored.address, input };
+  const sayAddress = 'Say whose swap it is: --signer <address>.';
+  if (input.browser || input.signerCommand !== undefined)
+    throw usageError(`${keySources(input)[0]} does not say which address signs`, sayAddress);
+  const isReadOnce = input.keyStdin === true || keySources(input).length === 0;
+  const typed = input.keyStdin === true ? (await readWhole('-', context.world.io)).toString() : undefined;
+  const kept = isReadOnce ? { ...input, keyStdin: false, typed: typed ?? (await askKey(undefined, context)) } : input;
+  const { content, source } = await readSource(kept, undefined, context);
+  if (content.kind === 'plain') {
+    const { family, bytes } = content.key;
+    const signer = await makeSigner(family, bytes).finally(() => bytes.fill(0));
+    signer.wipe();
+    return { address: signer.address, input: kept };
+  }
+  const { address, sotra } = readKeystore(content.json, source);
+  if (address === undefined) throw usageError(`${source} does not say its address`, sayAddress);
+  return { address: sotra.family === 'evm' ? `0x${address.replace(/^0x/, '')}` : address, input: kept };
+}
+
 interface Source {
   content: KeyContent;
   source: string;
@@ -125,7 +156,7 @@ async function readSource(input: KeyInput, family: ChainFamily | undefined, cont
   if (input.keyEnv !== undefined)
     return readContent(readVariable(input.keyEnv, context), `the variable ${input.keyEnv}`);
   if (input.keyStdin === true) return readContent(await readWhole('-', world.io), 'stdin');
-  if (!mayAsk(context)) throw usageError('no key is given', safeWays);
+  if (input.typed === undefined && !mayAsk(context)) throw usageError('no key is given', safeWays);
   return readContent(Buffer.from(input.typed ?? (await askKey(family, context))), 'the answer');
 }
 

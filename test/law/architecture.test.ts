@@ -67,7 +67,11 @@ test.each([...rooms.keys()].filter((room) => room !== ''))('%s/ imports only wha
 test('a resource keeps to itself: contract, view and sandbox do not mix', () => {
   const nounOf = (path: string) => /^src\/resources\/([^/]+)\//.exec(path)?.[1];
   const own = imports.filter((one) => nounOf(one.from) !== undefined && ours(one));
-  const abroad = own.filter((one) => nounOf(one.to) !== undefined && nounOf(one.to) !== nounOf(one.from));
+  // A comment without a swap is about one of the signer's feed.
+  const allowed = ['src/resources/comment/find-swap.ts -> src/resources/feed/endpoints.ts'];
+  const abroad = own
+    .filter((one) => nounOf(one.to) !== undefined && nounOf(one.to) !== nounOf(one.from))
+    .filter((one) => !allowed.includes(say(one)));
   expect(abroad.map(say)).toEqual([]);
   const part = (name: string, may: readonly string[]) =>
     own

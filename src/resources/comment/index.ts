@@ -3,7 +3,7 @@ import { defineCommand, option } from '../../cli/command.ts';
 import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
-import { inputError, type NameInput } from '../../errors.ts';
+import { inputError, type NameInput, usageError } from '../../errors.ts';
 import { checkArgv, keyParams } from '../../keys/commands.ts';
 import { parseMoment } from '../../model/duration.ts';
 import { chainSchema } from '../../model/identifier.ts';
@@ -18,6 +18,10 @@ export const views = {
   copy: async () => (await loadCommentViews()).copy,
   ofToken: async () => (await loadCommentViews()).ofToken,
 };
+
+const typedText = local(endpoints.commentTextSchema.optional(), 'the comment; the same as --text', {
+  positional: true,
+});
 
 /** What a comment is about, typed as for `comment post`; optional, since it may come from a file. */
 const commentParams = {
@@ -52,6 +56,7 @@ const sign = defineCommand({
   summary: 'Build the text of a comment and sign it, without sending anything',
   description: `Needs no network and no API key. ${keyWays}`,
   params: {
+    comment: typedText,
     ...commentParams,
     ...formParams,
     preview: option.flag('show the text line by line, with warnings about it; needs no key'),
@@ -81,7 +86,7 @@ const sign = defineCommand({
   exitCodes: [3, 11, 124, 130],
   view: async () => (await loadCommentViews()).sign,
   checkArgv,
-  run: async (input, context) => (await import('./run-sign.ts')).runSign(input, context),
+  run: async (input, context) => (await import('./run-sign.ts')).runSign(readText(input), context),
 });
 
 const post = defineCommand({
@@ -89,7 +94,9 @@ const post = defineCommand({
   summary: endpoints.post.summary,
   description: `On a terminal it shows the text and asks first (unless --yes); with --browser the page does. If it is not known whether a comment was posted, it is looked up, never posted twice; a batch (--file) keeps a journal, so that the same command continues where it stopped. ${keyWays}`,
   params: {
+    comment: typedText,
     ...commentParams,
+    last: option.flag("about the newest of the signer's swaps that has no comment"),
     signature: option.text('a signature made elsewhere; needs --signer'),
     signer: option.text('address that signed, or must sign', { takesAddress: 'wallet' }),
     ...formParams,
@@ -104,6 +111,7 @@ const post = defineCommand({
       argv: 'comment post --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --text gm --key trader',
       says: 'sign with a stored key (sotra key generate trader), and post',
     },
+    { argv: 'comment post gm --key trader --last', says: 'on the swap that the wallet of the key just made' },
     // Those of the endpoint only show their request, because a comment can be posted once.
     ...endpoints.post.examples.map(({ argv }, index) => ({
       argv: `--sandbox ${argv.replace(/ --(dry-run|curl)$/, '')}`,
@@ -114,11 +122,23 @@ const post = defineCommand({
   exitCodes: [3, ...serviceExitCodes, 10, 11, 12, 124],
   view: views.post,
   checkArgv,
-  run: async (input, context) =>
-    input.file === undefined
-      ? (await import('./post.ts')).runPost(input, context)
-      : (await import('./post-many.ts')).postMany({ ...input, file: input.file }, context),
+  run: async (typed, context) => {
+    const input = readText(typed);
+    if (input.file === undefined) return (await import('./post.ts')).runPost(input, context);
+    return (await import('./post-many.ts')).postMany({ ...input, file: input.file }, context);
+  },
 });
+
+/** The input with the text that was typed as argument. Errors: `usage` for a second text. */
+function readText<
+  Input extends { comment?: string | undefined; commentText?: string | undefined; textFile?: string | undefined },
+>({ comment, ...input }: Input) {
+  if (comment === undefined) return input;
+  const other = input.commentText === undefined ? '--text-file' : '--text';
+  if (input.commentText !== undefined || input.textFile !== undefined)
+    throw usageError(`the comment stands twice: as an argument and with ${other}`, `Omit ${other}.`);
+  return { ...input, commentText: comment };
+}
 
 const verify = defineCommand({
   words: ['comment', 'verify'],

@@ -13,6 +13,7 @@ import { command } from '../../model/shell.ts';
 import { confirm } from '../../output/confirm.ts';
 import { visibleJson } from '../../output/json.ts';
 import { type CommentAnswer, list, post } from './endpoints.ts';
+import { chooseSwap } from './find-swap.ts';
 import { describePreview, previewText, warnOfText } from './preview.ts';
 import { type CommentInput, type FormInput, hasComment, readComment, readTextForm } from './read-comment.ts';
 import { showPreviews } from './run-sign.ts';
@@ -32,6 +33,7 @@ export interface PostInput extends CommentInput, FormInput, WayInput {
   signature?: string | undefined;
   signed?: string | undefined;
   file?: string | undefined;
+  last?: boolean | undefined;
 }
 
 /** A comment ready to be sent, with the form of its text where that is known. */
@@ -40,8 +42,9 @@ interface PreparedComment {
   form: TextForm | undefined;
 }
 
-export async function runPost(input: PostInput, context: Context): Promise<Result> {
-  checkWays(input);
+export async function runPost(typed: PostInput, context: Context): Promise<Result> {
+  checkWays(typed);
+  const input = typed.signature === undefined ? await chooseSwap(typed, context) : typed;
   if (input.signed !== undefined) return finishPost(await prepareFile(input, input.signed, context), context);
   const fields = await readComment(input, context);
   if (input.signature !== undefined)
@@ -88,6 +91,8 @@ export function checkWays(input: PostInput): void {
   const [way, other] = ways.map((name) => `--${name}`).concat(input.file === undefined ? keySources(input) : []);
   if (ways.length > 0 && other !== undefined)
     throw usageError(`${way} and ${other} contradict each other`, 'Post what is signed already, or sign with a key.');
+  if (ways.length > 0 && input.last === true)
+    throw usageError(`${way} and --last contradict each other`, 'Name the swap, or sign with a key.');
   if ((way === '--signed' || way === '--file') && hasComment(input))
     throw usageError(`${way} reads the comment from the file: omit --chain, --tx, --token and --text`);
 }

@@ -1,0 +1,116 @@
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { findKeyAddress, type KeyInput } from '../../keys/open-key.ts';
+import { isEvmAddress, normalizeAddress } from '../../model/address.ts';
+import { type Chain, findFamily } from '../../model/chain.ts';
+import type { Card } from '../../model/position.ts';
+import { safeText } from '../../model/safe-text.ts';
+import { command } from '../../model/shell.ts';
+import { mayAsk } from '../../output/confirm.ts';
+import { counted, formatAge, formatUsd } from '../../output/format.ts';
+import { actor as feed } from '../feed/endpoints.ts';
+import { type CommentInput, hasComment } from './read-comment.ts';
+
+interface SwapInput extends CommentInput, KeyInput {
+  last?: boolean | undefined;
+  signer?: string | undefined;
+}
+
+interface Swap {
+  chain: Chain;
+  transactionHash: string;
+  tokenAddress: string;
+  symbol: string;
+  direction: string;
+  usd: number | undefined;
+  atSec: number;
+}
+
+const maxOffered = 5;
+/** A swap must be worth at least this much to be commented on (wire-facts 3.6). */
+const minUsd = 10;
+
+/**
+ * The input with the swap that its comment is about. Where none is named: of the signer's newest swaps without a comment the newest with
+ * `--last`, else the one picked on a terminal. Errors: `usage` where neither says which, listing them; `not-found` where there is none.
+ */
+export async function chooseSwap<Input extends SwapInput>(input: Input, context: Context): Promise<Input> {
+  const { chain, transactionHash, tokenAddress, last } = input;
+  const isNamed = hasComment({ chain, transactionHash, tokenAddress });
+  if (last === true && isNamed)
+    throw usageError('--last and a swap contradict each other', 'Omit --last, or omit --chain, --tx and --token.');
+  if (isNamed || !hasComment(input)) return input;
+  const { preview } = context.options;
+  if (preview)
+    throw usageError(
+      'which swap the comment is about is asked of the service, and --dry-run and --curl send nothing',
+      'Name it with --chain, --tx and --token, as sotra feed actor <wallet> --json shows it.',
+    );
+  const { address, input: known } = await findKeyAddress(input, context);
+  const swaps = await listSwaps(address, context);
+  const [newest] = swaps;
+  if (newest === undefined)
+    throw new SotraError('not-found', `${address} has no swap without a comment among its latest`, {
+      hint: 'Name the swap with --chain, --tx and --token.',
+    });
+  const swap = last === true ? newest : await pickSwap(swaps, address, context);
+  context.note(`About: ${describeSwap(swap, context)}`);
+  return { ...known, chain: swap.chain, transactionHash: swap.transactionHash, tokenAddress: swap.tokenAddress };
+}
+
+/** Swaps of a wallet without a comment, newest first: the latest of each position, and those that the service lists beside it. */
+async function listSwaps(wallet: string, context: Context): Promise<Swap[]> {
+  const input = { identifier: wallet, chains: ['all' as const] };
+  const { data } = await context.call(feed, input);
+  const isOwn = ({ actor }: Card) => normalizeAddress(actor.address) === normalizeAddress(wallet);
+  const family = isEvmAddress(wallet) ? 'evm' : 'solana';
+  return data.items
+    .filter(isOwn)
+    .flatMap(readSwaps)
+    .filter(({ chain }) => findFamily(chain) === family)
+    .sort((a, b) => b.atSec - a.atSec);
+}
+
+function readSwaps({ transactionHash, timestamp, cardLatestTradeAt, metadata }: Card): Swap[] {
+  const { tokenChain, tokenAddress, tokenSymbol, trades } = metadata;
+  const about = { chain: tokenChain as Chain, tokenAddress, symbol: tokenSymbol ?? tokenAddress };
+  const listed = trades.flatMap(({ transactionHash: hash, comments = [], direction, usdCost, timestamp }) =>
+    hash && comments.length === 0 && usdCost >= minUsd
+      ? [{ ...about, transactionHash: hash, direction, usd: usdCost, atSec: timestamp }]
+      : [],
+  );
+  const isListed = trades.some((trade) => trade.transactionHash === transactionHash);
+  if (!transactionHash || isListed) return listed;
+  const atSec = cardLatestTradeAt ?? timestamp;
+  return [...listed, { ...about, transactionHash, direction: 'swap', usd: undefined, atSec }];
+}
+
+/** Errors: `usage` where nobody can be asked, or who is asked chooses none. */
+async function pickSwap(all: readonly Swap[], wallet: string, context: Context): Promise<Swap> {
+  const swaps = all.slice(0, maxOffered);
+  const lines = swaps.map((swap) => describeSwap(swap, context));
+  const { io } = context.world;
+  if (!mayAsk(context)) {
+    for (const [index, { chain, transactionHash, tokenAddress }] of swaps.entries())
+      context.note(`${lines[index]}: ${command`--chain ${chain} --tx ${transactionHash} --token ${tokenAddress}`}`);
+    throw new SotraError('usage', `${wallet} has ${counted(all.length, 'swap')} without a comment: say which one`, {
+      hint: 'Add --last for the newest, or name one by the flags shown above.',
+      details: { swaps },
+    });
+  }
+  const numbered = lines.map((line, index) => `${String(index + 1).padStart(4)}  ${line}`);
+  await io.err.write(`Swaps of ${wallet} without a comment:\n${numbered.join('\n')}\n`);
+  for (;;) {
+    const answer = (await io.ask(`Which one (1 to ${swaps.length}; Enter: none)? `, { hidden: false })).trim();
+    const swap = /^\d$/.test(answer) ? swaps[Number(answer) - 1] : undefined;
+    if (swap !== undefined) return swap;
+    if (answer === '') throw usageError('no swap was chosen: nothing was sent');
+  }
+}
+
+function describeSwap({ direction, symbol, chain, usd, atSec, transactionHash }: Swap, { world }: Context): string {
+  const worth = usd === undefined ? '' : ` for ${formatUsd(usd)}`;
+  return safeText(
+    `${direction} of ${symbol} on ${chain}${worth}, ${formatAge(atSec, world.now() / 1000)} ago (${transactionHash})`,
+  );
+}

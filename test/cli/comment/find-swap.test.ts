@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest';
+import { cardOf } from '../../support/feed-cards.ts';
+import { answering, run, type Stub, stub } from '../../support/harness.ts';
+import { bonk, degen, evmTrader, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
+
+const named = ['--service-name', 'Example', '--yes'];
+const post = (...words: string[]) => ['--sandbox', 'comment', 'post', ...words, '--yes'];
+
+test('--last is about the newest swap of the signer without a comment, and then about the next', async () => {
+  const { env, keys } = await tradersWorld();
+  const words = [...post('gm', '--key-file', keys.evm, '--last'), '--json'];
+  const tx = async () => JSON.parse((await run(words, { env })).out).transactionHash;
+  expect([await tx(), await tx(), await tx()]).toEqual([swaps.order, swaps.third, swaps.second]);
+  const solana = await run([...post('gm', '--key-file', keys.solana, '--last'), '--json'], { env });
+  expect(JSON.parse(solana.out)).toMatchObject({
+    transactionHash: swaps.solana,
+    chain: 'solana',
+    tokenAddress: bonk,
+    commentText: 'gm',
+    signerAddress: solanaTrader.address,
+  });
+  expect(solana.err).toContain(`About: buy of BONK on solana for $80.00, `);
+});
+
+test('without --last a script gets the list and exit 2, a terminal the question, and what is picked is signed', async () => {
+  const { env, keys } = await tradersWorld();
+  const words = post('gm', '--key-file', keys.evm);
+  const script = await run(words, { env });
+  expect([script.code, script.out]).toEqual([2, '']);
+  expect(script.err).toContain(`: --chain base --tx ${swaps.third} --token ${degen}\n`);
+  const refused = JSON.parse((await run([...words, '--json'], { env })).err);
+  expect(refused.error.message).toBe(`${evmTrader.address} has 4 swaps without a comment: say which one`);
+  expect(refused.error.details.swaps[0]).toMatchObject({ chain: 'hyperliquid', transactionHash: swaps.order });
+  const picked = await run(words, { env, tty: 120, answers: ['9', '2'] });
+  expect(picked.err).toContain(`   2  buy of DEGEN on base for $70.00, `);
+  expect([picked.code, picked.out]).toEqual([0, expect.stringContaining(swaps.third)]);
+  const none = await run(words, { env, tty: 120, answers: [''] });
+  expect([none.code, none.err]).toEqual([2, expect.stringContaining('no swap was chosen: nothing was sent')]);
+});
+
+test('a key from stdin is read once, and a wallet that cannot be asked has to be named', async () => {
+  const { env } = await tradersWorld();
+  const stdin = await run(post('gm', '--key-stdin', '--last'), { env, stdin: `${evmTrader.key}\n` });
+  expect([stdin.code, stdin.out]).toEqual([0, expect.stringContaining(swaps.order)]);
+  const wallet = await run(post('gm', '--browser'), { env });
+  expect([wallet.code, wallet.err]).toEqual([
+    2,
+    'error: --browser does not say which address signs\nhint: Say whose swap it is: --signer <address>.\n',
+  ]);
+});
+
+const card = (id: string, atSec: number, address: string, trades?: unknown[]) => {
+  const { metadata, ...rest } = cardOf(id, atSec) as { metadata: object };
+  return { ...rest, actor: { address }, metadata: { ...metadata, tokenAddress: degen, ...(trades && { trades }) } };
+};
+
+/** A service that lists of each position only the trades that have comments, as the interface document says. */
+function feedOf(...items: unknown[]): Promise<Stub> {
+  return stub(({ method, body }, response) => {
+    const posted = { uid: 'u', timestamp: 1, ...JSON.parse(body || '{}') };
+    response.end(JSON.stringify(method === 'GET' ? { items } : { ...posted, metrics: undefined }));
+  });
+}
+
+test('the latest swap of a position counts though no list of trades has it; those of other wallets and commented ones do not', async () => {
+  const { keys } = await tradersWorld();
+  const commented = { tokenAmount: 1, usdCost: 1, timestamp: 20, transactionHash: '0xc2', direction: 'buy' };
+  const comment = { uid: 'u', transactionHash: '0xc2', chain: 'base', tokenAddress: degen, commentText: 'x' };
+  const service = await feedOf(
+    card('c3', 30, degen, []),
+    card('c2', 20, evmTrader.address, [
+      { ...commented, comments: [{ ...comment, timestamp: 1, signerAddress: evmTrader.address }] },
+    ]),
+    { ...card('c1', 10, evmTrader.address.toLowerCase(), []), transactionHash: swaps.good },
+  );
+  const posted = await run(['comment', 'post', 'gm', '--last', '--key-file', keys.evm, ...named], { env: service.env });
+  expect([posted.code, posted.out]).toEqual([0, expect.stringContaining(swaps.good)]);
+  expect(service.requests.map(({ url }) => url)).toEqual([
+    `/v1/feed/actor?identifier=${evmTrader.address}&chains=all`,
+    '/v1/swap-comments',
+  ]);
+});
+
+test('where every swap has a comment it says so, and nothing is sent', async () => {
+  const { keys } = await tradersWorld();
+  const service = await answering({ items: [] });
+  const words = ['comment', 'post', 'gm', '--last', '--key-file', keys.evm, ...named];
+  const { code, err } = await run(words, { env: service.env });
+  expect([code, err]).toEqual([
+    5,
+    `error: ${evmTrader.address} has no swap without a comment among its latest\nhint: Name the swap with --chain, --tx and --token.\n`,
+  ]);
+  expect(service.requests.map(({ method }) => method)).toEqual(['GET']);
+});
+
+test.each([
+  ['gm --text gn', 'the comment stands twice: as an argument and with --text'],
+  ['gm --last --tx 0x1', '--last and a swap contradict each other'],
+  [
+    'gm --last --dry-run',
+    'which swap the comment is about is asked of the service, and --dry-run and --curl send nothing',
+  ],
+  ['--last --signature 0x00', '--signature and --last contradict each other'],
+])('comment post %s is refused before anything is sent', async (words, problem) => {
+  const { keys } = await tradersWorld();
+  const service = await answering({ items: [] });
+  const key = words.includes('--signature') ? '' : ` --key-file ${keys.evm}`;
+  const { code, err } = await run(`comment post ${words}${key}`, { env: service.env });
+  expect([code, err]).toEqual([2, expect.stringContaining(`error: ${problem}\n`)]);
+  expect(service.requests).toEqual([]);
+});
+
+test('comment sign takes the text as its argument too', async () => {
+  const swap = `--chain base --tx ${swaps.good} --token ${degen} --service-name Example --preview --json`;
+  const argument = await run(`comment sign gm ${swap}`);
+  expect(argument).toEqual(await run(`comment sign --text gm ${swap}`));
+  expect(JSON.parse(argument.out).message).toContain('Comment: gm');
+});
