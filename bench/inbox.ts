@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openStore } from '../src/inbox/embedded/store.ts';
 import { createAdder } from '../src/inbox/embedded/writer.ts';
-import { allEventsOf } from '../src/inbox/events.ts';
+import { readAllEvents } from '../src/inbox/events.ts';
 import { dayMs } from '../src/model/duration.ts';
 import { measureChild, startServer } from './measure/child.ts';
 import { atEnd, temporaryFolder } from './measure/folder.ts';
@@ -162,7 +162,7 @@ async function fill(folder: string, count: number): Promise<number> {
       const body = Buffer.from(bodyOf(first + index).body);
       const atMs = startMs + Math.floor(((first + index) / count) * filledDays * dayMs);
       const delivery = { webhook: `/hook${index % 10}#12345678`, atMs, headers, body };
-      return { delivery, events: allEventsOf(body) };
+      return { delivery, events: readAllEvents(body) };
     });
     db.transaction(() => add(made));
     // A signal is heard between two commits.

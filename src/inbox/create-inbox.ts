@@ -7,7 +7,7 @@ import { confirm, showPlan } from '../output/confirm.ts';
 import { formatCount } from '../output/format.ts';
 import { inboxCreds } from './commands.ts';
 import type { InboxShape } from './nats/create.ts';
-import { clusterOf, type InboxPlace } from './open-inbox.ts';
+import { type InboxPlace, readCluster } from './open-inbox.ts';
 
 interface CreateInput extends InboxPlace {
   replicas?: number | undefined;
@@ -75,7 +75,7 @@ const createInbox = defineCommand({
 export const commands = [createInbox];
 
 async function runCreate(input: CreateInput, context: Context): Promise<Result> {
-  const cluster = await clusterOf(input, context);
+  const cluster = await readCluster(input, context);
   if (cluster === undefined)
     throw usageError('--inbox is required: which inbox to make', 'Such as --inbox nats://127.0.0.1:4222/INBOX.');
   const { address, credsFile } = cluster;

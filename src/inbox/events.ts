@@ -13,12 +13,12 @@ export interface EventSummary {
 }
 
 /** The events with an id of a body, `{events: [...]}` or a single event; none for any other body. Source: wire-facts 4.1. */
-export function eventsOf(body: Uint8Array): EventSummary[] {
-  return eventValues(body).flatMap((event) => summaryOf(event) ?? []);
+export function readEvents(body: Uint8Array): EventSummary[] {
+  return eventValues(body).flatMap((event) => readSummary(event) ?? []);
 }
 
 /** All events of a body, each once; a hash of the body names one without an id. */
-export function allEventsOf(body: Uint8Array): EventSummary[] {
+export function readAllEvents(body: Uint8Array): EventSummary[] {
   let hash: string | undefined;
   const unnamed = (event: unknown, index: number): EventSummary => {
     hash ??= `sha256-${createHash('sha256').update(body).digest('hex')}`;
@@ -26,7 +26,7 @@ export function allEventsOf(body: Uint8Array): EventSummary[] {
     const eventType = textIn(event, 'eventType') ?? 'unknown';
     return { eventId, eventType, event: isObject(event) ? event : { eventId, eventType } };
   };
-  const events = eventValues(body).map((event, index) => summaryOf(event) ?? unnamed(event, index));
+  const events = eventValues(body).map((event, index) => readSummary(event) ?? unnamed(event, index));
   if (events.length === 0) events.push(unnamed(undefined, 0));
   return events.length === 1 ? events : [...new Map(events.map((event) => [event.eventId, event])).values()];
 }
@@ -39,14 +39,14 @@ function eventValues(body: Uint8Array): unknown[] {
   return Array.isArray(parsed['events']) ? parsed['events'] : [parsed];
 }
 
-function summaryOf(event: unknown): EventSummary | undefined {
+function readSummary(event: unknown): EventSummary | undefined {
   const eventId = textIn(event, 'eventId');
   if (eventId === undefined || !isObject(event)) return undefined;
   return { eventId, eventType: textIn(event, 'eventType') ?? 'unknown', event };
 }
 
 /** The addresses and tokens that an event names anywhere, as the service writes them; `ext:<id>` for ids of partners. */
-export function namesOf(event: unknown): { addresses: ReadonlySet<string>; tokens: ReadonlySet<string> } {
+export function collectNames(event: unknown): { addresses: ReadonlySet<string>; tokens: ReadonlySet<string> } {
   const [addresses, tokens] = [new Set<string>(), new Set<string>()];
   const add = (key: string, value: unknown): void => {
     if (Array.isArray(value)) for (const each of value) add(key, each);
@@ -61,7 +61,7 @@ export function namesOf(event: unknown): { addresses: ReadonlySet<string>; token
 }
 
 /** The trader's address and the id of the position that an event is about. */
-export function subjectOf(event: Record<string, unknown>): {
+export function findSubject(event: Record<string, unknown>): {
   trader: string | undefined;
   position: string | undefined;
 } {
@@ -80,13 +80,13 @@ export function describeEvent({ event, eventType }: EventSummary): string {
     return `${who} comments on ${token}${on}: ${textIn(event['comment'], 'commentText') ?? ''}`;
   if (eventType === 'copyswap') {
     const copier = textIn(event['copyswapActor'], 'name') ?? 'someone';
-    return `${copier} copies ${who}: ${amountOf(event['copyswapTrade'])}${token}${on}`;
+    return `${copier} copies ${who}: ${formatUsdCost(event['copyswapTrade'])}${token}${on}`;
   }
   const trades = valueIn(metadata, 'trades');
-  return `${who} buys ${amountOf(Array.isArray(trades) ? trades[0] : undefined)}${token}${on}`;
+  return `${who} buys ${formatUsdCost(Array.isArray(trades) ? trades[0] : undefined)}${token}${on}`;
 }
 
-function amountOf(trade: unknown): string {
+function formatUsdCost(trade: unknown): string {
   const usd = valueIn(trade, 'usdCost');
   return typeof usd === 'number' ? `${formatUsd(usd)} of ` : '';
 }

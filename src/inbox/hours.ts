@@ -44,7 +44,7 @@ export function addCounts(counts: HourCounts, more: HourCounts): HourCounts {
 }
 
 /** Counts as they are shown. */
-export function statsOf<Counts extends HourCounts>({ hour, latencies, ...counts }: Counts) {
+export function summarizeHour<Counts extends HourCounts>({ hour, latencies, ...counts }: Counts) {
   const [p50Ms, p99Ms] = [percentile(latencies, 0.5), percentile(latencies, 0.99)];
   return { hour: (hour * hourMs) / 1000, ...counts, p50Ms, p99Ms };
 }

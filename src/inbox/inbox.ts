@@ -19,7 +19,7 @@ export interface Delivery {
 export const maxDeliveryBytes = 64 * 1024 ** 2;
 
 /** The path and query that deliveries of a webhook are sent to. */
-export function pathOf(webhook: string): string {
+export function stripSecret(webhook: string): string {
   return webhook.replace(/#[^#]*$/, '');
 }
 

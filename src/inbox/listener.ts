@@ -12,7 +12,7 @@ import {
 } from '../model/signature-header.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { exampleEventId } from '../model/webhook-signature.ts';
-import { eventsOf } from './events.ts';
+import { readEvents } from './events.ts';
 import type { Inbox, StoredDelivery } from './inbox.ts';
 import { boundConnections, type Reception, shareTurns, sliceInput, startReception } from './reception.ts';
 
@@ -201,7 +201,7 @@ async function store(
   if (stored === undefined) return { status: 503, text: 'could not be stored' };
   const [fresh] = stored;
   if (fresh === undefined) {
-    options.onOther(`repeat of event ${idsOf(body).join(', ')}`);
+    options.onOther(`repeat of event ${listEventIds(body).join(', ')}`);
     return { status: 200, text: 'before' };
   }
   options.onStored(fresh);
@@ -210,11 +210,11 @@ async function store(
 
 function isProbe(body: Buffer): boolean {
   if (!body.includes(exampleEventId)) return false;
-  const ids = idsOf(body);
+  const ids = listEventIds(body);
   return ids.length > 0 && ids.every((id) => id === exampleEventId);
 }
 
-const idsOf = (body: Buffer) => eventsOf(body).map(({ eventId }) => eventId);
+const listEventIds = (body: Buffer) => readEvents(body).map(({ eventId }) => eventId);
 
 /** The end of the name of each webhook that it signs for. */
 function nameSecret(secret: string): string {

@@ -32,7 +32,7 @@ interface OpenOptions {
 
 /** Opens an inbox, made if absent; warns of each record that cannot be read. Errors: `locked`, `local-file`. */
 export async function openInbox(place: InboxPlace, context: Context, options: OpenOptions = {}): Promise<Inbox> {
-  const cluster = await clusterOf(place, context);
+  const cluster = await readCluster(place, context);
   const onDamaged = warnOfDamage(context, options.onDamaged);
   if (cluster !== undefined && options.repeatsMs !== undefined)
     throw usageError(
@@ -102,7 +102,7 @@ export async function withInbox<R extends Result = Result>(
  * The inbox of a cluster that flags or the context in use name, and the file of its credentials, with a warning where others may read that.
  * Errors: `usage`.
  */
-export async function clusterOf(place: InboxPlace, context: Context) {
+export async function readCluster(place: InboxPlace, context: Context) {
   const cluster = await findCluster(place, context);
   if (cluster?.credsFile !== undefined) warnOfReaders(cluster.credsFile, context);
   return cluster;

@@ -1,7 +1,7 @@
 import { usageError } from '../errors.ts';
 import { parseMoment } from '../model/duration.ts';
-import { type EventSummary, namesOf } from './events.ts';
-import { type EventQuery, pathOf, type StoredDelivery } from './inbox.ts';
+import { collectNames, type EventSummary } from './events.ts';
+import { type EventQuery, type StoredDelivery, stripSecret } from './inbox.ts';
 
 /** The events of a delivery that a query asks for, whatever became of them; none where its time or its webhook do not fit. */
 export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventSummary[] {
@@ -9,7 +9,7 @@ export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventS
   if (delivery.atMs < sinceMs || delivery.atMs > untilMs) return [];
   if (webhook !== undefined && !isWebhook(delivery.webhook, webhook)) return [];
   return delivery.events.filter((event) => {
-    const { addresses, tokens } = namesOf(event.event);
+    const { addresses, tokens } = collectNames(event.event);
     return (
       (query.type === undefined || event.eventType === query.type) &&
       (query.idStart === undefined || event.eventId.startsWith(query.idStart)) &&
@@ -21,18 +21,18 @@ export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventS
 
 /** Whether a name, or a path, means a webhook. */
 export function isWebhook(webhook: string, asked: string): boolean {
-  return webhook === asked || pathOf(webhook) === asked;
+  return webhook === asked || stripSecret(webhook) === asked;
 }
 
 /** The one webhook of a path, or the path; anybody may send to others, and many. */
 export function webhookAt(path: string, webhooks: Iterable<string>): string {
-  const own = [...webhooks].filter((webhook) => pathOf(webhook) === path);
+  const own = [...webhooks].filter((webhook) => stripSecret(webhook) === path);
   if (own.length === 0) return '(other paths)';
   return own.length === 1 ? (own[0] ?? path) : path;
 }
 
 /** The times of `--since` and `--until`. Errors: `usage` where nothing lies between them. */
-export function timesOf(
+export function readTimes(
   { since, until }: { since?: string | undefined; until?: string | undefined },
   nowMs: number,
 ): Pick<EventQuery, 'sinceMs' | 'untilMs'> {

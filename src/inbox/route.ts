@@ -1,6 +1,6 @@
 import { isExternalId, isWalletAddress, normalizeAddress } from '../model/address.ts';
 import { isObject } from '../model/json.ts';
-import { type EventSummary, namesOf } from './events.ts';
+import { collectNames, type EventSummary } from './events.ts';
 import type { Target } from './inbox.ts';
 
 interface Condition {
@@ -48,8 +48,8 @@ function readConditions(where: string): Condition[] | undefined {
 }
 
 function holds({ field, value }: Condition, event: Record<string, unknown>): boolean {
-  if (field === 'address') return namesOf(event).addresses.has(value);
-  if (field === 'token') return namesOf(event).tokens.has(value);
+  if (field === 'address') return collectNames(event).addresses.has(value);
+  if (field === 'token') return collectNames(event).tokens.has(value);
   const path = field === 'chain' ? 'feedItem.metadata.tokenChain' : field;
   return valuesAt(event, path.split('.')).some((found) => String(found) === value);
 }

@@ -18,12 +18,12 @@ import {
   type HourStats,
   type Inbox,
   maxDeliveryBytes,
-  pathOf,
   type StoredDelivery,
   type StoredEvent,
+  stripSecret,
 } from './inbox.ts';
 import { type InboxPlace, openInbox, withInbox } from './open-inbox.ts';
-import { timesOf } from './query.ts';
+import { readTimes } from './query.ts';
 import { verifyDelivery } from './verify.ts';
 import {
   type EventRow,
@@ -53,7 +53,7 @@ const defaultLimit = 50;
 
 /** The stored events, newest first. Errors: `not-found` for a store that does not exist. */
 export async function showEvents(input: EventsInput, context: Context): Promise<Result> {
-  const query = queryOf(input, context.world.now());
+  const query = readEventQuery(input, context.world.now());
   const limit = input.limit ?? defaultLimit;
   const none = (): Result => ({ kind: 'answer', answer: [], view: eventsView });
   return withInbox<Result>(input, context, none, async (inbox) => {
@@ -62,7 +62,7 @@ export async function showEvents(input: EventsInput, context: Context): Promise<
     for await (const event of inbox.events(query)) {
       hasMore = rows.length === limit;
       if (hasMore) break;
-      rows.push(rowOf(event));
+      rows.push(makeEventRow(event));
     }
     const notes = hasMore ? ['Older ones are stored too: --limit or --since shows more.'] : [];
     if (input.status === 'waiting') notes.push(...(await retryNotes(inbox)));
@@ -87,7 +87,7 @@ export async function followEvents(input: EventsInput, context: Context): Promis
   const batches = async function* () {
     const inbox = await openInbox(input, context);
     try {
-      for await (const event of inbox.follow(queryOf(input, now()), signal)) yield [rowOf(event)];
+      for await (const event of inbox.follow(readEventQuery(input, now()), signal)) yield [makeEventRow(event)];
     } finally {
       await inbox.close();
     }
@@ -95,9 +95,9 @@ export async function followEvents(input: EventsInput, context: Context): Promis
   return { kind: 'items', batches: batches(), view: eventsView, live: true };
 }
 
-function queryOf({ address, token, type, webhook, status, ...times }: EventsInput, nowMs: number): EventQuery {
+function readEventQuery({ address, token, type, webhook, status, ...times }: EventsInput, nowMs: number): EventQuery {
   return {
-    ...timesOf(times, nowMs),
+    ...readTimes(times, nowMs),
     address: address === undefined ? undefined : normalizeAddress(address),
     token: token === undefined ? undefined : normalizeAddress(token),
     type,
@@ -107,18 +107,18 @@ function queryOf({ address, token, type, webhook, status, ...times }: EventsInpu
 }
 
 /** As `webhook events` prints it. */
-export function rowOf({ eventId, eventType, event, delivery, status }: StoredEvent): EventRow {
+export function makeEventRow({ eventId, eventType, event, delivery, status }: StoredEvent): EventRow {
   const about = describeEvent({ eventId, eventType, event });
   const { webhook, atMs } = delivery;
   const receivedAt = Math.floor(atMs / 1000);
-  return { eventId, eventType, receivedAt, webhook, path: pathOf(webhook), about, status, event };
+  return { eventId, eventType, receivedAt, webhook, path: stripSecret(webhook), about, status, event };
 }
 
 const defaultStatsSince = '24h';
 
 /** What was received and forwarded, by webhook and hour, oldest first. Errors: `not-found` for a store that does not exist. */
 export async function showStats(input: StatsInput, context: Context): Promise<Result & { kind: 'answer' }> {
-  const times = timesOf({ since: input.since ?? defaultStatsSince, until: input.until }, context.world.now());
+  const times = readTimes({ since: input.since ?? defaultStatsSince, until: input.until }, context.world.now());
   const none = () => ({ kind: 'answer' as const, answer: [] as HourStats[], view: statsView, notes: [] as string[] });
   return withInbox(input, context, none, async (inbox) => ({
     kind: 'answer' as const,
@@ -153,7 +153,7 @@ export async function showEvent(input: ShowInput, context: Context): Promise<Res
         secret: webhook.slice(webhook.lastIndexOf('#') + 1),
         ...(secrets === undefined ? {} : { valid, ...(reason === undefined ? {} : { reason }) }),
       };
-      const { event, ...row } = rowOf(stored);
+      const { event, ...row } = makeEventRow(stored);
       const { forwards, status } = stored;
       const failing = status === 'waiting' ? await inbox.retries() : [];
       const retries = failing.filter((each) => each.webhook === webhook);
@@ -182,7 +182,7 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
   const { world } = context;
   if (((input.ids ?? []).length === 0) === (input.since === undefined))
     throw usageError('say which events: their ids, or --since', 'sotra webhook events lists them.');
-  const { sinceMs } = timesOf({ since: input.since }, world.now());
+  const { sinceMs } = readTimes({ since: input.since }, world.now());
   const ids = input.ids ?? [];
   const none = (): Result => {
     if (ids.length > 0) throw notFound(`no stored event ${ids.join(', ')}`);

@@ -16,9 +16,9 @@ export interface TargetInput {
   route?: readonly string[] | undefined;
 }
 
-/** Forwards what another process stores, until Ctrl-C or a signal. Errors: `locked` where another process forwards; those of `targetsOf`. */
+/** Forwards what another process stores, until Ctrl-C or a signal. Errors: `locked` where another process forwards; those of `parseTargets`. */
 export async function forwardDeliveries(input: InboxPlace & TargetInput, context: Context): Promise<Result> {
-  const targets = targetsOf(input);
+  const targets = parseTargets(input);
   const { note, world } = context;
   const inbox = await openInbox(input, context);
   try {
@@ -57,7 +57,7 @@ export function warnOnceAMinute({ warn, world }: Context): (error: unknown) => v
 }
 
 /** Where deliveries are forwarded to. Errors: `usage` for what is no address, or given twice. */
-export function targetsOf({ forwardTo = [], route = [] }: TargetInput): Target[] {
+export function parseTargets({ forwardTo = [], route = [] }: TargetInput): Target[] {
   const targets: Target[] = [...forwardTo.map((url) => ({ url })), ...route.flatMap((text) => readRoute(text) ?? [])];
   for (const { url } of targets)
     if (!isHttpAddress(url))

@@ -14,7 +14,7 @@ import { startListener } from './listener.ts';
 import { type InboxPlace, openInbox } from './open-inbox.ts';
 import type { Page } from './page/start-page.ts';
 import { type NamedSecret, readNamedSecrets } from './page/verification.ts';
-import { noteWaiting, type TargetInput, targetsOf, warnOnceAMinute } from './run-forward.ts';
+import { noteWaiting, parseTargets, type TargetInput, warnOnceAMinute } from './run-forward.ts';
 
 interface ListenInput extends InboxPlace, TargetInput {
   port?: number | undefined;
@@ -36,7 +36,7 @@ const defaultBytes = 5 * 1024 * 1024;
 export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
   if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
   const secrets = readNamedSecrets(input.secretFile, context);
-  const targets = targetsOf(input);
+  const targets = parseTargets(input);
   const inbox = await openInbox(input, context, { listens: true, repeatsMs: input.repeatsMs });
   try {
     context.stream();

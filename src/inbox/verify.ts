@@ -10,7 +10,7 @@ import {
 } from '../model/signature-header.ts';
 import { includesSignature, matchingSecret, sameText, signBody } from '../model/webhook-signature.ts';
 import type { Verdict } from '../resources/webhook/view.ts';
-import { eventsOf } from './events.ts';
+import { readEvents } from './events.ts';
 
 /** Whether a delivery is signed by one of the secrets and, with a tolerance, recent; where not, the most exact reason there is. */
 export function verifyDelivery(
@@ -18,7 +18,7 @@ export function verifyDelivery(
   secrets: readonly string[],
   tolerance: Tolerance,
 ): Verdict {
-  const eventIds = eventsOf(body).map(({ eventId }) => eventId);
+  const eventIds = readEvents(body).map(({ eventId }) => eventId);
   const refuse = (reason: string, timestamp: number | null = null) => ({ valid: false, reason, eventIds, timestamp });
   const parsed = readHeader(header);
   if (typeof parsed === 'string') return refuse(parsed);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { wrapProse } from '../../src/cli/help.ts';
-import { eventLine, eventsOf } from '../../src/inbox/events.ts';
+import { eventLine, readEvents } from '../../src/inbox/events.ts';
 import { parseDuration, parseTime } from '../../src/model/duration.ts';
 import { safeText } from '../../src/model/safe-text.ts';
 import { wrapWords } from '../../src/model/wrap.ts';
@@ -131,7 +131,7 @@ test('whatever a delivery holds, its events are told in one safe line each', () 
     .map((value) => JSON.stringify(value));
   fc.assert(
     fc.property(fc.oneof(body, any), fc.constantFrom(undefined, 1, 60, 120), (text, width) => {
-      for (const event of eventsOf(Buffer.from(text))) {
+      for (const event of readEvents(Buffer.from(text))) {
         const line = eventLine(event, 1_800_000_000_000, width);
         expect(steers.exec(line.replaceAll('\t', ' '))?.[0]).toBe(undefined);
         expect([line.split('\n').length, line.split('\t').length]).toEqual([1, width === undefined ? 5 : 1]);

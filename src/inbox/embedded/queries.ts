@@ -2,7 +2,7 @@ import type { Db, SqlValue } from '../../files/database.ts';
 import { hourMs } from '../../model/duration.ts';
 import type { Forward } from '../../model/forward.ts';
 import { tryParseJson } from '../../model/json.ts';
-import { type HourCounts, statsOf } from '../hours.ts';
+import { type HourCounts, summarizeHour } from '../hours.ts';
 import type { EventQuery, EventStatus, HourStats, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { targetMs } from '../inbox.ts';
 import { askedEvents, isWebhook } from '../query.ts';
@@ -162,6 +162,6 @@ export function hourStats(
     if (counts === undefined) onDamaged(`the store ${db.file} is damaged: the counts of hour ${hour} cannot be read`);
     if (counts === undefined || (webhook !== undefined && !isWebhook(counts.webhook, webhook))) return [];
     const own = waiting.find((each) => each.hour === hour && each.webhook === counts.webhook);
-    return [statsOf({ ...counts, waiting: own?.count ?? 0 })];
+    return [summarizeHour({ ...counts, waiting: own?.count ?? 0 })];
   });
 }

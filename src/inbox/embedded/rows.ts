@@ -3,7 +3,7 @@ import { type Db, isDamage, type SqlValue } from '../../files/database.ts';
 import type { Forward, Retry } from '../../model/forward.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
-import { allEventsOf } from '../events.ts';
+import { readAllEvents } from '../events.ts';
 import type { StoredDelivery, Target } from '../inbox.ts';
 import type { Store } from './store.ts';
 
@@ -50,7 +50,7 @@ function deliveryOf(seq: number, row: DeliveryRow): StoredDelivery | undefined {
   const [ids, headers] = [tryParseJson(row.eventIds), tryParseJson(row.headers)];
   if (webhook === null || !areTexts(ids) || !areTexts(headers)) return undefined;
   const [body, fresh] = [Buffer.from(row.body), new Set(ids)];
-  const events = allEventsOf(body).filter(({ eventId }) => fresh.has(eventId));
+  const events = readAllEvents(body).filter(({ eventId }) => fresh.has(eventId));
   return events.length < fresh.size ? undefined : { seq, atMs, webhook, headers, body, events };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type EventSummary, namesOf } from '../events.ts';
-import { type EventQuery, pathOf } from '../inbox.ts';
+import { collectNames, type EventSummary } from '../events.ts';
+import { type EventQuery, stripSecret } from '../inbox.ts';
 
 type Term = `${'type' | 'address' | 'token' | 'webhook'}:${string}`;
 
@@ -11,9 +11,9 @@ function wordOf(term: Term): string {
 
 /** The words that a delivery can be found by. */
 export function indexedWords(webhook: string, events: readonly EventSummary[]): string {
-  const terms = new Set<Term>([`webhook:${webhook}`, `webhook:${pathOf(webhook)}`]);
+  const terms = new Set<Term>([`webhook:${webhook}`, `webhook:${stripSecret(webhook)}`]);
   for (const { event, eventType } of events) {
-    const { addresses, tokens } = namesOf(event);
+    const { addresses, tokens } = collectNames(event);
     terms.add(`type:${eventType}`);
     for (const address of addresses) terms.add(`address:${address}`);
     for (const token of tokens) terms.add(`token:${token}`);

@@ -4,7 +4,7 @@ import { dayMs, hourMs } from '../../model/duration.ts';
 import type { FailedTry, Forward } from '../../model/forward.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
-import { allEventsOf, type EventSummary } from '../events.ts';
+import { type EventSummary, readAllEvents } from '../events.ts';
 import { addCounts, countForward, countsAt, type HourCounts } from '../hours.ts';
 import type { Delivery, StoredDelivery, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
@@ -119,7 +119,7 @@ export function startWriter(store: Store, { repeatsMs, now, onStored }: WriterOp
     /** Resolves once it is safe; `undefined` for a repeat. Errors: `local-file`. */
     add: (delivery: Delivery): Promise<StoredDelivery | undefined> =>
       new Promise((resolve, reject) => {
-        waiting.push({ delivery, events: allEventsOf(delivery.body), resolve, reject });
+        waiting.push({ delivery, events: readAllEvents(delivery.body), resolve, reject });
         // What comes in this turn of the event loop goes together.
         soon ??= setImmediate(commit);
       }),

@@ -1,5 +1,5 @@
 import { isObject, tryParseJson, unicodeEscapes } from '../../model/json.ts';
-import { allEventsOf } from '../events.ts';
+import { readAllEvents } from '../events.ts';
 import type { Delivery, StoredDelivery } from '../inbox.ts';
 import type { JsMsg, Message } from './stream.ts';
 import { partitions } from './subjects.ts';
@@ -38,7 +38,7 @@ export function deliveryOf(message: Message | JsMsg): KeyedDelivery | undefined 
   if (!isHead(head) || !(partition < partitions)) return undefined;
   const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   const fresh = head.newIds && new Set(head.newIds);
-  const events = allEventsOf(body).filter(({ eventId }) => fresh?.has(eventId) ?? true);
+  const events = readAllEvents(body).filter(({ eventId }) => fresh?.has(eventId) ?? true);
   return { subject, partition, seq, webhook: head.webhook, atMs: head.atMs, headers: head.headers, body, events };
 }
 

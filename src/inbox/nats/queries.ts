@@ -1,6 +1,6 @@
 import { hourMs } from '../../model/duration.ts';
 import { tryParseJson } from '../../model/json.ts';
-import { countForward, countsAt, type HourCounts, statsOf } from '../hours.ts';
+import { countForward, countsAt, type HourCounts, summarizeHour } from '../hours.ts';
 import type { EventQuery, HourStats, KeepLimits, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents, isWebhook } from '../query.ts';
 import { isFor } from '../route.ts';
@@ -166,7 +166,7 @@ export async function queryStats(
   return [...hours.values()]
     .filter(({ hour, webhook: name }) => hour >= first && hour <= last && (!webhook || isWebhook(name, webhook)))
     .sort((a, b) => a.hour - b.hour || (a.webhook < b.webhook ? -1 : 1))
-    .map((counts) => ({ ...statsOf(counts), waiting: waiting.get(counts) ?? 0 }));
+    .map((counts) => ({ ...summarizeHour(counts), waiting: waiting.get(counts) ?? 0 }));
 }
 
 /** How many deliveries a target has not got. */

@@ -1,5 +1,5 @@
 import { SotraError } from '../../errors.ts';
-import { allEventsOf, type EventSummary } from '../events.ts';
+import { type EventSummary, readAllEvents } from '../events.ts';
 import type { Delivery, StoredDelivery } from '../inbox.ts';
 import { deliveryOf, headersOf } from './message.ts';
 import type { InboxStream } from './stream.ts';
@@ -14,7 +14,7 @@ const maxAtOnce = 1000;
  */
 export async function storeDelivery(delivery: Delivery, stream: InboxStream): Promise<StoredDelivery | undefined> {
   const { subjects } = stream;
-  const all = allEventsOf(delivery.body);
+  const all = readAllEvents(delivery.body);
   // Of one event the servers say whether it is stored.
   const open = all.length === 1 ? all : await findNew(all, stream);
   for (let [first, ...rest] = open; first !== undefined; [first, ...rest] = rest) {

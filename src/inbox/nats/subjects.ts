@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { pathOf, type Target } from '../inbox.ts';
+import { stripSecret, type Target } from '../inbox.ts';
 
 /** How many parts an inbox is forwarded in: so many forwarders share the work of a target at most. */
 export const partitions = 16;
@@ -32,7 +32,7 @@ export type Subjects = ReturnType<typeof subjectsOf>;
 
 /** Deliveries of a path are in one: so are those of each webhook, also while its secret is changed. */
 export function partitionOf(webhook: string): number {
-  return createHash('sha256').update(pathOf(webhook)).digest().readUInt32BE() % partitions;
+  return createHash('sha256').update(stripSecret(webhook)).digest().readUInt32BE() % partitions;
 }
 
 export function targetId({ url, eventType = '', where = '' }: Target): string {

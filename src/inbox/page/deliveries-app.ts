@@ -21,13 +21,13 @@ import type {
 } from '../../pages/deliveries.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import type { WebApp } from '../../pages/serve.ts';
-import { subjectOf } from '../events.ts';
+import { findSubject } from '../events.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../forward.ts';
 import { byHour } from '../hours.ts';
 import type { EventQuery, EventStatus, Inbox, StoredEvent, Target } from '../inbox.ts';
 import type { RefusedRequest } from '../listener.ts';
 import type { InboxPlace } from '../open-inbox.ts';
-import { rowOf } from '../run-events.ts';
+import { makeEventRow } from '../run-events.ts';
 import { type NamedSecret, verificationSteps } from './verification.ts';
 
 export interface PageOptions {
@@ -69,7 +69,7 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     throw usageError(`event ${id}: is not stored any more`);
   };
   const list = async (query: URLSearchParams): Promise<DeliveryList> => {
-    const asked = queryOf(query);
+    const asked = parseFilters(query);
     const text = query.get('text')?.toLowerCase() ?? '';
     const rows: DeliveryRow[] = [];
     let hasMore = false;
@@ -85,7 +85,10 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     const flags = { type, address, token, webhook, status };
     return { rows, hasMore, commands: [{ name: 'This list', line: line('webhook events', flags) }] };
   };
-  const requestOf = (from: Pick<RefusedRequest, 'atMs' | 'headers' | 'body'>, storedSecret?: string): ShownRequest => ({
+  const makeShownRequest = (
+    from: Pick<RefusedRequest, 'atMs' | 'headers' | 'body'>,
+    storedSecret?: string,
+  ): ShownRequest => ({
     atMs: from.atMs,
     headers: headerPairs(from.headers),
     body: from.body?.subarray(0, shownBytes).toString('base64') ?? null,
@@ -110,10 +113,10 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     }
     return {
       row: deliveryRow(event),
-      ...requestOf(delivery, webhook.slice(webhook.lastIndexOf('#') + 1)),
+      ...makeShownRequest(delivery, webhook.slice(webhook.lastIndexOf('#') + 1)),
       forwards: forwards.map((each) => ({ ...each, url: hideUrlSecrets(each.url) })),
       commands,
-      links: options.hasService ? linksOf(event.event) : [],
+      links: options.hasService ? makeLinks(event.event) : [],
     };
   };
   const replay = async (body: unknown): Promise<ReplayOutcome> => {
@@ -140,7 +143,7 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
   const showRefused = async (query: URLSearchParams): Promise<ShownRefusal> => {
     const found = refused.find(({ number }) => number === Number(query.get('number')));
     if (found === undefined) throw usageError('this request is not kept any more', 'The latest 200 are.');
-    return { row: refusedRow(found), ...requestOf(found) };
+    return { row: refusedRow(found), ...makeShownRequest(found) };
   };
   const facts = async (): Promise<PageFacts> => ({
     inbox: inbox.name,
@@ -188,8 +191,8 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
 }
 
 /** Where the page of the service shows what an event is about. */
-function linksOf(event: Record<string, unknown>): ShownDelivery['links'] {
-  const { trader, position } = subjectOf(event);
+function makeLinks(event: Record<string, unknown>): ShownDelivery['links'] {
+  const { trader, position } = findSubject(event);
   return [
     ...(trader === undefined ? [] : [{ name: 'Trader', href: `/service#/trader/${encodeURIComponent(trader)}` }]),
     ...(position === undefined
@@ -199,7 +202,7 @@ function linksOf(event: Record<string, unknown>): ShownDelivery['links'] {
 }
 
 function deliveryRow(event: StoredEvent): DeliveryRow {
-  const { eventId: id, eventType: type, webhook, about, status } = rowOf(event);
+  const { eventId: id, eventType: type, webhook, about, status } = makeEventRow(event);
   return { id, type, atMs: event.delivery.atMs, webhook, about, status };
 }
 
@@ -212,7 +215,7 @@ function holdsText({ event, eventId, delivery }: StoredEvent, text: string): boo
 }
 
 /** Errors: `usage` naming the filter. */
-function queryOf(query: URLSearchParams): EventQuery {
+function parseFilters(query: URLSearchParams): EventQuery {
   const given = (key: string) => query.get(key)?.trim() || undefined;
   const [address, token, status] = [given('wallet'), given('token'), given('status')];
   if (address !== undefined && !isWalletAddress(address) && !address.startsWith('ext:'))

@@ -69,7 +69,8 @@ export interface NamedSecret {
 export function readNamedSecrets(files: readonly string[], context: Context): NamedSecret[] {
   return files.flatMap((file) => {
     const secrets = readOwnSecrets([file], context);
-    const nameOf = (index: number) => (secrets.length === 1 ? file : `${file} (${index + 1} of ${secrets.length})`);
-    return secrets.map((secret, index) => ({ name: nameOf(index), secret }));
+    const nameSecretAt = (index: number) =>
+      secrets.length === 1 ? file : `${file} (${index + 1} of ${secrets.length})`;
+    return secrets.map((secret, index) => ({ name: nameSecretAt(index), secret }));
   });
 }
