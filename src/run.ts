@@ -13,6 +13,7 @@ import {
   maxShownBody,
   nameInputs,
   SotraError,
+  seeExample,
   seeHelp,
   toSotraError,
   usageError,
@@ -206,8 +207,12 @@ function makeError(thrown: unknown, argv: readonly string[], program: Program, {
 }
 
 function withHelpHint(error: SotraError, argv: readonly string[], { outlines }: Program): SotraError {
-  if (error.hint !== seeHelp) return error;
-  const words = findCommand(argv, outlines)?.words ?? findGroup(argv, outlines);
+  if (error.hint !== seeHelp && error.hint !== seeExample) return error;
+  const outline = findCommand(argv, outlines);
+  const [example] = outline?.examples ?? [];
+  if (error.hint === seeExample && example !== undefined)
+    return usageError(error.message, `For example: sotra ${example.argv}`);
+  const words = outline?.words ?? findGroup(argv, outlines);
   return usageError(error.message, `See ${['sotra', ...words, '--help'].join(' ')}.`);
 }
 

@@ -115,12 +115,13 @@ function explainParseError(
   if (code === 'commander.unknownOption') {
     const [flag = ''] = node.parseOptions([...argv]).unknown[0]?.split('=') ?? [];
     refuseRemovedFlag(flag, words);
-    const known = [...globalFlags, ...fields.filter(({ positional }) => !positional)];
-    const near = nearest(
-      flag,
-      known.map((each) => `--${each.flag}`),
-    );
-    return usageError(`unknown option '${flag}'`, unknownFlags.get(flag) ?? didYouMean(near) ?? seeHelp);
+    const [place] = fields.filter(({ positional }) => positional);
+    const isPlace = place !== undefined && placeNames.includes(flag);
+    if (isPlace)
+      return usageError(`unknown option '${flag}'`, `It is the argument: sotra ${words.join(' ')} ${place.label}.`);
+    const known = [...globalFlags, ...fields.filter(({ positional }) => !positional)].map((each) => `--${each.flag}`);
+    const near = nearest(flag, known);
+    return usageError(`unknown option '${flag}'`, hintFor(flag, words, known) ?? didYouMean(near) ?? seeHelp);
   }
   const places = fields.filter(({ positional }) => positional);
   const takes = places.length === 0 ? 'no arguments' : places.map(({ label }) => label).join(' ');
@@ -159,6 +160,9 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ['schema', 'openapi'],
   ['completions', 'completion'],
   ['man', 'help'],
+  ['explain', 'why'],
+  ['debug', 'why'],
+  ['log', 'history'],
 ]);
 
 const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
@@ -175,6 +179,11 @@ const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['get', ['show', 'list', 'status']],
 ]);
 
+const apiKeyHint =
+  'A key is never an argument: sotra auth login asks for it, or reads it with --with-key < file; or set SOTRA_API_KEY.';
+const privateKeyHint =
+  'A private key is never an argument: --key-file <file>, --key-env <variable>, --key-stdin, or --key <name> of a stored one.';
+
 const unknownFlags: ReadonlyMap<string, string> = new Map([
   ['-v', 'Did you mean --verbose? The version is sotra --version.'],
   ['-o', 'Did you mean --format? It takes table, json, ndjson, csv, tsv or md.'],
@@ -183,8 +192,23 @@ const unknownFlags: ReadonlyMap<string, string> = new Map([
   ['-y', 'Did you mean --yes?'],
   ['--fields', 'Did you mean --columns?'],
   ['--profile', 'Did you mean --context?'],
-  ['--api-key', 'A key is never an argument: set SOTRA_API_KEY, or sotra auth login.'],
+  ['--api-key', apiKeyHint],
+  ['--private-key', privateKeyHint],
+  ['--privkey', privateKeyHint],
+  ['--password', 'A password is never an argument: --password-file <file>, or type it when asked.'],
 ]);
+
+/** What other tools call what a command takes as its argument. */
+const placeNames = ['--address', '--identifier', '--id', '--uid', '--hash', '--wallet', '--name', '--user', '--trader'];
+
+const pagingFlags = ['--limit', '--page', '--cursor', '--offset', '--older-than', '--all'];
+
+function hintFor(flag: string, words: readonly string[], known: readonly string[]): string | undefined {
+  if (flag === '--key' && words[0] === 'auth') return apiKeyHint;
+  if (!pagingFlags.includes(flag)) return unknownFlags.get(flag);
+  const own = known.filter((each) => pagingFlags.includes(each));
+  return own.length === 0 ? 'Omit it: this command has no pages.' : `For longer lists it has ${own.join(', ')}.`;
+}
 
 /** The command that people of other tools mean by a name. */
 function otherName(name: string, group: readonly string[], outlines: readonly Outline[]): string | undefined {

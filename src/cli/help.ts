@@ -138,15 +138,42 @@ function fieldLine(field: Field): Line {
   const isPlain = ['text', 'boolean'].includes(kind.type) && !kind.nullable && kind.maxLength === undefined;
   const allowed = isPlain ? '' : `: ${describeKind(kind)}`;
   const byDefault = field.serviceDefault === undefined ? '' : `; default: ${field.serviceDefault} (set by the service)`;
-  const named = field.bare === undefined ? ` <${valueName(kind)}>` : ` [${field.bare}]`;
+  const named = field.bare === undefined ? ` <${valueName(field)}>` : ` [${field.bare}]`;
   const value = kind.type === 'boolean' || positional ? '' : named;
   const short = field.short === undefined ? '' : `-${field.short}, `;
   return [`${short}${label}${value}`, `${help}${allowed}${several}${byDefault}${required}`];
 }
 
-function valueName({ type, list }: Field['kind']): string {
-  if (type === 'json') return 'json';
-  const one = type === 'integer' || type === 'number' ? 'n' : 'value';
+/** What stands for the value of flags whose own last word does not say it. */
+const valueNames: readonly (readonly [name: string, ...flags: string[]])[] = [
+  ['file', 'out', 'report', 'rejects', 'db', 'signed', 'replay', 'inbox-creds'],
+  ['url', 'to', 'forward-to', 'inbox'],
+  ['origin', 'cors'],
+  ['time', 'since', 'until', 'as-of', 'older-than', 'newer-than', 'track-exit-until'],
+  ['duration', 'interval', 'tolerance', 'for', 'late', 'repeats-within', 'watch'],
+  ['size', 'max-bytes', 'max-delivery'],
+  ['variable', 'key-env'],
+  ['name', 'key', 'column'],
+  ['name=value', 'query', 'wire', 'try'],
+  ['hash', 'tx'],
+  ['id', 'position'],
+  ['uid', 'webhook'],
+  ['json', 'data'],
+  ['request', 'expect'],
+  ['limit', 'keep'],
+  ['form', 'as'],
+  ['period', 'timeframe'],
+];
+
+function valueName({ flag, identifier, kind: { type, list } }: Field): string {
+  const [named = ''] = valueNames.find(([, ...flags]) => flags.includes(flag)) ?? [];
+  const isNumber = type === 'integer' || type === 'number';
+  const lastWord =
+    flag
+      .split('-')
+      .at(-1)
+      ?.replace(/(?<=ss)es$|(?<!s)s$/, '') ?? '';
+  const one = type === 'json' ? 'json' : isNumber ? 'n' : identifier === true ? 'address' : named || lastWord;
   return list ? `${one},...` : one;
 }
 

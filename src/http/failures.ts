@@ -122,6 +122,11 @@ const statusCodes: Record<number, ErrorCode> = {
   429: 'rate-limited',
 };
 
+/** The error code of an HTTP status from 400 on. */
+export function findStatusCode(status: number): ErrorCode {
+  return statusCodes[status] ?? (status >= 500 ? 'server-error' : 'request-refused');
+}
+
 export interface Refusal {
   request: HttpRequest;
   status: number;
@@ -146,7 +151,7 @@ export function statusError({ request, status, text, headers, requestId, nowMs, 
           : 'The key is only sent on for a GET on the same origin: set the base URL to the new address.',
     });
   }
-  const code = statusCodes[status] ?? (status >= 500 ? 'server-error' : 'request-refused');
+  const code = findStatusCode(status);
   const message = `${readErrorText(text, request)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
   const outcome = status === 429 ? 'unsent' : status >= 500 ? 'unknown' : undefined;
   const waitMs = readRetryAfter(pickHeader(headers, 'retry-after'), nowMs);

@@ -10,7 +10,7 @@ export const checkArgv = async (argv: readonly string[]) =>
 /** Where the key comes from: one of them; never an argument. On a terminal the key is asked for where none is given. */
 const sources = {
   keyFile: option.text('file with the key: hex, a Solana keypair (CLI JSON or base58), or a V3 keystore'),
-  keyEnv: option.text('name of the environment variable that holds the key'),
+  keyEnv: option.text('environment variable with the key'),
   keyStdin: option.flag('read the key from stdin'),
 };
 const passwordFile = option.text('file with the password of a keystore or stored key');

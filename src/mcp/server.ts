@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { type Context, createContext } from '../context.ts';
-import { mayQuote, type SotraError, seeHelp, toSotraError, usageError } from '../errors.ts';
+import { mayQuote, type SotraError, seeExample, seeHelp, toSotraError, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import { safeText } from '../model/safe-text.ts';
 import type { Io, LocalSandbox, World } from '../world.ts';
@@ -266,7 +266,7 @@ async function formatError(error: SotraError, input: Readonly<Record<string, unk
   const lines = [
     ...warning,
     `error${star}: ${message}`,
-    ...(hint === undefined || hint === seeHelp ? [] : [`fix${star}: ${hint}`]),
+    ...(hint === undefined || hint === seeHelp || hint === seeExample ? [] : [`fix${star}: ${hint}`]),
     `code: ${code}${retryAfterSec === undefined ? '' : `; retry after ${retryAfterSec} s`}`,
   ];
   return hide(lines.map(safeText).join('\n'));

@@ -4,6 +4,7 @@ import { type Command, defineCommand } from '../cli/command.ts';
 import { type CommandEntry, type CommandTree, commandTree, formatParts, type Line, type Part } from '../cli/help.ts';
 import { local } from '../contract/endpoint.ts';
 import { type ErrorCode, exitCodeOf, exitMeanings, usageError } from '../errors.ts';
+import { findStatusCode } from '../http/failures.ts';
 import { nearest } from '../model/nearest.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
@@ -25,11 +26,11 @@ type Topic = (typeof topics)[number];
 
 const helpCommand: Command = defineCommand({
   words: ['help'],
-  summary: 'Explain a topic, an exit code, an error code or a command',
+  summary: 'Explain a topic, an exit code, an error code, an HTTP status or a command',
   params: {
     topic: local(
       z.union([z.enum(topics), z.string()]),
-      'the topic; also an exit code, an error code or the words of a command',
+      'the topic; also an exit code, an error code, an HTTP status or the words of a command',
       { positional: true },
     ),
   },
@@ -48,7 +49,7 @@ const helpCommand: Command = defineCommand({
 function findTopicParts(topic: string): readonly Part[] {
   const known = topics.find((each) => each === topic);
   if (known !== undefined) return readPage(known);
-  const page = errorPage(topic);
+  const page = errorPage(/^[45]\d\d$/.test(topic) ? findStatusCode(Number(topic)) : topic);
   if (page !== undefined) return page;
   const near = nearest(topic, [...topics, ...errorWords]);
   throw usageError(

@@ -66,7 +66,28 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
       'wallet that traded; chain of the token; perps are on hyperliquid; ' +
       'contract address or mint; on hyperliquid the coin; ' +
       'when it traded: ISO time (UTC), Unix seconds or milliseconds, or now',
-    'See sotra position find --help.',
+    'For example: sotra --sandbox position find 0x465bdc4499e12488c05fd6b60f545ff5d781e755 base 0x4ed4e862860bed51a9570b96d89af5e1b0efefed now',
+  ],
+  [
+    'sandbox trade',
+    '--chain, --trader, --token, --side, --amount and --usd are required: where; wallet that trades; ' +
+      'contract address or mint; on hyperliquid the symbol; buy or sell; ' +
+      'tokens; on hyperliquid the full size, with leverage; value in US dollars',
+    'For example: sotra sandbox trade --chain base --trader 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --token',
+  ],
+  ['explain', "unknown command 'explain'", 'Did you mean sotra why?'],
+  ['profile get --address 0x12', "unknown option '--address'", 'It is the argument: sotra profile get <identifier>.'],
+  ['profile get x --page 2', "unknown option '--page'", 'Omit it: this command has no pages.'],
+  ['leaderboard list --page 2', "unknown option '--page'", 'For longer lists it has --limit.'],
+  [
+    'comment sign --private-key 0x1',
+    "unknown option '--private-key'",
+    'A private key is never an argument: --key-file <file>, --key-env <variable>, --key-stdin, or --key <name> of a stored one.',
+  ],
+  [
+    'auth login --key abc',
+    "unknown option '--key'",
+    'A key is never an argument: sotra auth login asks for it, or reads it with --with-key < file; or set SOTRA_API_KEY.',
   ],
   ['help nonsense', "no help on 'nonsense'", 'Topics: '],
   ['help rate-limitd', "no help on 'rate-limitd'", 'Did you mean rate-limited?'],
@@ -117,6 +138,9 @@ test('completion pwsh is completion powershell', async () => {
 
 test('help explains an exit code and an error code', async () => {
   const byExit = await run('help 7');
+  expect((await run('help 429')).out).toBe(byExit.out);
+  expect((await run('help 401')).out).toContain('KEY-REFUSED\n');
+  expect((await run('help 503')).out).toContain('Exit code 8: server error.');
   expect(byExit.out).toMatch(/^Exit code 7: rate limited/);
   expect(byExit.out).toContain('--timeout');
   expect((await run('help rate-limited')).out).toBe(byExit.out);

@@ -56,6 +56,13 @@ test('an example that is too long goes on below its flags, as a shell reads it',
 `);
 });
 
+test('each value in help has a name that says what to type', async () => {
+  const lines = commands.map(async ({ words }) => (await run([...words, '--help', 'all'], { tty: 80 })).out);
+  const named = (await Promise.all(lines)).flatMap((text) => text.match(/^ +(?:-\w, )?--[\w-]+ <\S+>/gm) ?? []);
+  expect(named.length).toBeGreaterThan(300);
+  expect(named.filter((line) => /<(?:value|text)\b/.test(line) && !/ --text /.test(line))).toEqual([]);
+});
+
 test('help of a command at 80 columns', async () => {
   const { out } = await run('leaderboard rank --help', { tty: 80 });
   expect(out).toContain(`The rank of one trader and the PnL behind it.
@@ -77,11 +84,11 @@ ARGUMENTS
   <address>  wallet whose rank to get
 
 FLAGS
-  --chains <value,...>  sum PnL over these chains: one of base, solana,
+  --chains <chain,...>  sum PnL over these chains: one of base, solana,
                         ethereum, hyperliquid or another; repeatable, or
                         comma-separated; default: all four (set by the service)
   --only-with-comments  rank among traders with swap comments
-  --timeframe <value>   window of the PnL: one of 7d, 30d; default: 30d (set by
+  --timeframe <period>  window of the PnL: one of 7d, 30d; default: 30d (set by
                         the service)
   --watch [10s]         run it again this often, marking what changed; in a pipe
                         print changes
@@ -96,7 +103,7 @@ MORE
 
 test('help of a command at 40 columns puts meanings below the flags', async () => {
   const { out } = await run('leaderboard rank --help', { tty: 40 });
-  expect(out).toContain(`  --timeframe <value>
+  expect(out).toContain(`  --timeframe <period>
       window of the PnL: one of 7d, 30d;
       default: 30d (set by the service)
 `);

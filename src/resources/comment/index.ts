@@ -47,8 +47,8 @@ const keyWays =
 const walletParams = {
   signerCommand: option.text('command that signs, for --signer: see help signing'),
   browser: option.flag('sign with your browser wallet, on a local page'),
-  open: option.flag('open the page in the browser; else print its address'),
-  readyFile: option.text('write {ui, pid} here: ui is the address of the page'),
+  open: option.flag('open the page; else its address is printed'),
+  readyFile: option.text('write {ui, pid} here; ui is the address of the page'),
 };
 
 const sign = defineCommand({
@@ -59,14 +59,14 @@ const sign = defineCommand({
     comment: typedText,
     ...commentParams,
     ...formParams,
-    preview: option.flag('show the text line by line, with warnings about it; needs no key'),
+    preview: option.flag('show the text with warnings about it; needs no key'),
     ...keyParams,
     ...walletParams,
     signer: option.text('address that must sign; another one is an error', { takesAddress: 'wallet' }),
     file: option.text('sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin', {
       otherFlags: ['from'],
     }),
-    out: option.text('write the signed comment to this file, for comment post --signed'),
+    out: option.text('file for the signed comment (comment post --signed)'),
   },
   examples: [
     {
@@ -96,7 +96,7 @@ const post = defineCommand({
   params: {
     comment: typedText,
     ...commentParams,
-    last: option.flag("about the newest of the signer's swaps that has no comment"),
+    last: option.flag("about the signer's newest swap without a comment"),
     signature: option.text('a signature made elsewhere; needs --signer'),
     signer: option.text('address that signed, or must sign', { takesAddress: 'wallet' }),
     ...formParams,
