@@ -42,6 +42,7 @@ export interface LoggedCommand {
 export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
   const { service, world, warn } = command;
   const notKept = (thrown: unknown) => warn(`this call is not in the history: ${messageOf(thrown)}`);
+  const notWhole = (thrown: unknown) => warn(`this call is not kept whole: ${messageOf(thrown)}`);
   const opened = await openLog(command).catch(notKept);
   const log = opened && guard(opened, notKept);
   const archive = await openArchive(command);
@@ -56,7 +57,7 @@ export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
   let hasFailed = false;
   return {
     keep: async (caller, act, takeBrief) => {
-      const calls = keepers.map((keeper) => recordCall(keeper, facts, hide, world.now));
+      const calls = keepers.map((keeper) => makeHarmless(recordCall(keeper, facts, hide, world.now), notWhole));
       const observe = (event: CallEvent) => {
         caller.observe(event);
         for (const call of calls) call.observe(event);
@@ -159,13 +160,37 @@ function guard({ maxBodyBytes, begin, close }: Keeper, tell: (thrown: unknown) =
   };
 }
 
+interface RecordedCall {
+  observe: (event: CallEvent) => void;
+  succeed: (data: unknown, takeBrief: TakeBrief) => void;
+  fail: (thrown: unknown) => void;
+}
+
+/** What watches a call never decides its outcome: where it fails, that is said, and the rest of the call is not kept. */
+function makeHarmless({ observe, succeed, fail }: RecordedCall, tell: (thrown: unknown) => void): RecordedCall {
+  let isBroken = false;
+  const attempt = (act: () => void) => {
+    try {
+      if (!isBroken) act();
+    } catch (thrown) {
+      isBroken = true;
+      tell(thrown);
+    }
+  };
+  return {
+    observe: (event) => attempt(() => observe(event)),
+    succeed: (data, takeBrief) => attempt(() => succeed(data, takeBrief)),
+    fail: (thrown) => attempt(() => fail(thrown)),
+  };
+}
+
 /** Hands each attempt of one call to a keeper. */
 function recordCall(
   { begin, maxBodyBytes }: Pick<Keeper, 'begin' | 'maxBodyBytes'>,
   facts: CommandFacts,
   hide: (text: string) => string,
   now: () => number,
-) {
+): RecordedCall {
   const rules = { hide, maxBodyBytes };
   let sent: { entry: LogEntry; end: (part: EntryPart) => void; part: EntryPart } | undefined;
   let why: string | undefined;
