@@ -160,3 +160,19 @@ test.skipIf(!works)(`a store of deliveries on a disk that cannot be written is r
   const refused = await runAs(nobody, ['webhook', 'forward', '--forward-to', 'http://127.0.0.1:1/in'], env);
   expect([refused.code, refused.out]).toEqual([3, '']);
 });
+
+test.skipIf(!works)(
+  `in a home that may not be written a call is answered and not kept, with one note${why}`,
+  async () => {
+    const home = temporaryFolder();
+    const { env, written } = await service();
+    chmodSync(home, 0o555);
+    const runThere = (argv: string) => runAs(nobody, argv.split(' '), { ...env, HOME: home });
+    const { code, out, err } = await runThere('leaderboard list --json');
+    expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
+    expect(err).toMatch(/^warning: this call is not in the history: EACCES[^\n]*\n$/);
+    const second = await runThere('webhook list --columns uid --format csv');
+    expect([second.code, second.out]).toEqual([0, 'uid\n']);
+    expect([readdirSync(home), written]).toEqual([[], []]);
+  },
+);
