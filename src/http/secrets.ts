@@ -2,7 +2,7 @@ import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
 import type { HttpAnswer, HttpRequest } from '../world.ts';
 
 /**
- * The text without the key (as it is, and as JSON and addresses escape it), webhook secrets, what is secret in addresses, and the values of
+ * The text without the key (as it is, and as JSON and addresses spell it), webhook secrets, what is secret in addresses, and the values of
  * JSON fields such as `secret` and `signature`, also in JSON quoted in JSON.
  */
 export function hideSecrets(text: string, key?: string): string {
@@ -60,9 +60,22 @@ export function hidingKey(key: string | null): KeyHiding {
 }
 
 function keyHider(key: string): (text: string) => string {
-  const inJson = JSON.stringify(key).slice(1, -1);
-  const spellings = new Set([key, inJson, inJson.replaceAll('/', '\\/'), encodeURIComponent(key)]);
-  // Longer ones first: the key itself may be a part of another.
-  const forms = [...spellings].sort((one, other) => other.length - one.length);
+  const forms = spellKey(key);
   return (text) => forms.reduce((shown, form) => shown.replaceAll(form, hidden), text);
+}
+
+/** The key as it is, as JSON escapes it, and as it stands in an address: coded, from a form, typed into a path or a query. */
+function spellKey(key: string): string[] {
+  const inJson = JSON.stringify(key).slice(1, -1);
+  const inForm = new URLSearchParams([['', key]]).toString().slice(1);
+  const url = new URL('http://host');
+  url.pathname = key;
+  url.search = key;
+  const inAddress = [encodeURIComponent(key), inForm, url.pathname.slice(1), url.search.slice(1)];
+  // An address drops dots and line ends: what is left of a key could be any word.
+  const spellings = [key, inJson, inJson.replaceAll('/', '\\/'), ...inAddress].filter(
+    ({ length }) => length >= key.length,
+  );
+  // Longer ones first: the key itself may be a part of another.
+  return [...new Set(spellings)].sort((one, other) => other.length - one.length);
 }

@@ -97,7 +97,7 @@ interface SentRequest {
 }
 
 /** How texts are kept. */
-interface TextRules {
+export interface TextRules {
   hide: (text: string) => string;
   maxBodyBytes: number;
 }

@@ -9,7 +9,15 @@ import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { readEnv, type Service } from '../setup/settings.ts';
 import { configDirectory, openStore } from '../setup/store.ts';
 import type { World } from '../world.ts';
-import { addAnswer, type CommandFacts, type EntryPart, type Keeper, type LogEntry, startEntry } from './entry.ts';
+import {
+  addAnswer,
+  type CommandFacts,
+  type EntryPart,
+  type Keeper,
+  type LogEntry,
+  startEntry,
+  type TextRules,
+} from './entry.ts';
 import { addEntry, completeEntry, findLog, keepFailedCommand } from './store.ts';
 
 /** Of one command, besides those that fail: an upload or a watch would push everything else out of the log. */
@@ -38,52 +46,64 @@ export interface LoggedCommand {
   warn: (text: string) => void;
 }
 
-/** Errors: those of the file of `--record`. */
+/** Nothing but the file of `--record`, before anything is sent, fails a command: else what cannot be kept is said once. Errors: those of that file. */
 export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
-  const { service, world, warn } = command;
+  const { options, world, warn } = command;
   const notKept = (thrown: unknown) => warn(`this call is not in the history: ${messageOf(thrown)}`);
-  const notWhole = (thrown: unknown) => warn(`this call is not kept whole: ${messageOf(thrown)}`);
-  const opened = await openLog(command).catch(notKept);
-  const log = opened && guard(opened, notKept);
-  const archive = await openArchive(command);
-  const keepers = [log, archive].filter((each) => each !== undefined);
-  const hide = secretHider(service.apiKey ?? undefined);
-  const { baseUrl, isElsewhere, context, wire } = service;
-  const facts: CommandFacts = {
-    ...{ command: hide(await describeCommand(command.argv)), pid: world.pid, baseUrl },
-    ...(context !== undefined && !isElsewhere && { context }),
-    ...(Object.keys(wire).length > 0 && { wire }),
-  };
+  const archive = options.record === undefined ? undefined : await openArchive(options.record, world);
+  const told = await describeCommand(command).catch(notKept);
+  const opened = told && (await openLog(command).catch(notKept));
+  const log = opened && recordCalls(opened, { ...told, now: world.now, tell: notKept });
+  const inFile =
+    archive && told && recordCalls(archive, { ...told, now: world.now, tell: (thrown) => warn(messageOf(thrown)) });
+  const recorders = [log, inFile].filter((each) => each !== undefined);
   let hasFailed = false;
   return {
     keep: async (caller, act, takeBrief) => {
-      const calls = keepers.map((keeper) => makeHarmless(recordCall(keeper, facts, hide, world.now), notWhole));
+      const calls = recorders.map(({ startCall }) => startCall());
       const observe = (event: CallEvent) => {
         caller.observe(event);
         for (const call of calls) call.observe(event);
       };
-      try {
-        const answer = await act({ ...caller, observe });
-        for (const call of calls) call.succeed(answer.data, takeBrief);
-        return answer;
-      } catch (thrown) {
+      const answer = await act({ ...caller, observe }).catch((thrown: unknown) => {
         hasFailed = true;
         for (const call of calls) call.fail(thrown);
         throw thrown;
-      }
+      });
+      for (const call of calls) call.succeed(answer.data, takeBrief);
+      return answer;
     },
     close: async (exitCode) => {
-      const isKept = await log?.close(exitCode);
-      await archive?.close(exitCode);
+      const [isKept] = [await log?.close(exitCode), await inFile?.close(exitCode)];
       return hasFailed && isKept === true;
     },
   };
 }
 
-async function openArchive({ options: { record }, world, warn }: LoggedCommand) {
-  if (record === undefined) return undefined;
-  const { openHarFile } = await import('./har.ts');
-  return guard(await openHarFile(record, world.version, world), (thrown) => warn(messageOf(thrown)));
+async function openArchive(file: string, world: World): Promise<Keeper> {
+  return (await import('./har.ts')).openHarFile(file, world.version, world);
+}
+
+interface CommandTold {
+  facts: CommandFacts;
+  hide: (text: string) => string;
+}
+
+async function describeCommand({
+  argv,
+  service,
+  world,
+}: Omit<LoggedCommand, 'dataDirectory' | 'warn'>): Promise<CommandTold> {
+  const { baseUrl, isElsewhere, context, wire } = service;
+  const hide = await createHider(argv, service.apiKey ?? undefined);
+  return {
+    hide,
+    facts: {
+      ...{ command: describeWords(argv, hide), pid: world.pid, baseUrl },
+      ...(context !== undefined && !isElsewhere && { context }),
+      ...(Object.keys(wire).length > 0 && { wire }),
+    },
+  };
 }
 
 async function openLog(command: LoggedCommand): Promise<Keeper | undefined> {
@@ -103,8 +123,8 @@ export async function keepCommandFailure(
 ): Promise<boolean> {
   try {
     if (isLogOff(command)) return false;
-    const hide = secretHider(undefined);
-    const typed = hide(await describeCommand(command.argv));
+    const hide = await createHider(command.argv, undefined);
+    const typed = describeWords(command.argv, hide);
     const failed = { atMs: command.world.now(), command: typed, exitCode, code, message: shorten(message, hide) };
     const more = hint === undefined ? {} : { hint: shorten(hint, hide) };
     keepFailedCommand(findLog(await command.dataDirectory()), { ...failed, ...more });
@@ -135,99 +155,80 @@ function keepInLog(folder: string, { now }: World): Keeper {
   };
 }
 
-/** Where it fails, that is said once, and the calls go on without it; `close` gives back whether it did not. */
-function guard({ maxBodyBytes, begin, close }: Keeper, tell: (thrown: unknown) => void) {
+interface Recorder {
+  startCall: () => ReturnType<typeof recordCall>;
+  /** Gives back whether everything was kept. */
+  close: (exitCode: number | undefined) => Promise<boolean>;
+}
+
+/** Hands calls to a keeper. Where that fails it is told once, and the calls go on without. */
+function recordCalls(
+  keeper: Keeper,
+  { facts, hide, now, tell }: CommandTold & { now: () => number; tell: (thrown: unknown) => void },
+): Recorder {
   let isBroken = false;
-  const attempt = async <T>(act: () => T | Promise<T>): Promise<T | undefined> => {
+  const attempt: Attempt = async (act) => {
     try {
-      return isBroken ? undefined : await act();
+      if (!isBroken) await act();
     } catch (thrown) {
       if (!isBroken) tell(thrown);
       isBroken = true;
-      return undefined;
     }
   };
+  const rules = { hide, maxBodyBytes: keeper.maxBodyBytes };
   return {
-    maxBodyBytes,
-    begin: (entry: LogEntry) => {
-      const end = attempt(() => begin(entry));
-      return async (part: EntryPart) => attempt(async () => (await end)?.(part));
-    },
-    close: async (exitCode: number | undefined) => {
-      await attempt(() => close(exitCode));
+    startCall: () => recordCall(keeper, facts, rules, now, attempt),
+    close: async (exitCode) => {
+      await attempt(() => keeper.close(exitCode));
       return !isBroken;
     },
   };
 }
 
-interface RecordedCall {
-  observe: (event: CallEvent) => void;
-  succeed: (data: unknown, takeBrief: TakeBrief) => void;
-  fail: (thrown: unknown) => void;
-}
-
-/** What watches a call never decides its outcome: where it fails, that is said, and the rest of the call is not kept. */
-function makeHarmless({ observe, succeed, fail }: RecordedCall, tell: (thrown: unknown) => void): RecordedCall {
-  let isBroken = false;
-  const attempt = (act: () => void) => {
-    try {
-      if (!isBroken) act();
-    } catch (thrown) {
-      isBroken = true;
-      tell(thrown);
-    }
-  };
-  return {
-    observe: (event) => attempt(() => observe(event)),
-    succeed: (data, takeBrief) => attempt(() => succeed(data, takeBrief)),
-    fail: (thrown) => attempt(() => fail(thrown)),
-  };
-}
+/** Does something, at once, that may fail. */
+type Attempt = (act: () => void | Promise<void>) => Promise<void>;
 
 /** Hands each attempt of one call to a keeper. */
-function recordCall(
-  { begin, maxBodyBytes }: Pick<Keeper, 'begin' | 'maxBodyBytes'>,
-  facts: CommandFacts,
-  hide: (text: string) => string,
-  now: () => number,
-): RecordedCall {
-  const rules = { hide, maxBodyBytes };
-  let sent: { entry: LogEntry; end: (part: EntryPart) => void; part: EntryPart } | undefined;
+function recordCall({ begin }: Keeper, facts: CommandFacts, rules: TextRules, now: () => number, attempt: Attempt) {
+  const { hide } = rules;
+  let sent: { entry: LogEntry; end: ReturnType<Keeper['begin']>; part: EntryPart } | undefined;
   let why: string | undefined;
   const settle = (more: EntryPart['_sotra'] = {}) => {
     if (sent === undefined) return;
     const { end, part } = sent;
     sent = undefined;
-    end({ ...part, _sotra: { ...part._sotra, ...more } });
+    return end({ ...part, _sotra: { ...part._sotra, ...more } });
+  };
+  const observe = (event: CallEvent) => {
+    if (event.kind === 'request') {
+      const settled = settle();
+      const entry = startEntry({ ...event, startedMs: now(), why }, facts, rules);
+      sent = { entry, end: begin(entry), part: {} };
+      return settled;
+    }
+    if (event.kind === 'wait') {
+      why = event.why;
+      return settle({ error: shorten(why, hide) });
+    }
+    if (sent !== undefined) sent.part = addAnswer(sent.entry, event, rules);
   };
   return {
-    observe: (event: CallEvent) => {
-      if (event.kind === 'request') {
-        settle();
-        const entry = startEntry({ ...event, startedMs: now(), why }, facts, rules);
-        sent = { entry, end: begin(entry), part: {} };
-      } else if (event.kind === 'wait') {
-        why = event.why;
-        settle({ error: shorten(why, hide) });
-      } else if (sent !== undefined) sent.part = addAnswer(sent.entry, event, rules);
-    },
-    succeed: (data: unknown, takeBrief: TakeBrief) => {
-      const isCut = sent?.part.response?.content._cut !== undefined;
-      settle(isCut && takeBrief !== undefined ? { brief: readBrief(data, takeBrief, rules) } : {});
-    },
-    fail: (thrown: unknown) => {
-      const { code, message, hint } = toSotraError(thrown);
-      settle({ errorCode: code, error: shorten(message, hide), ...(hint && { hint: shorten(hint, hide) }) });
-    },
+    observe: (event: CallEvent) => void attempt(() => observe(event)),
+    succeed: (data: unknown, takeBrief: TakeBrief) =>
+      void attempt(() => {
+        const isCut = sent?.part.response?.content._cut !== undefined;
+        return settle(isCut && takeBrief !== undefined ? { brief: readBrief(data, takeBrief, rules) } : {});
+      }),
+    fail: (thrown: unknown) =>
+      void attempt(() => {
+        const { code, message, hint } = toSotraError(thrown);
+        return settle({ errorCode: code, error: shorten(message, hide), ...(hint && { hint: shorten(hint, hide) }) });
+      }),
   };
 }
 
 /** `undefined` where the answer has another shape, or where even this is too long. */
-function readBrief(
-  data: unknown,
-  takeBrief: NonNullable<TakeBrief>,
-  { hide, maxBodyBytes }: Pick<Keeper, 'maxBodyBytes'> & { hide: (text: string) => string },
-): unknown {
+function readBrief(data: unknown, takeBrief: NonNullable<TakeBrief>, { hide, maxBodyBytes }: TextRules): unknown {
   try {
     const text = hide(JSON.stringify(takeBrief(data as never)));
     return Buffer.byteLength(text) > maxBodyBytes ? undefined : parseJson(text);
@@ -240,13 +241,19 @@ function shorten(text: string, hide: (text: string) => string): string {
   return hide(text).slice(0, maxErrorLength);
 }
 
-/** The command as it was typed, without what may be a private key or is secret in a `name=value`; long words are cut. */
-async function describeCommand(argv: readonly string[]): Promise<string> {
+/** Hides the key, what is secret by its name or form, and what may be a private key that was typed. */
+async function createHider(argv: readonly string[], apiKey: string | undefined): Promise<(text: string) => string> {
+  // What may be a hash was sent as one.
+  const hideWords = await hideTyped(argv, { outcome: 'unknown', status: undefined });
+  const hide = secretHider(apiKey);
+  return (text) => hideWords(hide(text));
+}
+
+/** The command as it was typed; long words are cut, and what is secret in a `name=value` is hidden. Before it is quoted, which would split a key. */
+function describeWords(argv: readonly string[], hide: (text: string) => string): string {
   const words = argv.map((word) => {
-    const shown = hideUrlSecrets(`?${word}`).slice(1);
+    const shown = hide(hideUrlSecrets(`?${word}`).slice(1));
     return shown.length > maxWordLength ? `${shown.slice(0, maxWordLength)}...(${word.length} characters)` : shown;
   });
-  // What may be a hash was sent as one.
-  const hide = await hideTyped(words, { outcome: 'unknown', status: undefined });
-  return hide(shellLine(['sotra', ...words]));
+  return shellLine(['sotra', ...words]);
 }

@@ -1,6 +1,6 @@
 import { isReference, type KnownNames } from '../cli/input.ts';
 import type { Context } from '../context.ts';
-import { orUndefined } from '../errors.ts';
+import { messageOf, orUndefined } from '../errors.ts';
 import { tryParseJson } from '../model/json.ts';
 import { safeText } from '../model/safe-text.ts';
 import { findLog, type NumberedEntry, readCalls } from './store.ts';
@@ -116,20 +116,26 @@ interface RankedTrader {
 /** How many of the last answers are looked through. */
 const maxAnswers = 100;
 
-/** What the last answers of the service in use named; nothing where no service is in use. */
+/** What the last answers of the service in use named; nothing where no service is in use, or where the log cannot be read, which is said. */
 async function readRecent(context: Context): Promise<Recent> {
   const named = new Map<string, string[][]>();
   const addresses = new Set<string>();
   let ranks: string[] | undefined;
   if ((await orUndefined(context.service(), 'no-service')) === undefined) return { addresses: [], named, ranks: [] };
   let left = maxAnswers;
-  for await (const entry of recallCalls(context, { method: 'GET', path: /^/ })) {
-    const seen: SeenAddresses = { addresses, traders: [], ranks: [] };
-    collect(recallAnswer(entry), seen);
-    for (const trader of seen.traders) addTrader(trader, named);
-    if (ranks === undefined && seen.ranks.length > 0) ranks = seen.ranks.map((text) => (wallet.test(text) ? text : ''));
-    left -= 1;
-    if (left === 0) break;
+  try {
+    for await (const entry of recallCalls(context, { method: 'GET', path: /^/ })) {
+      const seen: SeenAddresses = { addresses, traders: [], ranks: [] };
+      collect(recallAnswer(entry), seen);
+      for (const trader of seen.traders) addTrader(trader, named);
+      if (ranks === undefined && seen.ranks.length > 0)
+        ranks = seen.ranks.map((text) => (wallet.test(text) ? text : ''));
+      left -= 1;
+      if (left === 0) break;
+    }
+  } catch (thrown) {
+    // A name may be an alias or a key, which need no log.
+    context.warn(`the history cannot be read: ${messageOf(thrown)}`);
   }
   return { addresses: [...addresses], named, ranks: ranks ?? [] };
 }

@@ -1,6 +1,7 @@
 import { closeSync, constants, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { messageOf } from '../errors.ts';
 import { makeFolder, openStateFile, readStateFile, replaceFile } from '../files/durable-file.ts';
 import { dayMs } from '../model/duration.ts';
 import { parseJson, tryParseJson } from '../model/json.ts';
@@ -72,21 +73,33 @@ export function* readCalls(
   warn: (text: string) => void,
   isWanted: (file: Pick<CallFile, 'n' | 'hasFailed'>) => boolean = () => true,
 ): Generator<NumberedEntry> {
-  const aside = join(folder, 'damaged');
-  let moved = 0;
+  let damaged = 0;
+  let place = `moved to ${join(folder, 'damaged')}`;
   try {
     for (const { n, name, hasFailed } of listCalls(folder).reverse()) {
       if (!isWanted({ n, hasFailed })) continue;
       const entry = readCall(join(folder, name));
       if (entry === 'damaged') {
-        makeFolder(aside);
-        renameSync(join(folder, name), join(aside, name));
-        moved += 1;
+        damaged += 1;
+        const problem = moveAside(folder, name);
+        if (problem !== undefined) place = `left where they are (${problem})`;
       } else if (entry !== undefined) yield { n, ...entry };
     }
   } finally {
-    if (moved > 0)
-      warn(`${counted(moved, 'call')} of the history are damaged or of a newer release of sotra: moved to ${aside}`);
+    if (damaged > 0)
+      warn(`${counted(damaged, 'call')} of the history are damaged or of a newer release of sotra: ${place}`);
+  }
+}
+
+/** Why it could not be, where it could not. */
+function moveAside(folder: string, name: string): string | undefined {
+  const aside = join(folder, 'damaged');
+  try {
+    makeFolder(aside);
+    renameSync(join(folder, name), join(aside, name));
+    return undefined;
+  } catch (thrown) {
+    return messageOf(thrown);
   }
 }
 

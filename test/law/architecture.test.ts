@@ -154,6 +154,7 @@ const places: Record<string, string> = {
   'src/keys/run-keys.ts finally': 'awaited',
   'src/keys/signer.ts on': 'a closed pipe, of which the end of the command tells',
   'src/keys/open-key.ts finally': 'awaited',
+  'src/log/keep-calls.ts void': 'behind a catch',
   'src/context.ts void': 'stops a spinner; that it cannot be loaded is told where it is shown',
   'src/output/progress.ts setInterval': 'behind a catch',
   'src/output/progress.ts setTimeout': 'behind a catch',

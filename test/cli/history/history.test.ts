@@ -5,7 +5,9 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -339,6 +341,72 @@ test('a clock that was moved back loses no call and no order', async () => {
   expect((await calls()).map(({ path }: { path: string }) => path)).toEqual([
     '/v2/leaderboard?limit=2',
     '/v2/leaderboard?limit=1',
+  ]);
+});
+
+/** What may stand where the data folder or the folder of the log should be. */
+const broken: readonly [what: string, make: (data: string) => void][] = [
+  ['a file as data folder', (data) => writeFileSync(data, '')],
+  ['a link to nothing as data folder', (data) => symlinkSync(`${data}-gone`, data)],
+  ['a link in a circle as data folder', (data) => symlinkSync(data, data)],
+  ['a file as log', (data) => [mkdirSync(data), writeFileSync(join(data, 'history'), '')]],
+  ['a link to a device as log', (data) => [mkdirSync(data), symlinkSync('/dev/full', join(data, 'history'))]],
+  [
+    'a link to a folder that takes no files as log',
+    (data) => [mkdirSync(data), symlinkSync('/proc', join(data, 'history'))],
+  ],
+];
+
+test.each(broken)('%s: one warning, and answer and exit code are those without a log', async (_, make) => {
+  const service = await stub(({ url }, response) => {
+    response.statusCode = url.includes('missing') ? 404 : 200;
+    response.end(url.includes('garbage') ? '<html>' : '{"traders":[]}');
+  });
+  const { env } = user(service.env);
+  make(env.SOTRA_DATA_DIR);
+  for (const [argv, code] of [
+    ['leaderboard list --json', 0],
+    ['request GET /v1/missing', 5],
+    ['request GET /v1/garbage', 13],
+    ['request GET /v1/away --base-url http://127.0.0.1:9 --retries 0', 9],
+  ] as const) {
+    const without = await run(argv, { env: { ...env, SOTRA_HISTORY: '0' } });
+    const { out, err, ...ended } = await run(argv, { env });
+    const [warning, ...rest] = err.split('\n');
+    expect([argv, ended.code, out]).toEqual([argv, code, without.out]);
+    expect(warning).toMatch(/^warning: this call is not in the history: /);
+    expect(rest.join('\n')).toBe(without.err);
+  }
+});
+
+test('a clock whose time is no date costs the entry, not the answer', async () => {
+  const { env, calls } = user((await answering({ traders: [] })).env);
+  const { code, out, err } = await run('leaderboard list --json', { env, now: 9e15 });
+  expect([code, JSON.parse(out), err]).toEqual([
+    0,
+    { traders: [] },
+    'warning: this call is not in the history: Invalid time value\n',
+  ]);
+  expect(await calls()).toEqual([]);
+});
+
+test('a damaged call that cannot be moved aside, and a log that is none, stop no command that looks there for a name', async () => {
+  const { env, folder } = user((await answering({ traders: [] })).env);
+  await run('alias set me 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', { env });
+  await run('leaderboard list', { env });
+  writeFileSync(join(folder, '000001.json'), 'no JSON\n');
+  writeFileSync(join(folder, 'damaged'), 'a file where the folder should be');
+  const { code, out, err } = await run('history --json', { env });
+  expect([code, out]).toEqual([0, '[]\n']);
+  expect(err).toMatch(/^warning: 1 call of the history are damaged .*: left where they are \(EEXIST.*\)\n$/);
+  rmSync(folder, { recursive: true });
+  writeFileSync(folder, 'a file where the folder should be');
+  const named = await run('profile get @me --quiet', { env });
+  expect([named.code, named.err]).toEqual([0, '']);
+  const ranked = await run('profile get #1', { env });
+  expect([ranked.code, ranked.err]).toEqual([
+    2,
+    expect.stringMatching(/^warning: the history cannot be read: ENOTDIR/),
   ]);
 });
 

@@ -23,6 +23,11 @@ const hidden: readonly [text: string, key: string | undefined, shown: string][] 
   ['a b', '', 'a b'],
   ['k/y"1 k\\/y\\"1 k/y\\"1 k%2Fy%221', 'k/y"1', '*** *** *** ***'],
   ['a$&b $1', 'a$&b', '*** $1'],
+  // From a form, typed into a query, typed into a path.
+  ['?a=it%27s%21+%7E%22k', 'it\'s! ~"k', '?a=***'],
+  ['?a=it%27s!%20~%22k', 'it\'s! ~"k', '?a=***'],
+  ["/v1/it's!%20~%22k", 'it\'s! ~"k', '/v1/***'],
+  ['a b / c', '/../b', 'a b / c'],
 ];
 
 test.each(hidden)('of %j with the key %j there is shown %j', (text, key, shown) => {
