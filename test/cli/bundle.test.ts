@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 
@@ -57,7 +58,8 @@ test('without flags it is a new file of this folder, which is summed up in at mo
   const { env } = await user();
   const cwd = temporaryFolder();
   const argv = [resolve('bin/sotra.js'), '--context', 'staging', 'bundle'];
-  const out = execFileSync(process.execPath, argv, { cwd, env: { ...env, PATH: '' }, encoding: 'utf8' });
+  // The service that it asks is in this process.
+  const { stdout: out } = await promisify(execFile)(process.execPath, argv, { cwd, env: { ...env, PATH: '' } });
   const lines = out.trimEnd().split('\n');
   expect(lines.length).toBeLessThanOrEqual(10);
   expect(out).toContain('POST /v1/x: no, *** (HTTP 404');

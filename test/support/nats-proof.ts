@@ -9,6 +9,7 @@ import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { partitionOf } from '../../src/inbox/nats/subjects.ts';
 import { type NatsServer, startCluster } from './nats-server.ts';
+import { some } from './size.ts';
 import { until } from './until.ts';
 import { start } from './webhook-kills.ts';
 
@@ -252,9 +253,9 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
     for (const { child } of [...forwarders, ...listeners.map((each) => each.child)]) child.kill('SIGTERM');
     await Promise.all(running.map(({ ended }) => ended));
     const stored = await again(() => readIds(servers));
-    // Without each server in its turn another one leads, and answers from what it holds itself.
+    // Without each server in its turn (`npm test` takes one) another one leads, and answers from what it holds itself.
     const disagreeing: string[] = [];
-    for (const server of cluster.servers) {
+    for (const server of some(cluster.servers, 1)) {
       await server.end();
       if ((await again(() => readIds(servers))).join() !== stored.join()) disagreeing.push(`without ${server.port}`);
       await server.start();

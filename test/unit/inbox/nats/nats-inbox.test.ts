@@ -13,7 +13,7 @@ import { openStream } from '../../../../src/inbox/nats/stream.ts';
 import { run } from '../../../support/harness.ts';
 import { inboxCases } from '../../../support/inbox-cases.ts';
 import { findNats, natsInstall, startCluster } from '../../../support/nats-server.ts';
-import { size } from '../../../support/size.ts';
+import { long, size } from '../../../support/size.ts';
 import { until } from '../../../support/until.ts';
 
 const world = { now: Date.now, sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }) };
@@ -150,7 +150,7 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
     expect(await listOf(first.events({ idStart: '0 too' }), ({ eventId }) => eventId)).toEqual(['0 too']);
   });
 
-  test('a stream that is made again has nothing of the one before it, and what it gets is forwarded', async () => {
+  long('a stream that is made again has nothing of the one before it, and what it gets is forwarded', async () => {
     const address = await newAddress();
     const { manager } = await otherClient();
     const before = await open(address);
@@ -251,59 +251,62 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
     }
   });
 
-  test('those who forward share the partitions; one that goes leaves its own, with what it had in hand, to the others', async () => {
-    const address = await newAddress();
-    const [first, second] = [await open(address), await open(address)];
-    await first.addTargets([target]);
-    const paths = Array.from({ length: 100 }, (_, number) => `/${number}`);
-    const [came, round] = [new Map<string, string[]>(), { number: 0 }];
-    const take = (inbox: Inbox, settles: () => boolean) => {
-      const stopping = new AbortController();
-      const own = new Map<string, Set<number>>();
-      const ended = (async () => {
-        for await (const claim of inbox.take(target, stopping.signal)) {
-          const { webhook, partition, events } = claim.delivery as Claim['delivery'] & { partition: number };
-          const [id = '', number = ''] = events[0]?.eventId.split(' ') ?? [];
-          own.set(number, (own.get(number) ?? new Set()).add(partition));
-          if (!settles()) continue;
-          came.set(webhook, [...(came.get(webhook) ?? []), `${id} ${number}`]);
-          claim.settle(taken).catch(() => undefined);
-        }
-      })();
-      onTestFinished(() => stopping.abort());
-      const stop = () => {
-        stopping.abort();
-        return ended;
+  long(
+    'those who forward share the partitions; one that goes leaves its own, with what it had in hand, to the others',
+    async () => {
+      const address = await newAddress();
+      const [first, second] = [await open(address), await open(address)];
+      await first.addTargets([target]);
+      const paths = Array.from({ length: 100 }, (_, number) => `/${number}`);
+      const [came, round] = [new Map<string, string[]>(), { number: 0 }];
+      const take = (inbox: Inbox, settles: () => boolean) => {
+        const stopping = new AbortController();
+        const own = new Map<string, Set<number>>();
+        const ended = (async () => {
+          for await (const claim of inbox.take(target, stopping.signal)) {
+            const { webhook, partition, events } = claim.delivery as Claim['delivery'] & { partition: number };
+            const [id = '', number = ''] = events[0]?.eventId.split(' ') ?? [];
+            own.set(number, (own.get(number) ?? new Set()).add(partition));
+            if (!settles()) continue;
+            came.set(webhook, [...(came.get(webhook) ?? []), `${id} ${number}`]);
+            claim.settle(taken).catch(() => undefined);
+          }
+        })();
+        onTestFinished(() => stopping.abort());
+        const stop = () => {
+          stopping.abort();
+          return ended;
+        };
+        return { stop, share: () => own.get(`${round.number}`)?.size ?? 0 };
       };
-      return { stop, share: () => own.get(`${round.number}`)?.size ?? 0 };
-    };
-    const storeAll = async (): Promise<void> => {
-      round.number += 1;
-      await first.store(paths.map((path) => deliveryOf(path, `${path} ${round.number}`)));
-    };
-    const isOver = () => [...came.values()].flat().length === round.number * paths.length;
-    let settles = true;
-    const one = take(first, () => true);
-    await storeAll();
-    await until(isOver);
-    expect(one.share()).toBe(16);
-    const two = take(second, () => settles);
-    do {
+      const storeAll = async (): Promise<void> => {
+        round.number += 1;
+        await first.store(paths.map((path) => deliveryOf(path, `${path} ${round.number}`)));
+      };
+      const isOver = () => [...came.values()].flat().length === round.number * paths.length;
+      let settles = true;
+      const one = take(first, () => true);
       await storeAll();
       await until(isOver);
-    } while (two.share() !== 8);
-    expect(one.share()).toBe(8);
-    settles = false;
-    await storeAll();
-    await until(() => two.share() === 8);
-    await two.stop();
-    await until(isOver);
-    expect(one.share()).toBe(16);
-    for (const path of paths)
-      expect(came.get(`${path}#00000000`)).toEqual(
-        Array.from({ length: round.number }, (_, index) => `${path} ${index + 1}`),
-      );
-  });
+      expect(one.share()).toBe(16);
+      const two = take(second, () => settles);
+      do {
+        await storeAll();
+        await until(isOver);
+      } while (two.share() !== 8);
+      expect(one.share()).toBe(8);
+      settles = false;
+      await storeAll();
+      await until(() => two.share() === 8);
+      await two.stop();
+      await until(isOver);
+      expect(one.share()).toBe(16);
+      for (const path of paths)
+        expect(came.get(`${path}#00000000`)).toEqual(
+          Array.from({ length: round.number }, (_, index) => `${path} ${index + 1}`),
+        );
+    },
+  );
 
   test('events with what became of them are read by the thousand, not by a request for each', async () => {
     const address = await newAddress();
