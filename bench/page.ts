@@ -59,7 +59,7 @@ async function fill(): Promise<void> {
     now: Date.now,
     sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }),
     pid: process.pid,
-    system: { node: process.versions.node, platform: process.platform, isAlive: () => true, startOf: () => '' },
+    system: { node: process.versions.node, platform: process.platform, isAlive: () => true, readStartTime: () => '' },
   };
   const at = join(folder, 'webhook', 'inbox', 'default');
   const inbox = openEmbedded({ folder: at, name: 'default', listens: false, onDamaged: () => undefined, world });

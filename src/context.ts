@@ -9,7 +9,7 @@ import { findMisfit } from './contract/misfit.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
 import { isExplained, orUndefined, SotraError, usageError } from './errors.ts';
 import { maxAnswerBytes, readBody } from './http/body.ts';
-import type { Answer, Caller } from './http/client.ts';
+import type { CallAnswer, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
 import { RequestPreview } from './http/preview.ts';
 import { createRate, policies } from './http/retry.ts';
@@ -46,10 +46,10 @@ export interface Context {
     link?: string,
     /** Overrides `--retries`, for callers that repeat by themselves. */
     retries?: number,
-  ) => Promise<Answer<z.output<R>>>;
+  ) => Promise<CallAnswer<z.output<R>>>;
   /** Resolves when a call could be made. Errors as in `call`. */
   ready: () => Promise<void>;
-  request: (wire: WireRequest, more?: Pick<Caller, 'tellsBody'>) => Promise<Answer>;
+  request: (wire: WireRequest, more?: Pick<Caller, 'tellsBody'>) => Promise<CallAnswer>;
   /** Replaces the listener for waits before a request is repeated. */
   onWait: (listener: (wait: { ms: number; why: string }) => void) => void;
   hasAsked: () => boolean;

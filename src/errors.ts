@@ -1,7 +1,7 @@
 import { defined, tryParseJson } from './model/json.ts';
 
 /** Every error code, with the exit code that scripts rely on. */
-export const exitCodeOf = {
+export const errorExitCodes = {
   internal: 1,
   usage: 2,
   'no-service': 2,
@@ -51,7 +51,7 @@ export const exitMeanings: Record<number, string> = {
   130: 'interrupted',
 };
 
-export type ErrorCode = keyof typeof exitCodeOf;
+export type ErrorCode = keyof typeof errorExitCodes;
 
 export interface ErrorDetails {
   /** The next thing to type. */
@@ -92,7 +92,7 @@ export class SotraError extends Error {
   }
 
   get exitCode(): number {
-    return exitCodeOf[this.code];
+    return errorExitCodes[this.code];
   }
 
   /** Also of another copy of this class: `sotra/sandbox` has its own. */
@@ -168,14 +168,14 @@ export async function orUndefined<T>(call: Promise<T>, ...codes: readonly ErrorC
   }
 }
 
-export function messageOf(thrown: unknown): string {
+export function readMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 /** `local-file` (exit 3) for what the file system or the sandbox's database refused, `internal` (exit 1) for what is not one of ours. */
 export function toSotraError(thrown: unknown): SotraError {
   if (thrown instanceof SotraError) return thrown;
-  const message = messageOf(thrown);
+  const message = readMessage(thrown);
   if (isFileFault(thrown))
     return new SotraError('local-file', `cannot use a file of this machine: ${message}`, {
       hint: 'Free some disk space or correct its permissions; SOTRA_DATA_DIR and SOTRA_CONFIG_DIR choose other folders.',

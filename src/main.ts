@@ -153,7 +153,7 @@ const world: World = {
   system: {
     node: process.versions.node,
     platform: process.platform,
-    startOf: readStartTime,
+    readStartTime,
     isAlive: (pid) => readStartTime(pid) !== undefined,
   },
   // By default V8 grows the space for old objects fourfold before it collects, and the one for young objects to 32 MB. With less than 8 MB it

@@ -6,8 +6,8 @@ import { type CommandLine, parse } from './cli/parse.ts';
 import type { Context } from './context.ts';
 import {
   type ErrorCode,
+  errorExitCodes,
   errorObject,
-  exitCodeOf,
   exitMeanings,
   isExplained,
   maxShownBody,
@@ -172,7 +172,7 @@ function unusable(thrown: unknown, { hasAsked, sawMisfit }: Context): unknown {
 
 /** How a command failed that printed its result all the same, such as a signature that is not valid. */
 function describeOutcome(made: Result, exitCode: number): SotraError | undefined {
-  const [code] = Object.entries(exitCodeOf).find(([, each]) => each === exitCode) ?? [];
+  const [code] = Object.entries(errorExitCodes).find(([, each]) => each === exitCode) ?? [];
   if (!isExplained(exitCode) || code === undefined) return undefined;
   const reason = made.kind === 'answer' && isObject(made.answer) ? made.answer['reason'] : undefined;
   const message = typeof reason === 'string' ? reason : `${exitMeanings[exitCode]}: its output says of what`;

@@ -72,7 +72,7 @@ interface System {
   node: string;
   platform: string;
   /** A text that no later process with this id shares; empty where unknown, `undefined` if none runs or it is a zombie. */
-  startOf: (pid: number) => string | undefined;
+  readStartTime: (pid: number) => string | undefined;
   isAlive: (pid: number) => boolean;
 }
 

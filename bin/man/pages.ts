@@ -1,4 +1,4 @@
-import { commandParts, type Line, type Part, programParts } from '../../src/cli/help.ts';
+import { commandParts, type HelpLine, type Part, programParts } from '../../src/cli/help.ts';
 import type { Outline } from '../../src/cli/outline.ts';
 
 /** The man pages by the names of their files: `sotra.1`, and one a command, such as `sotra-webhook-register.1`. */
@@ -57,7 +57,7 @@ function prose(text: string): string[] {
     });
 }
 
-function itemLines(line: string | Line): string[] {
+function itemLines(line: string | HelpLine): string[] {
   if (typeof line === 'string') return ['.PP', '.nf', `\\fB${escaped(line)}\\fR`, '.fi'];
   const [label, says] = line;
   return label === '' ? ['.PP', escaped(says)] : ['.TP', `\\fB${escaped(label)}\\fR`, escaped(says)];

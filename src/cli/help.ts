@@ -4,9 +4,9 @@ import { wrapWords } from '../model/wrap.ts';
 import { type GlobalFlag, globalFlags, takenFlags } from './globals.ts';
 import { beginsWith, type Field, listTopics, makeInputSchema, type Outline } from './outline.ts';
 
-export type Line = readonly [label: string, says: string];
+export type HelpLine = readonly [label: string, says: string];
 
-export type Part = readonly [title: string, body: string | readonly (string | Line)[]];
+export type Part = readonly [title: string, body: string | readonly (string | HelpLine)[]];
 
 /**
  * Help of the program, a noun or a command, `all` of it or the common case; for JSON the entries of its commands. `undefined` for unknown
@@ -32,7 +32,7 @@ export function programParts(commands: readonly Outline[], all: boolean): Part[]
   const nouns = [...new Set(commands.map((command) => command.words[0] ?? ''))];
   const isOfService = (noun: string) =>
     commands.some(({ words, endpoint }) => words[0] === noun && endpoint !== undefined);
-  const describeNoun = (noun: string): Line => [noun, nounSummary(noun, commands)];
+  const describeNoun = (noun: string): HelpLine => [noun, nounSummary(noun, commands)];
   return [
     [
       '',
@@ -67,7 +67,7 @@ function groupHelp(words: readonly string[], own: readonly Outline[], width: num
   return formatParts(
     [
       ['USAGE', [`sotra ${words.join(' ')} <command> [flags]`]],
-      ['COMMANDS', own.map((command): Line => [command.words.slice(words.length).join(' '), summary(command)])],
+      ['COMMANDS', own.map((command): HelpLine => [command.words.slice(words.length).join(' '), summary(command)])],
       ['MORE', [`sotra ${words.join(' ')} ${own[0]?.words.slice(words.length).join(' ')} --help`]],
     ],
     width,
@@ -124,14 +124,14 @@ function reference(command: Omit<Outline, 'description'>): Part[] {
   return [
     [
       'COLUMNS',
-      columns.map(({ key, help, extra }): Line => [key, extra ? `${help} (only when named in --columns)` : help]),
+      columns.map(({ key, help, extra }): HelpLine => [key, extra ? `${help} (only when named in --columns)` : help]),
     ],
-    ['EXIT CODES', codes.map((code): Line => [String(code), exitMeanings[code] ?? ''])],
+    ['EXIT CODES', codes.map((code): HelpLine => [String(code), exitMeanings[code] ?? ''])],
     ['GLOBAL FLAGS', globalLines(takenFlags(command))],
   ];
 }
 
-function fieldLine(field: Field): Line {
+function fieldLine(field: Field): HelpLine {
   const { label, kind, positional, help } = field;
   const required = kind.optional || positional ? '' : ' (required)';
   const several = kind.list ? `; repeatable${field.whole ? '' : ', or comma-separated'}` : '';
@@ -177,9 +177,9 @@ function valueName({ flag, identifier, kind: { type, list } }: Field): string {
   return list ? `${one},...` : one;
 }
 
-function globalLines(flags: readonly GlobalFlag[]): Line[] {
+function globalLines(flags: readonly GlobalFlag[]): HelpLine[] {
   return [
-    ...flags.map(({ flag, value, help }): Line => [`--${flag}${value ? ` <${value}>` : ''}`, help]),
+    ...flags.map(({ flag, value, help }): HelpLine => [`--${flag}${value ? ` <${value}>` : ''}`, help]),
     ['--help, --version', 'show help, or the version'],
   ];
 }
@@ -203,7 +203,7 @@ function bodyLines(body: Part[1], room: number): string[] {
   return body.flatMap((line) => (typeof line === 'string' ? wrapCommand(line, room) : labelLine(line, label, room)));
 }
 
-function labelLine([label, says]: Line, width: number, room: number): string[] {
+function labelLine([label, says]: HelpLine, width: number, room: number): string[] {
   const below = label.length > width;
   const indent = ' '.repeat(width === 0 ? (label === '' ? 2 : 6) : width + 4);
   const lines = says === '' ? [] : wrapWords(says, Math.max(20, room - indent.length)).map((line) => indent + line);

@@ -36,11 +36,11 @@ export function requireInputs(
 export function checkTyped(
   fields: readonly Field[],
   params: Command['params'],
-  readOf: (field: Field) => unknown,
+  read: (field: Field) => unknown,
 ): Record<string, unknown> {
   const input: Record<string, unknown> = {};
   for (const field of fields) {
-    const value = readOf(field);
+    const value = read(field);
     const param = params[field.key];
     if (param === undefined) continue;
     const checked = param.schema.safeParse(value);

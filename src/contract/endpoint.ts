@@ -5,10 +5,10 @@ import { usageError } from '../errors.ts';
 export type Source = 'spec' | 'public' | 'assumed';
 
 /** `document` is the whole body; `local` is never sent. */
-export type Place = 'path' | 'query' | 'body' | 'document' | 'local';
+export type InputPlace = 'path' | 'query' | 'body' | 'document' | 'local';
 
 export interface Param<S extends z.ZodType = z.ZodType> {
-  place: Place;
+  place: InputPlace;
   schema: S;
   source: Source;
   help: string;
@@ -100,7 +100,7 @@ export function defineEndpoint<const Id extends string, P extends Params, R exte
 
 type ParamOptions = Omit<Param, 'place' | 'schema' | 'help' | 'source'> & { source?: Source };
 
-function param(place: Place) {
+function param(place: InputPlace) {
   return <S extends z.ZodType>(schema: S, help: string, more: ParamOptions = {}): Param<S> => ({
     place,
     schema,

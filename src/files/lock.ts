@@ -104,13 +104,13 @@ function read(file: string): string | undefined {
 
 interface Owner {
   pid: number;
-  /** As `System.startOf` says: a later process may have the same number. */
+  /** As `System.readStartTime` says: a later process may have the same number. */
   started?: unknown;
   host?: unknown;
 }
 
 function ownText({ pid, system }: OwnerWorld): string {
-  return JSON.stringify({ pid, started: system.startOf(pid), host: hostname(), token: crypto.randomUUID() });
+  return JSON.stringify({ pid, started: system.readStartTime(pid), host: hostname(), token: crypto.randomUUID() });
 }
 
 function readOwner(text: string | undefined): Owner | undefined {
@@ -122,7 +122,7 @@ function readOwner(text: string | undefined): Owner | undefined {
 
 function hasEnded(holder: string | undefined, { system }: OwnerWorld): boolean {
   const owner = readOwner(holder);
-  const started = owner === undefined ? undefined : system.startOf(owner.pid);
+  const started = owner === undefined ? undefined : system.readStartTime(owner.pid);
   return started === undefined || (started !== '' && !!owner?.started && owner.started !== started);
 }
 

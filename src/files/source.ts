@@ -13,7 +13,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
-import { messageOf, SotraError, usageError } from '../errors.ts';
+import { readMessage, SotraError, usageError } from '../errors.ts';
 import { refuseOther, type WorkPlace, workFolder } from './durable-file.ts';
 import { type FileBytes, maxLineBytes } from './text-file.ts';
 
@@ -47,7 +47,7 @@ async function* readNamed(file: string, highWaterMark: number, signal?: AbortSig
 }
 
 function unreadable(file: string, cause: unknown): SotraError {
-  return new SotraError('local-file', `cannot read ${file}: ${messageOf(cause)}`, {
+  return new SotraError('local-file', `cannot read ${file}: ${readMessage(cause)}`, {
     hint: 'Correct its path or its permissions.',
     cause,
   });

@@ -68,7 +68,7 @@ export type CallEvent =
   | { kind: 'failure'; message: string; ms: number; cause: unknown }
   | { kind: 'wait'; ms: number; why: string };
 
-export interface Answer<T = unknown> {
+export interface CallAnswer<T = unknown> {
   data: T;
   /** The JSON exactly as received. */
   text: string;
@@ -77,7 +77,7 @@ export interface Answer<T = unknown> {
   attempts: number;
 }
 
-type AttemptAnswer = Omit<Answer, 'attempts'>;
+type AttemptAnswer = Omit<CallAnswer, 'attempts'>;
 
 /**
  * The answer of one endpoint to a checked input; `link` replaces its address. Errors: by status (`key-refused`, `not-found`, ...),
@@ -89,7 +89,7 @@ export async function callEndpoint<P extends Params, R extends z.ZodType>(
   input: InputOf<P>,
   caller: Caller,
   link?: string,
-): Promise<Answer<z.output<R>>> {
+): Promise<CallAnswer<z.output<R>>> {
   const wire = encodeRequest(endpoint, input as Record<string, unknown>, caller.wire);
   const answer = await sendRequest(
     link === undefined ? wire : { ...wire, href: sameOrigin(link, caller.baseUrl) },
@@ -103,7 +103,7 @@ export async function callEndpoint<P extends Params, R extends z.ZodType>(
       throw new SotraError('contract', message, { status: answer.status, requestId: answer.requestId });
     caller.warn(message);
   }
-  return answer as Answer<z.output<R>>;
+  return answer as CallAnswer<z.output<R>>;
 }
 
 /** A link of the service as an absolute address. Errors: `redirect` where it leads to another origin. */
@@ -139,7 +139,7 @@ interface FailedAttempt {
 }
 
 /** The JSON answer of any request, retried when allowed; errors as in `callEndpoint`. */
-export async function sendRequest(wire: WireRequest, caller: Caller): Promise<Answer> {
+export async function sendRequest(wire: WireRequest, caller: Caller): Promise<CallAnswer> {
   const request = buildRequest(wire, caller);
   const time = { deadlineMs: caller.now() + caller.maxTimeMs };
   const failed: FailedAttempt[] = [];

@@ -1,4 +1,4 @@
-import { type ErrorCode, messageOf, SotraError } from '../errors.ts';
+import { type ErrorCode, readMessage, SotraError } from '../errors.ts';
 import { isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import { shellWord } from '../model/shell.ts';
@@ -84,7 +84,7 @@ export function sendError(
       ...more,
       hint: 'Allow more time with --timeout 60s.',
     });
-  const why = messageOf(thrown);
+  const why = readMessage(thrown);
   if (kind === 'untrusted')
     return new SotraError('network', `the certificate of ${origin} is not trusted: ${why}`, {
       ...more,
@@ -127,7 +127,7 @@ export function findStatusCode(status: number): ErrorCode {
   return statusCodes[status] ?? (status >= 500 ? 'server-error' : 'request-refused');
 }
 
-export interface Refusal {
+export interface StatusFailure {
   request: HttpRequest;
   status: number;
   text: string;
@@ -137,7 +137,7 @@ export interface Refusal {
   caller: { maxWaitMs: number; baseUrl: string; keyName?: string | undefined; tellsBody?: boolean | undefined };
 }
 
-export function statusError({ request, status, text, headers, requestId, nowMs, caller }: Refusal): SotraError {
+export function statusError({ request, status, text, headers, requestId, nowMs, caller }: StatusFailure): SotraError {
   const shared = { status, requestId, ...(caller.tellsBody && text !== '' ? { body: hideSecrets(text) } : {}) };
   if (status < 400) {
     const to = pickHeader(headers, 'location');
@@ -173,7 +173,11 @@ function waitHint(code: ErrorCode, retryAfterSec: number | undefined, maxWaitMs:
 /** The largest `--timeout`. */
 const maxTimeoutSec = 86_400;
 
-function hintFor(code: ErrorCode, request: HttpRequest, { baseUrl, keyName }: Refusal['caller']): string | undefined {
+function hintFor(
+  code: ErrorCode,
+  request: HttpRequest,
+  { baseUrl, keyName }: StatusFailure['caller'],
+): string | undefined {
   if (code === 'key-refused' || code === 'forbidden')
     return request.headers['authorization'] === undefined
       ? 'Give a key: SOTRA_API_KEY=... or the key of the context.'

@@ -3,11 +3,11 @@ import { SotraError } from '../errors.ts';
 import { parseTime } from '../model/duration.ts';
 import { isObject } from '../model/json.ts';
 import { shellWord } from '../model/shell.ts';
-import type { Answer } from './client.ts';
+import type { CallAnswer } from './client.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
-type AskPage = (input: Input, link?: string) => Promise<Answer>;
+type AskPage = (input: Input, link?: string) => Promise<CallAnswer>;
 
 export interface Walk {
   paging: Paging;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { messageOf } from '../errors.ts';
+import { readMessage } from '../errors.ts';
 import { startServer } from '../http/start-server.ts';
 import {
   hasSignature,
@@ -85,7 +85,7 @@ export async function startListener(options: ListenerOptions) {
     if (request.headers.expect !== undefined) response.writeContinue();
     answer(request, header)
       .catch((error: unknown): Reply => {
-        options.onOther(`a delivery could not be stored: ${messageOf(error)}`);
+        options.onOther(`a delivery could not be stored: ${readMessage(error)}`);
         return { status: 500, text: 'could not be stored' };
       })
       .then((reply) => reply && send(request, response, reply))

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { exitCodeOf, SotraError, usageError } from '../errors.ts';
+import { errorExitCodes, SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
 import { chosenContext, readEnv } from '../setup/settings.ts';
 import { openEmbedded } from './embedded/embedded-inbox.ts';
@@ -92,7 +92,7 @@ export async function withInbox<R extends Result = Result>(
   try {
     const result = await act(inbox);
     // What could be read is shown all the same.
-    return isDamaged && result.kind === 'answer' ? { ...result, exitCode: exitCodeOf['local-file'] } : result;
+    return isDamaged && result.kind === 'answer' ? { ...result, exitCode: errorExitCodes['local-file'] } : result;
   } finally {
     await inbox.close();
   }

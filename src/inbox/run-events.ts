@@ -1,6 +1,6 @@
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { messageOf, SotraError, usageError } from '../errors.ts';
+import { readMessage, SotraError, usageError } from '../errors.ts';
 import { type Input, readWhole } from '../files/source.ts';
 import type { PostOutcome } from '../http/post-delivery.ts';
 import { deliveryPreview, maskHeader } from '../http/preview.ts';
@@ -294,6 +294,6 @@ async function readBody(file: string | undefined, input: Input): Promise<Buffer>
   try {
     return await readWhole(file ?? '-', input, maxDeliveryBytes);
   } catch (cause) {
-    throw usageError(messageOf(cause), 'The body is read from stdin, or from --file.');
+    throw usageError(readMessage(cause), 'The body is read from stdin, or from --file.');
   }
 }

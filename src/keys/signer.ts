@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { messageOf, SotraError } from '../errors.ts';
+import { readMessage, SotraError } from '../errors.ts';
 import { encodeBase58 } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
 import type { World } from '../world.ts';
@@ -93,7 +93,7 @@ async function signWithCommand(
         },
       );
     if (cause instanceof SotraError) throw cause;
-    throw keyError(`--signer-command cannot be started: ${messageOf(cause)}`, commandHint);
+    throw keyError(`--signer-command cannot be started: ${readMessage(cause)}`, commandHint);
   } finally {
     child.kill();
     // What the shell started ends with its pipe.

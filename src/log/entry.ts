@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import { messageOf } from '../errors.ts';
+import { readMessage } from '../errors.ts';
 import type { CallEvent } from '../http/client.ts';
 import { failureKinds, NetworkFailure, pickHeader } from '../http/failures.ts';
 import { maskHeader } from '../http/preview.ts';
@@ -178,7 +178,7 @@ function describeFailure(thrown: unknown, hide: TextRules['hide']): CallFacts['f
   const failure = thrown instanceof NetworkFailure ? thrown : undefined;
   const first = failure?.cause instanceof AggregateError ? failure.cause.errors[0] : failure?.cause;
   const { code } = (first ?? {}) as { code?: unknown };
-  const message = hide(messageOf(thrown));
+  const message = hide(readMessage(thrown));
   return { kind: failure?.kind ?? 'broken', ...(typeof code === 'string' && { code }), message };
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { z } from 'zod';
 import type { WireNames } from '../contract/endpoint.ts';
-import { messageOf, SotraError } from '../errors.ts';
+import { readMessage, SotraError } from '../errors.ts';
 import { openStateFile, readStateFile, refuseOther } from '../files/durable-file.ts';
 import { type LockWorld, withLock } from '../files/lock.ts';
 import { NetworkFailure } from '../http/failures.ts';
@@ -82,7 +82,7 @@ export async function openHarFile(file: string, version: string, world: LockWorl
         throw new Error('is a folder, and the calls of all commands go to one file');
       await withLock(`${file}.lock`, world, async () => appendEntry(file, head, entry));
     } catch (cause) {
-      throw new SotraError('local-file', `--record ${file}: ${messageOf(cause)}`, {
+      throw new SotraError('local-file', `--record ${file}: ${readMessage(cause)}`, {
         hint: 'Name another file, such as answers.har.',
         cause,
       });

@@ -1,6 +1,6 @@
 import type { GlobalOptions } from '../cli/globals.ts';
-import { messageOf, type SotraError, toSotraError } from '../errors.ts';
-import type { Answer, CallEvent, Caller } from '../http/client.ts';
+import { readMessage, type SotraError, toSotraError } from '../errors.ts';
+import type { CallAnswer, CallEvent, Caller } from '../http/client.ts';
 import { secretHider } from '../http/secrets.ts';
 import { hideTyped } from '../keys/typed-secrets.ts';
 import { parseJson } from '../model/json.ts';
@@ -32,7 +32,11 @@ type TakeBrief = ((data: never) => unknown) | undefined;
 /** What keeps the calls of one command. */
 export interface CallLog {
   /** What `act` gives, whose calls are kept. Errors: those of `act`. */
-  keep: <T extends Answer>(caller: Caller, act: (caller: Caller) => Promise<T>, takeBrief?: TakeBrief) => Promise<T>;
+  keep: <T extends CallAnswer>(
+    caller: Caller,
+    act: (caller: Caller) => Promise<T>,
+    takeBrief?: TakeBrief,
+  ) => Promise<T>;
   /** Gives back whether the log holds a call that failed for good. */
   close: (exitCode: number | undefined) => Promise<boolean>;
 }
@@ -49,13 +53,13 @@ export interface LoggedCommand {
 /** Nothing but the file of `--record`, before anything is sent, fails a command: else what cannot be kept is said once. Errors: those of that file. */
 export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
   const { options, world, warn } = command;
-  const notKept = (thrown: unknown) => warn(`this call is not in the history: ${messageOf(thrown)}`);
+  const notKept = (thrown: unknown) => warn(`this call is not in the history: ${readMessage(thrown)}`);
   const archive = options.record === undefined ? undefined : await openArchive(options.record, world);
   const told = await describeCommand(command).catch(notKept);
   const opened = told && (await openLog(command).catch(notKept));
   const log = opened && recordCalls(opened, { ...told, now: world.now, tell: notKept });
   const inFile =
-    archive && told && recordCalls(archive, { ...told, now: world.now, tell: (thrown) => warn(messageOf(thrown)) });
+    archive && told && recordCalls(archive, { ...told, now: world.now, tell: (thrown) => warn(readMessage(thrown)) });
   const recorders = [log, inFile].filter((each) => each !== undefined);
   let hasFailed = false;
   return {

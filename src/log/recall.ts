@@ -1,6 +1,6 @@
 import { isReference, type KnownNames } from '../cli/input.ts';
 import type { Context } from '../context.ts';
-import { messageOf, orUndefined } from '../errors.ts';
+import { orUndefined, readMessage } from '../errors.ts';
 import { tryParseJson } from '../model/json.ts';
 import { safeText } from '../model/safe-text.ts';
 import { findLog, type NumberedEntry, readCalls } from './store.ts';
@@ -135,7 +135,7 @@ async function readRecent(context: Context): Promise<Recent> {
     }
   } catch (thrown) {
     // A name may be an alias or a key, which need no log.
-    context.warn(`the history cannot be read: ${messageOf(thrown)}`);
+    context.warn(`the history cannot be read: ${readMessage(thrown)}`);
   }
   return { addresses: [...addresses], named, ranks: ranks ?? [] };
 }

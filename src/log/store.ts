@@ -1,7 +1,7 @@
 import { closeSync, constants, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { messageOf } from '../errors.ts';
+import { readMessage } from '../errors.ts';
 import { makeFolder, openStateFile, readStateFile, replaceFile } from '../files/durable-file.ts';
 import { dayMs } from '../model/duration.ts';
 import { parseJson, tryParseJson } from '../model/json.ts';
@@ -99,7 +99,7 @@ function moveAside(folder: string, name: string): string | undefined {
     renameSync(join(folder, name), join(aside, name));
     return undefined;
   } catch (thrown) {
-    return messageOf(thrown);
+    return readMessage(thrown);
   }
 }
 

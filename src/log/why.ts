@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
-import { exitCodeOf, orUndefined, SotraError } from '../errors.ts';
+import { errorExitCodes, orUndefined, SotraError } from '../errors.ts';
 import { curlLine } from '../http/preview.ts';
 import { safeText } from '../model/safe-text.ts';
 import { describeKey, resolveService, type Service, type StoredSettings, servedSandboxUrl } from '../setup/settings.ts';
@@ -85,7 +85,7 @@ async function explainEntry(entry: NumberedEntry, context: Context): Promise<Why
   const { command, exitCode = null, errorCode = null } = _sotra;
   const { status, ms } = summarizeCall(entry);
   const { next, ...explanation } = explainCall(readFacts(entry), await lookAround(entry, context));
-  const continues = exitCode === exitCodeOf.partial ? ['The same command again continues what is left.'] : [];
+  const continues = exitCode === errorExitCodes.partial ? ['The same command again continues what is left.'] : [];
   const body = request.postData?.text;
   const [sandbox, served] = ['http://sandbox.localhost', servedSandboxUrl];
   const url = new URL(request.url.startsWith(`${sandbox}/`) ? served + request.url.slice(sandbox.length) : request.url);

@@ -10,7 +10,7 @@ import {
   pnl,
   roi,
 } from './format.ts';
-import type { Cell, CellText, Column, Tone, View } from './view.ts';
+import type { CellText, CellValue, Column, Tone, View } from './view.ts';
 
 type Text = string | null | undefined;
 type Flag = boolean | null | undefined;
@@ -32,7 +32,7 @@ interface ColumnMaker<Value> {
 }
 
 /** Columns that show their values alike; where `show` gives nothing, the value as it is. */
-function kind<Value extends Cell>(
+function kind<Value extends CellValue>(
   show: (value: Value, tone: Tone | undefined) => string | CellText | undefined,
   common: { align?: 'right' } = {},
 ): ColumnMaker<Value> {
@@ -61,7 +61,7 @@ const right = { align: 'right' } as const;
 const compact = { compact: true };
 
 export const column = {
-  text: kind((text: Cell, tone) => (typeof text === 'string' && tone !== undefined ? { text, tone } : undefined)),
+  text: kind((text: CellValue, tone) => (typeof text === 'string' && tone !== undefined ? { text, tone } : undefined)),
   address: kind((address: Text, tone) => addressCell(address, tone)),
   time: kind((unixSec: Figure) => formatTime(unixSec)),
   flag: kind((flag: Flag) => (flag === null || flag === undefined ? undefined : flag ? 'yes' : 'no')),

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import { safeText, stripForCsv } from '../model/safe-text.ts';
-import { type AnyColumn, type Cell, cellValue, type Form, knownColumns } from './view.ts';
+import { type AnyColumn, type CellValue, cellValue, type Form, knownColumns } from './view.ts';
 
 /** One line a row; `plain` is what a pipe gets without `--format`. */
 export type RowFormat = 'csv' | 'tsv' | 'plain';
@@ -37,7 +37,7 @@ function writeFacts(column: AnyColumn, rows: readonly unknown[]): string {
   return rows.map((row) => `${column.key}\t${writers.plain([[cellValue(column, row, 0)]])}`).join('');
 }
 
-const writers: Readonly<Record<RowFormat, (rows: readonly (readonly Cell[])[]) => string>> = {
+const writers: Readonly<Record<RowFormat, (rows: readonly (readonly CellValue[])[]) => string>> = {
   // csv-stringify leaves a lone return bare, which some readers take for a line end.
   csv: (rows) =>
     stringify(rows.map(mapTexts((text) => guardFormula(stripForCsv(text)))), {
@@ -49,7 +49,8 @@ const writers: Readonly<Record<RowFormat, (rows: readonly (readonly Cell[])[]) =
 };
 
 function mapTexts(write: (text: string) => string) {
-  return (row: readonly Cell[]) => row.map((cell) => (typeof cell === 'string' ? write(cell) : formatScalar(cell)));
+  return (row: readonly CellValue[]) =>
+    row.map((cell) => (typeof cell === 'string' ? write(cell) : formatScalar(cell)));
 }
 
 function joinTabs(rows: readonly (readonly string[])[]): string {
@@ -65,6 +66,6 @@ function escapeTsv(text: string): string {
   return safeText(escaped);
 }
 
-function formatScalar(cell: Exclude<Cell, string>): string {
+function formatScalar(cell: Exclude<CellValue, string>): string {
   return cell === null || cell === undefined || Number.isNaN(cell) ? '' : String(cell);
 }

@@ -1,5 +1,5 @@
 /** A cell as machines get it (csv, tsv, piped rows): neither rounded nor shortened. */
-export type Cell = string | number | boolean | null | undefined;
+export type CellValue = string | number | boolean | null | undefined;
 
 /** The meaning of a cell. Color follows from it, and never carries it alone. */
 export type Tone = 'gain' | 'loss' | 'muted' | 'strong' | 'plain';
@@ -17,7 +17,7 @@ export interface Column<Row> {
   header: string;
   /** For help: what the column means, with its unit. */
   help: string;
-  value: (row: Row, index: number) => Cell;
+  value: (row: Row, index: number) => CellValue;
   /** The human form; default: the machine value. */
   show?: (row: Row, index: number) => string | CellText | undefined;
   align?: 'left' | 'right';
@@ -92,9 +92,9 @@ export function knownColumns(view: Pick<AnyView, 'columns'>, names: readonly str
 }
 
 /** The machine value of a cell; JSON for an object, nothing for a row of another shape. */
-export function cellValue(column: AnyColumn, row: unknown, index: number): Cell {
+export function cellValue(column: AnyColumn, row: unknown, index: number): CellValue {
   const value: unknown = readLoosely(() => column.value(row as never, index));
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as Cell);
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : (value as CellValue);
 }
 
 export function listRows(view: Pick<AnyView, 'rows'>, answer: unknown, input: unknown): readonly unknown[] | undefined {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { messageOf, SotraError } from '../errors.ts';
+import { readMessage, SotraError } from '../errors.ts';
 import { startServer } from '../http/start-server.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import { createGuard, originRefusal, pageHeaders, refuseForeign } from './guard.ts';
@@ -105,9 +105,9 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
   };
   const server = createServer(limits, (incoming, outgoing) => {
     handle(incoming, outgoing).catch((thrown: unknown) => {
-      warn(`the page could not be answered: ${messageOf(thrown)}`);
+      warn(`the page could not be answered: ${readMessage(thrown)}`);
       if (outgoing.headersSent) outgoing.destroy();
-      else send(outgoing, 500, 'application/json', JSON.stringify({ error: messageOf(thrown) }));
+      else send(outgoing, 500, 'application/json', JSON.stringify({ error: readMessage(thrown) }));
     });
   });
   server.maxConnections = maxConnections;

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { type Command, defineCommand } from '../cli/command.ts';
 import { type Context, httpTransport } from '../context.ts';
-import { messageOf, SotraError, toSotraError, usageError } from '../errors.ts';
+import { readMessage, SotraError, toSotraError, usageError } from '../errors.ts';
 import { type NetworkFailure, versionHint } from '../http/failures.ts';
 import { command } from '../model/shell.ts';
 import { column, recordView } from '../output/columns.ts';
@@ -119,7 +119,7 @@ async function checkSettings(context: Context): Promise<Finding> {
     const isOpen = context.world.system.platform !== 'win32' && (mode & 0o077) !== 0;
     return isOpen ? warning(`${found}: others on this machine may read it`, `chmod 600 ${store.path}`) : ok(found);
   } catch (error) {
-    return problem(messageOf(error), readHint(error) ?? 'correct the file or move it away');
+    return problem(readMessage(error), readHint(error) ?? 'correct the file or move it away');
   }
 }
 
@@ -239,7 +239,7 @@ async function checkSandbox(context: Context): Promise<Finding> {
     db.close();
     return ok(`${file}, ${trades} trades`);
   } catch (error) {
-    return problem(messageOf(error), readHint(error) ?? 'sotra sandbox reset');
+    return problem(readMessage(error), readHint(error) ?? 'sotra sandbox reset');
   }
 }
 

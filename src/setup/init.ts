@@ -3,7 +3,7 @@ import { type Command, defineCommand, option, type Result } from '../cli/command
 import { writeFlags } from '../cli/globals.ts';
 import type { Context } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
-import { messageOf, SotraError, usageError } from '../errors.ts';
+import { readMessage, SotraError, usageError } from '../errors.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
 import { command } from '../model/shell.ts';
 import { mayAsk, showPlan } from '../output/confirm.ts';
@@ -166,7 +166,7 @@ async function askUntil<T>(question: string, { world: { io } }: Context, read: (
     try {
       return read(answer);
     } catch (error) {
-      await io.err.write(`${messageOf(error)}\n`);
+      await io.err.write(`${readMessage(error)}\n`);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { messageOf, SotraError } from '../errors.ts';
+import { readMessage, SotraError } from '../errors.ts';
 import { command } from '../model/shell.ts';
 import { readOrigin } from './settings.ts';
 
@@ -32,7 +32,7 @@ export async function readKeychain(place: KeychainPlace): Promise<string> {
 
 /** Why the keychain of this machine cannot be used; `undefined` where it can. */
 export async function keychainProblem(place: KeychainPlace): Promise<string | undefined> {
-  return withEntry('read', place, (entry) => entry.getPassword()).then(() => undefined, messageOf);
+  return withEntry('read', place, (entry) => entry.getPassword()).then(() => undefined, readMessage);
 }
 
 /** Stores a key and reads it back: some keychains accept what they do not keep. Errors: `config`. */
@@ -64,7 +64,7 @@ async function withEntry<T>(
     const durable = { linux: { store: 'secret-service' } } as const;
     return act(new Entry(keychainService, `${name}@${readOrigin(baseUrl) ?? baseUrl}`, durable));
   } catch (cause) {
-    throw new SotraError('config', `cannot ${what} the key in the keychain: ${messageOf(cause)}`, {
+    throw new SotraError('config', `cannot ${what} the key in the keychain: ${readMessage(cause)}`, {
       hint: 'Unlock the keychain, keep the key in a file with sotra auth login --store file, or set SOTRA_API_KEY.',
       cause,
     });

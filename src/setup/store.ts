@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, posix, win32 } from 'node:path';
-import { messageOf, SotraError } from '../errors.ts';
+import { readMessage, SotraError } from '../errors.ts';
 import { makeFolder, readStateFile, syncFolder } from '../files/durable-file.ts';
 import { type LockWorld, withLock } from '../files/lock.ts';
 import { byName, isObject, parseJson } from '../model/json.ts';
@@ -147,7 +147,7 @@ function checkChoice(where: string, value: unknown, choices: readonly string[]):
 
 function failure(what: 'read' | 'write', path: string, cause: unknown): SotraError {
   // The parser's message would quote the file, perhaps a key.
-  const why = cause instanceof SyntaxError ? 'it is not JSON' : messageOf(cause);
+  const why = cause instanceof SyntaxError ? 'it is not JSON' : readMessage(cause);
   return new SotraError('config', `cannot ${what} the settings in ${path}: ${why}`, {
     hint: 'Correct the file or move it away, or choose another folder with SOTRA_CONFIG_DIR.',
     cause,

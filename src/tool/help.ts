@@ -1,9 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type Command, defineCommand } from '../cli/command.ts';
-import { type CommandEntry, type CommandTree, commandTree, formatParts, type Line, type Part } from '../cli/help.ts';
+import {
+  type CommandEntry,
+  type CommandTree,
+  commandTree,
+  formatParts,
+  type HelpLine,
+  type Part,
+} from '../cli/help.ts';
 import { local } from '../contract/endpoint.ts';
-import { type ErrorCode, exitCodeOf, exitMeanings, usageError } from '../errors.ts';
+import { type ErrorCode, errorExitCodes, exitMeanings, usageError } from '../errors.ts';
 import { findStatusCode } from '../http/failures.ts';
 import { nearest } from '../model/nearest.ts';
 import { column } from '../output/columns.ts';
@@ -137,7 +144,7 @@ const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]> = {
 /** What an error code, or each error code of an exit code, means and what helps. Errors: `usage` for another word. */
 export function explainError(word: string) {
   const codes = (Object.keys(errorTexts) as ErrorCode[]).filter(
-    (code) => code === word || String(exitCodeOf[code]) === word,
+    (code) => code === word || String(errorExitCodes[code]) === word,
   );
   if (codes.length === 0) {
     const near = nearest(word, errorWords);
@@ -148,15 +155,15 @@ export function explainError(word: string) {
   }
   return codes.map((code) => {
     const [cause, nextStep] = errorTexts[code];
-    return { code, exitCode: exitCodeOf[code], cause, nextStep };
+    return { code, exitCode: errorExitCodes[code], cause, nextStep };
   });
 }
 
 function errorPage(word: string): readonly Part[] | undefined {
-  const exit = Object.hasOwn(errorTexts, word) ? exitCodeOf[word as ErrorCode] : Number(word);
+  const exit = Object.hasOwn(errorTexts, word) ? errorExitCodes[word as ErrorCode] : Number(word);
   const meaning = /^[\w-]+$/.test(word) ? exitMeanings[exit] : undefined;
   if (meaning === undefined) return undefined;
-  const names = (Object.keys(errorTexts) as ErrorCode[]).filter((name) => exitCodeOf[name] === exit);
+  const names = (Object.keys(errorTexts) as ErrorCode[]).filter((name) => errorExitCodes[name] === exit);
   const shown = names.filter((name) => name === word || !Object.hasOwn(errorTexts, word));
   return [
     ['', `Exit code ${exit}: ${meaning}.`],
@@ -186,12 +193,12 @@ function readPage(topic: Topic): Part[] {
     });
 }
 
-function readLine(line: string): string | Line {
+function readLine(line: string): string | HelpLine {
   const [label = '', says] = line.trim().split(/ {2,}/, 2);
   return says === undefined ? label : [label, says];
 }
 
 function exitLine([code, says]: [code: string, says: string]): string {
-  const names = Object.entries(exitCodeOf).flatMap(([name, exit]) => (exit === Number(code) ? [name] : []));
+  const names = Object.entries(errorExitCodes).flatMap(([name, exit]) => (exit === Number(code) ? [name] : []));
   return `  ${code}  ${says}${names.length === 0 ? '' : ` [${names.join(', ')}]`}`;
 }

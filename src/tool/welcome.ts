@@ -1,5 +1,5 @@
 import { formatParts } from '../cli/help.ts';
-import { messageOf, SotraError } from '../errors.ts';
+import { readMessage, SotraError } from '../errors.ts';
 import { lastFour, resolveService, type Service, type StoredSettings } from '../setup/settings.ts';
 import { configDirectory, openStore } from '../setup/store.ts';
 import type { World } from '../world.ts';
@@ -33,7 +33,7 @@ function describeService(world: World): string {
     return `${service.baseUrl}${from}, ${describeStoredKey(service, stored)}.`;
   } catch (error) {
     if (error instanceof SotraError && error.code === 'no-service') return 'no service yet; --sandbox needs none.';
-    return `${messageOf(error)} (see sotra doctor).`;
+    return `${readMessage(error)} (see sotra doctor).`;
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Result } from '../cli/command.ts';
 import { serviceFlags } from '../cli/globals.ts';
 import type { Context } from '../context.ts';
-import { messageOf, SotraError } from '../errors.ts';
+import { readMessage, SotraError } from '../errors.ts';
 import { openOutput } from '../files/source.ts';
 import { normalizeDestination } from '../model/http-address.ts';
 import { shellLine } from '../model/shell.ts';
@@ -175,7 +175,7 @@ export async function withUpload(
           addSecret(secretFile, secret);
         } catch (error) {
           const where = `the secret of webhook ${uid} is in ${join(folder, 'secret')} for now`;
-          context.warn(`--secret-file ${secretFile}: cannot be written: ${messageOf(error)}; ${where}`);
+          context.warn(`--secret-file ${secretFile}: cannot be written: ${readMessage(error)}; ${where}`);
         }
       },
       onEvent: async () => undefined,
@@ -253,7 +253,7 @@ function secretOf(job: Job, file: string | undefined, { warn, options }: Context
     const kept = join(job.folder, 'secret');
     throw new SotraError(
       'partial',
-      `all is confirmed, but --secret-file ${file} cannot be written: ${messageOf(cause)}`,
+      `all is confirmed, but --secret-file ${file} cannot be written: ${readMessage(cause)}`,
       {
         hint: `The secret of webhook ${uid} is in ${kept}; the same command again writes it where it was asked for.`,
         cause,

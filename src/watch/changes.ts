@@ -1,4 +1,4 @@
-import type { AnyColumn, AnyView, Cell } from '../output/view.ts';
+import type { AnyColumn, AnyView, CellValue } from '../output/view.ts';
 import { cellValue, listRows } from '../output/view.ts';
 
 /** A row that changed between two answers: what was before and what is now of each column that differs, all columns of a row that came or went. */
@@ -9,8 +9,8 @@ export interface RowChange {
   /** What tells the row from others; empty where the answer is one thing. */
   item: string;
   name?: string;
-  before: Record<string, Cell> | null;
-  now: Record<string, Cell> | null;
+  before: Record<string, CellValue> | null;
+  now: Record<string, CellValue> | null;
 }
 
 /** `id`: the column with what stays the same of a row; absent: the answer is one row. `rank`: the column with the place, of which a smaller one is better. */
@@ -24,7 +24,7 @@ export type Snapshot = ReadonlyMap<string, SnapshotRow>;
 
 interface SnapshotRow {
   name: string | undefined;
-  cells: Readonly<Record<string, Cell>>;
+  cells: Readonly<Record<string, CellValue>>;
 }
 
 /** Remembers of each row the cells of these columns. */
@@ -87,8 +87,8 @@ function placeIn({ cells }: SnapshotRow, rank: string): number {
 /** The mark of a cell that changed: what became better or worse, or only other. */
 export function chooseMark(
   column: AnyColumn,
-  value: Cell,
-  before: Cell,
+  value: CellValue,
+  before: CellValue,
   rank: string | undefined,
 ): '▲' | '▼' | '*' | undefined {
   if (value === before) return undefined;

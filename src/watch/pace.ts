@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { type ErrorCode, messageOf, SotraError, toSotraError } from '../errors.ts';
+import { type ErrorCode, readMessage, SotraError, toSotraError } from '../errors.ts';
 import { computeBackoff, policies } from '../http/retry.ts';
 
 /** How something is asked again and again, in spite of a service that fails for a while. */
@@ -87,7 +87,7 @@ export async function waitFor<T>(
     if (world.signal.aborted) throw new SotraError('interrupted', `interrupted: ${otherwise} yet`);
     leftMs = untilMs - world.now();
   }
-  const why = failure === undefined ? '' : `; last: ${messageOf(failure)}`;
+  const why = failure === undefined ? '' : `; last: ${readMessage(failure)}`;
   throw new SotraError('wait-timeout', `${otherwise} within ${timeoutMs / 1000} s${why}`, {
     hint: `Wait longer: --timeout ${Math.min(60, Math.ceil(timeoutMs / 6000))}m.`,
     cause: failure,

@@ -7,7 +7,7 @@ import { readCell } from '../output/grid.ts';
 import {
   type AnyColumn,
   type AnyView,
-  type Cell,
+  type CellValue,
   cellValue,
   knownColumns,
   readLoosely,
@@ -160,7 +160,7 @@ function markView(view: AnyView, before: Snapshot, { id, rank }: RowKey): AnyVie
 
 function markColumn(
   each: AnyColumn,
-  markFor: (value: Cell, row: unknown, index: number) => string | undefined,
+  markFor: (value: CellValue, row: unknown, index: number) => string | undefined,
 ): AnyColumn {
   return {
     ...each,

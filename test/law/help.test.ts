@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exitCodeOf, exitMeanings } from '../../src/errors.ts';
+import { errorExitCodes, exitMeanings } from '../../src/errors.ts';
 import { outlineAll } from '../../src/program.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 
@@ -142,7 +142,7 @@ test.each(['exit-codes', 'environment', 'formatting', 'signing', 'webhooks', 'ci
 
 test('help exit-codes names every error code beside its exit code', async () => {
   const { out } = await run('help exit-codes', { tty: 100 });
-  for (const [name, exit] of Object.entries(exitCodeOf)) {
+  for (const [name, exit] of Object.entries(errorExitCodes)) {
     expect(exitMeanings[exit]).toBeDefined();
     expect(out).toContain(name);
   }

@@ -105,7 +105,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
       node: process.versions.node,
       platform: process.platform,
       isAlive: isRunning,
-      startOf: (pid) => (isRunning(pid) ? '' : undefined),
+      readStartTime: (pid) => (isRunning(pid) ? '' : undefined),
     },
     ...(options.transport && { transport: options.transport }),
     ...(options.maxAnswerBytes && { maxAnswerBytes: options.maxAnswerBytes }),

@@ -9,7 +9,7 @@ const world: Parameters<typeof openEmbedded>[0]['world'] = {
   now: Date.now,
   sleep: (ms, signal) => delay(ms, undefined, { signal }),
   pid: process.pid,
-  system: { node: process.versions.node, platform: process.platform, isAlive: () => true, startOf: () => '' },
+  system: { node: process.versions.node, platform: process.platform, isAlive: () => true, readStartTime: () => '' },
 };
 
 /** The embedded inbox of a folder, opened in this process. */

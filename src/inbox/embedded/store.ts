@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf, SotraError } from '../../errors.ts';
+import { readMessage, SotraError } from '../../errors.ts';
 import {
   type Db,
   describeDatabase,
@@ -124,7 +124,7 @@ export function naming<T>({ file }: Db, act: () => T): T {
 /** The error for a store that cannot be used, by what SQLite says of it. */
 export function storeError(cause: unknown, file: string): SotraError {
   if (cause instanceof SotraError) return cause;
-  const why = messageOf(cause).replace(` (${file})`, '');
+  const why = readMessage(cause).replace(` (${file})`, '');
   if (isDamage(cause))
     return new SotraError('local-file', `the store ${file} is damaged: ${why}`, {
       hint: 'Move its folder away, or listen into another store with --name.',

@@ -19,7 +19,7 @@ import {
   type TlsOptions,
   UserAuthenticationExpiredError,
 } from '@nats-io/transport-node';
-import { messageOf, SotraError } from '../../errors.ts';
+import { readMessage, SotraError } from '../../errors.ts';
 import type { NatsAddress } from './address.ts';
 import { type Credentials, readCredentials } from './credentials.ts';
 
@@ -217,7 +217,7 @@ function natsError(thrown: unknown, name: string, servers: readonly string[]): S
   if (known !== undefined) return known;
   return new SotraError(
     'network',
-    `cannot connect to the inbox ${name} at ${servers.join(', ')}: ${messageOf(thrown)}`,
+    `cannot connect to the inbox ${name} at ${servers.join(', ')}: ${readMessage(thrown)}`,
     {
       hint: 'Check host and port; nats-server must run there with JetStream (-js), and a certificate authority of your own is trusted with NODE_EXTRA_CA_CERTS=/path/to/ca.pem.',
       cause: thrown,

@@ -1,4 +1,4 @@
-import { messageOf, SotraError } from '../../errors.ts';
+import { readMessage, SotraError } from '../../errors.ts';
 import { readSmallFile } from '../../files/source.ts';
 
 /** Who a connection is for: the text of a credentials file as `nsc` writes it, or what stands in lines `user:`, `password:` and `token:`. */
@@ -13,7 +13,7 @@ export function readCredentials(file: string): Credentials {
     bytes = readSmallFile(file);
   } catch (cause) {
     const hint = 'Name the file with --inbox-creds or SOTRA_NATS_CREDS.';
-    throw refuse(messageOf(cause).replace(`, open '${file}'`, ''), hint, cause);
+    throw refuse(readMessage(cause).replace(`, open '${file}'`, ''), hint, cause);
   }
   if (bytes.includes('-----BEGIN')) return { creds: bytes };
   const hint = 'Write two lines, user: <name> and password: <password>, or one, token: <token>; or nsc generate creds.';

@@ -15,7 +15,7 @@ import {
   type StoredMsg,
   type StreamConfig,
 } from '@nats-io/jetstream';
-import { messageOf, SotraError } from '../../errors.ts';
+import { readMessage, SotraError } from '../../errors.ts';
 import { dayMs } from '../../model/duration.ts';
 import type { Retry } from '../../model/forward.ts';
 import type { World } from '../../world.ts';
@@ -324,7 +324,7 @@ export function isOutage(error: unknown): boolean {
 /** Of a stream that is full the servers say so, and by the same number of a subject that has its message. */
 export function isFull(error: unknown): boolean {
   if (error instanceof SotraError) return isFull(error.cause);
-  return isApiError(error, maxBytesExceeded) || /maximum bytes/.test(messageOf(error));
+  return isApiError(error, maxBytesExceeded) || /maximum bytes/.test(readMessage(error));
 }
 
 /** The status of a message that stands for an answer. */
@@ -353,7 +353,7 @@ function streamError(thrown: unknown, stream: string): SotraError {
   if (thrown instanceof SotraError) return thrown;
   const known = connectionError(thrown);
   if (known !== undefined) return known;
-  const [cause, text] = [thrown, messageOf(thrown)];
+  const [cause, text] = [thrown, readMessage(thrown)];
   const config = (message: string, hint: string) => new SotraError('config', message, { hint, cause });
   if (isApiError(thrown, noAccount))
     return config(

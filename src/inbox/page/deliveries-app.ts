@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { messageOf, usageError } from '../../errors.ts';
+import { readMessage, usageError } from '../../errors.ts';
 import { curlLine, deliveryPreview } from '../../http/preview.ts';
 import { isWalletAddress, normalizeAddress } from '../../model/address.ts';
 import { hourMs } from '../../model/duration.ts';
@@ -185,7 +185,7 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     },
     stop: async () => {
       stop.abort();
-      await following.catch((error: unknown) => context.warn(messageOf(error)));
+      await following.catch((error: unknown) => context.warn(readMessage(error)));
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { messageOf, SotraError, usageError } from '../../errors.ts';
+import { readMessage, SotraError, usageError } from '../../errors.ts';
 import { RequestPreview } from '../../http/preview.ts';
 import { computeBackoff, policies } from '../../http/retry.ts';
 import { keySources, withSigner } from '../../keys/open-key.ts';
@@ -263,7 +263,7 @@ async function findPosted(comment: SendableComment, lost: SotraError, context: C
     }
   } catch (thrown) {
     if (thrown instanceof SotraError && thrown.code === 'verification') throw thrown;
-    const why = `; ${unknown}, looking it up failed: ${messageOf(thrown)}`;
+    const why = `; ${unknown}, looking it up failed: ${readMessage(thrown)}`;
     throw makeFailure('unknown', why, `Check before you post again: ${byHand}`);
   }
   const hint = `Post it again. To be sure that it does not appear late: ${byHand}`;

@@ -1,6 +1,6 @@
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { exitCodeOf, missingInputs, usageError } from '../../errors.ts';
+import { errorExitCodes, missingInputs, usageError } from '../../errors.ts';
 import { writeSecretFile } from '../../keys/keystore.ts';
 import { withSigner } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
@@ -113,7 +113,12 @@ interface VerifyInput extends CommentInput, FormInput {
 export async function runVerify(input: VerifyInput, context: Context): Promise<Result> {
   const verdict =
     input.signed === undefined ? await verifyTyped(input, context) : await verifyFile(input, input.signed, context);
-  return { kind: 'answer', answer: verdict, view: verifyView, exitCode: verdict.valid ? 0 : exitCodeOf.verification };
+  return {
+    kind: 'answer',
+    answer: verdict,
+    view: verifyView,
+    exitCode: verdict.valid ? 0 : errorExitCodes.verification,
+  };
 }
 
 async function verifyTyped(input: VerifyInput, context: Context): Promise<Verdict> {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { messageOf, SotraError, usageError } from '../../errors.ts';
+import { readMessage, SotraError, usageError } from '../../errors.ts';
 import { RequestPreview } from '../../http/preview.ts';
 import {
   decodeHex,
@@ -170,7 +170,7 @@ export function createWalletApp({ facts, waitMs, world, note }: WalletOptions) {
       const text = isShown ? 'Signed. The command shows the request and sends nothing.' : doneTexts[facts.purpose];
       const ok = thrown === undefined || isShown;
       const hint = thrown instanceof SotraError && thrown.hint !== undefined ? ` ${thrown.hint}` : '';
-      changeState({ asked: null, end: { ok, text: ok ? text : `${messageOf(thrown)}.${hint}` } });
+      changeState({ asked: null, end: { ok, text: ok ? text : `${readMessage(thrown)}.${hint}` } });
       if (pages > 0) await Promise.race([gone.done, world.sleep(leaveMs, stop.signal)]);
       stop.abort();
     },

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
-import { messageOf, SotraError } from '../../errors.ts';
+import { readMessage, SotraError } from '../../errors.ts';
 import { makeFolder, readStateFile, replaceFile } from '../../files/durable-file.ts';
 import { takeLock } from '../../files/lock.ts';
 import { checkedLine, readCheckedLine } from '../../files/log-file.ts';
@@ -246,7 +246,7 @@ function readPlace(path: string): WatchPlace | { damaged: string } | undefined {
     const { code } = thrown as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     if (code !== undefined) throw thrown;
-    return { damaged: messageOf(thrown) };
+    return { damaged: readMessage(thrown) };
   }
   const { data: place } = placeSchema.safeParse(stored);
   const { version: itsVersion } = stored as { version?: unknown };

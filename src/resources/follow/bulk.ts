@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { type ErrorCode, messageOf, SotraError, toSotraError, usageError } from '../../errors.ts';
+import { type ErrorCode, readMessage, SotraError, toSotraError, usageError } from '../../errors.ts';
 import { makeFolder, replaceFile } from '../../files/durable-file.ts';
 import { openOutput, openSource } from '../../files/source.ts';
 import { type FileBytes, type Line, maxLineBytes, openTextFile, readItems, readLines } from '../../files/text-file.ts';
@@ -277,7 +277,7 @@ const blank = `${' '.repeat(1023)}\n`;
  */
 async function createUndoFile(path: string, all: readonly NumberedEntry[]) {
   const unwritable = (cause: unknown) =>
-    new SotraError('local-file', `cannot write the undo file ${path}: ${messageOf(cause)}`, {
+    new SotraError('local-file', `cannot write the undo file ${path}: ${readMessage(cause)}`, {
       hint: 'Choose another place with --undo-file.',
       cause,
     });

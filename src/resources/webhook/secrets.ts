@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { messageOf, SotraError, usageError } from '../../errors.ts';
+import { readMessage, SotraError, usageError } from '../../errors.ts';
 import {
   type ReservedFile,
   replaceFile,
@@ -37,7 +37,7 @@ export function readSecrets(file: string): string[] {
   } catch (cause) {
     // Perhaps the secret itself was given in place of its file.
     const name = written(file);
-    const message = `the secret file ${name} cannot be read: ${messageOf(cause).replaceAll(file, name)}`;
+    const message = `the secret file ${name} cannot be read: ${readMessage(cause).replaceAll(file, name)}`;
     throw new SotraError('local-file', message, { hint, cause });
   }
   const secrets = text.split('\n').flatMap((line) => (/^\s*(#.*)?$/.test(line) ? [] : [line.trim()]));
@@ -147,7 +147,7 @@ export async function writeWebhookSecret(uid: string, out: string, context: Cont
   try {
     writeSecret(out, secret);
   } catch (cause) {
-    throw usageError(`--out ${out}: cannot be written: ${messageOf(cause)}`);
+    throw usageError(`--out ${out}: cannot be written: ${readMessage(cause)}`);
   }
   return { kind: 'answer', answer: { uid, secretFile: out }, view: secretWritten };
 }

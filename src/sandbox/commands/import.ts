@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Result } from '../../cli/command.ts';
 import { splitPair } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
-import { messageOf, SotraError, usageError } from '../../errors.ts';
+import { readMessage, SotraError, usageError } from '../../errors.ts';
 import { openOutput, openTwice } from '../../files/source.ts';
 import type { Chain } from '../../model/chain.ts';
 import { dayMs } from '../../model/duration.ts';
@@ -186,7 +186,7 @@ async function readAnswers(file: string): Promise<string[]> {
   try {
     return readHar(file, file).map(readText);
   } catch (cause) {
-    throw usageError(messageOf(cause), 'Name a file of trades, or one that sotra --record <file.har> wrote.');
+    throw usageError(readMessage(cause), 'Name a file of trades, or one that sotra --record <file.har> wrote.');
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Context, httpTransport } from '../../context.ts';
 import type { WireNames } from '../../contract/endpoint.ts';
-import { messageOf, SotraError, usageError } from '../../errors.ts';
+import { readMessage, SotraError, usageError } from '../../errors.ts';
 import { maxAnswerBytes, readBody } from '../../http/body.ts';
 import { isObject, parseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
@@ -81,7 +81,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
       live.add('changed', null);
     }
   };
-  const watching = watch().catch((error: unknown) => warn(`the page is not kept up to date: ${messageOf(error)}`));
+  const watching = watch().catch((error: unknown) => warn(`the page is not kept up to date: ${readMessage(error)}`));
   const page = await serveWeb({ apps: [app], warn });
   return {
     ...page,

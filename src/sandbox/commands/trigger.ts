@@ -1,6 +1,6 @@
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { exitCodeOf, SotraError, usageError } from '../../errors.ts';
+import { errorExitCodes, SotraError, usageError } from '../../errors.ts';
 import { deliveryPreview } from '../../http/preview.ts';
 import { sameDestination } from '../../model/http-address.ts';
 import { signedHeader } from '../../model/webhook-signature.ts';
@@ -59,7 +59,7 @@ export async function triggerEvent(input: TriggerInput, context: Context): Promi
 /** Where a receiver should refuse, an answer that takes it is 12. */
 function triggerExitCode(sent: readonly SentEvent[], { as }: TriggerInput): number {
   if (as !== 'bad-signature' && as !== 'stale') return sent.every(({ delivered }) => delivered) ? 0 : 9;
-  if (sent.some(({ delivered }) => delivered)) return exitCodeOf.verification;
+  if (sent.some(({ delivered }) => delivered)) return errorExitCodes.verification;
   return sent.every(({ status }) => status !== null && status < 500) ? 0 : 9;
 }
 

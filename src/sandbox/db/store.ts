@@ -1,4 +1,4 @@
-import { messageOf, SotraError } from '../../errors.ts';
+import { readMessage, SotraError } from '../../errors.ts';
 import { type Db, describeDatabase, openDatabase, type SqlValue } from '../../files/database.ts';
 
 export type { Db, SqlValue } from '../../files/database.ts';
@@ -25,7 +25,7 @@ export function openDb(file: string, { replace = false, isDraft = false } = {}):
   } catch (cause) {
     db?.close();
     if (cause instanceof SotraError) throw cause;
-    throw new SotraError('config', `cannot open the sandbox database ${file}: ${messageOf(cause)}`, {
+    throw new SotraError('config', `cannot open the sandbox database ${file}: ${readMessage(cause)}`, {
       hint: 'Move the file away to start over, or choose another with --db or SOTRA_DATA_DIR.',
       cause,
     });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
-import { messageOf } from '../../errors.ts';
+import { readMessage } from '../../errors.ts';
 import { type Db, isLocked } from '../../files/database.ts';
 import { type PostOutcome, postDelivery } from '../../http/post-delivery.ts';
 import { computeBackoff, policies } from '../../http/retry.ts';
@@ -86,7 +86,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   };
   let isReported = false;
   const report = (error: unknown): void => {
-    if (!isReported && !cutting.signal.aborted) options.warn?.(`deliveries stop for now: ${messageOf(error)}`);
+    if (!isReported && !cutting.signal.aborted) options.warn?.(`deliveries stop for now: ${readMessage(error)}`);
     isReported = true;
   };
   const startLanes = (): void => {

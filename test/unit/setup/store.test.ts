@@ -19,9 +19,9 @@ function writerProgram(): string {
     source,
     `import { openStore } from '${process.cwd()}/src/setup/store.ts';
     const [directory, name, count] = process.argv.slice(2);
-    const startOf = (pid) => { try { process.kill(pid, 0); return ''; } catch { return undefined; } };
+    const readStartTime = (pid) => { try { process.kill(pid, 0); return ''; } catch { return undefined; } };
     const world = {
-      pid: process.pid, random: Math.random, signal: new AbortController().signal, system: { startOf },
+      pid: process.pid, random: Math.random, signal: new AbortController().signal, system: { readStartTime },
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     };
     for (let i = 0; i < Number(count); i += 1)
