@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { setMeta } from '../../src/sandbox/db/settings.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { describeWorld, sandboxPartners } from '../../src/sandbox/db/world.ts';
-import { digestOf, uuidOf } from '../../src/sandbox/seeded.ts';
+import { digestText, makeUuid } from '../../src/sandbox/seeded.ts';
 import { addWallet, findProfile } from '../../src/sandbox/social/lookup.ts';
 import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
 import { layouts } from '../../src/setup/settings.ts';
@@ -62,7 +62,7 @@ function fill(db: Db, world: World): void {
   addLikes(db);
   for (const copy of world.copies)
     db.run('INSERT INTO copy (id, comment_id, partner_id, wallet, usd, at_ms) VALUES (?, ?, ?, ?, ?, ?)', [
-      uuidOf(`copy:${copy.commentTradeRowKey}:${copy.actorAddress}:${copy.atMs}`),
+      makeUuid(`copy:${copy.commentTradeRowKey}:${copy.actorAddress}:${copy.atMs}`),
       commentIdOf(copy.commentTradeRowKey),
       copy.partner,
       copy.actorAddress,
@@ -76,7 +76,7 @@ function profileOf(db: Db, address: string): string {
 }
 
 function commentIdOf(tradeRowKey: string): string {
-  return uuidOf(`comment:${tradeRowKey}`);
+  return makeUuid(`comment:${tradeRowKey}`);
 }
 
 function addComment(
@@ -87,12 +87,12 @@ function addComment(
   const added = db.run(
     `INSERT INTO comment (id, trade_id, partner_id, chain, token, transaction_hash, wallet, text, at_ms, like_count)
      SELECT ?, id, ?, chain, token, coalesce(tx, order_id, ''), wallet, ?, ?, ? FROM trade WHERE row_key = ?`,
-    [id, byPartner, text, atMs, likeCount, digestOf(tradeRowKey)],
+    [id, byPartner, text, atMs, likeCount, digestText(tradeRowKey)],
   );
   if (added === 0) throw new Error(`a comment on a trade that is missing: ${tradeRowKey}`);
   for (const [index, reply] of replies.entries())
     db.run('INSERT INTO reply (id, comment_id, wallet, text, at_ms, like_count) VALUES (?, ?, ?, ?, ?, ?)', [
-      uuidOf(`reply:${id}:${index}`),
+      makeUuid(`reply:${id}:${index}`),
       id,
       reply.authorAddress,
       reply.text,

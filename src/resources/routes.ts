@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointsOf } from '../contract/endpoint.ts';
-import type { Handler, Route } from '../sandbox/http/service.ts';
+import type { Handler, SandboxRoute } from '../sandbox/http/service.ts';
 
-type LoadRoutes = () => Promise<readonly Route[]>;
+type LoadRoutes = () => Promise<readonly SandboxRoute[]>;
 
 const leaderboard = () => makeRoutes(import('./leaderboard/endpoints.ts'), import('./leaderboard/sandbox.ts'));
 const profile = () => makeRoutes(import('./profile/endpoints.ts'), import('./profile/sandbox.ts'));
@@ -29,16 +29,16 @@ const nouns: Readonly<Record<string, readonly LoadRoutes[]>> = {
  * The sandbox's routes by the first word of their paths behind the version, such as `leaderboard`: every endpoint with its handler, which
  * is the export of the same name. Only their nouns are loaded: one request needs one, and building the schemas of all takes 10 ms.
  */
-export async function routesUnder(word: string): Promise<readonly Route[]> {
+export async function routesUnder(word: string): Promise<readonly SandboxRoute[]> {
   return loadRoutes(Object.hasOwn(nouns, word) ? (nouns[word] ?? []) : []);
 }
 
 /** Every route of the sandbox. */
-export async function allRoutes(): Promise<readonly Route[]> {
+export async function allRoutes(): Promise<readonly SandboxRoute[]> {
   return loadRoutes([...new Set(Object.values(nouns).flat())]);
 }
 
-async function loadRoutes(loads: readonly LoadRoutes[]): Promise<readonly Route[]> {
+async function loadRoutes(loads: readonly LoadRoutes[]): Promise<readonly SandboxRoute[]> {
   return (await Promise.all(loads.map((load) => load()))).flat();
 }
 
@@ -49,9 +49,9 @@ type HandlersOf<M> = {
 async function makeRoutes<M extends object>(
   endpoints: Promise<M>,
   handlers: Promise<HandlersOf<M>>,
-): Promise<readonly Route[]> {
+): Promise<readonly SandboxRoute[]> {
   const known = await endpoints;
-  return Object.entries<Route['handle']>(await handlers)
+  return Object.entries<SandboxRoute['handle']>(await handlers)
     .flatMap(([name, handle]) => {
       const endpoint = known[name as keyof M] as Endpoint | undefined;
       return endpoint === undefined ? [] : [{ endpoint, handle }];
@@ -60,6 +60,6 @@ async function makeRoutes<M extends object>(
 }
 
 /** Exports have no fixed order, and a refusal lists the methods of a path in the order of their routes. */
-function byMethod(a: Route, b: Route): number {
+function byMethod(a: SandboxRoute, b: SandboxRoute): number {
   return a.endpoint.method < b.endpoint.method ? 1 : -1;
 }

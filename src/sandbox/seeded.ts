@@ -51,14 +51,14 @@ const hash = (algorithm: 'md5' | 'sha1', text: string): string =>
   (load('node:crypto') as typeof import('node:crypto')).hash(algorithm, text);
 
 /** A UUID that is always the same for the same text, so that a world made twice has the same identifiers. */
-export function uuidOf(text: string): string {
+export function makeUuid(text: string): string {
   const hex = hash('sha1', text);
   const variant = ((Number.parseInt(hex.slice(16, 18), 16) & 0x3f) | 0x80).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${hex.slice(20, 32)}`;
 }
 
 /** 32 hex digits that stand for a text in a unique index. */
-export function digestOf(text: string): string {
+export function digestText(text: string): string {
   return hash('md5', text);
 }
 
@@ -68,7 +68,7 @@ const sharedDigits = 8;
  * The profile id of a wallet that nobody has grouped with others. Those of one request begin as that of its `first`: they lie side by side in
  * every index, so that a bulk request changes a few pages of each and not one for every wallet.
  */
-export function profileIdOf(address: string, first: string = address): string {
-  const id = uuidOf(`profile:${address}`);
-  return first === address ? id : uuidOf(`profile:${first}`).slice(0, sharedDigits) + id.slice(sharedDigits);
+export function makeProfileId(address: string, first: string = address): string {
+  const id = makeUuid(`profile:${address}`);
+  return first === address ? id : makeUuid(`profile:${first}`).slice(0, sharedDigits) + id.slice(sharedDigits);
 }

@@ -8,7 +8,7 @@ import { startDeliverer } from './deliver/deliver.ts';
 import { answerer } from './http/answer.ts';
 import type { Fault } from './http/fault.ts';
 import { type ListenOptions, listen } from './http/listen.ts';
-import type { Answer, IncomingRequest } from './http/service.ts';
+import type { IncomingRequest, ServedAnswer } from './http/service.ts';
 
 export interface WorldOptions extends Settings {
   empty?: boolean | undefined;
@@ -38,7 +38,7 @@ interface ServeOptions {
     warn: (text: string) => void;
   };
   /** Answers a request in place of the service. */
-  control?: (request: IncomingRequest, headers: IncomingHttpHeaders) => Promise<Answer> | undefined;
+  control?: (request: IncomingRequest, headers: IncomingHttpHeaders) => Promise<ServedAnswer> | undefined;
   onAnswered?: ListenOptions['onAnswered'];
   isOwn?: ListenOptions['isOwn'];
   cors?: ListenOptions['cors'];

@@ -27,8 +27,8 @@ const uiCommand = defineCommand({
 async function showService(input: PageInput, context: Context): Promise<Result> {
   const service = await context.service();
   if (service.kind === 'sandbox') {
-    const { startSandbox } = await import('../sandbox/commands/start.ts');
-    return startSandbox({ ...input, ui: true, port: 0 }, context);
+    const { startServed } = await import('../sandbox/commands/start.ts');
+    return startServed({ ...input, ui: true, port: 0 }, context);
   }
   await context.ready();
   context.stream();

@@ -5,7 +5,7 @@ import { endpoints } from '../../src/resources/index.ts';
 import { allRoutes } from '../../src/resources/routes.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld, sandboxPartners } from '../../src/sandbox/db/world.ts';
-import { Refusal } from '../../src/sandbox/http/service.ts';
+import { ServiceRefusal } from '../../src/sandbox/http/service.ts';
 import { type Witness, witnesses } from '../support/witness.ts';
 
 /** The input that the sandbox makes of a request. */
@@ -48,7 +48,7 @@ test("every parameter of every endpoint is read by the sandbox's handler", async
           call,
         );
       } catch (thrown) {
-        if (!(thrown instanceof Refusal)) throw thrown;
+        if (!(thrown instanceof ServiceRefusal)) throw thrown;
       }
     }
     unread.push(...Object.keys(endpoint.params).flatMap((key) => (read.has(key) ? [] : [`${endpoint.id} ${key}`])));

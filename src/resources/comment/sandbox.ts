@@ -5,10 +5,10 @@ import type { Card } from '../../model/position.ts';
 import { getMeta } from '../../sandbox/db/settings.ts';
 import { countRows } from '../../sandbox/db/store.ts';
 import { storeCommentEvent } from '../../sandbox/deliver/events.ts';
-import { defaultLimits, type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
-import { uuidOf } from '../../sandbox/seeded.ts';
-import { cardsOf } from '../../sandbox/social/cards.ts';
-import { commentsOfTrades, copiedText } from '../../sandbox/social/comments.ts';
+import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from '../../sandbox/http/service.ts';
+import { makeUuid } from '../../sandbox/seeded.ts';
+import { readCards } from '../../sandbox/social/cards.ts';
+import { copiedText, readTradeComments } from '../../sandbox/social/comments.ts';
 import { storedToken } from '../../sandbox/social/lookup.ts';
 import { oneOf } from '../../sandbox/trades/trade.ts';
 import type * as endpoints from './endpoints.ts';
@@ -41,23 +41,23 @@ export const post: Handler<typeof endpoints.post> = async (input, call) => {
   const message = signedText(input, readForm(call));
   const claim = { chain, message, signature: input.signature, signerAddress: input.signerAddress };
   const verdict = verifySignature({ ...claim, encoding: 'base58' });
-  if (!verdict.valid) throw new Refusal(400, `signature: ${verdict.reason}`);
+  if (!verdict.valid) throw new ServiceRefusal(400, `signature: ${verdict.reason}`);
   return db.transaction(() => {
     const trades = findSwap(call, { chain, tokenAddress, transactionHash, signerAddress });
     const [trade] = trades;
     const usd = trades.reduce((sum, each) => sum + each.usd, 0);
     if (usd < minUsd)
-      throw new Refusal(400, `transactionHash: the trade is worth ${usd.toFixed(2)} USD, less than ${minUsd}`);
+      throw new ServiceRefusal(400, `transactionHash: the trade is worth ${usd.toFixed(2)} USD, less than ${minUsd}`);
     if (trades.some(({ commentId }) => commentId !== null))
-      throw new Refusal(400, 'transactionHash: this trade already has a comment, and there is one per trade');
-    const id = uuidOf(`comment:${trade.id}:${signature}`);
+      throw new ServiceRefusal(400, 'transactionHash: this trade already has a comment, and there is one per trade');
+    const id = makeUuid(`comment:${trade.id}:${signature}`);
     db.run(
       `INSERT INTO comment (id, trade_id, partner_id, chain, token, transaction_hash, wallet, text, at_ms, signature)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       [id, trade.id, partner.id, chain, trade.token, transactionHash, signerAddress, commentText, nowMs, signature],
     );
     storeCommentEvent(db, id, nowMs);
-    const [comment] = commentsOfTrades(db, [trade.id], { partner, nowMs, replies: true }).get(trade.id) ?? [];
+    const [comment] = readTradeComments(db, [trade.id], { partner, nowMs, replies: true }).get(trade.id) ?? [];
     return comment as Comment;
   });
 };
@@ -78,14 +78,16 @@ function findSwap(
   { transactionHash, chain, tokenAddress, signerAddress }: Swap,
 ): readonly [TradeRow, ...TradeRow[]] {
   const [first, ...others] = findTrades(call, [transactionHash]);
-  if (first === undefined) throw new Refusal(400, `transactionHash ${transactionHash}: no such trade`);
+  if (first === undefined) throw new ServiceRefusal(400, `transactionHash ${transactionHash}: no such trade`);
   const [onChain, ...restOnChain] = [first, ...others].filter((trade) => trade.chain === chain);
-  if (onChain === undefined) throw new Refusal(400, `chain ${chain}: that trade is on ${first.chain}`);
+  if (onChain === undefined) throw new ServiceRefusal(400, `chain ${chain}: that trade is on ${first.chain}`);
   const token = storedToken(call.db, chain, tokenAddress);
   const ofToken = [onChain, ...restOnChain].filter((trade) => trade.token === token);
-  if (ofToken.length === 0) throw new Refusal(400, `tokenAddress ${tokenAddress}: that trade is of ${onChain.token}`);
+  if (ofToken.length === 0)
+    throw new ServiceRefusal(400, `tokenAddress ${tokenAddress}: that trade is of ${onChain.token}`);
   const [own, ...restOwn] = ofToken.filter((trade) => trade.wallet === signerAddress);
-  if (own === undefined) throw new Refusal(400, `signerAddress ${signerAddress}: that trade is not the signer's own`);
+  if (own === undefined)
+    throw new ServiceRefusal(400, `signerAddress ${signerAddress}: that trade is not the signer's own`);
   return [own, ...restOwn];
 }
 
@@ -111,7 +113,7 @@ export const list: Handler<typeof endpoints.list> = ({ hashes, chain, viewerAddr
     [...new Set(hashes)].map((hash) => {
       const ids = findTrades(call, [hash]).flatMap((trade) => (trade.chain === chain ? [trade.id] : []));
       const comments = [
-        ...commentsOfTrades(db, ids, { partner, nowMs, replies: false, viewers: viewerAddresses }).values(),
+        ...readTradeComments(db, ids, { partner, nowMs, replies: false, viewers: viewerAddresses }).values(),
       ].flat();
       const copies = comments.reduce((sum, { metrics }) => sum + (metrics as { copyCount: number }).copyCount, 0);
       const insights = copiedText(copies).map((text) => ({ text }));
@@ -134,7 +136,7 @@ export const ofToken: Handler<typeof endpoints.ofToken> = (input, { db, partner,
   );
   const ids = [...new Set(rows.map((row) => row.positionId))];
   const options = { partner, nowMs, trades: 'commented', replies: false, transactionHash: false } as const;
-  const cards = cardsOf(db, ids, options);
+  const cards = readCards(db, ids, options);
   const count = countRows(db, 'comment WHERE chain = ? AND token = ?', place);
   const items = new Map(cards.flatMap((card) => makeItems(card, count)));
   return rows.flatMap(({ id }) => items.get(id) ?? []);
@@ -165,18 +167,18 @@ export const copy: Handler<typeof endpoints.copy> = (input, { db, nowMs, partner
   const id = isUuid(input.id) ? input.id.toLowerCase() : input.id;
   const comment = db.get<{ chain: Chain; token: string }>('SELECT chain, token FROM comment WHERE id = ?', [id]);
   const chain = input.chain ?? comment?.chain;
-  if (comment === undefined || chain === undefined) throw new Refusal(404, `comment ${input.id} does not exist`);
+  if (comment === undefined || chain === undefined) throw new ServiceRefusal(404, `comment ${input.id} does not exist`);
   const token = storedToken(db, chain, tokenAddress);
   if (chain !== comment.chain)
-    throw new Refusal(400, `chain ${chain}: the comment is about a trade on ${comment.chain}`);
+    throw new ServiceRefusal(400, `chain ${chain}: the comment is about a trade on ${comment.chain}`);
   if (token !== comment.token)
-    throw new Refusal(400, `tokenAddress ${tokenAddress}: the comment is about ${comment.token}`);
+    throw new ServiceRefusal(400, `tokenAddress ${tokenAddress}: the comment is about ${comment.token}`);
   const wallets = [...(actorAddress === undefined ? [] : [actorAddress]), ...actorAddresses].map(normalizeAddress);
   if (wallets.length === 0)
-    throw new Refusal(400, 'actorAddress is required: a wallet address, or several in actorAddresses');
+    throw new ServiceRefusal(400, 'actorAddress is required: a wallet address, or several in actorAddresses');
   const trackExitMs = trackExitUntil === undefined ? null : trackingEnd(trackExitUntil, chain, nowMs);
   const addIntent = (wallet: string): string => {
-    const intentId = uuidOf(`intent:${countRows(db, 'intent')}:${id}:${wallet}:${nowMs}`);
+    const intentId = makeUuid(`intent:${countRows(db, 'intent')}:${id}:${wallet}:${nowMs}`);
     db.run(
       `INSERT INTO intent (id, comment_id, partner_id, wallet, chain, token, at_ms, track_exit_ms)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -188,10 +190,10 @@ export const copy: Handler<typeof endpoints.copy> = (input, { db, nowMs, partner
 };
 
 function trackingEnd(text: string, chain: string, nowMs: number): number {
-  if (chain !== 'hyperliquid') throw new Refusal(400, `trackExitUntil: only on hyperliquid, not on ${chain}`);
+  if (chain !== 'hyperliquid') throw new ServiceRefusal(400, `trackExitUntil: only on hyperliquid, not on ${chain}`);
   const atMs = /^\d{4}-\d{2}-\d{2}T/.test(text) ? parseTime(text) : undefined;
-  if (atMs === undefined) throw new Refusal(400, `trackExitUntil ${text}: must be an ISO 8601 timestamp`);
-  if (atMs <= nowMs) throw new Refusal(400, `trackExitUntil ${text}: is not in the future`);
-  if (atMs > nowMs + maxTrackingMs) throw new Refusal(400, `trackExitUntil ${text}: more than 7 days ahead`);
+  if (atMs === undefined) throw new ServiceRefusal(400, `trackExitUntil ${text}: must be an ISO 8601 timestamp`);
+  if (atMs <= nowMs) throw new ServiceRefusal(400, `trackExitUntil ${text}: is not in the future`);
+  if (atMs > nowMs + maxTrackingMs) throw new ServiceRefusal(400, `trackExitUntil ${text}: more than 7 days ahead`);
   return atMs;
 }

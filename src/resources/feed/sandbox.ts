@@ -1,15 +1,15 @@
 import type { Card } from '../../model/position.ts';
 import { type Handler, linkWith, type SandboxCall } from '../../sandbox/http/service.ts';
-import { cardsOf } from '../../sandbox/social/cards.ts';
+import { readCards } from '../../sandbox/social/cards.ts';
 import { type FeedPage, feedPage } from '../../sandbox/social/feed-pages.ts';
-import { chainsOf, findProfile, followedBy, walletsOf } from '../../sandbox/social/lookup.ts';
+import { expandChains, findProfile, followedBy, listWallets } from '../../sandbox/social/lookup.ts';
 import { type RecommendedTrade, recommendedTrades } from '../../sandbox/social/standings.ts';
 import * as endpoints from './endpoints.ts';
 
 /** GET /v1/feed/actor: the cards of a profile's wallets; `forYouTrade` on recommended ones when asked for. */
 export const actor: Handler<typeof endpoints.actor> = (input, call) => {
   const profileId = findProfile(call.db, input.identifier, call.partner);
-  const wallets = walletsOf(call.db, [profileId]);
+  const wallets = listWallets(call.db, [profileId]);
   const known = new Map<number, readonly RecommendedTrade[]>();
   const recommendedAt = (snapshot: number): readonly RecommendedTrade[] => {
     const found =
@@ -19,7 +19,7 @@ export const actor: Handler<typeof endpoints.actor> = (input, call) => {
     return found;
   };
   const { minTradeUsd, minMarketCap, maxMarketCap } = input;
-  const scope = { wallets, chains: chainsOf(input.chains), minTradeUsd, minMarketCap, maxMarketCap };
+  const scope = { wallets, chains: expandChains(input.chains), minTradeUsd, minMarketCap, maxMarketCap };
   const page = feedPage(call.db, input, (snapshot) => ({
     ...scope,
     extra: recommendedAt(snapshot).map(({ positionId }) => positionId),
@@ -34,15 +34,15 @@ export const actor: Handler<typeof endpoints.actor> = (input, call) => {
 
 /** GET /v1/feed: the cards of the profiles that the given wallets' profiles follow in this partner's graph, all their wallets. */
 export const home: Handler<typeof endpoints.home> = (input, call) => {
-  const wallets = walletsOf(call.db, [...followedBy(call.db, input.addresses, call.partner)]);
+  const wallets = listWallets(call.db, [...followedBy(call.db, input.addresses, call.partner)]);
   const { onlyWithComments, minTradeUsd } = input;
-  const scope = { wallets, chains: chainsOf(input.chains), onlyWithComments, minTradeUsd };
+  const scope = { wallets, chains: expandChains(input.chains), onlyWithComments, minTradeUsd };
   const page = feedPage(call.db, input, () => scope);
   return { items: cardsOn(page, call), pagination: makePagination(page, endpoints.home, call) };
 };
 
 function cardsOn({ ids }: FeedPage, { db, partner, nowMs }: SandboxCall): Card[] {
-  return cardsOf(db, ids, { partner, nowMs, trades: 'all', replies: false, transactionHash: true });
+  return readCards(db, ids, { partner, nowMs, trades: 'all', replies: false, transactionHash: true });
 }
 
 /** The service's form of a page's cursors: with links back to this endpoint that keep every other query parameter. */

@@ -1,5 +1,5 @@
 import type { Profile } from '../../model/profile.ts';
-import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
+import { type Handler, type SandboxCall, ServiceRefusal } from '../../sandbox/http/service.ts';
 import { type FollowEdge, follow, unfollow } from '../../sandbox/social/follows.ts';
 import { findProfile, findWallets, trackedFrom } from '../../sandbox/social/lookup.ts';
 import { hydrateProfiles } from '../../sandbox/social/profiles.ts';
@@ -17,7 +17,7 @@ export const remove: Handler<typeof endpoints.remove> = ({ addressOrUid, targets
 export const bulk: Handler<typeof endpoints.bulk> = ({ entries }, call) => applyEntries(entries, call);
 
 /**
- * Follows and unfollows; gives every target once, in the order of mention. Errors: Refusal 404 for an unknown UUID or Twitter handle,
+ * Follows and unfollows; gives every target once, in the order of mention. Errors: ServiceRefusal 404 for an unknown UUID or Twitter handle,
  * 400 for a profile that follows itself, whichever of its addresses are named (the service is silent on it).
  */
 function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall): { targetProfiles: Profile[] } {
@@ -38,9 +38,9 @@ function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall
       if (steps.at(-1)?.unfollows !== unfollows) steps.push({ unfollows, edges: [] });
       for (const target of targets) {
         const id = targetType === 'twitterHandle' ? byHandle?.get(handleKey(target)) : resolveId(target);
-        if (id === undefined) throw new Refusal(404, `targets ${target}: no profile has this Twitter handle`);
+        if (id === undefined) throw new ServiceRefusal(404, `targets ${target}: no profile has this Twitter handle`);
         if (id === followerId && !unfollows)
-          throw new Refusal(
+          throw new ServiceRefusal(
             400,
             `targets ${target}: a profile cannot follow itself, and ${addressOrUid} is the same one`,
           );

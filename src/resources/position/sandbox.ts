@@ -2,9 +2,9 @@ import { isWalletAddress, normalizeAddress } from '../../model/address.ts';
 import type { Chain } from '../../model/chain.ts';
 import type { Card } from '../../model/position.ts';
 import type { Db, SqlValue } from '../../sandbox/db/store.ts';
-import { defaultLimits, type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
-import { type CardOptions, cardsOf } from '../../sandbox/social/cards.ts';
-import { chainsOf, findProfile, storedToken, walletsOf } from '../../sandbox/social/lookup.ts';
+import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from '../../sandbox/http/service.ts';
+import { type CardOptions, readCards } from '../../sandbox/social/cards.ts';
+import { expandChains, findProfile, listWallets, storedToken } from '../../sandbox/social/lookup.ts';
 import { windowMs } from '../../sandbox/trades/figures.ts';
 import { openFromUsd } from '../../sandbox/trades/positions.ts';
 import { oneOf } from '../../sandbox/trades/trade.ts';
@@ -17,7 +17,7 @@ import type * as endpoints from './endpoints.ts';
 export const ofToken: Handler<typeof endpoints.ofToken> = (input, call) => {
   const { chain, contractAddress, status, chains } = input;
   // The default filter must not hide the token's own chain (wire-facts 3.5).
-  if (chains !== undefined && !chainsOf(chains).includes(chain)) return [];
+  if (chains !== undefined && !expandChains(chains).includes(chain)) return [];
   const ids = makePage(call.db, input, {
     where: ['p.chain = ? AND p.token = ?', chain, storedToken(call.db, chain, contractAddress)],
     byValue: [status === 'open' ? 'p.amount DESC' : 'p.realized_usd DESC'],
@@ -34,12 +34,14 @@ export const ofProfile: Handler<typeof endpoints.ofProfile> = (input, call) => {
   const { db, nowMs } = call;
   const profileId = findProfile(db, identifier, call.partner);
   const wallets =
-    providedAddressesOnly && isWalletAddress(identifier) ? [normalizeAddress(identifier)] : walletsOf(db, [profileId]);
+    providedAddressesOnly && isWalletAddress(identifier)
+      ? [normalizeAddress(identifier)]
+      : listWallets(db, [profileId]);
   const sinceMs = nowMs - windowMs['30d'];
   const soldCost = `CASE WHEN p.latest_ms <= ? THEN 0 ELSE (SELECT coalesce(sum(t.margin_cost_usd), 0) FROM trade t
     WHERE t.position_id = p.id AND t.at_ms > ? AND t.intent = 'exit') END DESC`;
   const ids = makePage(db, input, {
-    where: [`p.wallet ${oneOf} AND p.chain ${oneOf}`, JSON.stringify(wallets), JSON.stringify(chainsOf(chains))],
+    where: [`p.wallet ${oneOf} AND p.chain ${oneOf}`, JSON.stringify(wallets), JSON.stringify(expandChains(chains))],
     byValue: status === 'open' ? [soldCost, sinceMs, sinceMs] : ['p.sell_count = 0, p.realized_usd DESC'],
   });
   return cards(call, ids, { trades: 'all', replies: false, transactionHash: true });
@@ -62,12 +64,12 @@ export const get: Handler<typeof endpoints.get> = ({ id, viewerAddresses }, call
 function oneCard(call: SandboxCall, id: string | undefined, viewers: string[] | undefined, refusal: string): Card {
   const options = { trades: 'all', replies: true, transactionHash: true, viewers } as const;
   const [card] = id === undefined ? [] : cards(call, [id], options);
-  if (card === undefined) throw new Refusal(404, refusal);
+  if (card === undefined) throw new ServiceRefusal(404, refusal);
   return card;
 }
 
 function cards(call: SandboxCall, ids: readonly string[], options: Omit<CardOptions, 'partner' | 'nowMs'>): Card[] {
-  return cardsOf(call.db, ids, { partner: call.partner, nowMs: call.nowMs, ...options });
+  return readCards(call.db, ids, { partner: call.partner, nowMs: call.nowMs, ...options });
 }
 
 type Page = Pick<Parameters<typeof ofProfile>[0], 'status' | 'sort' | 'page' | 'limit'>;

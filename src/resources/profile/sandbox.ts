@@ -1,5 +1,5 @@
 import type { Profile } from '../../model/profile.ts';
-import { defaultLimits, type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
+import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from '../../sandbox/http/service.ts';
 import { type FollowSide, followPage } from '../../sandbox/social/follows.ts';
 import { findProfile, startTracking } from '../../sandbox/social/lookup.ts';
 import { hydrateProfiles } from '../../sandbox/social/profiles.ts';
@@ -9,7 +9,7 @@ import type * as endpoints from './endpoints.ts';
 export const get: Handler<typeof endpoints.get> = ({ identifier, viewerAddresses }, { db, nowMs, partner }) => {
   const id = findProfile(db, identifier, partner);
   const [profile] = hydrateProfiles(db, [id], { partner, nowMs, full: true, viewers: viewerAddresses });
-  if (profile === undefined) throw new Refusal(404, `profile ${identifier} does not exist`);
+  if (profile === undefined) throw new ServiceRefusal(404, `profile ${identifier} does not exist`);
   return profile as Profile;
 };
 
@@ -65,7 +65,7 @@ function changeName(
       [partner.id, name.toLowerCase()],
     );
     if (taken !== undefined && taken.profileId !== profileId)
-      throw new Refusal(409, `name ${JSON.stringify(name)}: another profile has it`);
+      throw new ServiceRefusal(409, `name ${JSON.stringify(name)}: another profile has it`);
     db.run(
       `INSERT INTO partner_name (profile_id, partner_id, name, name_key) VALUES (?, ?, ?, ?)
        ON CONFLICT (profile_id, partner_id) DO UPDATE SET name = excluded.name, name_key = excluded.name_key`,
@@ -83,6 +83,6 @@ function removeName(profileId: string, { db, partner }: SandboxCall): void {
   db.run('DELETE FROM partner_name WHERE profile_id = ? AND partner_id = ?', [profileId, partner.id]);
 }
 
-function avatarAlone(avatarUrl: string): Refusal {
-  return new Refusal(400, `avatarUrl ${JSON.stringify(avatarUrl)}: requires a name, and the profile has none`);
+function avatarAlone(avatarUrl: string): ServiceRefusal {
+  return new ServiceRefusal(400, `avatarUrl ${JSON.stringify(avatarUrl)}: requires a name, and the profile has none`);
 }

@@ -3,8 +3,8 @@ import { normalizeAddress } from '../../model/address.ts';
 import { isHttpAddress, isLoopback } from '../../model/http-address.ts';
 import { exampleEventId, signedHeader } from '../../model/webhook-signature.ts';
 import type { Db } from '../../sandbox/db/store.ts';
-import { eventOf, eventParts } from '../../sandbox/deliver/events.ts';
-import { type Handler, Refusal, type SandboxCall } from '../../sandbox/http/service.ts';
+import { eventParts, makeEvent } from '../../sandbox/deliver/events.ts';
+import { type Handler, type SandboxCall, ServiceRefusal } from '../../sandbox/http/service.ts';
 import { type StoredTrade, tradeColumns } from '../../sandbox/trades/trade.ts';
 import type * as endpoints from './endpoints.ts';
 
@@ -22,10 +22,10 @@ export function allWebhooks(db: Db): WebhookRow[] {
   return db.all<WebhookRow>(`SELECT ${columns} FROM webhook ORDER BY id`);
 }
 
-/** One webhook of the caller. Errors: Refusal 404. */
+/** One webhook of the caller. Errors: ServiceRefusal 404. */
 function findWebhook({ db, partner }: SandboxCall, uid: string): WebhookRow {
   const row = db.get<WebhookRow>(`SELECT ${columns} FROM webhook WHERE uid = ? AND partner_id = ?`, [uid, partner.id]);
-  if (row === undefined) throw new Refusal(404, `webhook ${uid} does not exist`);
+  if (row === undefined) throw new ServiceRefusal(404, `webhook ${uid} does not exist`);
   return row;
 }
 
@@ -83,9 +83,9 @@ export const remove: Handler<typeof endpoints.remove> = ({ uid }, call) => {
 export const validate: Handler<typeof endpoints.validate> = async ({ uid }, call) => {
   const { destinationUrl, secret } = findWebhook(call, uid);
   const body = JSON.stringify({ events: [exampleEvent(call)] });
-  const { post } = await import('../../sandbox/deliver/deliver.ts');
-  const unsigned = await post(destinationUrl, body, undefined);
-  const signed = await post(destinationUrl, body, signedHeader(secret, body, Date.now()));
+  const { sendDelivery } = await import('../../sandbox/deliver/deliver.ts');
+  const unsigned = await sendDelivery(destinationUrl, body, undefined);
+  const signed = await sendDelivery(destinationUrl, body, signedHeader(secret, body, Date.now()));
   const wrong = [
     ...(unsigned.ok ? [`the unsigned probe was answered ${unsigned.status} and must be refused`] : []),
     ...(signed.ok ? [] : [`the signed probe must be answered 2xx: ${signed.error}`]),
@@ -102,7 +102,7 @@ function exampleEvent({ db, partner, nowMs }: SandboxCall): Record<string, unkno
     trade === undefined
       ? { reason: 'first-buy', feedItem: {} }
       : eventParts(db, { type: 'new-feed-item', reason: 'first-buy', trade }, partner, nowMs);
-  const event = eventOf('new-feed-item', parts, { walletAddresses: [], externalIds: [] });
+  const event = makeEvent('new-feed-item', parts, { walletAddresses: [], externalIds: [] });
   return { ...event, eventId: exampleEventId };
 }
 
@@ -113,10 +113,10 @@ function subscribe(db: Db, id: number, addresses: readonly string[]): void {
   ]);
 }
 
-/** The sandbox sends nothing off this machine: section "Webhooks" of its promises. Errors: Refusal 400. */
+/** The sandbox sends nothing off this machine: section "Webhooks" of its promises. Errors: ServiceRefusal 400. */
 function checkDestination(text: string): void {
   const name = `destinationUrl ${JSON.stringify(text.slice(0, 200))}`;
-  if (!isHttpAddress(text)) throw new Refusal(400, `${name}: must be an http or https address`);
+  if (!isHttpAddress(text)) throw new ServiceRefusal(400, `${name}: must be an http or https address`);
   if (!isLoopback(new URL(text).hostname))
-    throw new Refusal(400, `${name}: the sandbox delivers to this machine only (127.0.0.1, localhost)`);
+    throw new ServiceRefusal(400, `${name}: the sandbox delivers to this machine only (127.0.0.1, localhost)`);
 }

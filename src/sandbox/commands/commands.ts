@@ -72,7 +72,7 @@ const start = defineCommand({
   ],
   uses: ['changes'],
   exitCodes: [3, 124],
-  run: async (input, context) => (await import('./start.ts')).startSandbox(input, context),
+  run: async (input, context) => (await import('./start.ts')).startServed(input, context),
 });
 
 const importFile = defineCommand({

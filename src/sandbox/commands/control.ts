@@ -13,14 +13,14 @@ import { whenFree } from '../http/answer.ts';
 import { type Fault, faultForm, parseFault } from '../http/fault.ts';
 import { type createRequestLog, maxLogged } from '../http/request-log.ts';
 import {
-  type Answer,
   controlHeader,
+  cutQuery,
   type IncomingRequest,
   makeAnswer,
-  Refusal,
   readBearer,
-  readPath,
   refused,
+  type ServedAnswer,
+  ServiceRefusal,
 } from '../http/service.ts';
 import { addLiveTrades, addTradeNow, checkLiveTrade, madeTrades, tradeParams } from '../trades/live-trades.ts';
 import type { LiveTrade } from '../trades/trade.ts';
@@ -121,16 +121,16 @@ export function createControl({ db, world, warn, faults: first, status, log, onD
     }),
   };
 
-  const respond = async (request: IncomingRequest, given: string): Promise<Answer> => {
+  const respond = async (request: IncomingRequest, given: string): Promise<ServedAnswer> => {
     const { method, target } = request;
-    if (!sameText(given, token)) throw new Refusal(401, 'wrong control token');
-    const path = readPath(target);
+    if (!sameText(given, token)) throw new ServiceRefusal(401, 'wrong control token');
+    const path = cutQuery(target);
     const name = path.slice(root.length);
     const known = Object.keys(actions).filter((key) => key.split(' ')[1] === name);
-    if (known.length === 0) throw new Refusal(404, `no such endpoint: ${method} ${path}`);
+    if (known.length === 0) throw new ServiceRefusal(404, `no such endpoint: ${method} ${path}`);
     const act = actions[`${method} ${name}`];
     const allow = known[0]?.split(' ')[0] ?? '';
-    if (act === undefined) throw new Refusal(405, `${path} takes ${allow}, not ${method}`, { allow });
+    if (act === undefined) throw new ServiceRefusal(405, `${path} takes ${allow}, not ${method}`, { allow });
     const body = method === 'GET' ? undefined : tryParseJson(await request.body());
     const query = new URLSearchParams(target.slice(path.length));
     return makeAnswer(200, JSON.stringify(await act(isObject(body) ? body : {}, query)));
@@ -142,7 +142,7 @@ export function createControl({ db, world, warn, faults: first, status, log, onD
     isOwn: ({ target }: IncomingRequest, headers: IncomingHttpHeaders): boolean =>
       target.startsWith(root) || headers[controlHeader] === token,
     /** `undefined` for a request to the service. */
-    answer: (request: IncomingRequest, headers: IncomingHttpHeaders): Promise<Answer> | undefined =>
+    answer: (request: IncomingRequest, headers: IncomingHttpHeaders): Promise<ServedAnswer> | undefined =>
       request.target.startsWith(root)
         ? respond(request, String(headers[controlHeader] ?? readBearer(request.authorization) ?? '')).catch(refuse)
         : undefined,
@@ -150,9 +150,9 @@ export function createControl({ db, world, warn, faults: first, status, log, onD
   };
 }
 
-function refuse(thrown: unknown): Answer {
+function refuse(thrown: unknown): ServedAnswer {
   if (!(thrown instanceof SotraError)) return refused(thrown);
-  return refused(new Refusal(400, [thrown.message, thrown.hint].filter(Boolean).join('. ')));
+  return refused(new ServiceRefusal(400, [thrown.message, thrown.hint].filter(Boolean).join('. ')));
 }
 
 /** Errors: `usage` for a text that is no fault. */

@@ -70,7 +70,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
       'GET control': (query) => control('GET', known(readable, query.get('name'))),
       'POST control': (query, body) => control('POST', known(doable, query.get('name')), body),
     },
-    service: serviceOf(options),
+    service: makeService(options),
     context: { ...context, world: { ...world, transport } },
   });
   const watch = async (): Promise<void> => {
@@ -101,7 +101,7 @@ function known(names: readonly string[] | undefined, given: string | null): stri
   return found;
 }
 
-function serviceOf({ url, keys, wire }: SandboxPageOptions): Service {
+function makeService({ url, keys, wire }: SandboxPageOptions): Service {
   return {
     context: undefined,
     kind: 'http',

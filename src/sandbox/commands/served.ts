@@ -31,7 +31,7 @@ interface ServedSandbox extends Ready {
 
 /** The folder in which each served sandbox says where it is, in a file named after its port, for the commands that act on it. */
 export async function servedFolder(context: Context): Promise<string> {
-  const folder = await folderOf(context);
+  const folder = await locateFolder(context);
   makeFolder(folder);
   return folder;
 }
@@ -41,7 +41,7 @@ export async function servedFolder(context: Context): Promise<string> {
  * process id. Errors: `not-found` when none does; `usage` for several.
  */
 async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<ServedSandbox> {
-  const wanted = baseUrl ?? (await baseUrlOf(context));
+  const wanted = baseUrl ?? (await readBaseUrl(context));
   const files = readyFile === undefined ? await servedFiles(context) : [readyFile];
   const known = files.flatMap((file) => readReady(file) ?? []);
   const candidates =
@@ -167,7 +167,7 @@ async function answers(context: Context, ready: Ready): Promise<boolean> {
 }
 
 /** The base URL that was typed or set; that of a stored context does not count. */
-async function baseUrlOf({ options, world, service }: Context): Promise<string | undefined> {
+async function readBaseUrl({ options, world, service }: Context): Promise<string | undefined> {
   if (options.sandbox) return undefined;
   if (options.context === undefined) return options.baseUrl ?? (world.env['SOTRA_BASE_URL'] || undefined);
   const { kind, baseUrl } = await service();
@@ -175,11 +175,11 @@ async function baseUrlOf({ options, world, service }: Context): Promise<string |
 }
 
 async function servedFiles(context: Context): Promise<string[]> {
-  const folder = await folderOf(context);
+  const folder = await locateFolder(context);
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
 }
 
-async function folderOf(context: Context): Promise<string> {
+async function locateFolder(context: Context): Promise<string> {
   return join(await context.dataDirectory(), 'served');
 }
 

@@ -53,7 +53,7 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
     throw usageError('--speed is for --replay', 'Use --rate.');
   if (input.replay !== undefined && !existsSync(input.replay))
     throw usageError(`--replay ${input.replay}: no such file`);
-  if (context.options.dryRun) return planOf(input, context);
+  if (context.options.dryRun) return showSimulatePlan(input, context);
   return withDeliveries(input.db, context, async (db) => {
     const { world } = context;
     const progress = await showProgress(context);
@@ -81,7 +81,10 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
   });
 }
 
-async function planOf({ db, replay, speed, perSec, forMs }: SimulateInput, context: Context): Promise<Result> {
+async function showSimulatePlan(
+  { db, replay, speed, perSec, forMs }: SimulateInput,
+  context: Context,
+): Promise<Result> {
   const length = forMs === undefined ? '' : ` for ${forMs / 1000} s`;
   const what =
     replay === undefined

@@ -35,15 +35,15 @@ interface StartInput extends PageInput, Omit<WorldOptions, 'wire'> {
 const defaultPort = 4010;
 const detachWaitMs = 30_000;
 
-export async function startSandbox(input: StartInput, context: Context): Promise<Result> {
+export async function startServed(input: StartInput, context: Context): Promise<Result> {
   if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
   const wire = input.wire === undefined ? undefined : readWire(input.wire);
   checkWireNames(readWireNames(wire), endpoints, '--wire');
-  if (context.options.dryRun) return planOf(input, context);
+  if (context.options.dryRun) return showStartPlan(input, context);
   return input.detach ? detachSandbox(input, context) : serveSandbox({ ...input, wire }, context);
 }
 
-async function planOf(input: StartInput, context: Context): Promise<Result> {
+async function showStartPlan(input: StartInput, context: Context): Promise<Result> {
   const file = input.db ?? (await context.sandboxFile());
   const isNew = file === ':memory:' || !existsSync(file);
   const settings = (['asOf', 'eligibility', 'serviceName', 'layout', 'chains', 'wire'] as const).flatMap((key) =>
@@ -133,7 +133,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   const readyFile = input.readyFile ?? join(folder, 'sandbox-ready.json');
   const log = join(folder, 'sandbox.log');
   // That of a server that runs stays, in case ours does not start.
-  const before = textOf(readyFile);
+  const before = readIfThere(readyFile);
   const flags = writeFlags({
     '--ready-file': readyFile,
     '--port': input.port ?? defaultPort,
@@ -154,7 +154,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   const child = await world.spawnSelf(['sandbox', 'start', ...flags], log);
   const until = world.now() + detachWaitMs;
   try {
-    while ([undefined, before].includes(textOf(readyFile))) {
+    while ([undefined, before].includes(readIfThere(readyFile))) {
       const hint = `Its output is in ${log}.`;
       if (child.exitCode() !== null)
         throw new SotraError('config', `the sandbox did not start: ${lastLines(log)}`, { hint });
@@ -172,7 +172,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   return { kind: 'answer', answer: ready };
 }
 
-function textOf(file: string): string | undefined {
+function readIfThere(file: string): string | undefined {
   return existsSync(file) ? readStateFile(file) : undefined;
 }
 

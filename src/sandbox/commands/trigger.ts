@@ -10,13 +10,13 @@ import { readOwnSecrets } from '../../resources/webhook/secrets.ts';
 import { sandboxNow } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { sandboxPartners } from '../db/world.ts';
-import { deliveryHeaders, post, startDeliverer } from '../deliver/deliver.ts';
+import { deliveryHeaders, sendDelivery, startDeliverer } from '../deliver/deliver.ts';
 import {
   commentedTrade,
   type EventSource,
   type EventType,
-  eventOf,
   eventParts,
+  makeEvent,
   storeEvent,
 } from '../deliver/events.ts';
 import { type StoredTrade, tradeColumns } from '../trades/trade.ts';
@@ -78,10 +78,10 @@ async function directly(trigger: Trigger, to: string): Promise<SentEvent[]> {
   }
   const sent: SentEvent[] = [];
   for (const { event, body, signed } of deliveries) {
-    const outcome = await post(to, body, signed, { answerMs: options.timeoutMs, signal: world.signal });
+    const outcome = await sendDelivery(to, body, signed, { answerMs: options.timeoutMs, signal: world.signal });
     if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
     const { ok, status, error } = outcome;
-    sent.push({ ...idOf(event), uid: null, destinationUrl: to, delivered: ok, status, error });
+    sent.push({ ...pickIds(event), uid: null, destinationUrl: to, delivered: ok, status, error });
   }
   return sent;
 }
@@ -142,11 +142,11 @@ async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
     const delivered = row?.state === 'delivered';
     const error = delivered ? null : (row?.error ?? 'earlier deliveries of this webhook wait before it');
     const { uid, destinationUrl } = webhook;
-    return { ...idOf(event), uid, destinationUrl, delivered, status: row?.status ?? null, error };
+    return { ...pickIds(event), uid, destinationUrl, delivered, status: row?.status ?? null, error };
   });
 }
 
-function idOf(event: Record<string, unknown>): { eventId: string; eventType: string } {
+function pickIds(event: Record<string, unknown>): { eventId: string; eventType: string } {
   return { eventId: String(event['eventId']), eventType: String(event['eventType']) };
 }
 
@@ -156,7 +156,7 @@ function eventFor({ db, source, context }: Trigger, webhook: WebhookRow | undefi
   const audience = webhook === undefined ? [] : someSubscribers(db, webhook.id);
   const walletAddresses = audience.filter((each) => !each.startsWith('ext:'));
   const externalIds = audience.filter((each) => each.startsWith('ext:')).map((each) => each.slice('ext:'.length));
-  return eventOf(source.type, parts, { walletAddresses, externalIds });
+  return makeEvent(source.type, parts, { walletAddresses, externalIds });
 }
 
 function someSubscribers(db: Db, webhookId: number): string[] {

@@ -168,7 +168,7 @@ async function deliver(
 ): Promise<void> {
   const body = `{"events":[${next.body}]}`;
   const signed = signedHeader(next.secret, body, now());
-  const outcome = await post(next.destinationUrl, body, signed, { agent, signal, answerMs });
+  const outcome = await sendDelivery(next.destinationUrl, body, signed, { agent, signal, answerMs });
   // Whether it arrived is not known: it is as if it had not been tried.
   if (signal.aborted && outcome.status === null) return;
   const tries = next.tries + 1;
@@ -193,7 +193,7 @@ export function deliveryHeaders(signed: string | undefined): string[] {
 }
 
 /** Sends one delivery, whose answer may take 10 s unless `answerMs` says otherwise. What went wrong is in `error`. */
-export async function post(
+export async function sendDelivery(
   url: string,
   body: string,
   signed: string | undefined,

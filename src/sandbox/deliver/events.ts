@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { buyReason } from '../../model/noteworthy-buy.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
-import { cardsOf } from '../social/cards.ts';
+import { readCards } from '../social/cards.ts';
 import type { Json } from '../social/profiles.ts';
 import { oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
 
@@ -34,7 +34,7 @@ export function storeTradeEvents(db: Db, tradeIds: readonly number[], nowMs: num
     [JSON.stringify(tradeIds), nowMs - freshMs],
   );
   for (const trade of trades) {
-    const reason = reasonOf(db, trade);
+    const reason = decideReason(db, trade);
     if (reason !== undefined) storeEvents(db, { type: 'new-feed-item', reason, trade }, nowMs);
     const intents = db.all<{ id: string }>('SELECT comment_id AS id FROM intent WHERE trade_id = ?', [trade.id]);
     for (const { id: commentId } of intents) {
@@ -48,7 +48,7 @@ export function storeTradeEvents(db: Db, tradeIds: readonly number[], nowMs: num
 /** Earlier buys that are looked at; with more in the window, the earlier ones change no reason. */
 const maxBuys = 5000;
 
-function reasonOf(db: Db, trade: StoredTrade): ReturnType<typeof buyReason> {
+function decideReason(db: Db, trade: StoredTrade): ReturnType<typeof buyReason> {
   if (trade.side !== 'buy' || trade.intent !== 'enter') return undefined;
   const earlier = db.all<{ atMs: number; usd: number }>(
     `SELECT at_ms AS atMs, usd FROM trade WHERE wallet = ? AND chain = ? AND token = ? AND side = 'buy' AND intent = 'enter'
@@ -81,7 +81,7 @@ function storeEvents(db: Db, source: EventSource, nowMs: number): void {
   for (const audience of audiences) {
     const parts = partsByPartner.get(audience.partner.id) ?? eventParts(db, source, audience.partner, nowMs);
     partsByPartner.set(audience.partner.id, parts);
-    storeEvent(db, audience.webhookId, eventOf(source.type, parts, audience), nowMs);
+    storeEvent(db, audience.webhookId, makeEvent(source.type, parts, audience), nowMs);
   }
 }
 
@@ -103,7 +103,7 @@ export function storeEvent(db: Db, webhookId: number, event: Json, nowMs: number
 }
 
 /** A whole event, ready to be stored or sent; its id is new at every call. Source: wire-facts 4.1. */
-export function eventOf(
+export function makeEvent(
   eventType: EventType,
   parts: Json,
   { walletAddresses, externalIds }: Pick<Audience, 'walletAddresses' | 'externalIds'>,
@@ -113,13 +113,13 @@ export function eventOf(
 }
 
 export function eventParts(db: Db, source: EventSource, partner: Partner, nowMs: number): Json {
-  const feedItem = cardOf(db, source.trade, partner, nowMs);
+  const feedItem = readCard(db, source.trade, partner, nowMs);
   if (source.type === 'new-feed-item') return { reason: source.reason, feedItem };
   const comment = tradesIn(feedItem)
     .flatMap((trade) => (trade['comments'] as Json[] | undefined) ?? [])
     .find((each) => each['uid'] === source.commentId);
   if (source.type === 'comment-created') return { feedItem, comment };
-  const copied = cardOf(db, source.copy, partner, nowMs);
+  const copied = readCard(db, source.copy, partner, nowMs);
   const sec = Math.floor(source.copy.atMs / 1000);
   const copyswapTrade = tradesIn(copied).find(
     (trade) => trade['timestamp'] === sec && trade['usdCost'] === source.copy.usd,
@@ -127,9 +127,9 @@ export function eventParts(db: Db, source: EventSource, partner: Partner, nowMs:
   return { feedItem, comment, copyswapActor: copied['actor'], copyswapTrade };
 }
 
-function cardOf(db: Db, trade: StoredTrade, partner: Partner, nowMs: number): Json {
+function readCard(db: Db, trade: StoredTrade, partner: Partner, nowMs: number): Json {
   const options = { partner, nowMs, trades: 'all', replies: false, transactionHash: true } as const;
-  return cardsOf(db, [trade.positionId], options)[0] ?? {};
+  return readCards(db, [trade.positionId], options)[0] ?? {};
 }
 
 function tradesIn(card: Json): Json[] {

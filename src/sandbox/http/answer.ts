@@ -5,8 +5,8 @@ import { parseJson } from '../../model/json.ts';
 import { routesUnder } from '../../resources/routes.ts';
 import { moreChains, sandboxNow } from '../db/settings.ts';
 import {
-  type Answer,
   bodyTooLarge,
+  cutQuery,
   decodePart,
   type IncomingRequest,
   ignoredHeader,
@@ -14,11 +14,11 @@ import {
   maxBodyBytes,
   type Partner,
   printable,
-  Refusal,
-  type Route,
   readBearer,
-  readPath,
   refused,
+  type SandboxRoute,
+  type ServedAnswer,
+  ServiceRefusal,
 } from './service.ts';
 
 export interface ServiceOptions {
@@ -32,16 +32,21 @@ export interface ServiceOptions {
 const busy = { forMs: 20_000, napMs: 5 };
 
 /** The whole sandbox as a function: any request gets an answer, every error body is `{error}`. */
-export function answerer({ db, now, wire, sleep }: ServiceOptions): (request: IncomingRequest) => Promise<Answer> {
-  const respond = async (request: IncomingRequest): Promise<Answer> => {
+export function answerer({
+  db,
+  now,
+  wire,
+  sleep,
+}: ServiceOptions): (request: IncomingRequest) => Promise<ServedAnswer> {
+  const respond = async (request: IncomingRequest): Promise<ServedAnswer> => {
     const { target, authorization } = request;
-    const { route, path } = await findRoute(request.method, readPath(target));
+    const { route, path } = await findRoute(request.method, cutQuery(target));
     const { endpoint } = route;
     const partner = findPartner(db, authorization, endpoint.keyless === true);
     const url = new URL(request.origin + target);
-    const body = endpoint.method === 'GET' ? undefined : readBody(await request.body());
+    const body = endpoint.method === 'GET' ? undefined : parseBody(await request.body());
     const decoded = decodeRequest(endpoint, { path, query: url.searchParams, body }, wire, moreChains(db));
-    if (!decoded.ok) throw new Refusal(400, decoded.problem);
+    if (!decoded.ok) throw new ServiceRefusal(400, decoded.problem);
     const ignored = new Set(decoded.ignored);
     const nowMs = sandboxNow(db, now());
     const call = { db, nowMs, partner, url, wire, ignore: (what: string) => void ignored.add(what) };
@@ -56,10 +61,13 @@ export function answerer({ db, now, wire, sleep }: ServiceOptions): (request: In
 }
 
 /**
- * The route of a method and a path as it was sent, and the values in the path. Errors: Refusal 404, 405, and 400 for a value that is no
+ * The route of a method and a path as it was sent, and the values in the path. Errors: ServiceRefusal 404, 405, and 400 for a value that is no
  * percent-encoded UTF-8, or `.` or `..`, which a client may have taken for a folder.
  */
-async function findRoute(method: string, pathname: string): Promise<{ route: Route; path: Record<string, string> }> {
+async function findRoute(
+  method: string,
+  pathname: string,
+): Promise<{ route: SandboxRoute; path: Record<string, string> }> {
   const fitting = (await routesUnder(pathname.split('/')[2] ?? '')).flatMap((route) => {
     const form = new RegExp(`^${route.endpoint.path.replaceAll(/{(\w+)}/g, '(?<$1>[^/]+)')}$`);
     const found = form.exec(pathname);
@@ -72,15 +80,17 @@ async function findRoute(method: string, pathname: string): Promise<{ route: Rou
       route: found.route,
       path: Object.fromEntries(found.values.map(([name, part]) => [name, readPart(name, part)])),
     };
-  if (fitting.length === 0) throw new Refusal(404, `no such endpoint: ${method} ${pathname}`);
+  if (fitting.length === 0) throw new ServiceRefusal(404, `no such endpoint: ${method} ${pathname}`);
   const allow = fitting.map(({ route }) => route.endpoint.method).join(', ');
-  throw new Refusal(405, `${pathname} takes ${allow}, not ${method}`, { allow });
+  throw new ServiceRefusal(405, `${pathname} takes ${allow}, not ${method}`, { allow });
 }
 
 function readPart(name: string, part: string): string {
   const text = decodePart(part);
-  if (text === undefined) throw new Refusal(400, `${name} ${JSON.stringify(part)}: must be percent-encoded UTF-8`);
-  if (text === '.' || text === '..') throw new Refusal(400, `${name} ${JSON.stringify(text)}: must not be . or ..`);
+  if (text === undefined)
+    throw new ServiceRefusal(400, `${name} ${JSON.stringify(part)}: must be percent-encoded UTF-8`);
+  if (text === '.' || text === '..')
+    throw new ServiceRefusal(400, `${name} ${JSON.stringify(text)}: must not be . or ..`);
   return text;
 }
 
@@ -89,19 +99,19 @@ const nobody: Partner = { id: '', suffix: '' };
 function findPartner(db: Db, header: string | undefined, keyless: boolean): Partner {
   if (header === undefined && keyless) return nobody;
   const key = readBearer(header);
-  if (key === undefined) throw new Refusal(401, 'missing API key: send Authorization: Bearer <key>');
+  if (key === undefined) throw new ServiceRefusal(401, 'missing API key: send Authorization: Bearer <key>');
   const partner = db.get<Partner & Record<string, string>>('SELECT id, suffix FROM partner WHERE key = ?', [key]);
-  if (partner === undefined) throw new Refusal(401, 'unknown API key');
+  if (partner === undefined) throw new ServiceRefusal(401, 'unknown API key');
   return partner;
 }
 
-function readBody(text: string): unknown {
+function parseBody(text: string): unknown {
   if (text === '') return undefined;
   if (Buffer.byteLength(text) > maxBodyBytes) throw bodyTooLarge();
   try {
     return parseJson(text);
   } catch {
-    throw new Refusal(400, 'body is not JSON');
+    throw new ServiceRefusal(400, 'body is not JSON');
   }
 }
 
@@ -113,7 +123,7 @@ export async function whenFree<T>(act: () => T | Promise<T>, sleep: ServiceOptio
     } catch (error) {
       if (!isLocked(error)) throw error;
       if (sleep === undefined || leftMs <= 0)
-        throw new Refusal(503, 'another process is writing to the database', { 'retry-after': '1' });
+        throw new ServiceRefusal(503, 'another process is writing to the database', { 'retry-after': '1' });
       await sleep(busy.napMs);
     }
   }

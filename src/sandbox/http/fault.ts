@@ -1,6 +1,6 @@
 import { parseDuration } from '../../model/duration.ts';
 import { randomFrom } from '../seeded.ts';
-import { type Answer, type IncomingRequest, makeAnswer, readPath } from './service.ts';
+import { cutQuery, type IncomingRequest, makeAnswer, type ServedAnswer } from './service.ts';
 
 export interface Fault {
   does: { kind: 'status'; status: number } | { kind: 'delay'; ms: number } | { kind: 'drop' | 'truncate' | 'garbage' };
@@ -56,7 +56,7 @@ function globPattern(glob: string): RegExp {
 }
 
 /** An answer of which half is sent before the connection is closed, or nothing; `fault`: the text of what was injected. */
-export type FaultyAnswer = Answer & { cut?: 'half' | 'all'; fault?: string };
+export type FaultyAnswer = ServedAnswer & { cut?: 'half' | 'all'; fault?: string };
 
 /**
  * Injects the first fault that is due for a request, of those that are set by then. With a status the request is not processed; a delayed, truncated or garbled one is; a
@@ -72,7 +72,7 @@ export function withFaults(faults: () => readonly Fault[], sleep: (ms: number) =
     return fault.when.kind === 'every' ? count % fault.when.count === 0 : count <= fault.when.count;
   };
   let drops = 0;
-  const inject = async ({ does }: Fault, answer: () => Promise<Answer>): Promise<FaultyAnswer> => {
+  const inject = async ({ does }: Fault, answer: () => Promise<ServedAnswer>): Promise<FaultyAnswer> => {
     switch (does.kind) {
       case 'status':
         return refuse(does.status);
@@ -88,15 +88,15 @@ export function withFaults(faults: () => readonly Fault[], sleep: (ms: number) =
         return { ...(await answer()), text: '\u0000<!garbage\u001b[2J{"' };
     }
   };
-  return async (request: IncomingRequest, answer: () => Promise<Answer>): Promise<FaultyAnswer> => {
-    const path = readPath(request.target);
+  return async (request: IncomingRequest, answer: () => Promise<ServedAnswer>): Promise<FaultyAnswer> => {
+    const path = cutQuery(request.target);
     const fitting = faults().filter((fault) => ['*', request.method].includes(fault.method) && fault.path.test(path));
     const fault = fitting.filter(isDue)[0];
     return fault === undefined ? answer() : { ...(await inject(fault, answer)), fault: fault.text };
   };
 }
 
-function refuse(status: number): Answer {
+function refuse(status: number): ServedAnswer {
   const headers: Record<string, string> = status === 429 || status === 503 ? { 'retry-after': '1' } : {};
   return makeAnswer(status, JSON.stringify({ error: `fault of the sandbox: ${status}` }), headers);
 }

@@ -3,14 +3,14 @@ import type { Duplex } from 'node:stream';
 import { foreignRefusal, isLocalRequest, startServer } from '../../http/start-server.ts';
 import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
 import {
-  type Answer,
   bodyTooLarge,
   type IncomingRequest,
   ignoredHeader,
   makeAnswer,
   maxBodyBytes,
-  Refusal,
   refused,
+  type ServedAnswer,
+  ServiceRefusal,
 } from './service.ts';
 
 export interface ListenOptions {
@@ -32,11 +32,11 @@ const limits = { headMs: 10_000, requestMs: 30_000, checkMs: 1000, connections: 
  * name of its own. Errors: `config` when the port is taken.
  */
 export async function listen(
-  answer: (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<Answer>,
+  answer: (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<ServedAnswer>,
   port: number,
   { faulty, isOwn, cors = [], onAnswered }: ListenOptions = {},
 ) {
-  const toPage = async (request: IncomingRequest, { headers }: IncomingMessage): Promise<Answer> => {
+  const toPage = async (request: IncomingRequest, { headers }: IncomingMessage): Promise<ServedAnswer> => {
     const isPreflight = request.method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
     const made = isPreflight ? makeAnswer(204, '') : await answer(request, headers);
     return {
@@ -50,7 +50,7 @@ export async function listen(
     (incoming, outgoing) => {
       const startedMs = performance.now();
       const request = readRequest(incoming);
-      if (request instanceof Refusal) return send(refused(request), incoming, outgoing);
+      if (request instanceof ServiceRefusal) return send(refused(request), incoming, outgoing);
       const whole = cors.length === 0 ? () => answer(request, incoming.headers) : () => toPage(request, incoming);
       const own = isOwn?.(request, incoming.headers) === true;
       (own || injectFaults === undefined ? whole() : injectFaults(request, whole))
@@ -87,24 +87,24 @@ function pageHeaders(origin: string): Record<string, string> {
 const hostForm = /^(\[[\da-f:.]*\]|[\w.-]*)(:\d+)?$/i;
 
 /** A request to this machine by its Host header, of which there is one, and by its target, which may hold an address too. */
-function readRequest(incoming: IncomingMessage): IncomingRequest | Refusal {
+function readRequest(incoming: IncomingMessage): IncomingRequest | ServiceRefusal {
   const { method = '', url = '', headers } = incoming;
   const { host = '' } = headers;
   const absolute = url.startsWith('/') ? undefined : /^\w+:\/\/([^/?#]*)/.exec(url);
-  if (!hostForm.test(host)) return new Refusal(400, 'Host header: not a host');
-  if (!isLocalRequest(incoming)) return new Refusal(403, foreignRefusal);
+  if (!hostForm.test(host)) return new ServiceRefusal(400, 'Host header: not a host');
+  if (!isLocalRequest(incoming)) return new ServiceRefusal(403, foreignRefusal);
   const origin = `http://${host}`;
-  if (!URL.canParse(origin)) return new Refusal(400, 'Host header: not a host');
+  if (!URL.canParse(origin)) return new ServiceRefusal(400, 'Host header: not a host');
   return {
     method,
     origin,
     target: absolute === undefined || absolute === null ? url : url.slice(absolute[0].length),
     authorization: headers.authorization,
-    body: () => readBody(incoming),
+    body: () => gatherBody(incoming),
   };
 }
 
-async function readBody(incoming: IncomingMessage): Promise<string> {
+async function gatherBody(incoming: IncomingMessage): Promise<string> {
   if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw bodyTooLarge();
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -116,12 +116,12 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
       chunks.push(chunk);
     }
   } catch (cause) {
-    throw cause instanceof Refusal ? cause : new Refusal(400, 'body ends too early');
+    throw cause instanceof ServiceRefusal ? cause : new ServiceRefusal(400, 'body ends too early');
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch {
-    throw new Refusal(400, 'body is not UTF-8');
+    throw new ServiceRefusal(400, 'body is not UTF-8');
   }
 }
 

@@ -20,13 +20,13 @@ export interface SandboxCall {
   ignore: (what: string) => void;
 }
 
-/** Errors: Refusal for every documented error. */
+/** Errors: ServiceRefusal for every documented error. */
 export type Handler<E extends { params: Params; answer: z.ZodType }> = (
   input: InputOf<E['params']>,
   call: SandboxCall,
 ) => z.input<E['answer']> | Promise<z.input<E['answer']>>;
 
-export interface Route {
+export interface SandboxRoute {
   endpoint: Endpoint;
   handle: (input: never, call: SandboxCall) => unknown;
 }
@@ -69,7 +69,7 @@ export function linkWith(
   return link.href;
 }
 
-export function readPath(target: string): string {
+export function cutQuery(target: string): string {
   return target.split(/[?#]/, 1)[0] ?? '';
 }
 
@@ -94,13 +94,13 @@ export function printable(text: string): string {
   );
 }
 
-export interface Answer {
+export interface ServedAnswer {
   status: number;
   headers: Record<string, string>;
   text: string;
 }
 
-export function makeAnswer(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function makeAnswer(status: number, text: string, headers: Readonly<Record<string, string>> = {}): ServedAnswer {
   return { status, headers: { 'content-type': 'application/json', 'x-request-id': requestId(), ...headers }, text };
 }
 
@@ -112,7 +112,7 @@ function requestId(): string {
 
 type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 503;
 
-export class Refusal extends Error {
+export class ServiceRefusal extends Error {
   readonly status: RefusalStatus;
   readonly headers: Readonly<Record<string, string>>;
   constructor(status: RefusalStatus, message: string, headers: Readonly<Record<string, string>> = {}) {
@@ -122,9 +122,9 @@ export class Refusal extends Error {
   }
 }
 
-/** The answer to what was thrown: that of a Refusal, or 500. */
-export function refused(thrown: unknown): Answer {
-  if (thrown instanceof Refusal)
+/** The answer to what was thrown: that of a ServiceRefusal, or 500. */
+export function refused(thrown: unknown): ServedAnswer {
+  if (thrown instanceof ServiceRefusal)
     return makeAnswer(thrown.status, JSON.stringify({ error: thrown.message }), thrown.headers);
   const why = thrown instanceof Error ? thrown.message : thrown;
   return makeAnswer(500, JSON.stringify({ error: `sandbox fault: ${why}` }));
@@ -133,8 +133,8 @@ export function refused(thrown: unknown): Answer {
 /** Largest request body; section "Errors" of the sandbox's promises. */
 export const maxBodyBytes = 5 * 1024 * 1024;
 
-export function bodyTooLarge(): Refusal {
-  return new Refusal(413, `body is larger than ${maxBodyBytes / 1024 / 1024} MB`);
+export function bodyTooLarge(): ServiceRefusal {
+  return new ServiceRefusal(413, `body is larger than ${maxBodyBytes / 1024 / 1024} MB`);
 }
 
 /** Names what of a request changed nothing, comma-separated: query names and body fields that the endpoint does not know. */

@@ -5,8 +5,8 @@ import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
 import { type PositionState, type PositionStats, positionStats } from '../trades/positions.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
-import { commentsOfTrades, copiedText, copyVolume } from './comments.ts';
-import { actorsOf, type Json, readCounts } from './profiles.ts';
+import { copiedText, copyVolume, readTradeComments } from './comments.ts';
+import { type Json, readActors, readCounts } from './profiles.ts';
 
 export interface CardOptions {
   partner: Partner;
@@ -36,7 +36,7 @@ interface PositionRow {
 }
 
 /** Position cards in the order of the ids; unknown ids are skipped. Source: section "Position card (feed item)". */
-export function cardsOf(db: Db, positionIds: readonly string[], options: CardOptions): Card[] {
+export function readCards(db: Db, positionIds: readonly string[], options: CardOptions): Card[] {
   const list = JSON.stringify(positionIds);
   const rows = db.all<PositionRow>(
     `SELECT p.id, p.wallet, p.chain, p.token, p.superseded, p.latest_ms AS latestMs, p.state, k.symbol, k.name, k.supply, k.price
@@ -44,12 +44,12 @@ export function cardsOf(db: Db, positionIds: readonly string[], options: CardOpt
     [list],
   );
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const all = tradesOf(db, list, options.trades);
+  const all = listTrades(db, list, options.trades);
   const trades = groupBy(all, ({ positionId }) => positionId);
   const tradeIds = all.map(({ id }) => id);
-  const comments = commentsOfTrades(db, tradeIds, options);
+  const comments = readTradeComments(db, tradeIds, options);
   const wallets = rows.map((row) => row.wallet);
-  const actors = actorsOf(db, wallets, options);
+  const actors = readActors(db, wallets, options);
   const buyers = countBuyers(db, rows, options.nowMs);
   const replies = countReplies(db, list);
   const isClicker = answersAsClicker(db);
@@ -58,15 +58,15 @@ export function cardsOf(db: Db, positionIds: readonly string[], options: CardOpt
     if (row === undefined) return [];
     const own = trades.get(id) ?? [];
     const latest = options.trades === 'all' ? own[0] : undefined;
-    const stated = figuresOf(row);
-    const card = cardOf(row, {
+    const stated = computeFigures(row);
+    const card = makeCard(row, {
       figures: isClicker ? withoutSign(stated, () => lastAmount(db, id)) : stated,
       actor: actors.get(row.wallet) ?? {},
       trades: own.map((trade) => tradeItem(trade, row.supply, comments.get(trade.id) ?? [])),
       comments: own.flatMap((trade) => comments.get(trade.id) ?? []),
       replyCount: replies.get(id) ?? 0,
       totalCompletions: buyers.get(tokenKey(row)) ?? 0,
-      ...(options.transactionHash ? { transactionHash: hashOf(latest ?? latestTrade(db, id)) } : {}),
+      ...(options.transactionHash ? { transactionHash: findHash(latest ?? latestTrade(db, id)) } : {}),
     });
     return [card as Card & Json];
   });
@@ -84,7 +84,7 @@ interface CardParts {
 
 type Figures = Omit<ReturnType<typeof positionStats>, 'valueUsd'>;
 
-function figuresOf({ state, price, superseded }: PositionRow): Figures {
+function computeFigures({ state, price, superseded }: PositionRow): Figures {
   const isSuperseded = superseded === 1;
   const { valueUsd: _, ...figures } = positionStats(JSON.parse(state) as PositionState, price, { isSuperseded });
   return figures;
@@ -113,7 +113,7 @@ function lastAmount(db: Db, positionId: string): number {
   return last;
 }
 
-function cardOf(
+function makeCard(
   row: PositionRow,
   { figures, actor, trades, comments, replyCount, totalCompletions, ...hash }: CardParts,
 ): Json {
@@ -135,7 +135,7 @@ function cardOf(
       ...figures,
       trades,
     },
-    insights: insightsOf(symbol, figures.positionStats, { buyers: totalCompletions, copies: metrics.copyCount }),
+    insights: makeInsights(symbol, figures.positionStats, { buyers: totalCompletions, copies: metrics.copyCount }),
     metrics,
     itemId: row.id,
     ...hash,
@@ -150,7 +150,7 @@ function cardOf(
 const noAvatar = 'https://pictures.sotra.example/no-avatar.png';
 
 /** What the figures say, where the service has its sentences made. */
-function insightsOf(
+function makeInsights(
   symbol: string,
   { isOpen, holdingsCostBasisUSD, realizedGainsUSD }: PositionStats,
   { buyers, copies }: { buyers: number; copies: number },
@@ -176,7 +176,7 @@ function tradeItem(trade: StoredTrade, supply: number | null, comments: Json[]):
     usdCost: trade.usd,
     marketCap: supply === null ? null : (trade.usd / trade.amount) * supply,
     timestamp: Math.floor(trade.atMs / 1000),
-    transactionHash: hashOf(trade),
+    transactionHash: findHash(trade),
     direction: trade.side,
     classification: isPerp ? 'perp' : 'spot',
     intent: trade.intent,
@@ -185,7 +185,7 @@ function tradeItem(trade: StoredTrade, supply: number | null, comments: Json[]):
   };
 }
 
-function tradesOf(db: Db, list: string, which: CardOptions['trades']): StoredTrade[] {
+function listTrades(db: Db, list: string, which: CardOptions['trades']): StoredTrade[] {
   const commented = which === 'commented' ? 'AND EXISTS (SELECT 1 FROM comment c WHERE c.trade_id = t.id)' : '';
   return db.all<StoredTrade>(
     `SELECT ${tradeColumns} FROM trade t WHERE t.position_id ${oneOf} ${commented} ORDER BY t.at_ms DESC, t.id DESC`,
@@ -200,7 +200,7 @@ function latestTrade(db: Db, positionId: string): StoredTrade | undefined {
   );
 }
 
-function hashOf(trade: StoredTrade | undefined): string {
+function findHash(trade: StoredTrade | undefined): string {
   return trade?.tx ?? trade?.orderId ?? '';
 }
 

@@ -2,10 +2,10 @@ import { hourMs } from '../../model/duration.ts';
 import { honoredViewers } from '../../model/identifier.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
-import { uuidOf } from '../seeded.ts';
+import { makeUuid } from '../seeded.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
 import { findProfile } from './lookup.ts';
-import { actorsOf, type Json } from './profiles.ts';
+import { type Json, readActors } from './profiles.ts';
 
 interface CommentOptions {
   partner: Partner;
@@ -38,8 +38,8 @@ interface ReplyRow {
   likeCount: number;
 }
 
-/** The comments of some trades by trade id. Source: sections "Comment" and "Reply". Errors: Refusal 404 for a viewer UUID nobody has. */
-export function commentsOfTrades(db: Db, tradeIds: readonly number[], options: CommentOptions): Map<number, Json[]> {
+/** The comments of some trades by trade id. Source: sections "Comment" and "Reply". Errors: ServiceRefusal 404 for a viewer UUID nobody has. */
+export function readTradeComments(db: Db, tradeIds: readonly number[], options: CommentOptions): Map<number, Json[]> {
   const rows = db.all<CommentRow>(
     `SELECT c.id, c.trade_id AS tradeId, c.partner_id AS partnerId, c.chain, c.token, c.transaction_hash AS transactionHash, c.wallet,
        c.text, c.at_ms AS atMs, c.like_count AS likeCount,
@@ -49,16 +49,16 @@ export function commentsOfTrades(db: Db, tradeIds: readonly number[], options: C
     [JSON.stringify(tradeIds)],
   );
   const liked = likedBy(db, options);
-  const replies = options.replies ? repliesOf(db, rows, liked, options) : undefined;
+  const replies = options.replies ? readReplies(db, rows, liked, options) : undefined;
   const inForm = (row: CommentRow) => ({
-    ...commentOf(row, options.partner, liked),
+    ...makeComment(row, options.partner, liked),
     ...(replies === undefined ? {} : { replies: replies.get(row.id) ?? [] }),
   });
   const byTrade = groupBy(rows, ({ tradeId }) => tradeId);
   return new Map([...byTrade].map(([id, own]) => [id, own.map(inForm)]));
 }
 
-function commentOf(row: CommentRow, partner: Partner, liked: ReadonlySet<string>): Json {
+function makeComment(row: CommentRow, partner: Partner, liked: ReadonlySet<string>): Json {
   return {
     uid: row.id,
     transactionHash: row.transactionHash,
@@ -95,7 +95,7 @@ function likedBy(db: Db, { viewers = [], partner }: CommentOptions): Set<string>
   return new Set(rows.map(({ id }) => id));
 }
 
-function repliesOf(
+function readReplies(
   db: Db,
   comments: readonly CommentRow[],
   liked: ReadonlySet<string>,
@@ -107,7 +107,7 @@ function repliesOf(
     [JSON.stringify(comments.map(({ id }) => id))],
   );
   const wallets = rows.map(({ wallet }) => wallet);
-  const authors = actorsOf(db, wallets, options);
+  const authors = readActors(db, wallets, options);
   const inForm = ({ id, wallet, text, atMs, likeCount }: ReplyRow) => {
     const timestamp = Math.floor(atMs / 1000);
     return { id, text, author: authors.get(wallet), timestamp, likeCount, isLikedByUser: liked.has(id) };
@@ -145,7 +145,7 @@ function matchEntry(db: Db, entry: StoredTrade): void {
   if (match === undefined) return;
   db.run('UPDATE intent SET trade_id = ? WHERE id = ?', [entry.id, match.intentId]);
   db.run('INSERT INTO copy (id, comment_id, partner_id, wallet, usd, at_ms) VALUES (?, ?, ?, ?, ?, ?)', [
-    uuidOf(`copy:${match.intentId}`),
+    makeUuid(`copy:${match.intentId}`),
     match.commentId,
     match.partnerId,
     entry.wallet,

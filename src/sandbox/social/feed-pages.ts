@@ -1,8 +1,16 @@
 import { parseTime } from '../../model/duration.ts';
 import { parseJson } from '../../model/json.ts';
 import { type Db, newestTradeId } from '../db/store.ts';
-import { defaultLimits, Refusal } from '../http/service.ts';
-import { arrange, type FeedScope, isAbove, nearestCards, type Place, placesOf, tradedBetween } from './feed-query.ts';
+import { defaultLimits, ServiceRefusal } from '../http/service.ts';
+import {
+  arrange,
+  type FeedPlace,
+  type FeedScope,
+  findPlaces,
+  isAbove,
+  nearestCards,
+  tradedBetween,
+} from './feed-query.ts';
 
 export interface PageRequest {
   limit?: number | undefined;
@@ -10,7 +18,7 @@ export interface PageRequest {
   newerThan?: string | undefined;
 }
 
-type ScopeOf = (snapshot: number) => FeedScope;
+type MakeScope = (snapshot: number) => FeedScope;
 
 /** One page of a feed: card ids, newest first, and how to go on; a cursor is `null` where nothing lies that way. */
 export interface FeedPage {
@@ -22,26 +30,26 @@ export interface FeedPage {
 /**
  * A page of a feed. Without a cursor the newest cards; `olderThan` the cards below it; `newerThan` with a time the newest cards since then,
  * with a cursor those right above it. A walk shows each card once, in the order of its beginning; one to newer cards ends with what arrived
- * meanwhile and was not shown. Errors: Refusal 400 for both directions at once, or for what is no cursor.
+ * meanwhile and was not shown. Errors: ServiceRefusal 400 for both directions at once, or for what is no cursor.
  */
-export function feedPage(db: Db, request: PageRequest, scopeOf: ScopeOf): FeedPage {
+export function feedPage(db: Db, request: PageRequest, makeScope: MakeScope): FeedPage {
   const { olderThan, newerThan, limit = defaultLimits.feed } = request;
   if (olderThan !== undefined && newerThan !== undefined)
-    throw new Refusal(400, 'olderThan and newerThan: only one of them may be given');
+    throw new ServiceRefusal(400, 'olderThan and newerThan: only one of them may be given');
   const field = newerThan === undefined ? 'olderThan' : 'newerThan';
   const text = newerThan ?? olderThan;
   const cursor = text === undefined ? undefined : readCursor(db, field, text);
   const isUpward = newerThan !== undefined && cursor?.sinceSec === undefined;
-  return isUpward ? newerPage(db, cursor ?? {}, limit, scopeOf) : olderPage(db, cursor, limit, scopeOf);
+  return isUpward ? newerPage(db, cursor ?? {}, limit, makeScope) : olderPage(db, cursor, limit, makeScope);
 }
 
-function olderPage(db: Db, cursor: Cursor | undefined, limit: number, scopeOf: ScopeOf): FeedPage {
+function olderPage(db: Db, cursor: Cursor | undefined, limit: number, makeScope: MakeScope): FeedPage {
   const snapshot = cursor?.snapshot ?? newestTradeId(db);
-  const scope = scopeOf(snapshot);
+  const scope = makeScope(snapshot);
   const anchor = cursor?.at ?? cursor?.start?.anchor;
-  const from = anchor === undefined ? undefined : placeOf(db, anchor, snapshot);
+  const from = anchor === undefined ? undefined : findPlace(db, anchor, snapshot);
   const sinceSec = cursor?.sinceSec;
-  const end: Place | undefined = sinceSec === undefined ? undefined : { atSec: sinceSec, id: '' };
+  const end: FeedPlace | undefined = sinceSec === undefined ? undefined : { atSec: sinceSec, id: '' };
   const found = nearestCards(db, scope, snapshot, { way: 'older', count: limit + 1, ...(from && { from }) }).filter(
     (place) => end === undefined || isAbove(place, end),
   );
@@ -51,32 +59,32 @@ function olderPage(db: Db, cursor: Cursor | undefined, limit: number, scopeOf: S
   return {
     ids: shown.map((place) => place.id),
     older: found.length > limit && bottom !== undefined ? writeCursor({ snapshot, at: bottom.id, ...window }) : null,
-    newer: top === undefined || bottom === undefined ? null : newerLink(db, { scopeOf, snapshot, top, bottom }),
+    newer: top === undefined || bottom === undefined ? null : newerLink(db, { makeScope, snapshot, top, bottom }),
   };
 }
 
 /** The way up from a page that was reached by walking down: to what lies above it, or arrived since. */
 function newerLink(
   db: Db,
-  { scopeOf, snapshot, top, bottom }: { scopeOf: ScopeOf; snapshot: number; top: Place; bottom: Place },
+  { makeScope, snapshot, top, bottom }: { makeScope: MakeScope; snapshot: number; top: FeedPlace; bottom: FeedPlace },
 ): string | null {
-  const start = { anchor: anchorOf(bottom), snapshot };
-  const above = nearestCards(db, scopeOf(snapshot), snapshot, { way: 'newer', from: top, count: 1 });
-  if (above.length > 0) return writeCursor({ snapshot, at: anchorOf(top), start });
-  return arrivalsLink(db, scopeOf, snapshot, start);
+  const start = { anchor: makeAnchor(bottom), snapshot };
+  const above = nearestCards(db, makeScope(snapshot), snapshot, { way: 'newer', from: top, count: 1 });
+  if (above.length > 0) return writeCursor({ snapshot, at: makeAnchor(top), start });
+  return arrivalsLink(db, makeScope, snapshot, start);
 }
 
-function newerPage(db: Db, cursor: Cursor, limit: number, scopeOf: ScopeOf): FeedPage {
+function newerPage(db: Db, cursor: Cursor, limit: number, makeScope: MakeScope): FeedPage {
   const snapshot = cursor.snapshot ?? newestTradeId(db);
-  const scope = scopeOf(snapshot);
+  const scope = makeScope(snapshot);
   const start = cursor.start ?? { anchor: cursor.at ?? '', snapshot };
-  const from = placeOf(db, cursor.at ?? start.anchor, cursor.at === undefined ? start.snapshot : snapshot);
+  const from = findPlace(db, cursor.at ?? start.anchor, cursor.at === undefined ? start.snapshot : snapshot);
   const reach = { way: 'newer', from, count: limit + 1 } as const;
   const found =
     cursor.floor === undefined
       ? nearestCards(db, scope, snapshot, reach)
       : arrange(
-          unseen(db, scopeOf, { floor: cursor.floor, snapshot, start }).filter(
+          unseen(db, makeScope, { floor: cursor.floor, snapshot, start }).filter(
             (place) => cursor.at === undefined || isAbove(place, from),
           ),
           reach,
@@ -87,18 +95,18 @@ function newerPage(db: Db, cursor: Cursor, limit: number, scopeOf: ScopeOf): Fee
   const { floor } = cursor;
   return {
     ids: shown.map((place) => place.id),
-    older: below.length > 0 ? writeCursor({ snapshot, at: anchorOf(bottom) }) : null,
+    older: below.length > 0 ? writeCursor({ snapshot, at: makeAnchor(bottom) }) : null,
     newer:
       found.length > limit && shown[0] !== undefined
         ? writeCursor({ snapshot, at: shown[0].id, start, ...(floor === undefined ? {} : { floor }) })
-        : arrivalsLink(db, scopeOf, snapshot, start),
+        : arrivalsLink(db, makeScope, snapshot, start),
   };
 }
 
 /** Where a walk to newer cards continues after its snapshot; `null` when nothing arrived that it has not shown. */
-function arrivalsLink(db: Db, scopeOf: ScopeOf, floor: number, start: Start): string | null {
+function arrivalsLink(db: Db, makeScope: MakeScope, floor: number, start: Start): string | null {
   const snapshot = newestTradeId(db);
-  if (snapshot === floor || unseen(db, scopeOf, { floor, snapshot, start }).length === 0) return null;
+  if (snapshot === floor || unseen(db, makeScope, { floor, snapshot, start }).length === 0) return null;
   return writeCursor({ floor, start });
 }
 
@@ -108,25 +116,27 @@ function arrivalsLink(db: Db, scopeOf: ScopeOf, floor: number, start: Start): st
  */
 function unseen(
   db: Db,
-  scopeOf: ScopeOf,
+  makeScope: MakeScope,
   { floor, snapshot, start }: { floor: number; snapshot: number; start: Start },
-): Place[] {
+): FeedPlace[] {
   const arrived = tradedBetween(db, floor, snapshot);
-  const begin = placeOf(db, start.anchor, start.snapshot);
-  const isRecent = ({ atSec }: Place) =>
+  const begin = findPlace(db, start.anchor, start.snapshot);
+  const isRecent = ({ atSec }: FeedPlace) =>
     atSec > begin.atSec || (typeof start.anchor === 'string' && atSec === begin.atSec);
-  const before = placesOf(db, scopeOf(start.snapshot), start.snapshot, arrived).filter(
+  const before = findPlaces(db, makeScope(start.snapshot), start.snapshot, arrived).filter(
     (place) => !isAbove(begin, place),
   );
   const earlier = new Set(tradedBetween(db, start.snapshot, floor));
   const among = arrived.filter((id) => earlier.has(id));
-  const since = placesOf(db, scopeOf(floor), floor, among).filter(isRecent);
+  const since = findPlaces(db, makeScope(floor), floor, among).filter(isRecent);
   const seen = new Set([...before, ...since].map(({ id }) => id));
-  return placesOf(db, scopeOf(snapshot), snapshot, arrived).filter((place) => isRecent(place) && !seen.has(place.id));
+  return findPlaces(db, makeScope(snapshot), snapshot, arrived).filter(
+    (place) => isRecent(place) && !seen.has(place.id),
+  );
 }
 
 /** A card by its id, so that the anchor stays right when the world's times are moved; a place between cards as it is. */
-function anchorOf(place: Place): Anchor {
+function makeAnchor(place: FeedPlace): Anchor {
   return place.id === '' || place.id === afterAll ? place : place.id;
 }
 
@@ -134,7 +144,7 @@ function anchorOf(place: Place): Anchor {
 const afterAll = '~';
 
 /** A card by its id, or a place between cards. */
-type Anchor = string | Place;
+type Anchor = string | FeedPlace;
 
 interface Start {
   anchor: Anchor;
@@ -158,15 +168,15 @@ interface Cursor {
   sinceSec?: number;
 }
 
-/** The place of a anchor in the order of a snapshot. Errors: Refusal 400 for a card that had not traded then. */
-function placeOf(db: Db, anchor: Anchor, snapshot: number): Place {
+/** The place of an anchor in the order of a snapshot. Errors: ServiceRefusal 400 for a card that had not traded then. */
+function findPlace(db: Db, anchor: Anchor, snapshot: number): FeedPlace {
   if (typeof anchor !== 'string') return anchor;
   const latest = db.get<{ atMs: number | null }>(
     'SELECT max(at_ms) AS atMs FROM trade WHERE position_id = ? AND id <= ?',
     [anchor, snapshot],
   )?.atMs;
   if (latest === undefined || latest === null)
-    throw new Refusal(400, 'the cursor is of another world: the card it names is not there');
+    throw new ServiceRefusal(400, 'the cursor is of another world: the card it names is not there');
   return { atSec: Math.floor(latest / 1000), id: anchor };
 }
 
@@ -178,7 +188,7 @@ export function writeCursor({ snapshot, at, start, floor, sinceSec }: Cursor): s
 
 /**
  * The cursor of `olderThan` or `newerThan`: one of ours, or a time. `olderThan` starts behind all cards of that second; `newerThan` shows what
- * came since. Errors: Refusal 400 for other text and for a cursor of another world.
+ * came since. Errors: ServiceRefusal 400 for other text and for a cursor of another world.
  */
 function readCursor(db: Db, field: 'olderThan' | 'newerThan', text: string): Cursor {
   const atMs = parseTime(text);
@@ -189,9 +199,12 @@ function readCursor(db: Db, field: 'olderThan' | 'newerThan', text: string): Cur
   }
   const cursor = decode(text);
   if (cursor === undefined)
-    throw new Refusal(400, `${field} ${JSON.stringify(text)}: neither a cursor of a feed nor a time in ISO 8601`);
+    throw new ServiceRefusal(
+      400,
+      `${field} ${JSON.stringify(text)}: neither a cursor of a feed nor a time in ISO 8601`,
+    );
   if ((cursor.snapshot ?? cursor.floor ?? 0) > snapshot)
-    throw new Refusal(400, `${field}: the cursor is of another world, which holds more trades`);
+    throw new ServiceRefusal(400, `${field}: the cursor is of another world, which holds more trades`);
   return cursor;
 }
 
@@ -217,6 +230,6 @@ function decode(text: string): Cursor | undefined {
 
 function isAnchor(anchor: unknown): boolean {
   if (typeof anchor === 'string') return true;
-  const { atSec, id } = anchor as Partial<Place>;
+  const { atSec, id } = anchor as Partial<FeedPlace>;
   return Number.isFinite(atSec) && typeof id === 'string';
 }

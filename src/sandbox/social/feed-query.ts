@@ -6,12 +6,12 @@ import { oneOf } from '../trades/trade.ts';
  * A place in a feed: newest first by the second of a card's latest trade, then by id. Two places lie between cards instead of
  * on one: id `''` before all cards of its second, `~` behind them.
  */
-export interface Place {
+export interface FeedPlace {
   atSec: number;
   id: string;
 }
 
-export function isAbove(a: Place, b: Place): boolean {
+export function isAbove(a: FeedPlace, b: FeedPlace): boolean {
   return a.atSec > b.atSec || (a.atSec === b.atSec && a.id < b.id);
 }
 
@@ -29,7 +29,7 @@ export interface FeedScope {
 export interface Reach {
   way: 'older' | 'newer';
   /** Exclusive; absent: from the top. */
-  from?: Place;
+  from?: FeedPlace;
   count: number;
 }
 
@@ -42,7 +42,7 @@ type Condition = readonly [sql: string, ...params: SqlValue[]];
  * The cards that lie nearest to a place, nearest first, each where its latest trade of the snapshot puts it; filters look at those trades
  * alone.
  */
-export function nearestCards(db: Db, scope: FeedScope, snapshot: number, reach: Reach): Place[] {
+export function nearestCards(db: Db, scope: FeedScope, snapshot: number, reach: Reach): FeedPlace[] {
   for (;;) {
     const newest = newestTradeId(db);
     const found = readNearest(db, scope, { snapshot, newest }, reach);
@@ -56,7 +56,7 @@ function readNearest(
   scope: FeedScope,
   { snapshot, newest }: { snapshot: number; newest: number },
   reach: Reach,
-): Place[] {
+): FeedPlace[] {
   const moved = tradedBetween(db, snapshot, newest);
   const conditions: Condition[] = [
     ...filters(scope, snapshot),
@@ -64,12 +64,12 @@ function readNearest(
     ...pastStart(reach),
   ];
   const found = sources(scope).flatMap((source) => readPlaces(db, [source, ...conditions], reach));
-  const back = placesOf(db, scope, snapshot, moved).filter((place) => isPastStart(reach, place));
+  const back = findPlaces(db, scope, snapshot, moved).filter((place) => isPastStart(reach, place));
   return arrange([...found, ...back], reach);
 }
 
 /** The cards among the given ones that a feed holds, each at its place in the order of a snapshot; those without trades by then are omitted. */
-export function placesOf(db: Db, scope: FeedScope, snapshot: number, ids: readonly string[]): Place[] {
+export function findPlaces(db: Db, scope: FeedScope, snapshot: number, ids: readonly string[]): FeedPlace[] {
   if (ids.length === 0) return [];
   const { sql, params } = where([
     [`p.id ${oneOf}`, JSON.stringify(ids)],
@@ -94,15 +94,15 @@ export function tradedBetween(db: Db, after: number, upTo: number): string[] {
 }
 
 /** The places nearest to where a page begins, nearest first, as many as it holds. */
-export function arrange(places: readonly Place[], { way, count }: Pick<Reach, 'way' | 'count'>): Place[] {
+export function arrange(places: readonly FeedPlace[], { way, count }: Pick<Reach, 'way' | 'count'>): FeedPlace[] {
   const sign = way === 'older' ? 1 : -1;
   return [...places].sort((a, b) => sign * (isAbove(a, b) ? -1 : 1)).slice(0, count);
 }
 
-function readPlaces(db: Db, conditions: readonly Condition[], { way, count }: Reach): Place[] {
+function readPlaces(db: Db, conditions: readonly Condition[], { way, count }: Reach): FeedPlace[] {
   const { sql, params } = where(conditions);
   const order = way === 'older' ? 'p.latest_ms / 1000 DESC, p.id' : 'p.latest_ms / 1000, p.id DESC';
-  return db.all<Place & Record<string, SqlValue>>(
+  return db.all<FeedPlace & Record<string, SqlValue>>(
     `SELECT p.id, p.latest_ms / 1000 AS atSec FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token
      WHERE ${sql} ORDER BY ${order} LIMIT ?`,
     [...params, count],
@@ -126,7 +126,7 @@ function pastStart({ way, from }: Reach): Condition[] {
     : [['p.latest_ms / 1000 >= ? AND (p.latest_ms / 1000 > ? OR p.id < ?)', from.atSec, from.atSec, from.id]];
 }
 
-function isPastStart({ way, from }: Reach, place: Place): boolean {
+function isPastStart({ way, from }: Reach, place: FeedPlace): boolean {
   return from === undefined || (way === 'older' ? isAbove(from, place) : isAbove(place, from));
 }
 

@@ -1,5 +1,5 @@
 import type { Db, SqlValue } from '../db/store.ts';
-import { type Partner, Refusal } from '../http/service.ts';
+import { type Partner, ServiceRefusal } from '../http/service.ts';
 import { startTracking } from './lookup.ts';
 
 /** A follower and whom they follow, by profile id. */
@@ -43,7 +43,7 @@ export interface FollowQuestion {
 /**
  * One page of a profile's followers or follows in this partner's graph, the latest follow first, ties by profile id; its `cursor` is where
  * the next page begins, `null` at the end. A follow made meanwhile comes before the first page, so no
- * profile is shown twice and none is missed. Errors: Refusal 400 for a cursor that is none.
+ * profile is shown twice and none is missed. Errors: ServiceRefusal 400 for a cursor that is none.
  */
 export function followPage(db: Db, { partner, profileId, side, limit, cursor }: FollowQuestion) {
   const [shown, fixed] = side === 'followers' ? ['follower_id', 'target_id'] : ['target_id', 'follower_id'];
@@ -75,6 +75,6 @@ function readCursor(cursor: string): Place {
   const [, atMs, id] = /^(\d{1,15}):([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const place = atMs === undefined || id === undefined ? undefined : { atMs: Number(atMs), id };
   if (place === undefined || writeCursor(place) !== cursor)
-    throw new Refusal(400, `cursor ${JSON.stringify(cursor)}: not one that this list gave`);
+    throw new ServiceRefusal(400, `cursor ${JSON.stringify(cursor)}: not one that this list gave`);
   return place;
 }

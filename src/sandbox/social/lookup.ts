@@ -2,24 +2,24 @@ import { isUuid, isWalletAddress, normalizeAddress } from '../../model/address.t
 import { type Chain, chains, defaultFilterChains } from '../../model/chain.ts';
 import { honoredViewers } from '../../model/identifier.ts';
 import type { Db } from '../db/store.ts';
-import { type Partner, Refusal } from '../http/service.ts';
-import { profileIdOf, uuidOf } from '../seeded.ts';
+import { type Partner, ServiceRefusal } from '../http/service.ts';
+import { makeProfileId, makeUuid } from '../seeded.ts';
 import { oneOf } from '../trades/trade.ts';
 
 /**
  * The profile id behind a UUID, wallet address or `ext:` id. A wallet nobody has seen becomes a profile (untracked); so does an external id,
- * for this partner alone. Errors: Refusal 404 for an unknown UUID, 400 for other text.
+ * for this partner alone. Errors: ServiceRefusal 404 for an unknown UUID, 400 for other text.
  */
 export function findProfile(db: Db, identifier: string, partner: Partner): string {
   if (identifier.startsWith('ext:')) return findExternal(db, identifier.slice('ext:'.length), partner);
   if (isUuid(identifier)) {
     const id = identifier.toLowerCase();
     const found = 'SELECT 1 FROM wallet WHERE profile_id = ? UNION ALL SELECT 1 FROM profile WHERE id = ? LIMIT 1';
-    if (db.get(found, [id, id]) === undefined) throw new Refusal(404, `profile ${identifier} does not exist`);
+    if (db.get(found, [id, id]) === undefined) throw new ServiceRefusal(404, `profile ${identifier} does not exist`);
     return id;
   }
   if (!isWalletAddress(identifier))
-    throw new Refusal(400, `identifier ${identifier}: not a UUID, wallet address or ext: id`);
+    throw new ServiceRefusal(400, `identifier ${identifier}: not a UUID, wallet address or ext: id`);
   const address = normalizeAddress(identifier);
   const known = db.get<{ id: string }>('SELECT profile_id AS id FROM wallet WHERE address = ?', [address])?.id;
   return known ?? db.transaction(() => addWallet(db, address, null));
@@ -27,7 +27,7 @@ export function findProfile(db: Db, identifier: string, partner: Partner): strin
 
 /** Notes a wallet, as a profile of its own where nobody has seen it; gives its profile id. `readyMs`: tracked from then on. */
 export function addWallet(db: Db, address: string, readyMs: number | null): string {
-  const id = profileIdOf(address);
+  const id = makeProfileId(address);
   const row = [address, id, readyMs];
   const added = db.run('INSERT OR IGNORE INTO wallet (address, profile_id, ready_ms) VALUES (?, ?, ?)', row);
   if (added === 0 && readyMs !== null)
@@ -48,7 +48,7 @@ export function findWallets(db: Db, identifiers: readonly string[], readyMs: num
   );
   const ids = new Map(rows.map(({ address, id }) => [address, id]));
   const unseen = [...addresses].filter((address) => !ids.has(address)).sort();
-  for (const address of unseen) ids.set(address, profileIdOf(address, unseen[0]));
+  for (const address of unseen) ids.set(address, makeProfileId(address, unseen[0]));
   db.run('INSERT INTO wallet (address, profile_id, ready_ms) SELECT value ->> 0, value ->> 1, ? FROM json_each(?)', [
     readyMs,
     JSON.stringify(unseen.map((address) => [address, ids.get(address)])),
@@ -63,7 +63,7 @@ function findExternal(db: Db, externalId: string, partner: Partner): string {
       externalId,
     ])?.id;
   const make = () => {
-    const id = uuidOf(`external:${partner.id}:${externalId}`);
+    const id = makeUuid(`external:${partner.id}:${externalId}`);
     db.run('INSERT INTO profile (id) VALUES (?)', [id]);
     db.run('INSERT INTO external (partner_id, external_id, profile_id) VALUES (?, ?, ?)', [partner.id, externalId, id]);
     return id;
@@ -87,7 +87,7 @@ export function startTracking(db: Db, profileIds: readonly string[], nowMs: numb
   ]);
 }
 
-export function walletsOf(db: Db, profileIds: readonly string[]): string[] {
+export function listWallets(db: Db, profileIds: readonly string[]): string[] {
   const sql = `SELECT address FROM wallet WHERE profile_id ${oneOf} ORDER BY address`;
   return db.all<{ address: string }>(sql, [JSON.stringify(profileIds)]).map(({ address }) => address);
 }
@@ -112,7 +112,7 @@ export function followedByViewers(
 }
 
 /** The chains that a filter lets through; default: as the service has it (section "positions"). */
-export function chainsOf(filter: readonly (Chain | 'all')[] | undefined): readonly Chain[] {
+export function expandChains(filter: readonly (Chain | 'all')[] | undefined): readonly Chain[] {
   if (filter === undefined) return defaultFilterChains;
   const others = filter.filter((chain) => chain !== 'all' && !(chains as readonly string[]).includes(chain));
   return [...(filter.includes('all') ? chains : chains.filter((chain) => filter.includes(chain))), ...others];

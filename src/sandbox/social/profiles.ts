@@ -66,13 +66,13 @@ export function hydrateProfiles(db: Db, ids: readonly string[], options: Profile
         : noImages;
     return {
       id,
-      name: nameOf(row, own, partner),
+      name: chooseName(row, own, partner),
       images,
       addresses: own.map((wallet) => wallet.address),
       ...(row?.externalId ? { externalId: row.externalId } : {}),
       metadata: { ...noHandles, ...(row?.handles ? JSON.parse(row.handles) : {}), ...metadata },
       isNSFW: row?.nsfw ? JSON.parse(row.nsfw) : false,
-      ...(full ? { metrics, status: statusOf(own, nowMs) } : {}),
+      ...(full ? { metrics, status: computeStatus(own, nowMs) } : {}),
       ...(followed === undefined ? {} : { isFollowedByUser: followed.has(id) }),
     };
   });
@@ -89,7 +89,7 @@ const noHandles = {
   hlName: null,
 };
 
-function nameOf(row: ProfileRow | undefined, wallets: readonly WalletRow[], partner: Partner): string {
+function chooseName(row: ProfileRow | undefined, wallets: readonly WalletRow[], partner: Partner): string {
   if (row?.partnerName) return row.partnerName + partner.suffix;
   return row?.name ?? row?.externalId ?? shortName(wallets[0]?.address ?? row?.id ?? '');
 }
@@ -98,13 +98,13 @@ function shortName(address: string): string {
   return address.length <= 12 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
-function statusOf(wallets: readonly WalletRow[], nowMs: number): ProfileStatus {
+function computeStatus(wallets: readonly WalletRow[], nowMs: number): ProfileStatus {
   if (wallets.every(({ readyMs }) => readyMs === null)) return 'unnamed';
   return wallets.every(({ readyMs }) => readyMs !== null && readyMs <= nowMs) ? 'active' : 'backfilling';
 }
 
 /** Actors by wallet address, with the profile in its plain form. Source: section "Actor". */
-export function actorsOf(
+export function readActors(
   db: Db,
   addresses: readonly string[],
   { partner, nowMs }: { partner: Partner; nowMs: number },
@@ -146,8 +146,8 @@ function profileFigures(
   const listed = JSON.stringify(traders);
   const held = medianHoldingMinutes(db, listed, nowMs);
   const comments30d = countComments(db, listed, nowMs - windowMs['30d']);
-  const metricsOf = full ? readMetrics(db, list, partner.id, comments30d) : () => ({});
-  const metadataOf = (id: string): Json => {
+  const makeMetrics = full ? readMetrics(db, list, partner.id, comments30d) : () => ({});
+  const makeMetadata = (id: string): Json => {
     const [rows30d, rows7d] = [month.get(id) ?? [], week.get(id) ?? []];
     return {
       commentCount30d: comments30d.get(id) ?? 0,
@@ -158,8 +158,8 @@ function profileFigures(
     };
   };
   const traded = new Set(traders);
-  const ofOthers = metadataOf('');
-  return (id) => ({ metadata: traded.has(id) ? metadataOf(id) : ofOthers, metrics: metricsOf(id) });
+  const ofOthers = makeMetadata('');
+  return (id) => ({ metadata: traded.has(id) ? makeMetadata(id) : ofOthers, metrics: makeMetrics(id) });
 }
 
 function totals(rows: readonly WindowFigures[], window: Timeframe): Json {

@@ -15,7 +15,7 @@ export interface Standing {
   perChain: Partial<Record<LeaderboardChain, number>>;
 }
 
-export interface Board {
+export interface BoardQuery {
   chains?: readonly LeaderboardChain[] | undefined;
   timeframe?: Timeframe | undefined;
   onlyWithComments?: boolean | undefined;
@@ -23,13 +23,13 @@ export interface Board {
 }
 
 /** The leaderboard, best first by `total` (realized USD over the chains), ties by profile id. */
-export function standings(db: Db, nowMs: number, board: Board): Standing[] {
+export function standings(db: Db, nowMs: number, board: BoardQuery): Standing[] {
   const ids = rankProfiles(db, nowMs, board).map(({ profileId }) => profileId);
   return findStandings(db, nowMs, ids, board).sort((a, b) => b.total - a.total || (a.profileId < b.profileId ? -1 : 1));
 }
 
 /** The same board without its chains: each profile and its total. */
-export function rankProfiles(db: Db, nowMs: number, board: Board): Omit<Standing, 'perChain'>[] {
+export function rankProfiles(db: Db, nowMs: number, board: BoardQuery): Omit<Standing, 'perChain'>[] {
   const { chains = leaderboardChains, timeframe = defaultTimeframe, onlyWithComments, limit = -1 } = board;
   const conditions = [
     ...(getMeta(db, 'eligibility') === 'public' ? [eligible(db, nowMs)] : []),
@@ -48,7 +48,7 @@ export function findStandings(
   db: Db,
   nowMs: number,
   profileIds: readonly string[],
-  { chains = leaderboardChains, timeframe = defaultTimeframe }: Board,
+  { chains = leaderboardChains, timeframe = defaultTimeframe }: BoardQuery,
 ): Standing[] {
   const rows = groupBy(windowFigures(db, timeframe, nowMs, profileIds), ({ profileId }) => profileId);
   return profileIds.map((profileId) => {

@@ -1,6 +1,6 @@
 import type { Db } from '../db/store.ts';
 import { storeTradeEvents } from '../deliver/events.ts';
-import { digestOf, uuidOf } from '../seeded.ts';
+import { digestText, makeUuid } from '../seeded.ts';
 import { matchCopies } from '../social/comments.ts';
 import { addWallet } from '../social/lookup.ts';
 import { applyTrade, openFromUsd, type PositionState, type TradeEffect } from './positions.ts';
@@ -62,7 +62,7 @@ function endIfClosed(db: Db, { trader, chain, token, direction }: Trade): void {
 function dropRepeated(db: Db, trades: readonly Trade[]): [rowKey: string, trade: Trade][] {
   const fresh = new Map<string, Trade>();
   for (const trade of trades) {
-    const rowKey = digestOf(trade.rowKey);
+    const rowKey = digestText(trade.rowKey);
     if (!fresh.has(rowKey)) fresh.set(rowKey, trade);
   }
   const stored = db.all<{ rowKey: string }>(`SELECT row_key AS rowKey FROM trade WHERE row_key ${oneOf}`, [
@@ -115,7 +115,7 @@ function roundHeld({ heldMs }: TradeEffect): number | null {
 }
 
 function makePositionId({ parts }: Line, ordinal: number): string {
-  return uuidOf(`position:${parts.join(':')}:${ordinal}`);
+  return makeUuid(`position:${parts.join(':')}:${ordinal}`);
 }
 
 /** Makes the positions of a line anew from its stored trades, and says of each trade what it did. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Chain } from '../../model/chain.ts';
-import { missingColumns, type ReadEvent, type Row, type RowReader, rejected } from './read-rows.ts';
+import { type FileRow, missingColumns, type ReadEvent, type RowReader, rejected } from './read-rows.ts';
 import { groupBy } from './trade.ts';
 import { readTradeText, type TradeText } from './trade-text.ts';
 
@@ -24,7 +24,7 @@ interface Leg {
 }
 
 interface Swap {
-  row: Row;
+  row: FileRow;
   got: Leg;
   gave: Leg;
 }
@@ -48,14 +48,14 @@ export function duneReader(chain: Chain | undefined): RowReader {
       const time = row.cells['block_time'] ?? '';
       const events = time === second ? [] : flush();
       second = time;
-      waiting.push(swapOf(row));
+      waiting.push(makeSwap(row));
       return events;
     },
     finish: flush,
   };
 }
 
-function swapOf(row: Row): Swap {
+function makeSwap(row: FileRow): Swap {
   const cell = (name: string) => row.cells[name]?.trim() ?? '';
   const leg = (letter: 'a' | 'b'): Leg => {
     const symbol = cell(`token_${letter}_symbol`);

@@ -1,11 +1,11 @@
 import { isObject } from '../../model/json.ts';
 import {
-  cellsOf,
+  type FileRow,
   missingColumns,
   type ReadEvent,
   type ReadFailure,
-  type Row,
   type RowReader,
+  readCells,
   rejected,
 } from './read-rows.ts';
 import { groupBy, type Trade } from './trade.ts';
@@ -29,7 +29,7 @@ const csvColumns = {
 type FillField = keyof typeof csvColumns;
 
 interface Fill {
-  row: Row;
+  row: FileRow;
   account: string;
   coin: string;
   atMs: number;
@@ -71,11 +71,11 @@ export function hyperliquidFillsReader(): RowReader {
       return [];
     },
     finish: () => (items.count > 0 && !items.isAnyNamed ? [nobody] : chainFills(fills).flatMap(readParts)),
-    rowsOf: (item) =>
-      fillsOf(item).map((fill) => {
+    splitItem: (item) =>
+      listFills(item).map((fill) => {
         items.count += 1;
         items.isAnyNamed ||= isObject(fill) && fill['user'] !== undefined;
-        const cells = isObject(fill) ? cellsOf(fill) : {};
+        const cells = isObject(fill) ? readCells(fill) : {};
         const [line, columns] = [items.count, Object.keys(cells)];
         return { line, place: `fill ${line}`, cells, columns, text: JSON.stringify(fill) };
       }),
@@ -83,7 +83,7 @@ export function hyperliquidFillsReader(): RowReader {
 }
 
 /** The fills of one recorded answer (`{request: {user}, response: [fill]}`), or a fill of a plain list. */
-function fillsOf(item: unknown): unknown[] {
+function listFills(item: unknown): unknown[] {
   if (!isObject(item) || !Array.isArray(item['response'])) return [item];
   const request = isObject(item['request']) ? item['request'] : {};
   return item['response'].map((fill: unknown) => (isObject(fill) ? { user: request['user'], ...fill } : fill));
@@ -95,7 +95,7 @@ const nobody: ReadFailure = {
   hint: 'give [{"request": {"user": "0x.."}, "response": [fill, ..]}], or fills with a "user" each',
 };
 
-function readFill(row: Row): Fill | { reason: string } {
+function readFill(row: FileRow): Fill | { reason: string } {
   const texts = { ...csvColumns } as Record<FillField, string>;
   for (const name of Object.keys(csvColumns) as FillField[]) {
     texts[name] = (row.cells[name] ?? row.cells[csvColumns[name]] ?? '').trim();

@@ -8,7 +8,7 @@ import { chainSchema, walletSchema } from '../../model/identifier.ts';
 import type { World } from '../../world.ts';
 import { moreChains } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
-import { digestOf, type Random, randomFrom } from '../seeded.ts';
+import { digestText, type Random, randomFrom } from '../seeded.ts';
 import { storedToken } from '../social/lookup.ts';
 import { addTrades } from './add-trades.ts';
 import type { LiveTrade, MadeTrade, Trade } from './trade.ts';
@@ -42,7 +42,7 @@ export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade 
     );
   const trade = liveTrade({ ...input, token: storedToken(db, input.chain, input.token) }, nowMs);
   const { chain, trader, token, side, amount, usd } = trade;
-  const rowKey = digestOf(trade.rowKey);
+  const rowKey = digestText(trade.rowKey);
   const before = findStored(db, rowKey);
   if (before !== undefined && (before.amount !== amount || before.usd !== usd))
     throw usageError(

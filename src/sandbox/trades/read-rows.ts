@@ -3,7 +3,7 @@ import { type Line, readLines, type TextFile } from '../../files/text-file.ts';
 import { byName, isObject, tryParseJson } from '../../model/json.ts';
 import type { Trade } from './trade.ts';
 
-export interface Row {
+export interface FileRow {
   /** Line of the unpacked file, the first is 1; in a JSON document the number of the item. */
   line: number;
   place: string;
@@ -39,10 +39,10 @@ export type ReadEvent =
 export interface RowReader {
   /** Looks at a CSV's header, and says why the file cannot be read, if so. */
   start: (columns: string[]) => ReadFailure | undefined;
-  read: (row: Row) => ReadEvent[];
+  read: (row: FileRow) => ReadEvent[];
   finish: () => ReadEvent[];
   /** The rows of an item of a JSON array; absent where the reader takes none. */
-  rowsOf?: (item: unknown) => Row[];
+  splitItem?: (item: unknown) => FileRow[];
 }
 
 export function rejected({ line, place, text }: Omit<RejectedRow, 'reason'>, reason: string): ReadEvent {
@@ -61,14 +61,14 @@ export function missingColumns(
 }
 
 /** The rows of CSV, TSV or NDJSON text as a reader takes them, in batches. Memory: one batch. Errors: those of `readLines`. */
-export async function* readRows(file: TextFile, reader: RowReader): AsyncGenerator<readonly ReadEvent[]> {
+export async function* readFileRows(file: TextFile, reader: RowReader): AsyncGenerator<readonly ReadEvent[]> {
   if (file.head.trimStart().startsWith('{'))
     for await (const lines of readLines(file)) yield lines.flatMap((line) => readNdjson(line, reader));
   else yield* readTableRows(file, reader);
 }
 
 /** Every value of a JSON object as the text a CSV cell would hold; `null` is an empty one. */
-export function cellsOf(object: object): Record<string, string> {
+export function readCells(object: object): Record<string, string> {
   return byName(Object.entries(object).map(([key, value]) => [key, cellText(value)]));
 }
 
@@ -82,7 +82,7 @@ function readNdjson({ number: line, text }: Line, reader: RowReader): ReadEvent[
   const value = tryParseJson(text);
   if (value === undefined) return [rejected({ line, place, text }, 'the line is not valid JSON')];
   if (!isObject(value)) return [rejected({ line, place, text }, 'the line must be a JSON object')];
-  return reader.read({ line, place, cells: cellsOf(value), columns: Object.keys(value), text });
+  return reader.read({ line, place, cells: readCells(value), columns: Object.keys(value), text });
 }
 
 async function* readTableRows(file: TextFile, reader: RowReader): AsyncGenerator<readonly ReadEvent[]> {

@@ -3,7 +3,7 @@ import type { Chain } from '../../model/chain.ts';
 import { written } from '../../model/quoted.ts';
 import { duneReader } from './dune.ts';
 import { hyperliquidFillsReader } from './hyperliquid-fills.ts';
-import { type ReadEvent, type ReadFailure, type Row, type RowReader, readRows, rejected } from './read-rows.ts';
+import { type FileRow, type ReadEvent, type ReadFailure, type RowReader, readFileRows, rejected } from './read-rows.ts';
 import { fieldNames, readTradeText, type TradeField, type TradeText, tradeFields } from './trade-text.ts';
 
 /** Files that import as they are, each with the chain of all its trades where there is one. */
@@ -34,7 +34,7 @@ export async function* readTrades(
   const reader = chooseReader(options);
   if ('kind' in reader) return yield [reader];
   const file = await openTextFile(source);
-  for await (const events of file.isArray ? readDocument(file, reader) : readRows(file, reader)) {
+  for await (const events of file.isArray ? readDocument(file, reader) : readFileRows(file, reader)) {
     yield events;
     if (events.at(-1)?.kind === 'fatal') return;
   }
@@ -54,9 +54,9 @@ function chooseReader({ chain, preset, map }: ReadOptions): RowReader | ReadFail
 }
 
 async function* readDocument(file: TextFile, reader: RowReader): AsyncGenerator<ReadEvent[]> {
-  const { rowsOf } = reader;
-  if (rowsOf === undefined) return yield [noDocument];
-  for (const item of await readItems(file)) yield rowsOf(item).flatMap((row) => reader.read(row));
+  const { splitItem } = reader;
+  if (splitItem === undefined) return yield [noDocument];
+  for (const item of await readItems(file)) yield splitItem(item).flatMap((row) => reader.read(row));
 }
 
 const noDocument: ReadFailure = {
@@ -115,7 +115,7 @@ function mappedReader(options: MappedOptions): RowReader {
   };
 }
 
-function readRow(row: Row, columns: Columns, { chain, constants, keyColumns = [] }: MappedOptions): ReadEvent {
+function readRow(row: FileRow, columns: Columns, { chain, constants, keyColumns = [] }: MappedOptions): ReadEvent {
   const text: TradeText = { ...constants };
   for (const field of tradeFields) {
     const column = columns[field];
@@ -135,10 +135,10 @@ function plain(name: string): string {
 }
 
 function readings([left, right]: [string, string]) {
-  const fieldOf = (name: string) => tradeFields.find((field) => plain(field) === plain(name));
+  const findField = (name: string) => tradeFields.find((field) => plain(field) === plain(name));
   return [
-    { field: fieldOf(right), column: left },
-    { field: fieldOf(left), column: right },
+    { field: findField(right), column: left },
+    { field: findField(left), column: right },
   ].flatMap(({ field, column }) => (field === undefined ? [] : [{ field, column }]));
 }
 
@@ -165,7 +165,7 @@ function checkMap(keys: string[], map: Record<string, string>): ReadFailure | un
     if (first === undefined)
       return { kind: 'fatal', message: `${flag} names no field of a trade`, hint: `fields: ${tradeFields.join(', ')}` };
     if (![first, ...others].some(({ column }) => keys.includes(column)))
-      return { kind: 'fatal', message: `${flag}: the file has no column "${first.column}"`, hint: namesOf(keys) };
+      return { kind: 'fatal', message: `${flag}: the file has no column "${first.column}"`, hint: listColumns(keys) };
   }
   return undefined;
 }
@@ -182,12 +182,12 @@ function checkRequired(keys: string[], columns: Columns, { chain, constants }: M
   return {
     kind: 'fatal',
     message: `the file has no column for ${missing.join(', ')}`,
-    hint: `name it with --map <column>=${missing[0]}; ${namesOf(keys)}`,
+    hint: `name it with --map <column>=${missing[0]}; ${listColumns(keys)}`,
   };
 }
 
 /** The columns of a file. A single one is not what a file of trades has, and may be anything. */
-function namesOf(keys: string[]): string {
+function listColumns(keys: string[]): string {
   return keys.length === 1
     ? 'it has one column only: is it a file of trades?'
     : `its columns: ${written(keys.join(', '))}`;

@@ -83,11 +83,11 @@ export interface StoredTrade {
 export const tradeColumns = `t.id, t.position_id AS positionId, t.chain, t.wallet, t.token, t.side, t.direction, t.leverage,
   t.amount, t.usd, t.start_amount AS startAmount, t.at_ms AS atMs, t.tx, t.order_id AS orderId, t.intent`;
 
-/** Items by what `keyOf` gives for them, in their order. */
-export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+/** Items by what `getKey` gives for them, in their order. */
+export function groupBy<Item, Key>(items: Iterable<Item>, getKey: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {
-    const key = keyOf(item);
+    const key = getKey(item);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [item]);
     else group.push(item);
