@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { SotraError } from '../errors.ts';
 import { decodeBase58 } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
-import { parseJson } from '../model/json.ts';
+import { isObject, tryParseJson } from '../model/json.ts';
 
 /** A private key: 32 bytes, on EVM the number, on solana the ed25519 seed. Whoever holds it wipes it with `fill(0)`. */
 export interface PrivateKey {
@@ -14,23 +14,27 @@ export interface PrivateKey {
 export type KeyContent = { kind: 'plain'; key: PrivateKey } | { kind: 'keystore'; json: Record<string, unknown> };
 
 /**
- * Reads a key: 64 hex digits (EVM), a Solana CLI keypair (JSON list of 64 numbers) or its base58 form, or a V3 keystore. The bytes given are
- * not kept. Errors: `signing-key` naming the source, never showing what it holds.
+ * Reads a key: 64 hex digits (EVM), a Solana CLI keypair (JSON list of 64 numbers) or its base58 form, or a V3 keystore. Errors: `signing-key`
+ * naming the source, never showing what it holds.
  */
-export function readKeyContent(content: Uint8Array, source: string): KeyContent {
-  const trimmed = trim(content);
-  const hex = readHex(trimmed);
-  if (hex !== undefined) return { kind: 'plain', key: { family: 'evm', bytes: checkEvmKey(hex, source) } };
-  const list = trimmed[0] === 0x5b ? readByteList(trimmed) : undefined;
-  if (list !== undefined) return { kind: 'plain', key: solanaKey(list, source) };
-  if (trimmed[0] === 0x7b) return { kind: 'keystore', json: parseKeystore(trimmed, source) };
-  const pair = decodeKeypair(Buffer.from(trimmed).toString('latin1'));
-  if (pair?.length === 64) return { kind: 'plain', key: solanaKey(pair, source) };
-  throw keyError(`${source} holds no private key in a known form${phraseHint(trimmed)}`);
+export function readKeyContent(content: Buffer, source: string): KeyContent {
+  // This takes off a byte order mark too.
+  const text = content.toString().trim();
+  const digits = /^(?:0x)?([0-9a-f]{64})$/i.exec(text)?.[1];
+  if (digits !== undefined) {
+    const bytes = checkEvmKey(Uint8Array.from(Buffer.from(digits, 'hex')), source);
+    return { kind: 'plain', key: { family: 'evm', bytes } };
+  }
+  if (text.startsWith('{')) return { kind: 'keystore', json: parseKeystore(text, source) };
+  const list = text.startsWith('[') ? readByteList(text) : undefined;
+  if (list !== undefined) return { kind: 'plain', key: splitKeypair(list, source) };
+  const pair = decodeKeypair(text);
+  if (pair?.length === 64) return { kind: 'plain', key: splitKeypair(pair, source) };
+  throw keyError(`${source} holds no private key in a known form${phraseHint(text)}`);
 }
 
-function phraseHint(bytes: Uint8Array): string {
-  const words = Buffer.from(bytes).toString('latin1').split(/\s+/);
+function phraseHint(text: string): string {
+  const words = text.split(/\s+/);
   const isPhrase = words.length >= 12 && words.every((word) => /^[a-z]+$/.test(word));
   return isPhrase ? ': it looks like a recovery phrase, which opens more than one account; export the key of one' : '';
 }
@@ -42,22 +46,6 @@ export function keyError(message: string, hint = knownForms): SotraError {
   return new SotraError('signing-key', message, { hint });
 }
 
-const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
-
-function trim(bytes: Uint8Array): Uint8Array {
-  let [start, end] = [0, bytes.length];
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) start = 3;
-  while (isSpace(bytes[start])) start += 1;
-  while (isSpace(bytes[end - 1])) end -= 1;
-  return bytes.subarray(start, end);
-}
-
-/** 32 bytes from 64 hex digits; `undefined` for anything else. */
-function readHex(text: Uint8Array): Uint8Array | undefined {
-  const digits = /^(?:0x)?([0-9a-f]{64})$/i.exec(Buffer.from(text).toString('latin1'))?.[1];
-  return digits === undefined ? undefined : Uint8Array.from(Buffer.from(digits, 'hex'));
-}
-
 /** What 64 bytes take at most in base58. */
 const maxPairLetters = 88;
 
@@ -66,29 +54,18 @@ export function decodeKeypair(text: string): Uint8Array | undefined {
   return text.length <= maxPairLetters ? decodeBase58(text) : undefined;
 }
 
-/** The numbers of a JSON list of bytes, without making text of them; `undefined` for anything else. */
-function readByteList(text: Uint8Array): Uint8Array | undefined {
-  const numbers: number[] = [];
-  let current = -1;
-  for (const byte of text.subarray(1)) {
-    if (byte >= 0x30 && byte <= 0x39) current = Math.max(0, current) * 10 + byte - 0x30;
-    else if (byte === 0x2c || byte === 0x5d) {
-      if (current < 0 || current > 255) return undefined;
-      numbers.push(current);
-      current = -1;
-    } else if (!isSpace(byte)) return undefined;
-  }
-  const bytes = current === -1 ? Uint8Array.from(numbers) : undefined;
-  numbers.fill(0);
-  return bytes;
+/** The numbers of a JSON list of bytes; `undefined` for anything else. */
+function readByteList(text: string): Uint8Array | undefined {
+  const list = tryParseJson(text);
+  if (!Array.isArray(list) || list.length === 0) return undefined;
+  const areBytes = list.every((each) => Number.isInteger(each) && each >= 0 && each <= 255);
+  return areBytes ? Uint8Array.from(list) : undefined;
 }
 
-function parseKeystore(text: Uint8Array, source: string): Record<string, unknown> {
-  try {
-    return parseJson(Buffer.from(text).toString('utf8')) as Record<string, unknown>;
-  } catch {
-    throw keyError(`${source} is neither a key nor complete JSON`);
-  }
+function parseKeystore(text: string, source: string): Record<string, unknown> {
+  const json = tryParseJson(text);
+  if (isObject(json)) return json;
+  throw keyError(`${source} is neither a key nor complete JSON`);
 }
 
 const order = Buffer.from('fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141', 'hex');
@@ -99,7 +76,7 @@ export function checkEvmKey(bytes: Uint8Array, source: string): Uint8Array {
   throw keyError(`the key in ${source} is not a valid EVM private key`);
 }
 
-function solanaKey(pair: Uint8Array, source: string): PrivateKey {
+function splitKeypair(pair: Uint8Array, source: string): PrivateKey {
   if (pair.length !== 64)
     throw keyError(`the keypair in ${source} has ${pair.length} bytes, a Solana keypair has 64: the file is damaged`);
   if (!isKeypair(pair))

@@ -55,8 +55,7 @@ async function runMcp(input: McpInput, context: Context): Promise<Result> {
   const { world, note, warn } = context;
   if (world.io.in.isTTY)
     note('Waits for a client on stdin: sotra mcp --config prints what to paste into one. Ctrl-C stops it.');
-  const { createToolCaller } = await import('./server.ts');
-  const { serveAgents } = await import('./server.ts');
+  const { createToolCaller, serveAgents } = await import('./server.ts');
   const { call, close } = createToolCaller(context);
   try {
     await serveAgents({ tools, version: world.version, call, warn }, world);

@@ -141,24 +141,6 @@ const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]> = {
   interrupted: ['Ctrl-C or a signal ended it', 'Run it again; uploads resume where they stopped.'],
 };
 
-/** What an error code, or each error code of an exit code, means and what helps. Errors: `usage` for another word. */
-export function explainError(word: string) {
-  const codes = (Object.keys(errorTexts) as ErrorCode[]).filter(
-    (code) => code === word || String(errorExitCodes[code]) === word,
-  );
-  if (codes.length === 0) {
-    const near = nearest(word, errorWords);
-    throw usageError(
-      `code ${word}: is neither an error code nor an exit code`,
-      near === undefined ? `Known: ${Object.keys(errorTexts).join(', ')}.` : `Did you mean ${near}?`,
-    );
-  }
-  return codes.map((code) => {
-    const [cause, nextStep] = errorTexts[code];
-    return { code, exitCode: errorExitCodes[code], cause, nextStep };
-  });
-}
-
 function errorPage(word: string): readonly Part[] | undefined {
   const exit = Object.hasOwn(errorTexts, word) ? errorExitCodes[word as ErrorCode] : Number(word);
   const meaning = /^[\w-]+$/.test(word) ? exitMeanings[exit] : undefined;

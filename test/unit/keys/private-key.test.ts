@@ -70,6 +70,8 @@ const notKeys: readonly [what: string, text: string | Uint8Array, message: strin
   ['a list with words', '["a"]', unknown],
   ['a list with a letter behind a number', `[${pair.join(',')}x]`, unknown],
   ['a list with an empty place', '[1,,2]', unknown],
+  ['a list with a comma missing', `[0 ${[...short].join(',')}]`, unknown],
+  ['a list with nothing in it', '[]', unknown],
   ['a list with a number above 255', `[256,${pair.slice(1).join(',')}]`, unknown],
   ['a list without its end', `[${pair.join(',')}`, unknown],
   [
