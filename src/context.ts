@@ -24,7 +24,7 @@ import {
   type Service,
   servedSandboxUrl,
 } from './setup/settings.ts';
-import type { Store } from './setup/store.ts';
+import type { SettingsStore } from './setup/store.ts';
 import type { LocalSandbox, Transport, World } from './world.ts';
 
 /** What a command may use; one for each command line. */
@@ -35,7 +35,7 @@ export interface Context {
   options: GlobalOptions;
   program: KnownCommands;
   service: () => Promise<Service>;
-  store: () => Promise<Store>;
+  store: () => Promise<SettingsStore>;
   dataDirectory: () => Promise<string>;
   sandboxFile: () => Promise<string>;
   sandbox: () => Promise<LocalSandbox>;
@@ -112,10 +112,11 @@ export function createContext(given: ContextOptions): Context {
 /** Where what is kept on this machine stands. */
 function openPlaces(world: World, options: GlobalOptions) {
   const store = once(async () => {
-    const { configDirectory, openStore } = await import('./setup/store.ts');
-    const opened = openStore(configDirectory(world));
+    const { configDirectory, openSettings } = await import('./setup/store.ts');
+    const opened = openSettings(configDirectory(world));
     // A preview computes the change, with its refusals, and writes nothing.
-    if (options.preview) return { ...opened, update: async (_, change) => change(opened.read()) } satisfies Store;
+    if (options.preview)
+      return { ...opened, update: async (_, change) => change(opened.read()) } satisfies SettingsStore;
     return options.replay === undefined ? opened : { ...opened, update: refuseToStore };
   });
   // What a recording answers is no news of the service that it names: nothing that is kept of that is read or changed.

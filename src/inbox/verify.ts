@@ -9,7 +9,7 @@ import {
   untimelyReason,
 } from '../model/signature-header.ts';
 import { includesSignature, matchingSecret, sameText, signBody } from '../model/webhook-signature.ts';
-import type { Verdict } from '../resources/webhook/view.ts';
+import type { DeliveryVerdict } from '../resources/webhook/view.ts';
 import { readEvents } from './events.ts';
 
 /** Whether a delivery is signed by one of the secrets and, with a tolerance, recent; where not, the most exact reason there is. */
@@ -17,7 +17,7 @@ export function verifyDelivery(
   { header, body }: { header: string | undefined; body: Uint8Array },
   secrets: readonly string[],
   tolerance: Tolerance,
-): Verdict {
+): DeliveryVerdict {
   const eventIds = readEvents(body).map(({ eventId }) => eventId);
   const refuse = (reason: string, timestamp: number | null = null) => ({ valid: false, reason, eventIds, timestamp });
   const parsed = readHeader(header);

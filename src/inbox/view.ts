@@ -1,7 +1,7 @@
 import type { Forward, Retry } from '../model/forward.ts';
 import { column, listView, recordView } from '../output/columns.ts';
 import { formatTime } from '../output/format.ts';
-import type { Verdict } from '../resources/webhook/view.ts';
+import type { DeliveryVerdict } from '../resources/webhook/view.ts';
 import { byHour } from './hours.ts';
 import type { EventStatus, HourStats } from './inbox.ts';
 
@@ -58,7 +58,7 @@ export const replayed = listView<ReplayRow>(
 /** What `webhook show --json` prints. */
 export interface ShownEvent extends Omit<EventRow, 'event'> {
   /** Deliveries are stored only where their signature fits; with secrets, what they say now. */
-  verification: { signedAt: number | null; secret: string } & Partial<Pick<Verdict, 'valid' | 'reason'>>;
+  verification: { signedAt: number | null; secret: string } & Partial<Pick<DeliveryVerdict, 'valid' | 'reason'>>;
   headers: readonly { name: string; value: string }[];
   /** As it came, as text. */
   body: string;

@@ -7,7 +7,7 @@ import { parseJson } from '../model/json.ts';
 import { shellLine } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { readEnv, type Service } from '../setup/settings.ts';
-import { configDirectory, openStore } from '../setup/store.ts';
+import { configDirectory, openSettings } from '../setup/store.ts';
 import type { World } from '../world.ts';
 import {
   addAnswer,
@@ -117,7 +117,7 @@ async function openLog(command: LoggedCommand): Promise<Keeper | undefined> {
 /** Whether calls are not remembered: by a variable, a flag, the settings, or since a recording answers. */
 export function isLogOff({ options, world }: Pick<LoggedCommand, 'options' | 'world'>): boolean {
   if (options.noHistory || options.replay !== undefined || readEnv(world.env, 'SOTRA_HISTORY') === '0') return true;
-  return openStore(configDirectory(world)).read().history === false;
+  return openSettings(configDirectory(world)).read().history === false;
 }
 
 /** Keeps how a command ended that failed beside its calls, for `sotra why`; gives back whether it did. */

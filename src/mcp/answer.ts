@@ -5,7 +5,7 @@ import { chains } from '../model/chain.ts';
 import { nearest } from '../model/nearest.ts';
 import { safeText } from '../model/safe-text.ts';
 import { type AnyColumn, type AnyView, cellValue, knownColumns, listBlocks, listRows } from '../output/view.ts';
-import type { Cell, Table, ToolAnswer } from './tool.ts';
+import type { Table, ToolAnswer, ToolCell } from './tool.ts';
 
 export interface AnswerOptions {
   input: unknown;
@@ -93,7 +93,7 @@ function makeTable(columns: readonly AnyColumn[], all: readonly unknown[], maxRo
 }
 
 /** Numbers in cents, and below one in four digits: more of them cost tokens, and say little. */
-function roundCell(column: AnyColumn, row: unknown, index: number): Cell {
+function roundCell(column: AnyColumn, row: unknown, index: number): ToolCell {
   const value = cellValue(column, row, index) ?? null;
   if (typeof value === 'string') return safeText(value);
   if (typeof value !== 'number' || Number.isInteger(value)) return value;

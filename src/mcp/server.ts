@@ -24,7 +24,7 @@ import { describeTool } from './tools.ts';
 export interface ServerOptions {
   tools: readonly Tool[];
   version: string;
-  call: (options: CallOptions) => Promise<CallOutcome>;
+  call: (options: ToolCallOptions) => Promise<ToolOutcome>;
   warn: (text: string) => void;
 }
 
@@ -174,13 +174,13 @@ function makeConfirmRequest(message: string) {
   });
 }
 
-export interface CallOutcome {
+export interface ToolOutcome {
   text: string;
   structured?: ToolAnswer['structured'];
   isError?: true;
 }
 
-export interface CallOptions {
+export interface ToolCallOptions {
   tool: Tool;
   input: Readonly<Record<string, unknown>>;
   signal: AbortSignal;
@@ -191,7 +191,7 @@ export interface CallOptions {
 export function createToolCaller(context: Context) {
   const sandbox = sharedSandbox(context.world);
   return {
-    call: async ({ tool, input, signal, confirm }: CallOptions): Promise<CallOutcome> => {
+    call: async ({ tool, input, signal, confirm }: ToolCallOptions): Promise<ToolOutcome> => {
       const notes: string[] = [];
       const own = createOwnContext(context, {
         signal,

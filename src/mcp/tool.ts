@@ -40,11 +40,11 @@ export interface ToolCall {
 export interface Table {
   title?: string;
   columns: readonly string[];
-  rows: readonly (readonly Cell[])[];
+  rows: readonly (readonly ToolCell[])[];
   untrusted?: readonly string[];
 }
 
-export type Cell = string | number | boolean | null;
+export type ToolCell = string | number | boolean | null;
 
 export interface ToolAnswer {
   /** For readers: compact, with shortened addresses. */

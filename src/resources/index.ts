@@ -56,8 +56,8 @@ interface EndpointView {
   view: () => Promise<AnyView>;
 }
 
-function withViews<M extends object>(module: M, viewsOf: ViewsOf<M>): EndpointView[] {
-  return Object.entries<EndpointView['view']>(viewsOf).map(([name, view]) => ({
+function withViews<M extends object>(module: M, moduleViews: ViewsOf<M>): EndpointView[] {
+  return Object.entries<EndpointView['view']>(moduleViews).map(([name, view]) => ({
     endpoint: module[name as keyof M] as AnyEndpoint,
     view,
   }));

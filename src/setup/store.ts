@@ -57,7 +57,7 @@ function homeOfUser(): string | undefined {
 /** The layout of the file; default: this one. */
 const version = 1;
 
-export interface Store {
+export interface SettingsStore {
   path: string;
   read: () => StoredSettings;
   /** Changes the settings while no other process can, and returns them; `change` may throw. */
@@ -68,7 +68,7 @@ export interface Store {
  * The stored settings: one JSON file, mode 0600, replaced atomically, changed by one process at a time. Errors: `config` naming a file
  * that cannot be read or written, `locked`; a damaged file stays as it is.
  */
-export function openStore(directory: string): Store {
+export function openSettings(directory: string): SettingsStore {
   const path = join(directory, 'config.json');
   const read = (): StoredSettings => {
     try {

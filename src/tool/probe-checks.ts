@@ -24,16 +24,16 @@ export interface Check {
 
 type Json = Record<string, unknown>;
 
-export const listItems = list as (answer: unknown) => Json[];
+export const readObjects = list as (answer: unknown) => Json[];
 
-export function readPath(value: unknown, ...path: readonly (string | number)[]): unknown {
+export function readAt(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inner, key) => (inner as Json | null | undefined)?.[key], value);
 }
 
 const identify = (item: Json) =>
-  String(item['itemId'] ?? readPath(item, 'profile', 'id') ?? item['id'] ?? JSON.stringify(item));
-const listIds = (answer: unknown) => listItems(answer).map(identify);
-const readChain = (item: Json) => readPath(item, 'metadata', 'tokenChain');
+  String(item['itemId'] ?? readAt(item, 'profile', 'id') ?? item['id'] ?? JSON.stringify(item));
+const listIds = (answer: unknown) => readObjects(answer).map(identify);
+const readChain = (item: Json) => readAt(item, 'metadata', 'tokenChain');
 const chainNames = ['solana', 'base', 'ethereum', 'hyperliquid', 'arbitrum', 'optimism', 'polygon', 'zora', 'zero'];
 
 const emptyList = 'the list is empty';
@@ -46,21 +46,21 @@ type Passes = (item: Json, value: string) => boolean | undefined;
 /** A filter lets through only what passes, where without it something does not. */
 function checkFilter(values: readonly string[], passes: Passes, without: string): Check {
   const count = (answer: unknown, value: string, wanted: boolean) =>
-    listItems(answer).filter((item) => passes(item, value) === wanted).length;
+    readObjects(answer).filter((item) => passes(item, value) === wanted).length;
   return {
     values: (base) =>
       values.filter((value) => count(base, value, true) > 0 && count(base, value, false) > 0).slice(0, 1),
     lacks: 'there are no items that a filter would tell apart',
     evidence: (answer, value, base) =>
-      listItems(answer).length > 0 && count(answer, value, false) === 0
-        ? `${listItems(answer).length} items, none ${without} (${value}); without it ${count(base, value, false)}`
+      readObjects(answer).length > 0 && count(answer, value, false) === 0
+        ? `${readObjects(answer).length} items, none ${without} (${value}); without it ${count(base, value, false)}`
         : undefined,
   };
 }
 
 /** Whether a number of each trade of an item passes; `undefined` where some do, or there is none. */
 function everyTrade(item: Json, field: string, passes: (one: number) => boolean): boolean | undefined {
-  const trades = (readPath(item, 'metadata', 'trades') ?? []) as Json[];
+  const trades = (readAt(item, 'metadata', 'trades') ?? []) as Json[];
   const numbers = trades.map((trade) => trade[field]).filter((one) => typeof one === 'number');
   const passing = numbers.filter(passes).length;
   return numbers.length === 0 || (passing > 0 && passing < numbers.length) ? undefined : passing > 0;
@@ -69,18 +69,18 @@ function everyTrade(item: Json, field: string, passes: (one: number) => boolean)
 const caps = ['100000', '1000000', '10000000'];
 const viewerField = '"isFollowedByUser"';
 const holds = (answer: unknown, text: string) => JSON.stringify(answer ?? null).includes(text);
-const readPnl = (answer: unknown) => readPath(answer, 'pnl', 'total') ?? readPath(listItems(answer)[0], 'pnl', 'total');
+const readPnl = (answer: unknown) => readAt(answer, 'pnl', 'total') ?? readAt(readObjects(answer)[0], 'pnl', 'total');
 
 /** By key, or by endpoint and key where that differs. */
 export const checks: Readonly<Record<string, Check>> = {
   limit: {
-    values: (base) => (listItems(base).length < 2 ? [] : ['1']),
+    values: (base) => (readObjects(base).length < 2 ? [] : ['1']),
     lacks: 'there are not two items to count',
     evidence: (answer, _, base) =>
-      listItems(answer).length === 1 ? `1 asked for, 1 came; without it ${listItems(base).length}` : undefined,
+      readObjects(answer).length === 1 ? `1 asked for, 1 came; without it ${readObjects(base).length}` : undefined,
   },
   page: {
-    values: (base) => (listItems(base).length === 0 ? [] : ['2']),
+    values: (base) => (readObjects(base).length === 0 ? [] : ['2']),
     lacks: emptyList,
     evidence: (answer, _, base) =>
       Array.isArray(answer) && !listIds(answer).some((id) => listIds(base).includes(id))
@@ -88,7 +88,7 @@ export const checks: Readonly<Record<string, Check>> = {
         : undefined,
   },
   cursor: {
-    values: (base) => [readPath(base, 'cursor')].filter((text) => typeof text === 'string'),
+    values: (base) => [readAt(base, 'cursor')].filter((text) => typeof text === 'string'),
     lacks: 'all fits on one page, so there is no cursor',
     evidence: (answer, _, base) =>
       answer !== undefined && !listIds(answer).includes(listIds(base)[0] ?? '')
@@ -97,7 +97,7 @@ export const checks: Readonly<Record<string, Check>> = {
   },
   chains: checkFilter(chainNames, (item, chain) => readChain(item) === chain, 'off the chain'),
   'leaderboard.copytraded.chains': {
-    values: (base) => (listItems(base).length === 0 ? [] : ['solana', 'base', 'ethereum', 'hyperliquid']),
+    values: (base) => (readObjects(base).length === 0 ? [] : ['solana', 'base', 'ethereum', 'hyperliquid']),
     lacks: emptyList,
     mayBeChance: true,
     evidence: (answer, chain, base) =>
@@ -125,24 +125,24 @@ export const checks: Readonly<Record<string, Check>> = {
     values: () => ['true'],
     mayBeChance: true,
     evidence: (answer, _, base) => {
-      const [all, some] = [readPath(base, 'ranking'), readPath(answer, 'ranking')];
+      const [all, some] = [readAt(base, 'ranking'), readAt(answer, 'ranking')];
       return answer !== undefined && all !== some ? `rank ${all} becomes ${some} among commenters` : undefined;
     },
   },
   'leaderboard.copytraded.address': {
     values: (base) =>
-      [readPath(listItems(base)[0], 'profile', 'addresses', 0)].filter((address) => typeof address === 'string'),
+      [readAt(readObjects(base)[0], 'profile', 'addresses', 0)].filter((address) => typeof address === 'string'),
     lacks: emptyList,
     evidence: (answer, _, base) =>
-      readPath(answer, 'ranking') === 1 && readPath(base, 'ranking') !== 1
+      readAt(answer, 'ranking') === 1 && readAt(base, 'ranking') !== 1
         ? 'the first trader of the list has rank 1'
         : undefined,
   },
   'feed.actor.identifier': {
     values: (_, { trader }) => [trader],
     evidence: (answer, _, __, { traderId }) => {
-      const items = listItems(answer);
-      return items.length > 0 && items.every((item) => readPath(item, 'actor', 'profile', 'id') === traderId)
+      const items = readObjects(answer);
+      return items.length > 0 && items.every((item) => readAt(item, 'actor', 'profile', 'id') === traderId)
         ? `${items.length} cards, all of the trader asked for`
         : undefined;
     },
@@ -151,33 +151,33 @@ export const checks: Readonly<Record<string, Check>> = {
     values: (_, { follower }) => (follower === undefined ? [] : [follower]),
     lacks: noFollower,
     evidence: (answer, _, base) =>
-      listItems(answer).length > 0 && listItems(base).length === 0
-        ? `${listItems(answer).length} cards; without it none`
+      readObjects(answer).length > 0 && readObjects(base).length === 0
+        ? `${readObjects(answer).length} cards; without it none`
         : undefined,
   },
   'feed.home.onlyWithComments': checkFilter(
     ['true'],
-    (item) => Number(readPath(item, 'metrics', 'commentCount')) > 0,
+    (item) => Number(readAt(item, 'metrics', 'commentCount')) > 0,
     'without comments',
   ),
   'token.positions.chains': {
     // A token lives on one chain: on another one there must be nothing.
     values: (base) => {
-      const home = listItems(base).map(readChain);
+      const home = readObjects(base).map(readChain);
       return home.length === 0 ? [] : chainNames.filter((name) => !home.includes(name)).slice(0, 1);
     },
     lacks: emptyList,
     mayBeChance: true,
     evidence: (answer, chain, base) =>
-      Array.isArray(answer) && answer.length === 0 && listItems(base).length > 0
-        ? `nothing on ${chain}, where the token is not; without it ${listItems(base).length}`
+      Array.isArray(answer) && answer.length === 0 && readObjects(base).length > 0
+        ? `nothing on ${chain}, where the token is not; without it ${readObjects(base).length}`
         : undefined,
   },
   'comment.list.hashes': {
     values: (_, { commented }) => (commented === undefined ? [] : [commented.hash]),
     lacks: noComment,
     evidence: (answer, hash) =>
-      holds(readPath(answer, hash), '"commentText"') ? 'the comment of the trade came' : undefined,
+      holds(readAt(answer, hash), '"commentText"') ? 'the comment of the trade came' : undefined,
   },
   'comment.list.chain': {
     values: (base, { commented }) => (commented === undefined || base !== undefined ? [] : [commented.chain]),
@@ -193,7 +193,7 @@ export const checks: Readonly<Record<string, Check>> = {
     values: () => ['true'],
     silence: 'no card carries forYouTrade; perhaps none is recommended now',
     evidence: (answer) =>
-      listItems(answer).some((item) => item['forYouTrade'] !== undefined) ? 'cards carry forYouTrade' : undefined,
+      readObjects(answer).some((item) => item['forYouTrade'] !== undefined) ? 'cards carry forYouTrade' : undefined,
   },
   minTradeUsd: checkFilter(
     ['1000', '500', '100', '10'],

@@ -3,15 +3,15 @@ import { type Endpoint, type WireNames, wireName } from '../contract/endpoint.ts
 import { encodeRequest, type WireRequest } from '../contract/request.ts';
 import { orUndefined, SotraError } from '../errors.ts';
 import { list as leaderboard } from '../resources/leaderboard/endpoints.ts';
-import { ofProfile as positionsOf } from '../resources/position/endpoints.ts';
-import { followers as followersOf } from '../resources/profile/endpoints.ts';
-import { listItems, noComment, noFollower, readPath, type Subject } from './probe-checks.ts';
+import { ofProfile as profilePositions } from '../resources/position/endpoints.ts';
+import { followers as profileFollowers } from '../resources/profile/endpoints.ts';
+import { noComment, noFollower, readAt, readObjects, type Subject } from './probe-checks.ts';
 
 export type Pair = readonly [name: string, value: string];
 
-export type Input = Readonly<Record<string, unknown>>;
+export type ProbeInput = Readonly<Record<string, unknown>>;
 
-type Ask = (endpoint: Endpoint, input: Input, extra?: readonly Pair[]) => Promise<unknown>;
+type Ask = (endpoint: Endpoint, input: ProbeInput, extra?: readonly Pair[]) => Promise<unknown>;
 
 /** Reads from the service, under the names found so far; `undefined` for a refused request (4xx other than key and rate). */
 export interface Asker {
@@ -24,7 +24,7 @@ export interface Asker {
   follow: (link: string) => Promise<unknown>;
   calls: () => number;
   /** The current name of a parameter: found, overridden or assumed. */
-  nameOf: (endpoint: Endpoint, key: string) => string;
+  findName: (endpoint: Endpoint, key: string) => string;
   isKnown: (id: string) => boolean;
   learn: (id: string, name: string) => void;
 }
@@ -39,7 +39,7 @@ export function createAsker(context: Context, overrides: WireNames): Asker {
     const refusals = ['bad-request', 'not-found', 'conflict', 'request-refused'] as const;
     return (await orUndefined(context.request(wire), ...refusals))?.data;
   };
-  const encode = (endpoint: Endpoint, input: Input, extra: readonly Pair[] = []): WireRequest => {
+  const encode = (endpoint: Endpoint, input: ProbeInput, extra: readonly Pair[] = []): WireRequest => {
     const wire = encodeRequest(endpoint, input, known);
     const query = extra.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
     return query === '' ? wire : { ...wire, path: `${wire.path}${wire.path.includes('?') ? '&' : '?'}${query}` };
@@ -61,7 +61,7 @@ export function createAsker(context: Context, overrides: WireNames): Asker {
       return origin === new URL(baseUrl).origin ? send({ method: 'GET', path: pathname + search, href }) : undefined;
     },
     calls: () => calls,
-    nameOf: (endpoint, key) => {
+    findName: (endpoint, key) => {
       const param = endpoint.params[key];
       return param === undefined ? key : wireName(endpoint, key, param, known);
     },
@@ -72,10 +72,10 @@ export function createAsker(context: Context, overrides: WireNames): Asker {
   };
 }
 
-export interface Subjects {
+export interface ProbeSubjects {
   subject: Subject;
   /** Required inputs of an endpoint, the most telling first; or why there are none. */
-  inputs: (endpoint: Endpoint) => readonly Input[] | string;
+  inputs: (endpoint: Endpoint) => readonly ProbeInput[] | string;
 }
 
 /** Traders whose cards are searched for a commented trade. */
@@ -85,42 +85,42 @@ const maxTraders = 8;
  * What to ask about, found from the leaderboard down; `undefined` where it is empty. Errors: those of the call, `contract` for an answer
  * that is no leaderboard.
  */
-export async function findSubjects({ ask, need }: Asker): Promise<Subjects | undefined> {
+export async function findSubjects({ ask, need }: Asker): Promise<ProbeSubjects | undefined> {
   const board = await need(leaderboard, {});
-  if (!Array.isArray(readPath(board, 'traders')))
+  if (!Array.isArray(readAt(board, 'traders')))
     throw new SotraError('contract', 'the leaderboard has no list of traders: there is no trader to ask about', {
       hint: 'See the raw answer: sotra request GET /v2/leaderboard',
     });
-  const readAddress = (item: unknown) => String(readPath(item, 'profile', 'addresses', 0));
-  const traders = listItems(board).filter((item) => readAddress(item).length > 20);
+  const readAddress = (item: unknown) => String(readAt(item, 'profile', 'addresses', 0));
+  const traders = readObjects(board).filter((item) => readAddress(item).length > 20);
   const broadest = [...traders].sort((a, b) => countKinds(b) - countKinds(a)).slice(0, maxTraders);
   const [trader] = broadest;
   if (trader === undefined) return undefined;
   const [known = trader] = [...traders].sort((a, b) => countFollowers(b) - countFollowers(a));
-  const followers = listItems(await ask(followersOf, { identifier: readAddress(known) }));
-  const follower = followers.map((one) => readPath(one, 'addresses', 0)).find((address) => typeof address === 'string');
+  const followers = readObjects(await ask(profileFollowers, { identifier: readAddress(known) }));
+  const follower = followers.map((one) => readAt(one, 'addresses', 0)).find((address) => typeof address === 'string');
   const cards: unknown[] = [];
   for (const item of traders.slice(0, maxTraders)) {
     if (cards.some((card) => findComment(card) !== undefined)) break;
     for (const status of ['closed', 'open'])
-      cards.push(...listItems(await ask(positionsOf, { identifier: readAddress(item), status })));
+      cards.push(...readObjects(await ask(profilePositions, { identifier: readAddress(item), status })));
   }
   const commentedCard = cards.find((card) => findComment(card) !== undefined);
   const hash = findComment(commentedCard)?.['transactionHash'];
-  const chain = readPath(commentedCard, 'metadata', 'tokenChain');
+  const chain = readAt(commentedCard, 'metadata', 'tokenChain');
   const commented = typeof hash === 'string' && typeof chain === 'string' ? { chain, hash } : undefined;
   // A commenter ranked below a trader who does not comment.
   const silent = traders.findIndex((item) => item['hasComments'] === false);
   const ranked = traders.slice(silent).find((item) => silent !== -1 && item['hasComments'] === true) ?? trader;
   const tokenCards = (commentedCard === undefined ? cards : [commentedCard, ...cards]).slice(0, maxTraders);
   const readToken = (card: unknown) => ({
-    chain: readPath(card, 'metadata', 'tokenChain'),
-    contractAddress: readPath(card, 'metadata', 'tokenAddress'),
+    chain: readAt(card, 'metadata', 'tokenChain'),
+    contractAddress: readAt(card, 'metadata', 'tokenAddress'),
   });
   const readStatus = (card: unknown) =>
-    readPath(card, 'metadata', 'positionStats', 'isOpen') === true ? 'open' : 'closed';
+    readAt(card, 'metadata', 'positionStats', 'isOpen') === true ? 'open' : 'closed';
   const likes = 'a wallet that liked nothing sees the same';
-  const given: Record<string, readonly Input[] | string> = {
+  const given: Record<string, readonly ProbeInput[] | string> = {
     'leaderboard.rank': [{ address: readAddress(ranked) }],
     'profile.followers': [{ identifier: readAddress(known) }],
     'profile.follows': follower === undefined ? noFollower : [{ identifier: follower }],
@@ -133,21 +133,21 @@ export async function findSubjects({ ask, need }: Asker): Promise<Subjects | und
     'position.get': likes,
     'comment.list': commented === undefined ? noComment : [{ hashes: [commented.hash], chain: commented.chain }],
   };
-  const traderId = String(readPath(trader, 'profile', 'id'));
+  const traderId = String(readAt(trader, 'profile', 'id'));
   const subject: Subject = { trader: readAddress(trader), traderId, follower, commented };
   return { subject, inputs: (endpoint) => given[endpoint.id] ?? [{}] };
 }
 
 function countKinds(item: unknown): number {
-  const chains = Object.keys((readPath(item, 'pnl', 'perChain') ?? {}) as object).length;
-  return chains + (readPath(item, 'hasComments') === true ? 1 : 0);
+  const chains = Object.keys((readAt(item, 'pnl', 'perChain') ?? {}) as object).length;
+  return chains + (readAt(item, 'hasComments') === true ? 1 : 0);
 }
 
 function countFollowers(item: unknown): number {
-  return Number(readPath(item, 'profile', 'metrics', 'thisPartner', 'followerCount') ?? 0);
+  return Number(readAt(item, 'profile', 'metrics', 'thisPartner', 'followerCount') ?? 0);
 }
 
 function findComment(card: unknown): Record<string, unknown> | undefined {
-  const trades = (readPath(card, 'metadata', 'trades') ?? []) as unknown[];
-  return trades.flatMap((trade) => (readPath(trade, 'comments') ?? []) as Record<string, unknown>[])[0];
+  const trades = (readAt(card, 'metadata', 'trades') ?? []) as unknown[];
+  return trades.flatMap((trade) => (readAt(trade, 'comments') ?? []) as Record<string, unknown>[])[0];
 }

@@ -9,8 +9,15 @@ import { SotraError, usageError } from '../errors.ts';
 import { column } from '../output/columns.ts';
 import type { View } from '../output/view.ts';
 import { endpoints } from '../resources/index.ts';
-import { checks, otherNames, readPath } from './probe-checks.ts';
-import { type Asker, createAsker, findSubjects, type Input, type Pair, type Subjects } from './probe-service.ts';
+import { checks, otherNames, readAt } from './probe-checks.ts';
+import {
+  type Asker,
+  createAsker,
+  findSubjects,
+  type Pair,
+  type ProbeInput,
+  type ProbeSubjects,
+} from './probe-service.ts';
 
 interface Report {
   baseUrl: string;
@@ -107,7 +114,7 @@ const cannotTell = (evidence: string): Outcome => ({ verdict: 'cannot tell', nam
 
 interface Probe {
   asker: Asker;
-  subjects: Subjects;
+  subjects: ProbeSubjects;
   /** Names to try, by parameter. */
   tries: readonly Pair[];
 }
@@ -127,7 +134,7 @@ async function probeNames(context: Context, tries: readonly Pair[]): Promise<{ f
   const rank = ({ key, param }: OpenName) => (isRequired(param) ? 0 : key === 'limit' ? 1 : 2);
   for (const endpoint of endpoints as readonly Endpoint[])
     for (const open of openNames(endpoint).sort((a, b) => rank(a) - rank(b))) {
-      const assumed = asker.nameOf(endpoint, open.key);
+      const assumed = asker.findName(endpoint, open.key);
       const outcome = await probeName(endpoint, open, assumed, { asker, subjects, tries });
       if (outcome.name !== null) asker.learn(open.id, outcome.name);
       findings.push({ parameter: open.id, source: open.param.source, assumed, ...outcome });
@@ -150,7 +157,7 @@ async function probeName(endpoint: Endpoint, open: OpenName, assumed: string, pr
   if (check === undefined) return cannotTell('no way is known to see its effect');
   const small = key === 'cursor' && asker.isKnown(`${endpoint.id}.limit`) ? { limit: 1 } : {};
   for (const { [key]: _, ...others } of inputs) {
-    const rest: Input = { ...others, ...small };
+    const rest: ProbeInput = { ...others, ...small };
     const unsure = listUnsure(endpoint, key, rest, probe);
     const base = await asker.ask(endpoint, rest, unsure);
     const values = check.values(base, subjects.subject);
@@ -176,17 +183,17 @@ async function probeName(endpoint: Endpoint, open: OpenName, assumed: string, pr
 function listCandidates(endpoint: Endpoint, { key, param }: OpenName, assumed: string, { asker, tries }: Probe) {
   const typed = tries.flatMap(([parameter, name]) => (parameter === key ? [name] : []));
   const names = new Set([...typed, ...(param.aliases ?? []), ...(otherNames[key]?.split(' ') ?? [])]);
-  const taken = Object.keys(endpoint.params).flatMap((one) => (one === key ? [] : [asker.nameOf(endpoint, one)]));
+  const taken = Object.keys(endpoint.params).flatMap((one) => (one === key ? [] : [asker.findName(endpoint, one)]));
   return [...names].filter((name) => name !== assumed && !taken.includes(name));
 }
 
 /** Other required inputs whose names are not found yet, under each name that they may have: a service ignores those it does not know. */
-function listUnsure(endpoint: Endpoint, key: string, input: Input, probe: Probe): readonly Pair[] {
+function listUnsure(endpoint: Endpoint, key: string, input: ProbeInput, probe: Probe): readonly Pair[] {
   return openNames(endpoint)
     .filter((one) => one.key !== key && isRequired(one.param) && !probe.asker.isKnown(one.id))
     .flatMap((one) => {
       const value = [input[one.key]].flat()[0];
-      const names = listCandidates(endpoint, one, probe.asker.nameOf(endpoint, one.key), probe);
+      const names = listCandidates(endpoint, one, probe.asker.findName(endpoint, one.key), probe);
       return value === undefined ? [] : names.map((name): Pair => [name, String(value)]);
     });
 }
@@ -195,18 +202,18 @@ function listUnsure(endpoint: Endpoint, key: string, input: Input, probe: Probe)
 async function readFromLink(
   endpoint: Endpoint,
   key: 'olderThan' | 'newerThan',
-  input: Input,
+  input: ProbeInput,
   assumed: string,
   asker: Asker,
 ): Promise<Outcome> {
   const sized = asker.isKnown(`${endpoint.id}.limit`) ? { ...input, limit: 1 } : input;
   const first = await asker.ask(endpoint, sized);
-  const older = readPath(first, 'pagination', 'olderItemsURL');
+  const older = readAt(first, 'pagination', 'olderItemsURL');
   const page = key === 'olderThan' || typeof older !== 'string' ? first : await asker.follow(older);
   const [linkKey, cursorKey] =
     key === 'olderThan' ? ['olderItemsURL', 'olderCursor'] : ['newerItemsURL', 'newerCursor'];
-  const link = readPath(page, 'pagination', linkKey);
-  const cursor = readPath(page, 'pagination', cursorKey);
+  const link = readAt(page, 'pagination', linkKey);
+  const cursor = readAt(page, 'pagination', cursorKey);
   if (typeof link !== 'string' || typeof cursor !== 'string')
     return cannotTell('there is no further page, and so no link');
   const query = new URL(link, 'http://service').searchParams;

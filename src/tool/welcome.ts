@@ -1,7 +1,7 @@
 import { formatParts } from '../cli/help.ts';
 import { readMessage, SotraError } from '../errors.ts';
 import { lastFour, resolveService, type Service, type StoredSettings } from '../setup/settings.ts';
-import { configDirectory, openStore } from '../setup/store.ts';
+import { configDirectory, openSettings } from '../setup/store.ts';
 import type { World } from '../world.ts';
 
 /** What `sotra` alone shows on a terminal: what it is, what to type first, and what is configured. */
@@ -26,7 +26,7 @@ export function formatWelcome(world: World): string {
 
 function describeService(world: World): string {
   try {
-    const stored = openStore(configDirectory(world)).read();
+    const stored = openSettings(configDirectory(world)).read();
     const service = resolveService({ context: undefined, sandbox: false, baseUrl: undefined }, world.env, stored);
     if (service.kind === 'sandbox') return 'the built-in sandbox.';
     const from = service.context === undefined ? '' : ` (context ${service.context})`;

@@ -207,7 +207,7 @@ async function postOne(
   { comment, sign }: Batch['lines'][number],
   { journal, mayBeReset, context }: PostOptions,
 ): Promise<Outcome> {
-  const before = journal.stateOf(comment);
+  const before = journal.findState(comment);
   if (before?.state === 'posted' && !mayBeReset) return { result: 'posted before', uid: before.uid };
   if (before?.state === 'posted' || before?.state === 'sending') {
     const found = await findSignedComment(comment, context);
@@ -277,7 +277,7 @@ function openPostJournal(folder: string, origin: string, world: World) {
     const log = openLog(file);
     if (head === undefined) log.append({ version: 1, holds: 'posted comments', service: origin });
     return {
-      stateOf: (comment: AuthoredComment) => known.get(hashComment(comment)),
+      findState: (comment: AuthoredComment) => known.get(hashComment(comment)),
       /** Resolves when it is on disk. */
       record: async (comment: AuthoredComment, state: Entry['state'], uid?: string) => {
         const entry: Entry = { comment: hashComment(comment), state, ...(uid === undefined ? {} : { uid }) };

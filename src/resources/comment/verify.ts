@@ -26,7 +26,7 @@ export interface Verdict {
 type Encoding = 'base58' | 'base64' | 'hex';
 
 /** What is to be verified. */
-export interface Claim {
+export interface SignatureClaim {
   chain: string;
   /** The signed text. */
   message: string;
@@ -40,7 +40,7 @@ export interface Claim {
  * Whether an address signed a text, strictly: EVM by EIP-191 with s in its lower half, solana by ed25519 with s below the group order. By other
  * code than signs: noble (viem carries an older copy of it; tweetnacl signs for solana). Source: wire-facts 3.6.
  */
-export function verifySignature(claim: Claim): Verdict {
+export function verifySignature(claim: SignatureClaim): Verdict {
   return findFamily(claim.chain) === 'solana' ? verifySolana(claim) : verifyEvm(claim);
 }
 
@@ -48,7 +48,7 @@ function refuseSigner(signerAddress: string, reason: string): Verdict {
   return { valid: false, signerAddress, reason };
 }
 
-function verifyEvm({ chain, message, signature: given, signerAddress }: Claim): Verdict {
+function verifyEvm({ chain, message, signature: given, signerAddress }: SignatureClaim): Verdict {
   const signature = normalizeSignature(chain, given);
   if (!isEvmAddress(signerAddress))
     return refuseSigner(signerAddress, 'the signer is not an EVM address (0x and 40 hex digits)');
@@ -96,7 +96,7 @@ function attempt<T>(compute: () => T): T | undefined {
   }
 }
 
-function verifySolana({ message, signature, signerAddress, encoding }: Claim): Verdict {
+function verifySolana({ message, signature, signerAddress, encoding }: SignatureClaim): Verdict {
   const address = plainAddress(signerAddress);
   const key = isSolanaAddress(address) ? decodeBase58(address) : undefined;
   if (key === undefined) return refuseSigner(signerAddress, 'the signer is not a Solana address (32 bytes in base58)');
@@ -176,7 +176,7 @@ export function readSignatureBytes(given: Uint8Array | string): Uint8Array {
  * An EVM signature that ends with its recovery byte, which is found for one of 64 bytes; s is put into its lower half, as what signs
  * digests may leave it in the upper.
  */
-export function withRecoveryByte(signature: string, claim: Omit<Claim, 'signature'>): string {
+export function withRecoveryByte(signature: string, claim: Omit<SignatureClaim, 'signature'>): string {
   if (!/^0x[0-9a-fA-F]{128}$/.test(signature)) return signature;
   const bytes = decodeHex(signature);
   const s = BigInt(`0x${encodeHex(bytes.subarray(32))}`);

@@ -13,7 +13,7 @@ import { formatAge, formatCount, formatTime } from '../../output/format.ts';
 import type { CellText, View } from '../../output/view.ts';
 import { type LeaderboardAnswer, list } from './endpoints.ts';
 
-export interface Board {
+export interface ShownBoard {
   /** ISO time. */
   shownAt: string;
   /** How many traders were requested: fewer is the whole board. */
@@ -53,7 +53,7 @@ const sameUsd = 0.005;
  * What changed between two boards of the same filters: by current place, then those who left. Boards of different length are compared over
  * the places that both show. Traders with the same place and PnL are only counted.
  */
-export function compareBoards(before: Board | undefined, now: Board): BoardDiff {
+export function compareBoards(before: ShownBoard | undefined, now: ShownBoard): BoardDiff {
   if (before === undefined) return { before: null, now: now.shownAt, depth: null, unchanged: 0, changes: [] };
   const depth = Math.min(findDepth(before), findDepth(now));
   const [placesBefore, placesNow] = [listPlaces(before), listPlaces(now)];
@@ -81,16 +81,16 @@ interface Place {
 }
 
 /** All places where a board shows everybody. */
-function findDepth({ traders, limit }: Board): number {
+function findDepth({ traders, limit }: ShownBoard): number {
   return traders.length < limit ? Number.POSITIVE_INFINITY : traders.length;
 }
 
-function listPlaces({ traders }: Board): Map<string, Place> {
+function listPlaces({ traders }: ShownBoard): Map<string, Place> {
   return new Map(traders.map(({ profileId, pnlUsd }, index) => [profileId, { rank: index + 1, pnlUsd }]));
 }
 
 function compareTrader(
-  { profileId, name, address }: Board['traders'][number],
+  { profileId, name, address }: ShownBoard['traders'][number],
   before: Place | undefined,
   now: Place | undefined,
   within: (rank: number | null) => boolean,
@@ -185,9 +185,9 @@ async function recallBoard(
   filters: Filters,
   targetMs: number | undefined,
   context: Context,
-): Promise<Board | undefined> {
+): Promise<ShownBoard | undefined> {
   const { wire } = await context.service();
-  let oldest: Board | undefined;
+  let oldest: ShownBoard | undefined;
   for await (const entry of recallCalls(context, { method: 'GET', path: /\/v2\/leaderboard$/ })) {
     const parts = { path: {}, query: new URL(entry.request.url).searchParams, body: undefined };
     const asked = decodeRequest(list, parts, wire);
@@ -206,7 +206,7 @@ function readBoard(
   { limit = defaultLimit }: Filters,
   atMs: number,
   { options }: Context,
-): Board {
+): ShownBoard {
   return {
     shownAt: new Date(atMs).toISOString(),
     limit,

@@ -12,7 +12,7 @@ import { written } from '../../model/quoted.ts';
 import type { AnyView } from '../../output/view.ts';
 import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
-import type { PriceOf } from './view.ts';
+import type { FindPrice } from './view.ts';
 
 const loadPositionViews = () => import('./view.ts');
 
@@ -40,12 +40,12 @@ function withPrices(name: 'ofToken' | 'ofProfile' | 'one') {
   return {
     exitCodes: [3, ...serviceExitCodes],
     chooseView: async (typed: Prices, { world, options, note }: Context): Promise<AnyView> => {
-      const priceOf = await readPrices(typed, world.io);
-      if (priceOf !== undefined && typed.chart)
+      const findPrice = await readPrices(typed, world.io);
+      if (findPrice !== undefined && typed.chart)
         throw usageError('--chart shows realized PnL only and takes no prices', 'Remove --chart or the prices.');
-      if (priceOf !== undefined && (options.format === 'json' || options.format === 'ndjson'))
+      if (findPrice !== undefined && (options.format === 'json' || options.format === 'ndjson'))
         note("Prices fill columns of tables, csv and tsv; JSON is the service's answer unchanged.");
-      return (await loadPositionViews())[name](priceOf);
+      return (await loadPositionViews())[name](findPrice);
     },
   };
 }
@@ -122,7 +122,7 @@ function formatYear(atMs: number): string {
 async function readPrices(
   { price, pricesFile }: { price?: number | undefined; pricesFile?: string | undefined },
   input: Input,
-): Promise<PriceOf | undefined> {
+): Promise<FindPrice | undefined> {
   if (price !== undefined && pricesFile !== undefined)
     throw usageError('--price and --prices-file cannot be used together', 'The file can hold any number of prices.');
   if (pricesFile !== undefined) {
@@ -133,7 +133,7 @@ async function readPrices(
 }
 
 /** One price cannot fit two tokens. Errors: `usage`, where it is looked up. */
-function priceOneToken(price: number): PriceOf {
+function priceOneToken(price: number): FindPrice {
   let first: string | undefined;
   return ({ tokenSymbol, tokenChain }) => {
     const name = `${tokenSymbol} on ${tokenChain}`;
@@ -153,7 +153,7 @@ const shape =
   'Write {"base:0x4ed4...": 0.0041, "hyperliquid:ETH": 1875, "PEPE": 0.0000071}: chain:address, or a symbol.';
 
 /** Prices by `chain:address`, or by symbol for every token of that symbol; the address wins. Errors: `usage`, naming the entry. */
-function pricesIn(text: string, file: string): PriceOf {
+function pricesIn(text: string, file: string): FindPrice {
   const prices = new Map<string, number>();
   for (const [key, value] of Object.entries(readObject(text, file))) {
     if (value === null) continue;

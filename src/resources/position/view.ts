@@ -6,21 +6,21 @@ import { cardBlocks, cardColumns } from '../../output/trade-cards.ts';
 import type { BarChart, Column, View } from '../../output/view.ts';
 
 /** The price of a token in USD; `null`: none given. */
-export type PriceOf = (token: {
+export type FindPrice = (token: {
   tokenChain: string;
   tokenAddress: string;
   tokenSymbol?: string | null | undefined;
 }) => number | null;
 
 /** The columns that prices add; without prices they are empty, and shown only when named. */
-function priceColumns(priceOf: PriceOf | undefined): Column<Card>[] {
-  const priceUsd = ({ metadata }: Card) => priceOf?.(metadata) ?? null;
+function priceColumns(findPrice: FindPrice | undefined): Column<Card>[] {
+  const priceUsd = ({ metadata }: Card) => findPrice?.(metadata) ?? null;
   const unrealized = (card: Card) => unrealizedUsd(card.metadata, priceUsd(card));
   const total = (card: Card) => totalUsd(card.metadata, priceUsd(card));
   const withReceived = (card: Card) => unrealizedWithReceivedUsd(card.metadata, priceUsd(card));
-  const extra = priceOf === undefined ? { extra: true } : {};
-  const showGain = (gainOf: (card: Card) => number | null) => (card: Card) => {
-    const gain = gainOf(card);
+  const extra = findPrice === undefined ? { extra: true } : {};
+  const showGain = (readGain: (card: Card) => number | null) => (card: Card) => {
+    const gain = readGain(card);
     return gain === null && priceUsd(card) === null ? ({ text: 'no price', tone: 'muted' } as const) : pnl(gain);
   };
   return [
@@ -42,15 +42,15 @@ const unrealizedHelp =
 const receivedHelp =
   'the same less the cost basis of received tokens (the other formula in use), in USD; empty where both agree';
 
-function columnsWith(priceOf: PriceOf | undefined): Column<Card>[] {
+function columnsWith(findPrice: FindPrice | undefined): Column<Card>[] {
   const after = cardColumns.findIndex((column) => column.key === 'costUsd') + 1;
-  return [...cardColumns.slice(0, after), ...priceColumns(priceOf), ...cardColumns.slice(after)];
+  return [...cardColumns.slice(0, after), ...priceColumns(findPrice), ...cardColumns.slice(after)];
 }
 
 /** Two formulas are in use; a narrow table shows only the first. */
-function receivedNote(shown: readonly Card[], priceOf: PriceOf | undefined): string[] {
+function receivedNote(shown: readonly Card[], findPrice: FindPrice | undefined): string[] {
   const several = shown.filter(({ metadata }) => {
-    const price = priceOf?.(metadata) ?? null;
+    const price = findPrice?.(metadata) ?? null;
     return unrealizedWithReceivedUsd(metadata, price) !== null;
   });
   if (several.length === 0) return [];
@@ -59,26 +59,26 @@ function receivedNote(shown: readonly Card[], priceOf: PriceOf | undefined): str
   ];
 }
 
-export function ofToken(priceOf?: PriceOf) {
-  return listView<Card>(columnsWith(priceOf), {
+export function ofToken(findPrice?: FindPrice) {
+  return listView<Card>(columnsWith(findPrice), {
     empty: 'There are no such positions in this token.',
-    notes: (shown) => receivedNote(shown, priceOf),
+    notes: (shown) => receivedNote(shown, findPrice),
   });
 }
 
-export function ofProfile(priceOf?: PriceOf): View<readonly Card[], Card> {
+export function ofProfile(findPrice?: FindPrice): View<readonly Card[], Card> {
   return {
-    ...ofToken(priceOf),
+    ...ofToken(findPrice),
     empty: 'There are no such positions. Perps are shown with --chains hyperliquid or all.',
     chart: positionsChart,
   };
 }
 
-export function one(priceOf?: PriceOf) {
-  const columns = columnsWith(priceOf).map((each) =>
+export function one(findPrice?: FindPrice) {
+  const columns = columnsWith(findPrice).map((each) =>
     shownAlways.includes(each.key) ? { ...each, extra: false } : each,
   );
-  const notes = (card: Card) => receivedNote([card], priceOf);
+  const notes = (card: Card) => receivedNote([card], findPrice);
   return recordView<Card>(columns, { notes, blocks: cardBlocks });
 }
 

@@ -215,7 +215,7 @@ export const secretWritten = recordView<{ uid: string; secretFile: string }>([
 ]);
 
 /** What `webhook verify --json` prints. */
-export interface Verdict {
+export interface DeliveryVerdict {
   valid: boolean;
   reason?: string;
   eventIds: string[];
@@ -231,7 +231,7 @@ export function describeAge(ageSec: number): string {
   return ageSec < 0 ? `signed ${age} from now` : `signed ${age} ago`;
 }
 
-export const verdict = recordView<Verdict>([
+export const verdict = recordView<DeliveryVerdict>([
   column.check('valid', 'Valid', 'signed by the secret, and within the tolerance'),
   column.text('reason', 'Why not', 'the most exact reason there is'),
   column.time('timestamp', 'Signed at', 'time in the header, Unix seconds'),

@@ -17,7 +17,7 @@ function writerProgram(): string {
   const source = join(folder, 'writer.ts');
   writeFileSync(
     source,
-    `import { openStore } from '${process.cwd()}/src/setup/store.ts';
+    `import { openSettings } from '${process.cwd()}/src/setup/store.ts';
     const [directory, name, count] = process.argv.slice(2);
     const readStartTime = (pid) => { try { process.kill(pid, 0); return ''; } catch { return undefined; } };
     const world = {
@@ -25,7 +25,7 @@ function writerProgram(): string {
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     };
     for (let i = 0; i < Number(count); i += 1)
-      await openStore(directory).update(world, (now) => ({ ...now, contexts: { ...now.contexts, [name + i]: { apiKey: name + i } } }));`,
+      await openSettings(directory).update(world, (now) => ({ ...now, contexts: { ...now.contexts, [name + i]: { apiKey: name + i } } }));`,
   );
   const names = ['--entry-file-names', '[name].mjs', '--chunk-file-names', '[name].mjs'];
   execFileSync(
