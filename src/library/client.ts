@@ -8,8 +8,8 @@ import { hidingKey } from '../http/secrets.ts';
 import { checkBaseUrl, checkKey } from '../model/http-address.ts';
 import { post as postComment } from '../resources/comment/endpoints.ts';
 import { commentProblem, signedText, type TextFields, type TextForm } from '../resources/comment/signing.ts';
-import { endpoints, methodName } from './endpoints.ts';
-import { createFetchTransport, readBody, sleep } from './fetch-transport.ts';
+import { clientEndpoints, methodName } from './endpoints.ts';
+import { createFetchTransport, readFetchBody, sleep } from './fetch-transport.ts';
 import type { AnyMethod, CallOptions, Client } from './methods.ts';
 
 export type { ErrorCode } from '../errors.ts';
@@ -55,7 +55,7 @@ export function createClient(options: ClientOptions): Client {
   const { serviceName, layout = 'five-line' } = options;
   const caller = checked(options);
   const client: Record<string, Record<string, unknown>> = {};
-  for (const endpoint of endpoints) {
+  for (const endpoint of clientEndpoints) {
     const [noun, verb] = methodName(endpoint);
     client[noun] = { ...client[noun], [verb]: createMethod(endpoint, caller) };
   }
@@ -138,7 +138,7 @@ function createCaller(options: ClientOptions): Caller {
     throw usageError(`createClient has no option ${unknown}: it takes ${optionNames.join(', ')}`);
   const { baseUrl, apiKey, wire = {}, onWarning, strict = false, fetch = globalThis.fetch } = options;
   if (baseUrl === undefined) throw new SotraError('no-service', 'no service is configured: baseUrl is required');
-  checkWireNames(wire, endpoints, 'wire');
+  checkWireNames(wire, clientEndpoints, 'wire');
   const key = apiKey === undefined ? null : checkKey(apiKey);
   const hideKey = hidingKey(key);
   return {
@@ -158,7 +158,7 @@ function createCaller(options: ClientOptions): Caller {
       min: 1,
       max: longestMs,
     }),
-    readBody,
+    readBody: readFetchBody,
     // Nobody would hear of a misfit.
     findMisfit: strict || onWarning !== undefined ? findMisfit : undefined,
     strict,

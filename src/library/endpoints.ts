@@ -8,9 +8,15 @@ import * as profile from '../resources/profile/endpoints.ts';
 import * as webhook from '../resources/webhook/endpoints.ts';
 
 /** Every endpoint, without what the commands need beside it. */
-export const endpoints: readonly Endpoint[] = [leaderboard, profile, follow, feed, position, comment, webhook].flatMap(
-  (module) => Object.values<unknown>(module).filter(isEndpoint),
-);
+export const clientEndpoints: readonly Endpoint[] = [
+  leaderboard,
+  profile,
+  follow,
+  feed,
+  position,
+  comment,
+  webhook,
+].flatMap((module) => Object.values<unknown>(module).filter(isEndpoint));
 
 function isEndpoint(value: unknown): value is Endpoint {
   return typeof value === 'object' && value !== null && 'answer' in value;

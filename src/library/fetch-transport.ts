@@ -55,7 +55,7 @@ async function* readUntil(body: Response['body'], deadline: Deadline): AsyncGene
 }
 
 /** The whole body of an answer, which `fetch` has decoded already. Errors: `bad-answer` for more than `maxBytes`. */
-export const readBody: Caller['readBody'] = async (incoming, _, maxBytes) => {
+export const readFetchBody: Caller['readBody'] = async (incoming, _, maxBytes) => {
   const decoder = new TextDecoder();
   let [text, bytes] = ['', 0];
   for await (const chunk of incoming) {

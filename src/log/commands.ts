@@ -254,17 +254,17 @@ export function summarizeCall({ n, startedDateTime, time, request, response, _so
 /** A call with headers and bodies; a body that is JSON as data. */
 function describeCall(call: NumberedEntry) {
   const { request, response } = call;
-  const headersOf = (list: HarEntry['request']['headers']) => list.map(({ name, value }) => `${name}: ${value}`);
+  const formatHeaders = (list: HarEntry['request']['headers']) => list.map(({ name, value }) => `${name}: ${value}`);
   return {
     ...summarizeCall(call),
     request: {
       url: request.url,
-      headers: headersOf(request.headers),
+      headers: formatHeaders(request.headers),
       body: readBody(request.postData?.text),
       cut: request.postData?._cut ?? null,
     },
     response: {
-      headers: headersOf(response.headers),
+      headers: formatHeaders(response.headers),
       body: readBody(response.content.text),
       cut: response.content._cut ?? null,
     },

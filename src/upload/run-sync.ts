@@ -25,7 +25,7 @@ import { type AddressInput, type AddressList, readAddresses } from './read-addre
 import { planUpload, sendList, type UploadInput } from './run-upload.ts';
 import { showUpload, type UploadDisplay } from './show-upload.ts';
 import {
-  findTarget,
+  findSyncedWebhook,
   finishJob,
   finishReplacement,
   keepInFile,
@@ -67,7 +67,7 @@ export async function syncAddresses(input: SyncInput, context: Context): Promise
     const job = url === undefined ? hashParts([service, 'sync', uid]).slice(0, 12) : '';
     if (!isCheck) release = lockJob(jobs, { job, ...service, destinationUrl: url ?? null }, context.world);
     const known = await jobsOfKey(context);
-    const target = url === undefined ? undefined : await findTarget(url, known, context);
+    const target = url === undefined ? undefined : await findSyncedWebhook(url, known, context);
     return await syncTarget({ input, list, show, context, isCheck, jobs: known, target });
   } finally {
     show.stop();

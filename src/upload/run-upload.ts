@@ -58,12 +58,12 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
     if (state !== undefined && isOver) {
       show.finished(state.plan, state.finishedMs ?? 0);
       await writeReport(await openOutput('--report', input.report, [input.file]), list.addresses, state, new Map());
-      return await show.result(resultOf({ folder, state }, list, input, context), view);
+      return await show.result(describeUpload({ folder, state }, list, input, context), view);
     }
     show.planned(plan);
     const journal = openJournal(folder, state, state?.finishedMs === undefined ? (state?.plan ?? plan) : plan);
     await sendList({ folder, state: journal.state }, journal, list, input, show, context);
-    return await show.result(resultOf({ folder, state: journal.state }, list, input, context), view);
+    return await show.result(describeUpload({ folder, state: journal.state }, list, input, context), view);
   } finally {
     show.stop();
     release?.();
@@ -221,7 +221,7 @@ export function formatRequests(count: number): string {
     : `${formatCount(count)} requests; this is the first, the others are PUTs of up to 1,000.`;
 }
 
-function resultOf(job: Job, list: AddressList, { secretFile }: UploadInput, context: Context): UploadResult {
+function describeUpload(job: Job, list: AddressList, { secretFile }: UploadInput, context: Context): UploadResult {
   const { state } = job;
   const { plan } = state;
   return {
@@ -233,12 +233,12 @@ function resultOf(job: Job, list: AddressList, { secretFile }: UploadInput, cont
     duplicates: list.duplicates,
     rejected: list.rejected,
     resentChunks: resentChunks(state),
-    ...(plan.task === 'register' ? secretOf(job, secretFile, context) : {}),
+    ...(plan.task === 'register' ? readJobSecret(job, secretFile, context) : {}),
   };
 }
 
 /** The secret of a registered webhook, or the file that holds it now. Errors: `partial` where it cannot be written. */
-function secretOf(job: Job, file: string | undefined, { warn, options }: Context) {
+function readJobSecret(job: Job, file: string | undefined, { warn, options }: Context) {
   const { plan, uid } = job.state;
   const secret = keptSecret(job);
   if (secret === undefined) {

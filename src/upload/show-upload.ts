@@ -120,7 +120,7 @@ export async function writeReport(
   if (file === undefined) return;
   for (const { index, addresses } of splitChunks(list)) {
     const error = failures.has(index) ? toSotraError(failures.get(index)) : undefined;
-    const status = done.has(index) ? 'confirmed' : statusOf(error);
+    const status = done.has(index) ? 'confirmed' : findUploadStatus(error);
     const requestId = requestIds.get(index) ?? error?.requestId ?? null;
     const fate = { chunk: index + 1, status, requestId, ...(error !== undefined && { error: error.code }) };
     await file.appendFile(addresses.map((address) => `${JSON.stringify({ address, ...fate })}\n`).join(''));
@@ -128,7 +128,7 @@ export async function writeReport(
   await file.close();
 }
 
-function statusOf(error: SotraError | undefined): 'not-sent' | 'unknown' | 'failed' {
+function findUploadStatus(error: SotraError | undefined): 'not-sent' | 'unknown' | 'failed' {
   if (error === undefined || error.outcome === 'unsent') return 'not-sent';
   return error.outcome === 'unknown' || error.code === 'interrupted' ? 'unknown' : 'failed';
 }

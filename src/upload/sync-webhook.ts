@@ -11,7 +11,7 @@ import { openJournal, readJournal } from './journal.ts';
 import type { AddressList } from './read-addresses.ts';
 import { planUpload, type UploadInput, withUpload } from './run-upload.ts';
 import type { UploadDisplay } from './show-upload.ts';
-import { continuing, listWebhooksOf, registerWebhook, splitChunks, type Upload, withRetries } from './upload.ts';
+import { continuing, listWebhooksFor, registerWebhook, splitChunks, type Upload, withRetries } from './upload.ts';
 
 /** The webhook that a list is for. */
 export interface Target {
@@ -27,10 +27,10 @@ export interface Target {
  * Finds the webhook of a destination; a preview asks nobody and goes by what this machine made. Errors: those of the list; `conflict` where
  * there are several and none is known to be meant.
  */
-export async function findTarget(url: string, jobs: readonly Job[], context: Context): Promise<Target> {
+export async function findSyncedWebhook(url: string, jobs: readonly Job[], context: Context): Promise<Target> {
   const own = jobs.filter(({ state }) => isSameDestination(state.plan.destinationUrl, url));
   const made = own.flatMap(({ state }) => (state.uid === undefined ? [] : [{ uid: state.uid, destinationUrl: url }]));
-  const listed = context.options.preview ? made.slice(-1) : await listWebhooksOf(url, context);
+  const listed = context.options.preview ? made.slice(-1) : await listWebhooksFor(url, context);
   const isListed = (uid: string | undefined) => listed.some((each) => each.uid === uid);
   const open = own.filter(({ state }) => state.finishedMs === undefined);
   const replacement = open.find(({ state }) => state.plan.replaces !== undefined);

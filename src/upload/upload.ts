@@ -162,7 +162,7 @@ async function makeWebhook(upload: Upload, walletAddresses: string[]): Promise<N
     // From before the first POST: a webhook of ours that shows late is not among them.
     let before = lost?.before;
     if (before === undefined || posts === 0) {
-      const existing = await listWebhooksOf(destinationUrl, context);
+      const existing = await listWebhooksFor(destinationUrl, context);
       if (posts === 0 && !upload.another) refuseSecond(existing);
       before ??= existing.map(({ uid }) => uid);
     }
@@ -203,7 +203,7 @@ function refuseSecond([existing]: endpoints.WebhookList): void {
 }
 
 /** The webhooks of a destination. Errors: `contract` for no list: counted as none, it would make a second webhook. */
-export async function listWebhooksOf(destinationUrl: string, context: Context): Promise<endpoints.WebhookList> {
+export async function listWebhooksFor(destinationUrl: string, context: Context): Promise<endpoints.WebhookList> {
   const { data } = await withRetries(context, (retries) => context.call(endpoints.list, {}, undefined, retries));
   return checkedList(data).filter((webhook) => sameDestination(webhook.destinationUrl, destinationUrl));
 }
@@ -211,7 +211,7 @@ export async function listWebhooksOf(destinationUrl: string, context: Context): 
 async function settleWebhook(upload: Upload, before: readonly string[]): Promise<NewWebhook | undefined> {
   const { context, others } = upload;
   for (let looks = 0; ; looks += 1) {
-    const webhooks = await listWebhooksOf(upload.destinationUrl ?? '', context);
+    const webhooks = await listWebhooksFor(upload.destinationUrl ?? '', context);
     const [found, other] = webhooks.filter(({ uid }) => !before.includes(uid) && !others.has(uid));
     if (found !== undefined && other !== undefined)
       throw new SotraError('conflict', `${found.uid} and ${other.uid} were both made for this destination meanwhile`, {

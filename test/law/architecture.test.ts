@@ -138,6 +138,24 @@ test('the process and the console are touched at the process edge alone, and not
   expect(files.filter((file) => /^(let|var) /m.test(readFileSync(file, 'utf8')))).toEqual([]);
 });
 
+test('a function is named by a verb, and an exported name has one meaning', () => {
+  const texts = files.map((file) => ({ file, text: readFileSync(file, 'utf8') }));
+  const nouns = texts.flatMap(({ file, text }) =>
+    [...text.matchAll(/(?:function\*?|const) ([a-z]\w*Of)\b(?=\(|<| = (?:async )?\()/g)].map(
+      ([, name]) => `${file} ${name}`,
+    ),
+  );
+  expect(nouns).toEqual([]);
+  // An endpoint has its view and handler under its own name, and each store of an inbox answers the same questions.
+  const isOfNoun = (file: string) => /^src\/resources\/\w+\/(?:endpoints|view|sandbox)\.ts$/.test(file);
+  const places = new Map<string, Set<string>>();
+  for (const { file, text } of texts)
+    for (const [, name = ''] of text.matchAll(/^export (?:async )?(?:function\*?|const) (\w+)/gm))
+      if (!isOfNoun(file) && !['commands', 'views'].includes(name))
+        places.set(name, (places.get(name) ?? new Set()).add(file.replace(/inbox\/(?:embedded|nats)\/.*/, 'a store')));
+  expect([...places].flatMap(([name, where]) => (where.size > 1 ? [[name, ...where]] : []))).toEqual([]);
+});
+
 test('no file is over 400 lines, and one in ten at most over 300', () => {
   const lengths = files.map((file) => readFileSync(file, 'utf8').split('\n').length).sort((a, b) => a - b);
   expect(lengths.at(-1)).toBeLessThanOrEqual(400);

@@ -5,7 +5,7 @@ import { rolldown } from 'rolldown';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
-import { endpoints } from '../../src/library/endpoints.ts';
+import { clientEndpoints } from '../../src/library/endpoints.ts';
 import { temporaryFolder } from '../support/harness.ts';
 
 const folder = 'dist/library';
@@ -90,7 +90,7 @@ const all: readonly unknown[] = [...values, ...lists, ...entries, ...entries.map
 
 test('the built library takes and refuses the same inputs, with the same words', async () => {
   const small = await builtEndpoints();
-  for (const endpoint of endpoints)
+  for (const endpoint of clientEndpoints)
     for (const [key, { schema }] of Object.entries(endpoint.params)) {
       const other = small.endpoints.find(({ id }) => id === endpoint.id)?.params[key]?.schema as z.ZodType;
       const name = `${endpoint.id}.${key}`;
@@ -101,7 +101,7 @@ test('the built library takes and refuses the same inputs, with the same words',
 
 test('of an answer the built library says the same', async () => {
   const small = await builtEndpoints();
-  for (const { id, answer } of endpoints) {
+  for (const { id, answer } of clientEndpoints) {
     const other = small.endpoints.find((one) => one.id === id)?.answer as z.ZodType;
     for (const value of [...all, { traders: [{ profile: 7 }] }, { items: [{}] }, [{ itemId: 7 }], { webhooks: {} }])
       expect([id, value, issueOf(other, value)]).toEqual([id, value, issueOf(answer, value)]);

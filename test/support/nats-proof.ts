@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { partitionOf } from '../../src/inbox/nats/subjects.ts';
+import { choosePartition } from '../../src/inbox/nats/subjects.ts';
 import { type NatsServer, startCluster } from './nats-server.ts';
 import { some } from './size.ts';
 import { until } from './until.ts';
@@ -55,7 +55,7 @@ async function startTarget() {
     incoming.on('end', () => {
       const [{ eventId }] = JSON.parse(Buffer.concat(chunks).toString()).events;
       const webhook = eventId.split('-')[0] ?? '';
-      const partition = partitionOf(`/${webhook}#`);
+      const partition = choosePartition(`/${webhook}#`);
       if (!after.ms.has(partition)) after.ms.set(partition, Date.now() - after.startMs);
       if (seen.has(eventId)) repeats += 1;
       else came.set(webhook, [...(came.get(webhook) ?? [])].concat(eventId));
@@ -174,7 +174,7 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
       forwarders.splice(forwarders.indexOf(gone), 1);
       say('kill -9 of a forwarder, which is not started again');
       const moved = targets.map(({ watch }) => watch());
-      const all = new Set(Array.from({ length: webhooks }, (_, index) => partitionOf(`/h${index}#`))).size;
+      const all = new Set(Array.from({ length: webhooks }, (_, index) => choosePartition(`/h${index}#`))).size;
       // A short run may be over by then.
       const isOver = () => targets.every(({ seen }) => seen.size === deliveries);
       const isStuck = stall(() => moved.reduce((sum, { size }) => sum + size, 0));

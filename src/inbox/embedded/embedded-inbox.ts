@@ -9,7 +9,15 @@ import type { Claim, EventQuery, Inbox, OnDamaged, StoredEvent, Target } from '.
 import { askedEvents, webhookAt } from '../query.ts';
 import { isFor } from '../route.ts';
 import { checkStored } from './check.ts';
-import { countWaiting, eventsIn, hourStats, queryDeliveries, queryEvents, seqsAfter, statusOf } from './queries.ts';
+import {
+  countWaiting,
+  eventsIn,
+  findEventStatus,
+  hourStats,
+  queryDeliveries,
+  queryEvents,
+  seqsAfter,
+} from './queries.ts';
 import { findTarget, readRetries, readWebhooks } from './rows.ts';
 import { naming, openStore, type Store, storeError } from './store.ts';
 import { type Bell, createTaker, type Taker } from './take.ts';
@@ -108,7 +116,7 @@ export function openEmbedded({ folder, name, listens = false, repeatsMs, onDamag
     const add = ({ delivery, targets }: NewDelivery) => {
       for (const event of askedEvents(delivery, query)) {
         const isWaiting = targets.some((target) => isFor(target, event));
-        queue.push({ ...event, delivery, status: statusOf([], isWaiting), forwards: [] });
+        queue.push({ ...event, delivery, status: findEventStatus([], isWaiting), forwards: [] });
       }
     };
     followers.add(add);

@@ -50,7 +50,7 @@ export function createKeeper(db: Db, now: () => number): Keeper {
     limit = bytes;
     const logBytes = Math.floor(limit / 8);
     db.exec(`PRAGMA journal_size_limit = ${logBytes}`);
-    db.exec(`PRAGMA wal_autocheckpoint = ${Math.max(16, Math.min(500, Math.floor(logBytes / pagesOf(db).bytes)))}`);
+    db.exec(`PRAGMA wal_autocheckpoint = ${Math.max(16, Math.min(500, Math.floor(logBytes / countPages(db).bytes)))}`);
   };
   return {
     keep: async ({ ms, bytes }, nowMs) => {
@@ -64,7 +64,7 @@ export function createKeeper(db: Db, now: () => number): Keeper {
         isDone = step.isDone;
       }
       if (ms !== undefined) db.run('DELETE FROM hour WHERE hour < ?', [Math.floor((nowMs - ms) / hourMs)]);
-      for (; pagesOf(db).free > minFreePages; await setImmediate())
+      for (; countPages(db).free > minFreePages; await setImmediate())
         db.exec(`PRAGMA incremental_vacuum(${pagesAtOnce})`);
       // The file shrinks when the log is brought into it.
       if (removed > 0) db.get('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -87,7 +87,7 @@ export function createKeeper(db: Db, now: () => number): Keeper {
   };
 }
 
-function pagesOf(db: Db): { all: number; free: number; bytes: number } {
+function countPages(db: Db): { all: number; free: number; bytes: number } {
   const row = db.get<{ all: number; free: number; bytes: number }>(
     `SELECT p.page_count AS "all", f.freelist_count AS free, s.page_size AS bytes
      FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`,
@@ -96,7 +96,7 @@ function pagesOf(db: Db): { all: number; free: number; bytes: number } {
 }
 
 function usedBytes(db: Db): number {
-  const { all, free, bytes } = pagesOf(db);
+  const { all, free, bytes } = countPages(db);
   return (all - free) * bytes;
 }
 

@@ -36,7 +36,7 @@ export function* queryDeliveries(
   query: EventQuery | { ids: readonly string[] },
   nowMs: number,
 ): Generator<StoredDelivery> {
-  const seqs = 'ids' in query ? seqsOf(store.db, query.ids) : candidates(store.db, query, nowMs);
+  const seqs = 'ids' in query ? findSeqs(store.db, query.ids) : candidates(store.db, query, nowMs);
   for (const seq of [...seqs].sort((a, b) => a - b)) {
     if ('ids' in query) {
       const delivery = readDelivery(store, seq);
@@ -62,13 +62,13 @@ function* fittingEvents(
   const waiting = readTargets(db, from, [delivery.seq, nowMs - targetMs]);
   for (const event of fitting.reverse()) {
     const isWaiting = waiting.some((target) => isFor(target, event));
-    const status = statusOf(forwards, isWaiting);
+    const status = findEventStatus(forwards, isWaiting);
     if (query.status === undefined || status === query.status) yield { ...event, delivery, status, forwards };
   }
 }
 
 /** How an event ended so far, by what its targets did. */
-export function statusOf(forwards: readonly Forward[], isWaiting: boolean): EventStatus | null {
+export function findEventStatus(forwards: readonly Forward[], isWaiting: boolean): EventStatus | null {
   if (forwards.some(({ outcome }) => outcome === 'refused')) return 'refused';
   if (isWaiting) return 'waiting';
   return forwards.length > 0 ? 'forwarded' : null;
@@ -117,7 +117,7 @@ function seqsByIdStart(db: Db, start: string): Set<number> {
   return new Set(rows.map(({ seq }) => seq));
 }
 
-function seqsOf(db: Db, ids: readonly string[]): Set<number> {
+function findSeqs(db: Db, ids: readonly string[]): Set<number> {
   const sql = `SELECT e.seq FROM json_each(?) j CROSS JOIN json_each(?) i CROSS JOIN event e ON e.day = j.value AND e.id = i.value`;
   return new Set(
     db.all<{ seq: number }>(sql, [JSON.stringify(readDays(db)), JSON.stringify(ids)]).map(({ seq }) => seq),

@@ -36,7 +36,7 @@ export function readDelivery(store: Store, seq: number): StoredDelivery | undefi
   try {
     const [row] = readRows<DeliveryRow>(store.db, deliverySql, [seq]);
     if (row === undefined) return undefined;
-    const delivery = deliveryOf(seq, row);
+    const delivery = parseDeliveryRow(seq, row);
     if (delivery !== undefined) return delivery;
   } catch (error) {
     if (!isDamage(error)) throw error;
@@ -45,7 +45,7 @@ export function readDelivery(store: Store, seq: number): StoredDelivery | undefi
   return undefined;
 }
 
-function deliveryOf(seq: number, row: DeliveryRow): StoredDelivery | undefined {
+function parseDeliveryRow(seq: number, row: DeliveryRow): StoredDelivery | undefined {
   const { webhook, atMs } = row;
   const [ids, headers] = [tryParseJson(row.eventIds), tryParseJson(row.headers)];
   if (webhook === null || !areTexts(ids) || !areTexts(headers)) return undefined;
@@ -67,7 +67,7 @@ export interface StoredTarget extends Target {
 }
 
 /** What a target is sent, as the store holds it. */
-export const ruleOf = ({ eventType, where }: Target) => JSON.stringify({ eventType, where });
+export const writeRule = ({ eventType, where }: Target) => JSON.stringify({ eventType, where });
 
 /** The targets `t` of the rest of a statement. */
 export function readTargets(db: Db, from: string, values: readonly number[] = []): StoredTarget[] {
@@ -79,7 +79,7 @@ export function readTargets(db: Db, from: string, values: readonly number[] = []
 }
 
 export function findTarget({ db }: Store, target: Target): number {
-  const place = [hideUrlSecrets(target.url), ruleOf(target)];
+  const place = [hideUrlSecrets(target.url), writeRule(target)];
   const row = db.get<{ id: number }>('SELECT id FROM target WHERE url = ? AND rule = ?', place);
   if (row === undefined) throw new SotraError('internal', `${place[0]} was not added to the targets`);
   return row.id;

@@ -36,7 +36,7 @@ export function createTaker(
   const lanes = new Map<number, Lane>();
   const due = new Set<Lane>();
   let handBytes = 0;
-  const laneOf = (webhookId: number, webhook: string): Lane => {
+  const findLane = (webhookId: number, webhook: string): Lane => {
     const lane = lanes.get(webhookId) ?? { webhookId, webhook, hand: [], hasMore: false, last: 0, isBusy: false };
     lanes.set(webhookId, lane);
     due.add(lane);
@@ -64,7 +64,7 @@ export function createTaker(
     const forward = { status: null, ms: 0, tries: 0, error: 'it cannot be read', atMs: now() };
     writer.settle({ targetId, webhookId, delivery }, { outcome: 'refused', ...forward });
   };
-  const claimOf = (lane: Lane, delivery: StoredDelivery): Claim => {
+  const makeClaim = (lane: Lane, delivery: StoredDelivery): Claim => {
     const place = { targetId, webhookId: lane.webhookId, delivery };
     let isMarked = false;
     return {
@@ -85,12 +85,12 @@ export function createTaker(
   };
   /** Deliveries may wait in the store that were not offered. */
   const lookAgain = (): void => {
-    for (const { id, name } of readWebhooks(db)) laneOf(id, name).hasMore = true;
+    for (const { id, name } of readWebhooks(db)) findLane(id, name).hasMore = true;
   };
   return {
     lookAgain,
     offer: ({ webhookId, delivery }: NewDelivery): void => {
-      const lane = laneOf(webhookId, delivery.webhook);
+      const lane = findLane(webhookId, delivery.webhook);
       lane.hasMore ||= handBytes >= maxHandBytes;
       if (lane.hasMore) return;
       lane.hand.push(delivery);
@@ -106,7 +106,7 @@ export function createTaker(
           const delivery = lane.isBusy ? undefined : next(lane);
           if (delivery === undefined) continue;
           lane.isBusy = true;
-          yield claimOf(lane, delivery);
+          yield makeClaim(lane, delivery);
           if (signal.aborted) return;
         }
         await rung;

@@ -10,7 +10,7 @@ import type { Delivery, StoredDelivery, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
 import { createKeeper } from './keep.ts';
 import { readDays } from './queries.ts';
-import { readRows, readTargets, ruleOf, type StoredTarget, text } from './rows.ts';
+import { readRows, readTargets, type StoredTarget, text, writeRule } from './rows.ts';
 import { type Store, storeError } from './store.ts';
 import { indexedWords } from './terms.ts';
 
@@ -126,7 +126,7 @@ export function startWriter(store: Store, { repeatsMs, now, onStored }: WriterOp
     /** Says how a delivery ended at a target. */
     settle: (place: Place, forward: Omit<Forward, 'url'>): void => {
       marks.push({ ...place, forward });
-      retries.delete(keyOf(place));
+      retries.delete(joinPlace(place));
       commitLater();
     },
     /** Errors: `local-file` where nothing can be written, or too much would be lost. */
@@ -136,7 +136,7 @@ export function startWriter(store: Store, { repeatsMs, now, onStored }: WriterOp
       if (failure !== undefined) throw failure;
     },
     retry: (place: Place, failedTry: FailedTry): void => {
-      retries.set(keyOf(place), { ...place, failedTry });
+      retries.set(joinPlace(place), { ...place, failedTry });
       commitLater();
     },
     countRefused: (webhook: string, atMs: number): void => {
@@ -147,7 +147,7 @@ export function startWriter(store: Store, { repeatsMs, now, onStored }: WriterOp
       db.transaction(() => {
         const sql = `INSERT INTO target (url, rule, used_ms) VALUES (?, ?, ?)
           ON CONFLICT (url, rule) DO UPDATE SET used_ms = excluded.used_ms`;
-        for (const target of targets) db.run(sql, [hideUrlSecrets(target.url), ruleOf(target), nowMs]);
+        for (const target of targets) db.run(sql, [hideUrlSecrets(target.url), writeRule(target), nowMs]);
       }),
     flush,
     close: (): void => {
@@ -158,7 +158,7 @@ export function startWriter(store: Store, { repeatsMs, now, onStored }: WriterOp
   };
 }
 
-const keyOf = ({ targetId, webhookId }: Place) => `${targetId} ${webhookId}`;
+const joinPlace = ({ targetId, webhookId }: Place) => `${targetId} ${webhookId}`;
 
 function takeSome(waiting: readonly PendingDelivery[], atMost: number): PendingDelivery[] {
   let [count, bytes] = [0, 0];
@@ -174,7 +174,7 @@ function takeSome(waiting: readonly PendingDelivery[], atMost: number): PendingD
 export function createAdder(db: Db, repeatsMs: number) {
   const webhookIds = new Map<string, number>();
   let days: Set<number> | undefined;
-  const webhookIdOf = (name: string): number => {
+  const findWebhookId = (name: string): number => {
     const sql =
       'INSERT INTO webhook (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id';
     const id = webhookIds.get(name) ?? db.get<{ id: number }>(sql, [name])?.id ?? 0;
@@ -202,7 +202,7 @@ export function createAdder(db: Db, repeatsMs: number) {
     const { webhook, atMs, headers, body } = delivery;
     const fresh = addEvents(events, atMs, seq);
     if (fresh.length === 0) return undefined;
-    const webhookId = webhookIdOf(webhook);
+    const webhookId = findWebhookId(webhook);
     const ids = JSON.stringify(fresh.map(({ eventId }) => eventId));
     db.run('INSERT INTO delivery (seq, at_ms, webhook_id, event_ids, headers, body) VALUES (?, ?, ?, ?, ?, ?)', [
       ...[seq, atMs, webhookId, ids, JSON.stringify(headers), body],

@@ -47,7 +47,7 @@ export async function openConnection(
   const tlsOptions: TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> = {
     checkServerIdentity: identityCheck(servers),
   };
-  const auth = credsFile === undefined ? {} : { authenticator: authenticatorOf(credsFile) };
+  const auth = credsFile === undefined ? {} : { authenticator: makeAuthenticator(credsFile) };
   const sockets = replaceSockets();
   try {
     const connection = await sockets.run(() =>
@@ -141,7 +141,7 @@ function watchFailure(connection: NatsConnection): () => Error | undefined {
 }
 
 /** Reads the file again for each connection; what was read before is for one that is being replaced. */
-function authenticatorOf(file: string): Authenticator {
+function makeAuthenticator(file: string): Authenticator {
   let credentials = readCredentials(file);
   return (nonce) => {
     try {
@@ -149,12 +149,12 @@ function authenticatorOf(file: string): Authenticator {
     } catch {
       // An error here would end the connection forever.
     }
-    return authOf(credentials, nonce);
+    return makeAuth(credentials, nonce);
   };
 }
 
 /** What the client sends of them; `nonce`: what the server asks to be signed. */
-function authOf(credentials: Credentials, nonce: string | undefined): Auth {
+function makeAuth(credentials: Credentials, nonce: string | undefined): Auth {
   if ('creds' in credentials) return credsAuthenticator(credentials.creds)(nonce);
   if ('token' in credentials) return { auth_token: credentials.token };
   return { user: credentials.user, pass: credentials.password };
@@ -183,10 +183,14 @@ export function connectionError(thrown: unknown): SotraError | undefined {
   for (let each = thrown; each instanceof Error; each = each.cause) chain.push(each);
   for (const cause of chain) {
     if (cause instanceof PermissionViolationError)
-      return new SotraError('config', `the credentials of the inbox lack the permission to ${wordOf(cause)}`, {
-        hint: 'sotra help scaling lists the subjects that a user needs.',
-        cause,
-      });
+      return new SotraError(
+        'config',
+        `the credentials of the inbox lack the permission to ${describePermission(cause)}`,
+        {
+          hint: 'sotra help scaling lists the subjects that a user needs.',
+          cause,
+        },
+      );
     if (cause instanceof UserAuthenticationExpiredError)
       return new SotraError('config', 'the credentials of the inbox have expired', {
         hint: 'Replace the file that --inbox-creds or SOTRA_NATS_CREDS names: it is read again.',
@@ -206,7 +210,7 @@ export function connectionError(thrown: unknown): SotraError | undefined {
   });
 }
 
-function wordOf({ operation, subject }: PermissionViolationError): string {
+function describePermission({ operation, subject }: PermissionViolationError): string {
   return `${operation === 'publish' ? 'publish to' : 'subscribe to'} ${subject}`;
 }
 

@@ -2,7 +2,7 @@ import { SotraError } from '../../errors.ts';
 import { command } from '../../model/shell.ts';
 import type { NatsAddress } from './address.ts';
 import { openConnection } from './connection.ts';
-import { configOf, type InboxShape, openStream } from './stream.ts';
+import { type InboxShape, makeStreamConfig, openStream } from './stream.ts';
 
 export type { InboxShape };
 
@@ -27,7 +27,7 @@ export async function planInbox(
     const found = (await stream.info())?.config;
     if (found !== undefined) {
       requireForm(address, found);
-      requireShape(address.name, found, configOf(address.name, shape));
+      requireShape(address.name, found, makeStreamConfig(address.name, shape));
     }
     return {
       isMissing: found === undefined,
@@ -51,7 +51,7 @@ const form = {
 
 /** Refuses a stream that is no inbox, or one of the form that older versions made. Errors: `config` with the command that makes a new one. */
 export function requireForm({ name, servers, tls }: NatsAddress, found: object): void {
-  const facts = differences(found as Config, configOf(name, { replicas: 1, keepMs: 0, maxBytes: -1 }), form);
+  const facts = differences(found as Config, makeStreamConfig(name, { replicas: 1, keepMs: 0, maxBytes: -1 }), form);
   if (facts.length === 0) return;
   const address = `${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}_2`;
   throw new SotraError('config', `the stream ${name} is no inbox of this version: ${facts.join('; ')}`, {

@@ -17,7 +17,7 @@ interface Head {
   newIds?: readonly string[];
 }
 
-export function headersOf({ webhook, atMs, headers }: Delivery, newIds?: readonly string[]): Record<string, string> {
+export function writeHeaders({ webhook, atMs, headers }: Delivery, newIds?: readonly string[]): Record<string, string> {
   const ids = newIds === undefined || JSON.stringify(newIds).length > maxIdBytes ? {} : { newIds };
   const head = JSON.stringify({ webhook, atMs, headers, ...ids } satisfies Head);
   // Headers of messages are ASCII.
@@ -31,7 +31,7 @@ export interface KeyedDelivery extends StoredDelivery {
 }
 
 /** The delivery that a message holds; `undefined` for a message of somebody else, or a damaged one. */
-export function deliveryOf(message: Message | JsMsg): KeyedDelivery | undefined {
+export function readStoredDelivery(message: Message | JsMsg): KeyedDelivery | undefined {
   const { subject, seq, headers, data } = message;
   const head = tryParseJson(headers?.get(header) ?? '');
   const partition = Number(subject.split('.')[2]);
@@ -42,7 +42,7 @@ export function deliveryOf(message: Message | JsMsg): KeyedDelivery | undefined 
   return { subject, partition, seq, webhook: head.webhook, atMs: head.atMs, headers: head.headers, body, events };
 }
 
-export function textOf({ data }: Message): string {
+export function readMessageText({ data }: Message): string {
   return Buffer.from(data).toString();
 }
 

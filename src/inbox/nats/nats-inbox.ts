@@ -8,12 +8,12 @@ import { openConnection } from './connection.ts';
 import { requireForm } from './create.ts';
 import {
   countWaiting,
-  followEvents,
   type QueryOptions,
   queryDeliveries,
   queryEvents,
   queryStats,
   removeOld,
+  tailEvents,
 } from './queries.ts';
 import { storeDelivery } from './store.ts';
 import { openStream, within } from './stream.ts';
@@ -98,7 +98,7 @@ export async function openNats({ address, credsFile, world, warn }: NatsInboxOpt
       return count;
     },
     events: (query) => queryEvents(query, options()),
-    follow: (query, signal) => followEvents(query, { ...options(), signal }),
+    follow: (query, signal) => tailEvents(query, { ...options(), signal }),
     deliveries: (query) => queryDeliveries(query, options()),
     stats: (query) => queryStats(query, options()),
     keep: (limits, nowMs) => removeOld(limits, { ...options(), nowMs }),

@@ -3,11 +3,11 @@ import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import type { World } from '../../world.ts';
 import type { Claim, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
-import { deliveryOf } from './message.ts';
+import { readStoredDelivery } from './message.ts';
 import type { QueryOptions } from './queries.ts';
-import { isFull, isOutage, type JsMsg, within } from './stream.ts';
+import { isOutage, isStreamFull, type JsMsg, within } from './stream.ts';
 import { targetId } from './subjects.ts';
-import { consumerOf, type ForwardRecord } from './targets.ts';
+import { type ForwardRecord, nameConsumer } from './targets.ts';
 
 interface PartitionOptions extends Pick<QueryOptions, 'stream' | 'onStray'> {
   target: Target;
@@ -24,7 +24,7 @@ const freeMs = 2500;
 /** One partition of a target: offers its deliveries one after the other, while the servers give it to this process. */
 export function workPartition(partition: number, { target, stream, onStray, offer, ...options }: PartitionOptions) {
   const id = targetId(target);
-  const consumer = consumerOf(id, partition);
+  const consumer = nameConsumer(id, partition);
   let held: { message: JsMsg; lose: AbortController; retry?: Retry } | undefined;
   let asking: Promise<() => void> | undefined;
   let [isPinned, stopAsking, onFree] = [false, () => {}, () => {}];
@@ -49,7 +49,7 @@ export function workPartition(partition: number, { target, stream, onStray, offe
       else if (!own.lose.signal.aborted) own.message.nak();
     };
     try {
-      const delivery = deliveryOf(message);
+      const delivery = readStoredDelivery(message);
       if (delivery === undefined) onStray(message);
       if (!delivery?.events.some((event) => isFor(target, event))) return end(true);
       const subject = stream.subjects.forward(delivery.seq, id);
@@ -66,7 +66,7 @@ export function workPartition(partition: number, { target, stream, onStray, offe
           end(true);
           // A full inbox has no room for how it ended, and goes on.
           await stream.publish(subject, JSON.stringify(record)).catch((error) => {
-            if (!isFull(error)) throw error;
+            if (!isStreamFull(error)) throw error;
           });
         },
         failed: (failedTry) => {

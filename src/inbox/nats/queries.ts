@@ -4,10 +4,10 @@ import { countForward, countsAt, type HourCounts, summarizeHour } from '../hours
 import type { EventQuery, HourStats, KeepLimits, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents, isWebhook } from '../query.ts';
 import { isFor } from '../route.ts';
-import { deliveryOf, type KeyedDelivery, textOf } from './message.ts';
+import { type KeyedDelivery, readMessageText, readStoredDelivery } from './message.ts';
 import type { InboxStream, Message } from './stream.ts';
-import { tokenOf } from './subjects.ts';
-import { forwardRecordOf, readForwards, readTargets, statusOf, waitsFor } from './targets.ts';
+import { encodeEventId } from './subjects.ts';
+import { findForwardStatus, readForwardRecord, readForwards, readTargets, waitsFor } from './targets.ts';
 
 export interface QueryOptions {
   stream: InboxStream;
@@ -32,13 +32,13 @@ async function* readDeliveries(span: Span, { stream, onStray }: QueryOptions): A
   const { from = 1, signal } = span;
   const to = 'to' in span ? span.to : ((await stream.info())?.state.last_seq ?? 0);
   for await (const message of stream.read({ filter: stream.subjects.deliveries, from, to, signal })) {
-    const delivery = deliveryOf(message);
+    const delivery = readStoredDelivery(message);
     if (delivery === undefined) onStray(message);
     else yield delivery;
   }
 }
 
-async function listOf<T>(items: AsyncIterable<T>): Promise<T[]> {
+async function collectAll<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];
   for await (const item of items) list.push(item);
   return list;
@@ -56,7 +56,7 @@ export async function* queryEvents(query: EventQuery, options: QueryOptions): As
   const state = (await stream.info())?.state ?? { first_seq: 0, last_seq: 0 };
   const { first_seq: oldest } = state;
   const readWindow = (high: number, size: number): Promise<KeyedDelivery[]> => {
-    const window = listOf(readDeliveries({ from: Math.max(1, oldest, high - size + 1), to: high }, options));
+    const window = collectAll(readDeliveries({ from: Math.max(1, oldest, high - size + 1), to: high }, options));
     window.catch(() => undefined);
     return window;
   };
@@ -74,7 +74,7 @@ export async function* queryEvents(query: EventQuery, options: QueryOptions): As
 }
 
 /** Events as they are stored from now on. */
-export async function* followEvents(
+export async function* tailEvents(
   query: EventQuery,
   { signal, ...options }: QueryOptions & { signal: AbortSignal },
 ): AsyncGenerator<StoredEvent> {
@@ -100,8 +100,10 @@ export async function* queryDeliveries(
 /** The deliveries of events, wherever they are, in their order; those that are not stored are skipped. */
 async function findDeliveries(ids: readonly string[], { stream }: QueryOptions): Promise<KeyedDelivery[]> {
   const found = await stream.lastOf(ids.flatMap((id) => stream.subjects.anyOf(id)));
-  const holders = await stream.lastOf([...new Set(found.filter((message) => isPart(message, stream)).map(textOf))]);
-  const all = new Map([...found, ...holders].map((message) => [message.seq, deliveryOf(message)]));
+  const holders = await stream.lastOf([
+    ...new Set(found.filter((message) => isPart(message, stream)).map(readMessageText)),
+  ]);
+  const all = new Map([...found, ...holders].map((message) => [message.seq, readStoredDelivery(message)]));
   return [...all.values()].filter((each) => each !== undefined).sort((a, b) => a.seq - b.seq);
 }
 
@@ -121,15 +123,18 @@ async function eventReader(
     const several = asked.filter(({ delivery }) => delivery.events.length > 1);
     const places = await stream.lastOf(several.flatMap(({ event }) => stream.subjects.anyOf(event.eventId)));
     const homes = new Map(
-      places.map((place) => [place.subject.split('.').at(-1), isPart(place, stream) ? textOf(place) : place.subject]),
+      places.map((place) => [
+        place.subject.split('.').at(-1),
+        isPart(place, stream) ? readMessageText(place) : place.subject,
+      ]),
     );
     // What two listeners stored at the same moment with others belongs to one of the deliveries.
     const own = asked.filter(
-      ({ event, delivery }) => (homes.get(tokenOf(event.eventId)) ?? delivery.subject) === delivery.subject,
+      ({ event, delivery }) => (homes.get(encodeEventId(event.eventId)) ?? delivery.subject) === delivery.subject,
     );
     const all = await readForwards([...new Set(own.map(({ delivery }) => delivery))], targets, stream);
     return own.flatMap(({ event, delivery }) => {
-      const { status, forwards } = statusOf(delivery, event, { targets, ended: all.get(delivery.seq) });
+      const { status, forwards } = findForwardStatus(delivery, event, { targets, ended: all.get(delivery.seq) });
       return query.status === undefined || status === query.status ? [{ ...event, delivery, status, forwards }] : [];
     });
   };
@@ -154,12 +159,12 @@ export async function queryStats(
     waiting.set(counts, (waiting.get(counts) ?? 0) + waits.length);
   }
   for await (const message of stream.read({ filter: stream.subjects.forwards, from, to })) {
-    const record = forwardRecordOf(message);
+    const record = readForwardRecord(message);
     if (record === undefined) continue;
     countForward(countsAt(hours, record.webhook, record.forward.atMs), record.arrivedMs, record.forward);
   }
   for await (const message of stream.read({ filter: stream.subjects.allRefused, from, to })) {
-    const { path, atMs, count } = Object(tryParseJson(textOf(message)));
+    const { path, atMs, count } = Object(tryParseJson(readMessageText(message)));
     if (typeof path === 'string') countsAt(hours, path, Number(atMs)).refusedSignatures += Number(count);
   }
   const [first, last] = [Math.floor(sinceMs / hourMs), Math.floor(untilMs / hourMs)];

@@ -1,9 +1,9 @@
 import { SotraError } from '../../errors.ts';
 import { type EventSummary, readAllEvents } from '../events.ts';
 import type { Delivery, StoredDelivery } from '../inbox.ts';
-import { deliveryOf, headersOf } from './message.ts';
+import { readStoredDelivery, writeHeaders } from './message.ts';
 import type { InboxStream } from './stream.ts';
-import { partitionOf, tokenOf } from './subjects.ts';
+import { choosePartition, encodeEventId } from './subjects.ts';
 
 /** Messages that are stored at once. */
 const maxAtOnce = 1000;
@@ -19,11 +19,11 @@ export async function storeDelivery(delivery: Delivery, stream: InboxStream): Pr
   const open = all.length === 1 ? all : await findNew(all, stream);
   for (let [first, ...rest] = open; first !== undefined; [first, ...rest] = rest) {
     const { eventId } = first;
-    const subject = subjects.event(partitionOf(delivery.webhook), eventId);
+    const subject = subjects.event(choosePartition(delivery.webhook), eventId);
     const newIds = all.length === 1 ? undefined : [eventId, ...rest.map((each) => each.eventId)];
-    const options = { id: eventId, headers: headersOf(delivery, newIds) };
+    const options = { id: eventId, headers: writeHeaders(delivery, newIds) };
     const { seq, isNew, known } = await stream.publish(subject, delivery.body, options);
-    if (known !== undefined && deliveryOf(known) === undefined)
+    if (known !== undefined && readStoredDelivery(known) === undefined)
       throw new SotraError('config', `message ${known.seq} of the inbox (${subject}) is not a delivery`, {
         hint: `Remove it: event ${eventId} cannot be stored beside it.`,
       });
@@ -45,5 +45,5 @@ async function findNew(events: readonly EventSummary[], stream: InboxStream): Pr
   const { subjects } = stream;
   const found = await stream.lastOf(events.flatMap(({ eventId }) => subjects.anyOf(eventId)));
   const known = new Set(found.map(({ subject }) => subject.split('.').at(-1)));
-  return events.filter(({ eventId }) => !known.has(tokenOf(eventId)));
+  return events.filter(({ eventId }) => !known.has(encodeEventId(eventId)));
 }

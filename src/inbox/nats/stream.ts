@@ -21,7 +21,7 @@ import type { Retry } from '../../model/forward.ts';
 import type { World } from '../../world.ts';
 import { targetMs } from '../inbox.ts';
 import { connectionError, hasNoResponder, newHeaders, type ServerLink, silence } from './connection.ts';
-import { type Subjects, subjectsOf } from './subjects.ts';
+import { nameSubjects, type Subjects } from './subjects.ts';
 
 export type { JsMsg };
 
@@ -64,7 +64,7 @@ const [noAccount, maxBytesExceeded] = [10_039, 10_047];
 export type InboxStream = ReturnType<typeof openStream>;
 
 export function openStream({ connection, failure }: ServerLink, name: string) {
-  const subjects: Subjects = subjectsOf(name);
+  const subjects: Subjects = nameSubjects(name);
   const client = jetstream(connection, { timeout: publishMs });
   const opening = jetstreamManager(connection, { timeout: askMs, checkAPI: false });
   opening.catch(() => undefined);
@@ -106,7 +106,7 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
       const callback: Request['callback'] = (done, message) => {
         if (done === null) return void messages.push(messageFrom(message));
         clearTimeout(timer);
-        if (done.err === undefined || statusOf(done.err) === 404) resolve(messages);
+        if (done.err === undefined || readErrorStatus(done.err) === 404) resolve(messages);
         else reject(done.err);
       };
       direct.getBatch(name, { ...request, callback } as Request).catch(reject);
@@ -124,7 +124,7 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
     /** `undefined` where there is none. */
     info: () => ask(findInfo),
     create: (shape: InboxShape) =>
-      call(async () => void (await (await opening).streams.add(configOf(name, shape) as StreamConfig))),
+      call(async () => void (await (await opening).streams.add(makeStreamConfig(name, shape) as StreamConfig))),
     /**
      * Stores a message; its number, and whether it is new: the servers refuse a second one of a subject or of an id, which is then the
      * acknowledgement that the first one is stored. `known`: the one of the subject.
@@ -140,7 +140,7 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
             // The first one may be on its way to the other replicas, and be lost there.
             const known = isApiError(error, storeRefused) ? await last(subject) : undefined;
             if (known !== undefined) return { seq: known.seq, isNew: false, known };
-            if (!isApiError(error, storeRefused, idInProcess) || isFull(error) || performance.now() > endMs)
+            if (!isApiError(error, storeRefused, idInProcess) || isStreamFull(error) || performance.now() > endMs)
               throw error;
           }
       }),
@@ -274,10 +274,10 @@ interface ConsumeOptions {
 }
 
 /** The stream of an inbox; `max_age` and `max_bytes` are the user's. */
-export function configOf(name: string, { replicas, keepMs, maxBytes }: InboxShape) {
+export function makeStreamConfig(name: string, { replicas, keepMs, maxBytes }: InboxShape) {
   return {
     name,
-    subjects: subjectsOf(name).stream,
+    subjects: nameSubjects(name).stream,
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
     // A full inbox refuses: removing the oldest event might remove one that waits to be forwarded.
@@ -322,13 +322,13 @@ export function isOutage(error: unknown): boolean {
 }
 
 /** Of a stream that is full the servers say so, and by the same number of a subject that has its message. */
-export function isFull(error: unknown): boolean {
-  if (error instanceof SotraError) return isFull(error.cause);
+export function isStreamFull(error: unknown): boolean {
+  if (error instanceof SotraError) return isStreamFull(error.cause);
   return isApiError(error, maxBytesExceeded) || /maximum bytes/.test(readMessage(error));
 }
 
 /** The status of a message that stands for an answer. */
-function statusOf(thrown: unknown): unknown {
+function readErrorStatus(thrown: unknown): unknown {
   return thrown instanceof JetStreamError && 'code' in thrown ? thrown.code : undefined;
 }
 
@@ -339,7 +339,9 @@ function isLost(type: string): boolean {
 
 /** What is said where a stream is not there, and in a moment without a leader. */
 function isGone(thrown: unknown): boolean {
-  return statusOf(thrown) === 503 || hasNoResponder(thrown) || isApiError(thrown, JetStreamApiCodes.StreamNotFound);
+  return (
+    readErrorStatus(thrown) === 503 || hasNoResponder(thrown) || isApiError(thrown, JetStreamApiCodes.StreamNotFound)
+  );
 }
 
 function deleted(stream: string, cause?: unknown): SotraError {
@@ -365,7 +367,7 @@ function streamError(thrown: unknown, stream: string): SotraError {
       `the servers of the inbox have no room for the stream ${stream}: ${text}`,
       'Raise max_file_store of JetStream, or free some disk space; until then deliveries are refused with 503.',
     );
-  if (isFull(thrown))
+  if (isStreamFull(thrown))
     return config(
       `the inbox ${stream} is full: ${text}`,
       'Allow it more bytes, or keep events for less long; until then deliveries are refused with 503.',

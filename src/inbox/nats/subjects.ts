@@ -5,18 +5,18 @@ import { stripSecret, type Target } from '../inbox.ts';
 export const partitions = 16;
 
 /** The subjects of an inbox, each of which holds one message; a change here is another inbox. */
-export function subjectsOf(name: string) {
+export function nameSubjects(name: string) {
   return {
     stream: [`${name}.event.*.*`, `${name}.part.*`, `${name}.forward.*.*`, `${name}.refused.*`],
     /** Each holds a delivery, by the first of its new events. */
     deliveries: `${name}.event.*.*`,
     ofPartition: (partition: number) => `${name}.event.${partition}.*`,
-    event: (partition: number, eventId: string) => `${name}.event.${partition}.${tokenOf(eventId)}`,
+    event: (partition: number, eventId: string) => `${name}.event.${partition}.${encodeEventId(eventId)}`,
     /** Another event of a delivery: names the subject of that. */
-    part: (eventId: string) => `${name}.part.${tokenOf(eventId)}`,
+    part: (eventId: string) => `${name}.part.${encodeEventId(eventId)}`,
     parts: `${name}.part.`,
     /** Wherever it is. */
-    anyOf: (eventId: string) => [`${name}.event.*.${tokenOf(eventId)}`, `${name}.part.${tokenOf(eventId)}`],
+    anyOf: (eventId: string) => [`${name}.event.*.${encodeEventId(eventId)}`, `${name}.part.${encodeEventId(eventId)}`],
     /** How a delivery ended at a target. */
     forward: (seq: number, target: string) => `${name}.forward.${seq}.${target}`,
     forwards: `${name}.forward.*.*`,
@@ -28,10 +28,10 @@ export function subjectsOf(name: string) {
   };
 }
 
-export type Subjects = ReturnType<typeof subjectsOf>;
+export type Subjects = ReturnType<typeof nameSubjects>;
 
 /** Deliveries of a path are in one: so are those of each webhook, also while its secret is changed. */
-export function partitionOf(webhook: string): number {
+export function choosePartition(webhook: string): number {
   return createHash('sha256').update(stripSecret(webhook)).digest().readUInt32BE() % partitions;
 }
 
@@ -40,6 +40,6 @@ export function targetId({ url, eventType = '', where = '' }: Target): string {
 }
 
 /** An id as a part of a subject: itself where it may be one. */
-export function tokenOf(eventId: string): string {
+export function encodeEventId(eventId: string): string {
   return /^[\w-]{1,80}$/.test(eventId) ? eventId : `=${createHash('sha256').update(eventId).digest('base64url')}`;
 }

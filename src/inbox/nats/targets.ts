@@ -4,7 +4,7 @@ import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import type { EventSummary } from '../events.ts';
 import type { EventStatus, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
-import { type KeyedDelivery, textOf } from './message.ts';
+import { type KeyedDelivery, readMessageText } from './message.ts';
 import type { InboxStream, Message } from './stream.ts';
 import { partitions, targetId } from './subjects.ts';
 
@@ -16,7 +16,7 @@ export interface KnownTarget extends Target {
   waiting: number[];
 }
 
-export const consumerOf = (id: string, partition: number) => `${id}-${partition}`;
+export const nameConsumer = (id: string, partition: number) => `${id}-${partition}`;
 
 /** Adds targets, which get what comes behind a message. */
 export async function addTargets(targets: readonly Target[], seq: number, stream: InboxStream): Promise<void> {
@@ -25,7 +25,7 @@ export async function addTargets(targets: readonly Target[], seq: number, stream
     const metadata = { url: hideUrlSecrets(url), ...(eventType && { eventType }), ...(where && { where }) };
     await Promise.all(
       Array.from({ length: partitions }, (_, partition) =>
-        stream.addConsumer(consumerOf(id, partition), stream.subjects.ofPartition(partition), seq + 1, metadata),
+        stream.addConsumer(nameConsumer(id, partition), stream.subjects.ofPartition(partition), seq + 1, metadata),
       ),
     );
   }
@@ -57,8 +57,8 @@ export interface ForwardRecord {
   arrivedMs: number;
 }
 
-export function forwardRecordOf(message: Message): ForwardRecord | undefined {
-  const record = tryParseJson(textOf(message));
+export function readForwardRecord(message: Message): ForwardRecord | undefined {
+  const record = tryParseJson(readMessageText(message));
   return isObject(record) && isObject(record['forward']) && typeof record['forward']['atMs'] === 'number'
     ? (record as unknown as ForwardRecord)
     : undefined;
@@ -91,7 +91,7 @@ export async function readForwards(
   const found = new Map<number, Map<string, Forward>>();
   for (const message of await stream.lastOf(wanted)) {
     const [target = '', seq] = message.subject.split('.').reverse();
-    const record = forwardRecordOf(message);
+    const record = readForwardRecord(message);
     if (record === undefined) continue;
     found.set(Number(seq), (found.get(Number(seq)) ?? new Map()).set(target, record.forward));
   }
@@ -99,7 +99,7 @@ export async function readForwards(
 }
 
 /** What became of an event of a delivery. */
-export function statusOf(
+export function findForwardStatus(
   delivery: KeyedDelivery,
   event: EventSummary,
   { targets, ended }: { targets: readonly KnownTarget[]; ended: ReadonlyMap<string, Forward> | undefined },

@@ -32,7 +32,7 @@ export async function ask<T>(path: string, query: Record<string, string | readon
 }
 
 /** The same for what does something. */
-export async function post<T>(path: string, body: unknown): Promise<T> {
+export async function postJson<T>(path: string, body: unknown): Promise<T> {
   const headers = addSessionHeader({ 'content-type': 'application/json' });
   return readPageAnswer(
     await fetch(`/api/${path}`, { method: 'POST', headers, body: JSON.stringify(body) }).catch(gone),
@@ -73,7 +73,7 @@ export function listenLive(
     });
     if (!response.ok || response.body === null) return;
     onState('live');
-    for await (const line of linesOf(response.body)) {
+    for await (const line of readStreamLines(response.body)) {
       const { id, kind, data } = JSON.parse(line);
       lastId = id;
       calls[kind]?.(data as never);
@@ -94,7 +94,7 @@ export function listenLive(
 const reconnectMs = 3000;
 
 /** The lines of a stream, without empty ones. */
-async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+async function* readStreamLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream() as never).getReader() as ReadableStreamDefaultReader<string>;
   let rest = '';
   for (let part = await reader.read(); !part.done; part = await reader.read()) {

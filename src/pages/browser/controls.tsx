@@ -2,7 +2,7 @@ import { chains } from '../../model/chain.ts';
 import { shellWord } from '../../model/shell.ts';
 import { formatCount } from '../../output/format.ts';
 import type { SandboxWorld } from '../service.ts';
-import { post } from './ask.ts';
+import { postJson } from './ask.ts';
 import { type ComponentChildren, useState } from './preact.ts';
 import { writeHref } from './route.ts';
 import { Section } from './service-parts.tsx';
@@ -90,7 +90,7 @@ function Control({ title, line, onDo, button, more, children }: ControlProps) {
   );
 }
 
-const control = <T,>(name: string, body: unknown) => post<T>(`service/control?name=${name}`, body);
+const control = <T,>(name: string, body: unknown) => postJson<T>(`service/control?name=${name}`, body);
 
 const firstTrade = {
   chain: 'base',

@@ -6,7 +6,7 @@ import { Chart } from './chart.tsx';
 import { type Choice, Detail } from './delivery-detail.tsx';
 import { FilterBar, type Filters, noFilters } from './delivery-filters.tsx';
 import { useEffect, useMemo, useRef, useState } from './preact.ts';
-import { startPage } from './start.tsx';
+import { mountPage } from './start.tsx';
 import { Alert, Commands, Facts, Row, Text } from './text.tsx';
 import { VirtualList } from './virtual-list.tsx';
 
@@ -306,4 +306,4 @@ function useDistinct(rows: readonly DeliveryRow[], of: (row: DeliveryRow) => str
   }, [rows, chosen]);
 }
 
-startPage(<Deliveries />);
+mountPage(<Deliveries />);

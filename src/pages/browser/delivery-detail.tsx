@@ -1,7 +1,7 @@
 import type { Forward } from '../../model/forward.ts';
 import { formatCount, formatTime } from '../../output/format.ts';
 import type { ReplayOutcome, ShownDelivery, ShownRefusal, ShownRequest } from '../deliveries.ts';
-import { ask, post } from './ask.ts';
+import { ask, postJson } from './ask.ts';
 import { BodyView } from './body-view.tsx';
 import { useEffect, useState } from './preact.ts';
 import { Alert, Commands, Facts, Text } from './text.tsx';
@@ -152,7 +152,7 @@ function Replay({ id, to }: { id: string; to: string }) {
   const send = async () => {
     say('Sending …');
     try {
-      const { taken, status, ms, error } = await post<ReplayOutcome>('deliveries/replay', { id, to: target });
+      const { taken, status, ms, error } = await postJson<ReplayOutcome>('deliveries/replay', { id, to: target });
       say(`${taken ? 'Taken' : 'Not taken'}: ${status ?? error} in ${formatCount(ms)} ms`);
     } catch (thrown) {
       say((thrown as Error).message);

@@ -8,7 +8,7 @@ import { Position } from './position.tsx';
 import { useEffect, useRef, useState } from './preact.ts';
 import { type Route, useRoute, writeHref } from './route.ts';
 import { OpenList, Section } from './service-parts.tsx';
-import { startPage } from './start.tsx';
+import { mountPage } from './start.tsx';
 import { Alert, Row, Text } from './text.tsx';
 import { Token } from './token.tsx';
 import { Trader } from './trader.tsx';
@@ -193,4 +193,4 @@ function renderRequest({ time, method, path, status, ms, partner, key, ignored, 
   );
 }
 
-startPage(<Service />);
+mountPage(<Service />);

@@ -2,7 +2,7 @@ import { signIn } from './ask.ts';
 import { type ComponentChildren, render } from './preact.ts';
 
 /** Draws a page once it may ask, or says why it may not. */
-export function startPage(page: ComponentChildren): void {
+export function mountPage(page: ComponentChildren): void {
   const root = document.getElementById('app');
   if (root === null) return;
   signIn().then(

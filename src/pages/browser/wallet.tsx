@@ -1,9 +1,9 @@
 import { normalizeAddress } from '../../model/address.ts';
 import type { WalletFacts, WalletState, WalletTrouble } from '../wallet.ts';
-import { ask, type Connection, listenLive, post } from './ask.ts';
+import { ask, type Connection, listenLive, postJson } from './ask.ts';
 import { describeTrouble, type PageWallet } from './page-wallet.ts';
 import { useEffect, useRef, useState } from './preact.ts';
-import { startPage } from './start.tsx';
+import { mountPage } from './start.tsx';
 import { Alert, Text } from './text.tsx';
 import { type ConnectedWallet, WalletChoice } from './wallet-choice.tsx';
 import { watchEvmWallets } from './wallet-evm.ts';
@@ -54,7 +54,7 @@ function WalletPage() {
   const tell = (trouble: WalletTrouble) => {
     if (latest.current?.end !== null) return;
     setError(trouble.kind === 'problem' ? trouble.text : '');
-    post('wallet/trouble', trouble).catch((thrown: Error) => setError(thrown.message));
+    postJson('wallet/trouble', trouble).catch((thrown: Error) => setError(thrown.message));
   };
   const sign = async (wallet: PageWallet, accounts: readonly string[]) => {
     const asked = state?.asked;
@@ -65,7 +65,7 @@ function WalletPage() {
       const signature = await wallet.sign(account, new TextEncoder().encode(text.message));
       // Who has left meanwhile wants nothing done.
       if (latest.current?.asked?.id !== asked.id) return;
-      await post('wallet/signature', { id: asked.id, signature, accounts }).catch((thrown: Error) =>
+      await postJson('wallet/signature', { id: asked.id, signature, accounts }).catch((thrown: Error) =>
         setError(thrown.message),
       );
     } catch (thrown) {
@@ -81,7 +81,7 @@ function WalletPage() {
     setError('');
     tried.current = '';
     try {
-      await post('wallet/account', { address: account });
+      await postJson('wallet/account', { address: account });
       setSigning(true);
     } catch (thrown) {
       setError((thrown as Error).message);
@@ -188,4 +188,4 @@ function WalletPage() {
   );
 }
 
-startPage(<WalletPage />);
+mountPage(<WalletPage />);
