@@ -47,7 +47,7 @@ test('minified by whoever bundles it the client is 35 kB at most, the webhook 2 
 });
 
 /** The endpoints as the built library has them. */
-async function builtEndpoints(): Promise<{ endpoints: readonly Endpoint[] }> {
+async function builtEndpoints(): Promise<{ clientEndpoints: readonly Endpoint[] }> {
   const zod = `${process.cwd()}/src/library/schema.ts`;
   const bundle = await rolldown({ input: 'src/library/endpoints.ts', resolve: { alias: { zod } } });
   const file = `${temporaryFolder()}/endpoints.mjs`;
@@ -92,7 +92,7 @@ test('the built library takes and refuses the same inputs, with the same words',
   const small = await builtEndpoints();
   for (const endpoint of clientEndpoints)
     for (const [key, { schema }] of Object.entries(endpoint.params)) {
-      const other = small.endpoints.find(({ id }) => id === endpoint.id)?.params[key]?.schema as z.ZodType;
+      const other = small.clientEndpoints.find(({ id }) => id === endpoint.id)?.params[key]?.schema as z.ZodType;
       const name = `${endpoint.id}.${key}`;
       for (const value of all)
         expect([name, value, issueOf(other, value)]).toEqual([name, value, issueOf(schema, value)]);
@@ -102,7 +102,7 @@ test('the built library takes and refuses the same inputs, with the same words',
 test('of an answer the built library says the same', async () => {
   const small = await builtEndpoints();
   for (const { id, answer } of clientEndpoints) {
-    const other = small.endpoints.find((one) => one.id === id)?.answer as z.ZodType;
+    const other = small.clientEndpoints.find((one) => one.id === id)?.answer as z.ZodType;
     for (const value of [...all, { traders: [{ profile: 7 }] }, { items: [{}] }, [{ itemId: 7 }], { webhooks: {} }])
       expect([id, value, issueOf(other, value)]).toEqual([id, value, issueOf(answer, value)]);
   }
