@@ -67,7 +67,7 @@ export async function syncAddresses(input: SyncInput, context: Context): Promise
     const job = url === undefined ? hashParts([service, 'sync', uid]).slice(0, 12) : '';
     if (!isCheck) release = lockJob(jobs, { job, ...service, destinationUrl: url ?? null }, context.world);
     const known = await jobsOfKey(context);
-    const target = url === undefined ? undefined : await findSyncedWebhook(url, known, context);
+    const target = url === undefined ? undefined : await findSyncedWebhook(url, { jobs: known, isCheck }, context);
     return await syncTarget({ input, list, show, context, isCheck, jobs: known, target });
   } finally {
     show.stop();

@@ -25,9 +25,13 @@ export interface Target {
 
 /**
  * Finds the webhook of a destination; a preview asks nobody and goes by what this machine made. Errors: those of the list; `conflict` where
- * there are several and none is known to be meant.
+ * there are several and none is known to be meant. With `isCheck` nothing is changed.
  */
-export async function findSyncedWebhook(url: string, jobs: readonly Job[], context: Context): Promise<Target> {
+export async function findSyncedWebhook(
+  url: string,
+  { jobs, isCheck }: { jobs: readonly Job[]; isCheck: boolean },
+  context: Context,
+): Promise<Target> {
   const own = jobs.filter(({ state }) => isSameDestination(state.plan.destinationUrl, url));
   const made = own.flatMap(({ state }) => (state.uid === undefined ? [] : [{ uid: state.uid, destinationUrl: url }]));
   const listed = context.options.preview ? made.slice(-1) : await listWebhooksFor(url, context);
@@ -37,7 +41,7 @@ export async function findSyncedWebhook(url: string, jobs: readonly Job[], conte
   if (replacement !== undefined) {
     const { uid } = replacement.state;
     if (uid === undefined || isListed(uid)) return { uid, replacement, listed };
-    setAside(replacement.folder);
+    if (!isCheck) setAside(replacement.folder);
   }
   // A POST without an answer made one of those that came since.
   const lost = open.find(({ state }) => state.posting !== undefined)?.state.posting;

@@ -298,6 +298,23 @@ test('a replacement that was interrupted before the old webhook was deleted is f
   expect([hooks.map((each) => each.uid), holds('w-1').length]).toEqual([['w-1'], 2401]);
 });
 
+test('a check changes nothing of a replacement that was begun, also where its webhook is gone; the next sync goes on with the old one', async () => {
+  const { sotra, write, hooks, jobs, fault } = kept();
+  write('list', ids(3));
+  await sotra(sync);
+  write('list', ids(2));
+  fault.answer = ({ method }) => (method === 'DELETE' ? [500, { error: 'broken' }] : undefined);
+  await sotra(`${sync} --replace --yes --retries 0`);
+  fault.answer = () => undefined;
+  hooks.splice(1);
+  const before = jobs();
+  expect((await sotra(`${sync} --check`)).code).toBe(0);
+  expect((await sotra(`${sync} --check --exact`)).code).toBe(10);
+  expect(jobs()).toEqual(before);
+  expect((await sotra(sync)).code).toBe(0);
+  expect([hooks.map((each) => each.uid), (await sotra('webhook jobs')).err]).toEqual([['w-0'], '']);
+});
+
 test('two syncs of one destination at once: the second is refused, exit 3', async () => {
   const { sotra, write, fault, hooks, answer } = kept();
   write('list', ids(3));
