@@ -78,7 +78,7 @@ export function explainCall(call: FailedCall, around: Surroundings): Explanation
 /** A command line for the service of a call. */
 function typed({ around }: Facts, words: string): string {
   const { context, typedBaseUrl: baseUrl } = around;
-  const flags = serviceFlags(context === 'sandbox' ? { sandbox: true, baseUrl } : { context, baseUrl });
+  const flags = serviceFlags(context === 'sandbox' && baseUrl === undefined ? { sandbox: true } : { context, baseUrl });
   return shellLine(['sotra', ...flags, ...words.split(' ')]);
 }
 
