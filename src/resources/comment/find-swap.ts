@@ -7,7 +7,7 @@ import type { Card } from '../../model/position.ts';
 import { safeText } from '../../model/safe-text.ts';
 import { command } from '../../model/shell.ts';
 import { mayAsk } from '../../output/confirm.ts';
-import { counted, formatAge, formatUsd } from '../../output/format.ts';
+import { counted, formatAge, formatUsd, shortAddress } from '../../output/format.ts';
 import { actor as feed } from '../feed/endpoints.ts';
 import { type CommentInput, hasComment } from './read-comment.ts';
 
@@ -111,6 +111,6 @@ async function pickSwap(all: readonly Swap[], wallet: string, context: Context):
 function describeSwap({ direction, symbol, chain, usd, atSec, transactionHash }: Swap, { world }: Context): string {
   const worth = usd === undefined ? '' : ` for ${formatUsd(usd)}`;
   return safeText(
-    `${direction} of ${symbol} on ${chain}${worth}, ${formatAge(atSec, world.now() / 1000)} ago (${transactionHash})`,
+    `${direction} of ${symbol} on ${chain}${worth}, ${formatAge(atSec, world.now() / 1000)} ago (${shortAddress(transactionHash)})`,
   );
 }
