@@ -118,9 +118,10 @@ export async function openKey(input: KeyInput, family: ChainFamily | undefined, 
 export async function findKeyAddress<Input extends KeyInput & { signer?: string | undefined }>(
   input: Input,
   context: Context,
+  stdinUse?: string,
 ): Promise<{ address: string; input: Input }> {
   if (input.signer !== undefined) return { address: plainAddress(input.signer), input };
-  checkKeySource(input, context);
+  checkKeySource(input, context, stdinUse);
   if (input.key !== undefined)
     return { address: readStoredKey(await keyFolder(context), input.key).stored.address, input };
   const sayAddress = 'Say whose swap it is: --signer <address>.';

@@ -78,7 +78,8 @@ export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
       return answer;
     },
     close: async (exitCode) => {
-      const [isKept] = [await log?.close(exitCode), await inFile?.close(exitCode)];
+      const isKept = await log?.close(exitCode);
+      await inFile?.close(exitCode);
       return hasFailed && isKept === true;
     },
   };

@@ -34,7 +34,11 @@ const minUsd = 10;
  * The input with the swap that its comment is about. Where none is named: of the signer's newest swaps without a comment the newest with
  * `--last`, else the one picked on a terminal. Errors: `usage` where neither says which, listing them; `not-found` where there is none.
  */
-export async function chooseSwap<Input extends SwapInput>(input: Input, context: Context): Promise<Input> {
+export async function chooseSwap<Input extends SwapInput>(
+  input: Input,
+  stdinUse: string | undefined,
+  context: Context,
+): Promise<Input> {
   const { chain, transactionHash, tokenAddress, last } = input;
   const isNamed = hasComment({ chain, transactionHash, tokenAddress });
   if (last === true && isNamed)
@@ -46,7 +50,7 @@ export async function chooseSwap<Input extends SwapInput>(input: Input, context:
       'which swap the comment is about is asked of the service, and --dry-run and --curl send nothing',
       'Name it with --chain, --tx and --token, as sotra feed actor <wallet> --json shows it.',
     );
-  const { address, input: known } = await findKeyAddress(input, context);
+  const { address, input: known } = await findKeyAddress(input, context, stdinUse);
   const swaps = await listSwaps(address, context);
   const [newest] = swaps;
   if (newest === undefined)

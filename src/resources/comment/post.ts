@@ -44,7 +44,8 @@ interface PreparedComment {
 
 export async function runPost(typed: PostInput, context: Context): Promise<Result> {
   checkWays(typed);
-  const input = typed.signature === undefined ? await chooseSwap(typed, context) : typed;
+  const stdinUse = typed.textFile === '-' ? '--text-file -' : undefined;
+  const input = typed.signature === undefined ? await chooseSwap(typed, stdinUse, context) : typed;
   if (input.signed !== undefined) return finishPost(await prepareFile(input, input.signed, context), context);
   const fields = await readComment(input, context);
   if (input.signature !== undefined)
@@ -52,7 +53,6 @@ export async function runPost(typed: PostInput, context: Context): Promise<Resul
   const form = await readTextForm(input, context);
   await context.ready();
   const family = findFamily(fields.chain);
-  const stdinUse = input.textFile === '-' ? '--text-file -' : undefined;
   const way = await chooseSigner(input, { family, stdinUse }, context);
   const { dryRun, curl } = context.options;
   const lines = [{ line: 1, fields }];

@@ -100,11 +100,12 @@ test.each([
     'gm --last --dry-run',
     'which swap the comment is about is asked of the service, and --dry-run and --curl send nothing',
   ],
+  ['--last --text-file - --key-stdin', '--key-stdin and --text-file - cannot both read stdin'],
   ['--last --signature 0x00', '--signature and --last contradict each other'],
 ])('comment post %s is refused before anything is sent', async (words, problem) => {
   const { keys } = await tradersWorld();
   const service = await answering({ items: [] });
-  const key = words.includes('--signature') ? '' : ` --key-file ${keys.evm}`;
+  const key = /--signature|--key-stdin/.test(words) ? '' : ` --key-file ${keys.evm}`;
   const { code, err } = await run(`comment post ${words}${key}`, { env: service.env });
   expect([code, err]).toEqual([2, expect.stringContaining(`error: ${problem}\n`)]);
   expect(service.requests).toEqual([]);
