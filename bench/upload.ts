@@ -1,11 +1,13 @@
-// How long and in how much memory `webhook register` takes 1,000,000 addresses from a file to a service, against a bare script that reads,
-// splits and PUTs with undici and no checks. The service is a stub in a process of its own that reads and answers. Each figure is the
-// median of rounds in which the programs take turns, a third of them with five times as many addresses.
+// How long and in how much memory `webhook register` and `webhook sync` take 1,000,000 addresses from a file to a service, and `sync` to find
+// that nothing is new, against a bare script that reads, splits and PUTs with undici and no checks. The service is a stub in a process of
+// its own that reads and answers. Each figure is the median of rounds in which the programs take turns, a third of them with five times as
+// many addresses.
 import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Agent } from 'undici';
 import { measureChild, startServer, type Usage } from './measure/child.ts';
@@ -29,11 +31,21 @@ async function main(count: number): Promise<void> {
     const [one, five] = [join(folder, 'one.txt'), join(folder, 'five.txt')];
     writeAddresses(one, count);
     writeAddresses(five, count * 5);
-    const taken: Record<'bare' | 'one' | 'five', Usage[]> = { bare: [], one: [], five: [] };
+    const taken: Record<'bare' | 'one' | 'sync' | 'again' | 'five', Usage[]> = {
+      ...{ bare: [], one: [], sync: [], again: [], five: [] },
+    };
     for (let round = 0; round < rounds; round += 1) {
+      const data = join(folder, `data-${round}`);
       taken.bare.push(await measureChild([self, 'bare', url, one]));
-      taken.one.push(await upload(url, one, join(folder, `data-${round}`)));
-      if (round % 3 === 0) taken.five.push(await upload(url, five, join(folder, `data-five-${round}`)));
+      taken.one.push(await upload('register', url, one, data));
+      // What one round leaves for the disk to write would slow the next.
+      rmSync(data, { recursive: true });
+      taken.sync.push(await upload('sync', url, one, data));
+      taken.again.push(await upload('sync', url, one, data));
+      rmSync(data, { recursive: true });
+      if (round % 3 !== 0) continue;
+      taken.five.push(await upload('register', url, five, `${data}-five`));
+      rmSync(`${data}-five`, { recursive: true });
     }
     const time = (each: readonly Usage[]) => each.map(({ seconds }) => seconds);
     const peak = (each: readonly Usage[]) => each.map(({ peakMb }) => peakMb);
@@ -41,6 +53,9 @@ async function main(count: number): Promise<void> {
     report([
       { what: `${what}, read + split + PUT`, unit: 's', floor: time(taken.bare), measured: time(taken.one), atMost: 2 },
       { what: `${what}, peak memory`, unit: 'MB', measured: peak(taken.one), atMost: 250 },
+      { what: 'webhook sync of as many', unit: 's', floor: time(taken.bare), measured: time(taken.sync), atMost: 2 },
+      { what: 'sync again, unchanged', unit: 's', floor: time(taken.bare), measured: time(taken.again), atMost: 2 },
+      { what: 'sync again, unchanged, peak memory', unit: 'MB', measured: peak(taken.again) },
       { what: 'five times as many', unit: 's', floor: time(taken.one), measured: time(taken.five), atMost: 5.5 },
       { what: 'five times as many, peak memory', unit: 'MB', measured: peak(taken.five) },
     ]);
@@ -69,27 +84,29 @@ function addressOf(index: number): string {
   return `0x${words.join('')}\n`;
 }
 
-async function upload(url: string, file: string, data: string): Promise<Usage> {
-  const argv = ['webhook', 'register', '--url', `http://127.0.0.1:9/${data}`, '--file', file, '--json'];
-  const taken = await measureChild([program, ...argv, '--concurrency', String(concurrency)], {
+async function upload(task: 'register' | 'sync', url: string, file: string, data: string): Promise<Usage> {
+  const argv = ['webhook', task, '--url', `http://127.0.0.1:9/${task}-${data}`, '--file', file, '--json'];
+  return measureChild([program, ...argv, '--concurrency', String(concurrency)], {
     XDG_CACHE_HOME: dirname(data),
     SOTRA_BASE_URL: url,
     SOTRA_API_KEY: 'bench-key',
     SOTRA_DATA_DIR: data,
     SOTRA_CONFIG_DIR: data,
   });
-  // What one round leaves for the disk to write would slow the next.
-  rmSync(data, { recursive: true });
-  return taken;
 }
 
 function serve(): void {
+  const webhooks: object[] = [];
   const server = createServer((request, response) => {
-    request.on('end', () => {
-      response.setHeader('content-type', 'application/json');
-      if (request.method === 'GET') response.end('[]');
-      else response.end('{"uid":"bench","destinationUrl":"http://127.0.0.1:9/","secret":"bench-secret"}');
-    });
+    const register = async () => {
+      const { destinationUrl } = (await json(request)) as { destinationUrl: string };
+      webhooks.push({ uid: 'bench', destinationUrl, secret: 'bench-secret' });
+      return webhooks.at(-1);
+    };
+    const answer = (value: unknown) => response.end(JSON.stringify(value));
+    response.setHeader('content-type', 'application/json');
+    if (request.method === 'POST') return void register().then(answer);
+    request.on('end', () => answer(request.method === 'GET' ? webhooks : { uid: 'bench' }));
     request.resume();
   });
   server.listen(0, '127.0.0.1', () => {
