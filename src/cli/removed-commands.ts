@@ -26,6 +26,8 @@ const removed: readonly (readonly [command: string, instead: string])[] = [
   ['follow plan', 'sotra follow bulk --file <file> --dry-run shows what would be sent.'],
 ];
 
+const noReport = 'Omit it: the result counts what is confirmed, and an error says what is not.';
+
 /** Flags of the last release, of all commands or of one, each with what to do now. */
 const removedFlags: readonly (readonly [command: string, flags: readonly string[], instead: string])[] = [
   ['', ['--max-time', '--max-wait'], '--timeout bounds a call: its attempts, and the waits that the service asks for.'],
@@ -38,6 +40,8 @@ const removedFlags: readonly (readonly [command: string, flags: readonly string[
   ['leaderboard diff', ['--save'], 'Omit it: each board that is asked for is in the history.'],
   ['auth login', ['--password-file'], 'Omit it: the key is kept in the keychain, or as it is in a file of mode 0600.'],
   ['init', ['--password-file'], 'Omit it: the key is kept in the keychain, or as it is in a file of mode 0600.'],
+  ['webhook register', ['--report'], noReport],
+  ['webhook add-addresses', ['--report'], noReport],
   ['', ['--meta'], 'Omit it: the answer is the same. sotra mcp marks for agents what anybody may have written.'],
   ['mcp', ['--preset'], 'Name the tools: --tools leaderboard_list,profile_get; sotra mcp --dry-run lists them.'],
   [

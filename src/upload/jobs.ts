@@ -8,7 +8,6 @@ import { makeFolder, syncFolder } from '../files/durable-file.ts';
 import { takeLock } from '../files/lock.ts';
 import { dayMs } from '../model/duration.ts';
 import { normalizeDestination } from '../model/http-address.ts';
-import { command } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { type JobRow, jobs as jobsView } from '../resources/webhook/view.ts';
 import type { World } from '../world.ts';
@@ -125,19 +124,8 @@ export async function showJobs(context: Context): Promise<Result> {
       resentChunks: resentChunks(state),
       finished: state.finishedMs !== undefined,
       startedAt: Math.floor(state.plan.atMs / 1000),
-      continueWith: state.finishedMs === undefined ? formatContinuing(state) : null,
+      continueWith: state.finishedMs === undefined ? state.plan.line : null,
     }),
   );
   return { kind: 'answer', answer, view: jobsView };
-}
-
-/** Uploads of version 1 did not keep their command line. */
-function formatContinuing({ plan: { line, task, secretFile }, uid, destinationUrl }: JobState): string {
-  if (line !== undefined) return line;
-  if (task === 'register')
-    return (
-      command`sotra webhook register --url ${destinationUrl ?? '<url>'} --file <file>` +
-      (secretFile ? command` --secret-file ${secretFile}` : '')
-    );
-  return command`sotra webhook ${task} ${uid ?? '<uid>'} --file <file>`;
 }

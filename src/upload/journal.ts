@@ -1,12 +1,8 @@
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { SotraError } from '../errors.ts';
-import { makeFolder, readStateFile, syncFolder } from '../files/durable-file.ts';
+import { makeFolder, syncFolder } from '../files/durable-file.ts';
 import { damagedLine, openLog, otherVersion, readLog } from '../files/log-file.ts';
-import { chunkSize } from '../resources/webhook/endpoints.ts';
 
 const count = z.int().min(0);
 const moment = z.int().min(0).max(8.64e15);
@@ -14,8 +10,7 @@ const addressList = z.array(z.string());
 
 const planSchema = z.object({
   kind: z.literal('plan'),
-  /** 1: the addresses of a chunk are in a file beside the journal. */
-  v: z.literal([1, 2]),
+  v: z.literal(2),
   job: z.string().regex(/^[0-9a-f]{12}$/),
   task: z.enum(['register', 'add-addresses', 'sync']),
   baseUrl: z.url(),
@@ -25,12 +20,6 @@ const planSchema = z.object({
   destinationUrl: z.string().nullable(),
   /** `null` where the webhook is to be made. */
   uid: z.string().nullable(),
-  /** Where version 1 put the secret, which is in the job's folder now. */
-  secretFile: z
-    .string()
-    .regex(/^[^\0]+$/)
-    .nullable()
-    .optional(),
   addresses: count,
   chunks: count,
   duplicates: count,
@@ -39,7 +28,7 @@ const planSchema = z.object({
   digest: z.string(),
   atMs: moment,
   /** The command line that continues the upload, without what is secret in it. */
-  line: z.string().optional(),
+  line: z.string(),
   /** The webhook that is deleted once this one has its addresses. */
   replaces: z.string().optional(),
   /** Stands for the secret of that webhook. */
@@ -48,8 +37,6 @@ const planSchema = z.object({
 
 /** What a job is to do: the first line of its journal, and once more where a sync starts over. */
 export type Plan = z.output<typeof planSchema>;
-
-const requestId = z.string().optional();
 
 const entrySchema = z.discriminatedUnion('kind', [
   planSchema,
@@ -62,13 +49,12 @@ const entrySchema = z.discriminatedUnion('kind', [
     uid: z.string(),
     destinationUrl: z.string(),
     settled: z.boolean(),
-    requestId,
     /** What the POST carried; absent where its answer was lost. */
     addresses: addressList.optional(),
     atMs: moment.optional(),
   }),
   z.object({ kind: z.literal('sending'), chunk: count }),
-  z.object({ kind: z.literal('done'), chunk: count, sends: count, requestId, addresses: addressList.optional() }),
+  z.object({ kind: z.literal('done'), chunk: count, sends: count, addresses: addressList }),
   /** The webhook that this one replaces is about to be deleted first. */
   z.object({ kind: z.literal('deleting'), atMs: moment }),
   z.object({ kind: z.literal('finished'), atMs: moment }),
@@ -89,8 +75,6 @@ export interface JobState {
   sends: Map<number, number>;
   /** Chunks that earlier plans sent twice, or that this one sends again. */
   resentBefore: number;
-  /** What the service called the requests that confirmed a chunk. */
-  requestIds: Map<number, string>;
   /** Since when the destination had no webhook, where the old one was deleted first, and until when. */
   gap: { fromMs: number; toMs: number | undefined } | undefined;
   finishedMs: number | undefined;
@@ -102,7 +86,7 @@ function journalFile(folder: string): string {
 
 /**
  * What a job has done; `undefined` where its folder has no journal yet. `onConfirmed` is told the addresses of each confirmed chunk. Errors:
- * `local-file` for a damaged or newer one, and for a list of version 1 that was changed.
+ * `local-file` for a damaged one and one of another version.
  */
 export function readJournal(
   folder: string,
@@ -110,33 +94,19 @@ export function readJournal(
 ): JobState | undefined {
   const file = journalFile(folder);
   let state: JobState | undefined;
-  let oldList: string[] | undefined;
   let number = 0;
   for (const line of readLog<{ v?: unknown }>(file)) {
     number += 1;
-    if (number === 1 && line.v !== 1 && line.v !== 2) throw otherVersion(file, folder);
+    if (number === 1 && line.v !== 2) throw otherVersion(file, folder);
     const { success, data: entry } = entrySchema.safeParse(line);
     if (!success || (state === undefined) !== (number === 1) || (number === 1 && entry.kind !== 'plan'))
       throw damagedLine(file, number);
     state = applyEntry(state, entry);
     if (onConfirmed === undefined) continue;
     if (entry.kind === 'registered' && entry.addresses !== undefined) onConfirmed(entry.addresses, entry.uid);
-    if (entry.kind !== 'done') continue;
-    oldList ??= entry.addresses === undefined ? readOldList(folder, state.plan) : undefined;
-    const from = entry.chunk * chunkSize;
-    onConfirmed(entry.addresses ?? oldList?.slice(from, from + chunkSize) ?? [], state.uid ?? '');
+    if (entry.kind === 'done') onConfirmed(entry.addresses, state.uid ?? '');
   }
   return state;
-}
-
-/** The list of a job of version 1. Errors: `local-file` where it is not what it was. */
-function readOldList(folder: string, { job, digest }: Plan): string[] {
-  const file = join(folder, 'addresses.txt');
-  const text = existsSync(file) ? readStateFile(file) : '';
-  if (createHash('sha256').update(text).digest('hex') === digest) return text.trimEnd().split('\n');
-  throw new SotraError('local-file', `${file}, the list of upload ${job}, was changed since it started`, {
-    hint: `Move ${folder} away to start over: addresses that a webhook has already may be sent once more, which changes nothing.`,
-  });
 }
 
 function applyEntry(before: JobState | undefined, entry: Entry): JobState {
@@ -158,7 +128,6 @@ function applyEntry(before: JobState | undefined, entry: Entry): JobState {
       // The POST carries the first chunk.
       state.sends.set(0, 1);
       if (entry.addresses !== undefined) state.done.add(0);
-      if (entry.requestId !== undefined) state.requestIds.set(0, entry.requestId);
       if (state.gap !== undefined) state.gap.toMs = entry.atMs;
       break;
     case 'sending':
@@ -166,7 +135,6 @@ function applyEntry(before: JobState | undefined, entry: Entry): JobState {
       break;
     case 'done':
       state.done.add(entry.chunk);
-      if (entry.requestId !== undefined) state.requestIds.set(entry.chunk, entry.requestId);
       state.sends.set(entry.chunk, (state.sends.get(entry.chunk) ?? 1) + entry.sends - 1);
       break;
     case 'deleting':
@@ -192,7 +160,6 @@ function applyPlan(before: JobState | undefined, plan: Plan): JobState {
     done: new Set(),
     sends: new Map(),
     resentBefore: open === undefined ? 0 : resentChunks(open) + onTheirWay,
-    requestIds: new Map(),
     gap: open?.gap,
     finishedMs: undefined,
   };

@@ -4,7 +4,6 @@ import type { Result } from '../cli/command.ts';
 import { serviceFlags } from '../cli/globals.ts';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError } from '../errors.ts';
-import { openOutput } from '../files/source.ts';
 import { normalizeDestination } from '../model/http-address.ts';
 import { shellLine } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
@@ -24,7 +23,7 @@ import {
 } from './jobs.ts';
 import { type Journal, openJournal, type Plan, readJournal, resentChunks } from './journal.ts';
 import { type AddressInput, type AddressList, readAddresses } from './read-addresses.ts';
-import { showUpload, type UploadDisplay, writeReport } from './show-upload.ts';
+import { showUpload, type UploadDisplay } from './show-upload.ts';
 import { runUpload, splitChunks, type Upload, withRetries } from './upload.ts';
 
 export interface UploadInput extends AddressInput {
@@ -35,8 +34,6 @@ export interface UploadInput extends AddressInput {
   concurrency?: number | undefined;
   another?: boolean | undefined;
   again?: boolean | undefined;
-  /** File that says what became of each address. */
-  report?: string | undefined;
 }
 
 /** Checks all addresses, then sends what is not confirmed yet. Errors: `usage` with nothing sent; as in `runUpload`. */
@@ -57,7 +54,6 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
     const isOver = state?.finishedMs !== undefined && !(input.again && task === 'add-addresses');
     if (state !== undefined && isOver) {
       show.finished(state.plan, state.finishedMs ?? 0);
-      await writeReport(await openOutput('--report', input.report, [input.file]), list.addresses, state, new Map());
       return await show.result(describeUpload({ folder, state }, list, input, context), view);
     }
     show.planned(plan);
@@ -120,7 +116,7 @@ async function findEarlier(folder: string, { secretFile, task }: UploadInput, co
   return earlier;
 }
 
-/** Sends what a job lacks of its list and writes the report. Errors: as in `runUpload`. */
+/** Sends what a job lacks of its list. Errors: as in `runUpload`. */
 export async function sendList(
   job: Job,
   journal: Journal,
@@ -129,19 +125,10 @@ export async function sendList(
   show: UploadDisplay,
   context: Context,
 ): Promise<void> {
-  const failures = new Map<number, unknown>();
-  const report = await openOutput('--report', input.report, [input.file]).catch((error: unknown) => {
-    journal.close();
-    throw error;
-  });
-  try {
-    show.started(journal.state);
-    await withUpload(job, journal, { ...input, addresses }, context, (upload) =>
-      runUpload({ ...upload, onEvent: show.event, onFailure: (chunk, error) => failures.set(chunk, error) }),
-    );
-  } finally {
-    await writeReport(report, addresses, journal.state, failures);
-  }
+  show.started(journal.state);
+  await withUpload(job, journal, { ...input, addresses }, context, (upload) =>
+    runUpload({ ...upload, onEvent: show.event }),
+  );
 }
 
 /** Runs `act` on an upload, with space reserved for its secret; closes the journal. A registration that was refused leaves no job. */

@@ -1,13 +1,11 @@
-import type { FileHandle } from 'node:fs/promises';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { type SotraError, toSotraError } from '../errors.ts';
 import { counted, formatCount, formatTime } from '../output/format.ts';
 import { showProgress } from '../output/progress.ts';
 import type { AnyView } from '../output/view.ts';
 import { chunkSize } from '../resources/webhook/endpoints.ts';
 import type { JobState, Plan } from './journal.ts';
-import { splitChunks, type UploadEvent } from './upload.ts';
+import type { UploadEvent } from './upload.ts';
 
 export type UploadDisplay = Awaited<ReturnType<typeof showUpload>>;
 
@@ -108,27 +106,4 @@ const barWidth = 20;
 function drawBar(percent: number, ascii: boolean): string {
   const filled = Math.round((percent * barWidth) / 100);
   return `[${(ascii ? '#' : '█').repeat(filled)}${(ascii ? '.' : '░').repeat(barWidth - filled)}]`;
-}
-
-/** Writes what became of each address of a list, one JSON object a line; `failures` by the index of their chunk. */
-export async function writeReport(
-  file: FileHandle | undefined,
-  list: Iterable<string>,
-  { done, requestIds }: JobState,
-  failures: ReadonlyMap<number, unknown>,
-): Promise<void> {
-  if (file === undefined) return;
-  for (const { index, addresses } of splitChunks(list)) {
-    const error = failures.has(index) ? toSotraError(failures.get(index)) : undefined;
-    const status = done.has(index) ? 'confirmed' : findUploadStatus(error);
-    const requestId = requestIds.get(index) ?? error?.requestId ?? null;
-    const fate = { chunk: index + 1, status, requestId, ...(error !== undefined && { error: error.code }) };
-    await file.appendFile(addresses.map((address) => `${JSON.stringify({ address, ...fate })}\n`).join(''));
-  }
-  await file.close();
-}
-
-function findUploadStatus(error: SotraError | undefined): 'not-sent' | 'unknown' | 'failed' {
-  if (error === undefined || error.outcome === 'unsent') return 'not-sent';
-  return error.outcome === 'unknown' || error.code === 'interrupted' ? 'unknown' : 'failed';
 }

@@ -34,8 +34,6 @@ export interface Upload {
   /** Makes the secret safe; called before anything else is sent. */
   keepSecret: (uid: string, secret: string | undefined) => void;
   onEvent: (event: UploadEvent) => Promise<void>;
-  /** Told of a chunk that was given up, by its index. */
-  onFailure?: (chunk: number, error: unknown) => void;
 }
 
 /**
@@ -104,11 +102,11 @@ export async function registerWebhook(upload: Upload): Promise<void> {
   const { journal } = upload;
   const [first] = splitChunks(upload.addresses);
   const addresses = first?.addresses ?? [];
-  const { uid, destinationUrl, secret, settled, requestId } = await makeWebhook(upload, addresses);
+  const { uid, destinationUrl, secret, settled } = await makeWebhook(upload, addresses);
   try {
     upload.keepSecret(uid, secret);
     await journal.write({
-      ...{ kind: 'registered', uid, destinationUrl: hideUrlSecrets(destinationUrl), settled, requestId },
+      ...{ kind: 'registered', uid, destinationUrl: hideUrlSecrets(destinationUrl), settled },
       ...(!settled && { addresses }),
       atMs: upload.context.world.now(),
     });
@@ -133,7 +131,6 @@ interface NewWebhook {
   uid: string;
   destinationUrl: string;
   secret: string | undefined;
-  requestId?: string | undefined;
   /** Found in the list, because the POST's answer was lost. */
   settled: boolean;
 }
@@ -168,7 +165,7 @@ async function makeWebhook(upload: Upload, walletAddresses: string[]): Promise<N
     }
     await journal.write({ kind: 'posting', before });
     try {
-      const { data, requestId } = await context.call(
+      const { data } = await context.call(
         endpoints.register,
         { walletAddresses, destinationUrl },
         undefined,
@@ -182,7 +179,7 @@ async function makeWebhook(upload: Upload, walletAddresses: string[]): Promise<N
       const secret = data.secret === null || data.secret === hidden ? undefined : data.secret;
       // An answer that does not fit the contract may lack it.
       const made: string | undefined = data.destinationUrl;
-      return { uid: data.uid, destinationUrl: made ?? destinationUrl, secret, settled: false, requestId };
+      return { uid: data.uid, destinationUrl: made ?? destinationUrl, secret, settled: false };
     } catch (thrown) {
       if (!(thrown instanceof SotraError) || thrown.code === 'contract' || thrown.code === 'interrupted') throw thrown;
       if (thrown.outcome !== 'unknown' && lost === undefined) await journal.write({ kind: 'not-created' });
@@ -254,8 +251,8 @@ async function sendChunks(upload: Upload): Promise<void> {
   const chunks = splitChunks(upload.addresses);
   let failure: unknown;
   let done = state.done.size;
-  const confirm = ({ chunk, addresses, sends, requestId }: SentChunk): Promise<void> =>
-    journal.writeSoon({ kind: 'done', chunk, sends, requestId, addresses }).then(() => {
+  const confirm = ({ chunk, addresses, sends }: SentChunk): Promise<void> =>
+    journal.writeSoon({ kind: 'done', chunk, sends, addresses }).then(() => {
       done += 1;
       const told = { chunk: chunk + 1, addresses: addresses.length, done, chunks: state.plan.chunks };
       return upload.onEvent({ event: 'chunk-done', ...told });
@@ -271,10 +268,7 @@ async function sendChunks(upload: Upload): Promise<void> {
     if (running.size === 0) break;
     const result = await Promise.race(running.values());
     running.delete(result.chunk);
-    if ('error' in result) {
-      failure ??= result.error;
-      upload.onFailure?.(result.chunk, result.error);
-    }
+    if ('error' in result) failure ??= result.error;
     // The next chunk need not wait for the disk.
     else {
       const saved = confirm(result);
@@ -293,7 +287,6 @@ interface SentChunk {
   chunk: number;
   addresses: string[];
   sends: number;
-  requestId: string | undefined;
 }
 
 type ChunkResult = SentChunk | { chunk: number; error: unknown };
@@ -314,7 +307,7 @@ async function sendChunk(upload: Upload, { index, addresses }: Chunk): Promise<C
       },
     );
     state.destinationUrl ??= answer.data?.destinationUrl;
-    return { chunk: index, addresses, sends: sends + answer.attempts, requestId: answer.requestId };
+    return { chunk: index, addresses, sends: sends + answer.attempts };
   } catch (error) {
     return { chunk: index, error };
   }

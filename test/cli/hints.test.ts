@@ -32,6 +32,11 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     'Omit it: the trades stand below the position; sotra profile positions has --chart.',
   ],
   [
+    'webhook register --url http://127.0.0.1:9/hook --file list --report report',
+    'sotra webhook register --report was removed',
+    'Omit it: the result counts what is confirmed, and an error says what is not.',
+  ],
+  [
     'whois 0x12',
     'sotra whois was removed',
     'sotra profile get <identifier> shows who is behind an address, id, name or alias.',

@@ -13,7 +13,7 @@ const swap = `--chain base --tx ${hash} --token ${wallet}`;
 const places = [
   'follow bulk --file {pipe}',
   'webhook register --url http://127.0.0.1:9/h --file {pipe}',
-  'webhook register --url http://127.0.0.1:9/h --wallet-addresses ext:1 --report {pipe}',
+  'webhook register --url http://127.0.0.1:9/h --wallet-addresses ext:1 --rejects {pipe}',
   'webhook listen --port 0 --secret-file {pipe}',
   'webhook verify --header t=1,v1=a --secret-file {pipe}',
   `comment sign --text gm --key-file {pipe} ${swap}`,

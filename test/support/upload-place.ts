@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HttpRequest, Transport } from '../../src/world.ts';
 import { type RunOptions, run, temporaryFolder } from './harness.ts';
@@ -39,13 +39,7 @@ export function place(answer: Answer = well) {
   };
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
   const jobs = () => readdirSync(join(folder, 'webhook', 'jobs'));
-  /** What `--report @report` wrote. */
-  const reported = () =>
-    readFileSync(join(folder, 'report'), 'utf8')
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => JSON.parse(line));
-  return { folder, sent, service, sotra, write, jobs, reported };
+  return { folder, sent, service, sotra, write, jobs };
 }
 
 export const ids = (count: number) => Array.from({ length: count }, (_, index) => `ext:${index}\n`).join('');

@@ -30,7 +30,6 @@ const addressParams = {
   rejects: option.text('write bad lines here, one JSON object a line'),
 };
 const concurrency = option.count(1, 32, 'requests at once (default 4)');
-const report = option.text('write what became of each address here, one JSON object a line with its request id');
 const uid = endpoints.addAddresses.params.uid;
 
 const fileHelp =
@@ -49,7 +48,6 @@ const register = defineCommand({
     ...addressParams,
     secretFile: option.text('write the secret here (mode 0600) before anything else is sent'),
     concurrency,
-    report,
     another: option.flag('register even if the destination has a webhook already'),
   },
   uses: ['requests', 'changes'],
@@ -69,7 +67,6 @@ const addAddresses = defineCommand({
     uid,
     ...addressParams,
     concurrency,
-    report,
     again: option.flag('send the list once more although it is confirmed'),
   },
   uses: ['requests', 'changes'],

@@ -76,10 +76,9 @@ export function readOwnSecret(file: string): string | undefined {
 }
 
 /** The secret of the webhook that a job made. Errors: `local-file`. */
-export function keptSecret({ folder, state }: Job): string | undefined {
-  const { secretFile } = state.plan;
-  const file = [join(folder, 'secret'), secretFile ?? []].flat().find((each) => readOwnSecret(each) !== undefined);
-  return file === undefined ? undefined : readSecrets(file)[0];
+export function keptSecret({ folder }: Job): string | undefined {
+  const file = join(folder, 'secret');
+  return readOwnSecret(file) === undefined ? undefined : readSecrets(file)[0];
 }
 
 /** Reserves disk space for a secret, which the service shows once, and completes what a killed run wrote. Errors: those of the file system. */

@@ -1,11 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { NetworkFailure } from '../../../src/http/failures.ts';
 import { checkSecretFile, maskSecret, readSecrets } from '../../../src/resources/webhook/secrets.ts';
 import { ClosedPipe } from '../../../src/world.ts';
 import { temporaryFolder } from '../../support/harness.ts';
-import { type Answer, add, fresh, hook, ids, place, register, uid, well } from '../../support/upload-place.ts';
+import { add, fresh, hook, ids, place, register, uid, well } from '../../support/upload-place.ts';
 
 test('an upload is told in lines: what it is, what was made, how far it is', async () => {
   const { sotra, write, jobs } = place(fresh);
@@ -72,43 +71,6 @@ test('--again does not send again what an upload that is not finished has confir
   const before = sent.length;
   expect((await sotra(`${add} @list --again`)).code).toBe(0);
   expect(sent.length - before).toBe(2);
-});
-
-const fates: readonly [what: string, answer: Answer, status: string, error: string][] = [
-  ['failed at the service', () => [503, { error: 'busy' }], 'unknown', 'server-error'],
-  ['was refused unread', () => [429, { error: 'slow down' }], 'not-sent', 'rate-limited'],
-  ['was refused', () => [400, { error: 'no' }], 'failed', 'bad-request'],
-];
-
-test.each(fates)('--report of a request that %s', async (_, answer, status, error) => {
-  const { sotra, write, reported } = place(answer);
-  write('list', ids(2));
-  expect((await sotra(`${add} @list --retries 0 --report @report`)).code).not.toBe(0);
-  expect(reported()).toEqual([
-    { address: 'ext:0', chunk: 1, status, requestId: null, error },
-    { address: 'ext:1', chunk: 1, status, requestId: null, error },
-  ]);
-});
-
-const cut = () => {
-  throw new NetworkFailure('broken', 'cut', undefined);
-};
-
-test.each<[what: string, answer: Answer]>([
-  ['was on its way', cut],
-  ['was to be repeated', () => [500, { error: 'busy' }]],
-])('--report of an upload that is stopped: what %s may have arrived', async (_, answer) => {
-  const stop = new AbortController();
-  const { sotra, write, reported } = place((request, count) => {
-    stop.abort();
-    return answer(request, count);
-  });
-  write('list', 'ext:0\n');
-  const { code } = await sotra(`${add} @list --report @report`, { signal: stop.signal, skipWaits: false });
-  expect(code).toBe(130);
-  expect(reported()).toEqual([
-    { address: 'ext:0', chunk: 1, status: 'unknown', requestId: null, error: 'interrupted' },
-  ]);
 });
 
 test('an upload whose events nobody reads any more ends quietly, and the same command continues', async () => {
