@@ -11,7 +11,7 @@ _sotra_children() {
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
   'comment') echo 'post list copy sign verify' ;;
-  'webhook') echo 'register list add-addresses delete validate sync jobs secret listen verify events show stats replay forward ui audit lint trigger' ;;
+  'webhook') echo 'register list add-addresses delete validate sync jobs secret listen verify events show stats replay forward ui audit lint trigger exam' ;;
   'inbox') echo 'create' ;;
   'wait') echo 'position rank comment webhook job' ;;
   'wait position') echo 'closed' ;;
@@ -67,6 +67,7 @@ _sotra_flags() {
   'webhook audit') echo '--since --late --file --check --name --inbox --inbox-creds' ;;
   'webhook lint') echo '--file --column --sample --all' ;;
   'webhook trigger') echo '--to --as --secret-file --uid --position --db' ;;
+  'webhook exam') echo '--secret-file --junit' ;;
   'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes' ;;
   'init') echo '--preset --service-name --layout --with-key --store --offline' ;;
   'tour') echo '--keep' ;;
@@ -261,6 +262,8 @@ _sotra_values() {
   'webhook trigger --db') echo '@files' ;;
   'webhook trigger --columns') echo 'eventId destinationUrl delivered status error @list' ;;
   'webhook trigger 1') echo 'new-feed-item comment-created copyswap' ;;
+  'webhook exam --secret-file') echo '@files' ;;
+  'webhook exam --columns') echo 'case sent answer expected verdict status ms error @list' ;;
   'inbox create --columns') echo 'name servers replicas keep maxBytes created @list' ;;
   'init --preset') echo 'clicker' ;;
   'init --layout') echo 'five-line blank-line' ;;
@@ -390,7 +393,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-delivery --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --junit --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-delivery --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

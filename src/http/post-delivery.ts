@@ -1,11 +1,11 @@
-import { type Agent, type IncomingMessage, request } from 'node:http';
+import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 
 /** What is read of an answer: its status says all. */
 const answerBytes = 64 * 1024;
 
-interface DeliveryRequest {
+export interface DeliveryRequest {
   /** Names and values in turn; sent as they are. */
   headers: readonly string[];
   body: string | Uint8Array;
@@ -13,6 +13,8 @@ interface DeliveryRequest {
   answerMs: number;
   agent?: Agent | undefined;
   signal?: AbortSignal | undefined;
+  /** Waits between two of the ten pieces that the body is sent in; absent: it is sent at once. */
+  pause?: (() => Promise<void>) | undefined;
 }
 
 export interface PostOutcome {
@@ -26,15 +28,20 @@ export interface PostOutcome {
   late: boolean;
   /** No request can carry it, however often it is tried. */
   unsendable: boolean;
+  /** No connection was made. */
+  unreached?: true;
 }
 
 export function postDelivery(
   url: string,
-  { headers, body, answerMs, agent, signal }: DeliveryRequest,
+  { headers, body, answerMs, agent, signal, pause }: DeliveryRequest,
 ): Promise<PostOutcome> {
   const secure = url.startsWith('https:');
   const outcome = new Promise<PostOutcome>((resolve) => {
-    const failed = (error: Error) => resolve(unanswered(error));
+    let isConnected = false;
+    const fail = (error: Error, late = false) =>
+      resolve({ ...unanswered(error), late, ...(isConnected ? {} : { unreached: true }) });
+    const failed = (error: Error) => fail(error);
     const sent = (secure ? secureRequest : request)(
       url,
       {
@@ -57,7 +64,7 @@ export function postDelivery(
       },
     );
     const late = setTimeout(() => {
-      resolve({ ...unanswered(new Error(`no answer within ${answerMs / 1000} s`)), late: true });
+      fail(new Error(`no answer within ${answerMs / 1000} s`), true);
       sent.destroy();
     }, answerMs);
     sent.on('close', () => {
@@ -66,10 +73,26 @@ export function postDelivery(
       failed(new Error('the connection was closed without an answer'));
     });
     sent.on('error', failed);
-    sent.end(body);
+    sent.on('socket', (socket) => {
+      isConnected = !socket.connecting;
+      socket.once(secure ? 'secureConnect' : 'connect', () => {
+        isConnected = true;
+      });
+    });
+    if (pause === undefined) sent.end(body);
+    else sendSlowly(sent, Buffer.from(body), pause).catch(failed);
   });
   // A header that no request can have is refused before anything is sent.
   return outcome.catch((error: Error) => ({ ...unanswered(error), unsendable: true }));
+}
+
+async function sendSlowly(sent: ClientRequest, body: Buffer, pause: () => Promise<void>): Promise<void> {
+  const size = Math.ceil(body.length / 10);
+  for (let at = 0; at < body.length && !sent.destroyed; at += size) {
+    if (at > 0) await pause();
+    sent.write(body.subarray(at, at + size));
+  }
+  sent.end();
 }
 
 /** What Node itself adds only to headers that are an object. */
@@ -85,6 +108,6 @@ function answered(status: number): PostOutcome {
   return { ok, status, error: ok ? null : `HTTP ${status}`, late: false, unsendable: false };
 }
 
-function unanswered({ message }: Error): PostOutcome {
-  return { ok: false, status: null, error: message || 'the connection broke', late: false, unsendable: false };
+function unanswered({ message, code }: NodeJS.ErrnoException): PostOutcome {
+  return { ok: false, status: null, error: message || code || 'the connection broke', late: false, unsendable: false };
 }

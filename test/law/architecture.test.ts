@@ -227,6 +227,7 @@ const places: Record<string, string> = {
   'src/pages/browser/wallet.tsx void': 'shows its error',
   'src/pages/browser/virtual-list.tsx addEventListener': 'looks where the list is',
   'src/http/post-delivery.ts on': 'resolve with what came',
+  'src/http/post-delivery.ts once': 'notes that a connection was made',
   'src/http/post-delivery.ts setTimeout': 'resolves and closes the connection',
   'src/inbox/listener.ts on': 'what hands on a request, which may fail, or a connection, which ends',
   'src/inbox/reception.ts on': 'adds to a body within its limit, or settles it',

@@ -87,6 +87,7 @@ const own: Readonly<Record<string, readonly Omit<Line, 'command'>[]>> = {
     { argv: 'new-feed-item --sandbox --to !/hook --secret-file @hook.secret' },
     { argv: 'new-feed-item --sandbox' },
   ],
+  'webhook exam': [{ argv: '!/hook --secret-file @hook.secret --junit @@' }],
   request: [
     { argv: 'GET /v1/webhooks/feed' },
     { argv: 'GET /v1/webhooks/feed --paginate' },

@@ -301,6 +301,34 @@ const trigger = defineCommand({
   run: async (input, context) => (await import('./trigger.ts')).triggerEvent(input, context),
 });
 
+const exam = defineCommand({
+  words: ['webhook', 'exam'],
+  summary: 'Check that your endpoint takes what it must take and refuses what it must refuse',
+  description:
+    'Sends ten deliveries, one after another, with sample events: a good one, the same again, an older event, one signed with another secret,\n' +
+    'one without a signature, one signed an hour ago, one with an unknown event type, an empty one, one of 5 MB and one that comes slowly.\n' +
+    'A case fails where the endpoint accepts what is not signed with the secret, refuses what is, or does not answer within --timeout (default\n' +
+    '10s). Where the service demands nothing, such as of age, another answer than the recommended one is a warning. A repeat is answered 2xx\n' +
+    'and must not be handled twice: remember each eventId. An endpoint on another machine needs a yes. Exit 12 where a case fails, 9 where\n' +
+    'nothing listens.',
+  params: {
+    url: local(httpAddress, 'the endpoint', { positional: true }),
+    secretFile: local(z.string().min(1), 'file with the secret that the endpoint verifies with; of several, the first'),
+    junit: option.text('write the cases here as JUnit XML, for CI'),
+  },
+  examples: [
+    { argv: 'webhook exam http://127.0.0.1:4242/hook --secret-file hook.secret', says: 'ten cases, one a line' },
+    {
+      argv: 'webhook exam http://127.0.0.1:4242/hook --secret-file hook.secret --junit exam.xml',
+      says: 'for CI: a report, and exit 12 where a case fails',
+    },
+  ],
+  uses: ['answers', 'changes'],
+  exitCodes: [3, 9, 12],
+  view: async () => (await import('./exam.ts')).examined,
+  run: async (input, context) => (await import('./exam.ts')).examineEndpoint(input, context),
+});
+
 export const commands: readonly Command[] = [
   start,
   log,
@@ -312,4 +340,5 @@ export const commands: readonly Command[] = [
   trade,
   simulate,
   trigger,
+  exam,
 ];

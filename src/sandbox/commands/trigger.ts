@@ -50,7 +50,7 @@ export async function triggerEvent(input: TriggerInput, context: Context): Promi
       'Name the receiver: --to http://127.0.0.1:4242/hook.',
     );
   return withWorld(input.db, context, async (db) => {
-    const trigger: Trigger = { db, source: findSource(db, input), input, context };
+    const trigger: Trigger = { db, source: findEventSource(db, input), input, context };
     const answer = input.to === undefined ? await viaSandbox(trigger) : await directly(trigger, input.to);
     return { kind: 'answer', answer, view: triggered, exitCode: triggerExitCode(answer, input) };
   });
@@ -102,7 +102,7 @@ function signedDeliveries(trigger: Trigger, webhook: WebhookRow | undefined, sec
   const delivery = signedAt(newest, nowMs);
   if (as === 'duplicate') return [delivery, delivery];
   if (as !== 'out-of-order') return [delivery];
-  const before = { ...trigger, source: findSource(trigger.db, trigger.input, 1) };
+  const before = { ...trigger, source: findEventSource(trigger.db, trigger.input, 1) };
   return [delivery, signedAt(eventFor(before, webhook), nowMs - 1000)];
 }
 
@@ -167,7 +167,11 @@ function someSubscribers(db: Db, webhookId: number): string[] {
 }
 
 /** The newest event of a type, of a position where one is named, or one of those before it. Errors: `not-found`. */
-function findSource(db: Db, { type, position }: TriggerInput, before = 0): EventSource {
+export function findEventSource(
+  db: Db,
+  { type, position }: Pick<TriggerInput, 'type' | 'position'>,
+  before = 0,
+): EventSource {
   const [where, values] = position === undefined ? ['', []] : ['AND t.position_id = ?', [position]];
   if (type === 'new-feed-item') {
     const trade = db.get<StoredTrade>(

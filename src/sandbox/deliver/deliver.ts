@@ -3,14 +3,14 @@ import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import { readMessage } from '../../errors.ts';
 import { type Db, isLocked } from '../../files/database.ts';
-import { type PostOutcome, postDelivery } from '../../http/post-delivery.ts';
+import { type DeliveryRequest, type PostOutcome, postDelivery } from '../../http/post-delivery.ts';
 import { computeBackoff, policies } from '../../http/retry.ts';
 import { signatureHeader } from '../../model/signature-header.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { signedHeader } from '../../model/webhook-signature.ts';
 import { countRows } from '../db/store.ts';
 
-const maxAnswerMs = 10_000;
+export const maxAnswerMs = 10_000;
 /** One process at a time delivers for a webhook; it renews its lease before each try. */
 const leaseMs = 15_000;
 const pollMs = 100;
@@ -199,10 +199,8 @@ export async function sendDelivery(
   signed: string | undefined,
   {
     answerMs = maxAnswerMs,
-    agent,
-    signal,
-  }: { answerMs?: number | undefined; agent?: Agent | undefined; signal?: AbortSignal | undefined } = {},
+    ...how
+  }: Pick<DeliveryRequest, 'agent' | 'signal' | 'pause'> & { answerMs?: number | undefined } = {},
 ): Promise<PostOutcome> {
-  const headers = deliveryHeaders(signed);
-  return postDelivery(url, { headers, body, answerMs, agent, signal });
+  return postDelivery(url, { headers: deliveryHeaders(signed), body, answerMs, ...how });
 }

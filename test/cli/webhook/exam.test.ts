@@ -1,0 +1,200 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type WebhookEvent, webhookHandler } from '../../../src/library/webhook.ts';
+import { freePorts } from '../../support/free-ports.ts';
+import { type RunOptions, run, stub, temporaryFolder } from '../../support/harness.ts';
+import { listen, secret } from '../../support/listening.ts';
+
+function secretFile(text = `${secret}\n`): string {
+  const file = join(temporaryFolder(), 'hook.secret');
+  writeFileSync(file, text, { mode: 0o600 });
+  return file;
+}
+
+const examine = (url: string, more = '', options: RunOptions = {}) =>
+  run(`webhook exam ${url} --secret-file ${secretFile()} ${more}`, { skipWaits: true, ...options });
+
+interface TradeEvent {
+  feedItem: { cardLatestTradeAt: number };
+}
+
+interface Row {
+  case: string;
+  status: number | null;
+  ms: number;
+  error: string | null;
+  verdict: string;
+}
+
+const answers = (out: string) =>
+  Object.fromEntries((JSON.parse(out) as Row[]).map(({ case: name, status, verdict }) => [name, [status, verdict]]));
+
+/** The tags of an XML text, with its attributes and texts; throws where it is not well-formed. */
+function readXml(text: string): string[] {
+  const [, rest = ''] = /^<\?xml version="1\.0" encoding="UTF-8"\?>\n(.*)$/s.exec(text) ?? [];
+  const tags: string[] = [];
+  const open: string[] = [];
+  const part = /<(\/?)([a-z-]+)((?: [a-z]+="(?:[^<>&"]|&(?:amp|lt|gt|quot);)*")*)(\/?)>((?:[^<>&]|&(?:amp|lt|gt);)*)/y;
+  while (part.lastIndex < rest.length) {
+    const found = part.exec(rest);
+    if (found === null) throw new Error(`not well-formed: ${text}`);
+    const [, isEnd, name = '', attributes = '', isEmpty, inside = ''] = found;
+    if (isEnd && open.pop() !== name) throw new Error(`</${name}> ends nothing: ${text}`);
+    if (!isEnd && !isEmpty) open.push(name);
+    if (!isEnd) tags.push(`${name}${attributes} ${inside}`.trim());
+  }
+  if (open.length > 0) throw new Error(`not closed: ${open}`);
+  return tags;
+}
+
+test('an endpoint built with the library passes every case, and gets a repeat, an older event and all of a large one', async () => {
+  const events: WebhookEvent[] = [];
+  const onEvents = (some: WebhookEvent[]) => void events.push(...some);
+  const server = createServer(webhookHandler({ secrets: secret, toleranceMs: 300_000, onEvents }).node);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const { code, out, err } = await examine(url, '--json');
+  expect(answers(out)).toEqual({
+    good: [200, 'pass'],
+    repeat: [200, 'pass'],
+    'out-of-order': [200, 'pass'],
+    'bad-signature': [401, 'pass'],
+    unsigned: [401, 'pass'],
+    stale: [401, 'pass'],
+    'unknown-type': [200, 'pass'],
+    empty: [401, 'pass'],
+    large: [200, 'pass'],
+    slow: [200, 'pass'],
+  });
+  expect([code, err]).toEqual([0, '10 passed, 0 warnings, 0 failed.\n']);
+  const [good, repeat, older, unknown, large, slow] = events;
+  expect(events).toHaveLength(6);
+  expect(repeat).toEqual(good);
+  const [newer, before] = [good, older].map((event) => (event as unknown as TradeEvent).feedItem.cardLatestTradeAt);
+  expect(before).toBeLessThan(Number(newer));
+  expect([good, older, unknown].map((event) => event?.eventType)).toEqual([
+    ...['new-feed-item', 'new-feed-item', 'exam-unknown-type'],
+  ]);
+  expect(String(large?.['padding'])).toHaveLength(5_242_880);
+  expect(slow?.walletAddresses).toHaveLength(1);
+  expect((JSON.parse(out) as Row[]).at(-1)?.ms).toBeGreaterThan(3000);
+});
+
+test('webhook listen with a tolerance passes, and without is warned of what is old', async () => {
+  const strict = await listen(temporaryFolder(), '--tolerance 5m');
+  expect(await examine(`${strict.url}/hook`)).toMatchObject({ code: 0, err: '10 passed, 0 warnings, 0 failed.\n' });
+  const lenient = await listen(temporaryFolder());
+  expect(await examine(`${lenient.url}/hook`)).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('9 passed, 1 warning, 0 failed.\n'),
+  });
+});
+
+test('an endpoint that takes everything fails with exit 12, its table on stdout and each reason on stderr', async () => {
+  const naive = await stub((_, response) => response.end());
+  const report = join(temporaryFolder(), 'exam.xml');
+  const { code, out, err } = await examine(`${naive.url}/hook`, `--junit ${report} --columns case,status,verdict`);
+  expect(code).toBe(12);
+  expect(out.split('\n')).toEqual([
+    ...['good\t200\tpass', 'repeat\t200\tpass', 'out-of-order\t200\tpass'],
+    ...['bad-signature\t200\tfail', 'unsigned\t200\tfail', 'stale\t200\twarn', 'unknown-type\t200\tpass'],
+    ...['empty\t200\tfail', 'large\t200\tpass', 'slow\t200\tpass', ''],
+  ]);
+  expect(err).toMatch(/^fail bad-signature: 200 in \d+ ms; expected 4xx, such as 401\n/);
+  expect(err).toMatch(/\n6 passed, 1 warning, 3 failed\.\n$/);
+  const tags = readXml(readFileSync(report, 'utf8'));
+  expect(tags[1]).toBe('testsuite name="webhook exam" tests="10" failures="3" errors="0"');
+  expect(tags.filter((tag) => tag.startsWith('testcase'))).toHaveLength(10);
+  const failures = tags.filter((tag) => tag.startsWith('failure'));
+  expect(failures[0]).toMatch(/^failure message="200 in \d+ ms; expected 4xx, such as 401"$/);
+  expect(failures).toHaveLength(3);
+  expect(tags.find((tag) => tag.startsWith('system-out'))).toMatch(/^system-out warning: 200 in \d+ ms; expected 4xx/);
+});
+
+test('an endpoint that answers 500 takes nothing: what nobody signed is refused with a warning', async () => {
+  const broken = await stub((_, response) => response.writeHead(500).end());
+  const { code, out } = await examine(`${broken.url}/hook`, '--json');
+  expect(code).toBe(12);
+  expect(answers(out)).toEqual({
+    good: [500, 'fail'],
+    repeat: [500, 'fail'],
+    'out-of-order': [500, 'fail'],
+    'bad-signature': [500, 'warn'],
+    unsigned: [500, 'warn'],
+    stale: [500, 'warn'],
+    'unknown-type': [500, 'fail'],
+    empty: [500, 'fail'],
+    large: [500, 'fail'],
+    slow: [500, 'fail'],
+  });
+});
+
+test('no answer in time, and a connection that is cut, are failures of their case alone', async () => {
+  const service = await stub((_, response, count) => {
+    if (count === 2) response.destroy();
+    else if (count > 2) response.writeHead(401).end();
+  });
+  const { code, out } = await examine(`${service.url}/hook`, '--json --timeout 300ms');
+  const [hanging, cut, refusing] = JSON.parse(out) as Row[];
+  expect(code).toBe(12);
+  expect(hanging).toMatchObject({ status: null, error: 'no answer within 0.3 s', verdict: 'fail' });
+  expect(cut).toMatchObject({ status: null, error: 'socket hang up', verdict: 'fail' });
+  expect(refusing).toMatchObject({ status: 401, error: null, verdict: 'fail' });
+});
+
+test('a good delivery that is refused asks for the secret', async () => {
+  const service = await stub((_, response) => response.writeHead(401).end());
+  const { err } = await examine(`${service.url}/hook`);
+  expect(err).toContain('Does the endpoint verify with the secret in ');
+});
+
+test('where nothing listens there is one error, also in the report', async () => {
+  const [port] = await freePorts(1);
+  const report = join(temporaryFolder(), 'exam.xml');
+  const { code, out, err } = await examine(`http://127.0.0.1:${port}/?a="<1>"&b=2`, `--junit ${report}`);
+  expect([code, out]).toEqual([9, '']);
+  expect(err).toContain(`error: cannot connect to http://127.0.0.1:${port}/?a="<1>"&b=2: connect ECONNREFUSED`);
+  expect(readXml(readFileSync(report, 'utf8'))).toEqual([
+    'testsuites',
+    'testsuite name="webhook exam" tests="1" failures="0" errors="1"',
+    'testcase classname="webhook exam" name="endpoint" time="0"',
+    expect.stringContaining(
+      `error message="cannot connect to http://127.0.0.1:${port}/?a=&quot;&lt;1&gt;&quot;&amp;b=2`,
+    ),
+  ]);
+});
+
+test('an endpoint of another machine is asked about first', async () => {
+  const elsewhere = 'https://hooks.example.com/in?token=abc';
+  const refused = await examine(elsewhere);
+  expect([refused.code, refused.out]).toEqual([2, '']);
+  expect(refused.err).toContain('send 10 test deliveries to https://hooks.example.com/in?token=***');
+  expect(refused.err).toContain('--yes');
+  expect(await examine(elsewhere, '', { answers: ['n'] })).toMatchObject({ code: 2 });
+});
+
+test('a dry run lists the cases, sends nothing and leaves the report as it is', async () => {
+  const service = await stub((_, response) => response.end());
+  const report = join(temporaryFolder(), 'exam.xml');
+  const { code, out } = await examine(service.url, `--dry-run --json --junit ${report}`);
+  const rows = JSON.parse(out);
+  expect([code, rows.length, rows[3]]).toEqual([
+    ...[0, 10],
+    {
+      ...{ case: 'bad-signature', sent: 'an event signed with another secret', expected: '4xx, such as 401' },
+      ...{ status: null, ms: null, error: null, verdict: null },
+    },
+  ]);
+  expect([service.requests, existsSync(report)]).toEqual([[], false]);
+});
+
+test('the report is never written over the secret', async () => {
+  const service = await stub((_, response) => response.end());
+  const file = secretFile();
+  const { code } = await run(`webhook exam ${service.url} --secret-file ${file} --junit ${file}`);
+  expect([code, readFileSync(file, 'utf8'), service.requests]).toEqual([2, 'whsec_test\n', []]);
+});
