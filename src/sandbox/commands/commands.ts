@@ -309,8 +309,8 @@ const exam = defineCommand({
     'one without a signature, one signed an hour ago, one with an unknown event type, an empty one, one of 5 MB and one that comes slowly.\n' +
     'A case fails where the endpoint accepts what is not signed with the secret, refuses what is, or does not answer within --timeout (default\n' +
     '10s). Where the service demands nothing, such as of age, another answer than the recommended one is a warning. A repeat is answered 2xx\n' +
-    'and must not be handled twice: remember each eventId. An endpoint on another machine needs a yes. Exit 12 where a case fails, 9 where\n' +
-    'nothing listens.',
+    'and must not be handled twice: remember each eventId. The audience of each event is the wallet 0x0000000000000000000000000000000000000001\n' +
+    'alone. An endpoint on another machine needs a yes. Exit 12 where a case fails, 9 where nothing listens.',
   params: {
     url: local(httpAddress, 'the endpoint', { positional: true }),
     secretFile: local(z.string().min(1), 'file with the secret that the endpoint verifies with; of several, the first'),

@@ -180,7 +180,7 @@ async function sendCases({ url, secret }: { url: string; secret: string }, conte
       if (signal.aborted) throw new SotraError('interrupted', 'interrupted');
       if (outcome.unreached && rows.length === 0)
         throw new SotraError('network', `cannot connect to ${hideUrlSecrets(url)}: ${outcome.error}`, {
-          hint: 'Start the endpoint, or correct the address. Nothing was sent.',
+          hint: 'Start the endpoint, or correct the address.',
         });
       rows.push(makeRow(each, { ...outcome, ms: now() - startMs }));
     }

@@ -192,6 +192,18 @@ test('a dry run lists the cases, sends nothing and leaves the report as it is', 
   expect([service.requests, existsSync(report)]).toEqual([[], false]);
 });
 
+test('Ctrl-C ends it between two cases, and the report says so', async () => {
+  const stopping = new AbortController();
+  const service = await stub((_, response, count) => {
+    response.end();
+    if (count === 2) stopping.abort();
+  });
+  const report = join(temporaryFolder(), 'exam.xml');
+  const { code, out } = await examine(service.url, `--junit ${report}`, { signal: stopping.signal });
+  expect([code, out, service.requests.length]).toEqual([130, '', 2]);
+  expect(readXml(readFileSync(report, 'utf8')).at(-1)).toBe('error message="interrupted"');
+});
+
 test('the report is never written over the secret', async () => {
   const service = await stub((_, response) => response.end());
   const file = secretFile();
