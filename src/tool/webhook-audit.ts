@@ -12,7 +12,7 @@ import { counted, formatCount } from '../output/format.ts';
 import { showProgress } from '../output/progress.ts';
 import type { View } from '../output/view.ts';
 import { addAddresses, exampleUid } from '../resources/webhook/endpoints.ts';
-import { jobsOfService, readConfirmed } from '../upload/jobs.ts';
+import { jobsOfService, listConfirmed } from '../upload/jobs.ts';
 import { readAddresses } from '../upload/read-addresses.ts';
 import {
   compareEvents,
@@ -158,17 +158,14 @@ interface Wallets {
 
 /** The wallets of a webhook, as named or as this machine uploaded them. Errors: `not-found` where neither says them. */
 async function findAuditWallets({ uid, file }: AuditInput, context: Context): Promise<Wallets> {
-  const jobs = (await jobsOfService(context)).filter(({ state }) => state.uid === uid);
+  const jobs = (await jobsOfService(context, (each) => each === uid)).filter(({ state }) => state.uid === uid);
   const destinationUrl = jobs.find(({ state }) => state.destinationUrl !== undefined)?.state.destinationUrl ?? null;
   const uploadedMs = jobs[0]?.state.plan.atMs ?? 0;
   if (file !== undefined) {
     const { addresses: wallets } = await readAddresses({ file }, context);
     return { wallets, destinationUrl, uploadedMs };
   }
-  const wallets = new Set<string>();
-  readConfirmed(jobs, uid, (addresses) => {
-    for (const address of addresses) wallets.add(address);
-  });
+  const wallets = new Set(listConfirmed(jobs, uid).flat());
   if (wallets.size > 0) return { wallets, destinationUrl, uploadedMs };
   throw new SotraError('not-found', `this machine uploaded no addresses to webhook ${uid}`, {
     hint: 'Name them with --file; the service does not list them. sotra webhook jobs shows what was uploaded from here.',

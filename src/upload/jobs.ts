@@ -11,12 +11,7 @@ import { normalizeDestination } from '../model/http-address.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { type JobRow, jobs as jobsView } from '../resources/webhook/view.ts';
 import type { World } from '../world.ts';
-import { type JobState, type Plan, readJournal, resentChunks } from './journal.ts';
-
-export interface Job {
-  folder: string;
-  state: JobState;
-}
+import { type Job, type Plan, readJournal, resentChunks } from './journal.ts';
 
 /** A finished upload is listed for so long. What it confirmed stays known: a sync needs it. */
 const listedMs = 30 * dayMs;
@@ -50,30 +45,29 @@ export function lockJob(
 }
 
 /** Takes a job out of the list, with all that is kept of it. */
-export function setAside(folder: string): void {
+export function setAside({ folder }: Job): void {
   renameSync(folder, `${folder}.gone-${randomUUID().slice(0, 8)}`);
   syncFolder(dirname(folder));
 }
 
-export function listJobs(jobs: string): Job[] {
-  return jobNames(jobs)
-    .flatMap((name) => {
-      const state = readJournal(join(jobs, name));
-      return state === undefined ? [] : [{ folder: join(jobs, name), state }];
-    })
+/** All uploads of this machine, oldest first, with the addresses that they confirmed of wanted webhooks. Errors: as in `readJournal`. */
+export function listJobs(jobs: string, isWanted: (uid: string) => boolean = () => false): Job[] {
+  const names = existsSync(jobs) ? readdirSync(jobs).filter((name) => /^[0-9a-f]{12}$/.test(name)) : [];
+  return names
+    .flatMap((name) => readJournal(join(jobs, name), isWanted) ?? [])
     .sort((a, b) => a.state.plan.atMs - b.state.plan.atMs);
 }
 
-/** The uploads from this machine to the service in use, oldest first. */
-export async function jobsOfService(context: Context): Promise<Job[]> {
+/** The uploads from this machine to the service in use. */
+export async function jobsOfService(context: Context, isWanted?: (uid: string) => boolean): Promise<Job[]> {
   const { baseUrl } = await context.service();
-  return listJobs(await jobsFolder(context)).filter(({ state }) => state.plan.baseUrl === baseUrl);
+  return listJobs(await jobsFolder(context), isWanted).filter(({ state }) => state.plan.baseUrl === baseUrl);
 }
 
 /** Those that were made with the key in use, too. */
-export async function jobsOfKey(context: Context): Promise<Job[]> {
+export async function jobsOfKey(context: Context, isWanted?: (uid: string) => boolean): Promise<Job[]> {
   const { keyId } = await readServiceId(context);
-  return (await jobsOfService(context)).filter(({ state }) => state.plan.keyId === keyId);
+  return (await jobsOfService(context, isWanted)).filter(({ state }) => state.plan.keyId === keyId);
 }
 
 /** Whether a plan, which does not have what is secret in it, is for a destination. */
@@ -82,19 +76,9 @@ export function isSameDestination(planned: string | null, url: string): boolean 
   return planned !== null && normalize(planned) === normalize(url);
 }
 
-/** Calls `onConfirmed` with the addresses that a webhook is known to have, a chunk at a time. Errors: as in `readJournal`. */
-export function readConfirmed(
-  jobs: readonly Job[],
-  uid: string,
-  onConfirmed: (addresses: readonly string[]) => void,
-): void {
-  for (const { folder, state } of jobs)
-    if (state.uid === uid || state.registered === uid)
-      readJournal(folder, (addresses, of) => (of === uid ? onConfirmed(addresses) : undefined));
-}
-
-function jobNames(jobs: string): string[] {
-  return existsSync(jobs) ? readdirSync(jobs).filter((name) => /^[0-9a-f]{12}$/.test(name)) : [];
+/** The chunks of addresses that a webhook is known to have. */
+export function listConfirmed(jobs: readonly Job[], uid: string): (readonly string[])[] {
+  return jobs.flatMap(({ confirmed }) => confirmed.flatMap((each) => (each.uid === uid ? [each.addresses] : [])));
 }
 
 /** The job of a name or the start of one. Errors: `not-found`. */

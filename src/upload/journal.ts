@@ -69,8 +69,6 @@ export interface JobState {
   /** The webhook that this job made. */
   registered: string | undefined;
   destinationUrl: string | undefined;
-  /** The webhook was found in the list, because the POST's answer was lost. */
-  settled: boolean;
   done: Set<number>;
   sends: Map<number, number>;
   /** Chunks that earlier plans sent twice, or that this one sends again. */
@@ -80,20 +78,25 @@ export interface JobState {
   finishedMs: number | undefined;
 }
 
+export interface Job {
+  folder: string;
+  state: JobState;
+  /** The chunks that are confirmed of the wanted webhooks, over all plans. */
+  confirmed: { uid: string; addresses: readonly string[] }[];
+}
+
 function journalFile(folder: string): string {
   return join(folder, 'journal.ndjson');
 }
 
 /**
- * What a job has done; `undefined` where its folder has no journal yet. `onConfirmed` is told the addresses of each confirmed chunk. Errors:
+ * What a job has done, with the addresses that it confirmed of wanted webhooks; `undefined` where its folder has no journal yet. Errors:
  * `local-file` for a damaged one and one of another version.
  */
-export function readJournal(
-  folder: string,
-  onConfirmed?: (addresses: readonly string[], uid: string) => void,
-): JobState | undefined {
+export function readJournal(folder: string, isWanted: (uid: string) => boolean): Job | undefined {
   const file = journalFile(folder);
   let state: JobState | undefined;
+  const confirmed: Job['confirmed'] = [];
   let number = 0;
   for (const line of readLog<{ v?: unknown }>(file)) {
     number += 1;
@@ -102,11 +105,11 @@ export function readJournal(
     if (!success || (state === undefined) !== (number === 1) || (number === 1 && entry.kind !== 'plan'))
       throw damagedLine(file, number);
     state = applyEntry(state, entry);
-    if (onConfirmed === undefined) continue;
-    if (entry.kind === 'registered' && entry.addresses !== undefined) onConfirmed(entry.addresses, entry.uid);
-    if (entry.kind === 'done') onConfirmed(entry.addresses, state.uid ?? '');
+    const { uid = '' } = state;
+    if ((entry.kind !== 'registered' && entry.kind !== 'done') || entry.addresses === undefined) continue;
+    if (isWanted(uid)) confirmed.push({ uid, addresses: entry.addresses });
   }
-  return state;
+  return state && { folder, state, confirmed };
 }
 
 function applyEntry(before: JobState | undefined, entry: Entry): JobState {
@@ -124,7 +127,6 @@ function applyEntry(before: JobState | undefined, entry: Entry): JobState {
       state.uid = entry.uid;
       state.registered = entry.uid;
       state.destinationUrl = entry.destinationUrl;
-      state.settled = entry.settled;
       // The POST carries the first chunk.
       state.sends.set(0, 1);
       if (entry.addresses !== undefined) state.done.add(0);
@@ -156,7 +158,6 @@ function applyPlan(before: JobState | undefined, plan: Plan): JobState {
     uid: plan.uid ?? open?.uid,
     registered: before?.registered,
     destinationUrl: before?.destinationUrl ?? plan.destinationUrl ?? undefined,
-    settled: open?.settled ?? false,
     done: new Set(),
     sends: new Map(),
     resentBefore: open === undefined ? 0 : resentChunks(open) + onTheirWay,
@@ -169,12 +170,12 @@ const batchMs = 20;
 
 export type Journal = ReturnType<typeof openJournal>;
 
-/** A job's journal, open to be written; `state` follows it. A plan that it does not begin with yet is its first line. */
-export function openJournal(folder: string, earlier: JobState | undefined, plan: Plan) {
+/** The journal of a job, open to be written; `state` follows it. A plan that is new is written first. */
+export function openJournal(folder: string, earlier: Job | undefined, plan: Plan) {
   makeFolder(folder);
   const log = openLog(journalFile(folder));
   syncFolder(dirname(folder));
-  let state = earlier;
+  let state = earlier?.state;
   const append = (entry: Entry) => {
     log.append(entry);
     state = applyEntry(state, entry);
@@ -182,6 +183,8 @@ export function openJournal(folder: string, earlier: JobState | undefined, plan:
   if (state?.plan !== plan) append(plan);
   let soon: Promise<void> | undefined;
   return {
+    folder,
+    confirmed: earlier?.confirmed ?? [],
     get state() {
       return state as JobState;
     },
@@ -203,6 +206,13 @@ export function openJournal(folder: string, earlier: JobState | undefined, plan:
     },
     close: log.close,
   };
+}
+
+/** Ends a job of which nothing is left to do. */
+export async function finishJob(job: Job, atMs: number): Promise<void> {
+  const journal = openJournal(job.folder, job, job.state.plan);
+  await journal.write({ kind: 'finished', atMs });
+  journal.close();
 }
 
 /** Chunks that were sent more than once, over all runs. */

@@ -109,7 +109,11 @@ const sync = defineCommand({
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   view: async () => (await loadWebhookViews()).synced,
-  run: async (input, context) => (await import('../../upload/run-sync.ts')).syncAddresses(input, context),
+  run: async ({ url, ...input }, context) =>
+    (await import('../../upload/run-upload.ts')).uploadAddresses(
+      { ...input, task: 'sync', destinationUrl: url },
+      context,
+    ),
 });
 
 const jobs = defineCommand({

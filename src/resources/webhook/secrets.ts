@@ -16,7 +16,8 @@ import { isObject } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 import { hidden } from '../../model/url-secrets.ts';
 import { confirmReplace } from '../../output/confirm.ts';
-import { type Job, jobsOfService } from '../../upload/jobs.ts';
+import { jobsOfService } from '../../upload/jobs.ts';
+import type { Job } from '../../upload/journal.ts';
 import * as endpoints from './endpoints.ts';
 import { list as listView, secretWritten } from './view.ts';
 
@@ -76,13 +77,13 @@ export function readOwnSecret(file: string): string | undefined {
 }
 
 /** The secret of the webhook that a job made. Errors: `local-file`. */
-export function keptSecret({ folder }: Job): string | undefined {
+export function keptSecret({ folder }: Pick<Job, 'folder'>): string | undefined {
   const file = join(folder, 'secret');
   return readOwnSecret(file) === undefined ? undefined : readSecrets(file)[0];
 }
 
 /** Reserves disk space for a secret, which the service shows once, and completes what a killed run wrote. Errors: those of the file system. */
-export function reserveSecret({ folder }: Job): ReservedFile {
+export function reserveSecret({ folder }: Pick<Job, 'folder'>): ReservedFile {
   const file = join(folder, 'secret');
   if (readOwnSecret(file) === undefined) settleReserved(file);
   return reserveFile(file);

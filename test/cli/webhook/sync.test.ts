@@ -98,13 +98,27 @@ test('a sync that was interrupted goes on with what is missing, also where the f
   write('list', ids(3500));
   fault.answer = ({ method }, count) => (method === 'PUT' && count > 1 ? [400, { error: 'no' }] : undefined);
   const { code, err } = await sotra(`${sync} --concurrency 1`);
-  expect([code, err]).toEqual([10, expect.stringContaining('1 of 3 chunks are confirmed, then: ')]);
+  expect([code, err]).toEqual([10, expect.stringContaining('2 of 4 chunks are confirmed, then: ')]);
   expect((await sotra('webhook jobs')).err).toContain(`continue with: sotra ${sync}`);
   fault.answer = () => undefined;
   write('list', `ext:new\n${ids(3500)}`);
   expect((await sotra(sync)).err).toBe('Sent 1,501 of 3,501 addresses to webhook w-0, which has all of them now.\n');
   expect([holds('w-0').length, new Set(sent).size, sent.length]).toEqual([3501, 3501, 3501]);
   expect((await sotra('webhook jobs')).err).toBe('');
+});
+
+test('what was left of a list is sent when the file is that list again, though as many addresses of another one came between', async () => {
+  const { sotra, write, holds, fault } = kept();
+  write('list', ids(2500));
+  fault.answer = ({ method }) => (method === 'PUT' ? [400, { error: 'no' }] : undefined);
+  expect((await sotra(sync)).code).toBe(10);
+  fault.answer = () => undefined;
+  write('list', `${ids(1000)}${ids(1500).replaceAll(':', ':other-')}`);
+  expect((await sotra(sync)).err).toBe('Sent 1,500 of 2,500 addresses to webhook w-0, which has all of them now.\n');
+  write('list', ids(2500));
+  expect((await sotra(sync)).err).toContain('Sent 1,500 of 2,500 addresses to webhook w-0');
+  expect(holds('w-0')).toHaveLength(4000);
+  expect((await sotra(sync)).err).toContain('Nothing was sent: webhook w-0 has all 2,500 addresses of the file.');
 });
 
 test('a registration whose answer was lost is found in the list, its secret too, though the file changed meanwhile', async () => {

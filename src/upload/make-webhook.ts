@@ -1,0 +1,224 @@
+import { join } from 'node:path';
+import type { Context } from '../context.ts';
+import { readMessage, SotraError, toSotraError } from '../errors.ts';
+import { sameDestination } from '../model/http-address.ts';
+import { command } from '../model/shell.ts';
+import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
+import * as endpoints from '../resources/webhook/endpoints.ts';
+import { addSecret, checkedList, keptSecret, reserveSecret, shownSecret } from '../resources/webhook/secrets.ts';
+import { isSameDestination } from './jobs.ts';
+import type { Job, Journal } from './journal.ts';
+import { computeDelay, mayRepeat, pauseUpload, retriesLeft, withRetries } from './with-retries.ts';
+
+export interface Registration {
+  context: Context;
+  journal: Journal;
+  /** With what is secret in it. */
+  destinationUrl: string;
+  /** The first chunk. */
+  walletAddresses: string[];
+  /** Makes a webhook also where the destination has one. */
+  another: boolean;
+  secretFile: string | undefined;
+  /** The other uploads of this machine with this key. */
+  others: readonly Job[];
+  /** Told why the list is asked for the webhook. */
+  onSettling: (why: string) => Promise<void>;
+}
+
+export interface NewWebhook {
+  uid: string;
+  destinationUrl: string;
+  secret: string | undefined;
+  /** Found in the list, because the POST's answer was lost; it may lack the addresses. */
+  settled: boolean;
+}
+
+export const continuing = 'The same command continues; sotra webhook jobs shows it.';
+
+/** Statuses of a service that allows one webhook a destination; of others nothing can be concluded. */
+const refusals = [400, 409, 422];
+
+/**
+ * Makes the webhook of a job. Where the service refuses a second one beside the one to be replaced, that goes first. Errors: as in
+ * `registerWebhook`; `partial` once the old one is gone.
+ */
+export async function makeWebhook(registration: Registration): Promise<NewWebhook> {
+  const { context, journal, walletAddresses } = registration;
+  const { replaces } = journal.state.plan;
+  if (replaces === undefined) return registerWebhook(registration);
+  if (journal.state.gap === undefined)
+    try {
+      return await registerWebhook(registration);
+    } catch (thrown) {
+      if (!(thrown instanceof SotraError) || !refusals.includes(thrown.status ?? 0)) throw thrown;
+      // The old webhook takes the same addresses: what is refused is the second webhook. Otherwise this throws, and the old one stays.
+      await withRetries(context, (retries) =>
+        context.call(endpoints.addAddresses, { uid: replaces, walletAddresses }, undefined, retries),
+      );
+      await journal.write({ kind: 'deleting', atMs: context.world.now() });
+    }
+  try {
+    await deleteWebhook(replaces, context);
+    return await registerWebhook(registration);
+  } catch (cause) {
+    if (journal.state.uid !== undefined || context.world.signal.aborted) throw cause;
+    const { message, hint } = toSotraError(cause);
+    const missing = `webhook ${replaces} had to be deleted first, and the new one is not made yet: ${message}`;
+    throw new SotraError('partial', missing, {
+      hint: hint === undefined ? continuing : `${continuing} ${hint}`,
+      cause,
+    });
+  }
+}
+
+/** Makes a webhook, its secret safe before its uid is recorded. Errors: those of the call; `partial`. */
+async function registerWebhook(registration: Registration): Promise<NewWebhook> {
+  const { journal, context, walletAddresses: addresses } = registration;
+  const reserved = reserveSecret(journal);
+  try {
+    const made = await postOnce(registration);
+    const { uid, secret, settled } = made;
+    const destinationUrl = hideUrlSecrets(made.destinationUrl);
+    const atMs = context.world.now();
+    try {
+      if (secret !== undefined && keptSecret(journal) !== secret) reserved.write(`${secret}\n`);
+      if (secret !== undefined) addToFile(secret, uid, registration);
+      await journal.write({ kind: 'registered', uid, destinationUrl, settled, ...(!settled && { addresses }), atMs });
+    } catch (cause) {
+      throw new SotraError('partial', `webhook ${uid} was made, then: ${toSotraError(cause).message}`, {
+        hint: `${continuing} It finds the webhook again.`,
+        cause,
+        details: { job: journal.state.plan.job, uid },
+      });
+    }
+    return made;
+  } finally {
+    reserved.close();
+  }
+}
+
+function addToFile(secret: string, uid: string, { secretFile, journal, context }: Registration): void {
+  try {
+    if (secretFile !== undefined) addSecret(secretFile, secret);
+  } catch (error) {
+    const where = `the secret of webhook ${uid} is in ${join(journal.folder, 'secret')} for now`;
+    context.warn(`--secret-file ${secretFile}: cannot be written: ${readMessage(error)}; ${where}`);
+  }
+}
+
+/** Looks, a second apart, after which a POST of unknown outcome made no webhook; not timed, since a slow service lists slowly. Assumed. */
+const maxLooks = 10;
+const lookEveryMs = 1000;
+const maxPosts = 5;
+
+/**
+ * Makes exactly one webhook: the intention is on disk before the POST, the list settles a POST of unknown outcome, and it is sent again
+ * only where it surely made none. Errors: those of the call; `partial` where a webhook was made whose secret is lost.
+ */
+async function postOnce(registration: Registration): Promise<NewWebhook> {
+  const { context, journal, destinationUrl, walletAddresses } = registration;
+  const other = findLost(registration);
+  let failed: SotraError | undefined;
+  let sent = 0;
+  for (let posts = 0; ; posts += 1) {
+    const lost = journal.state.posting;
+    const unsettled = lost?.before ?? (posts === 0 ? other?.state.posting?.before : undefined);
+    if (unsettled !== undefined) {
+      await registration.onSettling(failed?.message ?? 'an earlier run ended before the answer');
+      const found = await findMade(registration, unsettled);
+      if (found !== undefined) return found;
+    }
+    if (failed !== undefined) {
+      if (posts >= maxPosts || !mayRepeat(posts, sent, context)) throw failed;
+      await pauseUpload(computeDelay(posts, failed, context), context);
+    }
+    // From before the first POST: a webhook of ours that shows late is not among them.
+    let before = lost?.before;
+    if (before === undefined || posts === 0) {
+      const existing = await listWebhooksFor(destinationUrl, context);
+      if (posts === 0 && !registration.another) refuseSecond(existing);
+      before ??= existing.map(({ uid }) => uid);
+    }
+    await journal.write({ kind: 'posting', before });
+    try {
+      const { data } = await context.call(
+        endpoints.register,
+        { walletAddresses, destinationUrl },
+        undefined,
+        retriesLeft(sent, context),
+      );
+      if (typeof data?.uid !== 'string')
+        throw new SotraError('contract', 'the service registered a webhook and did not say its uid', {
+          hint: 'sotra webhook list shows it.',
+        });
+      // A recording has the mask in its place.
+      const secret = data.secret === null || data.secret === hidden ? undefined : data.secret;
+      // An answer that does not fit the contract may lack it.
+      const made: string | undefined = data.destinationUrl;
+      return { uid: data.uid, destinationUrl: made ?? destinationUrl, secret, settled: false };
+    } catch (thrown) {
+      if (!(thrown instanceof SotraError) || thrown.code === 'contract' || thrown.code === 'interrupted') throw thrown;
+      if (thrown.outcome !== 'unknown' && lost === undefined) await journal.write({ kind: 'not-created' });
+      if (thrown.outcome === undefined) throw thrown;
+      failed = thrown;
+      sent += thrown.attempts ?? 1;
+    }
+  }
+}
+
+function refuseSecond([existing]: endpoints.WebhookList): void {
+  if (existing === undefined) return;
+  throw new SotraError(
+    'conflict',
+    `webhook ${existing.uid} sends to ${hideUrlSecrets(existing.destinationUrl)} already`,
+    { hint: 'sotra webhook sync sends it what is missing; --another makes a second one all the same.' },
+  );
+}
+
+/** The webhooks of a destination. Errors: `contract` for no list: counted as none, it would make a second webhook. */
+export async function listWebhooksFor(destinationUrl: string, context: Context): Promise<endpoints.WebhookList> {
+  const { data } = await withRetries(context, (retries) => context.call(endpoints.list, {}, undefined, retries));
+  return checkedList(data).filter((webhook) => sameDestination(webhook.destinationUrl, destinationUrl));
+}
+
+/** Another upload to this destination that lost the answer of its POST. */
+function findLost({ others, destinationUrl }: Registration): Job | undefined {
+  return others.find(
+    ({ state }) => state.posting !== undefined && isSameDestination(state.plan.destinationUrl, destinationUrl),
+  );
+}
+
+/** The webhook that a POST made whose answer was lost. Errors: `conflict` where it may be one of two, `partial` where its secret is lost. */
+async function findMade(registration: Registration, before: readonly string[]): Promise<NewWebhook | undefined> {
+  const { context, journal, others, destinationUrl } = registration;
+  const known = new Set([...before, ...others.flatMap(({ state }) => state.registered ?? [])]);
+  for (let looks = 0; ; looks += 1) {
+    const webhooks = await listWebhooksFor(destinationUrl, context);
+    const [found, other] = webhooks.filter(({ uid }) => !known.has(uid));
+    if (found !== undefined && other !== undefined)
+      throw new SotraError('conflict', `${found.uid} and ${other.uid} were both made for this destination meanwhile`, {
+        hint: 'Delete the one that is not yours with sotra webhook delete, then run this again.',
+      });
+    if (found !== undefined) {
+      const { uid } = found;
+      const lost = findLost(registration);
+      const secret = keptSecret(journal) ?? (lost && keptSecret(lost)) ?? shownSecret(found);
+      if (secret !== undefined) return { uid, destinationUrl: found.destinationUrl, secret, settled: true };
+      throw new SotraError('partial', `webhook ${uid} was made, but its secret was in an answer that got lost`, {
+        hint: command`The service does not show it again: sotra webhook delete ${uid} --yes, then run this again.`,
+      });
+    }
+    if (looks >= maxLooks) return undefined;
+    await context.world.sleep(lookEveryMs, context.world.signal);
+  }
+}
+
+/** Deletes a webhook, also one that is gone already. Errors: those of the call. */
+export async function deleteWebhook(uid: string, context: Context): Promise<void> {
+  try {
+    await withRetries(context, (retries) => context.call(endpoints.remove, { uid }, undefined, retries));
+  } catch (thrown) {
+    if (!(thrown instanceof SotraError) || thrown.code !== 'not-found') throw thrown;
+  }
+}
