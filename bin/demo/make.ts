@@ -8,7 +8,7 @@ import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
 import { layouts } from '../../src/setup/settings.ts';
 import { demoWorld, type World } from './world.ts';
 
-/** Writes the database of a demo sandbox, without the indexes over times, which are made once its times are moved to those of its user. */
+/** Writes the database of a demo sandbox without indexes: worlds are filled from it. */
 export function makeDemo(file: string): void {
   const db = openDb(':memory:');
   const world = demoWorld();
@@ -17,8 +17,8 @@ export function makeDemo(file: string): void {
   // What a command without settings of its own would note: the first one then writes nothing.
   setMeta(db, 'signing.serviceName', 'Sandbox');
   setMeta(db, 'signing.layout', layouts[0]);
-  const dated = db.all<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'index' AND instr(sql, '_ms')");
-  for (const { name } of dated) db.run(`DROP INDEX ${name}`);
+  const indexes = db.all<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL");
+  for (const { name } of indexes) db.run(`DROP INDEX ${name}`);
   rmSync(file, { force: true });
   db.run('VACUUM INTO ?', [file]);
   db.close();

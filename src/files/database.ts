@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, fsyncSync, openSync, type Stats, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Libsql from 'libsql';
@@ -33,8 +33,6 @@ interface DatabaseOptions {
   cacheKib: number;
   /** With more pages in the log they go into the database. */
   checkpointPages: number;
-  /** It is thrown away where writing it fails, and nobody else opens it: no log is kept, and nothing synced until `finishDraft`. */
-  isDraft?: boolean;
   /** Free pages can be given back to the disk. */
   shrinks?: boolean;
   /** A commit that returned survives the end of the machine too. */
@@ -58,10 +56,9 @@ export function openDatabase(file: string, options: DatabaseOptions): Db {
     raw.exec(`PRAGMA page_size = ${options.pageBytes}`);
     // In a database that has tables this would write.
     if (options.shrinks && describeDatabase(db).tables.length === 0) raw.exec('PRAGMA auto_vacuum = INCREMENTAL');
-    if (options.isDraft) raw.exec('PRAGMA journal_mode = OFF');
-    else useWal(raw);
+    useWal(raw);
     // With NORMAL a crash of the machine may take the last commits.
-    raw.exec(`PRAGMA synchronous = ${options.isDraft ? 'OFF' : options.isSynced ? 'FULL' : 'NORMAL'}`);
+    raw.exec(`PRAGMA synchronous = ${options.isSynced ? 'FULL' : 'NORMAL'}`);
     raw.exec(`PRAGMA cache_size = -${options.cacheKib}`);
     raw.exec(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`);
     return db;
@@ -89,19 +86,6 @@ export function openReadOnly(file: string, check: (db: Db) => void): Db {
     raw.close();
     throw error;
   }
-}
-
-/** Makes a closed draft like other databases: it has a log, and survives a crash of the machine. Errors: those of the file system. */
-export function finishDraft(file: string): void {
-  const raw = new Libsql(file);
-  try {
-    raw.exec('PRAGMA journal_mode = WAL');
-  } finally {
-    raw.close();
-  }
-  const handle = openSync(file, 'r+');
-  fsyncSync(handle);
-  closeSync(handle);
 }
 
 /** What a database says of itself; `version` is SQLite's user_version. One statement, as another process may be making the tables. */

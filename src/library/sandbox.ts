@@ -57,8 +57,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   try {
     const atText = asOf instanceof Date ? asOf.toISOString() : asOf;
     setUpWorld(db, { empty: seed === 'empty', asOf: atText, serviceName, layout, wire }, Date.now());
-    // Only this process knows the database.
-    const world = { now: Date.now, sleep: pause, pid: 0, isAlive: () => true, warn: () => undefined };
+    const world = { now: Date.now, sleep: pause, warn: () => undefined };
     const parsed = faults.flatMap((text) => parseFault(text) ?? []);
     const { url, close } = await serve({ db, port, wire, faults: () => parsed, world, cors: [cors].flat() });
     const closing = once(close);

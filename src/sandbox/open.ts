@@ -1,14 +1,13 @@
-import { existsSync } from 'node:fs';
 import type { LocalSandbox, SandboxOptions } from '../world.ts';
-import { getMeta, keepSettings } from './db/settings.ts';
+import { keepSettings } from './db/settings.ts';
 import { openDb } from './db/store.ts';
+import { ensureWorld } from './db/world.ts';
 import { answerer } from './http/answer.ts';
 
 /** The sandbox inside this process: no port, state in one file, which is made with the demo world if absent. */
 export async function openSandbox({ file, now, wire, serviceName, layout }: SandboxOptions): Promise<LocalSandbox> {
-  if (!existsSync(file)) (await import('./db/world.ts')).placeDemo(file, now());
   const db = openDb(file);
-  if (getMeta(db, 'world') === undefined) (await import('./db/world.ts')).ensureWorld(db, now(), 'demo');
+  ensureWorld(db, now(), 'demo');
   keepSettings(db, { serviceName, layout });
   const answer = answerer({ db, now, wire });
   return {

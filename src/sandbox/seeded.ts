@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { hash } from 'node:crypto';
 
 /** Numbers that look random: the same sequence for the same seed text on every machine. */
 export interface Random {
@@ -38,17 +38,12 @@ export function randomFrom(seedText: string): Random {
 }
 
 function hashText(text: string): number {
-  let hash = 0x811c9dc5;
+  let hashed = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+    hashed = Math.imul(hashed ^ text.charCodeAt(index), 0x01000193);
   }
-  return hash;
+  return hashed;
 }
-
-// Loaded when the first id is made: most answers make none, and it takes 4 ms.
-const load = createRequire(import.meta.url);
-const hash = (algorithm: 'md5' | 'sha1', text: string): string =>
-  (load('node:crypto') as typeof import('node:crypto')).hash(algorithm, text);
 
 /** A UUID that is always the same for the same text, so that a world made twice has the same identifiers. */
 export function makeUuid(text: string): string {

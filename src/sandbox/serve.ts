@@ -33,8 +33,6 @@ interface ServeOptions {
   world: {
     now: () => number;
     sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-    pid: number;
-    isAlive: (pid: number) => boolean;
     warn: (text: string) => void;
   };
   /** Answers a request in place of the service. */

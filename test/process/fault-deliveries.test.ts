@@ -109,7 +109,7 @@ async function deliverAll(db: Db, answerMs: number): Promise<string[]> {
     await delay(1);
   };
   const warn = (text: string) => void said.push(text);
-  const deliverer = startDeliverer({ db, now: () => nowMs, sleep, pid: 1, isAlive: () => false, warn, answerMs });
+  const deliverer = startDeliverer({ db, now: () => nowMs, sleep, warn, answerMs });
   await until(() => db.get("SELECT 1 FROM delivery WHERE state = 'waiting'") === undefined);
   await deliverer.stop();
   return said;

@@ -1,7 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -48,17 +47,8 @@ test.each([
     child.kill('SIGKILL');
     await ended;
     expect(await tradesIn(folder)).toBe(2508);
-    expect(readdirSync(folder).filter((name) => name.includes('demo'))).toEqual([]);
   },
 );
-
-test('what a process that was killed unpacked is removed when the world is made; a file of another name stays', async () => {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'sandbox.db-demo-0a1b2c3d-0000-4000-8000-000000000000.tmp'), 'half');
-  writeFileSync(join(folder, 'other.db-demo-1.tmp'), 'mine');
-  expect(await tradesIn(folder)).toBe(2508);
-  expect(readdirSync(folder).filter((name) => name.includes('demo'))).toEqual(['other.db-demo-1.tmp']);
-});
 
 test.each(some(['sandbox status', board], 1))(
   'a disk that fills up in %s is exit 3 and says so; with room again the world is made',

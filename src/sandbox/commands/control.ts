@@ -7,9 +7,8 @@ import { isObject, tryParseJson } from '../../model/json.ts';
 import { sameText } from '../../model/webhook-signature.ts';
 import { newRunToken } from '../../pages/guard.ts';
 import { advanceClock, sandboxNow } from '../db/settings.ts';
-import type { Db } from '../db/store.ts';
+import { type Db, whenFree } from '../db/store.ts';
 import { resetWorld } from '../db/world.ts';
-import { whenFree } from '../http/answer.ts';
 import { type Fault, faultForm, parseFault } from '../http/fault.ts';
 import { type createRequestLog, maxLogged } from '../http/request-log.ts';
 import {

@@ -134,10 +134,8 @@ async function withDeliveries(
   act: (db: Db) => Promise<() => Result>,
 ): Promise<Result> {
   return withWorld(file, context, async (db) => {
-    const { now, sleep, pid, system, signal } = context.world;
-    const deliverer = context.options.dryRun
-      ? undefined
-      : startDeliverer({ db, now, sleep, pid, isAlive: system.isAlive, warn: context.warn });
+    const { now, sleep, signal } = context.world;
+    const deliverer = context.options.dryRun ? undefined : startDeliverer({ db, now, sleep, warn: context.warn });
     try {
       const result = await act(db);
       await deliverer?.settled(signal);

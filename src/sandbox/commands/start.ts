@@ -94,7 +94,7 @@ async function serveSandbox(
     wire: input.wire ?? {},
     cors: input.cors ?? [],
     faults: control.faults,
-    world: { now: world.now, sleep: world.sleep, pid: world.pid, isAlive: world.system.isAlive, warn: context.warn },
+    world: { now: world.now, sleep: world.sleep, warn: context.warn },
     control: control.answer,
     isOwn: control.isOwn,
     onAnswered: (...answered) => {

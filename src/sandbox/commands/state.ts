@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { parseTime } from '../../model/duration.ts';
@@ -6,7 +5,7 @@ import { column, recordView } from '../../output/columns.ts';
 import { confirm } from '../../output/confirm.ts';
 import { advanceClock, getMeta, sandboxNow } from '../db/settings.ts';
 import { countRows, type Db, openDb } from '../db/store.ts';
-import { addedTo, ensureWorld, placeDemo, resetWorld, sandboxPartners } from '../db/world.ts';
+import { addedTo, ensureWorld, resetWorld, sandboxPartners } from '../db/world.ts';
 import { countDeliveries } from '../deliver/deliver.ts';
 import { withSandboxFile } from './served.ts';
 
@@ -59,7 +58,6 @@ export function withWorld(
   act: (db: Db) => Result | Promise<Result>,
 ): Promise<Result> {
   return withSandboxFile(context, file, async (dbFile) => {
-    if (!existsSync(dbFile)) placeDemo(dbFile, context.world.now());
     const db = openDb(dbFile);
     try {
       ensureWorld(db, context.world.now(), 'demo');

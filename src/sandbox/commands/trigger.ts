@@ -126,8 +126,7 @@ async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
     const event = eventFor(trigger, webhook);
     return { webhook, event, seq: storeEvent(db, webhook.id, event, nowMs) };
   });
-  const { now, sleep, pid } = world;
-  const deliverer = startDeliverer({ db, now, sleep, pid, isAlive: world.system.isAlive });
+  const deliverer = startDeliverer({ db, now: world.now, sleep: world.sleep });
   await deliverer.settled(world.signal);
   await deliverer.stop();
   if (world.signal.aborted)

@@ -1,5 +1,5 @@
 import { readMessage, SotraError } from '../../errors.ts';
-import { type Db, describeDatabase, openDatabase, type SqlValue } from '../../files/database.ts';
+import { type Db, describeDatabase, isLocked, openDatabase, type SqlValue } from '../../files/database.ts';
 
 export type { Db, SqlValue } from '../../files/database.ts';
 
@@ -12,14 +12,14 @@ const options = {
 } as const;
 
 /**
- * Opens a database file, made if absent (mode 0600, its folder 0700). Several processes may hold it at once, unless it `isDraft`. `replace`: what another
+ * Opens a database file, made if absent (mode 0600, its folder 0700). Several processes may hold it at once. `replace`: what another
  * version of sotra wrote is dropped. Errors: `config` (exit 3) naming the file when it cannot be opened, is damaged, of another program or
  * of another version; it stays as it is.
  */
-export function openDb(file: string, { replace = false, isDraft = false } = {}): Db {
+export function openDb(file: string, { replace = false } = {}): Db {
   let db: Db | undefined;
   try {
-    db = openDatabase(file, { ...options, isDraft, check: (found) => checkOwn(found, replace) });
+    db = openDatabase(file, { ...options, check: (found) => checkOwn(found, replace) });
     makeTables(db);
     return db;
   } catch (cause) {
@@ -40,6 +40,23 @@ export function newestTradeId(db: Db): number {
 /** How many rows `from` has: a table, with conditions on it. */
 export function countRows(db: Db, from: string, params: readonly SqlValue[] = []): number {
   return Number(db.get(`SELECT count(*) AS n FROM ${from}`, params)?.['n'] ?? 0);
+}
+
+const busy = { forMs: 20_000, napMs: 5 };
+
+/**
+ * What `act` gives, once no other process is writing; without `sleep` the database itself has waited. What met a writer has changed nothing
+ * that it would not find again. Errors: that of the database where another process wrote for 20 s; those of `act`.
+ */
+export async function whenFree<T>(act: () => T | Promise<T>, sleep?: (ms: number) => Promise<void>): Promise<T> {
+  for (let leftMs = busy.forMs; ; leftMs -= busy.napMs) {
+    try {
+      return await act();
+    } catch (error) {
+      if (sleep === undefined || leftMs <= 0 || !isLocked(error)) throw error;
+      await sleep(busy.napMs);
+    }
+  }
 }
 
 /** Refuses the database of another program before anything is written. */
@@ -68,16 +85,16 @@ function makeTables(db: Db): void {
 }
 
 /** Of the tables below, as SQLite's user_version holds it; another number is another program's database. */
-const schemaVersion = 1;
+const schemaVersion = 3;
 
-/** The tables of the sandbox and their indexes, of which it makes those that are missing. Times are Unix milliseconds. */
-export const schema = `
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+/** The tables of the sandbox and their indexes. Times are Unix milliseconds: `..._ms` is a moment of the sandbox's clock, but for `held_ms`. */
+const schema = `
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
-CREATE TABLE IF NOT EXISTS partner (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, suffix TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE partner (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, suffix TEXT NOT NULL) WITHOUT ROWID;
 
 -- What is said of a profile; one of which there are only wallets has no row.
-CREATE TABLE IF NOT EXISTS profile (
+CREATE TABLE profile (
   id TEXT PRIMARY KEY,
   name TEXT,                       -- global name; NULL: made from the address
   images TEXT NOT NULL DEFAULT '{"raw":null,"xs":null,"sm":null}',
@@ -85,34 +102,34 @@ CREATE TABLE IF NOT EXISTS profile (
   nsfw TEXT NOT NULL DEFAULT 'false'
 ) WITHOUT ROWID;
 
-CREATE TABLE IF NOT EXISTS wallet (
+CREATE TABLE wallet (
   address TEXT PRIMARY KEY,
   profile_id TEXT NOT NULL,
   ready_ms INTEGER                 -- when tracking has caught up; 0: always; NULL: not tracked
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS wallet_profile ON wallet (profile_id);
-CREATE INDEX IF NOT EXISTS wallet_ready ON wallet (ready_ms) WHERE ready_ms IS NOT NULL;
+CREATE INDEX wallet_profile ON wallet (profile_id);
+CREATE INDEX wallet_ready ON wallet (ready_ms) WHERE ready_ms IS NOT NULL;
 
-CREATE TABLE IF NOT EXISTS external (
+CREATE TABLE external (
   partner_id TEXT NOT NULL, external_id TEXT NOT NULL, profile_id TEXT NOT NULL,
   PRIMARY KEY (partner_id, external_id)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS external_profile ON external (profile_id);
+CREATE INDEX external_profile ON external (profile_id);
 
-CREATE TABLE IF NOT EXISTS partner_name (
+CREATE TABLE partner_name (
   profile_id TEXT NOT NULL, partner_id TEXT NOT NULL,
   name TEXT NOT NULL, name_key TEXT NOT NULL, avatar_url TEXT,
   PRIMARY KEY (profile_id, partner_id), UNIQUE (partner_id, name_key)
 ) WITHOUT ROWID;
 
-CREATE TABLE IF NOT EXISTS token (
+CREATE TABLE token (
   chain TEXT NOT NULL, address TEXT NOT NULL,
   symbol TEXT, name TEXT, supply REAL,
   price REAL, price_ms INTEGER,    -- of the latest trade
   PRIMARY KEY (chain, address)
 ) WITHOUT ROWID;
 
-CREATE TABLE IF NOT EXISTS position (
+CREATE TABLE position (
   id TEXT PRIMARY KEY,
   chain TEXT NOT NULL, wallet TEXT NOT NULL, token TEXT NOT NULL,
   direction TEXT NOT NULL,         -- '' on spot
@@ -124,14 +141,14 @@ CREATE TABLE IF NOT EXISTS position (
   state TEXT NOT NULL,             -- PositionState as JSON, its times counted from opened_ms
   UNIQUE (wallet, chain, token, direction, ordinal)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS position_wallet ON position
+CREATE INDEX position_wallet ON position
   (wallet, chain, superseded, token, amount, realized_usd, sell_count, opened_ms, latest_ms);
-CREATE INDEX IF NOT EXISTS position_holding ON position (chain, token, superseded, amount DESC, id, realized_usd, opened_ms, latest_ms);
-CREATE INDEX IF NOT EXISTS position_feed_wallet ON position (wallet, latest_ms / 1000 DESC, id);
-CREATE INDEX IF NOT EXISTS position_feed ON position (latest_ms / 1000 DESC, id);
-CREATE INDEX IF NOT EXISTS position_closed ON position (chain, token, realized_usd DESC, id, superseded, amount);
+CREATE INDEX position_holding ON position (chain, token, superseded, amount DESC, id, realized_usd, opened_ms, latest_ms);
+CREATE INDEX position_feed_wallet ON position (wallet, latest_ms / 1000 DESC, id);
+CREATE INDEX position_feed ON position (latest_ms / 1000 DESC, id);
+CREATE INDEX position_closed ON position (chain, token, realized_usd DESC, id, superseded, amount);
 
-CREATE TABLE IF NOT EXISTS trade (
+CREATE TABLE trade (
   id INTEGER PRIMARY KEY,
   row_key TEXT NOT NULL,
   chain TEXT NOT NULL, wallet TEXT NOT NULL, token TEXT NOT NULL,
@@ -141,23 +158,23 @@ CREATE TABLE IF NOT EXISTS trade (
   position_id TEXT NOT NULL, intent TEXT NOT NULL,
   realized_usd REAL NOT NULL, margin_cost_usd REAL NOT NULL, held_ms INTEGER
 );
-CREATE UNIQUE INDEX IF NOT EXISTS trade_row_key ON trade (row_key);
-CREATE INDEX IF NOT EXISTS trade_time ON trade (at_ms);
-CREATE INDEX IF NOT EXISTS trade_wallet ON trade
+CREATE UNIQUE INDEX trade_row_key ON trade (row_key);
+CREATE INDEX trade_time ON trade (at_ms);
+CREATE INDEX trade_wallet ON trade
   (wallet, at_ms, chain, usd, realized_usd, margin_cost_usd, intent, held_ms);
-CREATE INDEX IF NOT EXISTS trade_position ON trade (position_id, at_ms);
-CREATE INDEX IF NOT EXISTS trade_token ON trade (chain, token, at_ms);
-CREATE INDEX IF NOT EXISTS trade_tx ON trade (tx);
-CREATE INDEX IF NOT EXISTS trade_order ON trade (order_id) WHERE order_id IS NOT NULL;
+CREATE INDEX trade_position ON trade (position_id, at_ms);
+CREATE INDEX trade_token ON trade (chain, token, at_ms);
+CREATE INDEX trade_tx ON trade (tx);
+CREATE INDEX trade_order ON trade (order_id) WHERE order_id IS NOT NULL;
 
-CREATE TABLE IF NOT EXISTS follow (
+CREATE TABLE follow (
   partner_id TEXT NOT NULL, follower_id TEXT NOT NULL, target_id TEXT NOT NULL, at_ms INTEGER NOT NULL,
   PRIMARY KEY (partner_id, follower_id, target_id)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS follow_target ON follow (target_id, partner_id, at_ms, follower_id);
-CREATE INDEX IF NOT EXISTS follow_follower ON follow (follower_id, partner_id, at_ms, target_id);
+CREATE INDEX follow_target ON follow (target_id, partner_id, at_ms, follower_id);
+CREATE INDEX follow_follower ON follow (follower_id, partner_id, at_ms, target_id);
 
-CREATE TABLE IF NOT EXISTS comment (
+CREATE TABLE comment (
   id TEXT PRIMARY KEY,
   trade_id INTEGER NOT NULL UNIQUE,
   partner_id TEXT,
@@ -165,24 +182,24 @@ CREATE TABLE IF NOT EXISTS comment (
   wallet TEXT NOT NULL, text TEXT NOT NULL, at_ms INTEGER NOT NULL,
   signature TEXT, like_count INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS comment_wallet ON comment (wallet, at_ms);
-CREATE INDEX IF NOT EXISTS comment_token ON comment (chain, token, at_ms);
-CREATE INDEX IF NOT EXISTS comment_time ON comment (at_ms);
+CREATE INDEX comment_wallet ON comment (wallet, at_ms);
+CREATE INDEX comment_token ON comment (chain, token, at_ms);
+CREATE INDEX comment_time ON comment (at_ms);
 
-CREATE TABLE IF NOT EXISTS reply (
+CREATE TABLE reply (
   id TEXT PRIMARY KEY, comment_id TEXT NOT NULL, wallet TEXT NOT NULL, text TEXT NOT NULL,
   at_ms INTEGER NOT NULL, like_count INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS reply_comment ON reply (comment_id, at_ms);
+CREATE INDEX reply_comment ON reply (comment_id, at_ms);
 
-CREATE TABLE IF NOT EXISTS copy (
+CREATE TABLE copy (
   id TEXT PRIMARY KEY, comment_id TEXT NOT NULL, partner_id TEXT NOT NULL,
   wallet TEXT NOT NULL, usd REAL NOT NULL, at_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS copy_comment ON copy (comment_id);
-CREATE INDEX IF NOT EXISTS copy_time ON copy (at_ms);
+CREATE INDEX copy_comment ON copy (comment_id);
+CREATE INDEX copy_time ON copy (at_ms);
 
-CREATE TABLE IF NOT EXISTS intent (
+CREATE TABLE intent (
   id TEXT PRIMARY KEY,
   comment_id TEXT NOT NULL, partner_id TEXT NOT NULL,
   wallet TEXT NOT NULL, chain TEXT NOT NULL, token TEXT NOT NULL,
@@ -190,65 +207,45 @@ CREATE TABLE IF NOT EXISTS intent (
   track_exit_ms INTEGER,           -- exits are followed until then; NULL: not
   trade_id INTEGER                 -- the entry that it turned out to be
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS intent_match ON intent (wallet, chain, token, at_ms);
+CREATE INDEX intent_match ON intent (wallet, chain, token, at_ms);
 
-CREATE TABLE IF NOT EXISTS liked (
+CREATE TABLE liked (
   target_id TEXT NOT NULL,         -- a comment or a reply
   profile_id TEXT NOT NULL,
   PRIMARY KEY (profile_id, target_id)
 ) WITHOUT ROWID;
 
-CREATE TABLE IF NOT EXISTS webhook (
+CREATE TABLE webhook (
   id INTEGER PRIMARY KEY,
   uid TEXT NOT NULL UNIQUE,
   partner_id TEXT NOT NULL,
   destination_url TEXT NOT NULL, secret TEXT NOT NULL,
-  at_ms INTEGER NOT NULL,
-  lease TEXT, lease_until_ms INTEGER NOT NULL DEFAULT 0  -- who delivers for it; real time
+  at_ms INTEGER NOT NULL
 );
-CREATE INDEX IF NOT EXISTS webhook_partner ON webhook (partner_id);
+CREATE INDEX webhook_partner ON webhook (partner_id);
 
-CREATE TABLE IF NOT EXISTS webhook_wallet (
+CREATE TABLE webhook_wallet (
   address TEXT NOT NULL, webhook_id INTEGER NOT NULL,
   PRIMARY KEY (address, webhook_id)
 ) WITHOUT ROWID;
 
-CREATE TABLE IF NOT EXISTS event (
+CREATE TABLE event (
   id TEXT PRIMARY KEY,
   webhook_id INTEGER NOT NULL,
   type TEXT NOT NULL, body TEXT NOT NULL,
   at_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS event_webhook ON event (webhook_id);
+CREATE INDEX event_webhook ON event (webhook_id);
 
-CREATE TABLE IF NOT EXISTS delivery (
+CREATE TABLE delivery (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   webhook_id INTEGER NOT NULL, event_id TEXT NOT NULL,
   state TEXT NOT NULL,             -- waiting, delivered, failed
   tries INTEGER NOT NULL DEFAULT 0,
   due_real_ms INTEGER NOT NULL DEFAULT 0,  -- of the next try, by the real clock
+  claimed_until_real_ms INTEGER NOT NULL DEFAULT 0,  -- a process is sending it
   status INTEGER, error TEXT
 );
-CREATE INDEX IF NOT EXISTS delivery_waiting ON delivery (webhook_id, seq) WHERE state = 'waiting';
-CREATE INDEX IF NOT EXISTS delivery_event ON delivery (event_id);
+CREATE INDEX delivery_waiting ON delivery (webhook_id, seq) WHERE state = 'waiting';
+CREATE INDEX delivery_event ON delivery (event_id);
 `;
-
-export const worldTables = [
-  'profile',
-  'wallet',
-  'external',
-  'partner_name',
-  'token',
-  'position',
-  'trade',
-  'follow',
-  'comment',
-  'reply',
-  'copy',
-  'intent',
-  'liked',
-  'webhook',
-  'webhook_wallet',
-  'event',
-  'delivery',
-] as const;

@@ -1,20 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import { readMessage } from '../../errors.ts';
-import { type Db, isLocked } from '../../files/database.ts';
 import { type DeliveryRequest, type PostOutcome, postDelivery } from '../../http/post-delivery.ts';
 import { computeBackoff, policies } from '../../http/retry.ts';
 import { signatureHeader } from '../../model/signature-header.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { signedHeader } from '../../model/webhook-signature.ts';
-import { countRows } from '../db/store.ts';
+import { countRows, type Db, type SqlValue, whenFree } from '../db/store.ts';
 
 export const maxAnswerMs = 10_000;
-/** One process at a time delivers for a webhook; it renews its lease before each try. */
-const leaseMs = 15_000;
+/** So long a delivery is its process's own: more than an answer may take. */
+const claimMs = 15_000;
 const pollMs = 100;
-const busyNapMs = 20;
 const maxLanes = 32;
 /** What is on its way when a deliverer stops has so long to be answered; what is not is sent again later. */
 const graceMs = 1000;
@@ -24,8 +21,6 @@ interface DelivererOptions {
   db: Db;
   now: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  pid: number;
-  isAlive: (pid: number) => boolean;
   warn?: (text: string) => void;
   answerMs?: number;
 }
@@ -38,51 +33,28 @@ export interface Deliverer {
 }
 
 /**
- * Delivers what is stored, also by other processes: in order per webhook, at least once, up to five tries. What a deliverer that died held
- * is taken over.
+ * Delivers what is stored, also by other processes: in order per webhook, at least once, up to five tries. What a process that died was
+ * sending is sent again once its claim is over.
  */
 export function startDeliverer(options: DelivererOptions): Deliverer {
   const { db, now, sleep } = options;
   const [stopping, cutting] = [new AbortController(), new AbortController()];
   setMaxListeners(maxLanes, cutting.signal);
-  const me = `${options.pid}:${randomUUID()}`;
   const agent = new Agent({ keepAlive: true });
   const lanes = new Map<number, Promise<void>>();
-  const free = (lease: string | null, untilMs: number) =>
-    lease === null || lease === me || untilMs < now() || !options.isAlive(Number(lease.split(':')[0]));
-  const take = (id: number): boolean =>
-    db.transaction(() => {
-      const row = db.get<{ lease: string | null; untilMs: number }>(
-        'SELECT lease, lease_until_ms AS untilMs FROM webhook WHERE id = ?',
-        [id],
-      );
-      if (row === undefined || !free(row.lease, row.untilMs)) return false;
-      db.run('UPDATE webhook SET lease = ?, lease_until_ms = ? WHERE id = ?', [me, now() + leaseMs, id]);
-      return true;
-    });
-  // What another process's write holds up is tried again; the served requests go on meanwhile.
-  const write = async <T>(act: () => T): Promise<T> => {
-    for (;;) {
-      try {
-        return act();
-      } catch (error) {
-        if (!isLocked(error) || cutting.signal.aborted) throw error;
-        await sleep(busyNapMs, cutting.signal);
-      }
-    }
-  };
+  const write = (sql: string, params: SqlValue[]) =>
+    whenFree(
+      () => db.run(sql, params),
+      (ms) => sleep(ms, cutting.signal),
+    );
   const runLane = async (id: number): Promise<void> => {
-    if (!(await write(() => take(id)))) return;
-    for (let leasedMs = now(); !stopping.signal.aborted; ) {
+    while (!stopping.signal.aborted) {
       const next = nextDelivery(db, id, now());
-      if (next === undefined) break;
-      if (now() - leasedMs > leaseMs / 5) {
-        if (!(await write(() => take(id)))) return;
-        leasedMs = now();
-      }
+      if (next === undefined) return;
+      const claim = [now() + claimMs, next.seq, now()];
+      if ((await write(claimSql, claim)) === 0) return;
       await deliver(next, options, { agent, signal: cutting.signal, write });
     }
-    await write(() => db.run('UPDATE webhook SET lease = NULL WHERE id = ? AND lease = ?', [id, me]));
   };
   let isReported = false;
   const report = (error: unknown): void => {
@@ -127,6 +99,9 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   };
 }
 
+const claimSql =
+  "UPDATE delivery SET claimed_until_real_ms = ? WHERE seq = ? AND state = 'waiting' AND claimed_until_real_ms < ?";
+
 export function countDeliveries(db: Db, state: 'waiting' | 'failed'): number {
   return countRows(db, 'delivery WHERE state = ?', [state]);
 }
@@ -164,22 +139,27 @@ function nextDelivery(db: Db, webhookId: number, nowMs: number): DueDelivery | u
 async function deliver(
   next: DueDelivery,
   { db, now, warn, answerMs }: DelivererOptions,
-  { agent, signal, write }: { agent: Agent; signal: AbortSignal; write: <T>(act: () => T) => Promise<T> },
+  {
+    agent,
+    signal,
+    write,
+  }: { agent: Agent; signal: AbortSignal; write: (sql: string, params: SqlValue[]) => Promise<number> },
 ): Promise<void> {
   const body = `{"events":[${next.body}]}`;
   const signed = signedHeader(next.secret, body, now());
   const outcome = await sendDelivery(next.destinationUrl, body, signed, { agent, signal, answerMs });
   // Whether it arrived is not known: it is as if it had not been tried.
-  if (signal.aborted && outcome.status === null) return;
+  if (signal.aborted && outcome.status === null)
+    return void db.run('UPDATE delivery SET claimed_until_real_ms = 0 WHERE seq = ?', [next.seq]);
   const tries = next.tries + 1;
   const { retries } = policies.deliver;
   const waitMs = outcome.ok || tries > retries ? undefined : computeBackoff(policies.deliver, tries);
   const ended = outcome.ok ? 'delivered' : 'failed';
   const state = waitMs === undefined ? ended : 'waiting';
   const dueMs = waitMs === undefined ? next.dueMs : now() + waitMs;
-  const fields = [state, tries, dueMs, outcome.status, outcome.error, next.seq];
-  await write(() =>
-    db.run('UPDATE delivery SET state = ?, tries = ?, due_real_ms = ?, status = ?, error = ? WHERE seq = ?', fields),
+  await write(
+    'UPDATE delivery SET state = ?, tries = ?, due_real_ms = ?, status = ?, error = ?, claimed_until_real_ms = 0 WHERE seq = ?',
+    [state, tries, dueMs, outcome.status, outcome.error, next.seq],
   );
   const name = `${hideUrlSecrets(next.destinationUrl)} did not accept event ${next.eventId}`;
   if (state === 'failed') warn?.(`${name} in ${tries} tries (${outcome.error}): given up`);

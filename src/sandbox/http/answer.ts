@@ -1,9 +1,9 @@
 import type { WireNames } from '../../contract/endpoint.ts';
 import { decodeRequest } from '../../contract/request.ts';
-import { type Db, isLocked } from '../../files/database.ts';
 import { parseJson } from '../../model/json.ts';
 import { routesUnder } from '../../resources/routes.ts';
 import { moreChains, sandboxNow } from '../db/settings.ts';
+import { type Db, whenFree } from '../db/store.ts';
 import {
   bodyTooLarge,
   cutQuery,
@@ -28,8 +28,6 @@ export interface ServiceOptions {
   /** Lets a request wait for another process's write while others are answered; without it the database itself waits. */
   sleep?: (ms: number) => Promise<void>;
 }
-
-const busy = { forMs: 20_000, napMs: 5 };
 
 /** The whole sandbox as a function: any request gets an answer, every error body is `{error}`. */
 export function answerer({
@@ -112,20 +110,6 @@ function parseBody(text: string): unknown {
     return parseJson(text);
   } catch {
     throw new ServiceRefusal(400, 'body is not JSON');
-  }
-}
-
-/** What `act` gives, once no other process is writing. A handler that met one has changed nothing that it would not find again. */
-export async function whenFree<T>(act: () => T | Promise<T>, sleep: ServiceOptions['sleep']): Promise<T> {
-  for (let leftMs = busy.forMs; ; leftMs -= busy.napMs) {
-    try {
-      return await act();
-    } catch (error) {
-      if (!isLocked(error)) throw error;
-      if (sleep === undefined || leftMs <= 0)
-        throw new ServiceRefusal(503, 'another process is writing to the database', { 'retry-after': '1' });
-      await sleep(busy.napMs);
-    }
   }
 }
 

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { type Endpoint, type InputOf, type Params, type WireNames, wireName } from '../../contract/endpoint.ts';
+import { isLocked } from '../../files/database.ts';
 import type { Db } from '../db/store.ts';
 
 export interface Partner {
@@ -101,13 +103,7 @@ export interface ServedAnswer {
 }
 
 export function makeAnswer(status: number, text: string, headers: Readonly<Record<string, string>> = {}): ServedAnswer {
-  return { status, headers: { 'content-type': 'application/json', 'x-request-id': requestId(), ...headers }, text };
-}
-
-/** A random UUID. It is no secret, and node:crypto takes 4 ms to load. */
-function requestId(): string {
-  const digits = Array.from({ length: 30 }, () => Math.floor(Math.random() * 16).toString(16)).join('');
-  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(12, 15)}-a${digits.slice(15, 18)}-${digits.slice(18)}`;
+  return { status, headers: { 'content-type': 'application/json', 'x-request-id': randomUUID(), ...headers }, text };
 }
 
 type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 503;
@@ -122,10 +118,12 @@ export class ServiceRefusal extends Error {
   }
 }
 
-/** The answer to what was thrown: that of a ServiceRefusal, or 500. */
+/** The answer to what was thrown: that of a ServiceRefusal, 503 where another process wrote for too long, or 500. */
 export function refused(thrown: unknown): ServedAnswer {
   if (thrown instanceof ServiceRefusal)
     return makeAnswer(thrown.status, JSON.stringify({ error: thrown.message }), thrown.headers);
+  if (isLocked(thrown))
+    return refused(new ServiceRefusal(503, 'another process is writing to the database', { 'retry-after': '1' }));
   const why = thrown instanceof Error ? thrown.message : thrown;
   return makeAnswer(500, JSON.stringify({ error: `sandbox fault: ${why}` }));
 }

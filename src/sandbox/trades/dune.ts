@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Chain } from '../../model/chain.ts';
 import { type FileRow, missingColumns, type ReadEvent, type RowReader, rejected } from './read-rows.ts';
 import { groupBy } from './trade.ts';
@@ -107,7 +107,7 @@ function readSwap({ row, got, gave }: Swap, chain: Chain | undefined): ReadEvent
 
 /** The address that stands for a symbol: 20 bytes of its SHA-256, so the same in every file. */
 function standInAddress(symbol: string): string {
-  return `0x${createHash('sha256').update(symbol).digest('hex').slice(0, 40)}`;
+  return `0x${hash('sha256', symbol).slice(0, 40)}`;
 }
 
 function tradedLegs(got: Leg, gave: Leg): { leg: Leg; side: 'buy' | 'sell' }[] {

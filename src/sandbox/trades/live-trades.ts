@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { local } from '../../contract/endpoint.ts';
 import { SotraError, usageError } from '../../errors.ts';
@@ -74,10 +74,8 @@ function findStored(db: Db, rowKey: string) {
 }
 
 function madeHash(chain: Chain): string {
-  const bytes = new Uint8Array(chain === 'solana' ? 64 : 32);
-  crypto.getRandomValues(bytes);
   if (chain === 'hyperliquid') return String(randomInt(1e11, 9e11));
-  return chain === 'solana' ? encodeBase58(bytes) : `0x${Buffer.from(bytes).toString('hex')}`;
+  return chain === 'solana' ? encodeBase58(randomBytes(64)) : `0x${randomBytes(32).toString('hex')}`;
 }
 
 /** Stores trades that happen now, with the deliveries they make for webhooks, all or nothing; gives the number of both. */

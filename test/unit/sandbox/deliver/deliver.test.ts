@@ -129,8 +129,6 @@ async function deliverAll(folder: string): Promise<number[]> {
       nowMs += ms;
       await delay(1);
     },
-    pid: 1,
-    isAlive: () => false,
   });
   onTestFinished(() => db.close());
   const started = nowMs;
