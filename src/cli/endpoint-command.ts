@@ -83,11 +83,12 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
   };
 }
 
-/** The items of all pages of an endpoint, a batch a page. Errors: as in `walkPages`. */
+/** The items of all pages of an endpoint, `max` at most, a batch a page. Errors: as in `walkPages`. */
 export function allItems<P extends Params>(
   endpoint: Endpoint<string, P>,
   input: InputOf<P>,
   context: Context,
+  max?: number,
 ): AsyncGenerator<readonly unknown[]> {
   const { paging } = endpoint;
   if (paging === undefined) throw new Error(`${endpoint.id} has no pages`);
@@ -99,7 +100,7 @@ export function allItems<P extends Params>(
       hint: 'See the raw answer: sotra request <METHOD> <path>.',
     });
   };
-  return walkPages({ paging, input: input as Record<string, unknown>, ask, max: undefined, onCut: () => undefined });
+  return walkPages({ paging, input: input as Record<string, unknown>, ask, max, onCut: () => undefined });
 }
 
 /** Adds to an interruption how many items came. */
