@@ -155,11 +155,11 @@ const copy = defineCommand({
   run: async (typed, context): Promise<Result> => {
     const { trader, usd, delay, since, fee = '0%', limit = defaultPositions } = typed;
     const picture = asksChart(typed, context.options) ? { chart: true } : {};
-    const nowMs = context.world.now();
-    const sinceMs = since === undefined ? undefined : readSince(since, nowMs);
+    const sinceMs = since === undefined ? undefined : readSince(since, context.world.now());
+    const sinceSec = (sinceMs ?? 0) / 1000;
     const [delaySec, feePercent] = [(parseDuration(delay) ?? 0) / 1000, parsePercent(fee)];
-    const { cards, hasMore } = await readPositions(trader, limit, (sinceMs ?? 0) / 1000, context);
-    const terms = { usd, delaySec, feeShare: feePercent / 100, sinceSec: (sinceMs ?? 0) / 1000, nowSec: nowMs / 1000 };
+    const { cards, hasMore } = await readPositions(trader, limit, sinceSec, context);
+    const terms = { usd, delaySec, feeShare: feePercent / 100, sinceSec };
     const positions = copyPositions(cards, await readCommentedTrades(cards, context), terms);
     const answer: CopyBacktest = {
       ...{ trader, usdPerEntry: usd, delaySec, feePercent },

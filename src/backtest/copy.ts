@@ -11,8 +11,6 @@ export interface CopyTerms {
   feeShare: number;
   /** Entries before are not copied. */
   sinceSec: number;
-  /** What would be copied later than now is not copied. */
-  nowSec: number;
 }
 
 type Position = Pick<Card, 'itemId' | 'metadata'>;
@@ -155,7 +153,7 @@ function replayTrades(
   newestFirst: readonly TradeItem[],
   side: CopiedPosition['side'],
   prices: readonly Price[],
-  { usd, delaySec, feeShare, sinceSec, nowSec }: CopyTerms,
+  { usd, delaySec, feeShare, sinceSec }: CopyTerms,
 ) {
   const trades: CopiedTrade[] = [];
   let [ownAmount, amount, spentUsd] = [0, 0, 0];
@@ -168,7 +166,7 @@ function replayTrades(
     ownAmount = action === 'enter' ? ownAmount + trade.tokenAmount : ownAmount * (1 - share);
     const [own, atSec] = [readPrice(trade), trade.timestamp + delaySec];
     const isCopied = action === 'enter' ? trade.timestamp >= sinceSec : amount > 0;
-    if (own === undefined || !isCopied || atSec > nowSec) continue;
+    if (own === undefined || !isCopied) continue;
     const price = choosePrice(own, prices, atSec);
     const priceOf = price === own ? 'own' : 'later';
     const copy = { action, atSec, priceUsd: price.usd, priceAtSec: price.atSec, priceOf } as const;

@@ -137,3 +137,13 @@ test('in the sandbox a copy without delay and fee of one entry and its exit make
   expect(simple.length).toBeGreaterThan(2);
   for (const { pnlPercent, ownPnlPercent } of simple) expect(pnlPercent).toBeCloseTo(ownPnlPercent, 6);
 });
+
+test('what was traded a minute ago is copied, also where the clock of the service is ahead', async () => {
+  const { env } = await serve();
+  const early = Date.parse('2026-11-17T00:00:00Z');
+  const { out } = await run(`backtest copy ${trader} --usd 100 --delay 2m --columns token,entries`, {
+    env,
+    now: early,
+  });
+  expect(out).toBe('CAT\t1\nDOG\t1\n');
+});
