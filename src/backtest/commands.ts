@@ -4,12 +4,13 @@ import { allItems, asksChart, chartParam, serviceExitCodes } from '../cli/endpoi
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { orUndefined, usageError } from '../errors.ts';
+import type { Chain } from '../model/chain.ts';
 import { dayMs, parseDuration, parseMoment } from '../model/duration.ts';
 import { identifierSchema } from '../model/identifier.ts';
 import type { Card } from '../model/position.ts';
 import { column } from '../output/columns.ts';
 import { counted, formatCount, formatPercent, formatTime, formatUsd } from '../output/format.ts';
-import type { BarChart, View } from '../output/view.ts';
+import { type BarChart, collectItems, type View } from '../output/view.ts';
 import { ofToken as tokenComments } from '../resources/comment/endpoints.ts';
 import { ofProfile } from '../resources/position/endpoints.ts';
 import { type CopiedPosition, copyPositions, makeTokenKey, sumCopies, type TokenTrade } from './copy.ts';
@@ -187,11 +188,9 @@ function readSince(since: string, nowMs: number): number {
 /** The positions with a trade since then, latest first. */
 async function readPositions(identifier: string, limit: number, sinceSec: number, context: Context) {
   const read = async (status: 'open' | 'closed') => {
-    const input = { identifier, status, sort: 'latest', chains: ['all'], limit: Math.min(limit + 1, 100) } as const;
-    const cards: Card[] = [];
-    for await (const page of allItems(ofProfile, { ...input, chains: ['all'] }, context, limit + 1))
-      cards.push(...(page as Card[]));
-    return cards;
+    const asked = { status, sort: 'latest', limit: Math.min(limit + 1, 100) } as const;
+    const pages = allItems(ofProfile, { identifier, chains: ['all'], ...asked }, context, limit + 1);
+    return (await collectItems(pages)) as Card[];
   };
   const [open, closed] = [await read('open'), await read('closed')];
   const readLatest = ({ cardLatestTradeAt, timestamp }: Card) => cardLatestTradeAt ?? timestamp;
@@ -206,8 +205,8 @@ async function readCommentedTrades(cards: readonly Card[], context: Context): Pr
   const tokens = new Map(cards.map(({ metadata }) => [makeTokenKey(metadata), metadata]));
   const trades: TokenTrade[] = [];
   for (const { tokenChain, tokenAddress } of tokens.values()) {
-    const input = { chain: tokenChain, contractAddress: tokenAddress, limit: commentsAsked };
-    const answer = await orUndefined(context.call(tokenComments, input as never), 'not-found');
+    const input = { chain: tokenChain as Chain, contractAddress: tokenAddress, limit: commentsAsked };
+    const answer = await orUndefined(context.call(tokenComments, input), 'not-found');
     for (const { trade } of answer?.data ?? []) trades.push({ tokenChain, tokenAddress, trade });
   }
   return trades;
