@@ -145,7 +145,7 @@ export default defineConfig({
         },
         {
           name: 'log',
-          test: /src\/(log\/(keep-calls|entry|store)|keys\/(typed-secrets|private-key))\.ts$/,
+          test: /src\/(log\/(keep-calls|describe-call|store)|keys\/(typed-secrets|private-key))\.ts$/,
           includeDependenciesRecursively: false,
           priority: 1,
         },

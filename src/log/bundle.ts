@@ -16,7 +16,8 @@ import { commands as doctorCommands } from '../setup/doctor.ts';
 import { readEnv, type StoredContext } from '../setup/settings.ts';
 import { summarizeCall } from './commands.ts';
 import { wrapInHar } from './har.ts';
-import { findLog, type NumberedEntry, readCalls, readFailedCommand } from './store.ts';
+import { type NumberedEntry, readCalls, readFailedCommand } from './read-calls.ts';
+import { findLog } from './store.ts';
 
 const maxCommands = 20;
 /** Of the calls that succeeded in commands that failed, as many as fit. */

@@ -14,7 +14,8 @@ import type { Column } from '../output/view.ts';
 import type { HarEntry, LogEntry } from './entry.ts';
 import { wrapInHar } from './har.ts';
 import { maxOfCommand } from './keep-calls.ts';
-import { clearLog, countCalls, findLog, maxCalls, type NumberedEntry, readCalls } from './store.ts';
+import { type NumberedEntry, readCalls } from './read-calls.ts';
+import { clearLog, countCalls, findLog, maxCalls } from './store.ts';
 
 const columns: readonly Column<ShownCall>[] = [
   column.text('n', 'No', 'its number, for history show and history run', { align: 'right' }),

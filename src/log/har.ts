@@ -19,7 +19,8 @@ import { NetworkFailure } from '../http/failures.ts';
 import { requestHider, secretHider } from '../http/secrets.ts';
 import { parseJson, tryParseJson } from '../model/json.ts';
 import type { HttpRequest, Transport } from '../world.ts';
-import { extendEntry, type HarEntry, harEntrySchema, hideInUrl, type Keeper, type LogEntry } from './entry.ts';
+import { hideInUrl } from './describe-call.ts';
+import { extendEntry, type HarEntry, harEntrySchema, type Keeper, type LogEntry } from './entry.ts';
 
 const maxFileBytes = 64 * 1024 * 1024;
 

@@ -9,15 +9,8 @@ import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { readEnv, type Service } from '../setup/settings.ts';
 import { configDirectory, openSettings } from '../setup/store.ts';
 import type { World } from '../world.ts';
-import {
-  addAnswer,
-  type CommandFacts,
-  type EntryPart,
-  type Keeper,
-  type LogEntry,
-  startEntry,
-  type TextRules,
-} from './entry.ts';
+import { addAnswer, startEntry, type TextRules } from './describe-call.ts';
+import type { CommandFacts, EntryPart, Keeper, LogEntry } from './entry.ts';
 import { addEntry, completeEntry, findLog, keepFailedCommand } from './store.ts';
 
 /** Of one command, besides those that fail: an upload or a watch would push everything else out of the log. */

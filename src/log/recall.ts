@@ -3,7 +3,8 @@ import type { Context } from '../context.ts';
 import { orUndefined, readMessage } from '../errors.ts';
 import { tryParseJson } from '../model/json.ts';
 import { safeText } from '../model/safe-text.ts';
-import { findLog, type NumberedEntry, readCalls } from './store.ts';
+import { type NumberedEntry, readCalls } from './read-calls.ts';
+import { findLog } from './store.ts';
 
 /** The calls that the log holds of the service in use, newest first; `method` and the end of the path choose. Errors: those of the settings. */
 export async function* recallCalls(

@@ -1,12 +1,9 @@
 import { closeSync, constants, existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
-import { readMessage } from '../errors.ts';
-import { makeFolder, openStateFile, readStateFile, replaceFile } from '../files/durable-file.ts';
+import { makeFolder, openStateFile, replaceFile } from '../files/durable-file.ts';
 import { dayMs } from '../model/duration.ts';
-import { parseJson, tryParseJson } from '../model/json.ts';
-import { counted } from '../output/format.ts';
-import { type EntryPart, extendEntry, type LogEntry, logEntrySchema } from './entry.ts';
+import type { EntryPart, LogEntry } from './entry.ts';
+import type { FailedCommand } from './read-calls.ts';
 
 // A file for each call, of one process: nothing is mixed or lost where many write. Each line adds to the entry (the request, its answer, the
 // exit code), and one without a line end was never written: its process was killed, or the disk is full.
@@ -19,16 +16,15 @@ const alwaysKept = 50;
 /** What is too much is removed each time so many calls were added. */
 const pruneEvery = 50;
 
+export const failedCommandFile = 'failed-command.json';
+
 const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants;
 
-interface CallFile {
+export interface CallFile {
   n: number;
   name: string;
   hasFailed: boolean;
 }
-
-/** A call with the number that it has in this log. */
-export type NumberedEntry = LogEntry & { n: number };
 
 /** The folder of the log in the folder of the data. */
 export function findLog(dataDirectory: string): string {
@@ -67,42 +63,6 @@ export function completeEntry(folder: string, n: number, part: EntryPart): void 
   if (part._sotra?.error !== undefined) renameSync(file, failed);
 }
 
-/** The calls, newest first. One that cannot be read, or that a newer release wrote, is moved aside and told. */
-export function* readCalls(
-  folder: string,
-  warn: (text: string) => void,
-  isWanted: (file: Pick<CallFile, 'n' | 'hasFailed'>) => boolean = () => true,
-): Generator<NumberedEntry> {
-  let damaged = 0;
-  let place = `moved to ${join(folder, 'damaged')}`;
-  try {
-    for (const { n, name, hasFailed } of listCalls(folder).reverse()) {
-      if (!isWanted({ n, hasFailed })) continue;
-      const entry = readCall(join(folder, name));
-      if (entry === 'damaged') {
-        damaged += 1;
-        const problem = moveAside(folder, name);
-        if (problem !== undefined) place = `left where they are (${problem})`;
-      } else if (entry !== undefined) yield { n, ...entry };
-    }
-  } finally {
-    if (damaged > 0)
-      warn(`${counted(damaged, 'call')} of the history are damaged or of a newer release of sotra: ${place}`);
-  }
-}
-
-/** Why it could not be, where it could not. */
-function moveAside(folder: string, name: string): string | undefined {
-  const aside = join(folder, 'damaged');
-  try {
-    makeFolder(aside);
-    renameSync(join(folder, name), join(aside, name));
-    return undefined;
-  } catch (thrown) {
-    return readMessage(thrown);
-  }
-}
-
 export function countCalls(folder: string): number {
   return listCalls(folder).length;
 }
@@ -134,7 +94,7 @@ function nameCall(n: number, hasFailed: boolean): string {
 }
 
 /** In the order of their numbers. */
-function listCalls(folder: string): CallFile[] {
+export function listCalls(folder: string): CallFile[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .flatMap((name) => {
@@ -153,42 +113,8 @@ function writeLine(file: string, line: object, flags: number): void {
   }
 }
 
-/** `undefined` where nothing was written yet. */
-function readCall(file: string): LogEntry | 'damaged' | undefined {
-  try {
-    const [first, ...parts] = readStateFile(file).split('\n').slice(0, -1);
-    if (first === undefined) return undefined;
-    const entry = parts.map((part) => parseJson(part) as EntryPart).reduce(extendEntry, parseJson(first) as LogEntry);
-    return logEntrySchema.parse(entry);
-  } catch (error) {
-    // Another process has just removed or renamed it.
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : 'damaged';
-  }
-}
-
-const failedCommandSchema = z.object({
-  /** Unix milliseconds. */
-  atMs: z.number(),
-  /** As typed, secrets hidden. */
-  command: z.string(),
-  exitCode: z.number(),
-  code: z.string(),
-  message: z.string(),
-  hint: z.string().optional(),
-});
-
-/** A command that failed beside its calls: before it made one, or over what it was given. The last one is kept. */
-export type FailedCommand = z.output<typeof failedCommandSchema>;
-
 /** Errors: those of the file system. */
 export function keepFailedCommand(folder: string, failed: FailedCommand): void {
   makeFolder(folder);
   replaceFile(join(folder, failedCommandFile), JSON.stringify(failed));
 }
-
-export function readFailedCommand(folder: string): FailedCommand | undefined {
-  const file = join(folder, failedCommandFile);
-  return existsSync(file) ? failedCommandSchema.safeParse(tryParseJson(readStateFile(file))).data : undefined;
-}
-
-const failedCommandFile = 'failed-command.json';

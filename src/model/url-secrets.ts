@@ -14,6 +14,7 @@ const parameter =
  * of a wallet or token is none. Idempotent; linear in the text.
  */
 export function hideUrlSecrets(text: string): string {
+  if (!/[@=]|%40|%3d/i.test(text)) return text;
   return text
     .replace(userInfo, `$1${hidden}@`)
     .replace(codedUserInfo, `$1${hidden}%40`)

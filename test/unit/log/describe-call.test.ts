@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addAnswer, startEntry } from '../../../src/log/entry.ts';
+import { addAnswer, startEntry } from '../../../src/log/describe-call.ts';
 
 const rules = { hide: (text: string) => text.replaceAll('secret', '***'), maxBodyBytes: 8 };
 const facts = { command: 'sotra x', pid: 7, baseUrl: 'https://api.example' };

@@ -1,0 +1,80 @@
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readMessage } from '../errors.ts';
+import { makeFolder, readStateFile } from '../files/durable-file.ts';
+import { parseJson, tryParseJson } from '../model/json.ts';
+import { counted } from '../output/format.ts';
+import { type EntryPart, extendEntry, type LogEntry, logEntrySchema } from './entry.ts';
+import { type CallFile, failedCommandFile, listCalls } from './store.ts';
+
+/** A call with the number that it has in this log. */
+export type NumberedEntry = LogEntry & { n: number };
+
+/** The calls, newest first. One that cannot be read, or that a newer release wrote, is moved aside and told. */
+export function* readCalls(
+  folder: string,
+  warn: (text: string) => void,
+  isWanted: (file: Pick<CallFile, 'n' | 'hasFailed'>) => boolean = () => true,
+): Generator<NumberedEntry> {
+  let damaged = 0;
+  let place = `moved to ${join(folder, 'damaged')}`;
+  try {
+    for (const { n, name, hasFailed } of listCalls(folder).reverse()) {
+      if (!isWanted({ n, hasFailed })) continue;
+      const entry = readCall(join(folder, name));
+      if (entry === 'damaged') {
+        damaged += 1;
+        const problem = moveAside(folder, name);
+        if (problem !== undefined) place = `left where they are (${problem})`;
+      } else if (entry !== undefined) yield { n, ...entry };
+    }
+  } finally {
+    if (damaged > 0)
+      warn(`${counted(damaged, 'call')} of the history are damaged or of a newer release of sotra: ${place}`);
+  }
+}
+
+/** Why it could not be, where it could not. */
+function moveAside(folder: string, name: string): string | undefined {
+  const aside = join(folder, 'damaged');
+  try {
+    makeFolder(aside);
+    renameSync(join(folder, name), join(aside, name));
+    return undefined;
+  } catch (thrown) {
+    return readMessage(thrown);
+  }
+}
+
+/** `undefined` where nothing was written yet. */
+function readCall(file: string): LogEntry | 'damaged' | undefined {
+  try {
+    const [first, ...parts] = readStateFile(file).split('\n').slice(0, -1);
+    if (first === undefined) return undefined;
+    const entry = parts.map((part) => parseJson(part) as EntryPart).reduce(extendEntry, parseJson(first) as LogEntry);
+    return logEntrySchema.parse(entry);
+  } catch (error) {
+    // Another process has just removed or renamed it.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : 'damaged';
+  }
+}
+
+const failedCommandSchema = z.object({
+  /** Unix milliseconds. */
+  atMs: z.number(),
+  /** As typed, secrets hidden. */
+  command: z.string(),
+  exitCode: z.number(),
+  code: z.string(),
+  message: z.string(),
+  hint: z.string().optional(),
+});
+
+/** A command that failed beside its calls: before it made one, or over what it was given. The last one is kept. */
+export type FailedCommand = z.output<typeof failedCommandSchema>;
+
+export function readFailedCommand(folder: string): FailedCommand | undefined {
+  const file = join(folder, failedCommandFile);
+  return existsSync(file) ? failedCommandSchema.safeParse(tryParseJson(readStateFile(file))).data : undefined;
+}
