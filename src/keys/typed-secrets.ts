@@ -8,7 +8,10 @@ export async function hideTyped(
   { outcome, status }: Pick<SotraError, 'outcome' | 'status'>,
 ): Promise<(text: string) => string> {
   const bare = typed.map((token) => token.replace(/^-+/, ''));
-  const tokens = bare.flatMap((token) => [token, token.slice(token.indexOf('=') + 1), ...token.split(/[=,\s"'`]/)]);
+  const tokens = bare.flatMap((token) => [
+    ...[token, token.slice(token.indexOf('=') + 1), ...token.split(/[=,\s"'`]/)],
+    ...token.split(/[/?&=#]/).map((part) => part.replaceAll(/\+|%20/g, ' ')),
+  ]);
   const hidden = new Map<string, string>();
   for (const token of new Set(tokens.map((each) => each.trim()).filter(({ length }) => length >= minSecretLength))) {
     const what = await findSecret(token);
@@ -16,7 +19,11 @@ export async function hideTyped(
     const ends = `${token.slice(0, 6)}…${token.slice(-4)}`;
     // What was sent as a hash is one, and the hint of an unfinished request has to be typed with it.
     if (isHash && (outcome ?? status) !== undefined) continue;
-    if (what !== undefined) hidden.set(token, isHash ? ends : `(looks like ${what}, not shown)`);
+    if (what === undefined) continue;
+    // In an address a phrase has other spaces.
+    const spellings = [' ', '+', '%20'].map((space) => token.replaceAll(' ', space));
+    for (const spelling of spellings.flatMap((each) => [each, encodeURIComponent(each)]))
+      hidden.set(spelling, isHash ? ends : `(looks like ${what}, not shown)`);
   }
   return (text) => [...hidden].reduce((shown, [token, mark]) => withoutStart(shown, token, mark), text);
 }

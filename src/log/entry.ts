@@ -81,3 +81,17 @@ export interface Keeper {
 export function extendEntry(entry: LogEntry, { _sotra, ...part }: EntryPart): LogEntry {
   return { ...entry, ...part, _sotra: { ...entry._sotra, ..._sotra } };
 }
+
+export const failedCommandSchema = z.object({
+  /** Unix milliseconds. */
+  atMs: z.number(),
+  /** As typed, secrets hidden. */
+  command: z.string(),
+  exitCode: z.number(),
+  code: z.string(),
+  message: z.string(),
+  hint: z.string().optional(),
+});
+
+/** A command that failed beside its calls: before it made one, or over what it was given. The last one is kept. */
+export type FailedCommand = z.output<typeof failedCommandSchema>;

@@ -1,11 +1,17 @@
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { readMessage } from '../errors.ts';
 import { makeFolder, readStateFile } from '../files/durable-file.ts';
 import { parseJson, tryParseJson } from '../model/json.ts';
 import { counted } from '../output/format.ts';
-import { type EntryPart, extendEntry, type LogEntry, logEntrySchema } from './entry.ts';
+import {
+  type EntryPart,
+  extendEntry,
+  type FailedCommand,
+  failedCommandSchema,
+  type LogEntry,
+  logEntrySchema,
+} from './entry.ts';
 import { type CallFile, failedCommandFile, listCalls } from './store.ts';
 
 /** A call with the number that it has in this log. */
@@ -59,20 +65,6 @@ function readCall(file: string): LogEntry | 'damaged' | undefined {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : 'damaged';
   }
 }
-
-const failedCommandSchema = z.object({
-  /** Unix milliseconds. */
-  atMs: z.number(),
-  /** As typed, secrets hidden. */
-  command: z.string(),
-  exitCode: z.number(),
-  code: z.string(),
-  message: z.string(),
-  hint: z.string().optional(),
-});
-
-/** A command that failed beside its calls: before it made one, or over what it was given. The last one is kept. */
-export type FailedCommand = z.output<typeof failedCommandSchema>;
 
 export function readFailedCommand(folder: string): FailedCommand | undefined {
   const file = join(folder, failedCommandFile);

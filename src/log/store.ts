@@ -2,8 +2,7 @@ import { closeSync, constants, existsSync, readdirSync, renameSync, rmSync, stat
 import { join } from 'node:path';
 import { makeFolder, openStateFile, replaceFile } from '../files/durable-file.ts';
 import { dayMs } from '../model/duration.ts';
-import type { EntryPart, LogEntry } from './entry.ts';
-import type { FailedCommand } from './read-calls.ts';
+import type { EntryPart, FailedCommand, LogEntry } from './entry.ts';
 
 // A file for each call, of one process: nothing is mixed or lost where many write. Each line adds to the entry (the request, its answer, the
 // exit code), and one without a line end was never written: its process was killed, or the disk is full.

@@ -7,8 +7,9 @@ import { curlLine } from '../http/preview.ts';
 import { safeText } from '../model/safe-text.ts';
 import { describeKey, resolveService, type Service, type StoredSettings, servedSandboxUrl } from '../setup/settings.ts';
 import { findCall, summarizeCall } from './commands.ts';
+import type { FailedCommand } from './entry.ts';
 import { type Explanation, explainCall, type FailedCall, type Surroundings } from './explain.ts';
-import { type FailedCommand, type NumberedEntry, readCalls, readFailedCommand } from './read-calls.ts';
+import { type NumberedEntry, readCalls, readFailedCommand } from './read-calls.ts';
 import { findLog } from './store.ts';
 
 /** What `sotra why --json` prints. */
