@@ -150,8 +150,8 @@ const maxExternalId = 1024;
 export function readAddress(raw: string, { allowBadChecksum }: AddressRules): ReadAddress {
   const text = raw.trim();
   if (isEvmAddress(text)) {
-    if (!allowBadChecksum && hasWrongChecksum(text)) return { reason: wrongChecksum };
-    return text.toLowerCase();
+    const lower = text.toLowerCase();
+    return lower === text || allowBadChecksum || !hasWrongChecksum(text) ? lower : { reason: wrongChecksum };
   }
   if (text.startsWith('ext:')) return readExternal(text);
   return isSolanaAddress(text) ? text : { reason: reasonFor(text) };

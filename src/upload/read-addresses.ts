@@ -136,14 +136,12 @@ async function collectAddresses(
     let fresh = '';
     for (const { line, text, problem } of batch) {
       const read = problem === undefined ? readAddress(text, options) : { reason: problem };
+      const { size } = addresses;
       if (typeof read !== 'string') {
         rejected += 1;
         options.onRejected({ line, text: text.trim(), reason: read.reason });
-      } else if (addresses.has(read)) duplicates += 1;
-      else {
-        addresses.add(read);
-        fresh += `${read}\n`;
-      }
+      } else if (addresses.add(read).size > size) fresh += `${read}\n`;
+      else duplicates += 1;
     }
     hash.update(fresh);
     options.onRead(addresses.size);
