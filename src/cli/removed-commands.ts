@@ -43,6 +43,11 @@ const removedFlags: readonly (readonly [command: string, flags: readonly string[
   ['webhook register', ['--report'], noReport],
   ['webhook add-addresses', ['--report'], noReport],
   ['', ['--meta'], 'Omit it: the answer is the same. sotra mcp marks for agents what anybody may have written.'],
+  [
+    'webhook trigger',
+    ['--as'],
+    'sotra webhook exam <url> --secret-file <file> sends what a receiver should refuse, and says what it did.',
+  ],
   ['mcp', ['--preset'], 'Name the tools: --tools leaderboard_list,profile_get; sotra mcp --dry-run lists them.'],
   [
     'mcp',

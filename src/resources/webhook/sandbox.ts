@@ -102,7 +102,7 @@ function exampleEvent({ db, partner, nowMs }: SandboxCall): Record<string, unkno
     trade === undefined
       ? { reason: 'first-buy', feedItem: {} }
       : eventParts(db, { type: 'new-feed-item', reason: 'first-buy', trade }, partner, nowMs);
-  const event = makeEvent('new-feed-item', parts, { walletAddresses: [], externalIds: [] });
+  const event = makeEvent('new-feed-item', parts, []);
   return { ...event, eventId: exampleEventId };
 }
 

@@ -64,10 +64,8 @@ export function createControl({ db, world, warn, faults: first, status, log, onD
     const signal = AbortSignal.any([own.stop.signal, world.signal]);
     const input = { perSec, forMs: Number.POSITIVE_INFINITY };
     try {
-      for await (const batch of madeTrades(db, input, { ...world, signal })) {
-        const nowMs = sandboxNow(db, now());
-        const trades = batch.map((trade) => trade(nowMs));
-        await change(() => addLiveTrades(db, trades, nowMs));
+      for await (const trades of madeTrades(db, input, { ...world, signal })) {
+        await change(() => addLiveTrades(db, trades, sandboxNow(db, now())));
       }
     } catch (error) {
       warn(`the simulation ended: ${(error as Error).message}`);

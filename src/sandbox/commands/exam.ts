@@ -191,6 +191,8 @@ async function sendCases({ url, secret }: { url: string; secret: string }, conte
   return rows;
 }
 
+const audience = '0x0000000000000000000000000000000000000001';
+
 /** A delivery with an event of a world, as the sandbox sends it. */
 function makeDelivery(
   { body: given, change, before, ageMs = 0, by }: ExamCase,
@@ -198,8 +200,7 @@ function makeDelivery(
 ) {
   const source = findEventSource(db, { type: 'new-feed-item' }, before);
   const parts = eventParts(db, source, sandboxPartners[0], nowMs);
-  const audience = { walletAddresses: ['0x0000000000000000000000000000000000000001'], externalIds: [] };
-  const body = given ?? JSON.stringify({ events: [{ ...makeEvent(source.type, parts, audience), ...change }] });
+  const body = given ?? JSON.stringify({ events: [{ ...makeEvent(source.type, parts, [audience]), ...change }] });
   return { body, signed: by === null ? undefined : signedHeader(by ?? secret, body, nowMs - ageMs) };
 }
 

@@ -12,7 +12,6 @@ import { sandboxNow } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { countDeliveries, startDeliverer } from '../deliver/deliver.ts';
 import {
-  type AtMoment,
   addLiveTrades,
   addTradeNow,
   checkLiveTrade,
@@ -27,10 +26,11 @@ import { withWorld } from './state.ts';
 
 export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {
   checkLiveTrade(input, '--');
-  return withDeliveries(input.db, context, async (db) => {
-    const answer = addTradeNow(db, input, sandboxNow(db, context.world.now()));
-    if (answer.isRepeated) context.note('This trade was there already: nothing was added.');
-    return () => ({ kind: 'answer', answer: { ...answer, waiting: countDeliveries(db, 'waiting') }, view: traded });
+  return withWorld(input.db, context, async (db) => {
+    const made = addTradeNow(db, input, sandboxNow(db, context.world.now()));
+    if (made.isRepeated) context.note('This trade was there already: nothing was added.');
+    await withDeliverer(db, context, async () => undefined);
+    return { kind: 'answer', answer: { ...made, waiting: countDeliveries(db, 'waiting') }, view: traded };
   });
 }
 
@@ -54,31 +54,33 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
   if (input.replay !== undefined && !existsSync(input.replay))
     throw usageError(`--replay ${input.replay}: no such file`);
   if (context.options.dryRun) return showSimulatePlan(input, context);
-  return withDeliveries(input.db, context, async (db) => {
-    const { world } = context;
-    const progress = await showProgress(context);
-    let saidMs = world.now();
-    const startMs = world.now();
+  return withWorld(input.db, context, async (db) => {
     const sum: SimulationReport = { trades: 0, deliveries: 0, waiting: 0, seconds: 0 };
-    const batches =
-      input.replay === undefined ? madeTrades(db, input, context.world) : replayedTrades(input, input.replay, context);
-    try {
-      for await (const batch of batches) {
-        const nowMs = sandboxNow(db, world.now());
-        const trades = batch.map((trade) => trade(nowMs));
-        const added = addLiveTrades(db, trades, nowMs);
-        sum.trades += added.trades;
-        sum.deliveries += added.deliveries;
-        if (!progress.live && world.now() - saidMs < betweenLinesMs) continue;
-        saidMs = world.now();
-        progress.step(`${formatCount(sum.trades)} trades, ${formatCount(sum.deliveries)} deliveries`);
-      }
-    } finally {
-      progress.stop();
-    }
-    sum.seconds = Math.round((world.now() - startMs) / 100) / 10;
-    return () => ({ kind: 'answer', answer: { ...sum, waiting: countDeliveries(db, 'waiting') }, view: simulated });
+    await withDeliverer(db, context, () => addBatches(db, input, sum, context));
+    return { kind: 'answer', answer: { ...sum, waiting: countDeliveries(db, 'waiting') }, view: simulated };
   });
+}
+
+async function addBatches(db: Db, input: SimulateInput, sum: SimulationReport, context: Context): Promise<void> {
+  const { world } = context;
+  const progress = await showProgress(context);
+  const startMs = world.now();
+  let saidMs = startMs;
+  try {
+    for await (const trades of input.replay === undefined
+      ? madeTrades(db, input, world)
+      : replayedTrades(input, input.replay, context)) {
+      const added = addLiveTrades(db, trades, sandboxNow(db, world.now()));
+      sum.trades += added.trades;
+      sum.deliveries += added.deliveries;
+      if (!progress.live && world.now() - saidMs < betweenLinesMs) continue;
+      saidMs = world.now();
+      progress.step(`${formatCount(sum.trades)} trades, ${formatCount(sum.deliveries)} deliveries`);
+    }
+  } finally {
+    progress.stop();
+  }
+  sum.seconds = Math.round((world.now() - startMs) / 100) / 10;
 }
 
 async function showSimulatePlan(
@@ -95,7 +97,7 @@ async function showSimulatePlan(
 
 const betweenLinesMs = 10_000;
 
-async function* replayedTrades(input: SimulateInput, file: string, context: Context): AsyncGenerator<AtMoment[]> {
+async function* replayedTrades(input: SimulateInput, file: string, context: Context): AsyncGenerator<Trade[]> {
   const { world, warn } = context;
   const trades: Trade[] = [];
   let rejected = 0;
@@ -122,28 +124,25 @@ async function* replayedTrades(input: SimulateInput, file: string, context: Cont
       due.push(trade);
       next += 1;
     }
-    if (due.length > 0)
-      yield due.map((trade) => (nowMs: number) => ({ ...trade, atMs: nowMs, rowKey: `${run}:${trade.rowKey}` }));
+    if (due.length > 0) yield due.map((trade) => ({ ...trade, rowKey: `${run}:${trade.rowKey}` }));
     await pause(world, due.length > 0 ? 0 : tickMs);
   }
 }
 
-async function withDeliveries(
-  file: string | undefined,
-  context: Context,
-  act: (db: Db) => Promise<() => Result>,
-): Promise<Result> {
-  return withWorld(file, context, async (db) => {
-    const { now, sleep, signal } = context.world;
-    const deliverer = context.options.dryRun ? undefined : startDeliverer({ db, now, sleep, warn: context.warn });
-    try {
-      const result = await act(db);
-      await deliverer?.settled(signal);
-      return result();
-    } finally {
-      await deliverer?.stop();
-    }
-  });
+/** Makes what `act` did arrive at the webhooks; what waits for a later try may remain. */
+export async function withDeliverer(
+  db: Db,
+  { world, warn, options }: Context,
+  act: () => Promise<void>,
+): Promise<void> {
+  if (options.dryRun) return act();
+  const deliverer = startDeliverer({ db, now: world.now, sleep: world.sleep, warn });
+  try {
+    await act();
+    await deliverer.settled(world.signal);
+  } finally {
+    await deliverer.stop();
+  }
 }
 
 type TradeReport = MadeTrade & { waiting: number };

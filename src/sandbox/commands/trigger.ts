@@ -1,6 +1,6 @@
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { errorExitCodes, SotraError, usageError } from '../../errors.ts';
+import { SotraError, usageError } from '../../errors.ts';
 import { deliveryPreview } from '../../http/preview.ts';
 import { sameDestination } from '../../model/http-address.ts';
 import { signedHeader } from '../../model/webhook-signature.ts';
@@ -10,7 +10,7 @@ import { readOwnSecrets } from '../../resources/webhook/secrets.ts';
 import { sandboxNow } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { sandboxPartners } from '../db/world.ts';
-import { deliveryHeaders, sendDelivery, startDeliverer } from '../deliver/deliver.ts';
+import { deliveryHeaders, sendDelivery } from '../deliver/deliver.ts';
 import {
   commentedTrade,
   type EventSource,
@@ -20,13 +20,12 @@ import {
   storeEvent,
 } from '../deliver/events.ts';
 import { type StoredTrade, tradeColumns } from '../trades/trade.ts';
+import { withDeliverer } from './simulate.ts';
 import { withWorld } from './state.ts';
 
 interface TriggerInput {
   type: EventType;
   to?: string | undefined;
-  /** A receiver should refuse the first two, and take the others. */
-  as?: 'bad-signature' | 'stale' | 'duplicate' | 'out-of-order' | undefined;
   secretFile?: string | undefined;
   uid?: string | undefined;
   position?: string | undefined;
@@ -44,23 +43,11 @@ interface Trigger {
 export async function triggerEvent(input: TriggerInput, context: Context): Promise<Result> {
   if (input.to !== undefined && input.uid !== undefined)
     throw usageError('--to and --uid exclude each other', 'Leave one of them out.');
-  if (input.to === undefined && input.as !== undefined)
-    throw usageError(
-      `--as ${input.as} needs --to: the sandbox itself delivers as the service does`,
-      'Name the receiver: --to http://127.0.0.1:4242/hook.',
-    );
   return withWorld(input.db, context, async (db) => {
     const trigger: Trigger = { db, source: findEventSource(db, input), input, context };
     const answer = input.to === undefined ? await viaSandbox(trigger) : await directly(trigger, input.to);
-    return { kind: 'answer', answer, view: triggered, exitCode: triggerExitCode(answer, input) };
+    return { kind: 'answer', answer, view: triggered, exitCode: answer.every(({ delivered }) => delivered) ? 0 : 9 };
   });
-}
-
-/** Where a receiver should refuse, an answer that takes it is 12. */
-function triggerExitCode(sent: readonly SentEvent[], { as }: TriggerInput): number {
-  if (as !== 'bad-signature' && as !== 'stale') return sent.every(({ delivered }) => delivered) ? 0 : 9;
-  if (sent.some(({ delivered }) => delivered)) return errorExitCodes.verification;
-  return sent.every(({ status }) => status !== null && status < 500) ? 0 : 9;
 }
 
 async function directly(trigger: Trigger, to: string): Promise<SentEvent[]> {
@@ -70,40 +57,14 @@ async function directly(trigger: Trigger, to: string): Promise<SentEvent[]> {
   const secret = input.secretFile === undefined ? known?.secret : readOwnSecrets([input.secretFile], context)[0];
   if (secret === undefined)
     throw usageError(`no webhook of the sandbox sends to ${to}: which secret signs?`, 'Give one with --secret-file.');
-  const deliveries = signedDeliveries(trigger, known, secret);
-  const [first] = deliveries;
-  if (options.preview && first !== undefined) {
-    if (deliveries.length > 1) context.note(`It would send ${deliveries.length} deliveries; this is the first.`);
-    throw deliveryPreview(to, deliveryHeaders(first.signed), first.body);
-  }
-  const sent: SentEvent[] = [];
-  for (const { event, body, signed } of deliveries) {
-    const outcome = await sendDelivery(to, body, signed, { answerMs: options.timeoutMs, signal: world.signal });
-    if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
-    const { ok, status, error } = outcome;
-    sent.push({ ...pickIds(event), uid: null, destinationUrl: to, delivered: ok, status, error });
-  }
-  return sent;
-}
-
-const staleMs = 3_600_000;
-
-/** What is sent to one address, in order: one delivery, or what `--as` makes of it. */
-function signedDeliveries(trigger: Trigger, webhook: WebhookRow | undefined, secret: string) {
-  const nowMs = trigger.context.world.now();
-  const { as } = trigger.input;
-  const signedAt = (event: Record<string, unknown>, atMs: number, by = secret) => {
-    const body = JSON.stringify({ events: [event] });
-    return { event, body, signed: signedHeader(by, body, atMs) };
-  };
-  const newest = eventFor(trigger, webhook);
-  if (as === 'bad-signature') return [signedAt(newest, nowMs, `${secret}-of-another`)];
-  if (as === 'stale') return [signedAt(newest, nowMs - staleMs)];
-  const delivery = signedAt(newest, nowMs);
-  if (as === 'duplicate') return [delivery, delivery];
-  if (as !== 'out-of-order') return [delivery];
-  const before = { ...trigger, source: findEventSource(trigger.db, trigger.input, 1) };
-  return [delivery, signedAt(eventFor(before, webhook), nowMs - 1000)];
+  const { event, body, signed } = signEvent(trigger, known, secret);
+  if (options.preview) throw deliveryPreview(to, deliveryHeaders(signed), body);
+  const { ok, status, error } = await sendDelivery(to, body, signed, {
+    answerMs: options.timeoutMs,
+    signal: world.signal,
+  });
+  if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
+  return [{ ...pickIds(event), uid: null, destinationUrl: to, delivered: ok, status, error }];
 }
 
 async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
@@ -117,8 +78,7 @@ async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
     });
   if (options.preview) {
     if (webhooks.length > 1) context.note(`It would go to ${webhooks.length} webhooks; this is the first.`);
-    const body = JSON.stringify({ events: [eventFor(trigger, first)] });
-    const signed = signedHeader(first.secret, body, world.now());
+    const { body, signed } = signEvent(trigger, first, first.secret);
     throw deliveryPreview(first.destinationUrl, deliveryHeaders(signed), body);
   }
   const nowMs = sandboxNow(db, world.now());
@@ -126,9 +86,7 @@ async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
     const event = eventFor(trigger, webhook);
     return { webhook, event, seq: storeEvent(db, webhook.id, event, nowMs) };
   });
-  const deliverer = startDeliverer({ db, now: world.now, sleep: world.sleep });
-  await deliverer.settled(world.signal);
-  await deliverer.stop();
+  await withDeliverer(db, context, async () => undefined);
   if (world.signal.aborted)
     throw new SotraError('interrupted', 'interrupted while waiting for the answers of the webhooks', {
       hint: 'sotra sandbox start, or the next command that delivers, sends what was not accepted.',
@@ -149,20 +107,24 @@ function pickIds(event: Record<string, unknown>): { eventId: string; eventType: 
   return { eventId: String(event['eventId']), eventType: String(event['eventType']) };
 }
 
+function signEvent(trigger: Trigger, webhook: WebhookRow | undefined, secret: string) {
+  const event = eventFor(trigger, webhook);
+  const body = JSON.stringify({ events: [event] });
+  return { event, body, signed: signedHeader(secret, body, trigger.context.world.now()) };
+}
+
+/** For five of those that a webhook is subscribed for. */
 function eventFor({ db, source, context }: Trigger, webhook: WebhookRow | undefined) {
   const partner = sandboxPartners.find(({ id }) => id === webhook?.partnerId) ?? sandboxPartners[0];
   const parts = eventParts(db, source, partner, sandboxNow(db, context.world.now()));
-  const audience = webhook === undefined ? [] : someSubscribers(db, webhook.id);
-  const walletAddresses = audience.filter((each) => !each.startsWith('ext:'));
-  const externalIds = audience.filter((each) => each.startsWith('ext:')).map((each) => each.slice('ext:'.length));
-  return makeEvent(source.type, parts, { walletAddresses, externalIds });
-}
-
-function someSubscribers(db: Db, webhookId: number): string[] {
-  const rows = db.all<{ address: string }>('SELECT address FROM webhook_wallet WHERE webhook_id = ? LIMIT 5', [
-    webhookId,
+  const subscribed = db.all<{ address: string }>('SELECT address FROM webhook_wallet WHERE webhook_id = ? LIMIT 5', [
+    webhook?.id ?? null,
   ]);
-  return rows.map(({ address }) => address);
+  return makeEvent(
+    source.type,
+    parts,
+    subscribed.map(({ address }) => address),
+  );
 }
 
 /** The newest event of a type, of a position where one is named, or one of those before it. Errors: `not-found`. */

@@ -4,19 +4,12 @@ import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
 import { readCards } from '../social/cards.ts';
 import type { Json } from '../social/profiles.ts';
-import { oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
+import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
 
 /** Trades older than this make no events, so that an import sends none (wire-facts 4.3: receivers skip them anyway). */
 const freshMs = 300_000;
 
 export type EventType = 'new-feed-item' | 'comment-created' | 'copyswap';
-
-interface Audience {
-  webhookId: number;
-  partner: Partner;
-  walletAddresses: string[];
-  externalIds: string[];
-}
 
 export type EventSource =
   | { type: 'new-feed-item'; reason: string; trade: StoredTrade }
@@ -75,13 +68,14 @@ export function commentedTrade(db: Db, commentId: string): StoredTrade | undefin
 }
 
 function storeEvents(db: Db, source: EventSource, nowMs: number): void {
-  const audiences =
-    source.type === 'copyswap' ? subscribers(db, source.trade.wallet) : followers(db, source.trade.wallet);
+  const { wallet } = source.trade;
   const partsByPartner = new Map<string, Json>();
-  for (const audience of audiences) {
-    const parts = partsByPartner.get(audience.partner.id) ?? eventParts(db, source, audience.partner, nowMs);
-    partsByPartner.set(audience.partner.id, parts);
-    storeEvent(db, audience.webhookId, makeEvent(source.type, parts, audience), nowMs);
+  for (const [webhookId, rows] of listAudiences(db, source.type === 'copyswap' ? author : followers, wallet)) {
+    const [{ id, suffix }] = rows;
+    const parts = partsByPartner.get(id) ?? eventParts(db, source, { id, suffix }, nowMs);
+    partsByPartner.set(id, parts);
+    const subscribers = rows.map(({ address }) => address);
+    storeEvent(db, webhookId, makeEvent(source.type, parts, subscribers), nowMs);
   }
 }
 
@@ -102,14 +96,17 @@ export function storeEvent(db: Db, webhookId: number, event: Json, nowMs: number
   });
 }
 
-/** A whole event, ready to be stored or sent; its id is new at every call. Source: wire-facts 4.1. */
-export function makeEvent(
-  eventType: EventType,
-  parts: Json,
-  { walletAddresses, externalIds }: Pick<Audience, 'walletAddresses' | 'externalIds'>,
-): Json {
-  const external = externalIds.length === 0 ? {} : { externalIds };
-  return { eventId: randomUUID(), eventType, walletAddresses, ...external, ...parts };
+/** A whole event for subscribed addresses and `ext:` ids, ready to be stored or sent; its id is new at every call. Source: wire-facts 4.1. */
+export function makeEvent(eventType: EventType, parts: Json, subscribers: readonly string[]): Json {
+  const externalIds = subscribers.filter((each) => each.startsWith('ext:')).map((each) => each.slice('ext:'.length));
+  const walletAddresses = subscribers.filter((each) => !each.startsWith('ext:'));
+  return {
+    eventId: randomUUID(),
+    eventType,
+    walletAddresses,
+    ...(externalIds.length === 0 ? {} : { externalIds }),
+    ...parts,
+  };
 }
 
 export function eventParts(db: Db, source: EventSource, partner: Partner, nowMs: number): Json {
@@ -136,50 +133,29 @@ function tradesIn(card: Json): Json[] {
   return (card['metadata'] as { trades?: Json[] } | undefined)?.trades ?? [];
 }
 
-interface AudienceRow {
+interface AudienceRow extends Partner {
   webhookId: number;
-  partnerId: string;
-  suffix: string;
   address: string;
 }
 
-/** Webhooks with subscribed ids that follow the holder of a wallet, in their own partner's graph. */
-function followers(db: Db, wallet: string): Audience[] {
-  return group(
-    db.all<AudienceRow>(
-      `WITH subscriber AS (
-         SELECT f.partner_id AS partner, w.address AS address FROM wallet t JOIN follow f ON f.target_id = t.profile_id
-           JOIN wallet w ON w.profile_id = f.follower_id WHERE t.address = ?1
-         UNION SELECT f.partner_id, 'ext:' || e.external_id FROM wallet t JOIN follow f ON f.target_id = t.profile_id
-           JOIN external e ON e.profile_id = f.follower_id AND e.partner_id = f.partner_id WHERE t.address = ?1)
-       SELECT h.id AS webhookId, p.id AS partnerId, p.suffix, s.address FROM subscriber s
-         JOIN webhook_wallet x ON x.address = s.address JOIN webhook h ON h.id = x.webhook_id AND h.partner_id = s.partner
-         JOIN partner p ON p.id = h.partner_id ORDER BY h.id, s.address`,
-      [wallet],
-    ),
-  );
-}
+/** What may be subscribed for those who follow the holder of a wallet, in each partner's own graph. */
+const followers = `SELECT f.partner_id AS partner, w.address AS address FROM wallet t JOIN follow f ON f.target_id = t.profile_id
+    JOIN wallet w ON w.profile_id = f.follower_id WHERE t.address = ?1
+  UNION SELECT f.partner_id, 'ext:' || e.external_id FROM wallet t JOIN follow f ON f.target_id = t.profile_id
+    JOIN external e ON e.profile_id = f.follower_id AND e.partner_id = f.partner_id WHERE t.address = ?1`;
 
-function subscribers(db: Db, wallet: string): Audience[] {
-  return group(
-    db.all<AudienceRow>(
-      `SELECT h.id AS webhookId, p.id AS partnerId, p.suffix, x.address FROM webhook_wallet x JOIN webhook h ON h.id = x.webhook_id
-         JOIN partner p ON p.id = h.partner_id
-       WHERE x.address = ?1 OR x.address IN (SELECT 'ext:' || e.external_id FROM wallet t JOIN external e
-         ON e.profile_id = t.profile_id WHERE t.address = ?1 AND e.partner_id = h.partner_id) ORDER BY h.id, x.address`,
-      [wallet],
-    ),
-  );
-}
+/** The same for the holder. */
+const author = `SELECT id AS partner, ?1 AS address FROM partner
+  UNION SELECT e.partner_id, 'ext:' || e.external_id FROM wallet t JOIN external e ON e.profile_id = t.profile_id WHERE t.address = ?1`;
 
-function group(rows: readonly AudienceRow[]): Audience[] {
-  const audiences = new Map<number, Audience>();
-  for (const { webhookId, partnerId, suffix, address } of rows) {
-    const known = audiences.get(webhookId);
-    const audience = known ?? { webhookId, partner: { id: partnerId, suffix }, walletAddresses: [], externalIds: [] };
-    audiences.set(webhookId, audience);
-    if (address.startsWith('ext:')) audience.externalIds.push(address.slice('ext:'.length));
-    else audience.walletAddresses.push(address);
-  }
-  return [...audiences.values()];
+/** The webhooks that are subscribed for some, each with its partner and the addresses and ids. */
+function listAudiences(db: Db, subscriber: string, wallet: string) {
+  const rows = db.all<AudienceRow>(
+    `WITH subscriber AS (${subscriber})
+     SELECT h.id AS webhookId, p.id, p.suffix, s.address FROM subscriber s
+       JOIN webhook_wallet x ON x.address = s.address JOIN webhook h ON h.id = x.webhook_id AND h.partner_id = s.partner
+       JOIN partner p ON p.id = h.partner_id ORDER BY h.id, s.address`,
+    [wallet],
+  );
+  return groupBy(rows, ({ webhookId }) => webhookId);
 }

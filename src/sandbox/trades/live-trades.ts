@@ -78,12 +78,13 @@ function madeHash(chain: Chain): string {
   return chain === 'solana' ? encodeBase58(randomBytes(64)) : `0x${randomBytes(32).toString('hex')}`;
 }
 
-/** Stores trades that happen now, with the deliveries they make for webhooks, all or nothing; gives the number of both. */
+/** Stores trades that happen now, whatever time they name, with the deliveries they make for webhooks, all or nothing; gives the number of both. */
 export function addLiveTrades(db: Db, trades: readonly Trade[], nowMs: number): { trades: number; deliveries: number } {
   const newest = () => db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM delivery')?.seq ?? 0;
   return db.transaction(() => {
     const before = newest();
-    const { added } = addTrades(db, trades, nowMs);
+    const now = trades.map((trade) => ({ ...trade, atMs: nowMs }));
+    const { added } = addTrades(db, now, nowMs);
     return { trades: added, deliveries: newest() - before };
   });
 }
@@ -115,8 +116,6 @@ function typedKey({ chain, trader, token, side }: LiveTrade, tx: string): string
   return `live:${chain}:${parts.join(' ')}`;
 }
 
-export type AtMoment = (nowMs: number) => Trade;
-
 export const tickMs = 20;
 /** After a clock that was set ahead, or a machine that slept, what is due comes in parts: between them signals and deliveries have their turn. */
 export const maxAtOnce = 1000;
@@ -126,7 +125,7 @@ export async function* madeTrades(
   db: Db,
   input: { perSec: number | undefined; forMs: number | undefined; seed?: string | undefined },
   world: Pick<World, 'now' | 'random' | 'sleep' | 'signal'>,
-): AsyncGenerator<AtMoment[]> {
+): AsyncGenerator<Trade[]> {
   const markets = knownMarkets(db);
   if (markets.length === 0)
     throw new SotraError('not-found', 'this world has no trades to continue from', {
@@ -140,10 +139,7 @@ export async function* madeTrades(
     const left = Math.floor((elapsedMs / 1000) * perSec) - made;
     const due = Math.min(left, maxAtOnce);
     if (due > 0)
-      yield Array.from({ length: due }, () => {
-        const trade = makeTrade(db, random.pick(markets), random);
-        return (nowMs: number) => liveTrade(trade, nowMs);
-      });
+      yield Array.from({ length: due }, () => liveTrade(makeTrade(db, random.pick(markets), random), startMs));
     made += Math.max(0, due);
     if ((elapsedMs >= forMs && left <= due) || world.signal.aborted) return;
     await pause(world, tickMs);

@@ -84,8 +84,8 @@ export const tradeColumns = `t.id, t.position_id AS positionId, t.chain, t.walle
   t.amount, t.usd, t.start_amount AS startAmount, t.at_ms AS atMs, t.tx, t.order_id AS orderId, t.intent`;
 
 /** Items by what `getKey` gives for them, in their order. */
-export function groupBy<Item, Key>(items: Iterable<Item>, getKey: (item: Item) => Key): Map<Key, Item[]> {
-  const groups = new Map<Key, Item[]>();
+export function groupBy<Item, Key>(items: Iterable<Item>, getKey: (item: Item) => Key): Map<Key, [Item, ...Item[]]> {
+  const groups = new Map<Key, [Item, ...Item[]]>();
   for (const item of items) {
     const key = getKey(item);
     const group = groups.get(key);
