@@ -178,33 +178,9 @@ function removeOldDrafts(folder: string, nowMs: number): void {
   }
 }
 
-export interface WorkPlace {
-  world: World;
-  options: { preview: boolean };
-}
-
-/** A new folder for this process, without those that dead processes left; for a preview a temporary one. Errors: those of the file system. */
-export function workFolder(parent: string, kind: string, { world, options }: WorkPlace): string {
-  if (options.preview) return mkdtempSync(join(tmpdir(), 'sotra-preview-'));
-  makeFolder(parent);
-  for (const name of readdirSync(parent)) {
-    const [, itsKind, pid] = /^([a-z]+)-(\d+)-/.exec(name) ?? [];
-    if (itsKind === kind && !world.system.isAlive(Number(pid)))
-      rmSync(join(parent, name), { recursive: true, force: true });
-  }
-  const folder = join(parent, `${kind}-${world.pid}-${crypto.randomUUID().slice(0, 8)}`);
-  mkdirSync(folder, { mode: 0o700 });
-  return folder;
-}
-
-/** What `act` gives, with such a folder, which is removed afterwards. */
-export async function withWorkFolder<T>(
-  parent: string,
-  kind: string,
-  place: WorkPlace,
-  act: (folder: string) => Promise<T>,
-): Promise<T> {
-  const folder = workFolder(parent, kind, place);
+/** What `act` gives, with a new folder of the system's temporary ones, which is removed afterwards. Errors: those of the file system. */
+export async function withTemporaryFolder<T>(act: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'sotra-preview-'));
   try {
     return await act(folder);
   } finally {

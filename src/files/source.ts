@@ -1,20 +1,9 @@
-import {
-  closeSync,
-  constants,
-  createReadStream,
-  fstatSync,
-  openSync,
-  readSync,
-  rmSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { readMessage, SotraError, usageError } from '../errors.ts';
-import { refuseOther, type WorkPlace, workFolder } from './durable-file.ts';
+import { refuseOther } from './durable-file.ts';
 import { type FileBytes, maxLineBytes } from './text-file.ts';
 
 export interface Input {
@@ -98,45 +87,6 @@ export function openSource(file: string, { io }: { io: Input }, label: string): 
   if (file !== '-' && statSource(file, label).isDirectory()) throw usageError(`${label}: a folder, not a file`);
   // Bytes are quicker in large pieces; strings and rows that are made of them are not.
   return openBytes(file, io, 262_144);
-}
-
-/**
- * The same for a file that is read twice: stdin is kept in the data folder while it is read for the first time. Errors: `usage`, also for a
- * named pipe.
- */
-export async function openTwice(
-  file: string,
-  context: WorkPlace & { dataDirectory: () => Promise<string> },
-  label: string,
-) {
-  const { io } = context.world;
-  if (file !== '-') {
-    if (!statSource(file, label).isFile()) throw usageError(`${label}: not a file`, 'Pipe it in, with - for the file.');
-    return { open: () => openBytes(file, io), remove: () => undefined };
-  }
-  const data = await context.dataDirectory();
-  let folder: string | undefined;
-  const keep = async function* (to: string) {
-    const copy = await open(to, 'wx', 0o600);
-    try {
-      for await (const chunk of io.in) {
-        await copy.appendFile(chunk);
-        yield chunk;
-      }
-    } finally {
-      await copy.close();
-    }
-  };
-  return {
-    open: (): FileBytes => {
-      if (folder !== undefined) return { name: 'stdin', bytes: createReadStream(join(folder, 'content')) };
-      folder = workFolder(data, 'stdin', context);
-      return { name: 'stdin', bytes: keep(join(folder, 'content')) };
-    },
-    remove: () => {
-      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-    },
-  };
 }
 
 function statSource(file: string, label: string): Stats {

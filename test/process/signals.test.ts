@@ -135,7 +135,7 @@ test.each(some(['table', 'json', 'ndjson', 'csv', 'tsv', 'md'], 1))(
 
 /** Commands that read stdin, what they are given before the signal, and what shows that they have begun. */
 const reading: [string, string, string][] = [
-  ['--sandbox sandbox import - --chain base', 'time,trader,token,side,amount,usd\n', 'stdin-'],
+  ['--sandbox sandbox import - --chain base', 'time,trader,token,side,amount,usd\n', 'sandbox.db'],
   ['webhook register --url http://127.0.0.1:9/hook --file -', `${degen}\n`, 'webhook'],
 ];
 

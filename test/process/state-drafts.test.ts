@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../support/harness.ts';
-import { degen } from '../support/traders.ts';
 
 /** The number of a process that has ended. */
 const deadPid = () => spawnSync(process.execPath, ['--version']).pid;
@@ -29,17 +28,6 @@ test('drafts that a killed process left go with the next change of the settings;
   });
   expect(readdirSync(folder).sort()).toEqual(['config.json', 'config.json.sotra-99999999.tmp', ...theirs].sort());
   for (const name of theirs) expect(readFileSync(join(folder, name), 'utf8')).toBe('{"half');
-});
-
-test('what a killed process kept of its stdin goes with the next; that of one that runs stays', async () => {
-  const folder = temporaryFolder();
-  leave(folder, `stdin-${deadPid()}-0a1b2c3d/entries`, 1);
-  leave(folder, `stdin-${process.pid}-0a1b2c3d/entries`, 60);
-  const stdin = `time,trader,token,side,amount,usd\n2026-07-03T12:00:00Z,0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252,${degen},buy,1,50\n`;
-  const argv = 'sandbox import - --chain base --db :memory:';
-  const done = await run(argv, { env: { SOTRA_DATA_DIR: folder }, stdin });
-  expect(done).toMatchObject({ code: 0 });
-  expect(readdirSync(folder).sort()).toEqual([`stdin-${process.pid}-0a1b2c3d`]);
 });
 
 const deadOwner = (token: string) => JSON.stringify({ pid: deadPid(), host: hostname(), token });

@@ -3,7 +3,7 @@ import type { Result } from '../../cli/command.ts';
 import { splitPair } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { openOutput, openTwice } from '../../files/source.ts';
+import { openOutput, openSource } from '../../files/source.ts';
 import type { Chain } from '../../model/chain.ts';
 import { dayMs } from '../../model/duration.ts';
 import { column, recordView } from '../../output/columns.ts';
@@ -29,7 +29,7 @@ const maxShown = 10;
 
 /** Errors: `usage` for a file that is missing or cannot be read as trades, with nothing changed. */
 export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
-  const content = await openTwice(input.file, context, input.file);
+  const source = openSource(input.file, context.world, input.file);
   const map = Object.fromEntries((input.map ?? []).map(splitPair));
   const rejects = await openOutput('--rejects', context.options.dryRun ? undefined : input.rejects, [
     input.file,
@@ -37,24 +37,23 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
   ]);
   const db = openDb(dbFile);
   const shown = await showProgress(context);
-  // The file is read twice: first all of it is looked at.
-  const passes = ['checked', 'read in'];
-  const progress = { shown, signal: context.world.signal, row: 0, stored: 0 };
+  const { signal, sleep } = context.world;
+  const progress: ImportProgress = { shown, signal, row: 0, stored: 0 };
   try {
     const rejectedRows: RejectedRow[] = [];
     const report = await importTrades({
       db,
       nowMs: sandboxNow(db, context.world.now()),
-      read: () => {
-        const events = readTrades(content.open(), { chain: input.chain, preset: input.preset, map });
-        return withProgress(events, passes.shift() ?? '', progress);
-      },
+      events: withProgress(readTrades(source, { chain: input.chain, preset: input.preset, map }), progress),
       onRejected: (row) => {
         if (rejectedRows.length < maxShown) rejectedRows.push(row);
         if (rejects !== undefined) writeSync(rejects.fd, `${JSON.stringify(row)}\n`);
       },
-      onStored: (trades) => {
-        progress.stored += trades;
+      onStored: async (trades) => {
+        progress.stored = trades;
+        shown.step(`${formatCount(trades)} trades stored`);
+        await sleep(0, signal).catch(() => undefined);
+        throwIfInterrupted(progress);
       },
       ownTime: input.ownTime === true,
     });
@@ -66,7 +65,6 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
     return { kind: 'answer', answer: report, view: importView, exitCode: report.rejected > 0 ? 10 : 0 };
   } finally {
     shown.stop();
-    content.remove();
     await rejects?.close();
     db.close();
   }
@@ -79,20 +77,15 @@ interface ImportProgress {
   stored: number;
 }
 
-async function* withProgress<Event>(
-  batches: AsyncIterable<readonly Event[]>,
-  what: string,
-  progress: ImportProgress,
-): AsyncGenerator<readonly Event[]> {
+async function* withProgress<Event>(batches: AsyncIterable<readonly Event[]>, progress: ImportProgress) {
   const step = progress.shown.live ? 5000 : 100_000;
-  progress.row = 0;
   let shownRow = 0;
   for await (const batch of batches) {
     progress.row += batch.length;
     throwIfInterrupted(progress);
     if (progress.row >= shownRow + step) {
       shownRow = progress.row - (progress.row % step);
-      progress.shown.step(`${formatCount(shownRow)} rows ${what}`);
+      progress.shown.step(`${formatCount(shownRow)} rows checked`);
     }
     yield batch;
   }

@@ -1,10 +1,10 @@
 import { copyFileSync, existsSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Result } from '../../cli/command.ts';
 import { type Context, httpTransport } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
-import { makeFolder, readStateFile, withWorkFolder } from '../../files/durable-file.ts';
+import { makeFolder, readStateFile, withTemporaryFolder } from '../../files/durable-file.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { parseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
@@ -206,7 +206,7 @@ export async function withSandboxFile(
 ): Promise<Result> {
   const file = await resolveFile(context, db);
   if (!context.options.preview) return act(file);
-  const result = await onCopy(file, context, act);
+  const result = await onCopy(file, act);
   context.note(`Dry run: this is how it would end, and ${file} is as it was.`);
   if (result.kind !== 'answer' || !Object.hasOwn(Object(result.answer), 'db')) return result;
   return { ...result, answer: { ...(result.answer as object), db: file } };
@@ -232,9 +232,9 @@ async function resolveFile(context: Context, db: string | undefined): Promise<st
   throw usageError(`the sandbox at ${baseUrl} keeps its world in memory, which other commands cannot read`, hint);
 }
 
-async function onCopy<T>(file: string, context: Context, act: (copy: string) => T | Promise<T>): Promise<T> {
+async function onCopy<T>(file: string, act: (copy: string) => T | Promise<T>): Promise<T> {
   if (file === ':memory:') return act(file);
-  return withWorkFolder(dirname(file), 'copy', context, async (folder) => {
+  return withTemporaryFolder(async (folder) => {
     const copy = join(folder, 'sandbox.db');
     for (const part of ['', '-wal']) if (existsSync(file + part)) copyFileSync(file + part, copy + part);
     return act(copy);

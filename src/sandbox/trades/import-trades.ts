@@ -25,124 +25,75 @@ export interface ImportReport {
 export interface ImportOptions {
   db: Db;
   nowMs: number;
-  read: () => AsyncIterable<readonly ReadEvent[]>;
+  events: AsyncIterable<readonly ReadEvent[]>;
   onRejected: (row: RejectedRow) => void;
-  /** Called for each lot with how many of its trades are stored and stay, whatever happens later. */
-  onStored: (trades: number) => void;
+  /** Called between two lots with how many of the file's trades are stored and stay, whatever happens later. */
+  onStored: (trades: number) => Promise<void>;
   ownTime: boolean;
 }
 
-/** Trades that are stored at once, and so held in memory. */
+/** Trades that are stored at once. */
 const lotSize = 50_000;
 const shiftKey = 'import.shiftMs';
 
 /**
- * Reads trades into the sandbox, lot by lot; bad rows are reported. All times move by one constant, which the first import sets so that its newest
- * trade is now; where a later file is newer still, the whole world moves back. Gives a ReadFailure, with nothing changed, where the file cannot
- * be read or holds no rows.
+ * Reads trades into the sandbox; bad rows are reported. All times move by one constant, which the first import sets so that its newest trade is
+ * now; where a later file is newer still, the whole world moves back. Memory: the file. Gives a ReadFailure, with nothing changed, where the
+ * file cannot be read or holds no rows.
  */
 export async function importTrades(options: ImportOptions): Promise<ImportReport | ReadFailure> {
-  const survey = await surveyFile(options);
-  if ('kind' in survey) return survey;
-  const { db, nowMs } = options;
-  const { rows, rejected, skipped, traders, tokens, span, isAscending, hasStarts } = survey;
+  const read = await readFile(options);
+  if ('kind' in read) return read;
+  const { db, nowMs, onStored } = options;
+  const { trades, ...counts } = read;
+  trades.sort((a, b) => a.atMs - b.atMs);
+  const [oldest, newest] = [trades[0], trades.at(-1)];
   ensureWorld(db, nowMs, 'empty');
-  const { shiftMs, movedMs } = span === undefined ? { shiftMs: 0, movedMs: 0 } : settleShift(options, span.newestMs);
-  const before = hasStarts ? countUnavailable(db) : 0;
+  const { shiftMs, movedMs } = newest === undefined ? { shiftMs: 0, movedMs: 0 } : settleShift(options, newest.atMs);
+  for (const trade of trades) trade.atMs += shiftMs;
+  const before = countUnavailable(db);
   const stored = db.get<{ ms: number | null }>('SELECT max(at_ms) AS ms FROM trade')?.ms ?? 0;
-  const isInOrder = isAscending && span !== undefined && stored <= span.oldestMs + shiftMs;
+  // An older trade makes all that came after it in its position start over: once is enough.
+  const size = oldest !== undefined && stored <= oldest.atMs ? lotSize : trades.length;
   const sum = { imported: 0, repeated: 0 };
-  for await (const lot of makeLots(options.read(), isInOrder ? lotSize : Number.POSITIVE_INFINITY)) {
-    for (const trade of lot) trade.atMs += shiftMs;
-    const { added, repeated } = addTrades(db, lot);
+  for (let from = 0; from < trades.length; from += size) {
+    const { added, repeated } = addTrades(db, trades.slice(from, from + size));
     sum.imported += added;
     sum.repeated += repeated;
-    options.onStored(added);
+    if (from + size < trades.length) await onStored(sum.imported);
   }
+  const newestMs = newest?.atMs ?? null;
   return {
-    rows,
+    ...counts,
     ...sum,
-    rejected,
-    skipped,
-    traders: traders.size,
-    tokens: tokens.size,
-    oldest: span === undefined ? null : new Date(span.oldestMs + shiftMs).toISOString(),
-    newest: span === undefined ? null : new Date(span.newestMs + shiftMs).toISOString(),
-    newestAgeMs: span === undefined ? null : nowMs - span.newestMs - shiftMs,
+    traders: new Set(trades.map(({ trader }) => trader)).size,
+    tokens: new Set(trades.map(({ chain, token }) => `${chain} ${token}`)).size,
+    oldest: oldest === undefined ? null : new Date(oldest.atMs).toISOString(),
+    newest: newestMs === null ? null : new Date(newestMs).toISOString(),
+    newestAgeMs: newestMs === null ? null : nowMs - newestMs,
     shiftMs,
     worldMovedBackMs: movedMs,
-    unavailable: hasStarts ? Math.max(0, countUnavailable(db) - before) : 0,
+    unavailable: Math.max(0, countUnavailable(db) - before),
   };
 }
 
-/** Trades that are out of order are one lot: an older one makes all that came after it in its position start over. */
-async function* makeLots(batches: AsyncIterable<readonly ReadEvent[]>, size: number): AsyncGenerator<Trade[]> {
-  let lot: Trade[] = [];
-  for await (const events of batches) {
-    for (const event of events) if (event.kind === 'trade') lot.push(event.trade);
-    if (lot.length < size) continue;
-    yield lot;
-    lot = [];
-  }
-  yield lot;
-}
-
-interface Survey {
-  rows: number;
-  rejected: number;
-  skipped: number;
-  traders: Set<string>;
-  tokens: Set<string>;
-  span?: { oldestMs: number; newestMs: number };
-  isAscending: boolean;
-  hasStarts: boolean;
-}
-
-async function surveyFile({ read, onRejected }: ImportOptions): Promise<Survey | ReadFailure> {
-  const survey: Survey = {
-    rows: 0,
-    rejected: 0,
-    skipped: 0,
-    traders: new Set(),
-    tokens: new Set(),
-    isAscending: true,
-    hasStarts: false,
-  };
-  let [lastLine, lastMs] = [-1, Number.NEGATIVE_INFINITY];
-  for await (const events of read())
+async function readFile({ events: batches, onRejected }: ImportOptions) {
+  const read = { rows: 0, rejected: 0, skipped: 0, trades: [] as Trade[] };
+  let lastLine = -1;
+  for await (const events of batches)
     for (const event of events) {
       if (event.kind === 'fatal') return event;
       const line = event.kind === 'rejected' ? event.row.line : event.line;
-      if (line !== lastLine) survey.rows += 1;
+      if (line !== lastLine) read.rows += 1;
       lastLine = line;
-      if (event.kind === 'rejected') {
-        survey.rejected += 1;
-        onRejected(event.row);
-      } else if (event.kind === 'skipped') survey.skipped += 1;
-      else {
-        surveyTrade(survey, event.trade);
-        survey.isAscending &&= event.trade.atMs >= lastMs;
-        lastMs = event.trade.atMs;
-      }
+      if (event.kind === 'trade') read.trades.push(event.trade);
+      else read[event.kind] += 1;
+      if (event.kind === 'rejected') onRejected(event.row);
     }
-  return survey.rows > 0 ? survey : { kind: 'fatal', message: 'holds no trades', hint: rowsHint };
+  return read.rows > 0 ? read : ({ kind: 'fatal', message: 'holds no trades', hint: rowsHint } as const);
 }
 
 const rowsHint = 'Name a file with a row for each trade: CSV below a header, or one JSON object a line.';
-
-function surveyTrade(survey: Survey, { trader, chain, token, atMs, startAmount }: Trade): void {
-  survey.traders.add(copyText(trader));
-  survey.tokens.add(copyText(`${chain} ${token}`));
-  survey.span ??= { oldestMs: atMs, newestMs: atMs };
-  survey.span.oldestMs = Math.min(survey.span.oldestMs, atMs);
-  survey.span.newestMs = Math.max(survey.span.newestMs, atMs);
-  survey.hasStarts ||= startAmount !== undefined;
-}
-
-/** A text cut out of a file keeps the whole piece that was read in memory. */
-function copyText(text: string): string {
-  return Buffer.from(text).toString();
-}
 
 function countUnavailable(db: Db): number {
   return countRows(db, "position WHERE state ->> '$.unavailable'");
