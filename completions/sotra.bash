@@ -68,7 +68,7 @@ _sotra_flags() {
   'webhook ui') echo '--secret-file --open --ready-file --name --inbox --inbox-creds' ;;
   'webhook audit') echo '--since --late --file --check --name --inbox --inbox-creds' ;;
   'webhook lint') echo '--file --column --sample --all' ;;
-  'webhook trigger') echo '--to --as --secret-file --uid --position --db' ;;
+  'webhook trigger') echo '--to --secret-file --uid --position --db' ;;
   'webhook exam') echo '--secret-file --junit' ;;
   'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes' ;;
   'init') echo '--preset --service-name --layout --with-key --store --offline' ;;
@@ -260,7 +260,6 @@ _sotra_values() {
   'webhook audit 1') echo '@webhooks' ;;
   'webhook lint --file') echo '@files' ;;
   'webhook lint --columns') echo 'line level kind address why @list' ;;
-  'webhook trigger --as') echo 'bad-signature stale duplicate out-of-order' ;;
   'webhook trigger --secret-file') echo '@files' ;;
   'webhook trigger --uid') echo '@webhooks' ;;
   'webhook trigger --db') echo '@files' ;;
@@ -397,7 +396,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --delay --direction --eligibility --expect --fault --fee --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --junit --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-delivery --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --delay --direction --eligibility --expect --fault --fee --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --junit --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-delivery --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --try --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in
