@@ -107,7 +107,8 @@ function outlineField(key: string, param: Param): Field {
   };
 }
 
-function kebabCase(key: string): string {
+/** The flag of an input, without dashes. */
+export function kebabCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 

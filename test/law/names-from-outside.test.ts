@@ -39,7 +39,7 @@ describe.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnPropert
       `{"${name}":"base","trader":"${wallet}","token":"${wallet}","side":"buy","usd":1,"amount":1,"time":"2026-01-01T00:00:00Z"}\n`,
     );
     for (const file of [csv, ndjson]) {
-      const imported = await run(`sandbox import ${file} --map chain=${name} --db ${file}.db --json`, { env });
+      const imported = await run(`sandbox import ${file} --map ${name}=chain --db ${file}.db --json`, { env });
       expect({ ...JSON.parse(imported.out), err: imported.err }).toMatchObject({ imported: 1, rejected: 0, err: '' });
     }
   });

@@ -1,8 +1,6 @@
 import { type Context, httpTransport } from '../../context.ts';
 import type { WireNames } from '../../contract/endpoint.ts';
-import { readMessage, SotraError, usageError } from '../../errors.ts';
-import { maxAnswerBytes, readBody } from '../../http/body.ts';
-import { isObject, parseJson } from '../../model/json.ts';
+import { readMessage, usageError } from '../../errors.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import { command, shellWord } from '../../model/shell.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
@@ -10,7 +8,7 @@ import { type ServedPages, serveWeb } from '../../pages/serve.ts';
 import { createServiceApp } from '../../pages/service-app.ts';
 import type { Service } from '../../setup/settings.ts';
 import { controlHeader } from '../http/service.ts';
-import type { Ready } from './served.ts';
+import { askServed, type Ready } from './served.ts';
 
 export interface SandboxPage extends ServedPages {
   addRequest: (request: LoggedRequest) => void;
@@ -45,18 +43,6 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
       http.send({ ...request, headers: { ...headers, [controlHeader]: controlToken } }, limits),
     close: async () => undefined,
   };
-  const control = async (method: 'GET' | 'POST', name: string, input?: unknown): Promise<unknown> => {
-    const body = method === 'POST' ? JSON.stringify(input) : undefined;
-    const { timeoutMs } = context.options;
-    const { status, body: answer } = await transport.send(
-      { method, url: new URL(`/_sandbox/${name}`, url), headers: {}, ...(body !== undefined && { body }) },
-      { timeoutMs, totalMs: timeoutMs, signal: stop.signal },
-    );
-    const { text } = await readBody(answer, undefined, maxAnswerBytes);
-    const made = parseJson(text);
-    if (status === 200) return made;
-    throw new SotraError('bad-request', isObject(made) ? String(made['error']) : text);
-  };
   const isBuiltIn = db === (await context.sandboxFile());
   const { app, close } = createServiceApp({
     title: 'Sandbox · sotra',
@@ -67,8 +53,8 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
     },
     live,
     routes: {
-      'GET control': (query) => control('GET', known(readable, query.get('name'))),
-      'POST control': (query, body) => control('POST', known(doable, query.get('name')), body),
+      'GET control': (query) => askServed(context, options, 'GET', known(readable, query.get('name'))),
+      'POST control': (query, body) => askServed(context, options, 'POST', known(doable, query.get('name')), body),
     },
     service: makeService(options),
     context: { ...context, world: { ...world, transport } },

@@ -6,7 +6,7 @@ import { type Context, httpTransport } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
 import { makeFolder, readStateFile, withTemporaryFolder } from '../../files/durable-file.ts';
 import { isLoopback } from '../../model/http-address.ts';
-import { parseJson } from '../../model/json.ts';
+import { isObject, parseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import { command } from '../../model/shell.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
@@ -137,22 +137,30 @@ export const stopView = recordView<Pick<Ready, 'url' | 'pid' | 'db'> & { stopped
   column.text('stopped', 'Stopped', 'whether it has ended'),
 ]);
 
-async function askServed(
+/** Asks the control of a served sandbox. Errors: those of the transport; `bad-request` with what it refused. */
+export async function askServed(
   { world, options }: Context,
-  { url, controlToken }: Ready,
+  { url, controlToken }: Pick<Ready, 'url' | 'controlToken'>,
   method: 'GET' | 'POST',
   path: string,
+  input?: unknown,
 ): Promise<unknown> {
   const transport = await httpTransport({ ...world, env: {} });
+  const { timeoutMs } = options;
   try {
-    const answer = await transport.send(
-      { method, url: new URL(`/_sandbox/${path}`, url), headers: { [controlHeader]: controlToken } },
-      { timeoutMs: options.timeoutMs, totalMs: options.timeoutMs, signal: world.signal },
+    const { status, body } = await transport.send(
+      {
+        method,
+        url: new URL(`/_sandbox/${path}`, url),
+        headers: { [controlHeader]: controlToken },
+        ...(input !== undefined && { body: JSON.stringify(input) }),
+      },
+      { timeoutMs, totalMs: timeoutMs, signal: world.signal },
     );
-    const text = (await buffer(answer.body)).toString();
-    if (answer.status !== 200)
-      throw new SotraError('bad-answer', `${url}/_sandbox/${path} answered ${answer.status}: ${text.slice(0, 200)}`);
-    return parseJson(text);
+    const text = (await buffer(body)).toString();
+    const answer = parseJson(text);
+    if (status === 200) return answer;
+    throw new SotraError('bad-request', isObject(answer) ? String(answer['error']) : text);
   } finally {
     if (world.transport === undefined) await transport.close();
   }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Result } from '../../cli/command.ts';
+import { kebabCase, type Result } from '../../cli/command.ts';
 import { writeFlags } from '../../cli/globals.ts';
 import type { Context } from '../../context.ts';
 import { checkWireNames } from '../../contract/endpoint.ts';
@@ -134,23 +134,9 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   const log = join(folder, 'sandbox.log');
   // That of a server that runs stays, in case ours does not start.
   const before = readIfThere(readyFile);
-  const flags = writeFlags({
-    '--ready-file': readyFile,
-    '--port': input.port ?? defaultPort,
-    '--db': input.db,
-    '--as-of': input.asOf,
-    '--wire': input.wire,
-    '--eligibility': input.eligibility,
-    '--service-name': input.serviceName,
-    '--layout': input.layout,
-    '--fault': input.fault,
-    '--cors': input.cors,
-    '--chains': input.chains?.join(','),
-    '--empty': input.empty,
-    '--ui': input.ui,
-    '--open': input.open,
-    '--verbose': context.options.verbose,
-  });
+  const { verbose } = context.options;
+  const inputs = Object.entries({ ...input, detach: undefined, readyFile, verbose });
+  const flags = writeFlags(Object.fromEntries(inputs.map(([key, value]) => [`--${kebabCase(key)}`, value])));
   const child = await world.spawnSelf(['sandbox', 'start', ...flags], log);
   const until = world.now() + detachWaitMs;
   try {

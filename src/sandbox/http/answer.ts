@@ -7,7 +7,6 @@ import { type Db, whenFree } from '../db/store.ts';
 import {
   bodyTooLarge,
   cutQuery,
-  decodePart,
   type IncomingRequest,
   ignoredHeader,
   makeAnswer,
@@ -84,11 +83,14 @@ async function findRoute(
 }
 
 function readPart(name: string, part: string): string {
-  const text = decodePart(part);
-  if (text === undefined)
-    throw new ServiceRefusal(400, `${name} ${JSON.stringify(part)}: must be percent-encoded UTF-8`);
-  if (text === '.' || text === '..')
-    throw new ServiceRefusal(400, `${name} ${JSON.stringify(text)}: must not be . or ..`);
+  const refuse = (text: string, rule: string) => new ServiceRefusal(400, `${name} ${JSON.stringify(text)}: ${rule}`);
+  let text: string;
+  try {
+    text = decodeURIComponent(part);
+  } catch {
+    throw refuse(part, 'must be percent-encoded UTF-8');
+  }
+  if (text === '.' || text === '..') throw refuse(text, 'must not be . or ..');
   return text;
 }
 

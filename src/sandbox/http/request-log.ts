@@ -1,7 +1,8 @@
 import type { LoggedRequest } from '../../model/logged-request.ts';
+import { hidden, hideUrlSecrets } from '../../model/url-secrets.ts';
 import { sandboxPartners } from '../db/world.ts';
 import type { FaultyAnswer } from './fault.ts';
-import { decodePart, type IncomingRequest, ignoredHeader, printable, readBearer } from './service.ts';
+import { type IncomingRequest, ignoredHeader, printable, readBearer } from './service.ts';
 
 export const maxLogged = 1000;
 const maxPath = 2000;
@@ -39,12 +40,6 @@ export function formatRequest({ time, method, path, status, ms, partner, key, ig
 }
 
 function hideSecrets(target: string, key: string | undefined): string {
-  const [path = '', ...query] = target.slice(0, maxPath).split(/([?&])/);
-  const shown = [path, ...query.map((part) => (isSecret(part) ? `${part.split('=', 1)[0]}=***` : part))].join('');
-  return printable(key === undefined || key.length < 4 ? shown : shown.replaceAll(key, '***'));
-}
-
-function isSecret(part: string): boolean {
-  const [name = '', value] = part.split('=', 2);
-  return value !== undefined && /key|token|secret|auth|password|signature/i.test(decodePart(name) ?? name);
+  const shown = hideUrlSecrets(target.slice(0, maxPath));
+  return printable(key === undefined || key.length < 4 ? shown : shown.replaceAll(key, hidden));
 }

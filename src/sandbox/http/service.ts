@@ -80,15 +80,6 @@ export function readBearer(header: string | undefined): string | undefined {
   return /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
 }
 
-/** Percent-encoded UTF-8 as text; `undefined` where it is none. */
-export function decodePart(part: string): string | undefined {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Text of a request as a line may hold it: percent-encoded but for printable ASCII without the space. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]/gu, (character) =>

@@ -19,7 +19,7 @@ export interface ReadOptions {
   /** The chain of rows that do not name one; a row that names another is rejected. */
   chain: Chain | undefined;
   preset: PresetName | undefined;
-  /** Column to field; field to column is understood too where only that way round makes sense. */
+  /** Column to field. */
   map: Record<string, string>;
 }
 
@@ -72,13 +72,13 @@ function pumpfunReader(): RowReader {
   return mappedReader({
     chain: 'solana',
     map: {
-      time: 'ts',
+      ts: 'time',
       trader: 'trader',
-      token: 'mint',
+      mint: 'token',
       side: 'side',
-      amount: 'token_amount',
-      usd: 'usd_value',
-      tx: 'signature',
+      token_amount: 'amount',
+      usd_value: 'usd',
+      signature: 'tx',
     },
     constants: { supply: pumpfunSupply },
     keyColumns: ['sol_amount', 'price_sol', 'source'],
@@ -134,38 +134,35 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-function readings([left, right]: [string, string]) {
-  const findField = (name: string) => tradeFields.find((field) => plain(field) === plain(name));
-  return [
-    { field: findField(right), column: left },
-    { field: findField(left), column: right },
-  ].flatMap(({ field, column }) => (field === undefined ? [] : [{ field, column }]));
+function findField(name: string): TradeField | undefined {
+  return tradeFields.find((field) => plain(field) === plain(name));
 }
 
 function findColumns(keys: string[], map: Record<string, string>): Columns {
   const columns: Columns = {};
-  for (const pair of Object.entries(map)) {
-    const reading = readings(pair).find(({ column }) => keys.includes(column));
-    if (reading !== undefined) columns[reading.field] = reading.column;
+  for (const [column, name] of Object.entries(map)) {
+    const field = findField(name);
+    if (field !== undefined && keys.includes(column)) columns[field] = column;
   }
   const free = keys.filter((key) => !Object.values(columns).includes(key));
   for (const field of tradeFields) {
     const column = fieldNames[field]
       .map((name) => free.find((key) => plain(key) === name))
       .find((key) => key !== undefined);
-    if (columns[field] === undefined && column !== undefined) columns[field] = column;
+    if (column !== undefined) columns[field] ??= column;
   }
   return columns;
 }
 
 function checkMap(keys: string[], map: Record<string, string>): ReadFailure | undefined {
-  for (const pair of Object.entries(map)) {
-    const flag = `--map ${pair.join('=')}`;
-    const [first, ...others] = readings(pair);
-    if (first === undefined)
-      return { kind: 'fatal', message: `${flag} names no field of a trade`, hint: `fields: ${tradeFields.join(', ')}` };
-    if (![first, ...others].some(({ column }) => keys.includes(column)))
-      return { kind: 'fatal', message: `${flag}: the file has no column "${first.column}"`, hint: listColumns(keys) };
+  for (const [column, name] of Object.entries(map)) {
+    const flag = `--map ${column}=${name}`;
+    if (findField(name) === undefined) {
+      const hint = `write it as --map <column>=<field>; fields: ${tradeFields.join(', ')}`;
+      return { kind: 'fatal', message: `${flag}: "${name}" is no field of a trade`, hint };
+    }
+    if (!keys.includes(column))
+      return { kind: 'fatal', message: `${flag}: the file has no column "${column}"`, hint: listColumns(keys) };
   }
   return undefined;
 }

@@ -203,13 +203,12 @@ describe('a CSV', () => {
     ]);
   });
 
-  test('takes columns by the map, whichever way round it is written', async () => {
+  test('takes columns by the map, and the others by their names', async () => {
     const text = `wann,who,amount,usd,what,is\n5,${wallet},10,4,${coin},buy\n`;
-    const map = { time: 'wann', trader: 'who', token: 'what', side: 'is', amount: 'usd', usd: 'amount' };
-    const { trades } = await read(text, { chain: 'base', map });
-    expect(trades).toMatchObject([{ amount: 4, usd: 10, atMs: 5000 }]);
-    const turned = { wann: 'time', who: 'trader', what: 'token', is: 'side' };
-    expect((await read(text, { chain: 'base', map: turned })).trades).toMatchObject([{ amount: 10, usd: 4 }]);
+    const map = { wann: 'time', who: 'trader', what: 'token', is: 'side' };
+    expect((await read(text, { chain: 'base', map })).trades).toMatchObject([{ amount: 10, usd: 4, atMs: 5000 }]);
+    const turned = { ...map, usd: 'amount', amount: 'usd' };
+    expect((await read(text, { chain: 'base', map: turned })).trades).toMatchObject([{ amount: 4, usd: 10 }]);
   });
 
   test('is refused as a whole when a column is missing or the map is wrong', async () => {
@@ -218,11 +217,11 @@ describe('a CSV', () => {
       'the file has no column for usd | name it with --map <column>=usd; its columns: time, trader, token, side, amount, money',
     ]);
     expect((await read(header + body, {})).fatal[0]).toContain('no column for chain');
-    expect((await read(header + body, { chain: 'base', map: { usd: 'cost' } })).fatal[0]).toContain(
-      '--map usd=cost: the file has no column "cost"',
+    expect((await read(header + body, { chain: 'base', map: { cost: 'usd' } })).fatal[0]).toContain(
+      '--map cost=usd: the file has no column "cost"',
     );
     expect((await read(header + body, { chain: 'base', map: { a: 'b' } })).fatal[0]).toContain(
-      '--map a=b names no field of a trade',
+      '--map a=b: "b" is no field of a trade',
     );
     expect((await read(header + body, { preset: 'pumpfun' })).fatal[0]).toContain('--map');
   });
