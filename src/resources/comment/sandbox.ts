@@ -57,7 +57,7 @@ export const post: Handler<typeof endpoints.post> = async (input, call) => {
       [id, trade.id, partner.id, chain, trade.token, transactionHash, signerAddress, commentText, nowMs, signature],
     );
     storeCommentEvent(db, id, nowMs);
-    const [comment] = readTradeComments(db, [trade.id], { partner, nowMs, replies: true }).get(trade.id) ?? [];
+    const [comment] = readTradeComments(call, [trade.id], { replies: true }).get(trade.id) ?? [];
     return comment as Comment;
   });
 };
@@ -108,13 +108,10 @@ function spellings(hash: string): string[] {
 
 /** GET /v1/swap-comments: an entry for each transaction asked for, empty where nobody commented. */
 export const list: Handler<typeof endpoints.list> = ({ hashes, chain, viewerAddresses }, call) => {
-  const { db, partner, nowMs } = call;
   return Object.fromEntries(
     [...new Set(hashes)].map((hash) => {
       const ids = findTrades(call, [hash]).flatMap((trade) => (trade.chain === chain ? [trade.id] : []));
-      const comments = [
-        ...readTradeComments(db, ids, { partner, nowMs, replies: false, viewers: viewerAddresses }).values(),
-      ].flat();
+      const comments = [...readTradeComments(call, ids, { viewers: viewerAddresses }).values()].flat();
       const copies = comments.reduce((sum, { metrics }) => sum + (metrics as { copyCount: number }).copyCount, 0);
       const insights = copiedText(copies).map((text) => ({ text }));
       return [hash, { comments: comments as Comment[], insights }];
@@ -126,7 +123,8 @@ export const list: Handler<typeof endpoints.list> = ({ hashes, chain, viewerAddr
  * GET /v1/tokens/.../comments: newest first, ties by comment id; at most `limit`; empty for an unknown token. `itemId` is that of the
  * commented position (assumed).
  */
-export const ofToken: Handler<typeof endpoints.ofToken> = (input, { db, partner, nowMs }) => {
+export const ofToken: Handler<typeof endpoints.ofToken> = (input, call) => {
+  const { db } = call;
   const { chain, contractAddress, limit = defaultLimits.comments } = input;
   const place = [chain, storedToken(db, chain, contractAddress)];
   const rows = db.all<{ id: string; positionId: string }>(
@@ -135,8 +133,7 @@ export const ofToken: Handler<typeof endpoints.ofToken> = (input, { db, partner,
     [...place, limit],
   );
   const ids = [...new Set(rows.map((row) => row.positionId))];
-  const options = { partner, nowMs, trades: 'commented', replies: false, transactionHash: false } as const;
-  const cards = readCards(db, ids, options);
+  const cards = readCards(call, ids, { ofToken: true });
   const count = countRows(db, 'comment WHERE chain = ? AND token = ?', place);
   const items = new Map(cards.flatMap((card) => makeItems(card, count)));
   return rows.flatMap(({ id }) => items.get(id) ?? []);

@@ -25,7 +25,7 @@ export const actor: Handler<typeof endpoints.actor> = (input, call) => {
     extra: recommendedAt(snapshot).map(({ positionId }) => positionId),
   }));
   const recommended = new Map([...known.values()].flat().map((each) => [each.positionId, each]));
-  const items = cardsOn(page, call).map((card) => {
+  const items = readCards(call, page.ids).map((card) => {
     const trade = recommended.get(card.itemId);
     return trade === undefined ? card : { ...card, ...forYou(card, trade) };
   });
@@ -38,12 +38,8 @@ export const home: Handler<typeof endpoints.home> = (input, call) => {
   const { onlyWithComments, minTradeUsd } = input;
   const scope = { wallets, chains: expandChains(input.chains), onlyWithComments, minTradeUsd };
   const page = feedPage(call.db, input, () => scope);
-  return { items: cardsOn(page, call), pagination: makePagination(page, endpoints.home, call) };
+  return { items: readCards(call, page.ids), pagination: makePagination(page, endpoints.home, call) };
 };
-
-function cardsOn({ ids }: FeedPage, { db, partner, nowMs }: SandboxCall): Card[] {
-  return readCards(db, ids, { partner, nowMs, trades: 'all', replies: false, transactionHash: true });
-}
 
 /** The service's form of a page's cursors: with links back to this endpoint that keep every other query parameter. */
 function makePagination(

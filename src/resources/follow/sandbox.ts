@@ -21,7 +21,7 @@ export const bulk: Handler<typeof endpoints.bulk> = ({ entries }, call) => apply
  * 400 for a profile that follows itself, whichever of its addresses are named (the service is silent on it).
  */
 function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall): { targetProfiles: Profile[] } {
-  const { db, partner, nowMs } = call;
+  const { db, partner } = call;
   return db.transaction(() => {
     const byHandle = entries.some((entry) => entry.targetType === 'twitterHandle') ? profilesByHandle(call) : undefined;
     const known = knownWallets(entries, call);
@@ -52,7 +52,7 @@ function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall
       if (unfollows) unfollow(db, edges, partner);
       else follow(db, edges, call);
     }
-    return { targetProfiles: hydrateProfiles(db, [...touched], { partner, nowMs, full: false }) as Profile[] };
+    return { targetProfiles: hydrateProfiles(call, [...touched]) };
   });
 }
 

@@ -12,8 +12,11 @@ import type * as endpoints from './endpoints.ts';
 const copyPeriod = '30d';
 
 function listProfiles(call: SandboxCall, shown: readonly Standing[]): Profile[] {
-  const ids = shown.map((standing) => standing.profileId);
-  return hydrateProfiles(call.db, ids, { partner: call.partner, nowMs: call.nowMs, full: true }) as Profile[];
+  return hydrateProfiles(
+    call,
+    shown.map(({ profileId }) => profileId),
+    { full: true },
+  );
 }
 
 function listTraders(call: SandboxCall, shown: readonly Standing[], viewers: string[] | undefined) {

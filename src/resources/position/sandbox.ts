@@ -3,7 +3,7 @@ import type { Chain } from '../../model/chain.ts';
 import type { Card } from '../../model/position.ts';
 import type { Db, SqlValue } from '../../sandbox/db/store.ts';
 import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from '../../sandbox/http/service.ts';
-import { type CardOptions, readCards } from '../../sandbox/social/cards.ts';
+import { readCards } from '../../sandbox/social/cards.ts';
 import { expandChains, findProfile, listWallets, storedToken } from '../../sandbox/social/lookup.ts';
 import { windowMs } from '../../sandbox/trades/figures.ts';
 import { openFromUsd } from '../../sandbox/trades/positions.ts';
@@ -22,7 +22,7 @@ export const ofToken: Handler<typeof endpoints.ofToken> = (input, call) => {
     where: ['p.chain = ? AND p.token = ?', chain, storedToken(call.db, chain, contractAddress)],
     byValue: [status === 'open' ? 'p.amount DESC' : 'p.realized_usd DESC'],
   });
-  return cards(call, ids, { trades: 'commented', replies: false, transactionHash: false });
+  return readCards(call, ids, { ofToken: true });
 };
 
 /**
@@ -44,7 +44,7 @@ export const ofProfile: Handler<typeof endpoints.ofProfile> = (input, call) => {
     where: [`p.wallet ${oneOf} AND p.chain ${oneOf}`, JSON.stringify(wallets), JSON.stringify(expandChains(chains))],
     byValue: status === 'open' ? [soldCost, sinceMs, sinceMs] : ['p.sell_count = 0, p.realized_usd DESC'],
   });
-  return cards(call, ids, { trades: 'all', replies: false, transactionHash: true });
+  return readCards(call, ids);
 };
 
 /** GET /v1/positions/...: 404 when no position of that wallet in that token covers the time. */
@@ -62,14 +62,9 @@ export const get: Handler<typeof endpoints.get> = ({ id, viewerAddresses }, call
   oneCard(call, id, viewerAddresses, `position ${id} does not exist`);
 
 function oneCard(call: SandboxCall, id: string | undefined, viewers: string[] | undefined, refusal: string): Card {
-  const options = { trades: 'all', replies: true, transactionHash: true, viewers } as const;
-  const [card] = id === undefined ? [] : cards(call, [id], options);
+  const [card] = id === undefined ? [] : readCards(call, [id], { replies: true, viewers });
   if (card === undefined) throw new ServiceRefusal(404, refusal);
   return card;
-}
-
-function cards(call: SandboxCall, ids: readonly string[], options: Omit<CardOptions, 'partner' | 'nowMs'>): Card[] {
-  return readCards(call.db, ids, { partner: call.partner, nowMs: call.nowMs, ...options });
 }
 
 type Page = Pick<Parameters<typeof ofProfile>[0], 'status' | 'sort' | 'page' | 'limit'>;

@@ -6,11 +6,9 @@ import { hydrateProfiles } from '../../sandbox/social/profiles.ts';
 import type * as endpoints from './endpoints.ts';
 
 /** GET /v1/addresses/{identifier}/profile: full metrics and status; 404 for an unknown UUID. */
-export const get: Handler<typeof endpoints.get> = ({ identifier, viewerAddresses }, { db, nowMs, partner }) => {
-  const id = findProfile(db, identifier, partner);
-  const [profile] = hydrateProfiles(db, [id], { partner, nowMs, full: true, viewers: viewerAddresses });
-  if (profile === undefined) throw new ServiceRefusal(404, `profile ${identifier} does not exist`);
-  return profile as Profile;
+export const get: Handler<typeof endpoints.get> = ({ identifier, viewerAddresses }, call) => {
+  const id = findProfile(call.db, identifier, call.partner);
+  return hydrateProfiles(call, [id], { full: true, viewers: viewerAddresses })[0] as Profile;
 };
 
 /** GET /v1/addresses/{identifier}/followers: latest follow first; `cursor` is null at the end. */
@@ -21,10 +19,10 @@ export const follows: Handler<typeof endpoints.follows> = (input, call) => page(
 
 function page(side: FollowSide, input: Parameters<typeof followers>[0], call: SandboxCall) {
   const { identifier, cursor, limit = defaultLimits.profiles } = input;
-  const { db, partner, nowMs } = call;
+  const { db, partner } = call;
   const profileId = findProfile(db, identifier, partner);
   const shown = followPage(db, { partner, profileId, side, limit, cursor });
-  return { items: hydrateProfiles(db, shown.ids, { partner, nowMs, full: false }) as Profile[], cursor: shown.cursor };
+  return { items: hydrateProfiles(call, shown.ids), cursor: shown.cursor };
 }
 
 /**
@@ -42,15 +40,12 @@ export const setName: Handler<typeof endpoints.setName> = (input, call) =>
 export const deleteName: Handler<typeof endpoints.deleteName> = ({ identifier }, call) =>
   updateProfile(identifier, call, (profileId) => removeName(profileId, call));
 
-function updateProfile(
-  identifier: string,
-  { db, partner, nowMs }: SandboxCall,
-  act: (profileId: string) => void,
-): Profile {
+function updateProfile(identifier: string, call: SandboxCall, act: (profileId: string) => void): Profile {
+  const { db, partner } = call;
   return db.transaction(() => {
     const profileId = findProfile(db, identifier, partner);
     act(profileId);
-    return hydrateProfiles(db, [profileId], { partner, nowMs, full: false })[0] as Profile;
+    return hydrateProfiles(call, [profileId])[0] as Profile;
   });
 }
 

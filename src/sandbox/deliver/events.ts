@@ -125,8 +125,7 @@ export function eventParts(db: Db, source: EventSource, partner: Partner, nowMs:
 }
 
 function readCard(db: Db, trade: StoredTrade, partner: Partner, nowMs: number): Json {
-  const options = { partner, nowMs, trades: 'all', replies: false, transactionHash: true } as const;
-  return readCards(db, [trade.positionId], options)[0] ?? {};
+  return readCards({ db, partner, nowMs }, [trade.positionId])[0] ?? {};
 }
 
 function tradesIn(card: Json): Json[] {

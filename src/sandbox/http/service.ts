@@ -10,11 +10,15 @@ export interface Partner {
   suffix: string;
 }
 
-/** What a sandbox handler works with: the world, its time, and who is asking. */
-export interface SandboxCall {
+/** The world, its time, and who is asking: answers depend on all three. */
+export interface Asker {
   db: Db;
   nowMs: number;
   partner: Partner;
+}
+
+/** What a sandbox handler works with. */
+export interface SandboxCall extends Asker {
   url: URL;
   /** Other names of parameters that this sandbox was started with; links in answers use them. */
   wire: WireNames;

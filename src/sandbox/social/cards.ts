@@ -2,23 +2,19 @@ import { dayMs } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
 import { answersAsClicker } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
-import type { Partner } from '../http/service.ts';
+import type { Asker } from '../http/service.ts';
 import { type PositionState, type PositionStats, positionStats } from '../trades/positions.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
 import { copiedText, copyVolume, readTradeComments } from './comments.ts';
 import { type Json, readActors, readCounts } from './profiles.ts';
 
 export interface CardOptions {
-  partner: Partner;
-  nowMs: number;
   /** Wallets whose likes fill `isLikedByUser`. */
   viewers?: readonly string[] | undefined;
-  /** Which trades a card lists: the full history, newest first, or only those with a comment. */
-  trades: 'all' | 'commented';
+  /** As the positions of a token have it: only the trades with a comment, and without the card's own transaction. */
+  ofToken?: boolean;
   /** Replies inside comments: only where a single position is asked for. */
-  replies: boolean;
-  /** Token positions leave the card's own transaction out. */
-  transactionHash: boolean;
+  replies?: boolean;
 }
 
 interface PositionRow {
@@ -36,7 +32,9 @@ interface PositionRow {
 }
 
 /** Position cards in the order of the ids; unknown ids are skipped. Source: section "Position card (feed item)". */
-export function readCards(db: Db, positionIds: readonly string[], options: CardOptions): Card[] {
+export function readCards(asker: Asker, positionIds: readonly string[], options: CardOptions = {}): Card[] {
+  const { db, nowMs } = asker;
+  const { ofToken = false } = options;
   const list = JSON.stringify(positionIds);
   const rows = db.all<PositionRow>(
     `SELECT p.id, p.wallet, p.chain, p.token, p.superseded, p.latest_ms AS latestMs, p.state, k.symbol, k.name, k.supply, k.price
@@ -44,20 +42,19 @@ export function readCards(db: Db, positionIds: readonly string[], options: CardO
     [list],
   );
   const byId = new Map(rows.map((row) => [row.id, row]));
-  const all = listTrades(db, list, options.trades);
+  const all = listTrades(db, list, ofToken);
   const trades = groupBy(all, ({ positionId }) => positionId);
   const tradeIds = all.map(({ id }) => id);
-  const comments = readTradeComments(db, tradeIds, options);
+  const comments = readTradeComments(asker, tradeIds, options);
   const wallets = rows.map((row) => row.wallet);
-  const actors = readActors(db, wallets, options);
-  const buyers = countBuyers(db, rows, options.nowMs);
+  const actors = readActors(asker, wallets);
+  const buyers = countBuyers(db, rows, nowMs);
   const replies = countReplies(db, list);
   const isClicker = answersAsClicker(db);
   return positionIds.flatMap((id) => {
     const row = byId.get(id);
     if (row === undefined) return [];
     const own = trades.get(id) ?? [];
-    const latest = options.trades === 'all' ? own[0] : undefined;
     const stated = computeFigures(row);
     const card = makeCard(row, {
       figures: isClicker ? withoutSign(stated, () => lastAmount(db, id)) : stated,
@@ -66,7 +63,7 @@ export function readCards(db: Db, positionIds: readonly string[], options: CardO
       comments: own.flatMap((trade) => comments.get(trade.id) ?? []),
       replyCount: replies.get(id) ?? 0,
       totalCompletions: buyers.get(tokenKey(row)) ?? 0,
-      ...(options.transactionHash ? { transactionHash: findHash(latest ?? latestTrade(db, id)) } : {}),
+      ...(ofToken ? {} : { transactionHash: findHash(own[0]) }),
     });
     return [card as Card & Json];
   });
@@ -185,18 +182,11 @@ function tradeItem(trade: StoredTrade, supply: number | null, comments: Json[]):
   };
 }
 
-function listTrades(db: Db, list: string, which: CardOptions['trades']): StoredTrade[] {
-  const commented = which === 'commented' ? 'AND EXISTS (SELECT 1 FROM comment c WHERE c.trade_id = t.id)' : '';
+function listTrades(db: Db, list: string, onlyCommented: boolean): StoredTrade[] {
+  const commented = onlyCommented ? 'AND EXISTS (SELECT 1 FROM comment c WHERE c.trade_id = t.id)' : '';
   return db.all<StoredTrade>(
     `SELECT ${tradeColumns} FROM trade t WHERE t.position_id ${oneOf} ${commented} ORDER BY t.at_ms DESC, t.id DESC`,
     [list],
-  );
-}
-
-function latestTrade(db: Db, positionId: string): StoredTrade | undefined {
-  return db.get<StoredTrade>(
-    `SELECT ${tradeColumns} FROM trade t WHERE t.position_id = ? ORDER BY t.at_ms DESC, t.id DESC LIMIT 1`,
-    [positionId],
   );
 }
 

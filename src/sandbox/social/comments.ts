@@ -1,17 +1,16 @@
 import { hourMs } from '../../model/duration.ts';
 import { honoredViewers } from '../../model/identifier.ts';
 import type { Db } from '../db/store.ts';
-import type { Partner } from '../http/service.ts';
+import type { Asker, Partner } from '../http/service.ts';
 import { makeUuid } from '../seeded.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
 import { findProfile } from './lookup.ts';
 import { type Json, readActors } from './profiles.ts';
 
 interface CommentOptions {
-  partner: Partner;
-  nowMs: number;
+  /** Wallets whose likes fill `isLikedByUser`. */
   viewers?: readonly string[] | undefined;
-  replies: boolean;
+  replies?: boolean;
 }
 
 interface CommentRow {
@@ -39,8 +38,12 @@ interface ReplyRow {
 }
 
 /** The comments of some trades by trade id. Source: sections "Comment" and "Reply". Errors: ServiceRefusal 404 for a viewer UUID nobody has. */
-export function readTradeComments(db: Db, tradeIds: readonly number[], options: CommentOptions): Map<number, Json[]> {
-  const rows = db.all<CommentRow>(
+export function readTradeComments(
+  asker: Asker,
+  tradeIds: readonly number[],
+  options: CommentOptions = {},
+): Map<number, Json[]> {
+  const rows = asker.db.all<CommentRow>(
     `SELECT c.id, c.trade_id AS tradeId, c.partner_id AS partnerId, c.chain, c.token, c.transaction_hash AS transactionHash, c.wallet,
        c.text, c.at_ms AS atMs, c.like_count AS likeCount,
        (SELECT count(*) FROM copy k WHERE k.comment_id = c.id) AS copyCount,
@@ -48,10 +51,10 @@ export function readTradeComments(db: Db, tradeIds: readonly number[], options: 
      FROM comment c WHERE c.trade_id ${oneOf} ORDER BY c.at_ms DESC, c.id`,
     [JSON.stringify(tradeIds)],
   );
-  const liked = likedBy(db, options);
-  const replies = options.replies ? readReplies(db, rows, liked, options) : undefined;
+  const liked = likedBy(asker, options.viewers);
+  const replies = options.replies ? readReplies(asker, rows, liked) : undefined;
   const inForm = (row: CommentRow) => ({
-    ...makeComment(row, options.partner, liked),
+    ...makeComment(row, asker.partner, liked),
     ...(replies === undefined ? {} : { replies: replies.get(row.id) ?? [] }),
   });
   const byTrade = groupBy(rows, ({ tradeId }) => tradeId);
@@ -86,7 +89,7 @@ export function copyVolume(usd: number): string {
   return usd.toFixed(2);
 }
 
-function likedBy(db: Db, { viewers = [], partner }: CommentOptions): Set<string> {
+function likedBy({ db, partner }: Asker, viewers: readonly string[] = []): Set<string> {
   if (viewers.length === 0) return new Set();
   const profiles = viewers.slice(0, honoredViewers).map((viewer) => findProfile(db, viewer, partner));
   const rows = db.all<{ id: string }>(`SELECT target_id AS id FROM liked WHERE profile_id ${oneOf}`, [
@@ -95,19 +98,16 @@ function likedBy(db: Db, { viewers = [], partner }: CommentOptions): Set<string>
   return new Set(rows.map(({ id }) => id));
 }
 
-function readReplies(
-  db: Db,
-  comments: readonly CommentRow[],
-  liked: ReadonlySet<string>,
-  options: CommentOptions,
-): Map<string, Json[]> {
-  const rows = db.all<ReplyRow>(
+function readReplies(asker: Asker, comments: readonly CommentRow[], liked: ReadonlySet<string>): Map<string, Json[]> {
+  const rows = asker.db.all<ReplyRow>(
     `SELECT id, comment_id AS commentId, wallet, text, at_ms AS atMs, like_count AS likeCount FROM reply
      WHERE comment_id ${oneOf} ORDER BY at_ms, id`,
     [JSON.stringify(comments.map(({ id }) => id))],
   );
-  const wallets = rows.map(({ wallet }) => wallet);
-  const authors = readActors(db, wallets, options);
+  const authors = readActors(
+    asker,
+    rows.map(({ wallet }) => wallet),
+  );
   const inForm = ({ id, wallet, text, atMs, likeCount }: ReplyRow) => {
     const timestamp = Math.floor(atMs / 1000);
     return { id, text, author: authors.get(wallet), timestamp, likeCount, isLikedByUser: liked.has(id) };

@@ -1,7 +1,7 @@
 import { leaderboardChains } from '../../model/chain.ts';
-import type { ProfileStatus } from '../../model/profile.ts';
+import type { Profile, ProfileStatus } from '../../model/profile.ts';
 import type { Db } from '../db/store.ts';
-import type { Partner } from '../http/service.ts';
+import type { Asker, Partner } from '../http/service.ts';
 import { type Timeframe, type WindowFigures, windowFigures, windowMs } from '../trades/figures.ts';
 import { groupBy, oneOf } from '../trades/trade.ts';
 import { followedByViewers } from './lookup.ts';
@@ -9,11 +9,9 @@ import { followedByViewers } from './lookup.ts';
 export type Json = Record<string, unknown>;
 type Counts = Map<string, number>;
 
-export interface ProfileOptions {
-  partner: Partner;
-  nowMs: number;
+interface ProfileOptions {
   /** With figures per chain and address, metrics and status; without them the plain form of lists and actors. */
-  full: boolean;
+  full?: boolean;
   /** Wallets whose following fills `isFollowedByUser`; absent: the field is omitted. */
   viewers?: readonly string[] | undefined;
 }
@@ -36,8 +34,12 @@ interface WalletRow {
 }
 
 /** Profiles in the order of the ids. Source: section "Profile" and wire-facts 5. */
-export function hydrateProfiles(db: Db, ids: readonly string[], options: ProfileOptions): Json[] {
-  const { partner, nowMs, full, viewers } = options;
+export function hydrateProfiles(
+  asker: Asker,
+  ids: readonly string[],
+  { full = false, viewers }: ProfileOptions = {},
+): Profile[] {
+  const { db, partner, nowMs } = asker;
   const list = JSON.stringify(ids);
   const rows = db.all<ProfileRow>(
     `SELECT id.value AS id, p.name, p.images, p.handles, p.nsfw, n.name AS partnerName, n.avatar_url AS avatarUrl, e.external_id AS externalId
@@ -53,7 +55,7 @@ export function hydrateProfiles(db: Db, ids: readonly string[], options: Profile
     [list],
   );
   const wallets = groupBy(allWallets, ({ profileId }) => profileId);
-  const figures = profileFigures(db, ids, tradersAmong(db, allWallets), { partner, nowMs, full });
+  const figures = profileFigures(asker, ids, full);
   const followed = followedByViewers(db, viewers, partner);
   return ids.map((id) => {
     const own = wallets.get(id) ?? [];
@@ -74,7 +76,7 @@ export function hydrateProfiles(db: Db, ids: readonly string[], options: Profile
       isNSFW: row?.nsfw ? JSON.parse(row.nsfw) : false,
       ...(full ? { metrics, status: computeStatus(own, nowMs) } : {}),
       ...(followed === undefined ? {} : { isFollowedByUser: followed.has(id) }),
-    };
+    } as Profile;
   });
 }
 
@@ -104,62 +106,40 @@ function computeStatus(wallets: readonly WalletRow[], nowMs: number): ProfileSta
 }
 
 /** Actors by wallet address, with the profile in its plain form. Source: section "Actor". */
-export function readActors(
-  db: Db,
-  addresses: readonly string[],
-  { partner, nowMs }: { partner: Partner; nowMs: number },
-): Map<string, Json> {
-  const rows = db.all<{ address: string; profileId: string }>(
+export function readActors(asker: Asker, addresses: readonly string[]): Map<string, Json> {
+  const rows = asker.db.all<{ address: string; profileId: string }>(
     `SELECT address, profile_id AS profileId FROM wallet WHERE address ${oneOf}`,
     [JSON.stringify(addresses)],
   );
   const ids = [...new Set(rows.map((row) => row.profileId))];
-  const byId = new Map(hydrateProfiles(db, ids, { partner, nowMs, full: false }).map((each) => [each['id'], each]));
+  const byId = new Map(hydrateProfiles(asker, ids).map((each) => [each.id, each]));
   return new Map(
     rows.map(({ address, profileId }) => {
-      const profile = byId.get(profileId) ?? {};
-      return [address, { type: 'user', address, name: profile['name'], images: profile['images'], profile }];
+      const profile = byId.get(profileId);
+      return [address, { type: 'user', address, name: profile?.name, images: profile?.images, profile }];
     }),
   );
 }
 
-/** The profiles of those wallets that ever traded; all figures of the others are zero. */
-function tradersAmong(db: Db, wallets: readonly WalletRow[]): string[] {
-  const rows = db.all<{ address: string }>(
-    'SELECT value AS address FROM json_each(?) WHERE EXISTS (SELECT 1 FROM trade WHERE wallet = value)',
-    [JSON.stringify(wallets.map(({ address }) => address))],
-  );
-  const traded = new Set(rows.map(({ address }) => address));
-  return [...new Set(wallets.filter(({ address }) => traded.has(address)).map(({ profileId }) => profileId))];
-}
-
 /** The trading figures (part of ProfileMetadata) and ProfileMetrics of a profile, read once for all ids. */
-function profileFigures(
-  db: Db,
-  ids: readonly string[],
-  traders: readonly string[],
-  { partner, nowMs, full }: { partner: Partner; nowMs: number; full: boolean },
-): (id: string) => { metadata: Json; metrics: Json } {
-  const month = groupBy(windowFigures(db, '30d', nowMs, traders), (row) => row.profileId);
-  const week = groupBy(windowFigures(db, '7d', nowMs, traders), (row) => row.profileId);
+function profileFigures({ db, nowMs, partner }: Asker, ids: readonly string[], full: boolean) {
   const list = JSON.stringify(ids);
-  const listed = JSON.stringify(traders);
-  const held = medianHoldingMinutes(db, listed, nowMs);
-  const comments30d = countComments(db, listed, nowMs - windowMs['30d']);
+  const month = groupBy(windowFigures(db, '30d', nowMs, ids), (row) => row.profileId);
+  const week = groupBy(windowFigures(db, '7d', nowMs, ids), (row) => row.profileId);
+  const held = medianHoldingMinutes(db, list, nowMs);
+  const comments30d = countComments(db, list, nowMs - windowMs['30d']);
   const makeMetrics = full ? readMetrics(db, list, partner.id, comments30d) : () => ({});
-  const makeMetadata = (id: string): Json => {
+  return (id: string): { metadata: Json; metrics: Json } => {
     const [rows30d, rows7d] = [month.get(id) ?? [], week.get(id) ?? []];
-    return {
+    const metadata = {
       commentCount30d: comments30d.get(id) ?? 0,
       ...totals(rows30d, '30d'),
       ...totals(rows7d, '7d'),
       medianHoldingTimeMinutes: held.get(id) ?? null,
       ...(full ? { ...perAddress(rows30d), ...perChain(rows30d, '30d'), ...perChain(rows7d, '7d') } : {}),
     };
+    return { metadata, metrics: makeMetrics(id) };
   };
-  const traded = new Set(traders);
-  const ofOthers = makeMetadata('');
-  return (id) => ({ metadata: traded.has(id) ? makeMetadata(id) : ofOthers, metrics: makeMetrics(id) });
 }
 
 function totals(rows: readonly WindowFigures[], window: Timeframe): Json {
