@@ -118,6 +118,8 @@ export default defineConfig({
   },
   platform: 'node',
   logLevel: 'warn',
+  // What one command loads at once, another loads when it is needed.
+  checks: { ineffectiveDynamicImport: false },
   // What `includeDependenciesRecursively` below needs.
   preserveEntrySignatures: 'allow-extension',
   external: ['libsql'],

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { GlobalOptions } from './cli/globals.ts';
 import type { KnownCommands } from './cli/outline.ts';
 import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
-import { findMisfit } from './contract/misfit.ts';
+import { findMisfit, findUnknownValue } from './contract/misfit.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
 import { isExplained, orUndefined, SotraError, usageError } from './errors.ts';
 import { maxAnswerBytes, readBody } from './http/body.ts';
@@ -257,7 +257,7 @@ function makeCalls(
       userAgent: `sotra/${world.version}`,
       retries: retries ?? options.retries ?? policies.call.retries,
       maxBodyBytes: world.maxAnswerBytes ?? maxAnswerBytes,
-      findMisfit: strict ? await strictCheck() : findMisfit,
+      findMisfit: strict ? findAnyMisfit : findMisfit,
       warn: warnOfMisfit,
       observe: preview ? () => undefined : await watcher.observe(kind),
     };
@@ -353,7 +353,5 @@ function keyMissing({ baseUrl, context, isElsewhere, keyProblem }: Service): Sot
 }
 
 /** Also finds values that the document does not list where it lists them. */
-async function strictCheck(): Promise<typeof findMisfit> {
-  const { findUnknownValue } = await import('./contract/misfit.ts');
-  return (schema, value) => findUnknownValue(schema, value) ?? findMisfit(schema, value);
-}
+const findAnyMisfit: typeof findMisfit = (schema, value) =>
+  findUnknownValue(schema, value) ?? findMisfit(schema, value);

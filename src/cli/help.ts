@@ -172,7 +172,7 @@ function valueName({ flag, identifier, kind: { type, list } }: Field): string {
     flag
       .split('-')
       .at(-1)
-      ?.replace(/(?<=ss)es$|(?<!s)s$/, '') ?? '';
+      ?.replace(/(?<=ss)es$|(?<![su])s$/, '') ?? '';
   const one = type === 'json' ? 'json' : isNumber ? 'n' : identifier === true ? 'address' : named || lastWord;
   return list ? `${one},...` : one;
 }
