@@ -67,6 +67,10 @@ async function directly(trigger: Trigger, to: string): Promise<SentEvent[]> {
   return [{ ...pickIds(event), uid: null, destinationUrl: to, delivered: ok, status, error }];
 }
 
+/** What a listener may take to start: so long a destination that gives no answer is tried again. */
+const startMs = 3000;
+const napMs = 10;
+
 async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
   const { db, input, context } = trigger;
   const { world, options } = context;
@@ -86,21 +90,30 @@ async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
     const event = eventFor(trigger, webhook);
     return { webhook, event, seq: storeEvent(db, webhook.id, event, nowMs) };
   });
-  await withDeliverer(db, context, async () => undefined);
+  const { now, sleep, signal } = world;
+  const untilMs = now() + startMs;
+  const isUnanswered = () => stored.some(({ seq }) => readDelivery(db, seq)?.status === null);
+  await withDeliverer(db, context, async () => {
+    while (isUnanswered() && now() < untilMs && !signal.aborted) await sleep(napMs, signal).catch(() => undefined);
+  });
   if (world.signal.aborted)
     throw new SotraError('interrupted', 'interrupted while waiting for the answers of the webhooks', {
       hint: 'sotra sandbox start, or the next command that delivers, sends what was not accepted.',
     });
   return stored.map(({ webhook, event, seq }) => {
-    const row = db.get<{ state: string; status: number | null; error: string | null }>(
-      'SELECT state, status, error FROM delivery WHERE seq = ?',
-      [seq],
-    );
+    const row = readDelivery(db, seq);
     const delivered = row?.state === 'delivered';
     const error = delivered ? null : (row?.error ?? 'earlier deliveries of this webhook wait before it');
     const { uid, destinationUrl } = webhook;
     return { ...pickIds(event), uid, destinationUrl, delivered, status: row?.status ?? null, error };
   });
+}
+
+function readDelivery(db: Db, seq: number) {
+  return db.get<{ state: string; status: number | null; error: string | null }>(
+    'SELECT state, status, error FROM delivery WHERE seq = ?',
+    [seq],
+  );
 }
 
 function pickIds(event: Record<string, unknown>): { eventId: string; eventType: string } {
