@@ -39,11 +39,12 @@ function manPages() {
     .map((name) => `./dist/man/${name}`);
 }
 
-function between(text, name, content) {
-  const [start, end] = [`<!-- ${name}: generated -->`, `<!-- ${name}: end -->`];
-  const [from, to] = [text.indexOf(start), text.indexOf(end)];
-  if (from === -1 || to === -1) throw new Error(`README.md has no place for ${name}`);
-  return `${text.slice(0, from + start.length)}\n${content}${text.slice(to)}`;
+/** Below the words that a person wrote. */
+function replaceGenerated(text, content) {
+  const start = '<!-- generated -->\n';
+  const from = text.indexOf(start);
+  if (from === -1) throw new Error(`no line ${start.trim()} to write below`);
+  return `${text.slice(0, from + start.length)}${content}`;
 }
 
 const generated = {
@@ -53,7 +54,8 @@ const generated = {
   'completions/sotra.fish': () => completions.fish,
   'completions/sotra.ps1': () => completions.powershell,
   'package.json': (now) => formatted('package.json', JSON.stringify({ ...JSON.parse(now), man: manPages() })),
-  'README.md': (now) => between(now, 'commands', sotra('commands', '--format', 'md')),
+  'docs/commands.md': (now) => replaceGenerated(now, sotra('commands', '--format', 'md')),
+  'docs/scaling.md': (now) => replaceGenerated(now, `\`\`\`text\n${sotra('help', 'scaling')}\`\`\`\n`),
 };
 
 const stale = Object.entries(generated).filter(([name, make]) => {

@@ -1,4 +1,4 @@
-// Makes the pictures of the README into test/pictures: pages as a browser shows them, and what commands print, each from the built program.
+// Makes the pictures of the README and of docs into test/pictures: pages as a browser shows them, and what commands print, each from the built program.
 import { rolldown } from 'rolldown';
 
 const external = ['playwright-core', '@sparticuz/chromium'];

@@ -33,6 +33,7 @@ test('the package holds the program, completions and texts, and nothing else', (
     /^dist\/library\/[\w-]+\.js(\.map)?$/,
     /^dist\/types\/[\w/-]+\.d\.ts$/,
     /^completions\/(sotra\.(bash|fish|ps1)|_sotra)$/,
+    /^docs\/[\w-]+\.md$/,
     /^(CHANGELOG\.md|LICENSE|README\.md|package\.json)$/,
   ];
   expect(paths.filter((path) => !kinds.some((kind) => kind.test(path)))).toEqual([]);

@@ -31,7 +31,7 @@ function isOfOtherLoaders(problem: object): boolean {
   return 'resolutionKind' in problem && ['node10', 'node16-cjs'].includes(String(problem.resolutionKind));
 }
 
-test.each(['20', '22', '24', '26'])('the examples of the README run on Node %s', async (version) => {
+test.each(['20', '22', '24', '26'])('the examples of docs/library.md run on Node %s', async (version) => {
   const place = { node: nodeOf(version, folder), folder: project };
   const { code, output } = await runClientExample(place);
   expect([code, output.split('\n').length > 3]).toEqual([0, true]);

@@ -6,10 +6,9 @@ import { freePorts } from './free-ports.ts';
 import { signed } from './listening.ts';
 import { until } from './until.ts';
 
-/** The JavaScript of a section of the README, a text each block. */
-function readmeBlocks(section: string): string[] {
-  const [, rest = ''] = readFileSync('README.md', 'utf8').split(`### ${section}\n`);
-  const [text = ''] = rest.split(/^##/m);
+/** The JavaScript of `docs/library.md`, a text each block. */
+function libraryBlocks(): string[] {
+  const text = readFileSync('docs/library.md', 'utf8');
   return [...text.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(([, code = '']) => code);
 }
 
@@ -28,17 +27,17 @@ function start({ node, folder }: Place, name: string, code: string, env: Record<
   return { child, output: () => Buffer.concat(said).toString() };
 }
 
-/** What the README's first example prints, and the code that it ends with. */
+/** What the first example of `docs/library.md` prints, and the code that it ends with. */
 export async function runClientExample(place: Place): Promise<{ code: number | null; output: string }> {
-  const [code = ''] = readmeBlocks('From code');
+  const [code = ''] = libraryBlocks();
   const { child, output } = start(place, 'client.mjs', code);
   const [exit] = (await once(child, 'close')) as [number | null];
   return { code: exit, output: output() };
 }
 
-/** What the README's webhook example prints of a signed delivery, and its answers to that and to one that is not. */
+/** What its webhook example prints of a signed delivery, and its answers to that and to one that is not. */
 export async function runWebhookExample(place: Place): Promise<{ output: string; statuses: number[] }> {
-  const [, code = ''] = readmeBlocks('From code');
+  const [, code = ''] = libraryBlocks();
   const [port = 0] = await freePorts(1);
   const { child, output } = start(place, 'webhook.mjs', code.replace('4242', String(port)), {
     WEBHOOK_SECRET: 'whsec_1',

@@ -183,19 +183,6 @@ test('recordings that are none or too large, files that cannot be written and bo
   expect(service.requests).toEqual([]);
 });
 
-test('the lines of the README run as they stand there', async () => {
-  const folder = join(temporaryFolder(), 'answers.har');
-  const [, section = ''] = readFileSync('README.md', 'utf8').split('### Record once, replay in CI\n');
-  const [, block = ''] = /^```sh\n([\s\S]*?)^```/m.exec(section) ?? [];
-  const lines = [...block.matchAll(/^sotra (.*?)(?: > [\w.]+)?$/gm)].map(([, line = '']) =>
-    line.replace(' answers.har ', ` ${folder} `),
-  );
-  expect(lines.length).toBe(2);
-  const [there, again] = [await run(lines[0] ?? ''), await run(lines[1] ?? '')];
-  expect([there.code, again.code]).toEqual([0, 0]);
-  expect(again.out).toBe(there.out);
-});
-
 /** Every file below a folder with its content. */
 function snapshot(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());

@@ -11,7 +11,7 @@ function place() {
   return { node: process.execPath, folder };
 }
 
-test('the examples of the README run', async () => {
+test('the examples of docs/library.md run', async () => {
   const { code, output } = await runClientExample(place());
   expect([code, output.split('\n').length > 3]).toEqual([0, true]);
   expect(await runWebhookExample(place())).toEqual({ output: 'copyswap\n', statuses: [200, 401] });

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { globalFlags } from '../../src/cli/globals.ts';
+import { parse } from '../../src/cli/parse.ts';
+import { createProgram, outlineAll } from '../../src/program.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { temporaryFolder } from '../support/harness.ts';
+import { program } from '../support/program.ts';
+
+const execute = promisify(execFile);
+const known = createProgram(await outlineAll(), async () => '');
+const flagsOfCommands = [...known.outlines.flatMap(({ fields }) => fields), ...globalFlags].map(({ flag }) => flag);
+/** The last is of npm. */
+const knownFlags = new Set([...flagsOfCommands, 'help', 'version', 'prefix']);
+const documents = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+const texts = new Map(documents.map((name) => [name, readFileSync(name, 'utf8')]));
+
+/** The shell blocks of a text that type `sotra`, or import it. */
+const shellBlocks = (text: string) =>
+  [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)]
+    .map(([, block = '']) => block)
+    .filter((block) => /^sotra |'sotra'/m.test(block));
+
+/** Names what only the reader has: a service, a server, a wallet. Such blocks are read, all others are run. */
+const needsReader = (block: string) => /\.{3}|<\w+>|example\.com|nats:|:3000|\bkey\.txt|--browser/.test(block);
+
+/** A place where `sotra` can be typed, and imported. */
+function makePlace() {
+  const folder = temporaryFolder();
+  const [bin, work] = [join(folder, 'bin'), join(folder, 'work')];
+  mkdirSync(bin);
+  mkdirSync(join(work, 'node_modules'), { recursive: true });
+  symlinkSync(process.cwd(), join(work, 'node_modules', 'sotra'));
+  writeFileSync(join(bin, 'sotra'), `#!/bin/sh\nexec '${process.execPath}' '${resolve(program)}' "$@"\n`);
+  chmodSync(join(bin, 'sotra'), 0o755);
+  const path = [bin, dirname(process.execPath), process.env['PATH']].join(':');
+  return {
+    cwd: work,
+    env: { PATH: path, SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data') },
+  };
+}
+
+describe.each(documents)('%s', (name) => {
+  const text = texts.get(name) ?? '';
+  const blocks = shellBlocks(text);
+
+  test('its blocks run as they stand there, one after the other', async () => {
+    const place = makePlace();
+    onTestFinished(() => runScript('sotra sandbox stop || true', place).then(() => undefined));
+    const [listener, sandbox] = await freePorts(2);
+    for (const block of blocks.filter((each) => !needsReader(each))) {
+      const script = block.replaceAll('4242', String(listener)).replaceAll('4010', String(sandbox));
+      const ran = await runScript(script, place).catch(String);
+      expect([block, ran]).toMatchObject([block, { stderr: expect.not.stringMatching(/^(error|warning):/m) }]);
+    }
+  });
+
+  test('the lines of the others, and those in sentences, name commands and flags that exist', async () => {
+    const quoted = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`]+)`/g)].map(([, words = '']) => words);
+    const typed = blocks.filter(needsReader).flatMap((block) => block.match(/^sotra .*/gm) ?? []);
+    for (const line of [...typed, ...quoted.filter((words) => words.startsWith('sotra '))])
+      expect([line, await readLine(line).catch(String)]).toEqual([line, undefined]);
+    const flags = quoted.flatMap((words) => /^--([\w-]+)/.exec(words)?.[1] ?? []);
+    expect(flags.filter((flag) => !knownFlags.has(flag))).toEqual([]);
+  });
+
+  test('the files that it links to exist', () => {
+    const targets = [...text.matchAll(/\]\(([^)#]+)/g)].map(([, target = '']) => target);
+    const missing = targets.filter((target) => !/^https?:/.test(target) && !existsSync(join(dirname(name), target)));
+    expect(missing).toEqual([]);
+  });
+});
+
+/** What a script prints; what it leaves running ends with it. */
+function runScript(script: string, place: ReturnType<typeof makePlace>) {
+  const options = ['--norc', '-e', '-o', 'pipefail', '-c'];
+  const running = execute('bash', [...options, `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`], place);
+  running.child.stdin?.end();
+  return running;
+}
+
+/** Reads each `sotra` of a line as the program does. Errors: `usage` for words and flags that it does not know. */
+async function readLine(line: string): Promise<void> {
+  const echoed = `sotra() { printf '%s\\0' "$@" $'\\n' >&2; }; ${line.replaceAll(/<(\w+)>/g, '$1')}`;
+  const { stderr } = await execute('bash', ['--norc', '-c', echoed], { cwd: temporaryFolder() });
+  for (const words of stderr.split('\0\n\0').slice(0, -1)) await parse(words.split('\0'), known);
+}
