@@ -16,6 +16,6 @@ test('a listener that starts a moment after the event gets it', async () => {
   const { server } = await stub((_, response) => response.end());
   await new Promise((resolve) => server.close(resolve));
   server.listen(port, '127.0.0.1');
-  const { code, out } = await triggered;
-  expect([code, JSON.parse(out)]).toMatchObject([0, [{ delivered: true, status: 200 }]]);
+  const { code, out, err } = await triggered;
+  expect([code, err, JSON.parse(out)]).toMatchObject([0, '', [{ delivered: true, status: 200 }]]);
 });
