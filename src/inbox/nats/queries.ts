@@ -55,21 +55,14 @@ export async function* queryEvents(query: EventQuery, options: QueryOptions): As
   const oldestMs = (query.sinceMs ?? 0) - clockMs;
   const state = (await stream.info())?.state ?? { first_seq: 0, last_seq: 0 };
   const { first_seq: oldest } = state;
-  const readWindow = (high: number, size: number): Promise<KeyedDelivery[]> => {
-    const window = collectAll(readDeliveries({ from: Math.max(1, oldest, high - size + 1), to: high }, options));
-    window.catch(() => undefined);
-    return window;
-  };
-  let [high, size] = [state.last_seq, minWindow];
-  for (let ahead = readWindow(high, size); high >= oldest && high > 0; ) {
-    const window = await ahead;
-    high -= size;
-    size = Math.min(maxWindow, size * 4);
-    // The next one is read while this one is looked at.
-    ahead = readWindow(high, size);
+  for (let [high, size] = [state.last_seq, minWindow]; high >= oldest && high > 0; ) {
+    const span = { from: Math.max(1, oldest, high - size + 1), to: high };
+    const window = await collectAll(readDeliveries(span, options));
     for (const event of (await toEvents(window)).reverse()) if (event.eventId !== found[0]?.eventId) yield event;
     // Deliveries are stored soon after they come.
     if (window[0] !== undefined && window[0].atMs < oldestMs) return;
+    high -= size;
+    size = Math.min(maxWindow, size * 4);
   }
 }
 
