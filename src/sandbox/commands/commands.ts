@@ -81,9 +81,10 @@ const importFile = defineCommand({
   description:
     'Columns: time, trader, token, side, amount, usd, and where known chain, symbol, name, tx, orderId, direction, leverage, supply.\n' +
     'Rows with errors are reported with their line, the others are imported; the same row twice is one trade. All times move by one constant so\n' +
-    'that the newest trade is now. Files may be gzip. Importing into a sandbox that does not exist yet makes one with these trades only.',
+    'that the newest trade is now. Files may be gzip. Importing into a sandbox that does not exist yet makes one with these trades only.\n' +
+    'A file.har that --record wrote gives the trades of the positions and feeds in it.',
   params: {
-    file: local(z.string().min(1), 'file to read, - for stdin', { positional: true }),
+    file: local(z.string().min(1), 'file to read, - for stdin, or a file.har of --record', { positional: true }),
     chain: local(chainSchema.optional(), 'chain of rows that name no chain'),
     preset: local(presetSchema, 'a known format, which needs no --map'),
     map: local(z.array(z.string().regex(/^\w+=.+$/s)).optional(), 'which field a column holds: value_in_usd=usd'),
