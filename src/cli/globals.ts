@@ -23,6 +23,7 @@ interface Needs {
 const requests: Needs = { anyOf: ['requests'], lacking: 'sends no request to the service' };
 const calls: Needs = { anyOf: ['requests', 'calls'], lacking: requests.lacking };
 const service: Needs = { anyOf: ['requests', 'service'], lacking: 'uses no service' };
+const sandboxed: Needs = { anyOf: [...service.anyOf, 'sandbox'], lacking: service.lacking };
 const sent: Needs = { anyOf: ['requests', 'events'], lacking: 'sends no request' };
 const answers: Needs = { anyOf: ['requests', 'events', 'answers', 'calls'], lacking: 'waits for no answer' };
 const rows: Needs = { anyOf: ['rows'], lacking: 'prints no columns' };
@@ -43,7 +44,7 @@ function makeFlag(usage: string, help: string, needs?: Needs): GlobalFlag {
  */
 export const globalFlags: readonly GlobalFlag[] = [
   makeFlag('context <name>', 'use this stored context (SOTRA_CONTEXT)', service),
-  makeFlag('sandbox', 'use the built-in sandbox; its state is kept between calls', service),
+  makeFlag('sandbox', 'use the built-in sandbox; its state is kept between calls', sandboxed),
   makeFlag('base-url <url>', 'address of the service (SOTRA_BASE_URL)', service),
   makeFlag('format <format>', `output format: ${formats.join(', ')}`),
   makeFlag('json', "the service's JSON, unchanged; errors as JSON on stderr"),

@@ -6,6 +6,8 @@ import { defined } from '../model/json.ts';
 export type Use =
   | 'requests'
   | 'service'
+  /** A sandbox of its own, whatever service is in use: `--sandbox` says nothing new. */
+  | 'sandbox'
   /** Changes or sends something else (settings, files, the sandbox, events), and shows that for `--dry-run`. */
   | 'changes'
   /** Sends events to a server of the user, and shows them for `--dry-run` and `--curl`. */

@@ -23,7 +23,7 @@ const tour = defineCommand({
     { argv: 'tour', says: 'step by step' },
     { argv: 'tour --yes --keep', says: 'without questions, and with what it made to look at' },
   ],
-  uses: ['changes'],
+  uses: ['sandbox', 'changes'],
   exitCodes: [3, 9, 130],
   run: async ({ keep = false }, context) =>
     context.options.dryRun ? showPlan(plannedSteps()) : runTour(keep, context),

@@ -71,7 +71,7 @@ test('tour: s skips a step and what needs it, q ends it', async () => {
 
 test('tour in a script: a plan with --dry-run, what ran with --json', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
-  const { changes } = JSON.parse((await run('tour --dry-run --json', { env })).out);
+  const { changes } = JSON.parse((await run('--sandbox tour --dry-run --json', { env })).out);
   expect(changes).toHaveLength(7);
   const { code, out } = await run('tour --json', { env });
   const { commands, folder } = JSON.parse(out);
@@ -80,4 +80,10 @@ test('tour in a script: a plan with --dry-run, what ran with --json', async () =
     null,
     [0, 0, 0, 0, 0, 0, 0],
   ]);
+});
+
+test('a chart of more than nine traders has their names below each other', async () => {
+  const { out } = await run('--sandbox leaderboard list --limit 10 --chart', { tty: 80 });
+  expect(out).toMatch(/^ 1 mossyledger/m);
+  expect(out).toMatch(/^10 0x0cf2/m);
 });

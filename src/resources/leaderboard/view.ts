@@ -79,11 +79,11 @@ export const [list, list7d] = [makeList('30d'), makeList('7d')];
 const roundingUsd = 0.01;
 
 /** PnL by chain; what the total holds of other chains stands last. */
-function makeBar({ profile, pnl }: Trader, index: number): Bar {
+function makeBar({ profile, pnl }: Trader, index: number, { length }: readonly Trader[]): Bar {
   const chains = leaderboardChains.map((chain) => chainPnl(pnl, chain));
   const other = pnl.total - chains.reduce<number>((sum, usd) => sum + (usd ?? 0), 0);
   return {
-    label: `${index + 1} ${profile.name}`,
+    label: `${String(index + 1).padStart(String(length).length)} ${profile.name}`,
     totalUsd: pnl.total,
     partsUsd: [...chains, Math.abs(other) > roundingUsd ? other : null],
   };

@@ -118,5 +118,8 @@ function checkDestination(text: string): void {
   const name = `destinationUrl ${JSON.stringify(text.slice(0, 200))}`;
   if (!isHttpAddress(text)) throw new ServiceRefusal(400, `${name}: must be an http or https address`);
   if (!isLoopback(new URL(text).hostname))
-    throw new ServiceRefusal(400, `${name}: the sandbox delivers to this machine only (127.0.0.1, localhost)`);
+    throw new ServiceRefusal(
+      400,
+      `${name}: the sandbox delivers to this machine only; use http://127.0.0.1:<port>/<path>, such as sotra webhook listen shows`,
+    );
 }

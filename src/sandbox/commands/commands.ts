@@ -314,7 +314,7 @@ const exam = defineCommand({
       says: 'for CI: a report, and exit 12 where a case fails',
     },
   ],
-  uses: ['answers', 'changes'],
+  uses: ['sandbox', 'answers', 'changes'],
   exitCodes: [3, 9, 12],
   view: async () => (await import('./exam.ts')).examined,
   run: async (input, context) => (await import('./exam.ts')).examineEndpoint(input, context),
