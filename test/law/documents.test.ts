@@ -59,12 +59,19 @@ describe.each(documents)('%s', (name) => {
   });
 
   test('the lines of the others, and those in sentences, name commands and flags that exist', async () => {
-    const quoted = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`]+)`/g)].map(([, words = '']) => words);
+    const quoted = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`]+)`/g)].map(([, words = '']) =>
+      words.replaceAll('\n', ' '),
+    );
     const typed = blocks.filter(needsReader).flatMap((block) => block.match(/^sotra .*/gm) ?? []);
     for (const line of [...typed, ...quoted.filter((words) => words.startsWith('sotra '))])
       expect([line, await readLine(line).catch(String)]).toEqual([line, undefined]);
     const flags = quoted.flatMap((words) => /^--([\w-]+)/.exec(words)?.[1] ?? []);
     expect(flags.filter((flag) => !knownFlags.has(flag))).toEqual([]);
+  });
+
+  test('its shell blocks hold no comments, which zsh on a Mac takes for words', () => {
+    const all = [...text.matchAll(/^```sh\n[\s\S]*?^```/gm)].map(([block]) => block);
+    expect(all.filter((block) => /(^|\s)#/m.test(block))).toEqual([]);
   });
 
   test('the files that it links to exist', () => {
