@@ -35,11 +35,8 @@ async function measure(servers: number): Promise<Row[]> {
       env: { PATH: process.env['PATH'], SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder },
     });
   try {
-    // The leader of a new cluster is elected first.
-    for (let code: number | null = 1; code !== 0; ) {
-      const made = sotra(['inbox', 'create', '--replicas', String(servers), '--yes', '--quiet']);
-      code = await new Promise((resolve) => made.once('exit', resolve));
-    }
+    const made = sotra(['inbox', 'create', '--replicas', String(servers), '--yes', '--quiet']);
+    await new Promise((resolve) => made.once('exit', resolve));
     const memoryBefore = residentKb(cluster.servers[0]?.child.pid ?? 0);
     const rates: number[][] = [];
     for (const listeners of [1, 2, 4]) {

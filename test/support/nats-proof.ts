@@ -298,10 +298,8 @@ export async function proveCluster(options: ProofOptions): Promise<ClusterReport
 
 /** Right after its start a cluster may have no leader yet. */
 async function create(argv: readonly string[], env: Record<string, string>): Promise<void> {
-  await again(async () => {
-    const run = start(argv, env);
-    if ((await run.ended) !== 0) throw new Error(run.printed.err);
-  });
+  const run = start(argv, env);
+  if ((await run.ended) !== 0) throw new Error(run.printed.err);
 }
 
 /** Tries again while the servers elect a leader. */

@@ -58,7 +58,7 @@ const membersMs = 500;
 
 /** The errors of the API that are answers. Source: server/errors.json of nats-server. */
 const [storeRefused, idInProcess, consumerExists, noSpace] = [10_077, 10_158, 10_148, 10_023];
-const [noAccount, maxBytesExceeded] = [10_039, 10_047];
+const [noAccount, maxBytesExceeded, noPeers] = [10_039, 10_047, 10_005];
 
 /** The stream of an inbox. Each call's errors: `network`; `config` naming what to change. */
 export type InboxStream = ReturnType<typeof openStream>;
@@ -123,8 +123,9 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
     subjects,
     /** `undefined` where there is none. */
     info: () => ask(findInfo),
+    /** Where servers have just started it is tried again, until enough of them know each other. */
     create: (shape: InboxShape) =>
-      call(async () => void (await (await opening).streams.add(makeStreamConfig(name, shape) as StreamConfig))),
+      ask(async () => void (await (await opening).streams.add(makeStreamConfig(name, shape) as StreamConfig))),
     /**
      * Stores a message; its number, and whether it is new: the servers refuse a second one of a subject or of an id, which is then the
      * acknowledgement that the first one is stored. `known`: the one of the subject.
@@ -372,7 +373,7 @@ function streamError(thrown: unknown, stream: string): SotraError {
       `the inbox ${stream} is full: ${text}`,
       'Allow it more bytes, or keep events for less long; until then deliveries are refused with 503.',
     );
-  if (isGone(thrown) || (thrown instanceof JetStreamApiError && thrown.status >= 500))
+  if (isGone(thrown) || isApiError(thrown, noPeers) || (thrown instanceof JetStreamApiError && thrown.status >= 500))
     return new SotraError('network', `the servers of the inbox ${stream} are not ready: ${text}`, {
       hint: 'Look at the servers: most of the replicas must run and reach each other.',
       cause,
