@@ -24,7 +24,7 @@ export function setUpWorld(db: Db, options: WorldOptions, realNowMs: number): vo
   keepSettings(db, { ...options, wire: options.wire ?? {} });
 }
 
-interface ServeOptions {
+interface ServeOptions extends Omit<ListenOptions, 'faulty'> {
   db: Db;
   port: number;
   wire: Wire;
@@ -37,14 +37,10 @@ interface ServeOptions {
   };
   /** Answers a request in place of the service. */
   control?: (request: IncomingRequest, headers: IncomingHttpHeaders) => Promise<ServedAnswer> | undefined;
-  onAnswered?: ListenOptions['onAnswered'];
-  isOwn?: ListenOptions['isOwn'];
-  cors?: ListenOptions['cors'];
 }
 
 /** Serves a database on this machine, and delivers to its webhooks. `close` closes the database too. */
-export async function serve(options: ServeOptions): Promise<{ url: string; close: () => Promise<void> }> {
-  const { db, port, wire, faults, world, control, onAnswered, isOwn, cors } = options;
+export async function serve({ db, port, wire, faults, world, control, ...listening }: ServeOptions) {
   // From here on requests wait for other processes' writes one by one.
   db.setBusyTimeout(0);
   const stop = new AbortController();
@@ -54,14 +50,12 @@ export async function serve(options: ServeOptions): Promise<{ url: string; close
   const answer = answerer({ db, now: world.now, wire: readWireNames(wire), sleep });
   const server = await listen(async (request, headers) => control?.(request, headers) ?? answer(request), port, {
     faulty: { faults, sleep },
-    ...(isOwn && { isOwn }),
-    ...(onAnswered && { onAnswered }),
-    ...(cors !== undefined && { cors }),
+    ...listening,
   });
   const deliverer = startDeliverer({ db, ...world });
   return {
     url: server.url,
-    close: async () => {
+    close: async (): Promise<void> => {
       stop.abort();
       await server.close();
       await deliverer.stop();

@@ -90,7 +90,6 @@ const hostForm = /^(\[[\da-f:.]*\]|[\w.-]*)(:\d+)?$/i;
 function readRequest(incoming: IncomingMessage): IncomingRequest | ServiceRefusal {
   const { method = '', url = '', headers } = incoming;
   const { host = '' } = headers;
-  const absolute = url.startsWith('/') ? undefined : /^\w+:\/\/([^/?#]*)/.exec(url);
   if (!hostForm.test(host)) return new ServiceRefusal(400, 'Host header: not a host');
   if (!isLocalRequest(incoming)) return new ServiceRefusal(403, foreignRefusal);
   const origin = `http://${host}`;
@@ -98,7 +97,7 @@ function readRequest(incoming: IncomingMessage): IncomingRequest | ServiceRefusa
   return {
     method,
     origin,
-    target: absolute === undefined || absolute === null ? url : url.slice(absolute[0].length),
+    target: url.replace(/^\w+:\/\/[^/?#]*/, ''),
     authorization: headers.authorization,
     body: () => gatherBody(incoming),
   };
