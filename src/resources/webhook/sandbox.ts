@@ -3,9 +3,8 @@ import { normalizeAddress } from '../../model/address.ts';
 import { isHttpAddress, isLoopback } from '../../model/http-address.ts';
 import { exampleEventId, signedHeader } from '../../model/webhook-signature.ts';
 import type { Db } from '../../sandbox/db/store.ts';
-import { eventParts, makeEvent } from '../../sandbox/deliver/events.ts';
+import { eventParts, findEventSource, makeEvent } from '../../sandbox/deliver/events.ts';
 import { type Handler, type SandboxCall, ServiceRefusal } from '../../sandbox/http/service.ts';
-import { type StoredTrade, tradeColumns } from '../../sandbox/trades/trade.ts';
 import type * as endpoints from './endpoints.ts';
 
 export interface WebhookRow {
@@ -95,13 +94,8 @@ export const validate: Handler<typeof endpoints.validate> = async ({ uid }, call
 
 /** A feed item of the newest buy in the world; in an empty world an item without a card. */
 function exampleEvent({ db, partner, nowMs }: SandboxCall): Record<string, unknown> {
-  const trade = db.get<StoredTrade>(
-    `SELECT ${tradeColumns} FROM trade t WHERE t.side = 'buy' ORDER BY t.at_ms DESC, t.id DESC LIMIT 1`,
-  );
-  const parts =
-    trade === undefined
-      ? { reason: 'first-buy', feedItem: {} }
-      : eventParts(db, { type: 'new-feed-item', reason: 'first-buy', trade }, partner, nowMs);
+  const source = findEventSource(db, 'new-feed-item');
+  const parts = source === undefined ? { reason: 'first-buy', feedItem: {} } : eventParts(db, source, partner, nowMs);
   const event = makeEvent('new-feed-item', parts, []);
   return { ...event, eventId: exampleEventId };
 }

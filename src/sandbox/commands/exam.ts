@@ -16,7 +16,7 @@ import { type Db, openDb } from '../db/store.ts';
 import { ensureWorld, sandboxPartners } from '../db/world.ts';
 import { maxAnswerMs, sendDelivery } from '../deliver/deliver.ts';
 import { eventParts, makeEvent } from '../deliver/events.ts';
-import { findEventSource } from './trigger.ts';
+import { readEventSource } from './trigger.ts';
 
 interface ExamInput {
   url: string;
@@ -198,7 +198,7 @@ function makeDelivery(
   { body: given, change, before, ageMs = 0, by }: ExamCase,
   { db, secret, nowMs }: { db: Db; secret: string; nowMs: number },
 ) {
-  const source = findEventSource(db, { type: 'new-feed-item' }, before);
+  const source = readEventSource(db, { type: 'new-feed-item' }, before);
   const parts = eventParts(db, source, sandboxPartners[0], nowMs);
   const body = given ?? JSON.stringify({ events: [{ ...makeEvent(source.type, parts, [audience]), ...change }] });
   return { body, signed: by === null ? undefined : signedHeader(by ?? secret, body, nowMs - ageMs) };

@@ -11,14 +11,14 @@ import { showProgress } from '../../output/progress.ts';
 import { sandboxNow } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { countDeliveries, startDeliverer } from '../deliver/deliver.ts';
+import { readTradeRows } from '../trades/import-trades.ts';
 import {
   addLiveTrades,
   addTradeNow,
   checkLiveTrade,
   madeTrades,
   maxAtOnce,
-  pause,
-  tickMs,
+  paceTrades,
 } from '../trades/live-trades.ts';
 import { type PresetName, readTrades } from '../trades/read-trades.ts';
 import type { LiveTrade, MadeTrade, Trade } from '../trades/trade.ts';
@@ -99,34 +99,30 @@ const betweenLinesMs = 10_000;
 
 async function* replayedTrades(input: SimulateInput, file: string, context: Context): AsyncGenerator<Trade[]> {
   const { world, warn } = context;
-  const trades: Trade[] = [];
-  let rejected = 0;
   const options = { chain: input.chain, preset: input.preset, map: {} };
-  for await (const events of readTrades(openSource(file, world, `--replay ${file}`), options)) {
-    if (world.signal.aborted) return;
-    for (const event of events) {
-      if (event.kind === 'fatal') throw usageError(`--replay ${file}: ${event.message}`, event.hint);
-      if (event.kind === 'rejected') rejected += 1;
-      if (event.kind === 'trade') trades.push(event.trade);
-    }
-  }
-  if (trades.length + rejected === 0) throw usageError(`--replay ${file}: holds no trades`, 'Name a file of trades.');
-  if (rejected > 0) warn(`${formatCount(rejected)} rows of ${file} were rejected; sotra sandbox import says why`);
+  const trades: Trade[] = [];
+  const onTrades = (batch: readonly Trade[]): void => {
+    trades.push(...batch);
+  };
+  const read = await readTradeRows(readTrades(openSource(file, world, `--replay ${file}`), options), { onTrades });
+  if ('kind' in read) throw usageError(`--replay ${file}: ${read.message}`, read.hint);
   trades.sort((a, b) => a.atMs - b.atMs);
-  const [startMs, firstMs, speed] = [world.now(), trades[0]?.atMs ?? 0, input.speed ?? 1];
-  const run = `replay:${startMs}:${world.pid}`;
-  for (let next = 0; next < trades.length; ) {
-    const elapsedMs = world.now() - startMs;
-    if (world.signal.aborted || elapsedMs > (input.forMs ?? Number.POSITIVE_INFINITY)) return;
+  const { rejected } = read;
+  if (rejected > 0) warn(`${formatCount(rejected)} rows of ${file} were rejected; sotra sandbox import says why`);
+  const { forMs = Number.POSITIVE_INFINITY, speed = 1 } = input;
+  const firstMs = trades[0]?.atMs ?? 0;
+  const run = `replay:${world.now()}:${world.pid}`;
+  let next = 0;
+  yield* paceTrades(world, (elapsedMs) => {
+    if (next >= trades.length || elapsedMs > forMs) return undefined;
     const due: Trade[] = [];
-    for (let trade = trades[next]; trade !== undefined; trade = trades[next]) {
-      if ((trade.atMs - firstMs) / speed > elapsedMs || due.length === maxAtOnce) break;
-      due.push(trade);
+    for (let trade = trades[next]; trade !== undefined && due.length < maxAtOnce; trade = trades[next]) {
+      if ((trade.atMs - firstMs) / speed > elapsedMs) break;
+      due.push({ ...trade, rowKey: `${run}:${trade.rowKey}` });
       next += 1;
     }
-    if (due.length > 0) yield due.map((trade) => ({ ...trade, rowKey: `${run}:${trade.rowKey}` }));
-    await pause(world, due.length > 0 ? 0 : tickMs);
-  }
+    return due;
+  });
 }
 
 /** Makes what `act` did arrive at the webhooks; what waits for a later try may remain. */

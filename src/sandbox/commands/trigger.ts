@@ -12,14 +12,13 @@ import type { Db } from '../db/store.ts';
 import { sandboxPartners } from '../db/world.ts';
 import { deliveryHeaders, sendDelivery } from '../deliver/deliver.ts';
 import {
-  commentedTrade,
   type EventSource,
   type EventType,
   eventParts,
+  findEventSource,
   makeEvent,
   storeEvent,
 } from '../deliver/events.ts';
-import { type StoredTrade, tradeColumns } from '../trades/trade.ts';
 import { withDeliverer } from './simulate.ts';
 import { withWorld } from './state.ts';
 
@@ -44,7 +43,7 @@ export async function triggerEvent(input: TriggerInput, context: Context): Promi
   if (input.to !== undefined && input.uid !== undefined)
     throw usageError('--to and --uid exclude each other', 'Leave one of them out.');
   return withWorld(input.db, context, async (db) => {
-    const trigger: Trigger = { db, source: findEventSource(db, input), input, context };
+    const trigger: Trigger = { db, source: readEventSource(db, input), input, context };
     const answer = input.to === undefined ? await viaSandbox(trigger) : await directly(trigger, input.to);
     return { kind: 'answer', answer, view: triggered, exitCode: answer.every(({ delivered }) => delivered) ? 0 : 9 };
   });
@@ -142,42 +141,13 @@ function eventFor({ db, source, context }: Trigger, webhook: WebhookRow | undefi
 }
 
 /** The newest event of a type, of a position where one is named, or one of those before it. Errors: `not-found`. */
-export function findEventSource(
+export function readEventSource(
   db: Db,
   { type, position }: Pick<TriggerInput, 'type' | 'position'>,
   before = 0,
 ): EventSource {
-  const [where, values] = position === undefined ? ['', []] : ['AND t.position_id = ?', [position]];
-  if (type === 'new-feed-item') {
-    const trade = db.get<StoredTrade>(
-      `SELECT ${tradeColumns} FROM trade t WHERE t.side = 'buy' ${where} ORDER BY t.at_ms DESC, t.id DESC LIMIT 1 OFFSET ${before}`,
-      values,
-    );
-    if (trade !== undefined) return { type, reason: 'first-buy', trade };
-  } else if (type === 'comment-created') {
-    const comment = db.get<{ id: string }>(
-      `SELECT c.id FROM comment c JOIN trade t ON t.id = c.trade_id WHERE 1 ${where} ORDER BY c.at_ms DESC, c.id LIMIT 1 OFFSET ${before}`,
-      values,
-    );
-    const trade = comment && commentedTrade(db, comment.id);
-    if (comment !== undefined && trade !== undefined) return { type, commentId: comment.id, trade };
-  } else {
-    const copy = db.get<{ commentId: string; wallet: string; atMs: number }>(
-      `SELECT k.comment_id AS commentId, k.wallet, k.at_ms AS atMs FROM copy k JOIN comment c ON c.id = k.comment_id
-         JOIN trade t ON t.id = c.trade_id JOIN trade b ON b.wallet = k.wallet AND b.at_ms = k.at_ms
-       WHERE 1 ${where} ORDER BY k.at_ms DESC, k.id LIMIT 1 OFFSET ${before}`,
-      values,
-    );
-    const trade = copy && commentedTrade(db, copy.commentId);
-    const copied =
-      copy &&
-      db.get<StoredTrade>(
-        `SELECT ${tradeColumns} FROM trade t WHERE t.wallet = ? AND t.at_ms = ? ORDER BY t.id LIMIT 1`,
-        [copy.wallet, copy.atMs],
-      );
-    if (copy !== undefined && trade !== undefined && copied !== undefined)
-      return { type, commentId: copy.commentId, trade, copy: copied };
-  }
+  const source = findEventSource(db, type, { position, before });
+  if (source !== undefined) return source;
   const what = { 'new-feed-item': 'buy', 'comment-created': 'comment', copyswap: 'copied trade' }[type];
   const place = position === undefined ? 'in the sandbox' : `in position ${position}`;
   throw new SotraError('not-found', `no ${before > 0 ? 'second ' : ''}${what} ${place}`, {

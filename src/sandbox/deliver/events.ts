@@ -57,11 +57,43 @@ export function storeCommentEvent(db: Db, commentId: string, nowMs: number): voi
   if (trade !== undefined) storeEvents(db, { type: 'comment-created', commentId, trade }, nowMs);
 }
 
+const newest: Readonly<Record<EventType, string>> = {
+  'new-feed-item': `SELECT t.id AS tradeId FROM trade t WHERE t.side = 'buy' AND (?1 IS NULL OR t.position_id = ?1)
+    ORDER BY t.at_ms DESC, t.id DESC`,
+  'comment-created': `SELECT t.id AS tradeId, c.id AS commentId FROM comment c JOIN trade t ON t.id = c.trade_id
+    WHERE ?1 IS NULL OR t.position_id = ?1 ORDER BY c.at_ms DESC, c.id`,
+  copyswap: `SELECT t.id AS tradeId, c.id AS commentId, b.id AS copyId FROM copy k JOIN comment c ON c.id = k.comment_id
+      JOIN trade t ON t.id = c.trade_id JOIN trade b ON b.wallet = k.wallet AND b.at_ms = k.at_ms
+    WHERE ?1 IS NULL OR t.position_id = ?1 ORDER BY k.at_ms DESC, k.id, b.id`,
+};
+
+/** What the newest event of a type would be about, of a position where one is named, or the one that so many come before. */
+export function findEventSource(
+  db: Db,
+  type: EventType,
+  { position, before = 0 }: { position?: string | undefined; before?: number } = {},
+): EventSource | undefined {
+  const found = db.get<{ tradeId: number; commentId: string; copyId: number }>(`${newest[type]} LIMIT 1 OFFSET ?2`, [
+    position ?? null,
+    before,
+  ]);
+  const [trade, copy] = [found?.tradeId, found?.copyId].map((id) => readTrade(db, id));
+  if (found === undefined || trade === undefined) return undefined;
+  if (type === 'new-feed-item') return { type, reason: 'first-buy', trade };
+  const { commentId } = found;
+  if (type === 'comment-created') return { type, commentId, trade };
+  return copy && { type, commentId, trade, copy };
+}
+
+function readTrade(db: Db, id: number | undefined): StoredTrade | undefined {
+  return db.get<StoredTrade>(`SELECT ${tradeColumns} FROM trade t WHERE t.id = ?`, [id ?? null]);
+}
+
 function hasWebhooks(db: Db): boolean {
   return db.get('SELECT 1 FROM webhook LIMIT 1') !== undefined;
 }
 
-export function commentedTrade(db: Db, commentId: string): StoredTrade | undefined {
+function commentedTrade(db: Db, commentId: string): StoredTrade | undefined {
   return db.get<StoredTrade>(`SELECT ${tradeColumns} FROM comment c JOIN trade t ON t.id = c.trade_id WHERE c.id = ?`, [
     commentId,
   ]);

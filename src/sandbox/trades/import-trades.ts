@@ -1,3 +1,4 @@
+import { parseJson } from '../../model/json.ts';
 import { getMeta, setMeta } from '../db/settings.ts';
 import { countRows, type Db } from '../db/store.ts';
 import { ensureWorld, moveWorld } from '../db/world.ts';
@@ -37,67 +38,95 @@ const lotSize = 50_000;
 const shiftKey = 'import.shiftMs';
 
 /**
- * Reads trades into the sandbox; bad rows are reported. All times move by one constant, which the first import sets so that its newest trade is
- * now; where a later file is newer still, the whole world moves back. Memory: the file. Gives a ReadFailure, with nothing changed, where the
- * file cannot be read or holds no rows.
+ * Reads trades into the sandbox, by way of a temporary table; bad rows are reported. All times move by one constant, which the first import sets
+ * so that its newest trade is now; where a later file is newer still, the whole world moves back. Memory: a lot, or the file where older trades
+ * come after newer ones. Gives a ReadFailure, with nothing changed, where the file cannot be read or holds no rows.
  */
 export async function importTrades(options: ImportOptions): Promise<ImportReport | ReadFailure> {
-  const read = await readFile(options);
-  if ('kind' in read) return read;
-  const { db, nowMs, onStored } = options;
-  const { trades, ...counts } = read;
-  trades.sort((a, b) => a.atMs - b.atMs);
-  const [oldest, newest] = [trades[0], trades.at(-1)];
+  const { db, nowMs, onRejected, onStored } = options;
+  db.exec(
+    'CREATE TEMP TABLE incoming (at_ms INTEGER, trade TEXT); CREATE INDEX temp.incoming_time ON incoming (at_ms)',
+  );
+  const onTrades = (trades: readonly Trade[]): void => {
+    db.run("INSERT INTO incoming SELECT value ->> 'atMs', value FROM json_each(?)", [JSON.stringify(trades)]);
+  };
+  const counts = await readTradeRows(options.events, { onTrades, onRejected });
+  if ('kind' in counts) return counts;
+  const { trades, starts, oldestMs, newestMs, ...found } = db.get<Found>(surveySql) as Found;
   ensureWorld(db, nowMs, 'empty');
-  const { shiftMs, movedMs } = newest === undefined ? { shiftMs: 0, movedMs: 0 } : settleShift(options, newest.atMs);
-  for (const trade of trades) trade.atMs += shiftMs;
-  const before = countUnavailable(db);
+  const { shiftMs, movedMs } = newestMs === null ? { shiftMs: 0, movedMs: 0 } : settleShift(options, newestMs);
+  // Only files that say what was held before show positions in part.
+  const countUnavailable = () => (starts > 0 ? countRows(db, "position WHERE state ->> '$.unavailable'") : 0);
+  const before = countUnavailable();
   const stored = db.get<{ ms: number | null }>('SELECT max(at_ms) AS ms FROM trade')?.ms ?? 0;
   // An older trade makes all that came after it in its position start over: once is enough.
-  const size = oldest !== undefined && stored <= oldest.atMs ? lotSize : trades.length;
+  const size = stored <= (oldestMs ?? 0) + shiftMs ? lotSize : trades;
   const sum = { imported: 0, repeated: 0 };
-  for (let from = 0; from < trades.length; from += size) {
-    const { added, repeated } = addTrades(db, trades.slice(from, from + size));
+  for (let from = 0; from < trades; from += size) {
+    const lot = db
+      .all<{ trade: string }>('SELECT trade FROM incoming ORDER BY at_ms, rowid LIMIT ? OFFSET ?', [size, from])
+      .map(({ trade }) => parseJson(trade) as Trade)
+      .map((trade) => ({ ...trade, atMs: trade.atMs + shiftMs }));
+    const { added, repeated } = addTrades(db, lot);
     sum.imported += added;
     sum.repeated += repeated;
-    if (from + size < trades.length) await onStored(sum.imported);
+    if (from + size < trades) await onStored(sum.imported);
   }
-  const newestMs = newest?.atMs ?? null;
+  const formatTime = (ms: number | null) => (ms === null ? null : new Date(ms + shiftMs).toISOString());
   return {
     ...counts,
     ...sum,
-    traders: new Set(trades.map(({ trader }) => trader)).size,
-    tokens: new Set(trades.map(({ chain, token }) => `${chain} ${token}`)).size,
-    oldest: oldest === undefined ? null : new Date(oldest.atMs).toISOString(),
-    newest: newestMs === null ? null : new Date(newestMs).toISOString(),
-    newestAgeMs: newestMs === null ? null : nowMs - newestMs,
+    ...found,
+    oldest: formatTime(oldestMs),
+    newest: formatTime(newestMs),
+    newestAgeMs: newestMs === null ? null : nowMs - newestMs - shiftMs,
     shiftMs,
     worldMovedBackMs: movedMs,
-    unavailable: Math.max(0, countUnavailable(db) - before),
+    unavailable: Math.max(0, countUnavailable() - before),
   };
 }
 
-async function readFile({ events: batches, onRejected }: ImportOptions) {
-  const read = { rows: 0, rejected: 0, skipped: 0, trades: [] as Trade[] };
+interface Found {
+  trades: number;
+  traders: number;
+  tokens: number;
+  /** Trades that say what was held before. */
+  starts: number;
+  oldestMs: number | null;
+  newestMs: number | null;
+}
+
+const surveySql = `SELECT count(*) AS trades, count(DISTINCT trade ->> 'trader') AS traders,
+    count(DISTINCT (trade ->> 'chain') || ' ' || (trade ->> 'token')) AS tokens, count(trade ->> 'startAmount') AS starts,
+    min(at_ms) AS oldestMs, max(at_ms) AS newestMs FROM incoming`;
+
+/** Reads a file to its end; gives how many rows there were of each kind, or a ReadFailure where it cannot be read or holds none. */
+export async function readTradeRows(
+  batches: AsyncIterable<readonly ReadEvent[]>,
+  {
+    onTrades,
+    onRejected = () => undefined,
+  }: { onTrades: (trades: readonly Trade[]) => void; onRejected?: (row: RejectedRow) => void },
+) {
+  const counts = { rows: 0, rejected: 0, skipped: 0 };
   let lastLine = -1;
-  for await (const events of batches)
+  for await (const events of batches) {
+    const trades: Trade[] = [];
     for (const event of events) {
       if (event.kind === 'fatal') return event;
       const line = event.kind === 'rejected' ? event.row.line : event.line;
-      if (line !== lastLine) read.rows += 1;
+      if (line !== lastLine) counts.rows += 1;
       lastLine = line;
-      if (event.kind === 'trade') read.trades.push(event.trade);
-      else read[event.kind] += 1;
+      if (event.kind === 'trade') trades.push(event.trade);
+      else counts[event.kind] += 1;
       if (event.kind === 'rejected') onRejected(event.row);
     }
-  return read.rows > 0 ? read : ({ kind: 'fatal', message: 'holds no trades', hint: rowsHint } as const);
+    onTrades(trades);
+  }
+  return counts.rows > 0 ? counts : ({ kind: 'fatal', message: 'holds no trades', hint: rowsHint } as const);
 }
 
 const rowsHint = 'Name a file with a row for each trade: CSV below a header, or one JSON object a line.';
-
-function countUnavailable(db: Db): number {
-  return countRows(db, "position WHERE state ->> '$.unavailable'");
-}
 
 function settleShift({ db, nowMs, ownTime }: ImportOptions, newestMs: number): { shiftMs: number; movedMs: number } {
   return db.transaction(() => {

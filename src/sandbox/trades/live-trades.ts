@@ -116,9 +116,21 @@ function typedKey({ chain, trader, token, side }: LiveTrade, tx: string): string
   return `live:${chain}:${parts.join(' ')}`;
 }
 
-export const tickMs = 20;
+const tickMs = 20;
 /** After a clock that was set ahead, or a machine that slept, what is due comes in parts: between them signals and deliveries have their turn. */
 export const maxAtOnce = 1000;
+
+/** What is due by the time since the beginning, until `take` gives nothing more, or the signal: what was made so far is still reported. */
+export async function* paceTrades(
+  { now, sleep, signal }: Pick<World, 'now' | 'sleep' | 'signal'>,
+  take: (elapsedMs: number) => Trade[] | undefined,
+): AsyncGenerator<Trade[]> {
+  const startMs = now();
+  for (let due = take(0); due !== undefined && !signal.aborted; due = take(now() - startMs)) {
+    if (due.length > 0) yield due;
+    await sleep(due.length < maxAtOnce ? tickMs : 0, signal).catch(() => undefined);
+  }
+}
 
 /** Made-up trades as they are due, until the time is over or the signal. Errors: `not-found` in a world without trades. */
 export async function* madeTrades(
@@ -133,17 +145,14 @@ export async function* madeTrades(
     });
   const random: Random = randomFrom(input.seed ?? String(world.random()));
   const [perSec, forMs] = [input.perSec ?? 1, input.forMs ?? 60_000];
-  const startMs = world.now();
-  for (let made = 0; ; ) {
-    const elapsedMs = Math.min(world.now() - startMs, forMs);
-    const left = Math.floor((elapsedMs / 1000) * perSec) - made;
-    const due = Math.min(left, maxAtOnce);
-    if (due > 0)
-      yield Array.from({ length: due }, () => liveTrade(makeTrade(db, random.pick(markets), random), startMs));
-    made += Math.max(0, due);
-    if ((elapsedMs >= forMs && left <= due) || world.signal.aborted) return;
-    await pause(world, tickMs);
-  }
+  let made = 0;
+  yield* paceTrades(world, (elapsedMs) => {
+    const left = Math.floor((Math.min(elapsedMs, forMs) / 1000) * perSec) - made;
+    if (elapsedMs >= forMs && left <= 0) return undefined;
+    const due = Math.min(Math.max(0, left), maxAtOnce);
+    made += due;
+    return Array.from({ length: due }, () => liveTrade(makeTrade(db, random.pick(markets), random), world.now()));
+  });
 }
 
 interface Market {
@@ -184,9 +193,4 @@ function makeTrade(db: Db, { chain, trader, token, direction, price }: Market, r
     direction: direction === '' ? null : direction,
     leverage: direction === '' ? 1 : random.whole(1, 10),
   };
-}
-
-export async function pause({ sleep, signal }: Pick<World, 'sleep' | 'signal'>, ms: number): Promise<void> {
-  // Stopped early, the command still reports what was made so far.
-  await sleep(ms, signal).catch(() => undefined);
 }
