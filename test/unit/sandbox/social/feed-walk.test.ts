@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Db, openDb } from '../../../../src/sandbox/db/store.ts';
-import { feedPage, type PageRequest } from '../../../../src/sandbox/social/feed-pages.ts';
+import { type Db, newestTradeId, openDb } from '../../../../src/sandbox/db/store.ts';
+import { feedPage, type PageRequest, writeCursor } from '../../../../src/sandbox/social/feed-pages.ts';
 import { addTrades } from '../../../../src/sandbox/trades/add-trades.ts';
 import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
 import { fc } from '../../../support/draw.ts';
@@ -82,6 +82,27 @@ test('a walk to older cards shows each card of its beginning once and in order, 
   );
 });
 
+test('a walk to newer cards shows each card once, those of its beginning in order and then what arrived meanwhile', () => {
+  fc.assert(
+    fc.property(story, ({ before, between, limit }) => {
+      const db = openDb(':memory:');
+      const add = worldOf(db);
+      add(before);
+      const atStart = orderNow(db);
+      const beginning = { anchor: { atSec: 0, id: '' }, snapshot: newestTradeId(db) };
+      const first = {
+        newerThan: writeCursor({ snapshot: beginning.snapshot, at: beginning.anchor, start: beginning }),
+      };
+      const { pages } = walk(db, 'newer', first, { limit, between, arrive: (index) => add(between[index] ?? []) });
+      const shown = pages.flatMap((page) => page.toReversed());
+      expect(new Set(shown).size).toBe(shown.length);
+      expect(shown.slice(0, atStart.length)).toEqual(atStart.toReversed());
+      expect([...shown].sort()).toEqual(orderNow(db).sort());
+      db.close();
+    }),
+  );
+});
+
 test('a walk through what is newer than a time shows the newest first, each card of the window once and none before it', () => {
   fc.assert(
     fc.property(story, fc.nat(200), ({ before, between, limit }, nth) => {
@@ -105,21 +126,30 @@ test('a walk through what is newer than a time shows the newest first, each card
   );
 });
 
-test('down to the end and up again: the way back shows all that lies above the last page, as the feed is by then', () => {
+test('down to the end and up again: the way back shows what lies above the last page once, and all that arrived', () => {
   fc.assert(
     fc.property(story, ({ before, between, limit }) => {
       const db = openDb(':memory:');
       const add = worldOf(db);
       add(before);
-      const arrive = (index: number) =>
-        add((between[index] ?? []).map((buy) => ({ ...buy, waitMs: buy.waitMs + 1000 })));
-      const down = walk(db, 'older', {}, { limit, between, arrive });
+      const half = Math.floor(between.length / 2);
+      const down = walk(
+        db,
+        'older',
+        {},
+        { limit, between: between.slice(0, half), arrive: (index) => add(between[index] ?? []) },
+      );
+      const lastPage = down.pages.at(-1) ?? [];
       if (down.last === null) return db.close();
-      const up = walk(db, 'newer', { newerThan: down.last }, { limit, between: [], arrive });
-      const shown = up.pages.flatMap((page) => page.toReversed()).reverse();
-      expect(shown).toEqual(orderNow(db).slice(0, shown.length));
-      const hidden = orderNow(db).slice(shown.length);
-      expect((down.pages.at(-1) ?? []).filter((id) => !shown.includes(id))).toEqual(hidden);
+      const up = walk(
+        db,
+        'newer',
+        { newerThan: down.last },
+        { limit, between: between.slice(half), arrive: (index) => add(between[half + index] ?? []) },
+      );
+      const shown = [...lastPage, ...up.pages.flat()];
+      expect(new Set(shown).size).toBe(shown.length);
+      expect([...shown].sort()).toEqual(orderNow(db).sort());
       db.close();
     }),
   );
