@@ -65,8 +65,8 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
   for (let from = 0; from < trades; from += size) {
     const lot = db
       .all<{ trade: string }>('SELECT trade FROM incoming ORDER BY at_ms, rowid LIMIT ? OFFSET ?', [size, from])
-      .map(({ trade }) => parseJson(trade) as Trade)
-      .map((trade) => ({ ...trade, atMs: trade.atMs + shiftMs }));
+      .map(({ trade }) => parseJson(trade) as Trade);
+    for (const trade of lot) trade.atMs += shiftMs;
     const { added, repeated } = addTrades(db, lot);
     sum.imported += added;
     sum.repeated += repeated;
