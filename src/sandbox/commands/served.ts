@@ -6,7 +6,7 @@ import { type Context, httpTransport } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
 import { makeFolder, readStateFile, withTemporaryFolder } from '../../files/durable-file.ts';
 import { isLoopback } from '../../model/http-address.ts';
-import { isObject, parseJson } from '../../model/json.ts';
+import { isObject, parseJson, tryParseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import { command } from '../../model/shell.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
@@ -137,7 +137,7 @@ export const stopView = recordView<Pick<Ready, 'url' | 'pid' | 'db'> & { stopped
   column.text('stopped', 'Stopped', 'whether it has ended'),
 ]);
 
-/** Asks the control of a served sandbox. Errors: those of the transport; `bad-request` with what it refused. */
+/** Asks the control of a served sandbox. Errors: those of the transport; `bad-request` with what it refused; `bad-answer` where something else answers. */
 export async function askServed(
   { world, options }: Context,
   { url, controlToken }: Pick<Ready, 'url' | 'controlToken'>,
@@ -158,7 +158,9 @@ export async function askServed(
       { timeoutMs, totalMs: timeoutMs, signal: world.signal },
     );
     const text = (await buffer(body)).toString();
-    const answer = parseJson(text);
+    const answer = tryParseJson(text);
+    if (answer === undefined)
+      throw new SotraError('bad-answer', `${url}/_sandbox/${path} answered ${status}: ${text.slice(0, 200)}`);
     if (status === 200) return answer;
     throw new SotraError('bad-request', isObject(answer) ? String(answer['error']) : text);
   } finally {
