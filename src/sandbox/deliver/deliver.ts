@@ -42,9 +42,10 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
   setMaxListeners(maxLanes, cutting.signal);
   const agent = new Agent({ keepAlive: true });
   const lanes = new Map<number, Promise<void>>();
+  // A statement alone that meets another process's write stays open, and with it what it has read: no other statement could write then.
   const write = (sql: string, params: SqlValue[]) =>
     whenFree(
-      () => db.run(sql, params),
+      () => db.transaction(() => db.run(sql, params)),
       (ms) => sleep(ms, cutting.signal),
     );
   const runLane = async (id: number): Promise<void> => {
