@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -209,10 +209,17 @@ function worldIn(folder: string, world: World): World {
   return { ...world, io, env: { ...env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder } };
 }
 
-/** A port that nothing listened on just now. */
+/** A port that nothing listened on just now, below those that systems give to whoever asks for any. */
 async function freePort(): Promise<number> {
   const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const listening = once(server, 'listening');
+  server.listen(randomInt(15_000, 32_000), '127.0.0.1');
+  try {
+    await listening;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw thrown;
+    return freePort();
+  }
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;

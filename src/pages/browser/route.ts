@@ -18,6 +18,8 @@ export function useRoute(): Route {
   useEffect(() => {
     const look = () => setHash(location.hash);
     addEventListener('hashchange', look);
+    // What changed between the first drawing and now.
+    look();
     return () => removeEventListener('hashchange', look);
   }, []);
   const [path = '', search = ''] = hash.replace(/^#\/?/, '').split('?');
