@@ -1,15 +1,19 @@
 // Receiving into an inbox on a cluster of one server and of three, by 1, 2 and 4 listeners against one, all on this machine; what an event of
 // 2 kB costs on a server's disk and in its memory, and how much processor time the listeners, the servers and the sender take for it: on
-// machines of their own, as many listeners take as many times what one takes as long as that time stays the same. Needs `npm run build` and
-// nats-server.
+// machines of their own, as many listeners take as many times what one takes as long as that time stays the same. Then reading: `webhook events`
+// of 6,000 forwarded events against a plain consumer that prints their bodies. Needs `npm run build` and nats-server.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { Agent, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import { findNats, natsInstall, startCluster } from '../test/support/nats-server.ts';
-import { cpuSecondsOf } from './measure/child.ts';
+import { cpuSecondsOf, measureChild } from './measure/child.ts';
 import { temporaryFolder } from './measure/folder.ts';
 import { type Row, report } from './measure/row.ts';
 
@@ -20,23 +24,37 @@ const [count, warming] = [Number(process.env['BENCH_EVENTS'] ?? 10_000), 2000];
 const connections = 64;
 const padding = 'x'.repeat(1700);
 
-if (findNats() === undefined) process.stderr.write(`${natsInstall}\n`);
-else for (const servers of [1, 3]) report(await measure(servers));
+/** Events that are read, and how often. */
+const [readCount, readRounds] = [6000, Number(process.env['BENCH_ROUNDS'] ?? 7)];
 
-async function measure(servers: number): Promise<Row[]> {
+if (process.argv[2] === 'consume') await consume(process.argv.slice(3));
+else if (findNats() === undefined) process.stderr.write(`${natsInstall}\n`);
+else {
+  for (const servers of [1, 3]) report(await measure(servers));
+  report(await measureReading());
+}
+
+/** A cluster with an inbox, and what runs a command on it. */
+async function startInbox(servers: number) {
   const folder = temporaryFolder();
   const cluster = await startCluster(servers);
   const inbox = `nats://${cluster.servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}/BENCH`;
   const secrets = join(folder, 'secret');
   writeFileSync(secrets, `${secret}\n`, { mode: 0o600 });
+  const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder, XDG_CACHE_HOME: folder };
   const sotra = (argv: readonly string[]) =>
     spawn(process.execPath, [program, ...argv, '--inbox', inbox], {
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: { PATH: process.env['PATH'], SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder },
+      env: { PATH: process.env['PATH'], ...env },
     });
+  const made = sotra(['inbox', 'create', '--replicas', String(servers), '--yes', '--quiet']);
+  await new Promise((resolve) => made.once('exit', resolve));
+  return { folder, cluster, inbox, secrets, env, sotra };
+}
+
+async function measure(servers: number): Promise<Row[]> {
+  const { folder, cluster, secrets, sotra } = await startInbox(servers);
   try {
-    const made = sotra(['inbox', 'create', '--replicas', String(servers), '--yes', '--quiet']);
-    await new Promise((resolve) => made.once('exit', resolve));
     const memoryBefore = residentKb(cluster.servers[0]?.child.pid ?? 0);
     const rates: number[][] = [];
     for (const listeners of [1, 2, 4]) {
@@ -85,6 +103,52 @@ async function measure(servers: number): Promise<Row[]> {
   } finally {
     await cluster.end();
   }
+}
+
+/** Reading what is stored and forwarded, as a whole process, against one that only consumes. */
+async function measureReading(): Promise<Row[]> {
+  const { folder, cluster, inbox, secrets, env, sotra } = await startInbox(3);
+  let forwarded = 0;
+  const target = createServer((incoming, answer) => {
+    incoming.resume();
+    forwarded += 1;
+    answer.end();
+  });
+  await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
+  const forwardTo = `http://127.0.0.1:${(target.address() as AddressInfo).port}`;
+  try {
+    const ready = join(folder, 'ready');
+    const argv = ['webhook', 'listen', '--port', '0', '--secret-file', secrets, '--ready-file', ready, '--quiet'];
+    const listener = sotra([...argv, '--forward-to', forwardTo]);
+    while (!existsSync(ready)) await delay(10);
+    await receive([JSON.parse(readFileSync(ready, 'utf8')).url], prepare(readCount));
+    while (forwarded < readCount) await delay(10);
+    listener.kill('SIGTERM');
+    await new Promise((resolve) => listener.once('exit', resolve));
+    const events = [program, 'webhook', 'events', '--limit', String(readCount), '--json', '--inbox', inbox];
+    const consumer = [fileURLToPath(import.meta.url), 'consume', ...cluster.servers.map(({ port }) => String(port))];
+    const [measured, floor]: [number[], number[]] = [[], []];
+    for (let round = 0; round < readRounds; round += 1) {
+      floor.push((await measureChild(consumer, env)).seconds);
+      measured.push((await measureChild(events, env)).seconds);
+    }
+    const what = `webhook events of ${readCount} forwarded ones from 3 servers, a plain consumer`;
+    return [{ what, unit: 's', measured, floor, atMost: 3 }];
+  } finally {
+    target.close();
+    await cluster.end();
+  }
+}
+
+/** Prints the body of each delivery. */
+async function consume(ports: readonly string[]): Promise<void> {
+  const connection = await connect({ servers: ports.map((port) => `127.0.0.1:${port}`) });
+  const consumer = await jetstream(connection).consumers.get('BENCH', { filter_subjects: 'BENCH.event.>' });
+  for await (const message of await consumer.consume()) {
+    process.stdout.write(`${message.string()}\n`);
+    if (message.info.pending === 0) break;
+  }
+  await connection.close();
 }
 
 function bodyOf(index: number): string {
