@@ -189,8 +189,12 @@ const scripts = { bash: 'sotra.bash', zsh: '_sotra', fish: 'sotra.fish', powersh
 const completion = async (shell: Shell) =>
   readFileSync(new URL(`../completions/${scripts[shell]}`, import.meta.url), 'utf8');
 
+const endMs = 1000;
+
 async function main(argv: readonly string[]): Promise<void> {
   process.exitCode = await run(argv, createProgram(outlines, completion), world);
+  // The client of NATS keeps a connection open to a server that says nothing.
+  setTimeout(() => process.exit(), endMs).unref();
 }
 
 void main(process.argv.slice(2));

@@ -75,6 +75,9 @@ export interface EventQuery {
   status?: EventStatus | undefined;
 }
 
+/** The deliveries of events, or those that came since a time; all without one. */
+export type DeliveryQuery = { ids: readonly string[] } | Pick<EventQuery, 'sinceMs'>;
+
 export interface StoredEvent extends EventSummary {
   delivery: StoredDelivery;
   status: EventStatus | null;
@@ -141,8 +144,8 @@ export interface Inbox {
   events: (query: EventQuery) => AsyncIterable<StoredEvent>;
   /** New events as they are stored, by any process. Ends with the signal. */
   follow: (query: EventQuery, signal: AbortSignal) => AsyncIterable<StoredEvent>;
-  /** The deliveries that hold such events, oldest first; `events` of each are those that fit. */
-  deliveries: (query: EventQuery | { ids: readonly string[] }) => AsyncIterable<StoredDelivery>;
+  /** Deliveries, oldest first. */
+  deliveries: (query: DeliveryQuery) => AsyncIterable<StoredDelivery>;
   stats: (query: Pick<EventQuery, 'sinceMs' | 'untilMs' | 'webhook'>) => Promise<HourStats[]>;
   /**
    * Removes what exceeds the limits and gives its space back; resolves with the number of deliveries removed. An inbox of this machine keeps

@@ -5,18 +5,16 @@ import { type EventQuery, type StoredDelivery, stripSecret } from './inbox.ts';
 
 /** The events of a delivery that a query asks for, whatever became of them; none where its time or its webhook do not fit. */
 export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventSummary[] {
-  const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, webhook } = query;
+  const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, webhook, address, token } = query;
   if (delivery.atMs < sinceMs || delivery.atMs > untilMs) return [];
   if (webhook !== undefined && !isWebhook(delivery.webhook, webhook)) return [];
-  return delivery.events.filter((event) => {
-    const { addresses, tokens } = collectNames(event.event);
-    return (
-      (query.type === undefined || event.eventType === query.type) &&
-      (query.idStart === undefined || event.eventId.startsWith(query.idStart)) &&
-      (query.address === undefined || addresses.has(query.address)) &&
-      (query.token === undefined || tokens.has(query.token))
-    );
-  });
+  return delivery.events.filter(
+    ({ eventType, eventId, event }) =>
+      (query.type === undefined || eventType === query.type) &&
+      (query.idStart === undefined || eventId.startsWith(query.idStart)) &&
+      (address === undefined || collectNames(event).addresses.has(address)) &&
+      (token === undefined || collectNames(event).tokens.has(token)),
+  );
 }
 
 /** Whether a name, or a path, means a webhook. */

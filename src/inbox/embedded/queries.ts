@@ -3,7 +3,7 @@ import { hourMs } from '../../model/duration.ts';
 import type { Forward } from '../../model/forward.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { type HourCounts, summarizeHour } from '../hours.ts';
-import type { EventQuery, EventStatus, HourStats, StoredDelivery, StoredEvent } from '../inbox.ts';
+import type { DeliveryQuery, EventQuery, EventStatus, HourStats, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { targetMs } from '../inbox.ts';
 import { askedEvents, isWebhook } from '../query.ts';
 import { isFor } from '../route.ts';
@@ -30,21 +30,12 @@ export function eventsIn(store: Store, seq: number, query: EventQuery, nowMs: nu
   return [...fittingEvents(store, readDelivery(store, seq), query, nowMs)].reverse();
 }
 
-/** The deliveries that hold such events, oldest first. */
-export function* queryDeliveries(
-  store: Store,
-  query: EventQuery | { ids: readonly string[] },
-  nowMs: number,
-): Generator<StoredDelivery> {
+/** Deliveries, oldest first: those of events, or those that came since a time. */
+export function* queryDeliveries(store: Store, query: DeliveryQuery, nowMs: number): Generator<StoredDelivery> {
   const seqs = 'ids' in query ? findSeqs(store.db, query.ids) : candidates(store.db, query, nowMs);
   for (const seq of [...seqs].sort((a, b) => a - b)) {
-    if ('ids' in query) {
-      const delivery = readDelivery(store, seq);
-      if (delivery !== undefined) yield delivery;
-      continue;
-    }
-    const events = eventsIn(store, seq, query, nowMs);
-    if (events[0] !== undefined) yield { ...events[0].delivery, events };
+    const delivery = readDelivery(store, seq);
+    if (delivery !== undefined) yield delivery;
   }
 }
 

@@ -1,6 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { isIP, type Socket } from 'node:net';
+import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from 'node:tls';
 import {
   type Auth,
@@ -48,27 +46,22 @@ export async function openConnection(
     checkServerIdentity: identityCheck(servers),
   };
   const auth = credsFile === undefined ? {} : { authenticator: makeAuthenticator(credsFile) };
-  const sockets = replaceSockets();
   try {
-    const connection = await sockets.run(() =>
-      connect({
-        servers: [...servers],
-        name: `sotra ${name}`,
-        ...(tls && { tls: tlsOptions }),
-        ...auth,
-        timeout: connectMs,
-        pingInterval: pingMs,
-        maxPingOut: 2,
-        maxReconnectAttempts: -1,
-        reconnectTimeWait: reconnectMs,
-        ignoreAuthErrorAbort: true,
-      }),
-    );
-    void connection.closed().then(sockets.end);
+    const connection = await connect({
+      servers: [...servers],
+      name: `sotra ${name}`,
+      ...(tls && { tls: tlsOptions }),
+      ...auth,
+      timeout: connectMs,
+      pingInterval: pingMs,
+      maxPingOut: 2,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: reconnectMs,
+      ignoreAuthErrorAbort: true,
+    });
     requireVersion(connection);
     return { connection, failure: watchFailure(connection) };
   } catch (cause) {
-    sockets.end();
     throw natsError(cause, name, servers);
   }
 }
@@ -89,30 +82,6 @@ function requireVersion(connection: NatsConnection): void {
       hint: 'Update the servers of the cluster one after the other.',
     },
   );
-}
-
-/**
- * Closes the socket of a connection when it has a new one, and the last at the end: the client (transport-node 3) leaves that of a server
- * open which says nothing, and no process would end then.
- */
-function replaceSockets() {
-  const own = new AsyncLocalStorage<true>();
-  let last: Socket | undefined;
-  const replace = (message: unknown) => {
-    if (own.getStore() === undefined) return;
-    last?.destroy();
-    last = (message as { socket: Socket }).socket;
-  };
-  subscribe('net.client.socket', replace);
-  return {
-    run: <T>(act: () => Promise<T>): Promise<T> => own.run(true, act),
-    end: () => {
-      unsubscribe('net.client.socket', replace);
-      // Node 20 would go on to copy it into each promise of the process.
-      own.disable();
-      last?.destroy();
-    },
-  };
 }
 
 /** The client does not say the address of a server that is named by it, and Node would look for localhost in the certificate. */

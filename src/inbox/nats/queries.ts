@@ -1,13 +1,20 @@
 import { hourMs } from '../../model/duration.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { countForward, countsAt, type HourCounts, summarizeHour } from '../hours.ts';
-import type { EventQuery, HourStats, KeepLimits, StoredDelivery, StoredEvent } from '../inbox.ts';
+import type { DeliveryQuery, EventQuery, HourStats, KeepLimits, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents, isWebhook } from '../query.ts';
 import { isFor } from '../route.ts';
 import { type KeyedDelivery, readMessageText, readStoredDelivery } from './message.ts';
 import type { InboxStream, Message } from './stream.ts';
 import { encodeEventId } from './subjects.ts';
-import { findForwardStatus, readForwardRecord, readForwards, readTargets, waitsFor } from './targets.ts';
+import {
+  findForwardStatus,
+  type KnownTarget,
+  readForwardRecord,
+  readForwards,
+  readTargets,
+  waitsFor,
+} from './targets.ts';
 
 export interface QueryOptions {
   stream: InboxStream;
@@ -27,21 +34,16 @@ interface Span {
   signal?: AbortSignal;
 }
 
-/** The stored deliveries in their order, up to the last one that is stored now unless it is said otherwise. */
-async function* readDeliveries(span: Span, { stream, onStray }: QueryOptions): AsyncGenerator<KeyedDelivery> {
+/** The stored deliveries in their order, some at a time, up to the last one that is stored now unless it is said otherwise. */
+async function* readDeliveries(span: Span, { stream, onStray }: QueryOptions): AsyncGenerator<KeyedDelivery[]> {
   const { from = 1, signal } = span;
   const to = 'to' in span ? span.to : ((await stream.info())?.state.last_seq ?? 0);
-  for await (const message of stream.read({ filter: stream.subjects.deliveries, from, to, signal })) {
-    const delivery = readStoredDelivery(message);
-    if (delivery === undefined) onStray(message);
-    else yield delivery;
-  }
-}
-
-async function collectAll<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
+  for await (const messages of stream.read({ filter: stream.subjects.deliveries, from, to, signal }))
+    yield messages.flatMap((message) => {
+      const delivery = readStoredDelivery(message);
+      if (delivery === undefined) onStray(message);
+      return delivery ?? [];
+    });
 }
 
 /** The stored events that a query asks for, newest first; one of exactly the asked id comes before all. */
@@ -57,7 +59,8 @@ export async function* queryEvents(query: EventQuery, options: QueryOptions): As
   const { first_seq: oldest } = state;
   for (let [high, size] = [state.last_seq, minWindow]; high >= oldest && high > 0; ) {
     const span = { from: Math.max(1, oldest, high - size + 1), to: high };
-    const window = await collectAll(readDeliveries(span, options));
+    const window: KeyedDelivery[] = [];
+    for await (const deliveries of readDeliveries(span, options)) window.push(...deliveries);
     for (const event of (await toEvents(window)).reverse()) if (event.eventId !== found[0]?.eventId) yield event;
     // Deliveries are stored soon after they come.
     if (window[0] !== undefined && window[0].atMs < oldestMs) return;
@@ -72,22 +75,16 @@ export async function* tailEvents(
   { signal, ...options }: QueryOptions & { signal: AbortSignal },
 ): AsyncGenerator<StoredEvent> {
   const toEvents = await eventReader(query, options);
-  for await (const delivery of readDeliveries({ from: { ms: options.nowMs }, to: undefined, signal }, options))
-    yield* await toEvents([delivery]);
+  for await (const deliveries of readDeliveries({ from: { ms: options.nowMs }, to: undefined, signal }, options))
+    yield* await toEvents(deliveries);
 }
 
-/** The deliveries that hold such events, oldest first. */
-export async function* queryDeliveries(
-  query: EventQuery | { ids: readonly string[] },
-  options: QueryOptions,
-): AsyncGenerator<StoredDelivery> {
+/** Deliveries, oldest first: those of events, or those that came since a time. */
+export async function* queryDeliveries(query: DeliveryQuery, options: QueryOptions): AsyncGenerator<StoredDelivery> {
   if ('ids' in query) return yield* await findDeliveries(query.ids, options);
-  const from = query.sinceMs === undefined ? 1 : { ms: Math.max(0, query.sinceMs - clockMs) };
-  const toEvents = query.status === undefined ? undefined : await eventReader(query, options);
-  for await (const delivery of readDeliveries({ from }, options)) {
-    const events = toEvents === undefined ? askedEvents(delivery, query) : await toEvents([delivery]);
-    if (events.length > 0) yield { ...delivery, events };
-  }
+  const { sinceMs = 0 } = query;
+  for await (const deliveries of readDeliveries({ from: { ms: Math.max(0, sinceMs - clockMs) } }, options))
+    yield* deliveries.filter(({ atMs }) => atMs >= sinceMs);
 }
 
 /** The deliveries of events, wherever they are, in their order; those that are not stored are skipped. */
@@ -143,23 +140,21 @@ export async function queryStats(
   const hours = new Map<string, HourCounts>();
   const waiting = new Map<HourCounts, number>();
   const targets = await readTargets(stream);
-  for await (const delivery of readDeliveries({ from, to }, options)) {
-    const counts = countsAt(hours, delivery.webhook, delivery.atMs);
-    counts.received += 1;
-    const waits = targets.filter(
-      (target) => waitsFor(delivery, target) && delivery.events.some((event) => isFor(target, event)),
-    );
-    waiting.set(counts, (waiting.get(counts) ?? 0) + waits.length);
-  }
-  for await (const message of stream.read({ filter: stream.subjects.forwards, from, to })) {
-    const record = readForwardRecord(message);
-    if (record === undefined) continue;
-    countForward(countsAt(hours, record.webhook, record.forward.atMs), record.arrivedMs, record.forward);
-  }
-  for await (const message of stream.read({ filter: stream.subjects.allRefused, from, to })) {
-    const { path, atMs, count } = Object(tryParseJson(readMessageText(message)));
-    if (typeof path === 'string') countsAt(hours, path, Number(atMs)).refusedSignatures += Number(count);
-  }
+  for await (const deliveries of readDeliveries({ from, to }, options))
+    for (const delivery of deliveries) {
+      const counts = countsAt(hours, delivery.webhook, delivery.atMs);
+      counts.received += 1;
+      const waits = targets.filter((target) => isAwaited(delivery, target));
+      waiting.set(counts, (waiting.get(counts) ?? 0) + waits.length);
+    }
+  for await (const messages of stream.read({ filter: stream.subjects.forwards, from, to }))
+    for (const record of messages.flatMap((message) => readForwardRecord(message) ?? []))
+      countForward(countsAt(hours, record.webhook, record.forward.atMs), record.arrivedMs, record.forward);
+  for await (const messages of stream.read({ filter: stream.subjects.allRefused, from, to }))
+    for (const message of messages) {
+      const { path, atMs, count } = Object(tryParseJson(readMessageText(message)));
+      if (typeof path === 'string') countsAt(hours, path, Number(atMs)).refusedSignatures += Number(count);
+    }
   const [first, last] = [Math.floor(sinceMs / hourMs), Math.floor(untilMs / hourMs)];
   return [...hours.values()]
     .filter(({ hour, webhook: name }) => hour >= first && hour <= last && (!webhook || isWebhook(name, webhook)))
@@ -174,9 +169,14 @@ export async function countWaiting(id: string, options: QueryOptions): Promise<n
   if (target.eventType === undefined && target.where === undefined)
     return target.waiting.reduce((sum, count) => sum + count, 0);
   let count = 0;
-  for await (const delivery of readDeliveries({ from: Math.min(...target.floors) + 1 }, options))
-    if (waitsFor(delivery, target) && delivery.events.some((event) => isFor(target, event))) count += 1;
+  for await (const deliveries of readDeliveries({ from: Math.min(...target.floors) + 1 }, options))
+    count += deliveries.filter((delivery) => isAwaited(delivery, target)).length;
   return count;
+}
+
+/** Whether a target is to get a delivery yet. */
+function isAwaited(delivery: KeyedDelivery, target: KnownTarget): boolean {
+  return waitsFor(delivery, target) && delivery.events.some((event) => isFor(target, event));
 }
 
 /** Removes the oldest deliveries that exceed the limits, up to the first that waits for a target; resolves with their number. */
@@ -187,12 +187,15 @@ export async function removeOld({ ms, bytes }: KeepLimits, options: QueryOptions
   const beforeMs = ms === undefined ? 0 : nowMs - ms;
   const surplus = bytes === undefined ? 0 : Math.ceil(((state.bytes - bytes) / state.bytes) * state.messages);
   const targets = await readTargets(stream);
+  const isKept = (delivery: KeyedDelivery) =>
+    (delivery.atMs >= beforeMs && delivery.seq >= state.first_seq + surplus) ||
+    targets.some((target) => waitsFor(delivery, target));
   let [removed, upTo] = [0, 0];
-  for await (const delivery of readDeliveries({ from: state.first_seq, to: state.last_seq }, options)) {
-    const { seq, atMs } = delivery;
-    const exceeds = atMs < beforeMs || seq < state.first_seq + surplus;
-    if (!exceeds || targets.some((target) => waitsFor(delivery, target))) break;
-    [removed, upTo] = [removed + 1, seq];
+  for await (const deliveries of readDeliveries({ from: state.first_seq, to: state.last_seq }, options)) {
+    const kept = deliveries.findIndex(isKept);
+    const old = kept === -1 ? deliveries : deliveries.slice(0, kept);
+    [removed, upTo] = [removed + old.length, old.at(-1)?.seq ?? upTo];
+    if (kept !== -1) break;
   }
   if (upTo > 0) await stream.purge(upTo);
   return removed;

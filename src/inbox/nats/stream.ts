@@ -159,8 +159,8 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
       );
       return (await Promise.all(parts.map((each) => ask(() => getBatch({ multi_last: each }))))).flat();
     },
-    /** The messages of a filter in their order, up to one that is stored now, or until the signal as they come, however long the servers are gone. */
-    read: async function* ({ filter, from, to, signal }: ReadOptions): AsyncGenerator<Message> {
+    /** The messages of a filter in their order, some at a time, up to one that is stored now, or until the signal as they come, however long the servers are gone. */
+    read: async function* ({ filter, from, to, signal }: ReadOptions): AsyncGenerator<Message[]> {
       const created = to === undefined ? (await ask(findInfo))?.created : undefined;
       const askMore = async (request: object): Promise<Message[]> => {
         if (to !== undefined) return ask(() => getBatch(request));
@@ -182,12 +182,10 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
         if (left <= 0) return;
         const size = { batch: Math.min(batchSize, left), max_bytes: batchBytes };
         const batch = await askMore({ ...next, ...size, next_by_subj: filter });
-        for (const message of batch) {
-          if (to !== undefined && message.seq > to) return;
-          yield message;
-          next = { seq: message.seq + 1 };
-        }
-        if (batch.length === 0 && to !== undefined) return;
+        const last = batch.at(-1)?.seq;
+        if (last !== undefined) next = { seq: last + 1 };
+        yield to === undefined ? batch : batch.filter(({ seq }) => seq <= to);
+        if (to !== undefined && (last === undefined || last > to)) return;
       }
     },
     purge: (upTo: number) => call(async () => void (await (await opening).streams.purge(name, { seq: upTo + 1 }))),
