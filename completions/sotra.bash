@@ -29,23 +29,23 @@ _sotra_children() {
 # The flags of a command, beyond those that every command takes.
 _sotra_flags() {
   case "$1" in
-  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses --chart --watch' ;;
+  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses --chart --out --watch' ;;
   'leaderboard rank') echo '--chains --only-with-comments --timeframe --watch' ;;
   'leaderboard copytraded') echo '--address --chains --limit --viewer-addresses' ;;
   'leaderboard sections') echo '--limit --sections --timeframe' ;;
   'leaderboard diff') echo '--since --chains --only-with-comments --timeframe --limit' ;;
-  'profile get') echo '--viewer-addresses --chart --watch' ;;
-  'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max --watch' ;;
+  'profile get') echo '--viewer-addresses --chart --out --watch' ;;
+  'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max --out --watch' ;;
   'profile followers') echo '--cursor --limit --all --max' ;;
   'profile follows') echo '--cursor --limit --all --max' ;;
   'profile set-name') echo '--name --avatar-url' ;;
   'follow bulk') echo '--file --from-line --report --undo-file' ;;
   'feed actor') echo '--chains --limit --include-for-you --min-trade-usd --min-market-cap --max-market-cap --older-than --newer-than --cursor --watch --all --max' ;;
   'feed home') echo '--chains --limit --only-with-comments --min-trade-usd --older-than --newer-than --cursor --watch --all --max' ;;
-  'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max --watch' ;;
+  'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max --out --watch' ;;
   'token comments') echo '--limit' ;;
-  'position find') echo '--viewer-addresses --price --prices-file' ;;
-  'position get') echo '--viewer-addresses --price --prices-file' ;;
+  'position find') echo '--viewer-addresses --price --prices-file --out' ;;
+  'position get') echo '--viewer-addresses --price --prices-file --out' ;;
   'comment post') echo '--chain --tx --token --text --text-file --last --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signed --file' ;;
   'comment list') echo '--chain --viewer-addresses --tx' ;;
   'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --again' ;;
@@ -60,8 +60,8 @@ _sotra_flags() {
   'webhook secret') echo '--out' ;;
   'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --max-delivery --keep --repeats-within --name --inbox --inbox-creds --ui --open --ready-file' ;;
   'webhook verify') echo '--secret-file --header --file --tolerance' ;;
-  'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --name --inbox --inbox-creds' ;;
-  'webhook show') echo '--secret-file --name --inbox --inbox-creds' ;;
+  'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --name --inbox --inbox-creds --out' ;;
+  'webhook show') echo '--secret-file --name --inbox --inbox-creds --out' ;;
   'webhook stats') echo '--since --until --webhook --chart --name --inbox --inbox-creds' ;;
   'webhook replay') echo '--since --to --name --inbox --inbox-creds' ;;
   'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds' ;;

@@ -5,6 +5,7 @@ import { local } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';
 import { isWalletAddress } from '../model/address.ts';
 import { parseDuration, parseSize, parseTime } from '../model/duration.ts';
+import { withReport } from '../report/with-report.ts';
 import { type KeepLimits, maxDeliveryBytes } from './inbox.ts';
 import { readRoute, routeForm } from './route.ts';
 
@@ -288,4 +289,7 @@ const ui = defineCommand({
   run: async (input, context) => (await import('./page/start-page.ts')).showPage(input, context),
 });
 
-export const receiveCommands: readonly Command[] = [listen, verify, events, show, stats, replay, forward, ui];
+export const receiveCommands: readonly Command[] = [
+  ...[listen, verify, withReport(events), withReport(show)],
+  ...[stats, replay, forward, ui],
+];

@@ -30,6 +30,7 @@ export const events = listView<EventRow>(
   ],
   {
     empty: 'No such event is stored. sotra webhook listen receives and stores events.',
+    title: () => 'Stored webhook events',
   },
 );
 
@@ -87,6 +88,7 @@ export const shown = recordView<ShownEvent>(
     }),
   ],
   {
+    title: ([event]) => `Webhook event ${event?.eventId}`,
     blocks: ({ forwards, retries, headers, body }) => [
       { title: 'Forwarded', layout: 'table', columns: forwardColumns as never, rows: forwards },
       { title: 'Waits for', layout: 'table', columns: retryColumns as never, rows: retries },

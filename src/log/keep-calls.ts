@@ -93,11 +93,11 @@ async function describeCommand({
   world,
 }: Omit<LoggedCommand, 'dataDirectory' | 'warn'>): Promise<CommandTold> {
   const { baseUrl, isElsewhere, context, wire } = service;
-  const hide = await createHider(argv, service.apiKey ?? undefined);
+  const { line, hide } = await describeTyped(argv, service.apiKey);
   return {
     hide,
     facts: {
-      ...{ command: describeWords(argv, hide), pid: world.pid, baseUrl },
+      ...{ command: line, pid: world.pid, baseUrl },
       ...(context !== undefined && !isElsewhere && { context }),
       ...(Object.keys(wire).length > 0 && { wire }),
     },
@@ -121,9 +121,8 @@ export async function keepCommandFailure(
 ): Promise<boolean> {
   try {
     if (isLogOff(command)) return false;
-    const hide = await createHider(command.argv, undefined);
-    const typed = describeWords(command.argv, hide);
-    const failed = { atMs: command.world.now(), command: typed, exitCode, code, message: shorten(message, hide) };
+    const { line, hide } = await describeTyped(command.argv, null);
+    const failed = { atMs: command.world.now(), command: line, exitCode, code, message: shorten(message, hide) };
     const more = hint === undefined ? {} : { hint: shorten(hint, hide) };
     keepFailedCommand(findLog(await command.dataDirectory()), { ...failed, ...more });
     return true;
@@ -239,19 +238,19 @@ function shorten(text: string, hide: (text: string) => string): string {
   return hide(text).slice(0, maxErrorLength);
 }
 
-/** Hides the key, what is secret by its name or form, and what may be a private key that was typed. */
-async function createHider(argv: readonly string[], apiKey: string | undefined): Promise<(text: string) => string> {
+/** The command as it was typed, long words cut, with what is secret hidden; and what hides it elsewhere: the key, too, and what may be a private key. */
+export async function describeTyped(
+  argv: readonly string[],
+  apiKey: string | null,
+): Promise<{ line: string; hide: (text: string) => string }> {
   // What may be a hash was sent as one.
   const hideWords = await hideTyped(argv, { outcome: 'unknown', status: undefined });
-  const hide = secretHider(apiKey);
-  return (text) => hideWords(hide(text));
-}
-
-/** The command as it was typed; long words are cut, and what is secret in a `name=value` is hidden. Before it is quoted, which would split a key. */
-function describeWords(argv: readonly string[], hide: (text: string) => string): string {
+  const hideSecrets = secretHider(apiKey ?? undefined);
+  const hide = (text: string) => hideWords(hideSecrets(text));
+  // Before it is quoted, which would split a key.
   const words = argv.map((word) => {
     const shown = hide(hideUrlSecrets(`?${word}`).slice(1));
     return shown.length > maxWordLength ? `${shown.slice(0, maxWordLength)}...(${word.length} characters)` : shown;
   });
-  return shellLine(['sotra', ...words]);
+  return { line: shellLine(['sotra', ...words]), hide };
 }

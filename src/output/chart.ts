@@ -88,7 +88,7 @@ function drawLegend(
   return lines.length === 0 ? [] : ['', ...lines.map(({ painted }) => painted)];
 }
 
-function formatFigure(figure: number | null, { unit }: BarChart, unicode: boolean): string {
+export function formatFigure(figure: number | null, { unit }: BarChart, unicode: boolean): string {
   if (figure === null) return unicode ? missing : '-';
   return unit === 'count' ? formatCount(figure) : formatUsd(figure, { signed: true, compact: true });
 }
@@ -98,7 +98,7 @@ function chooseFill(name: string, index: number, single: boolean, unicode: boole
   return unicode ? (shades[index] ?? '╳') : name.charAt(0).toLowerCase();
 }
 
-function sumParts(bar: Bar, sign: 1 | -1): number {
+export function sumParts(bar: Bar, sign: 1 | -1): number {
   return bar.partsUsd.reduce<number>((sum, part) => sum + Math.max(0, sign * (part ?? 0)), 0);
 }
 

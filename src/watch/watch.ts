@@ -49,7 +49,7 @@ export async function watchCommand({ input, ...watched }: WatchOptions): Promise
 
 /** Errors: `usage`. */
 function checkWatch(typed: Readonly<Record<string, unknown>>, options: Context['options']): void {
-  const rival = ['all', 'max', 'save', 'chart'].find((flag) => typed[flag] !== undefined && typed[flag] !== false);
+  const rival = ['all', 'max', 'out', 'chart'].find((flag) => typed[flag] !== undefined && typed[flag] !== false);
   if (rival !== undefined) throw usageError(`--watch and --${rival} cannot be used together`, 'Omit one of them.');
   if (options.format === 'md') throw usageError('--format md needs the end of the list, which --watch does not have');
 }

@@ -4,6 +4,7 @@ import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '.
 import { writeFlags } from '../../cli/globals.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
 import { leaderboardChains } from '../../model/chain.ts';
+import { withReport } from '../../report/with-report.ts';
 import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
 
@@ -57,7 +58,7 @@ const sections = endpointCommand(endpoints.sections, views.sections, {
 const rank = withWatch(endpointCommand(endpoints.rank, views.rank), { rank: 'ranking' });
 
 export const commands = deriveCommands(endpoints, views, [
-  withWatch(list, { id: 'profileId', rank: 'rank' }),
+  withWatch(withReport(list), { id: 'profileId', rank: 'rank' }),
   rank,
   sections,
   diff,

@@ -51,7 +51,8 @@ function figureColumns(window: '7d' | '30d'): readonly Column<Trader>[] {
   return pickColumns(profileColumns, getProfile, { ...chooseShown('30d'), ...chooseShown('7d') });
 }
 
-type ListView = View<LeaderboardAnswer, Trader, { timeframe?: '7d' | '30d' }>;
+type BoardFilters = Pick<RankInput, 'chains' | 'onlyWithComments' | 'timeframe'>;
+type ListView = View<LeaderboardAnswer, Trader, BoardFilters>;
 
 const makeList = (window: '7d' | '30d'): ListView => ({
   layout: 'table',
@@ -66,6 +67,7 @@ const makeList = (window: '7d' | '30d'): ListView => ({
     ...lastColumns,
   ],
   empty: 'Nobody is on this leaderboard.',
+  title: (_, input) => `Leaderboard: ${describeBoard(input)}`,
   chart: (traders, { timeframe }): BarChart => ({
     title: `Realized PnL by trader and chain${timeframe === undefined ? '' : `, last ${formatDays(timeframe)}`}`,
     series: [...leaderboardChains.map((chain) => chainTitles[chain]), 'Other'],
@@ -89,6 +91,11 @@ function makeBar({ profile, pnl }: Trader, index: number, { length }: readonly T
   };
 }
 
+function describeBoard({ chains, onlyWithComments, timeframe }: BoardFilters): string {
+  const where = chains === undefined ? 'all chains' : chains.map(formatChain).join(', ');
+  return `${where}, ${formatDays(timeframe)}${onlyWithComments ? ', traders with comments' : ''}`;
+}
+
 function formatDays(timeframe: '7d' | '30d' | undefined): string {
   return timeframe === '7d' ? '7 days' : '30 days';
 }
@@ -108,8 +115,6 @@ export const rank = recordView<RankAnswer, RankInput>(
 function explainNoRank({ ranking, pnl }: RankAnswer, input: RankInput): string[] {
   if (ranking !== null) return [];
   const { address, chains, onlyWithComments, timeframe } = input;
-  const where = chains === undefined ? 'all chains' : chains.map(formatChain).join(', ');
-  const board = `${where}, ${formatDays(timeframe)}${onlyWithComments ? ', traders with comments' : ''}`;
   const total = pnl?.total ?? 0;
   const why =
     total === 0
@@ -121,7 +126,7 @@ function explainNoRank({ ranking, pnl }: RankAnswer, input: RankInput): string[]
     timeframe === '7d' ? 'with --timeframe 30d' : [],
   ].flat();
   return [
-    `Not on this leaderboard (${board}): ${why}.`,
+    `Not on this leaderboard (${describeBoard(input)}): ${why}.`,
     ...(wider.length === 0 ? [] : [`A wider one: the same ${wider.join(', ')}.`]),
     command`Its status and figures: sotra profile get ${address}`,
   ];

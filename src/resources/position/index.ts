@@ -10,6 +10,7 @@ import { parseTime } from '../../model/duration.ts';
 import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 import type { AnyView } from '../../output/view.ts';
+import { withReport } from '../../report/with-report.ts';
 import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
 import type { FindPrice } from './view.ts';
@@ -28,9 +29,7 @@ const priceParams = {
     z.number().min(0).optional(),
     'current price of the token in USD: adds unrealized and total PnL to tables, csv and tsv',
   ),
-  pricesFile: option.text(
-    'JSON file of prices in USD by chain:address or symbol, e.g. {"base:0x4ed4...": 0.0041, "ETH": 1875}',
-  ),
+  pricesFile: option.text('JSON file of prices in USD by address or symbol: {"base:0x4ed4...": 0.0041, "ETH": 1875}'),
 };
 
 type Prices = { price?: number | undefined; pricesFile?: string | undefined; chart?: boolean | undefined };
@@ -73,10 +72,10 @@ const find = endpointCommand(endpoints.find, views.find, {
 
 /** Every command of this noun, and those about the positions of others. */
 export const commands = deriveCommands(endpoints, views, [
-  withWatch(ofToken, { id: 'itemId' }),
-  withWatch(ofProfile, { id: 'itemId' }),
-  find,
-  get,
+  withWatch(withReport(ofToken), { id: 'itemId' }),
+  withWatch(withReport(ofProfile), { id: 'itemId' }),
+  withReport(find),
+  withReport(get),
 ]);
 
 /** Trades lie between these years; other times were typed in another unit. */

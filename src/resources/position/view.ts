@@ -1,7 +1,8 @@
+import { formatChain } from '../../model/chain.ts';
 import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../model/holding.ts';
 import type { Card } from '../../model/position.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
-import { pnl, shortAddress } from '../../output/format.ts';
+import { nameOrAddress, pnl, shortAddress } from '../../output/format.ts';
 import { cardBlocks, cardColumns } from '../../output/trade-cards.ts';
 import type { BarChart, Column, View } from '../../output/view.ts';
 
@@ -59,19 +60,37 @@ function receivedNote(shown: readonly Card[], findPrice: FindPrice | undefined):
   ];
 }
 
-export function ofToken(findPrice?: FindPrice) {
-  return listView<Card>(columnsWith(findPrice), {
-    empty: 'There are no such positions in this token.',
+const statusNames = { open: 'Open', closed: 'Closed' } as const;
+
+interface ListInput {
+  status: keyof typeof statusNames;
+}
+
+function listCards<Input>(
+  findPrice: FindPrice | undefined,
+  more: Pick<View<readonly Card[], Card, Input>, 'empty' | 'title' | 'chart'>,
+) {
+  return listView<Card, Input>(columnsWith(findPrice), {
     notes: (shown) => receivedNote(shown, findPrice),
+    ...more,
   });
 }
 
-export function ofProfile(findPrice?: FindPrice): View<readonly Card[], Card> {
-  return {
-    ...ofToken(findPrice),
+export function ofToken(findPrice?: FindPrice) {
+  return listCards<ListInput & { contractAddress: string }>(findPrice, {
+    empty: 'There are no such positions in this token.',
+    title: ([card], { status, contractAddress }) =>
+      `${statusNames[status]} positions in ${card === undefined ? contractAddress : describeToken(card)}`,
+  });
+}
+
+export function ofProfile(findPrice?: FindPrice) {
+  return listCards<ListInput & { identifier: string }>(findPrice, {
     empty: 'There are no such positions. Perps are shown with --chains hyperliquid or all.',
+    title: ([card], { status, identifier }) =>
+      `${statusNames[status]} positions of ${card === undefined ? identifier : describeTrader(card)}`,
     chart: positionsChart,
-  };
+  });
 }
 
 export function one(findPrice?: FindPrice) {
@@ -79,7 +98,9 @@ export function one(findPrice?: FindPrice) {
     shownAlways.includes(each.key) ? { ...each, extra: false } : each,
   );
   const notes = (card: Card) => receivedNote([card], findPrice);
-  return recordView<Card>(columns, { notes, blocks: cardBlocks });
+  const title = ([card]: readonly Card[]) =>
+    card === undefined ? '' : `${describeToken(card)}, held by ${describeTrader(card)}`;
+  return recordView<Card>(columns, { notes, title, blocks: cardBlocks });
 }
 
 /** Extra in lists; a single position has room for them. */
@@ -95,6 +116,14 @@ function positionsChart(cards: readonly Card[]): BarChart {
       partsUsd: [metadata.positionStats.realizedGainsUSD],
     })),
   };
+}
+
+function describeToken({ metadata }: Card): string {
+  return `${nameToken(metadata)} on ${formatChain(metadata.tokenChain)}`;
+}
+
+function describeTrader({ actor }: Card): string {
+  return nameOrAddress(actor).text;
 }
 
 function nameToken({ tokenSymbol, tokenAddress }: Card['metadata']): string {
