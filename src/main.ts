@@ -126,8 +126,6 @@ async function ask(question: string, { hidden }: { hidden: boolean }): Promise<s
   return askLine({ question, hidden, input: process.stdin, output: process.stderr, stop });
 }
 
-const maxYoungBytes = 8 * 1024 * 1024;
-
 const world: World = {
   // A note that cannot be written is no failure of the command.
   io: {
@@ -155,14 +153,6 @@ const world: World = {
     platform: process.platform,
     readStartTime,
     isAlive: (pid) => readStartTime(pid) !== undefined,
-  },
-  // By default V8 grows the space for old objects fourfold before it collects, and the one for young objects to 32 MB. With less than 8 MB it
-  // takes the objects of a page for old ones, and time to move them.
-  keepHeapSmall: async () => {
-    const { getHeapSpaceStatistics, setFlagsFromString } = await import('node:v8');
-    const young = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space');
-    const growth = (young?.space_size ?? 0) < maxYoungBytes ? 2 : 1;
-    for (const flag of [`--semi-space-growth-factor=${growth}`, '--heap-growing-percent=100']) setFlagsFromString(flag);
   },
   spawnSelf: async (argv, logFile) => {
     const { spawn } = await import('node:child_process');

@@ -109,8 +109,6 @@ export interface World {
   startThread: (name: 'jq-thread') => Promise<Worker>;
   pid: number;
   system: System;
-  /** To be called before each page of a long walk, which makes garbage page by page and keeps none of it. */
-  keepHeapSmall?: () => Promise<void>;
   /** Opens the sandbox inside this process. */
   openSandbox: (options: SandboxOptions) => Promise<LocalSandbox>;
   /** In place of the usual cost; tests only. */

@@ -61,12 +61,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
       if (paging !== undefined && (typed['all'] === true || typed['max'] !== undefined)) {
         const max = typed['max'] as number | undefined;
         const onCut = () => context.note(`There is more: stopped after ${max} items (--max).`);
-        const askPage: typeof ask = async (asked, link) => {
-          await context.world.keepHeapSmall?.();
-          return ask(asked, link);
-        };
-        const walk = { paging, input: input as Record<string, unknown>, ask: askPage, max, onCut };
-        const batches = walkPages(walk);
+        const batches = walkPages({ paging, input: input as Record<string, unknown>, ask, max, onCut });
         return { kind: 'items', batches: countItems(batches), view: shown, ...picture };
       }
       const { data, text } = await ask(input);

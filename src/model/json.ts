@@ -76,7 +76,8 @@ const backslash = 0x5c;
 const bracket = 0x5b;
 const brace = 0x7b;
 
-function endOfString(text: string, at: number): number {
+/** Where the string of a JSON text ends that begins at a place; -1 where it does not. */
+export function endOfString(text: string, at: number): number {
   for (let end = text.indexOf('"', at + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;
     while (text.charCodeAt(end - 1 - slashes) === backslash) slashes += 1;

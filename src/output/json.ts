@@ -1,11 +1,9 @@
-import { unicodeEscapes } from '../model/json.ts';
+import { endOfString, unicodeEscapes } from '../model/json.ts';
 import { patternOnUse, terminalText, unseenClass } from '../model/safe-text.ts';
 import { collectItems, type Form } from './view.ts';
 
 // Deeper lines are not indented further, so that a deeply nested answer stays linear in size.
 const deepest = 100;
-const quote = 0x22;
-const backslash = 0x5c;
 
 /** Valid JSON text as JSON.stringify(value, null, 2) lays it out, with every number, string and key exactly as it was. */
 export function indentJson(text: string): string {
@@ -40,26 +38,13 @@ export function visibleJson(text: string): string {
   return terminalText(visible) === visible ? visible : visible.replace(/[\u0080-\uffff]/g, unicodeEscapes);
 }
 
-/** The tokens of valid JSON text, without white space. */
+/** The tokens of valid JSON text, without white space. A pattern for strings would overflow the stack on long ones. */
 function* jsonTokens(text: string): Generator<string> {
-  // By hand: a pattern for strings would overflow the stack on long ones.
-  for (let at = 0, end = 0; at < text.length; at = end) {
-    const code = text.charCodeAt(at);
-    end = at + 1;
-    if (code <= space) continue;
-    if (code === quote) {
-      while (end < text.length && text.charCodeAt(end) !== quote) end += text.charCodeAt(end) === backslash ? 2 : 1;
-      end += 1;
-    } else if (!punctuation.includes(code)) while (end < text.length && isJsonWord(text.charCodeAt(end))) end += 1;
-    yield text.slice(at, end);
+  const token = /[{}[\],:"]|[^\s{}[\],:"]+/g;
+  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
+    if (found[0] === '"') token.lastIndex = endOfString(text, found.index) + 1;
+    yield text.slice(found.index, token.lastIndex);
   }
-}
-
-const space = 0x20;
-const punctuation: readonly number[] = [...'{}[],:'].map((character) => character.charCodeAt(0));
-
-function isJsonWord(code: number): boolean {
-  return code > space && code !== quote && !punctuation.includes(code);
 }
 
 /** An answer as it came, indented; a list once its last row has come, since it must be whole or absent. */

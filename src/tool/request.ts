@@ -9,7 +9,7 @@ import type { WireRequest } from '../contract/request.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { openBytes } from '../files/source.ts';
 import { sameOrigin } from '../http/client.ts';
-import { listItems, listKey } from '../http/paginate.ts';
+import { askNext, findNext, listItems, listKey } from '../http/paginate.ts';
 import { parseJson, whyNotJson } from '../model/json.ts';
 import { collectItems, rawItems } from '../output/view.ts';
 import { endpoints } from '../resources/index.ts';
@@ -78,25 +78,40 @@ async function sendTyped(typed: InputOf<typeof params>, context: Context): Promi
   return { kind: 'answer', answer: await collectItems(batches) };
 }
 
+type Query = Readonly<Record<string, readonly string[]>>;
+
+/** The items of all pages, a batch a page. Errors: those of the call; `contract` when a page comes twice; `redirect` as in `askNext`. */
 async function* walk(first: WireRequest, context: Context): AsyncGenerator<readonly unknown[]> {
   const { baseUrl, wire: overrides } = await context.service();
-  const names = pageNames((first.href ?? first.path).split('?')[0] ?? '', overrides);
+  const [address = '', typed] = (first.href ?? first.path).split(/\?(.*)/s, 2);
+  const names = namePaging(address, overrides);
+  const query = readQuery(typed);
+  const ask = (input: Readonly<Record<string, unknown>>, link?: string) => {
+    const to = link === undefined ? withQuery(address, input) : sameOrigin(link, baseUrl);
+    const isWhole = link !== undefined || first.href !== undefined;
+    return context.request({ ...first, ...(isWhole ? { href: to } : { path: to }) }, { tellsBody: true });
+  };
   const seen = new Set<string>();
-  let before = '';
-  let fullPage: number | undefined;
-  for (let asked: WireRequest | undefined = first; asked !== undefined; ) {
-    await context.world.keepHeapSmall?.();
-    const { data, text } = await context.request(asked, { tellsBody: true });
+  let [before, fullPage, page] = ['', Number(query[names.size]?.[0]), Number(query[names.page]?.[0] ?? 1)];
+  for (let answer = await context.request(first, { tellsBody: true }); ; ) {
+    const { data, text } = answer;
     const isList = Array.isArray(data) || listKey(data) !== undefined;
     const items = isList ? listItems(data) : [data];
-    fullPage ??= items.length;
-    const next = nextRequest(asked, data, fullPage, names, baseUrl);
-    const address = next?.href ?? next?.path ?? '';
-    if (seen.has(address) || (items.length > 0 && text === before)) throw repeatedPage(asked);
-    if (next !== undefined) seen.add(address);
+    fullPage ||= items.length;
+    const next =
+      findNext(names.links, query[names.links.newer] === undefined ? 'older' : 'newer', data) ??
+      findNext(names.cursors, 'older', data);
+    const isNumbered = Array.isArray(data) && (names.isNumbered || query[names.page] !== undefined);
+    const step = next === undefined ? `page ${page}` : next.text;
+    if (seen.has(step) || (items.length > 0 && text === before)) throw repeatedPage(first);
+    seen.add(step);
     before = text;
     yield items;
-    asked = next;
+    if (next !== undefined) answer = await askNext(names.links, next, query, ask);
+    else if (isNumbered && items.length >= fullPage && items.length > 0) {
+      page += 1;
+      answer = await ask({ ...query, [names.page]: [String(page)] });
+    } else return;
   }
 }
 
@@ -144,82 +159,36 @@ async function readText(typed: string, { world }: Context): Promise<string> {
   return file === undefined ? typed : (await buffer(openBytes(file, world.io).bytes)).toString();
 }
 
-interface PageNames {
-  cursor: string;
-  page: string;
-  size: string;
-  newer: string;
-  older: string;
-  /** Pages are numbered, also where the first request names no page. */
-  numbered: boolean;
-}
-
-function pageNames(pathname: string, wire: WireNames): PageNames {
+/** How an address may be paged, by the names that this deployment uses. */
+function namePaging(address: string, wire: WireNames) {
   const here = (endpoints as readonly Endpoint[]).find(
-    ({ method, path }) => method === 'GET' && new RegExp(`${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+    ({ method, path }) => method === 'GET' && new RegExp(`${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(address),
   );
-  const findWireName = (key: string) => {
+  const findName = (key: string) => {
     const param = here?.params[key];
     return here === undefined || param === undefined ? key : wireName(here, key, param, wire);
   };
+  const size = findName('limit');
+  const found = { size, maxSize: Number.POSITIVE_INFINITY, items: '' };
   return {
-    cursor: findWireName('cursor'),
-    page: findWireName('page'),
-    size: findWireName('limit'),
-    newer: findWireName('newerThan'),
-    older: findWireName('olderThan'),
-    numbered: here?.paging?.kind === 'page',
+    size,
+    page: findName('page'),
+    /** Pages are numbered, also where the first request names no page. */
+    isNumbered: here?.paging?.kind === 'page',
+    cursors: { ...found, kind: 'cursor', cursor: findName('cursor'), next: 'cursor' } as const,
+    links: { ...found, kind: 'links', newer: findName('newerThan'), older: findName('olderThan'), atSec: '' } as const,
   };
 }
 
-/**
- * The request for the next page: the link, the cursor, or the next number; `undefined` at the end. `fullPage` is the item count of the
- * first page. Errors: `redirect` for a link to another origin.
- */
-function nextRequest(
-  asked: WireRequest,
-  data: unknown,
-  fullPage: number,
-  names: PageNames,
-  baseUrl: string,
-): WireRequest | undefined {
-  const answer = (typeof data === 'object' && data !== null ? data : {}) as Record<string, unknown>;
-  const query = readTypedQuery(asked);
-  const links = (answer['pagination'] ?? {}) as Record<string, unknown>;
-  const way = query.has(names.newer) ? 'newer' : 'older';
-  const [link, cursor] = [links[`${way}ItemsURL`], links[`${way}Cursor`]];
-  // Behind a gateway links lead to another origin, and the cursor is asked for here.
-  if (isText(link) && !(isText(cursor) && leadsAway(link, baseUrl)))
-    return { ...asked, href: sameOrigin(link, baseUrl) };
-  if (isText(cursor)) return withQuery(asked, names[way], cursor);
-  if (isText(answer['cursor'])) return withQuery(asked, names.cursor, answer['cursor']);
-  if (!Array.isArray(data) || !(names.numbered || query.has(names.page))) return undefined;
-  const size = Number(query.get(names.size) ?? fullPage);
-  if (data.length === 0 || data.length < size) return undefined;
-  return withQuery(asked, names.page, String(Number(query.get(names.page) ?? 1) + 1));
+function readQuery(typed = ''): Query {
+  const pairs = new URLSearchParams(typed);
+  return Object.fromEntries([...pairs.keys()].map((name) => [name, pairs.getAll(name)]));
 }
 
-function leadsAway(link: string, baseUrl: string): boolean {
-  return URL.canParse(link, baseUrl) && new URL(link, baseUrl).origin !== new URL(baseUrl).origin;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
-
-function split(asked: WireRequest): [path: string, query: string] {
-  const address = asked.href ?? asked.path;
-  const at = address.indexOf('?');
-  return at === -1 ? [address, ''] : [address.slice(0, at), address.slice(at + 1)];
-}
-
-function readTypedQuery(asked: WireRequest): URLSearchParams {
-  return new URLSearchParams(split(asked)[1]);
-}
-
-function withQuery(asked: WireRequest, name: string, value: string): WireRequest {
-  const query = readTypedQuery(asked);
-  query.set(name, value);
-  const address = `${split(asked)[0]}?${query.toString().replaceAll('+', '%20')}`;
-  return asked.href === undefined ? { ...asked, path: address } : { ...asked, href: address };
+/** Values that are absent are left out. */
+function withQuery(address: string, query: Readonly<Record<string, unknown>>): string {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const each of [value].flat()) if (each !== undefined) pairs.append(name, String(each));
+  return `${address}?${pairs.toString().replaceAll('+', '%20')}`;
 }
