@@ -10,49 +10,39 @@ export type LockWorld = OwnerWorld & Pick<World, 'random' | 'sleep' | 'signal'>;
 
 /** Takes a lock file, also from a process that no longer runs, and gives the function that releases it. Errors: `locked` naming the owner. */
 export function takeLock(file: string, what: string, world: OwnerWorld): () => void {
-  const mine = ownText(world);
-  if (!createFile(file, mine) && !takeOver(file, mine, (holder) => hasEnded(holder, world))) {
-    const owner = readOwner(read(file));
-    throw locked(`${what} is in use by ${owner === undefined ? 'another process' : `process ${owner.pid}`}`);
-  }
-  return () => release(file, mine);
+  const release = tryLock(file, world, 'anywhere');
+  if (release !== undefined) return release;
+  const owner = readOwner(read(file));
+  throw locked(`${what} is in use by ${owner === undefined ? 'another process' : `process ${owner.pid}`}`);
 }
 
-// Some 10 s: a lock is held for milliseconds, so that a holder still there is gone or stuck.
+// Some 10 s: a lock is held for milliseconds.
 const maxTries = 600;
 const minWaitMs = 5;
 const waitSpreadMs = 25;
 
-/**
- * Waits for a lock file and runs `act`, which gets a check to call right before its change: it throws where the lock was lost. Errors:
- * `locked` naming the file; `interrupted`; those of `act` and of the file system.
- */
-export async function withLock<T>(
-  file: string,
-  world: LockWorld,
-  act: (checkHeld: () => void) => Promise<T>,
-): Promise<T> {
-  const mine = ownText(world);
-  let [seen, unchanged]: [string | undefined, number] = ['', 0];
-  const isGone = (holder: string | undefined) => {
-    // Whether a process of another machine runs cannot be asked.
-    const isOurs = (readOwner(holder)?.host ?? hostname()) === hostname();
-    return (isOurs && hasEnded(holder, world)) || (unchanged >= maxTries && holder === seen);
-  };
-  for (let round = 0; !createFile(file, mine) && !takeOver(file, mine, isGone); round += 1) {
-    const holder = read(file);
-    unchanged = holder === seen ? unchanged + 1 : 0;
-    seen = holder;
-    if (round >= 2 * maxTries) throw locked(`another process holds ${file}`);
+/** What `act` gives, with a lock file that it waits for. Errors: `locked` naming the file; `interrupted`; those of `act` and of the file system. */
+export async function withLock<T>(file: string, world: LockWorld, act: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    // Whether a process of another machine runs cannot be asked: it is given some seconds.
+    const release = tryLock(file, world, tries > maxTries / 2 ? 'anywhere' : 'here');
+    if (release !== undefined)
+      try {
+        return await act();
+      } finally {
+        release();
+      }
+    if (tries === maxTries) throw locked(`another process holds ${file}`);
     await world.sleep(minWaitMs + world.random() * waitSpreadMs, world.signal);
   }
-  try {
-    return await act(() => {
-      if (read(file) !== mine) throw locked(`another process holds ${file}`);
-    });
-  } finally {
-    release(file, mine);
-  }
+}
+
+/** What releases the lock; `undefined` where another process has it. A process that has ended `here` is one of this machine. */
+function tryLock(file: string, world: OwnerWorld, ended: 'here' | 'anywhere'): (() => void) | undefined {
+  const mine = ownText(world);
+  const isHere = (holder: string | undefined) => (readOwner(holder)?.host ?? hostname()) === hostname();
+  const isGone = (holder: string | undefined) => (ended === 'anywhere' || isHere(holder)) && hasEnded(holder, world);
+  return createFile(file, mine) || takeOver(file, mine, isGone) ? () => release(file, mine) : undefined;
 }
 
 /** Takes the lock of a holder that is gone; false where another was quicker. A second lock file admits one process at a time. */

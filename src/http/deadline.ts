@@ -39,7 +39,7 @@ export function startDeadline({ timeoutMs, totalMs, signal }: Limits, startSilen
 }
 
 /** The longest timer of Node and browsers. */
-const maxTimerMs = 2 ** 31 - 1;
+export const maxTimerMs = 2 ** 31 - 1;
 
 /** Keeps no process alive. */
 const startTimer: StartTimer = (act, ms) => {

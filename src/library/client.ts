@@ -3,6 +3,7 @@ import { findMisfit } from '../contract/misfit.ts';
 import { checkInput } from '../contract/request.ts';
 import { SotraError, usageError, withoutHint } from '../errors.ts';
 import { type Caller, callEndpoint } from '../http/client.ts';
+import { maxTimerMs } from '../http/deadline.ts';
 import { identifyItem, walkPages } from '../http/paginate.ts';
 import { hidingKey } from '../http/secrets.ts';
 import { checkBaseUrl, checkKey } from '../model/http-address.ts';
@@ -124,9 +125,6 @@ function checked(options: ClientOptions): Caller {
   }
 }
 
-/** The longest timer of Node and browsers. */
-const longestMs = 2 ** 31 - 1;
-
 const optionNames: readonly (keyof ClientOptions)[] = [
   ...(['baseUrl', 'apiKey', 'serviceName', 'layout', 'wire', 'retries', 'timeoutMs', 'maxTimeMs'] as const),
   ...(['maxWaitMs', 'maxBodyBytes', 'onWarning', 'strict', 'fetch'] as const),
@@ -150,13 +148,13 @@ function createCaller(options: ClientOptions): Caller {
     transport: createFetchTransport((url, init) => fetch(url, init)),
     userAgent: null,
     retries: checkNumber('retries', options.retries, { default: 2, min: 0, max: 20 }),
-    timeoutMs: checkNumber('timeoutMs', options.timeoutMs, { default: 30_000, min: 1, max: longestMs }),
-    maxTimeMs: checkNumber('maxTimeMs', options.maxTimeMs, { default: 600_000, min: 1, max: longestMs }),
-    maxWaitMs: checkNumber('maxWaitMs', options.maxWaitMs, { default: 60_000, min: 0, max: longestMs }),
+    timeoutMs: checkNumber('timeoutMs', options.timeoutMs, { default: 30_000, min: 1, max: maxTimerMs }),
+    maxTimeMs: checkNumber('maxTimeMs', options.maxTimeMs, { default: 600_000, min: 1, max: maxTimerMs }),
+    maxWaitMs: checkNumber('maxWaitMs', options.maxWaitMs, { default: 60_000, min: 0, max: maxTimerMs }),
     maxBodyBytes: checkNumber('maxBodyBytes', options.maxBodyBytes, {
       default: 64 * 1024 ** 2,
       min: 1,
-      max: longestMs,
+      max: maxTimerMs,
     }),
     readBody: readFetchBody,
     // Nobody would hear of a misfit.

@@ -60,7 +60,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     const world = { now: Date.now, sleep: pause, warn: () => undefined };
     const parsed = faults.flatMap((text) => parseFault(text) ?? []);
     const { url, close } = await serve({ db, port, wire, faults: () => parsed, world, cors: [cors].flat() });
-    const closing = once(close);
+    let closing: Promise<void> | undefined;
     return {
       url,
       keys: [sandboxPartners[0].key, sandboxPartners[1].key],
@@ -75,7 +75,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
         checkTrade(trade);
         return addTradeNow(db, trade, sandboxNow(db, Date.now()));
       },
-      close: closing,
+      close: () => {
+        closing ??= close();
+        return closing;
+      },
     };
   } catch (thrown) {
     db.close();
@@ -126,12 +129,4 @@ function check({
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal });
-}
-
-function once(act: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | undefined;
-  return () => {
-    done ??= act();
-    return done;
-  };
 }

@@ -84,7 +84,7 @@ export function openSettings(directory: string): SettingsStore {
     update: async (world, change) => {
       try {
         makeFolder(directory);
-        return await withLock(join(directory, 'config.lock'), world, async (checkHeld) => {
+        return await withLock(join(directory, 'config.lock'), world, async () => {
           const { default: Conf } = await import('conf');
           const settings = change(read());
           const file = new Conf<Record<string, unknown>>({
@@ -93,7 +93,6 @@ export function openSettings(directory: string): SettingsStore {
             configFileMode: 0o600,
             clearInvalidConfig: false,
           });
-          checkHeld();
           file.store = { ...settings, version };
           chmodSync(path, 0o600);
           syncFolder(directory);
