@@ -1,5 +1,6 @@
 import { closeSync, constants, fsync, ftruncateSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { SotraError } from '../errors.ts';
 import { parseJson } from '../model/json.ts';
@@ -8,10 +9,12 @@ import { openStateFile, readStateBytes, syncFolder } from './durable-file.ts';
 export interface LogFile {
   /** Adds a line; it survives the end of this process, and after `flush` a crash of the machine. */
   append: (entry: object) => void;
-  /** Resolves when everything appended so far is safe on disk; calls that come together share one sync. */
+  /** Resolves when everything appended so far is safe on disk. */
   flush: () => Promise<void>;
   close: () => void;
 }
+
+const sync = promisify(fsync);
 
 const lineEnd = 0x0a;
 
@@ -23,13 +26,6 @@ export function openLog(file: string): LogFile {
   if (size < found.length) ftruncateSync(handle, size);
   if (size === 0) syncFolder(dirname(file));
   let hasRest = false;
-  let running: Promise<void> = Promise.resolve();
-  let next: Promise<void> | undefined;
-  const sync = (): Promise<void> => {
-    next = undefined;
-    running = new Promise((resolve, reject) => fsync(handle, (error) => (error ? reject(error) : resolve())));
-    return running;
-  };
   return {
     append: (entry) => {
       const line = Buffer.from(`${checkedLine(entry)}\n`);
@@ -40,11 +36,7 @@ export function openLog(file: string): LogFile {
       hasRest = false;
       size += line.length;
     },
-    flush: () => {
-      // The running sync may miss what was appended meanwhile.
-      next ??= running.then(sync, sync);
-      return next;
-    },
+    flush: () => sync(handle),
     close: () => {
       if (hasRest) ftruncateSync(handle, size);
       closeSync(handle);

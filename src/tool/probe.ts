@@ -1,9 +1,7 @@
-import { z } from 'zod';
 import { type Command, defineCommand, option } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
-import { splitPair } from '../cli/input.ts';
 import type { Context } from '../context.ts';
-import { type Endpoint, local, type OpenName, openNames, type WireNames } from '../contract/endpoint.ts';
+import { type Endpoint, type OpenName, openNames, type WireNames } from '../contract/endpoint.ts';
 import { readKind } from '../contract/read-kind.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { column } from '../output/columns.ts';
@@ -69,14 +67,9 @@ const probeCommand: Command = defineCommand({
   description:
     'For each name that the interface document does not give: sends a request with it and checks that the answer changes as expected,\n' +
     'then tries other names, one a request. Only reads. What reading cannot show is reported as cannot tell: so it is with what figures\n' +
-    'mean, such as pnl30d, which counts realized PnL by the document and unrealized PnL too on some deployments.',
-  params: {
-    save: option.flag('write the names that differ into the context'),
-    try: local(
-      z.array(z.string().regex(/^\w+=[\x21-\x7e]+$/, 'must be parameter=name, such as limit=howMany')).optional(),
-      'also try this name for a parameter: limit=howMany',
-    ),
-  },
+    'mean, such as pnl30d, which counts realized PnL by the document and unrealized PnL too on some deployments. A name of the context is\n' +
+    'tried first: sotra context set <name> --wire \'{"*.limit":"howMany"}\'.',
+  params: { save: option.flag('write the names that differ into the context') },
   examples: [
     { argv: '--sandbox probe', says: 'the names of the sandbox, all as assumed' },
     { argv: '--sandbox probe --json --jq .wire', says: 'what a context would have to override' },
@@ -84,11 +77,11 @@ const probeCommand: Command = defineCommand({
   uses: ['requests'],
   exitCodes: [3, ...serviceExitCodes],
   view: async () => view,
-  run: async ({ save, try: typed = [] }, context) => {
+  run: async ({ save }, context) => {
     const { context: name, baseUrl, wire: before } = await context.service();
     if (save && name === undefined)
       throw usageError('--save: no context is in use', 'Make one with sotra context set, and name it with --context.');
-    const { findings, calls } = await probeNames(context, typed.map(splitPair));
+    const { findings, calls } = await probeNames(context);
     const changed = findings.filter((one) => one.verdict === 'other name');
     const wire = { ...before, ...Object.fromEntries(changed.map((one) => [one.parameter, one.name ?? one.assumed])) };
     if (save && name !== undefined) await saveNames(name, wire, context);
@@ -115,15 +108,13 @@ const cannotTell = (evidence: string): Outcome => ({ verdict: 'cannot tell', nam
 interface Probe {
   asker: Asker;
   subjects: ProbeSubjects;
-  /** Names to try, by parameter. */
-  tries: readonly Pair[];
 }
 
 /**
  * What the service accepts, name by name, found by reading alone. Required names come first, then the page size, which the others need.
  * Errors: those of the calls; `not-found` for an empty leaderboard.
  */
-async function probeNames(context: Context, tries: readonly Pair[]): Promise<{ findings: Finding[]; calls: number }> {
+async function probeNames(context: Context): Promise<{ findings: Finding[]; calls: number }> {
   const asker = createAsker(context, (await context.service()).wire);
   const subjects = await findSubjects(asker);
   if (subjects === undefined)
@@ -135,7 +126,7 @@ async function probeNames(context: Context, tries: readonly Pair[]): Promise<{ f
   for (const endpoint of endpoints as readonly Endpoint[])
     for (const open of openNames(endpoint).sort((a, b) => rank(a) - rank(b))) {
       const assumed = asker.findName(endpoint, open.key);
-      const outcome = await probeName(endpoint, open, assumed, { asker, subjects, tries });
+      const outcome = await probeName(endpoint, open, assumed, { asker, subjects });
       if (outcome.name !== null) asker.learn(open.id, outcome.name);
       findings.push({ parameter: open.id, source: open.param.source, assumed, ...outcome });
     }
@@ -180,9 +171,8 @@ async function probeName(endpoint: Endpoint, open: OpenName, assumed: string, pr
 }
 
 /** What may be the name of a parameter beside the assumed one, and is not that of another. */
-function listCandidates(endpoint: Endpoint, { key, param }: OpenName, assumed: string, { asker, tries }: Probe) {
-  const typed = tries.flatMap(([parameter, name]) => (parameter === key ? [name] : []));
-  const names = new Set([...typed, ...(param.aliases ?? []), ...(otherNames[key]?.split(' ') ?? [])]);
+function listCandidates(endpoint: Endpoint, { key, param }: OpenName, assumed: string, { asker }: Probe) {
+  const names = new Set([...(param.aliases ?? []), ...(otherNames[key]?.split(' ') ?? [])]);
   const taken = Object.keys(endpoint.params).flatMap((one) => (one === key ? [] : [asker.findName(endpoint, one)]));
   return [...names].filter((name) => name !== assumed && !taken.includes(name));
 }

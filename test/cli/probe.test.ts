@@ -43,9 +43,9 @@ interface Report {
   names: { parameter: string; verdict: string; name: string | null; evidence: string }[];
 }
 
-function contextAt(baseUrl: string): { folder: string; env: Record<string, string> } {
+function contextAt(baseUrl: string, wire: WireNames = {}): { folder: string; env: Record<string, string> } {
   const folder = temporaryFolder();
-  const contexts = { live: { baseUrl, apiKey: 'sandbox-key-a' } };
+  const contexts = { live: { baseUrl, apiKey: 'sandbox-key-a', wire } };
   writeFileSync(join(folder, 'config.json'), JSON.stringify({ current: 'live', contexts }), { mode: 0o600 });
   return { folder, env: { SOTRA_CONFIG_DIR: folder } };
 }
@@ -103,21 +103,22 @@ long('every name changed: probe finds the other one, --save keeps it, and the co
   ).toEqual([]);
 });
 
-long('a name that nobody would think of is reported as not found and never guessed; --try finds it', async () => {
-  const { envA } = await serveSandbox({ wire: { 'leaderboard.list.limit': 'zq17', '*.timeframe': 'zq18' } });
-  const of = (report: Report, id: string) => report.names.find(({ parameter }) => parameter === id);
-  const blind = await probe(envA);
-  expect(of(blind, 'leaderboard.list.limit')).toMatchObject({ verdict: 'not found', name: null });
-  expect(of(blind, 'leaderboard.rank.timeframe')).toMatchObject({ verdict: 'not found', name: null });
-  expect(blind.wire).toEqual({});
-  const told = await probe(envA, '--try limit=zq17 --try timeframe=zq18');
-  expect(of(told, 'leaderboard.list.limit')).toMatchObject({ verdict: 'other name', name: 'zq17' });
-  expect(told.wire).toEqual({
-    'leaderboard.list.limit': 'zq17',
-    'leaderboard.list.timeframe': 'zq18',
-    'leaderboard.rank.timeframe': 'zq18',
-  });
-});
+long(
+  'a name that nobody would think of is reported as not found and never guessed; one of the context is tried first',
+  async () => {
+    const wire = { 'leaderboard.list.limit': 'zq17', '*.timeframe': 'zq18' };
+    const { envA, url } = await serveSandbox({ wire });
+    const of = (report: Report, id: string) => report.names.find(({ parameter }) => parameter === id);
+    const blind = await probe(envA);
+    expect(of(blind, 'leaderboard.list.limit')).toMatchObject({ verdict: 'not found', name: null });
+    expect(of(blind, 'leaderboard.rank.timeframe')).toMatchObject({ verdict: 'not found', name: null });
+    expect(blind.wire).toEqual({});
+    const told = await probe(contextAt(url, wire).env);
+    expect(of(told, 'leaderboard.list.limit')).toMatchObject({ verdict: 'as assumed', name: 'zq17' });
+    expect(of(told, 'leaderboard.rank.timeframe')).toMatchObject({ verdict: 'as assumed', name: 'zq18' });
+    expect(told.wire).toEqual(wire);
+  },
+);
 
 test('where there is nothing to look at, probe says so instead of guessing', async () => {
   const { envA } = await serveSandbox({ kind: 'empty' });
