@@ -87,6 +87,9 @@ const feedColumns = ['lastTradeAt', 'trader', 'token', 'chain', 'latest', 'reali
 
 /** Commands that are tools though they are no endpoint, or more than one; `comment post` and `follow bulk` are written by hand. */
 const extras: Readonly<Record<string, Extra>> = {
+  'leaderboard list': { columns: ['name', 'pnlUsd', 'address'] },
+  'leaderboard copytraded': { columns: ['name', 'copiedUsd', 'copies', 'copiers', 'address'] },
+  'token comments': { columns: ['author', 'text', 'uid'] },
   'profile positions': { columns: positionColumns },
   'token positions': { columns: ['trader', ...positionColumns.slice(3)] },
   'feed actor': { columns: feedColumns },

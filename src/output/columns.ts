@@ -5,10 +5,10 @@ import {
   formatAmount,
   formatCount,
   formatRatio,
-  formatTime,
   formatUsd,
   pnl,
   roi,
+  timeCell,
 } from './format.ts';
 import type { CellText, CellValue, Column, Tone, View } from './view.ts';
 
@@ -63,7 +63,7 @@ const compact = { compact: true };
 export const column = {
   text: kind((text: CellValue, tone) => (typeof text === 'string' && tone !== undefined ? { text, tone } : undefined)),
   address: kind((address: Text, tone) => addressCell(address, tone)),
-  time: kind((unixSec: Figure) => formatTime(unixSec)),
+  time: kind((unixSec: Figure) => timeCell(unixSec)),
   flag: kind((flag: Flag) => (flag === null || flag === undefined ? undefined : flag ? 'yes' : 'no')),
   /** A flag that is good when set and bad otherwise. */
   check: kind((flag: Flag) => (flag ? { text: 'yes', tone: 'gain' } : { text: 'no', tone: 'loss' })),

@@ -59,6 +59,12 @@ export function formatTime(unixSec: Figure): string {
   return timeText(unixSec);
 }
 
+/** The same with seconds left out where a table would not fit. */
+export function timeCell(unixSec: Figure): string | CellText {
+  const text = formatTime(unixSec);
+  return /:\d\dZ$/.test(text) ? { text, short: `${text.slice(0, -4)}Z` } : text;
+}
+
 /** How long before now (both in Unix seconds), in the largest unit: `45s`, `3m`, `2h`, `5d`, `2y`; later than now `in 3m`. */
 export function formatAge(unixSec: Figure, nowSec: number): string {
   const agoSec = nowSec - (unixSec ?? Number.NaN);

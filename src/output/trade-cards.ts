@@ -35,12 +35,12 @@ export const cardColumns: readonly Column<Card>[] = [
     { show: ({ metadata }) => formatSide(metadata.perpPositionType, metadata.perpLeverage), drop: 2 },
   ),
   column.pnl('realizedUsd', 'Realized', 'realized PnL, all time, in USD', (card) => readStats(card).realizedGainsUSD),
-  column.compactAmount('amount', 'Holding', amountHelp, ({ metadata }) => readHeld(metadata).amount, { drop: 3 }),
-  column.usd('costUsd', 'Cost', costHelp, (card) => readStats(card).holdingsCostBasisUSD, { drop: 3 }),
+  column.compactAmount('amount', 'Holding', amountHelp, ({ metadata }) => readHeld(metadata).amount, { drop: 1 }),
+  column.usd('costUsd', 'Cost', costHelp, (card) => readStats(card).holdingsCostBasisUSD, { drop: 1 }),
   column.compactUsd('boughtUsd', 'Bought', `bought in all, ${perpsHelp}`, (card) => readStats(card).boughtUSD, {
-    drop: 7,
+    drop: 8,
   }),
-  column.compactUsd('soldUsd', 'Sold', `sold in all, ${perpsHelp}`, (card) => readStats(card).soldUSD, { drop: 7 }),
+  column.compactUsd('soldUsd', 'Sold', `sold in all, ${perpsHelp}`, (card) => readStats(card).soldUSD, { drop: 8 }),
   column.count('comments', 'Comments', 'comments on its trades', ({ metrics }) => metrics.commentCount, { drop: 6 }),
   column.time(
     'lastTradeAt',
@@ -75,7 +75,7 @@ export const cardColumns: readonly Column<Card>[] = [
   column.text('address', 'Address', 'wallet of the holder', ({ actor }) => actor.address, id),
   column.text('tokenAddress', 'Token address', 'contract, mint or coin', ({ metadata }) => metadata.tokenAddress, id),
   column.text('transactionHash', 'Transaction', 'the latest trade', id),
-  column.text('itemId', 'Position', 'id, for position get', { drop: 1 }),
+  column.text('itemId', 'Position', 'id, for position get', { drop: 7 }),
 ];
 
 export function cardBlocks({ metadata }: Card): Block[] {

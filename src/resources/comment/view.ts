@@ -107,7 +107,9 @@ const columns: readonly Column<TokenComment>[] = [
   ),
   column.text('address', 'Address', 'wallet of the author', ({ actor }) => actor.address, hash),
   column.text('transactionHash', 'Transaction', 'the trade', ({ comment }) => comment.transactionHash, hash),
-  column.text('uid', 'Comment id', 'id of the comment, for comment copy', ({ comment }) => comment.uid),
+  column.text('uid', 'Comment id', 'id of the comment, for comment copy', ({ comment }) => comment.uid, {
+    drop: 4,
+  }),
   column.text('itemId', 'Item', 'id of the item', extra),
 ];
 

@@ -25,12 +25,7 @@ const others = cardColumns.filter((column) => !firstColumns.includes(column.key)
 export const cards: View<FeedAnswer, Card> = {
   layout: 'table',
   rows: (answer) => answer.items,
-  columns: [
-    ...first.map(({ drop: _, ...column }) => column),
-    ...latestColumns,
-    // Beside the latest trade a narrow terminal has no room for the id.
-    ...others.map((column) => (column.key === 'itemId' ? { ...column, drop: 6 } : column)),
-  ],
+  columns: [...first.map(({ drop: _, ...column }) => column), ...latestColumns, ...others],
   empty: 'Nothing in this feed.',
 };
 

@@ -19,7 +19,7 @@ export const views = {
 
 const list = endpointCommand(endpoints.list, views.list, {
   params: { chart: chartParam },
-  chooseView: async (typed) => (await loadBoardViews())[typed.timeframe === '7d' ? 'list7d' : 'list'],
+  chooseView: async (typed) => (await loadBoardViews()).makeList(typed),
 });
 
 const { chains, onlyWithComments, timeframe, limit } = endpoints.list.params;
@@ -55,7 +55,12 @@ const sections = endpointCommand(endpoints.sections, views.sections, {
   chooseView: async (typed) => (await loadBoardViews())[typed.timeframe === '7d' ? 'sections7d' : 'sections'],
 });
 
-const rank = withWatch(endpointCommand(endpoints.rank, views.rank), { rank: 'ranking' });
+const rank = withWatch(
+  endpointCommand(endpoints.rank, views.rank, {
+    chooseView: async (typed) => (await loadBoardViews()).makeRank(typed),
+  }),
+  { rank: 'ranking' },
+);
 
 export const commands = deriveCommands(endpoints, views, [
   withWatch(withReport(list), { id: 'profileId', rank: 'rank' }),

@@ -34,7 +34,7 @@ const followedHelp = 'whether one of the --viewer-addresses follows the trader';
 /** How a row of either leaderboard ends: whether followed, the wallets and the profile's UUID. */
 const lastColumns: readonly Column<Pick<Trader, 'profile' | 'isFollowedByUser'>>[] = [
   column.flag('isFollowedByUser', 'Followed', followedHelp, { extra: true }),
-  ...pickColumns(profileColumns, getProfile, { address: {}, addresses: {}, profileId: {} }),
+  ...pickColumns(profileColumns, getProfile, { address: { drop: 7 }, addresses: {}, profileId: {} }),
 ];
 
 const drops = { roiPercent: 2, winRate: 1, trades: 3 };
@@ -54,20 +54,25 @@ function figureColumns(window: '7d' | '30d'): readonly Column<Trader>[] {
 type BoardFilters = Pick<RankInput, 'chains' | 'onlyWithComments' | 'timeframe'>;
 type ListView = View<LeaderboardAnswer, Trader, BoardFilters>;
 
-const makeList = (window: '7d' | '30d'): ListView => ({
+/** Of one chain the PnL is that of the board. */
+function listChainColumns({ chains }: BoardFilters): typeof chainColumns {
+  return chains?.length === 1 ? chainColumns.map((each) => ({ ...each, extra: true })) : chainColumns;
+}
+
+export const makeList = (filters: BoardFilters): ListView => ({
   layout: 'table',
   rows: ({ traders }) => traders,
   columns: [
     rankColumn,
-    nameColumn('Trader', ({ profile }) => profile.name),
+    nameColumn('Trader', ({ profile }) => profile.name, 24),
     column.pnl('pnlUsd', 'PnL', pnlHelp, (trader) => trader.pnl.total),
-    ...chainColumns,
-    ...figureColumns(window),
+    ...listChainColumns(filters),
+    ...figureColumns(filters.timeframe ?? '30d'),
     column.flag('hasComments', 'Comments', commentsHelp, { extra: true }),
     ...lastColumns,
   ],
   empty: 'Nobody is on this leaderboard.',
-  title: (_, input) => `Leaderboard: ${describeBoard(input)}`,
+  title: () => `Leaderboard: ${describeBoard(filters)}`,
   chart: (traders, { timeframe }): BarChart => ({
     title: `Realized PnL by trader and chain${timeframe === undefined ? '' : `, last ${formatDays(timeframe)}`}`,
     series: [...leaderboardChains.map((chain) => chainTitles[chain]), 'Other'],
@@ -75,7 +80,7 @@ const makeList = (window: '7d' | '30d'): ListView => ({
   }),
 });
 
-export const [list, list7d] = [makeList('30d'), makeList('7d')];
+export const list = makeList({});
 
 /** A cent: what rounding may leave between the sum of the chains and the total. */
 const roundingUsd = 0.01;
@@ -100,16 +105,19 @@ function formatDays(timeframe: '7d' | '30d' | undefined): string {
   return timeframe === '7d' ? '7 days' : '30 days';
 }
 
-export const rank = recordView<RankAnswer, RankInput>(
-  [
-    column.text('ranking', 'Rank', 'place, 1 is the top; empty when not ranked', {
-      show: ({ ranking }) => (ranking === null ? 'not ranked' : { text: `#${ranking}`, tone: 'strong' }),
-    }),
-    column.pnl('pnlUsd', 'PnL', pnlHelp, (answer) => answer.pnl?.total),
-    ...chainColumns,
-  ],
-  { notes: explainNoRank },
-);
+export const makeRank = (filters: BoardFilters) =>
+  recordView<RankAnswer, RankInput>(
+    [
+      column.text('ranking', 'Rank', 'place, 1 is the top; empty when not ranked', {
+        show: ({ ranking }) => (ranking === null ? 'not ranked' : { text: `#${ranking}`, tone: 'strong' }),
+      }),
+      column.pnl('pnlUsd', 'PnL', pnlHelp, (answer) => answer.pnl?.total),
+      ...listChainColumns(filters),
+    ],
+    { notes: explainNoRank },
+  );
+
+export const rank = makeRank({});
 
 /** Source: section "GET /v2/leaderboard/ranking": null when not a trader or below the minimum threshold. */
 function explainNoRank({ ranking, pnl }: RankAnswer, input: RankInput): string[] {

@@ -46,6 +46,27 @@ test.each([
   expect(csv.out).toBe('winRate7d,winRate30d\n0.25,0.75\n');
 });
 
+test('of one chain the PnL stands once, and a name is whole where the address has no room', async () => {
+  const named = { ...profile, name: 'mossyledger.alpha.test' };
+  const pnl = { total: 412_000.22, perChain: { base: 412_000.22 } };
+  const { env } = await answering({ traders: [{ profile: named, pnl, hasComments: false }] });
+  const rows = async (flags: string, tty: number) =>
+    (await run(`leaderboard list ${flags}`, { env, tty })).out.split('\n').map((line) => line.trim().split(/ {2,}/));
+  expect(await rows('--chains base', 60)).toEqual([
+    ['#', 'Trader', 'PnL', 'ROI 30d', 'Win 30d'],
+    [expect.stringMatching(/^─+$/)],
+    ['1', 'mossyledger.alpha.test', '+$412,000.22', '+30.0%', '75%'],
+    [''],
+  ]);
+  expect((await rows('--chains base', 200))[0]).not.toContain('Base');
+  expect((await rows('--chains base,solana', 200))[0]).toContain('Base');
+  expect((await run('leaderboard list --chains base --columns baseUsd', { env })).out).toBe('412000.22\n');
+  const rank = await answering({ ranking: 3, pnl });
+  expect((await run('leaderboard rank ext:1 --chains base', { env: rank.env, tty: 80 })).out).toBe(
+    'Rank  #3\nPnL   +$412,000.22\n',
+  );
+});
+
 test('the old sections show the PnL of the window that was asked for', async () => {
   const entry = { ...profile, reason: { value: '1', format: 'currency' } };
   const { env } = await answering({ sections: [{ key: 'all', commenters: [entry], others: [] }] });

@@ -81,7 +81,7 @@ test('people see the board, its period and the place asked for', async () => {
     tty: 80,
   });
   expect(code).toBe(0);
-  expect(out.split('\n')[0]).toMatch(/^# +Trader +Copied +Copies +Copiers +PnL +Address$/);
+  expect(out.split('\n')[0]).toMatch(/^# +Trader +Copied +Copies +Copiers +PnL +ROI 30d$/);
   expect(out.trim().split('\n')).toHaveLength(4);
   expect(err).toMatch(/Copies from \d{4}-\d\d-\d\d .*Z to \d{4}-\d\d-\d\d .*Z\./);
   expect(err).toContain(`${nobody} is not on it.`);

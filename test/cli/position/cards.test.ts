@@ -68,7 +68,7 @@ test('a list is one line a card, with side and leverage on perps and the sign of
   ]);
   expect(out.split('\n')[2]?.trim().split(/ {2,}/)).toEqual([
     ...['0xb7b6…17b2', 'SUI', 'hyperliquid', 'short ×1', '+$10.60', '0', '$0.00', '0'],
-    '2026-11-20 09:04:46Z',
+    '2026-11-20 09:04Z',
     'b953f4c4-6fe9-5d81-8dbf-d4cb850a3920',
   ]);
   const narrow = await run(`${argv} --limit 1`, { env, tty: 60 });
