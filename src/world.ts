@@ -89,6 +89,10 @@ export interface SandboxOptions {
 export interface LocalSandbox extends Transport {
   /** At most two addresses of wallets and tokens that begin and end like this. */
   findAddresses: (start: string, end: string) => string[];
+  /** A wallet of each trader with this name or handle. */
+  findTraders: (name: string) => string[];
+  /** The addresses of tokens of a chain with this symbol. */
+  findTokens: (symbol: string, chain: string) => string[];
 }
 
 /** The outside world: what only the process edge, or a test, can supply. */

@@ -25,14 +25,23 @@ export function helpText(
   return exact === undefined ? groupHelp(words, under, width) : commandHelp(exact, width, all);
 }
 
-const commonFlags: readonly string[] = ['context', 'sandbox', 'json', 'dry-run', 'no-input'];
+const commonFlags: readonly string[] = ['sandbox', 'json', 'dry-run'];
+/** What people type first; the others are only named. */
+const commonTools: readonly string[] = ['init', 'tour', 'why', 'history', 'doctor', 'request', 'context', 'key', 'sandbox'];
+/** Of the nouns that have many more. */
+const commonVerbs: Readonly<Record<string, readonly string[]>> = {
+  webhook: ['register', 'sync', 'listen', 'events', 'exam', 'trigger'],
+  sandbox: ['start', 'trade', 'import', 'simulate', 'log', 'reset'],
+};
 
 /** Help of the program, not laid out yet. */
 export function programParts(commands: readonly Outline[], all: boolean): Part[] {
   const nouns = [...new Set(commands.map((command) => command.words[0] ?? ''))];
   const isOfService = (noun: string) =>
     commands.some(({ words, endpoint }) => words[0] === noun && endpoint !== undefined);
-  const describeNoun = (noun: string): HelpLine => [noun, nounSummary(noun, commands)];
+  const describeNoun = (noun: string): HelpLine => [noun, nounSummary(noun, commands, all)];
+  const tools = nouns.filter((noun) => !isOfService(noun));
+  const rest = tools.filter((noun) => !all && !commonTools.includes(noun));
   return [
     [
       '',
@@ -40,25 +49,36 @@ export function programParts(commands: readonly Outline[], all: boolean): Part[]
     ],
     ['USAGE', ['sotra <command> [arguments] [flags]']],
     ['THE SERVICE', nouns.filter(isOfService).map(describeNoun)],
-    ['THE TOOL', nouns.filter((noun) => !isOfService(noun)).map(describeNoun)],
-    ['GLOBAL FLAGS', globalLines(globalFlags.filter(({ flag }) => all || commonFlags.includes(flag)))],
+    [
+      'THE TOOL',
+      [
+        ...(all ? tools : commonTools).map(describeNoun),
+        ...(rest.length === 0 ? [] : [['others', rest.join(', ')] as const]),
+      ],
+    ],
+    ['FLAGS', globalLines(globalFlags.filter(({ flag }) => all || commonFlags.includes(flag)))],
     ['', all ? 'A command refuses a global flag that would do nothing there.' : ''],
     [
       'MORE',
       [
-        ['sotra --help all', 'every global flag'],
         ['sotra <command> --help', 'one command'],
+        all
+          ? ['sotra help <topic>', listTopics(commands).join(', ')]
+          : ['sotra help all', 'every command, flag and topic'],
         ['sotra help rate-limited', 'an error code, or an exit code (help 7)'],
-        ['sotra help <topic>', listTopics(commands).join(', ')],
       ],
     ],
   ];
 }
 
-function nounSummary(noun: string, commands: readonly Outline[]): string {
+function nounSummary(noun: string, commands: readonly Outline[], all: boolean): string {
   const own = commands.filter(({ words }) => words[0] === noun);
   const alone = own.find(({ words }) => words.length === 1);
-  return alone?.summary ?? own.map(({ words }) => words.slice(1).join(' ')).join(', ');
+  if (alone !== undefined) return alone.summary;
+  const verbs = own.map(({ words }) => words.slice(1).join(' '));
+  const shown = all ? verbs : (commonVerbs[noun] ?? verbs);
+  const more = verbs.length - shown.length;
+  return more === 0 ? verbs.join(', ') : `${shown.join(', ')} and ${more} more`;
 }
 
 function groupHelp(words: readonly string[], own: readonly Outline[], width: number): string {

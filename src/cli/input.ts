@@ -1,5 +1,6 @@
 import { describeKind, readItem, unknownChoices } from '../contract/kind.ts';
 import { missingInputs, usageError } from '../errors.ts';
+import { isKnownChain } from '../model/chain.ts';
 import { nearest } from '../model/nearest.ts';
 import { command } from '../model/shell.ts';
 import type { Command } from './command.ts';
@@ -90,7 +91,7 @@ function refuseValue(
   const near = typeof culprit === 'string' ? nearest(culprit, field.kind.choices) : undefined;
   const isName = takesTrader(field) && /^(?!0x)[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u.test(text) && !whole.test(text);
   const known = isName
-    ? 'A name works once an answer in sotra history named it, which needs the history on; sotra alias set saves one.'
+    ? 'A name works once an answer in sotra history named it, such as sotra leaderboard list; sotra alias set saves one.'
     : undefined;
   return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? known : `Did you mean ${near}?`);
 }
@@ -131,10 +132,18 @@ const whole = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|[0-9a-fA-F-]{36
 /** Whether the field takes a trader, and so a name or a rank (`#3`) of the last answers. */
 const takesTrader = ({ identifier }: Pick<Field, 'identifier'>) => identifier === true;
 
-/** Whether a saved name, a shortened address, or a name or rank of the last answers may have been typed. */
+/** Whether the symbol of a token was typed, on a chain where tokens have addresses. */
+function isSymbol({ identifier }: Field, text: string, { chain }: TypedInput): boolean {
+  const hasAddresses = typeof chain === 'string' && chain !== 'hyperliquid' && isKnownChain(chain);
+  return identifier === 'token' && hasAddresses && /^\$?[A-Za-z][\w.-]{0,19}$/.test(text);
+}
+
+/** Whether a saved name, a shortened address, a symbol, or a name or rank of the last answers may have been typed. */
 export function mentionsAlias(fields: readonly Field[], typed: TypedInput): boolean {
   const isShort = (field: Field, text: string) =>
-    /(^|,)@|…|\.\.\./.test(text) || (takesTrader(field) && text.split(',').some((part) => !whole.test(part.trim())));
+    /(^|,)@|…|\.\.\./.test(text) ||
+    isSymbol(field, text, typed) ||
+    (takesTrader(field) && text.split(',').some((part) => !whole.test(part.trim())));
   const holdsOne = (field: Field) =>
     [typed[field.key]].flat().some((text) => typeof text === 'string' && isShort(field, text));
   return fields.some((field) => field.identifier !== undefined && holdsOne(field));
@@ -144,6 +153,8 @@ export interface KnownNames {
   aliases: Readonly<Record<string, string>>;
   /** The addresses that a name may mean: of a stored key, and of traders of the last answers. */
   named: (text: string) => Promise<readonly string[]>;
+  /** The addresses of tokens of a chain with this symbol. */
+  tokens: (symbol: string, chain: string) => Promise<readonly string[]>;
   /** The address of a place of the last leaderboard, counted from 1. */
   ranked: (place: number) => string | undefined;
   /** Full addresses with this start and end. */
@@ -152,7 +163,7 @@ export interface KnownNames {
 
 /**
  * What was typed, with saved names and shortened addresses replaced in the inputs that accept an identifier. Errors: `usage` for an
- * unknown name, and for a shortened address that matches none or several.
+ * unknown name, for a shortened address that matches none or several, and for the symbol of a token in place of its address.
  */
 export async function resolveAliases(
   fields: readonly Field[],
@@ -168,8 +179,21 @@ export async function resolveAliases(
     const item = async (text: string) =>
       field.kind.list ? (await Promise.all(text.split(',').map(one))).join(',') : one(text);
     resolved[field.key] = typeof value === 'string' ? await item(value) : await Promise.all(value.map(item));
+    for (const text of [resolved[field.key]].flat())
+      if (isSymbol(field, String(text), typed)) throw await refuseSymbol(field, String(text), typed, known);
   }
   return resolved;
+}
+
+async function refuseSymbol({ label }: Field, text: string, { chain }: TypedInput, { tokens }: KnownNames) {
+  const [first, ...others] = await tokens(text, String(chain));
+  const meant =
+    first === undefined
+      ? 'Give its contract address or mint: lists of positions show it with --columns tokenAddress.'
+      : others.length === 0
+        ? `${text} on ${chain} is ${first}.`
+        : `Several have this symbol: ${[first, ...others].slice(0, 5).join(', ')}.`;
+  return usageError(`${label} ${text}: not the address of a token on ${chain}`, meant);
 }
 
 /** What a name, a rank or a shortened address stands for; other text as it is. Errors: as in `resolveAliases`. */

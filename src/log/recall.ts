@@ -1,7 +1,7 @@
 import { isReference, type KnownNames } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { orUndefined, readMessage } from '../errors.ts';
-import { tryParseJson } from '../model/json.ts';
+import { isObject, tryParseJson } from '../model/json.ts';
 import { safeText } from '../model/safe-text.ts';
 import { type NumberedEntry, readCalls } from './read-calls.ts';
 import { findLog } from './store.ts';
@@ -36,12 +36,17 @@ interface Recent {
   named: ReadonlyMap<string, string[][]>;
   /** The traders of the last leaderboard, in order. */
   ranks: string[];
+  tokens: readonly SeenToken[];
 }
 
 /** Says on stderr which address a name or rank is taken for. */
 export async function namesKnownTo(context: Context): Promise<KnownNames> {
   const { aliases = {} } = (await context.store()).read();
-  const { addresses, named, ranks } = await readRecent(context);
+  const { addresses, named, ranks, tokens } = await readRecent(context);
+  const sandbox = async () => {
+    const service = await orUndefined(context.service(), 'no-service');
+    return service?.kind === 'sandbox' ? await context.sandbox() : undefined;
+  };
   const told = (text: string, address: string | undefined) => {
     if (address !== undefined) context.note(`${text} is ${address}.`);
     return address;
@@ -52,9 +57,15 @@ export async function namesKnownTo(context: Context): Promise<KnownNames> {
       const key = await keyAddress(text, context);
       const traders = named.get(nameKey(text)) ?? [];
       const others = traders.filter((wallets) => key === undefined || !wallets.includes(key));
-      const found = [...(key === undefined ? [] : [key]), ...others.flatMap(([first]) => first ?? [])];
+      const known = [...(key === undefined ? [] : [key]), ...others.flatMap(([first]) => first ?? [])];
+      const found = known.length > 0 ? known : ((await sandbox())?.findTraders(nameKey(text)) ?? []);
       if (found.length === 1) told(text, found[0]);
       return found;
+    },
+    tokens: async (symbol, chain) => {
+      const bears = (token: SeenToken) => token.chain === chain && token.symbol.toUpperCase() === symbol.toUpperCase();
+      const seen = tokens.filter(bears).map(({ address }) => address);
+      return [...new Set([...seen, ...((await sandbox())?.findTokens(symbol, chain) ?? [])])];
     },
     ranked: (place) => told(`#${place}`, ranks[place - 1]),
     find: (part) => findAddresses(part, [...Object.values(aliases), ...addresses], context),
@@ -88,23 +99,38 @@ async function findAddresses(
   return [...new Set(found)];
 }
 
+interface SeenToken {
+  chain: string;
+  symbol: string;
+  address: string;
+}
+
 interface SeenAddresses {
   addresses: Set<string>;
   /** The first wallet is the one that a name stands for. */
   traders: { name: string; wallets: string[] }[];
   ranks: string[];
+  tokens: SeenToken[];
 }
+
+/** Names of a trader elsewhere, as metadata of a profile. Source: interface document, section "Profile". */
+const handles = ['farcasterUsername', 'lensHandle', 'ensName', 'twitterHandle', 'debankName', 'hlName'] as const;
 
 function collect(value: unknown, seen: SeenAddresses): void {
   const { addresses, traders } = seen;
   if (addresses.size >= maxKept) return;
   if (typeof value === 'string' && wallet.test(value)) addresses.add(value);
   if (typeof value !== 'object' || value === null) return;
-  const { name, address, addresses: listed, traders: board } = value as Record<string, unknown>;
+  const { name, address, addresses: listed, metadata, traders: board } = value as Record<string, unknown>;
+  const { tokenChain: chain, tokenSymbol: symbol, tokenAddress } = value as Record<string, unknown>;
+  if (typeof chain === 'string' && typeof symbol === 'string' && typeof tokenAddress === 'string')
+    seen.tokens.push({ chain, symbol, address: tokenAddress });
   const wallets = [Array.isArray(listed) ? listed : [], address]
     .flat()
     .filter((each): each is string => typeof each === 'string' && wallet.test(each));
-  if (typeof name === 'string' && wallets.length > 0 && !isReference(name)) traders.push({ name, wallets });
+  const about = isObject(metadata) ? metadata : {};
+  for (const each of [name, ...handles.map((handle) => about[handle])])
+    if (typeof each === 'string' && wallets.length > 0 && !isReference(each)) traders.push({ name: each, wallets });
   if (Array.isArray(board))
     seen.ranks = (board as (RankedTrader | null)[]).map((trader) => String(trader?.profile?.addresses?.[0] ?? ''));
   for (const part of Object.values(value)) collect(part, seen);
@@ -121,12 +147,14 @@ const maxAnswers = 100;
 async function readRecent(context: Context): Promise<Recent> {
   const named = new Map<string, string[][]>();
   const addresses = new Set<string>();
+  const tokens: SeenToken[] = [];
   let ranks: string[] | undefined;
-  if ((await orUndefined(context.service(), 'no-service')) === undefined) return { addresses: [], named, ranks: [] };
+  if ((await orUndefined(context.service(), 'no-service')) === undefined)
+    return { addresses: [], named, ranks: [], tokens };
   let left = maxAnswers;
   try {
     for await (const entry of recallCalls(context, { method: 'GET', path: /^/ })) {
-      const seen: SeenAddresses = { addresses, traders: [], ranks: [] };
+      const seen: SeenAddresses = { addresses, traders: [], ranks: [], tokens };
       collect(recallAnswer(entry), seen);
       for (const trader of seen.traders) addTrader(trader, named);
       if (ranks === undefined && seen.ranks.length > 0)
@@ -138,7 +166,7 @@ async function readRecent(context: Context): Promise<Recent> {
     // A name may be an alias or a key, which need no log.
     context.warn(`the history cannot be read: ${readMessage(thrown)}`);
   }
-  return { addresses: [...addresses], named, ranks: ranks ?? [] };
+  return { addresses: [...addresses], named, ranks: ranks ?? [], tokens };
 }
 
 /** A name that another trader bears too stands for neither. */

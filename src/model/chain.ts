@@ -13,6 +13,10 @@ export const chains = [
 
 type KnownChain = (typeof chains)[number];
 
+export function isKnownChain(chain: string): chain is KnownChain {
+  return chains.some((known) => known === chain);
+}
+
 /** A chain of the document, or another that a deployment knows (wire-facts N1). */
 export type Chain = KnownChain | (string & {});
 

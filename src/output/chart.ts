@@ -28,11 +28,41 @@ const gap = 2;
 /** Fillings that distinguish the series without color. */
 const shades = ['█', '▓', '▒', '░', '╳'];
 
-/** A bar's plot: cells to the left and right of zero, and how many of them a dollar takes. */
+/** A bar's plot: cells to the left and right of zero, and how a value is placed on them. */
 interface Plot {
   left: number;
   right: number;
-  cellsPerUsd: number;
+  scale: Scale;
+  /** Cells of one unit of the scale; zero where there is nothing to draw. */
+  cellsPerUnit: number;
+}
+
+/** How far from zero a value of zero or more stands, in units, and back. */
+interface Scale {
+  isLog: boolean;
+  place: (value: number) => number;
+  value: (place: number) => number;
+}
+
+const linear: Scale = { isLog: false, place: (value) => value, value: (place) => place };
+
+/** Where the largest bar is so many times the middle one, a linear scale would show it and little else. */
+const maxSpread = 20;
+
+/** Linear, or logarithmic from about the smallest bar on. */
+function chooseScale(bars: readonly Bar[]): Scale {
+  const sizes = bars
+    .flatMap((bar) => [sumParts(bar, 1), sumParts(bar, -1)])
+    .filter((size) => size > 0)
+    .sort((a, b) => a - b);
+  const [smallest = 1, middle = 1, largest = 1] = [sizes[0], sizes[Math.floor((sizes.length - 1) / 2)], sizes.at(-1)];
+  if (largest <= maxSpread * middle) return linear;
+  const unit = 10 ** Math.floor(Math.log10(Math.max(smallest, largest / 1e6)));
+  return {
+    isLog: true,
+    place: (value) => Math.log10(1 + value / unit),
+    value: (place) => unit * (10 ** place - 1),
+  };
 }
 
 function renderBars(chart: BarChart, options: DrawOptions): string[] {
@@ -59,7 +89,9 @@ function renderBars(chart: BarChart, options: DrawOptions): string[] {
     ].join('');
   });
   return [
-    ...wrapText(safeText(chart.title), width).map((line) => palette.title(line)),
+    ...wrapText(safeText(chart.title) + (plot.scale.isLog ? ' (logarithmic scale)' : ''), width).map((line) =>
+      palette.title(line),
+    ),
     '',
     ...lines,
     ' '.repeat(before) + palette.dim(scaleLine(plot, chart)),
@@ -107,12 +139,14 @@ function makePlot(bars: readonly Bar[], room: number): Plot {
   const maxGain = Math.max(...bars.map((bar) => sumParts(bar, 1)));
   const maxLoss = Math.max(...bars.map((bar) => sumParts(bar, -1)));
   const cells = Math.max(4, room - 1);
-  if (maxGain + maxLoss === 0) return { left: 0, right: cells, cellsPerUsd: 0 };
-  const share = Math.round((cells * maxLoss) / (maxGain + maxLoss));
+  const scale = chooseScale(bars);
+  if (maxGain + maxLoss === 0) return { left: 0, right: cells, scale, cellsPerUnit: 0 };
+  const [gain, loss] = [scale.place(maxGain), scale.place(maxLoss)];
+  const share = Math.round((cells * loss) / (gain + loss));
   const left = maxLoss === 0 ? 0 : maxGain === 0 ? cells : Math.min(cells - 1, Math.max(1, share));
   const right = cells - left;
-  const scales = [maxGain > 0 ? right / maxGain : [], maxLoss > 0 ? left / maxLoss : []].flat();
-  return { left, right, cellsPerUsd: Math.min(...scales) };
+  const most = [maxGain > 0 ? right / gain : [], maxLoss > 0 ? left / loss : []].flat();
+  return { left, right, scale, cellsPerUnit: Math.min(...most) };
 }
 
 interface Brush {
@@ -123,15 +157,23 @@ interface Brush {
   unicode: boolean;
 }
 
-function drawChartBar(bar: Bar, { left, right, cellsPerUsd }: Plot, brush: Brush): string {
-  const losses = drawSide(bar, -1, cellsPerUsd, brush);
-  const gains = drawSide(bar, 1, cellsPerUsd, brush);
+function drawChartBar(bar: Bar, plot: Plot, brush: Brush): string {
+  const { left, right } = plot;
+  const losses = drawSide(bar, -1, plot, brush);
+  const gains = drawSide(bar, 1, plot, brush);
   const axis = brush.unicode ? '│' : '|';
   return `${' '.repeat(Math.max(0, left - losses.cells))}${losses.text}${axis}${gains.cells > right ? '' : gains.text}`;
 }
 
-/** One side of a bar from zero outwards; a value too small for a cell is a thin mark. */
-function drawSide(bar: Bar, sign: 1 | -1, cellsPerUsd: number, brush: Brush): { text: string; cells: number } {
+/** One side of a bar from zero outwards, its parts in proportion; a value too small for a cell is a thin mark. */
+function drawSide(
+  bar: Bar,
+  sign: 1 | -1,
+  { scale, cellsPerUnit }: Plot,
+  brush: Brush,
+): { text: string; cells: number } {
+  const total = sumParts(bar, sign);
+  const cellsPerUsd = total === 0 ? 0 : (scale.place(total) * cellsPerUnit) / total;
   const step = brush.halves ? 2 : 1;
   const runs: { series: number; text: string }[] = [];
   let [sum, drawn] = [0, 0];
@@ -155,12 +197,14 @@ function drawSide(bar: Bar, sign: 1 | -1, cellsPerUsd: number, brush: Brush): { 
 }
 
 /** The values at the ends of the plot, and zero. */
-function scaleLine({ left, right, cellsPerUsd }: Plot, { unit }: BarChart): string {
-  if (cellsPerUsd === 0) return '0';
-  const end = (cells: number) =>
-    unit === 'count'
-      ? formatCount(Math.round(Math.abs(cells) / cellsPerUsd))
-      : formatUsd(cells / cellsPerUsd, { signed: true, compact: true });
+function scaleLine({ left, right, scale, cellsPerUnit }: Plot, { unit }: BarChart): string {
+  if (cellsPerUnit === 0) return '0';
+  const end = (cells: number) => {
+    const value = scale.value(Math.abs(cells) / cellsPerUnit);
+    return unit === 'count'
+      ? formatCount(Math.round(value))
+      : formatUsd(Math.sign(cells) * value, { signed: true, compact: true });
+  };
   const low = left === 0 ? '' : end(-left);
   const high = right === 0 ? '' : end(right);
   const shownLow = low.length + 1 <= left ? low : '';

@@ -28,6 +28,24 @@ export async function openSandbox({ file, now, wire, serviceName, layout }: Sand
           [start, end],
         )
         .map(({ address }) => address),
+    findTraders: (name) =>
+      db
+        .all<{ address: string }>(
+          `SELECT min(address) AS address FROM wallet WHERE profile_id IN (
+             SELECT id FROM profile WHERE lower(name) = ?1 OR EXISTS (SELECT 1 FROM json_each(handles) WHERE lower(value) = ?1)
+             UNION SELECT n.profile_id FROM partner_name n JOIN partner ON partner.id = n.partner_id
+             WHERE lower(n.name) = ?1 OR lower(n.name || partner.suffix) = ?1
+           ) GROUP BY profile_id`,
+          [name],
+        )
+        .map(({ address }) => address),
+    findTokens: (symbol, chain) =>
+      db
+        .all<{ address: string }>('SELECT address FROM token WHERE chain = ? AND upper(symbol) = upper(?)', [
+          chain,
+          symbol,
+        ])
+        .map(({ address }) => address),
     close: async () => db.close(),
   };
 }

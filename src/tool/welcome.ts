@@ -15,7 +15,7 @@ export function formatWelcome(world: World): string {
           ['sotra tour', 'a trade, a comment and a webhook in two minutes'],
           ['sotra init', 'choose sandbox or service, and store its key'],
           ['sotra leaderboard list', 'the best traders; offline with --sandbox'],
-          ['sotra --help', 'every command'],
+          ['sotra --help', 'commands and flags'],
         ],
       ],
       ['', `Configured: ${describeService(world)}`],

@@ -157,6 +157,54 @@ test('a name stands for the one who has it; one that two have, or a trader and a
   expect([elsewhere.code, elsewhere.err]).toEqual([2, expect.stringContaining('A name works once an answer')]);
 });
 
+test('a handle stands for its trader; the sandbox knows its traders before it has listed them', async () => {
+  const env = place();
+  const mossy = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
+  for (const name of ['mossyledger', 'Mossyledger_', 'mossyledger.eth', 'mossyledger.alpha.test']) {
+    const { code, out, err } = await run(['--sandbox', 'profile', 'get', name, '--jq', '.name'], { env });
+    expect([code, out, err]).toEqual([0, 'mossyledger.alpha.test\n', `${name} is ${mossy}.\n`]);
+  }
+  const { env: service } = await answering({
+    traders: [{ profile: { name: 'Ann', addresses: [one], metadata: { twitterHandle: 'ann_t', farcasterId: 7 } } }],
+  });
+  const elsewhere = { ...env, ...service };
+  await run('leaderboard list', { env: elsewhere });
+  expect((await run('profile get Ann_T --curl', { env: elsewhere })).err).toBe(`Ann_T is ${one}.\n`);
+  expect((await run('profile get mossyledger --curl', { env: elsewhere })).code).toBe(2);
+});
+
+test('a symbol in place of the address of a token is refused before anything is sent, with the token that is meant', async () => {
+  const env = place();
+  const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
+  const service = await answering([
+    { metadata: { tokenChain: 'base', tokenSymbol: 'CAT', tokenAddress: one } },
+    { metadata: { tokenChain: 'base', tokenSymbol: 'cat', tokenAddress: two } },
+    { metadata: { tokenChain: 'solana', tokenSymbol: 'DEGEN', tokenAddress: two } },
+  ]);
+  const elsewhere = { ...env, ...service.env };
+  await run(`profile positions ${one} open`, { env: elsewhere });
+  for (const [line, world, said] of [
+    [
+      '--sandbox token positions base degen open',
+      env,
+      `<contract> degen: not the address of a token on base\nhint: degen on base is ${degen}.`,
+    ],
+    ['--sandbox token comments base DEGEN', env, `DEGEN on base is ${degen}.`],
+    ['--sandbox position find mossyledger base DEGEN now', env, `DEGEN on base is ${degen}.`],
+    ['--sandbox token positions base NOPE open', env, 'Give its contract address or mint'],
+    ['--sandbox token positions solana DEGEN open', env, 'Give its contract address or mint'],
+    ['token positions base CAT open', elsewhere, `Several have this symbol: ${one}, ${two}.`],
+    ['token positions solana DEGEN open', elsewhere, `DEGEN on solana is ${two}.`],
+  ] as const) {
+    const { code, err } = await run(line, { env: world });
+    expect([line, code, err]).toEqual([line, 2, expect.stringContaining(said)]);
+  }
+  expect(service.requests).toHaveLength(1);
+  // Coins of Hyperliquid, and tokens of chains that the document does not name, are called by any text.
+  expect((await run('--sandbox token positions hyperliquid ETH open --limit 1', { env })).code).toBe(0);
+  expect((await run('token positions sui 0x2::sui::SUI open', { env: elsewhere })).code).toBe(0);
+});
+
 test('a later trader of the same name does not take the place of an earlier one', async () => {
   const env = place();
   const boards = [[['bob', one]], [['bob', two]]] as const;

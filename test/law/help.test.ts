@@ -121,9 +121,15 @@ test('the words help and --help mean the same', async () => {
   expect((await run('--sandbox leaderboard rank --help all')).out).toContain('refused by the service (other 4xx)');
 });
 
-test('every noun is in the help of the program', async () => {
-  const { out } = await run('--help', { tty: 80 });
-  for (const { words } of commands) expect(out).toMatch(new RegExp(`^  ${words[0]} `, 'm'));
+test('the help of the program names every noun in 40 lines, and all of it has a line for each', async () => {
+  const [brief, all] = [await run('--help', { tty: 80 }), await run('help all', { tty: 80 })];
+  expect(brief.out.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
+  for (const { words } of commands) {
+    expect(brief.out).toMatch(new RegExp(`[ ,]${words[0]}[ ,\n]`));
+    expect(all.out).toMatch(new RegExp(`^  ${words[0]} `, 'm'));
+  }
+  expect(brief.out).toContain('webhook      register, sync, listen, events, exam, trigger and 14 more\n');
+  expect(all.out).toContain('audit, lint, trigger, exam\n');
 });
 
 test.each(['exit-codes', 'environment', 'formatting', 'signing', 'webhooks', 'ci', 'bulk', 'contexts'])(

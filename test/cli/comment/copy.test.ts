@@ -32,8 +32,8 @@ test('an intent followed by a buy within the hour is a copy: count and volume go
 
 test('what cannot be tracked is refused before anything is sent', async () => {
   const service = await answering({ intentIds: [] });
-  const copy = async (words: string) => {
-    const { code, err } = await run(`comment copy ${uid} --token ETH ${words}`, {
+  const copy = async (words: string, token = 'ETH') => {
+    const { code, err } = await run(`comment copy ${uid} --token ${token} ${words}`, {
       env: service.env,
       now: 1_800_000_000_000,
     });
@@ -43,7 +43,9 @@ test('what cannot be tracked is refused before anything is sent', async () => {
   expect(await copy('')).toContain('--actor-address or --actor-addresses is required');
   const actor = `--actor-address ${copier}`;
   expect(await copy(`${actor} --track-exit-until 7d`)).toContain('Add --chain hyperliquid.');
-  expect(await copy(`${actor} --chain base --track-exit-until 7d`)).toContain('on hyperliquid only, not on base');
+  expect(await copy(`${actor} --chain base --track-exit-until 7d`, copier)).toContain(
+    'on hyperliquid only, not on base',
+  );
   const perp = `${actor} --chain hyperliquid --track-exit-until`;
   expect(await copy(`${perp} 8d`)).toContain('--track-exit-until 8d: is more than 7 days ahead');
   expect(await copy(`${perp} 2027-01-22T08:00:01Z`)).toContain('is more than 7 days ahead');

@@ -29,6 +29,27 @@ test('--chart draws bars by trader, split by chain, losses to the left of zero, 
   }
 });
 
+test('where one bar would leave no room for the others, the scale is logarithmic and says so', async () => {
+  const sizes: [name: string, perChain: Record<string, number>][] = [
+    ['ann', { base: 300_000, solana: 100_000 }],
+    ['bob', { base: 4000 }],
+    ['cid', { base: 2000, hyperliquid: -50_000 }],
+  ];
+  const service = await answering({ traders: sizes.map(([name, perChain]) => trader(name, perChain)) });
+  const { out } = await run('leaderboard list --chart', { env: service.env, tty: 80 });
+  expect(out).toBe(`Realized PnL by trader and chain (logarithmic scale)
+
+1 ann  +$400K                           │█████████████████████████████▓▓▓▓▓▓▓▓▓
+2 bob    +$4K                           │██████████
+3 cid   -$48K  ░░░░░░░░░░░░░░░░░░░░░░░░░│███████
+               -$50K                    0                                 +$460K
+
+█ Base   ▓ Solana   ░ Hyperliquid
+`);
+  const small = await run('leaderboard list --chart --limit 2', { env: (await answering(board)).env, tty: 80 });
+  expect(small.out).toContain('Realized PnL by trader and chain\n');
+});
+
 test('--chart with --ascii uses ASCII characters alone', async () => {
   const service = await answering(board);
   const { out } = await run('leaderboard list --chart --ascii', { env: service.env, tty: 80 });
