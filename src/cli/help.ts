@@ -27,7 +27,17 @@ export function helpText(
 
 const commonFlags: readonly string[] = ['sandbox', 'json', 'dry-run'];
 /** What people type first; the others are only named. */
-const commonTools: readonly string[] = ['init', 'tour', 'why', 'history', 'doctor', 'request', 'context', 'key', 'sandbox'];
+const commonTools: readonly string[] = [
+  'init',
+  'tour',
+  'why',
+  'history',
+  'doctor',
+  'request',
+  'context',
+  'key',
+  'sandbox',
+];
 /** Of the nouns that have many more. */
 const commonVerbs: Readonly<Record<string, readonly string[]>> = {
   webhook: ['register', 'sync', 'listen', 'events', 'exam', 'trigger'],
