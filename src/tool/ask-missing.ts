@@ -2,9 +2,9 @@ import { serviceFlags } from '../cli/globals.ts';
 import type { Field, Outline, TypedInput } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
 import { tryParseJson } from '../model/json.ts';
-import { safeText } from '../model/safe-text.ts';
+import { pick } from '../output/pick.ts';
 
-interface Choice {
+interface Listed {
   value: string;
   /** What stands beside the value. */
   says: string;
@@ -14,7 +14,7 @@ interface Choice {
 interface Source {
   argv: readonly string[];
   asksService?: true;
-  read: (answer: never) => readonly Choice[];
+  read: (answer: never) => readonly Listed[];
 }
 
 const traders: Source = {
@@ -65,7 +65,8 @@ export async function askMissing(outline: Outline, typed: TypedInput, context: C
   for (const { field, source } of asked) {
     const plain = field.kind.choices.map((value) => ({ value, says: '' }));
     const choices = source === undefined ? plain : await listChoices(source, context);
-    const value = choices.length === 0 ? undefined : await pick(`${field.label}, ${field.help}`, choices, context);
+    const lines = choices.map(({ value, says }) => ({ value, line: `${value}  ${says}` }));
+    const value = lines.length === 0 ? undefined : await pick(`${field.label}, ${field.help}`, lines, context.world);
     if (value === undefined) return typed;
     picked = { ...picked, [field.key]: field.kind.list ? [value] : value };
   }
@@ -75,7 +76,7 @@ export async function askMissing(outline: Outline, typed: TypedInput, context: C
 async function listChoices(
   { argv, asksService, read }: Source,
   { world, options, runLine }: Context,
-): Promise<readonly Choice[]> {
+): Promise<readonly Listed[]> {
   let printed = '';
   const write = async (text: string) => {
     printed += text;
@@ -86,28 +87,4 @@ async function listChoices(
   const service = asksService ? serviceFlags(options) : [];
   const code = await runLine([...argv, ...service, '--json', '--quiet'], { ...world, io }).catch(() => 1);
   return code === 0 ? read(tryParseJson(printed) as never) : [];
-}
-
-const maxShown = 12;
-
-/** One of the choices, by its number or a part of its text; `undefined` for an empty answer. */
-async function pick(title: string, choices: readonly Choice[], { world }: Context): Promise<string | undefined> {
-  const { err, ask } = world.io;
-  let matching = choices;
-  for (;;) {
-    const shown = matching.slice(0, maxShown);
-    const lines = shown.map(
-      ({ value, says }, index) => `${String(index + 1).padStart(4)}  ${safeText(`${value}  ${says}`)}`,
-    );
-    const rest = matching.length - shown.length;
-    await err.write(`${[title, ...lines, ...(rest > 0 ? [`      and ${rest} more`] : [])].join('\n')}\n`);
-    const answer = (await ask('Number, or part of the text: ', { hidden: false })).trim();
-    if (answer === '') return undefined;
-    const numbered = /^\d{1,2}$/.test(answer) ? shown[Number(answer) - 1] : undefined;
-    if (numbered !== undefined) return numbered.value;
-    const found = choices.filter(({ value, says }) => `${value} ${says}`.toLowerCase().includes(answer.toLowerCase()));
-    if (found.length === 1) return found[0]?.value;
-    if (found.length === 0) await err.write(`Nothing matches ${safeText(answer)}.\n`);
-    matching = found.length === 0 ? choices : found;
-  }
 }

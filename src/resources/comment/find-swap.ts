@@ -8,6 +8,7 @@ import { safeText } from '../../model/safe-text.ts';
 import { command } from '../../model/shell.ts';
 import { mayAsk } from '../../output/confirm.ts';
 import { counted, formatAge, formatUsd, shortAddress } from '../../output/format.ts';
+import { pick } from '../../output/pick.ts';
 import { actor as feed } from '../feed/endpoints.ts';
 import { type CommentInput, hasComment } from './read-comment.ts';
 
@@ -41,6 +42,8 @@ export async function chooseSwap<Input extends SwapInput>(
 ): Promise<Input> {
   const { chain, transactionHash, tokenAddress, last } = input;
   const isNamed = hasComment({ chain, transactionHash, tokenAddress });
+  if (last === true && !hasComment(input))
+    throw usageError('the comment is missing', 'Say it as the argument: sotra comment post "gm" --last --key <name>.');
   if (last === true && isNamed)
     throw usageError('--last and a swap contradict each other', 'Omit --last, or omit --chain, --tx and --token.');
   if (isNamed || !hasComment(input)) return input;
@@ -93,7 +96,6 @@ function readSwaps({ transactionHash, timestamp, cardLatestTradeAt, metadata }: 
 async function pickSwap(all: readonly Swap[], wallet: string, context: Context): Promise<Swap> {
   const swaps = all.slice(0, maxOffered);
   const lines = swaps.map((swap) => describeSwap(swap, context));
-  const { io } = context.world;
   if (!mayAsk(context)) {
     for (const [index, { chain, transactionHash, tokenAddress }] of swaps.entries())
       context.note(`${lines[index]}: ${command`--chain ${chain} --tx ${transactionHash} --token ${tokenAddress}`}`);
@@ -102,14 +104,10 @@ async function pickSwap(all: readonly Swap[], wallet: string, context: Context):
       details: { swaps },
     });
   }
-  const numbered = lines.map((line, index) => `${String(index + 1).padStart(4)}  ${line}`);
-  await io.err.write(`Swaps of ${wallet} without a comment:\n${numbered.join('\n')}\n`);
-  for (;;) {
-    const answer = (await io.ask(`Which one (1 to ${swaps.length}; Enter: none)? `, { hidden: false })).trim();
-    const swap = /^\d$/.test(answer) ? swaps[Number(answer) - 1] : undefined;
-    if (swap !== undefined) return swap;
-    if (answer === '') throw usageError('no swap was chosen: nothing was sent');
-  }
+  const choices = swaps.map((swap, index) => ({ value: swap, line: lines[index] ?? '' }));
+  const swap = await pick(`Swaps of ${wallet} without a comment:`, choices, context.world);
+  if (swap === undefined) throw usageError('no swap was chosen: nothing was sent');
+  return swap;
 }
 
 function describeSwap({ direction, symbol, chain, usd, atSec, transactionHash }: Swap, { world }: Context): string {
