@@ -1,6 +1,7 @@
 import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, seeHelp, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
+import { command } from '../model/shell.ts';
 import { findGroup, globalFlags, listWords, withoutWords } from './globals.ts';
 import { beginsWith, type Field, type Outline, type TypedInput } from './outline.ts';
 import { refuseRemovedFlag } from './removed-commands.ts';
@@ -126,7 +127,12 @@ function explainParseError(
   const places = fields.filter(({ positional }) => positional);
   const takes = places.length === 0 ? 'no arguments' : places.map(({ label }) => label).join(' ');
   const surplus = node.args.slice(places.length).join(' ');
-  return usageError(`unexpected argument '${surplus}': ${words.join(' ')} takes ${takes}`, seeHelp);
+  const file = fields.find(({ flag, positional }) => !positional && fileFlags.includes(flag));
+  const hint =
+    places.at(-1)?.flag === 'text'
+      ? 'Put a text of several words in quotes.'
+      : file && /\.\w+$|\/|^-$/.test(surplus) && command`Did you mean --${file.flag} ${surplus}?`;
+  return usageError(`unexpected argument '${surplus}': ${words.join(' ')} takes ${takes}`, hint || seeHelp);
 }
 
 function unknownCommand(name: string, words: readonly string[], outlines: readonly Outline[]): SotraError {
@@ -161,6 +167,8 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ['completions', 'completion'],
   ['man', 'help'],
   ['explain', 'why'],
+  ['board', 'leaderboard list'],
+  ['version', '--version'],
   ['debug', 'why'],
   ['log', 'history'],
 ]);
@@ -200,6 +208,9 @@ const unknownFlags: ReadonlyMap<string, string> = new Map([
 
 /** What other tools call what a command takes as its argument. */
 const placeNames = ['--address', '--identifier', '--id', '--uid', '--hash', '--wallet', '--name', '--user', '--trader'];
+
+/** Flags whose file people give as an argument. */
+const fileFlags = ['file', 'signed'];
 
 const pagingFlags = ['--limit', '--page', '--cursor', '--offset', '--older-than', '--all'];
 

@@ -66,6 +66,28 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ],
   ['profile get a b', "unexpected argument 'b': profile get takes <identifier>", 'See sotra profile get --help.'],
   [
+    'follow bulk list.csv',
+    "unexpected argument 'list.csv': follow bulk takes no arguments",
+    'Did you mean --file list.csv?',
+  ],
+  [
+    'comment verify ./signed.json',
+    "unexpected argument './signed.json': comment verify takes no arguments",
+    'Did you mean --signed ./signed.json?',
+  ],
+  [
+    'comment post good morning',
+    "unexpected argument 'morning': comment post takes [text]",
+    'Put a text of several words in quotes.',
+  ],
+  ['board', "unknown command 'board'", 'Did you mean sotra leaderboard list?'],
+  ['version', "unknown command 'version'", 'Did you mean sotra --version?'],
+  [
+    'profile positions 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2',
+    '<status> is required: open: what is left is worth 1 USD or more; closed: less',
+    'For example: sotra --sandbox profile positions 0x465bdc4499e12488c05fd6b60f545ff5d781e755 open',
+  ],
+  [
     'position find',
     '<address>, <chain>, <contract> and <timestamp> are required: ' +
       'wallet that traded; chain of the token; perps are on hyperliquid; ' +
