@@ -152,7 +152,11 @@ export function missingInputs(inputs: readonly { label: string; help: string; va
   const missing = inputs.filter(({ value }) => value === undefined);
   const labels = missing.map(({ label }) => label);
   const named = labels.length === 1 ? `${labels[0]} is` : `${labels.slice(0, -1).join(', ')} and ${labels.at(-1)} are`;
-  return usageError(`${named} required: ${missing.map(({ help }) => help).join('; ')}`, seeExample);
+  const isArgument = labels.some((label) => label.startsWith('<'));
+  return usageError(
+    `${named} required: ${missing.map(({ help }) => help).join('; ')}`,
+    isArgument || labels.length > 1 ? seeExample : seeHelp,
+  );
 }
 
 /** What a call gives; `undefined` where it fails with one of these codes. Errors: those of the call with other codes. */

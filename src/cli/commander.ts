@@ -129,7 +129,7 @@ function explainParseError(
   const surplus = node.args.slice(places.length).join(' ');
   const file = fields.find(({ flag, positional }) => !positional && fileFlags.includes(flag));
   const hint =
-    places.at(-1)?.flag === 'text'
+    places.at(-1)?.flag === 'comment'
       ? 'Put a text of several words in quotes.'
       : file && /\.\w+$|\/|^-$/.test(surplus) && command`Did you mean --${file.flag} ${surplus}?`;
   return usageError(`unexpected argument '${surplus}': ${words.join(' ')} takes ${takes}`, hint || seeHelp);
@@ -168,7 +168,6 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ['man', 'help'],
   ['explain', 'why'],
   ['board', 'leaderboard list'],
-  ['version', '--version'],
   ['debug', 'why'],
   ['log', 'history'],
 ]);

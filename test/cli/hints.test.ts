@@ -77,15 +77,14 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ],
   [
     'comment post good morning',
-    "unexpected argument 'morning': comment post takes [text]",
+    "unexpected argument 'morning': comment post takes <comment>",
     'Put a text of several words in quotes.',
   ],
   ['board', "unknown command 'board'", 'Did you mean sotra leaderboard list?'],
-  ['version', "unknown command 'version'", 'Did you mean sotra --version?'],
   [
     'profile positions 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2',
     '<status> is required: open: what is left is worth 1 USD or more; closed: less',
-    'For example: sotra --sandbox profile positions 0x465bdc4499e12488c05fd6b60f545ff5d781e755 open',
+    'For example: sotra --sandbox profile positions 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 closed --chains hyperliquid --limit 5',
   ],
   [
     'position find',
