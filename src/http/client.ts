@@ -6,6 +6,7 @@ import { SotraError } from '../errors.ts';
 import { DepthError, parseJson } from '../model/json.ts';
 import type { HttpAnswer, HttpRequest, Timing, Transport } from '../world.ts';
 import {
+  isUnsent,
   NetworkFailure,
   pickHeader,
   readRequestId,
@@ -233,8 +234,7 @@ async function attemptOnce(
     const error = sendError(request, thrown, caller);
     caller.observe({ kind: 'failure', message: error.message, ms: caller.now() - started, cause: thrown });
     const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
-    const isUnsent = kind === 'refused' || kind === 'untrusted' || kind === 'plain';
-    return { failure: { network: isUnsent ? kind : 'broken' }, error };
+    return { failure: { network: isUnsent(kind) ? kind : 'broken' }, error };
   } finally {
     arrived?.();
   }

@@ -1,5 +1,5 @@
 import type { Limits } from '../world.ts';
-import { NetworkFailure, readFailure } from './failures.ts';
+import { NetworkFailure, readFailure, readProxyFailure } from './failures.ts';
 
 /** Acts once, so many milliseconds after the last `refresh`. */
 export type StartTimer = (act: () => void, ms: number) => { refresh: () => void; clear: () => void };
@@ -11,7 +11,7 @@ export interface Deadline {
   /** To be called once the exchange is over. */
   end: () => void;
   /** What was thrown as a failure of the exchange: `timeout` or `late` where a limit ended it. */
-  toFailure: (thrown: unknown) => NetworkFailure;
+  toFailure: (thrown: unknown, proxy?: URL) => NetworkFailure;
 }
 
 /** Ends an exchange after `timeoutMs` of silence, `totalMs` in all, and with the signal of its caller. */
@@ -33,8 +33,10 @@ export function startDeadline({ timeoutMs, totalMs, signal }: Limits, startSilen
       total.clear();
       stopListening();
     },
-    toFailure: (thrown) =>
-      expired === undefined ? readFailure(thrown) : new NetworkFailure(expired, 'no answer in time', thrown),
+    toFailure: (thrown, proxy) => {
+      if (expired !== undefined) return new NetworkFailure(expired, 'no answer in time', thrown);
+      return proxy === undefined ? readFailure(thrown) : readProxyFailure(thrown, proxy);
+    },
   };
 }
 

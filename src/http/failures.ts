@@ -1,17 +1,24 @@
 import { type ErrorCode, readMessage, SotraError } from '../errors.ts';
 import { isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
-import { shellWord } from '../model/shell.ts';
+import { command, shellWord } from '../model/shell.ts';
 import type { HttpAnswer, HttpRequest } from '../world.ts';
 import { readRetryAfter } from './retry.ts';
 import { hideSecrets, requestHider } from './secrets.ts';
 
-export const failureKinds = ['refused', 'untrusted', 'plain', 'broken', 'timeout', 'late'] as const;
+export const failureKinds = ['refused', 'proxy', 'untrusted', 'plain', 'broken', 'timeout', 'late'] as const;
 type FailureKind = (typeof failureKinds)[number];
+/** Of a request that never reached the service. */
+const unsentKinds = ['refused', 'proxy', 'untrusted', 'plain'] as const;
+export type UnsentKind = (typeof unsentKinds)[number];
+
+export function isUnsent(kind: string): kind is UnsentKind {
+  return unsentKinds.some((each) => each === kind);
+}
 
 /**
- * A failed exchange. `refused`, `untrusted` (certificate) and `plain` (no TLS) never reached the service, the others may have; `timeout`:
- * nothing came for too long; `late`: the total time was used up.
+ * A failed exchange. `refused`, `proxy`, `untrusted` (certificate) and `plain` (no TLS) never reached the service, the others may have;
+ * `timeout`: nothing came for too long; `late`: the total time was used up.
  */
 export class NetworkFailure extends Error {
   readonly kind: FailureKind;
@@ -59,6 +66,19 @@ export function readFailure(error: unknown): NetworkFailure {
   return new NetworkFailure(isPlain ? 'plain' : 'broken', text, error);
 }
 
+/** The same where the request goes by way of a proxy, which may be what failed. */
+export function readProxyFailure(error: unknown, proxy: URL): NetworkFailure {
+  const { message, address, port, hostname } = error as NodeJS.ErrnoException & Record<string, unknown>;
+  const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];
+  const name = `${proxy.protocol}//${proxy.host}`;
+  if (status !== undefined) return new NetworkFailure('proxy', `the proxy ${name} answered ${status}`, error);
+  const failure = readFailure(error);
+  const host = proxy.hostname.replace(/^\[|\]$/g, '');
+  const isProxy = hostname === host || (String(port) === proxy.port && (address === host || !/^[\d.:]+$/.test(host)));
+  if (failure.kind !== 'refused' || !isProxy) return failure;
+  return new NetworkFailure('proxy', `the proxy ${name} cannot be reached: ${failure.message}`, error);
+}
+
 export interface TimeLimits {
   /** Until something comes: the connection, the first byte, the next one. */
   timeoutMs: number;
@@ -72,7 +92,7 @@ export function sendError(
   { timeoutMs, maxTimeMs }: TimeLimits,
 ): SotraError {
   const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
-  const outcome = kind === 'refused' || kind === 'untrusted' || kind === 'plain' ? 'unsent' : 'unknown';
+  const outcome = isUnsent(kind) ? 'unsent' : 'unknown';
   const more = { cause: thrown, outcome } as const;
   if (kind === 'late')
     return new SotraError('timeout', `${origin}: timed out after ${maxTimeMs / 1000} s`, {
@@ -93,7 +113,9 @@ export function sendError(
   const hint =
     kind === 'plain'
       ? plainHint(origin, hostname)
-      : 'Check the address (--base-url, SOTRA_BASE_URL or the context) and the network.';
+      : kind === 'proxy'
+        ? command`HTTPS_PROXY or HTTP_PROXY names it. NO_PROXY=${hostname} goes without.`
+        : 'Check the address (--base-url, SOTRA_BASE_URL or the context) and the network.';
   return new SotraError('network', `cannot reach ${origin}: ${why}`, { ...more, hint });
 }
 

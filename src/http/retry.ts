@@ -1,10 +1,9 @@
 import type { Rate } from '../model/duration.ts';
 import type { World } from '../world.ts';
+import type { UnsentKind } from './failures.ts';
 
 /** Why an attempt failed: the status of an answer, or what happened to the connection. */
-export type Failure =
-  | { status: number; retryAfter?: string | undefined }
-  | { network: 'refused' | 'broken' | 'untrusted' | 'plain' };
+export type Failure = { status: number; retryAfter?: string | undefined } | { network: UnsentKind | 'broken' };
 
 export interface RetryPolicy {
   /** The wait after the first failure; it doubles with each further one. */
@@ -121,7 +120,10 @@ export function createRate(
 
 function mayRepeat(method: string, failure: Failure): boolean {
   const repeatable = method !== 'POST';
-  if ('network' in failure) return failure.network === 'refused' || (repeatable && failure.network === 'broken');
+  if ('network' in failure) {
+    const { network } = failure;
+    return network === 'refused' || network === 'proxy' || (repeatable && network === 'broken');
+  }
   const temporary = method === 'GET' ? temporaryForReads : temporaryStatuses;
   return failure.status === 429 || (repeatable && temporary.includes(failure.status));
 }

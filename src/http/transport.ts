@@ -44,7 +44,7 @@ export async function createTransport({ now, node, env, startTimer }: TransportO
         return { status: answer.statusCode, headers: answer.headers, body: readUntil(answer.body, deadline), timing };
       } catch (thrown) {
         deadline.end();
-        throw deadline.toFailure(thrown);
+        throw deadline.toFailure(thrown, proxyFor(url, proxies));
       }
     },
     close: () => dispatcher.destroy(),
@@ -94,6 +94,12 @@ function readProxies(env: Env): { httpProxy: string; httpsProxy: string; noProxy
         `${name} ${JSON.stringify(address.replace(/^.*@/s, '***@'))}: must be an address such as http://proxy.example.com:8080`,
       );
   return { httpProxy, httpsProxy, noProxy: ['localhost', '127.0.0.1', '[::1]', noProxy].join() };
+}
+
+/** The proxy that requests to an address may take; whether NO_PROXY excepts it is undici's to say. */
+function proxyFor({ protocol }: URL, { httpProxy, httpsProxy }: ReturnType<typeof readProxies>): URL | undefined {
+  const proxy = protocol === 'https:' ? httpsProxy || httpProxy : httpProxy;
+  return proxy === '' ? undefined : new URL(proxy);
 }
 
 /** A bare address, whose name and password can be decoded: undici reports anything else as an error of its caller. */

@@ -2,6 +2,7 @@ import { serviceFlags } from '../cli/globals.ts';
 import { type Endpoint, type WireNames, wireName } from '../contract/endpoint.ts';
 import { findNearestPath, matchEndpoint } from '../contract/match-endpoint.ts';
 import { decodeRequest, type RequestParts } from '../contract/request.ts';
+import { isUnsent } from '../http/failures.ts';
 import { readRetryAfter } from '../http/retry.ts';
 import { isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
@@ -19,7 +20,7 @@ export interface FailedCall {
   /** Absent where none came. Header names are lower case. */
   answer?: { status: number; headers: Readonly<Record<string, string>>; text: string; isCut: boolean } | undefined;
   /** Of a connection that failed: what kind of failure, and the code of the system or of TLS. */
-  failure?: { kind: string; code?: string | undefined } | undefined;
+  failure?: { kind: string; code?: string | undefined; message?: string } | undefined;
   error?: { code: string; message: string; hint?: string | undefined } | undefined;
   /** Names without effect, as the sandbox told them. */
   ignored: readonly string[];
@@ -128,6 +129,11 @@ const connectionReasons: Readonly<Record<string, (facts: Facts) => Reason>> = {
   CERT_NOT_YET_VALID: ({ origin }) =>
     because(`The certificate of ${origin} is not valid yet: the clock of this machine is behind.`, 'date -u'),
   refused: ({ origin }) => because(`${origin} cannot be reached.`, 'Check the network, a VPN or a firewall.'),
+  proxy: ({ origin, failure }) =>
+    because(
+      `The service was not reached: ${failure?.message}.`,
+      command`HTTPS_PROXY or HTTP_PROXY names the proxy; NO_PROXY=${new URL(origin).hostname} goes without.`,
+    ),
   untrusted: ({ origin, failure }) =>
     because(
       `The certificate of ${origin} is not trusted (${failure?.code ?? 'no reason given'}).`,
@@ -152,12 +158,11 @@ function startLine(origin: string): string[] {
   return isLoopback(hostname) ? [command`sotra sandbox start --port ${port || '80'}`] : [];
 }
 
-const unsent: readonly string[] = ['refused', 'untrusted', 'plain'];
-
 function reasonOfConnection(facts: Facts, { kind, code = '' }: NonNullable<FailedCall['failure']>): Reason {
-  const find = connectionReasons[code === 'EAI_AGAIN' ? 'ENOTFOUND' : code] ?? connectionReasons[kind];
+  const ofCode = kind === 'proxy' ? undefined : connectionReasons[code === 'EAI_AGAIN' ? 'ENOTFOUND' : code];
+  const find = ofCode ?? connectionReasons[kind];
   const { rule, next } = find?.(facts) ?? reasonOfCommand(facts);
-  return because(rule, ...(unsent.includes(kind) ? [] : writeWarning(facts)), ...next, typed(facts, 'doctor'));
+  return because(rule, ...(isUnsent(kind) ? [] : writeWarning(facts)), ...next, typed(facts, 'doctor'));
 }
 
 function writeWarning({ request }: Facts): string[] {

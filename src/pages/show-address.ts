@@ -20,8 +20,8 @@ export async function showAddress(pages: Pages, { open, readyFile }: PageInput, 
   const { world, options } = context;
   const { io } = world;
   const renews = io.in.isTTY === true && !options.noInput && io.in.isForeground?.() !== false;
-  const more = renews ? ' (Enter gives another)' : '';
-  if (open || readyFile === undefined) await io.err.write(`Page, its address works once${more}: ${pages.url}\n`);
+  const more = renews ? '; press Enter for a new one' : '';
+  if (open || readyFile === undefined) await io.err.write(`Open this link, which works once${more}: ${pages.url}\n`);
   if (renews) void renew(pages, world);
   if (open) await openBrowser(pages, world);
 }
@@ -32,7 +32,7 @@ async function renew({ newUrl, closing }: Pages, { io }: Context['world']): Prom
   closing.addEventListener('abort', end, { once: true });
   try {
     for (let next = await lines.next(); !next.done && !closing.aborted; next = await lines.next())
-      await io.err.write(`Page, its address works once: ${newUrl()}\n`);
+      await io.err.write(`Open this link, which works once: ${newUrl()}\n`);
   } catch {
     // The terminal is gone, or the command ends.
   } finally {

@@ -58,3 +58,48 @@ test('a call through the proxy of the environment reaches the service over TLS, 
   expect(asked.map((head) => head.split('\r\n')[0])).toEqual(['CONNECT service.test:443 HTTP/1.1']);
   expect(asked.join('')).not.toContain('secret-key');
 });
+
+test('a proxy that refuses, or does not run, is named as what failed, by the error and by why', async () => {
+  const asked: string[] = [];
+  const proxy = createProxy((client) =>
+    client.once('data', (head) => {
+      asked.push(head.toString());
+      client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    }),
+  );
+  const port = await portOf(proxy);
+  const idle = createProxy();
+  const idlePort = await portOf(idle);
+  await new Promise((resolve) => idle.close(resolve));
+  for (const [address, why] of [
+    [`http://user:pass@127.0.0.1:${port}`, `the proxy http://127.0.0.1:${port} answered 407`],
+    [
+      `http://127.0.0.1:${idlePort}`,
+      `the proxy http://127.0.0.1:${idlePort} cannot be reached: connect ECONNREFUSED 127.0.0.1:${idlePort}`,
+    ],
+  ] as const) {
+    const folder = temporaryFolder();
+    const sotra = (...words: string[]) =>
+      new Promise<{ code: number; out: string; err: string }>((resolve) => {
+        const env = {
+          PATH: process.env['PATH'],
+          SOTRA_CONFIG_DIR: folder,
+          SOTRA_DATA_DIR: folder,
+          SOTRA_BASE_URL: 'https://service.test',
+          SOTRA_API_KEY: 'secret-key',
+          HTTPS_PROXY: address,
+        };
+        execFile(process.execPath, ['bin/sotra.js', ...words], { env }, (error, out, err) =>
+          resolve({ code: Number(error?.code ?? 0), out, err }),
+        );
+      });
+    const { code, err } = await sotra('leaderboard', 'list', '--retries', '0');
+    expect([code, err]).toEqual([
+      9,
+      `error: cannot reach https://service.test: ${why}\n` +
+        'hint: HTTPS_PROXY or HTTP_PROXY names it. NO_PROXY=service.test goes without. sotra why says more.\n',
+    ]);
+    expect((await sotra('why')).out).toContain(`The service was not reached: ${why}.`);
+  }
+  expect(asked.map((head) => head.split('\r\n')[0])).toEqual(['CONNECT service.test:443 HTTP/1.1']);
+});

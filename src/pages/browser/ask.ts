@@ -39,7 +39,7 @@ export async function postJson<T>(path: string, body: unknown): Promise<T> {
   );
 }
 
-export const lostText = 'Not connected: the sotra command that serves this page has ended, or the way to it is cut.';
+export const lostText = 'Not connected: the sotra command that serves this page has ended, or cannot be reached.';
 
 function gone(): never {
   throw new Error(lostText);

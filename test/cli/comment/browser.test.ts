@@ -90,7 +90,7 @@ test('on a terminal without a key, Enter is the browser; flags of the page need 
   expect([asked.code, asked.err]).toEqual([
     124,
     expect.stringMatching(
-      /^Press Enter to sign with your wallet in the browser, or type the key\.\n.*its address works once: http:\/\/127/s,
+      /^Press Enter to sign with your wallet in the browser, or type the key\.\n.*which works once: http:\/\/127/s,
     ),
   ]);
   const refused = async (more: string) => (await run([...words, ...more.split(' ')])).err;

@@ -149,7 +149,7 @@ test('--open hands the address to the browser, and says it where none can be sta
   expect(existsSync(new URL('.', file))).toBe(false);
   const second = await listen(folder, '--ui --open', undefined, { BROWSER: join(folder, 'absent') });
   await until(() => second.shown.err.includes('No browser can be started here'));
-  expect(second.shown.err).toContain(`its address works once: ${second.ui}\n`);
+  expect(second.shown.err).toContain(`Open this link, which works once: ${second.ui}\n`);
   expect((await second.stop()).code).toBe(0);
 });
 
@@ -176,7 +176,7 @@ test('Enter on the terminal gives another address, and the one before works no m
   });
   const addresses = () => shown.err.match(/http:\S+#code=\S+/g) ?? [];
   await until(() => addresses().length === 2);
-  expect(shown.err).toContain('Page, its address works once (Enter gives another): http://127.0.0.1:');
+  expect(shown.err).toContain('Open this link, which works once; press Enter for a new one: http://127.0.0.1:');
   const [before = '', after = ''] = addresses();
   await expect(sessionOf(before)).rejects.toThrow('This address was used already');
   expect(await sessionOf(after)).toEqual({ 'x-sotra-session': expect.stringMatching(/^[\w-]{32,}$/) });
