@@ -6,7 +6,6 @@ import { SotraError } from '../errors.ts';
 import { DepthError, parseJson } from '../model/json.ts';
 import type { HttpAnswer, HttpRequest, Timing, Transport } from '../world.ts';
 import {
-  isUnsent,
   NetworkFailure,
   pickHeader,
   readRequestId,
@@ -15,7 +14,7 @@ import {
   type TimeLimits,
   versionHint,
 } from './failures.ts';
-import { computeRetryDelay, type Failure, type Turn } from './retry.ts';
+import { computeRetryDelay, type Failure, isUnsent, type Turn } from './retry.ts';
 import { hideSecrets, type KeyHiding } from './secrets.ts';
 
 export interface Caller extends TimeLimits {

@@ -3,18 +3,11 @@ import { isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import { command, shellWord } from '../model/shell.ts';
 import type { HttpAnswer, HttpRequest } from '../world.ts';
-import { readRetryAfter } from './retry.ts';
+import { isUnsent, readRetryAfter } from './retry.ts';
 import { hideSecrets, requestHider } from './secrets.ts';
 
 export const failureKinds = ['refused', 'proxy', 'untrusted', 'plain', 'broken', 'timeout', 'late'] as const;
 type FailureKind = (typeof failureKinds)[number];
-/** Of a request that never reached the service. */
-const unsentKinds = ['refused', 'proxy', 'untrusted', 'plain'] as const;
-export type UnsentKind = (typeof unsentKinds)[number];
-
-export function isUnsent(kind: string): kind is UnsentKind {
-  return unsentKinds.some((each) => each === kind);
-}
 
 /**
  * A failed exchange. `refused`, `proxy`, `untrusted` (certificate) and `plain` (no TLS) never reached the service, the others may have;

@@ -1,6 +1,13 @@
 import type { Rate } from '../model/duration.ts';
 import type { World } from '../world.ts';
-import type { UnsentKind } from './failures.ts';
+
+/** Of a request that never reached the service. */
+const unsentKinds = ['refused', 'proxy', 'untrusted', 'plain'] as const;
+type UnsentKind = (typeof unsentKinds)[number];
+
+export function isUnsent(kind: string): kind is UnsentKind {
+  return unsentKinds.some((each) => each === kind);
+}
 
 /** Why an attempt failed: the status of an answer, or what happened to the connection. */
 export type Failure = { status: number; retryAfter?: string | undefined } | { network: UnsentKind | 'broken' };

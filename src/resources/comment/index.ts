@@ -92,7 +92,7 @@ const sign = defineCommand({
 const post = defineCommand({
   words: ['comment', 'post'],
   summary: endpoints.post.summary,
-  description: `Posting is what the command is for: in a script it needs no --yes. On a terminal it shows the text and asks first; with --browser the page does. If it is not known whether a comment was posted, it is looked up, never posted twice; a batch (--file) keeps a journal, so that the same command continues where it stopped. ${keyWays}`,
+  description: `On a terminal it shows the text and asks first, unless --yes; a script needs no --yes; with --browser the page asks. If it is not known whether a comment was posted, it is looked up, never posted twice; a batch (--file) continues where it stopped. ${keyWays}`,
   params: {
     comment: typedText,
     ...commentParams,
