@@ -116,7 +116,7 @@ async function printScreen(
   printing: PrintContext,
 ): Promise<void> {
   const { io, options } = printing;
-  const [{ renderView }, { drawPictures }] = await Promise.all([import('./table.ts'), import('./table.ts')]);
+  const { renderView, drawPictures } = await import('./table.ts');
   const drawing = await readDrawOptions(printing);
   async function* drawFrames() {
     for await (const { view, answer, notes } of frames) {

@@ -314,7 +314,7 @@ async function authStatus({ check }: { check?: boolean | undefined }, context: C
     context: service?.context ?? null,
     baseUrl: service?.baseUrl ?? null,
     keySource: service?.keySource ?? null,
-    keySuffix: service?.apiKey ? lastFour(service.apiKey) : null,
+    keySuffix: service?.keySuffix ?? null,
     store: service?.keyStore ?? null,
   };
   if (service === undefined || service.apiKey === null) throw reportNoKey(found, service?.keyProblem);

@@ -307,7 +307,7 @@ function describeContext(name: string | undefined, current: string | undefined, 
 function describeInForce(typed: string | undefined, { options, world }: Context, stored: StoredSettings): ContextEntry {
   const choice = typed === undefined ? options : { ...options, sandbox: false, context: typed };
   const service = resolveService(choice, world.env, stored);
-  const { context: name, kind, apiKey, keySource, baseUrl, baseUrlSource } = service;
+  const { context: name, kind, keySource, keySuffix, baseUrl, baseUrlSource } = service;
   const entry = describeContext(name, chosenContext(options, world.env, stored), stored);
   const storedIn = (key: keyof StoredContext) =>
     stored.contexts[name ?? '']?.[key] !== undefined ? 'context' : presets[name ?? '']?.[key] && 'preset';
@@ -322,7 +322,7 @@ function describeInForce(typed: string | undefined, { options, world }: Context,
     wire: storedIn('wire'),
     inbox: storedIn('inbox'),
   });
-  const key = keySource === 'SOTRA_API_KEY' && { keySuffix: lastFour(apiKey ?? ''), store: null, keyOrigin: null };
+  const key = keySource === 'SOTRA_API_KEY' && { keySuffix, store: null, keyOrigin: null };
   return { ...entry, ...(kind === 'http' && { baseUrl }), ...key, sources };
 }
 

@@ -44,6 +44,8 @@ export interface Service {
   baseUrlSource: '--base-url' | 'SOTRA_BASE_URL' | 'context' | 'sandbox';
   apiKey: string | null;
   keySource: 'SOTRA_API_KEY' | 'context' | 'sandbox' | null;
+  /** The last four characters of the key, also of one in the keychain. */
+  keySuffix: string | null;
   /** A key in the keychain is not in `apiKey` until it is fetched. */
   keyStore: KeyStore | null;
   /** The base URL is not on the context's origin. */
@@ -66,11 +68,11 @@ const keyPlaces: Record<KeyStore, string> = {
 };
 
 /** The key without its value: `...1234 from SOTRA_API_KEY`. */
-export function describeKey({ apiKey, keySource, keyStore, context, kind }: Service): string | undefined {
-  if (apiKey === null) return undefined;
+export function describeKey({ keySource, keySuffix, keyStore, context, kind }: Service): string | undefined {
+  if (keySource === null) return undefined;
   if (kind === 'sandbox' && keySource === 'sandbox') return "of the sandbox's own";
   const place = keyStore === null ? keySource : `context ${context}, kept ${keyPlaces[keyStore]}`;
-  return `...${lastFour(apiKey)} from ${place}`;
+  return `...${keySuffix} from ${place}`;
 }
 
 /** Contexts that exist without being stored; a stored one of the same name extends them. */
@@ -114,7 +116,7 @@ export function resolveService(choice: Choice, env: Env, stored: StoredSettings)
   if (name === 'sandbox' && typedUrl === undefined && context.baseUrl === undefined) {
     const fromEnv = readEnv(env, 'SOTRA_API_KEY');
     const apiKey = fromEnv?.startsWith('sandbox-key-') ? fromEnv : sandboxKey;
-    const key = { apiKey, keySource: 'sandbox', keyStore: null, keyProblem: undefined } as const;
+    const key = { ...noKey, apiKey, keySource: 'sandbox', keySuffix: lastFour(apiKey) } as const;
     const address = { baseUrl: sandboxBaseUrl, baseUrlSource: 'sandbox', isElsewhere: false } as const;
     return { ...common, kind: 'sandbox', ...address, ...key };
   }
@@ -176,21 +178,24 @@ export function readOrigin(address: string): string | undefined {
   return URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
-type Key = Pick<Service, 'apiKey' | 'keySource' | 'keyStore' | 'keyProblem'>;
+type Key = Pick<Service, 'apiKey' | 'keySource' | 'keySuffix' | 'keyStore' | 'keyProblem'>;
+
+const noKey: Key = { apiKey: null, keySource: null, keySuffix: null, keyStore: null, keyProblem: undefined };
 
 function chooseKey(baseUrl: string, context: StoredContext, env: Env): Key {
-  const none: Key = { apiKey: null, keySource: null, keyStore: null, keyProblem: undefined };
   const fromEnv = readEnv(env, 'SOTRA_API_KEY');
-  if (fromEnv !== undefined) return { ...none, apiKey: checkKey(fromEnv), keySource: 'SOTRA_API_KEY' };
+  if (fromEnv !== undefined)
+    return { ...noKey, apiKey: checkKey(fromEnv), keySource: 'SOTRA_API_KEY', keySuffix: lastFour(fromEnv) };
   const origin = readKeyOrigin(context);
-  if (origin === undefined) return none;
+  if (origin === undefined) return noKey;
   if (origin !== readOrigin(baseUrl))
-    return { ...none, keyProblem: `the stored one was saved for ${origin} and is not sent elsewhere` };
+    return { ...noKey, keyProblem: `the stored one was saved for ${origin} and is not sent elsewhere` };
   const { keyStore = 'file' } = context;
   if (keyStore === 'sealed')
-    return { ...none, keyProblem: 'the stored one is sealed with a password, which this version does not open' };
+    return { ...noKey, keyProblem: 'the stored one is sealed with a password, which this version does not open' };
   const apiKey = keyStore === 'file' ? checkKey(context.apiKey ?? '') : null;
-  return { ...none, apiKey, keySource: 'context', keyStore };
+  const keySuffix = apiKey === null ? (context.keySuffix ?? '') : lastFour(apiKey);
+  return { ...noKey, apiKey, keySource: 'context', keySuffix, keyStore };
 }
 
 function noService(name: string | undefined): SotraError {

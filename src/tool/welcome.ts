@@ -1,6 +1,6 @@
 import { formatParts } from '../cli/help.ts';
 import { readMessage, SotraError } from '../errors.ts';
-import { lastFour, resolveService, type Service, type StoredSettings } from '../setup/settings.ts';
+import { describeKey, resolveService } from '../setup/settings.ts';
 import { configDirectory, openSettings } from '../setup/store.ts';
 import type { World } from '../world.ts';
 
@@ -29,19 +29,10 @@ function describeService(world: World): string {
     const stored = openSettings(configDirectory(world)).read();
     const service = resolveService({ context: undefined, sandbox: false, baseUrl: undefined }, world.env, stored);
     if (service.kind === 'sandbox') return 'the built-in sandbox.';
-    const from = service.context === undefined ? '' : ` (context ${service.context})`;
-    return `${service.baseUrl}${from}, ${describeStoredKey(service, stored)}.`;
+    const key = describeKey(service);
+    return `${service.baseUrl}, ${key === undefined ? 'no key' : `key ${key}`}.`;
   } catch (error) {
     if (error instanceof SotraError && error.code === 'no-service') return 'no service yet; --sandbox needs none.';
     return `${readMessage(error)} (see sotra doctor).`;
   }
-}
-
-function describeStoredKey(
-  { apiKey, keySource, keyStore, context = '' }: Service,
-  { contexts }: StoredSettings,
-): string {
-  if (keySource === null) return 'no key';
-  const suffix = apiKey === null ? contexts[context]?.keySuffix : lastFour(apiKey);
-  return `key ...${suffix ?? ''} ${keyStore === null ? `from ${keySource}` : `(${keyStore})`}`;
 }

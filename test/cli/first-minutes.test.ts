@@ -17,12 +17,12 @@ test.each([
   [
     { current: 'own', contexts: { own: { baseUrl: 'https://a.example', apiKey: 'key-ab12', keyStore: 'file' } } },
     {},
-    'https://a.example (context own), key ...ab12 (file).',
+    'https://a.example, key ...ab12 from context own, kept in the settings file.',
   ],
   [
     { current: 'own', contexts: { own: { baseUrl: 'https://a.example', keyStore: 'keychain', keySuffix: 'cd34' } } },
     {},
-    'https://a.example (context own), key ...cd34 (keychain).',
+    'https://a.example, key ...cd34 from context own, kept in the keychain.',
   ],
   [{ contexts: {} }, { SOTRA_BASE_URL: 'https://b.example' }, 'https://b.example, no key.'],
   [

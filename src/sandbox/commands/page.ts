@@ -95,6 +95,7 @@ function makeService({ url, keys, wire }: SandboxPageOptions): Service {
     baseUrlSource: 'sandbox',
     apiKey: keys[0] ?? null,
     keySource: 'sandbox',
+    keySuffix: keys[0]?.slice(-4) ?? null,
     keyStore: null,
     isElsewhere: false,
     keyProblem: undefined,
