@@ -181,7 +181,7 @@ const valueNames: readonly (readonly [name: string, ...flags: string[]])[] = [
   ['origin', 'cors'],
   ['time', 'since', 'until', 'as-of', 'older-than', 'newer-than', 'track-exit-until'],
   ['duration', 'interval', 'tolerance', 'for', 'late', 'repeats-within', 'watch'],
-  ['size', 'max-bytes', 'max-delivery'],
+  ['size', 'max-bytes'],
   ['variable', 'key-env'],
   ['name', 'key', 'column'],
   ['name=value', 'query', 'wire', 'try'],

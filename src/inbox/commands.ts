@@ -6,7 +6,7 @@ import { usageError } from '../errors.ts';
 import { isWalletAddress } from '../model/address.ts';
 import { parseDuration, parseSize, parseTime } from '../model/duration.ts';
 import { withReport } from '../report/with-report.ts';
-import { type KeepLimits, maxDeliveryBytes } from './inbox.ts';
+import type { KeepLimits } from './inbox.ts';
 import { readRoute, routeForm } from './route.ts';
 
 const view = () => import('./view.ts');
@@ -42,13 +42,13 @@ export const momentOption = (help: string) =>
     'must be a time such as 2026-07-03T12:00:00Z or how long ago, such as 1h',
   );
 
-const isDeliverySize = (bytes = 0) => bytes >= 1024 && bytes <= maxDeliveryBytes;
 const toleranceMs = (text: string | undefined) => (text === undefined ? undefined : parseDuration(text));
 
 const isKept = (text: string) => isDuration(text) || (parseSize(text) ?? 0) >= 1024 ** 2;
 
 /** Errors: `usage` where two of them limit the same. */
-function keepLimits(given: readonly string[] = []): KeepLimits {
+function keepLimits(given: readonly string[] | undefined): KeepLimits | undefined {
+  if (given === undefined) return undefined;
   const ms = given.flatMap((text) => parseDuration(text) ?? []);
   const bytes = given.flatMap((text) => (isDuration(text) ? [] : (parseSize(text) ?? [])));
   if (ms.length > 1 || bytes.length > 1)
@@ -85,14 +85,9 @@ const listen = defineCommand({
     secretFile,
     ...targetParams,
     tolerance,
-    maxDelivery: option.checked(
-      'refuse larger deliveries (default 5MB)',
-      (text) => isDeliverySize(parseSize(text)),
-      'must be a size from 1KB to 64MB, such as 500KB or 5MB',
-    ),
     keep: local(
       z.array(z.string().refine(isKept, 'must be a time such as 30d or a size from 1MB on, such as 5GB')).optional(),
-      'remove what is older, or the oldest of what takes more space, and never what waits to be forwarded (503 at twice the size)',
+      'remove what is older, or the oldest of what takes more space, and never what waits to be forwarded (503 at twice the size); an --inbox keeps what inbox create says',
     ),
     repeatsWithin: option.duration(
       'an event that comes again within this time is a repeat (default 7d); an --inbox knows each for as long as it is kept',
@@ -111,10 +106,9 @@ const listen = defineCommand({
   ],
   uses: ['repeats'],
   exitCodes: [3, 9, 130],
-  run: async ({ tolerance: within, maxDelivery: max, keep, repeatsWithin, ...input }, context) => {
+  run: async ({ tolerance: within, keep, repeatsWithin, ...input }, context) => {
     const { listenForEvents } = await import('./run-listen.ts');
-    const maxBytes = max === undefined ? undefined : parseSize(max);
-    const limits = { toleranceMs: toleranceMs(within), maxBytes, keep: keepLimits(keep) };
+    const limits = { toleranceMs: toleranceMs(within), keep: keepLimits(keep) };
     const repeatsMs = repeatsWithin === undefined ? undefined : parseDuration(repeatsWithin);
     return listenForEvents({ ...input, ...limits, repeatsMs }, context);
   },

@@ -15,9 +15,6 @@ export interface Delivery {
   body: Buffer;
 }
 
-/** The largest body that `webhook listen` may be set to take. */
-export const maxDeliveryBytes = 64 * 1024 ** 2;
-
 /** The path and query that deliveries of a webhook are sent to. */
 export function stripSecret(webhook: string): string {
   return webhook.replace(/#[^#]*$/, '');
@@ -147,10 +144,5 @@ export interface Inbox {
   /** Deliveries, oldest first. */
   deliveries: (query: DeliveryQuery) => AsyncIterable<StoredDelivery>;
   stats: (query: Pick<EventQuery, 'sinceMs' | 'untilMs' | 'webhook'>) => Promise<HourStats[]>;
-  /**
-   * Removes what exceeds the limits and gives its space back; resolves with the number of deliveries removed. An inbox of this machine keeps
-   * the size from then on by itself: it refuses deliveries where it would take twice as much.
-   */
-  keep: (limits: KeepLimits, nowMs: number) => Promise<number>;
   close: () => Promise<void>;
 }

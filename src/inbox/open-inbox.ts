@@ -6,7 +6,7 @@ import { errorExitCodes, SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
 import { chosenContext, readEnv } from '../setup/settings.ts';
 import { openEmbedded } from './embedded/embedded-inbox.ts';
-import type { Inbox, OnDamaged } from './inbox.ts';
+import type { Inbox, KeepLimits, OnDamaged } from './inbox.ts';
 import { type NatsAddress, readNatsAddress } from './nats/address.ts';
 
 /** Which inbox a command speaks to. */
@@ -26,6 +26,8 @@ interface OpenOptions {
   listens?: boolean;
   /** How long a repeat is known as one, at least; of a store of this machine. */
   repeatsMs?: number | undefined;
+  /** Of a store of this machine. */
+  keep?: KeepLimits | undefined;
   /** Told of each record that cannot be read, after the warning. */
   onDamaged?: OnDamaged;
 }
@@ -38,6 +40,11 @@ export async function openInbox(place: InboxPlace, context: Context, options: Op
     throw usageError(
       '--repeats-within is for a store of this machine: an --inbox knows a repeat for as long as it keeps the event',
       'Omit it.',
+    );
+  if (cluster !== undefined && options.keep !== undefined)
+    throw usageError(
+      '--keep is for a store of this machine',
+      'An --inbox keeps events as inbox create --keep says: omit it.',
     );
   if (cluster !== undefined) {
     const { openNats } = await import('./nats/nats-inbox.ts');

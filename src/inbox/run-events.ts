@@ -17,7 +17,6 @@ import {
   type EventStatus,
   type HourStats,
   type Inbox,
-  maxDeliveryBytes,
   type StoredDelivery,
   type StoredEvent,
   stripSecret,
@@ -171,7 +170,7 @@ interface ReplayInput extends InboxPlace {
   to: string;
 }
 
-/** Deliveries of a replay that are read before those that come earlier are answered. */
+/** So many deliveries before one that is not answered yet are the last that is read. */
 const maxSending = 100;
 
 /**
@@ -193,7 +192,7 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
     const { preview } = context.options;
     let [first, count]: [Delivery | undefined, number] = [undefined, 0];
     const sent: Promise<ReplayRow[]>[] = [];
-    const [queues, sending] = [new Map<string, Promise<unknown>>(), new Set<Promise<unknown>>()];
+    const queues = new Map<string, Promise<unknown>>();
     let unanswered: string | undefined;
     const send = async (stored: StoredDelivery): Promise<ReplayRow[]> => {
       const outcome = unanswered === undefined ? await sendAgain(stored, input.to, context) : notSent(unanswered);
@@ -207,13 +206,10 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
       if (preview) continue;
       const made = Promise.resolve(queues.get(stored.webhook)).then(() => send(stored));
       queues.set(stored.webhook, made);
+      // The first one that fails ends the command.
+      made.catch(() => undefined);
       sent.push(made);
-      const waiting: Promise<unknown> = made.then(
-        () => sending.delete(waiting),
-        () => undefined,
-      );
-      sending.add(waiting);
-      if (sending.size >= maxSending) await Promise.race(sending);
+      await sent.at(-maxSending);
     }
     const rows = (await Promise.all(sent)).flat();
     if (preview && first !== undefined) {
@@ -274,6 +270,7 @@ interface VerifyInput {
 
 /** What receivers mostly allow. */
 const usualToleranceSec = 300;
+const maxBodyBytes = 64 * 1024 ** 2;
 
 /** Verifies one saved delivery, its body from stdin or a file; exit 12 when it is not valid. */
 export async function verifySaved(input: VerifyInput, context: Context): Promise<Result> {
@@ -292,7 +289,7 @@ export async function verifySaved(input: VerifyInput, context: Context): Promise
 
 async function readBody(file: string | undefined, input: Input): Promise<Buffer> {
   try {
-    return await readWhole(file ?? '-', input, maxDeliveryBytes);
+    return await readWhole(file ?? '-', input, maxBodyBytes);
   } catch (cause) {
     throw usageError(readMessage(cause), 'The body is read from stdin, or from --file.');
   }

@@ -21,8 +21,7 @@ interface ListenInput extends InboxPlace, TargetInput {
   host?: string | undefined;
   secretFile: readonly string[];
   toleranceMs: number | undefined;
-  maxBytes: number | undefined;
-  keep: KeepLimits;
+  keep: KeepLimits | undefined;
   repeatsMs: number | undefined;
   readyFile?: string | undefined;
   ui?: boolean | undefined;
@@ -30,14 +29,15 @@ interface ListenInput extends InboxPlace, TargetInput {
 }
 
 const defaultPort = 4242;
-const defaultBytes = 5 * 1024 * 1024;
+/** Of one delivery. */
+const maxBytes = 5 * 1024 * 1024;
 
 /** Receives deliveries and shows their events until Ctrl-C or a signal. Errors: `local-file` for secrets, `locked`, `config` for the port. */
 export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
   if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
   const secrets = readNamedSecrets(input.secretFile, context);
   const targets = parseTargets(input);
-  const inbox = await openInbox(input, context, { listens: true, repeatsMs: input.repeatsMs });
+  const inbox = await openInbox(input, context, { listens: true, repeatsMs: input.repeatsMs, keep: input.keep });
   try {
     context.stream();
     await receive(inbox, { input, targets, secrets, context });
@@ -57,11 +57,9 @@ interface Reception {
 async function receive(inbox: Inbox, { input, targets, secrets, context }: Reception): Promise<void> {
   const onDiskError = warnOnceAMinute(context);
   const forwarder = await startForwarder({ inbox, targets, context, onDiskError });
-  const keeping = startKeeping(inbox, { limits: input.keep, context, onDiskError });
   try {
     await listen(inbox, { input, targets, secrets, context, broken: forwarder.broken, onDiskError });
   } finally {
-    await keeping.stop();
     await forwarder.stop();
     await noteWaiting(inbox, targets, context);
   }
@@ -87,7 +85,7 @@ async function listen(
     port: input.port ?? defaultPort,
     secrets: secrets.map(({ secret }) => secret),
     toleranceMs: input.toleranceMs,
-    maxBytes: Math.min(input.maxBytes ?? defaultBytes, inbox.maxBytes ?? Number.POSITIVE_INFINITY),
+    maxBytes: Math.min(maxBytes, inbox.maxBytes ?? Number.POSITIVE_INFINITY),
     now: world.now,
     onStored: printer.print,
     onOther: note,
@@ -120,31 +118,6 @@ async function listen(
     removeReadyFile();
   }
   await printer.done();
-}
-
-/** How often the store is looked at for what it keeps too long. */
-const keepEveryMs = 10_000;
-
-function startKeeping(
-  inbox: Inbox,
-  { limits, context, onDiskError }: { limits: KeepLimits; context: Context; onDiskError: (error: unknown) => void },
-) {
-  const { now, sleep } = context.world;
-  const stopping = new AbortController();
-  const isLimited = limits.ms !== undefined || limits.bytes !== undefined;
-  const keep = async (): Promise<void> => {
-    while (isLimited && !stopping.signal.aborted) {
-      await inbox.keep(limits, now()).catch(onDiskError);
-      await sleep(keepEveryMs, stopping.signal).catch(() => undefined);
-    }
-  };
-  const ended = keep();
-  return {
-    stop: () => {
-      stopping.abort();
-      return ended;
-    },
-  };
 }
 
 /** Notes at once, and then one in `everyMs`: senders who may be anybody do not fill a screen or a log. */

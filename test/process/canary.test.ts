@@ -167,7 +167,7 @@ async function listenOnce(
   const forward = `--forward-to ${world.service.url}/hook --route copyswap=${world.service.url}/copies`;
   // A listener prints no table, and gets no answer of the service that could be shown.
   const printing = /csv|--include/.test(way) ? '--verbose' : way;
-  const argv = `webhook listen --port 0 --name l${number} --secret-file ${secrets} --ready-file ${ready} ${forward} ${printing} --max-delivery 2048`;
+  const argv = `webhook listen --port 0 --name l${number} --secret-file ${secrets} --ready-file ${ready} ${forward} ${printing}`;
   const before = world.service.requests.length;
   const answers: string[] = [];
   const statuses: number[] = [];
@@ -190,7 +190,7 @@ async function listenOnce(
     await send(good[0], signed(good[0], 'another secret'));
     await send(good[0], { 'Daylight-Signature': 'v1' });
     await send('not JSON', signed('not JSON', webhookSecret));
-    await send(`"${'x'.repeat(5000)}"`, signed('', webhookSecret));
+    await send(`"${'x'.repeat(5 * 1024 * 1024)}"`, signed('', webhookSecret));
     await send('', {}, 'GET');
     await until(() => isOver() || world.service.requests.length >= before + 3);
   });

@@ -286,16 +286,5 @@ add('an hour of a webhook says what came, what was refused, what was forwarded a
   ]);
 });
 
-add('what exceeds an age is removed, and never what waits', async (open) => {
-  const inbox = await open();
-  const nowMs = hour + 10 * 3_600_000;
-  await inbox.store([deliveryOf('old'), deliveryOf('young', { atMs: nowMs - 1000 })]);
-  await inbox.addTargets([target]);
-  await inbox.store([deliveryOf('waits'), deliveryOf('newest', { atMs: nowMs })]);
-  expect(await inbox.keep({ ms: 3_600_000 }, nowMs)).toBe(1);
-  expect(await idsOf(inbox)).toEqual(['newest', 'waits', 'young']);
-  expect(await inbox.store([deliveryOf('waits')])).toEqual([undefined]);
-});
-
 /** What every inbox does. */
 export const inboxCases: readonly InboxCase[] = cases;

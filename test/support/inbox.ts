@@ -13,8 +13,12 @@ const world: Parameters<typeof openEmbedded>[0]['world'] = {
 };
 
 /** The embedded inbox of a folder, opened in this process. */
-export const openInboxOf = (folder: string, listens = false, clock: Partial<typeof world> = {}): Inbox =>
-  openEmbedded({ folder, name: 'default', listens, onDamaged: () => undefined, world: { ...world, ...clock } });
+export const openInboxOf = (
+  folder: string,
+  listens = false,
+  { keep, ...clock }: Partial<typeof world> & Pick<Parameters<typeof openEmbedded>[0], 'keep'> = {},
+): Inbox =>
+  openEmbedded({ folder, name: 'default', listens, keep, onDamaged: () => undefined, world: { ...world, ...clock } });
 
 /** Where a listener with this data directory has its default store. */
 export const inboxFolderOf = (dataFolder: string) => join(dataFolder, 'webhook', 'inbox', 'default');

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Db } from '../../files/database.ts';
@@ -5,7 +6,7 @@ import { makeFolder } from '../../files/durable-file.ts';
 import { takeLock } from '../../files/lock.ts';
 import { dayMs, hourMs } from '../../model/duration.ts';
 import type { World } from '../../world.ts';
-import type { Claim, EventQuery, Inbox, OnDamaged, StoredEvent, Target } from '../inbox.ts';
+import type { Claim, EventQuery, Inbox, KeepLimits, OnDamaged, StoredEvent, Target } from '../inbox.ts';
 import { askedEvents, webhookAt } from '../query.ts';
 import { isFor } from '../route.ts';
 import { checkStored } from './check.ts';
@@ -31,6 +32,8 @@ interface EmbeddedOptions {
   listens?: boolean;
   /** How long a repeat is known as one, at least. */
   repeatsMs?: number | undefined;
+  /** Of the one that listens. Deliveries are refused where they would take twice the size. */
+  keep?: KeepLimits | undefined;
   onDamaged: OnDamaged;
   world: Pick<World, 'now' | 'sleep' | 'pid' | 'system'>;
 }
@@ -38,9 +41,19 @@ interface EmbeddedOptions {
 /** How soon a process sees what another one stored. */
 const pollMs = 200;
 const defaultRepeatsMs = 7 * dayMs;
+/** How often the store is looked at for what it keeps too long. */
+const keepEveryMs = 10_000;
 
 /** Opens the inbox of a folder, made if absent. Errors: `locked`; `local-file` where the store cannot be used. */
-export function openEmbedded({ folder, name, listens = false, repeatsMs, onDamaged, world }: EmbeddedOptions): Inbox {
+export function openEmbedded({
+  folder,
+  name,
+  listens = false,
+  repeatsMs,
+  keep,
+  onDamaged,
+  world,
+}: EmbeddedOptions): Inbox {
   const { now, sleep } = world;
   const locks: (() => void)[] = [];
   const lock = (file: string, what: string) => void locks.push(takeLock(join(folder, file), what, world));
@@ -140,7 +153,15 @@ export function openEmbedded({ folder, name, listens = false, repeatsMs, onDamag
       if (seqs.length === 0) await rung;
     }
   };
+  const keepLimits = async (limits: KeepLimits): Promise<void> => {
+    // What cannot be removed now is looked at again; a full disk is told by what cannot be stored.
+    for (; ; await sleep(keepEveryMs, closing.signal))
+      await openWriter()
+        .keeper.keep(limits, now())
+        .catch(() => undefined);
+  };
   if (listens) checkStored(store, world, closing.signal).catch(() => undefined);
+  const keeping = listens && keep !== undefined ? keepLimits(keep).catch(() => undefined) : undefined;
   return {
     name,
     count: async () => naming(db, () => db.get<{ n: number }>('SELECT count(*) AS n FROM delivery')?.n ?? 0),
@@ -178,15 +199,9 @@ export function openEmbedded({ folder, name, listens = false, repeatsMs, onDamag
       watched(signal, (ended) => (listens ? followOwn(query, signal) : followOthers(query, ended))),
     deliveries: (query) => iterate(db, () => queryDeliveries(store, query, now())),
     stats: async (query) => naming(db, () => hourStats(store, query, now())),
-    keep: async (limits, nowMs) => {
-      try {
-        return await openWriter().keeper.keep(limits, nowMs);
-      } catch (cause) {
-        throw storeError(cause, db.file);
-      }
-    },
     close: async () => {
       closing.abort();
+      await keeping;
       try {
         writer?.close();
         if (writer !== undefined) db.get('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -208,20 +223,8 @@ function openOr<T>(otherwise: () => void, act: () => T): T {
 }
 
 function createBell(): Bell {
-  let wake = () => {};
-  const wait = () =>
-    new Promise<void>((resolve) => {
-      wake = resolve;
-    });
-  let rung = wait();
-  return {
-    ring: () => {
-      const waiting = wake;
-      rung = wait();
-      waiting();
-    },
-    next: () => rung,
-  };
+  const events = new EventEmitter().setMaxListeners(0);
+  return { ring: () => void events.emit('ring'), next: () => once(events, 'ring') };
 }
 
 async function* iterate<Item>(db: Db, items: () => Iterable<Item>): AsyncGenerator<Item> {

@@ -14,8 +14,8 @@ const minFreePages = 128;
 
 /** Removes the oldest deliveries: never the newest, since the next gets the number after it, and never what a target waits for. */
 export interface Keeper {
-  /** Removes what exceeds the limits, and keeps the size from then on. Resolves with the number of deliveries removed. */
-  keep: (limits: KeepLimits, nowMs: number) => Promise<number>;
+  /** Removes what exceeds the limits and gives its space back; keeps the size from then on. */
+  keep: (limits: KeepLimits, nowMs: number) => Promise<void>;
   /** To be called in a transaction that added deliveries: removes more than those where all take too much space. */
   trim: (added: number) => void;
   /** What may be added at once. */
@@ -28,8 +28,8 @@ export function createKeeper(db: Db, now: () => number): Keeper {
   let limit = Number.POSITIVE_INFINITY;
   /** What is before it and still there waits. */
   let passed = 0;
-  /** Of those that are too old, or else as many as take too much space. */
-  const removeSome = (beforeMs: number, nowMs: number, atMost: number): { removed: number; isDone: boolean } => {
+  /** Of those that are too old, or else as many as take too much space; whether that was all. */
+  const removeSome = (beforeMs: number, nowMs: number, atMost: number): boolean => {
     let excess = usedBytes(db) - limit;
     const rows = oldest(db, { after: passed, atMost, usedMs: nowMs - targetMs });
     const free: OldRow[] = [];
@@ -43,7 +43,7 @@ export function createKeeper(db: Db, now: () => number): Keeper {
       excess -= row.bytes;
     }
     remove(db, free);
-    return { removed: free.length, isDone: !isOver || rows.length < atMost };
+    return !isOver || rows.length < atMost;
   };
   const setLimit = (bytes: number | undefined): void => {
     if (bytes === undefined || bytes === limit) return;
@@ -56,19 +56,15 @@ export function createKeeper(db: Db, now: () => number): Keeper {
     keep: async ({ ms, bytes }, nowMs) => {
       setLimit(bytes);
       passed = 0;
-      let removed = 0;
       const oldMs = ms === undefined ? 0 : nowMs - ms;
-      for (let isDone = false; !isDone; await setImmediate()) {
-        const step = db.transaction(() => removeSome(oldMs, nowMs, rowsAtOnce));
-        removed += step.removed;
-        isDone = step.isDone;
-      }
+      for (let isDone = false; !isDone; await setImmediate())
+        isDone = db.transaction(() => removeSome(oldMs, nowMs, rowsAtOnce));
       if (ms !== undefined) db.run('DELETE FROM hour WHERE hour < ?', [Math.floor((nowMs - ms) / hourMs)]);
+      if (countPages(db).free <= minFreePages) return;
       for (; countPages(db).free > minFreePages; await setImmediate())
         db.exec(`PRAGMA incremental_vacuum(${pagesAtOnce})`);
       // The file shrinks when the log is brought into it.
-      if (removed > 0) db.get('PRAGMA wal_checkpoint(TRUNCATE)');
-      return removed;
+      db.get('PRAGMA wal_checkpoint(TRUNCATE)');
     },
     trim: (added) => {
       if (limit < Number.POSITIVE_INFINITY) removeSome(0, now(), 2 * added + 10);

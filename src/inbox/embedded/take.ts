@@ -7,7 +7,7 @@ import type { NewDelivery, Writer } from './writer.ts';
 export interface Bell {
   ring: () => void;
   /** Resolves at the next ring. */
-  next: () => Promise<void>;
+  next: () => Promise<unknown>;
 }
 
 /** The deliveries of one webhook for one target. */

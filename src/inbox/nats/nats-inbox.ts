@@ -6,15 +6,7 @@ import { webhookAt } from '../query.ts';
 import type { NatsAddress } from './address.ts';
 import { openConnection } from './connection.ts';
 import { requireForm } from './create.ts';
-import {
-  countWaiting,
-  type QueryOptions,
-  queryDeliveries,
-  queryEvents,
-  queryStats,
-  removeOld,
-  tailEvents,
-} from './queries.ts';
+import { countWaiting, type QueryOptions, queryDeliveries, queryEvents, queryStats, tailEvents } from './queries.ts';
 import { storeDelivery } from './store.ts';
 import { openStream, within } from './stream.ts';
 import { targetId } from './subjects.ts';
@@ -101,7 +93,6 @@ export async function openNats({ address, credsFile, world, warn }: NatsInboxOpt
     follow: (query, signal) => tailEvents(query, { ...options(), signal }),
     deliveries: (query) => queryDeliveries(query, options()),
     stats: (query) => queryStats(query, options()),
-    keep: (limits, nowMs) => removeOld(limits, { ...options(), nowMs }),
     close: async () => {
       closing.abort();
       await counting;

@@ -1,7 +1,7 @@
 import { hourMs } from '../../model/duration.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { countForward, countsAt, type HourCounts, summarizeHour } from '../hours.ts';
-import type { DeliveryQuery, EventQuery, HourStats, KeepLimits, StoredDelivery, StoredEvent } from '../inbox.ts';
+import type { DeliveryQuery, EventQuery, HourStats, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { askedEvents, isWebhook } from '../query.ts';
 import { isFor } from '../route.ts';
 import { type KeyedDelivery, readMessageText, readStoredDelivery } from './message.ts';
@@ -177,26 +177,4 @@ export async function countWaiting(id: string, options: QueryOptions): Promise<n
 /** Whether a target is to get a delivery yet. */
 function isAwaited(delivery: KeyedDelivery, target: KnownTarget): boolean {
   return waitsFor(delivery, target) && delivery.events.some((event) => isFor(target, event));
-}
-
-/** Removes the oldest deliveries that exceed the limits, up to the first that waits for a target; resolves with their number. */
-export async function removeOld({ ms, bytes }: KeepLimits, options: QueryOptions): Promise<number> {
-  const { stream, nowMs } = options;
-  const state = (await stream.info())?.state;
-  if (state === undefined || state.messages === 0) return 0;
-  const beforeMs = ms === undefined ? 0 : nowMs - ms;
-  const surplus = bytes === undefined ? 0 : Math.ceil(((state.bytes - bytes) / state.bytes) * state.messages);
-  const targets = await readTargets(stream);
-  const isKept = (delivery: KeyedDelivery) =>
-    (delivery.atMs >= beforeMs && delivery.seq >= state.first_seq + surplus) ||
-    targets.some((target) => waitsFor(delivery, target));
-  let [removed, upTo] = [0, 0];
-  for await (const deliveries of readDeliveries({ from: state.first_seq, to: state.last_seq }, options)) {
-    const kept = deliveries.findIndex(isKept);
-    const old = kept === -1 ? deliveries : deliveries.slice(0, kept);
-    [removed, upTo] = [removed + old.length, old.at(-1)?.seq ?? upTo];
-    if (kept !== -1) break;
-  }
-  if (upTo > 0) await stream.purge(upTo);
-  return removed;
 }

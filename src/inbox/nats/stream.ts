@@ -188,7 +188,6 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
         if (to !== undefined && (last === undefined || last > to)) return;
       }
     },
-    purge: (upTo: number) => call(async () => void (await (await opening).streams.purge(name, { seq: upTo + 1 }))),
     /** The consumers, each a partition of a target. */
     consumers: () =>
       ask(async () => {
