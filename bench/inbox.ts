@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openStore } from '../src/inbox/embedded/store.ts';
-import { createAdder } from '../src/inbox/embedded/writer.ts';
+import { addDeliveries } from '../src/inbox/embedded/writer.ts';
 import { readAllEvents } from '../src/inbox/events.ts';
 import { dayMs } from '../src/model/duration.ts';
 import { measureChild, startServer } from './measure/child.ts';
@@ -152,7 +152,6 @@ async function fill(folder: string, count: number): Promise<number> {
   const started = performance.now();
   const db = openStore(folder, { mayWrite: true });
   db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000');
-  const { add } = createAdder(db, filledDays * dayMs);
   const headers = [
     ...['Daylight-Signature', `t=1,v1=${'A'.repeat(43)}`, 'Content-Type', 'application/json', 'Host', 'x'],
   ];
@@ -164,7 +163,7 @@ async function fill(folder: string, count: number): Promise<number> {
       const delivery = { webhook: `/hook${index % 10}#12345678`, atMs, headers, body };
       return { delivery, events: readAllEvents(body) };
     });
-    db.transaction(() => add(made));
+    db.transaction(() => addDeliveries(db, made, filledDays * dayMs));
     // A signal is heard between two commits.
     await delay(0);
     if (first % 1_000_000 === 0 && first > 0)

@@ -115,11 +115,11 @@ function findSeqs(db: Db, ids: readonly string[]): Set<number> {
   );
 }
 
-/** The days that have events, each found with one look. */
-export function readDays(db: Db): number[] {
+/** The days that have events, from one on, each found with one look. */
+export function readDays(db: Db, from = 0): number[] {
   const days: number[] = [];
   const sql = 'SELECT min(day) AS day FROM event WHERE day > ?';
-  for (let day: number | null | undefined = -1; typeof day === 'number'; ) {
+  for (let day: number | null | undefined = from - 1; typeof day === 'number'; ) {
     day = db.get<{ day: number | null }>(sql, [day])?.day;
     if (typeof day === 'number') days.push(day);
   }

@@ -56,7 +56,6 @@ export type Writer = ReturnType<typeof startWriter>;
 export function startWriter(store: Store, { repeatsMs, now, onStored }: WriterOptions) {
   const { db } = store;
   const own = statSync(db.file).ino;
-  const adder = createAdder(db, repeatsMs);
   const keeper = createKeeper(db, now);
   let waiting: PendingDelivery[] = [];
   let marks: (Place & { forward: Omit<Forward, 'url'> })[] = [];
@@ -69,7 +68,7 @@ export function startWriter(store: Store, { repeatsMs, now, onStored }: WriterOp
 
   const write = (taken: readonly PendingDelivery[]): (NewDelivery | undefined)[] =>
     db.transaction(() => {
-      const added = adder.add(taken);
+      const added = addDeliveries(db, taken, repeatsMs);
       const counted = hours;
       // Where this fails, a few refused signatures are not counted.
       hours = new Map();
@@ -101,7 +100,6 @@ export function startWriter(store: Store, { repeatsMs, now, onStored }: WriterOp
       onStored(added.filter((each) => each !== undefined));
       for (const [index, { resolve }] of taken.entries()) resolve(added[index]?.delivery);
     } catch (cause) {
-      adder.forget();
       failure = storeError(cause, db.file);
       for (const { reject } of taken) reject(failure);
     }
@@ -170,39 +168,30 @@ function takeSome(waiting: readonly PendingDelivery[], atMost: number): PendingD
   return waiting.slice(0, count);
 }
 
-/** Adds deliveries with events that are new; it remembers what the tables say of webhooks and days. */
-export function createAdder(db: Db, repeatsMs: number) {
-  const webhookIds = new Map<string, number>();
-  let days: Set<number> | undefined;
-  const findWebhookId = (name: string): number => {
-    const sql =
-      'INSERT INTO webhook (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id';
-    const id = webhookIds.get(name) ?? db.get<{ id: number }>(sql, [name])?.id ?? 0;
-    webhookIds.set(name, id);
-    return id;
-  };
-  /** Notes the events of a day that are known on no other that counts. */
-  const addEvents = (events: readonly EventSummary[], atMs: number, seq: number): EventSummary[] => {
+/** Adds those that have new events; in the given order, `undefined` for a repeat. To be called in a transaction. */
+export function addDeliveries(
+  db: Db,
+  deliveries: readonly Pick<PendingDelivery, 'delivery' | 'events'>[],
+  repeatsMs: number,
+): (NewDelivery | undefined)[] {
+  if (deliveries.length === 0) return [];
+  const targets = readTargets(db, 'target t');
+  const oldestDay = (atMs: number) => Math.floor((atMs - repeatsMs) / dayMs);
+  const days = new Set(readDays(db, oldestDay(Math.min(...deliveries.map(({ delivery }) => delivery.atMs)))));
+  let seq = newestSeq(db);
+  return deliveries.map(({ delivery, events }) => {
+    const { webhook, atMs, headers, body } = delivery;
     const day = Math.floor(atMs / dayMs);
-    days ??= new Set(readDays(db));
-    const others = [...days].filter((each) => each !== day && each >= Math.floor((atMs - repeatsMs) / dayMs));
+    const others = [...days].filter((each) => each !== day && each >= oldestDay(atMs));
+    days.add(day);
     const fresh = events.filter(
       ({ eventId }) =>
         !others.some((each) => db.get('SELECT 1 FROM event WHERE day = ? AND id = ?', [each, eventId])) &&
-        db.run('INSERT INTO event (day, id, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [day, eventId, seq]) > 0,
+        db.run('INSERT INTO event (day, id, seq) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', [day, eventId, seq + 1]) > 0,
     );
-    if (fresh.length > 0) days.add(day);
-    return fresh;
-  };
-  const addOne = (
-    { delivery, events }: Pick<PendingDelivery, 'delivery' | 'events'>,
-    seq: number,
-    targets: readonly StoredTarget[],
-  ): NewDelivery | undefined => {
-    const { webhook, atMs, headers, body } = delivery;
-    const fresh = addEvents(events, atMs, seq);
     if (fresh.length === 0) return undefined;
-    const webhookId = findWebhookId(webhook);
+    seq += 1;
+    const webhookId = findWebhookId(db, webhook);
     const ids = JSON.stringify(fresh.map(({ eventId }) => eventId));
     db.run('INSERT INTO delivery (seq, at_ms, webhook_id, event_ids, headers, body) VALUES (?, ?, ?, ?, ?, ?)', [
       ...[seq, atMs, webhookId, ids, JSON.stringify(headers), body],
@@ -213,25 +202,14 @@ export function createAdder(db: Db, repeatsMs: number) {
     for (const { id } of fitting)
       db.run('INSERT INTO waiting (target_id, webhook_id, seq, hour) VALUES (?, ?, ?, ?)', [id, webhookId, seq, hour]);
     return { webhookId, delivery: { ...delivery, seq, events: fresh }, targets: fitting };
-  };
-  return {
-    /** In the given order; `undefined` for a repeat. To be called in a transaction. */
-    add: (deliveries: readonly Pick<PendingDelivery, 'delivery' | 'events'>[]): (NewDelivery | undefined)[] => {
-      if (deliveries.length === 0) return [];
-      const targets = readTargets(db, 'target t');
-      let seq = newestSeq(db);
-      return deliveries.map((each) => {
-        const added = addOne(each, seq + 1, targets);
-        if (added !== undefined) seq += 1;
-        return added;
-      });
-    },
-    /** After a transaction that was taken back. */
-    forget: (): void => {
-      webhookIds.clear();
-      days = undefined;
-    },
-  };
+  });
+}
+
+function findWebhookId(db: Db, name: string): number {
+  const found =
+    db.get<{ id: number }>('SELECT id FROM webhook WHERE name = ?', [name]) ??
+    db.get<{ id: number }>('INSERT INTO webhook (name) VALUES (?) RETURNING id', [name]);
+  return found?.id ?? 0;
 }
 
 export function newestSeq(db: Db): number {
