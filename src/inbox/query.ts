@@ -1,7 +1,8 @@
 import { usageError } from '../errors.ts';
 import { parseMoment } from '../model/duration.ts';
+import type { Forward } from '../model/forward.ts';
 import { collectNames, type EventSummary } from './events.ts';
-import { type EventQuery, type StoredDelivery, stripSecret } from './inbox.ts';
+import { type EventQuery, type EventStatus, type StoredDelivery, stripSecret } from './inbox.ts';
 
 /** The events of a delivery that a query asks for, whatever became of them; none where its time or its webhook do not fit. */
 export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventSummary[] {
@@ -15,6 +16,13 @@ export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventS
       (address === undefined || collectNames(event).addresses.has(address)) &&
       (token === undefined || collectNames(event).tokens.has(token)),
   );
+}
+
+/** How an event ended so far, by what its targets did. */
+export function findEventStatus(forwards: readonly Forward[], isWaiting: boolean): EventStatus | null {
+  if (forwards.some(({ outcome }) => outcome === 'refused')) return 'refused';
+  if (isWaiting) return 'waiting';
+  return forwards.length > 0 ? 'forwarded' : null;
 }
 
 /** Whether a name, or a path, means a webhook. */

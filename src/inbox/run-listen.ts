@@ -55,67 +55,52 @@ interface Reception {
 }
 
 async function receive(inbox: Inbox, { input, targets, secrets, context }: Reception): Promise<void> {
+  const { world, note } = context;
+  const { toleranceMs } = input;
   const onDiskError = warnOnceAMinute(context);
   const forwarder = await startForwarder({ inbox, targets, context, onDiskError });
-  try {
-    await listen(inbox, { input, targets, secrets, context, broken: forwarder.broken, onDiskError });
-  } finally {
-    await forwarder.stop();
-    await noteWaiting(inbox, targets, context);
-  }
-}
-
-interface ListenRun extends Reception {
-  /** Rejects where deliveries cannot be forwarded. */
-  broken: Promise<never>;
-  onDiskError: (error: unknown) => void;
-}
-
-async function listen(
-  inbox: Inbox,
-  { input, targets, secrets, context, broken, onDiskError }: ListenRun,
-): Promise<void> {
-  const { world, note } = context;
   const printer = createPrinter(context);
   const refusals = refusalNotes(note, world.now);
   let page: Page | undefined;
-  const listener = await startListener({
-    inbox,
-    host: input.host ?? '127.0.0.1',
-    port: input.port ?? defaultPort,
-    secrets: secrets.map(({ secret }) => secret),
-    toleranceMs: input.toleranceMs,
-    maxBytes: Math.min(maxBytes, inbox.maxBytes ?? Number.POSITIVE_INFINITY),
-    now: world.now,
-    onStored: printer.print,
-    onOther: note,
-    onRefused: (refused) => {
-      const { method, path, status, reason } = refused;
-      refusals.add(`refused ${method} ${path.slice(0, 100)}: ${status}, ${reason}`);
-      page?.addRefused(refused);
-    },
-    onDiskError,
-  });
-  const { url } = listener;
+  let listener: Awaited<ReturnType<typeof startListener>> | undefined;
   let removeReadyFile = () => {};
   try {
+    listener = await startListener({
+      inbox,
+      host: input.host ?? '127.0.0.1',
+      port: input.port ?? defaultPort,
+      secrets: secrets.map(({ secret }) => secret),
+      toleranceMs,
+      maxBytes: Math.min(maxBytes, inbox.maxBytes ?? Number.POSITIVE_INFINITY),
+      now: world.now,
+      onStored: printer.print,
+      onOther: note,
+      onRefused: (refused) => {
+        const { method, path, status, reason } = refused;
+        refusals.add(`refused ${method} ${path.slice(0, 100)}: ${status}, ${reason}`);
+        page?.addRefused(refused);
+      },
+      onDiskError,
+    });
+    const { url } = listener;
     if (input.ui) {
       const { startPage } = await import('./page/start-page.ts');
-      const { toleranceMs } = input;
       page = await startPage({ inbox, place: input, secrets, toleranceMs, targets, listensOn: url, context });
     }
-    const ready = { url, pid: world.pid, ...(page && { ui: page.url }) };
-    removeReadyFile = writeReadyFiles([input.readyFile], ready);
+    removeReadyFile = writeReadyFiles([input.readyFile], { url, pid: world.pid, ...(page && { ui: page.url }) });
     const count = await inbox.count();
     const stored = count === 0 ? '' : ` ${formatCount(count)} deliveries are stored already.`;
-    note(`Listening on ${listener.url} for signed deliveries.${stored} Ctrl-C stops it.`);
+    note(`Listening on ${url} for signed deliveries.${stored} Ctrl-C stops it.`);
     if (page !== undefined) await showAddress(page, input, context);
-    await Promise.race([untilAborted(world.signal), printer.broken, broken, ...(page ? [page.broken] : [])]);
+    const breaks = [printer.broken, forwarder.broken, ...(page ? [page.broken] : [])];
+    await Promise.race([untilAborted(world.signal), ...breaks]);
   } finally {
     await page?.close();
-    await listener.close();
+    await listener?.close();
     refusals.close();
     removeReadyFile();
+    await forwarder.stop();
+    await noteWaiting(inbox, targets, context);
   }
   await printer.done();
 }

@@ -7,18 +7,10 @@ import { takeLock } from '../../files/lock.ts';
 import { dayMs, hourMs } from '../../model/duration.ts';
 import type { World } from '../../world.ts';
 import type { Claim, EventQuery, Inbox, KeepLimits, OnDamaged, StoredEvent, Target } from '../inbox.ts';
-import { askedEvents, webhookAt } from '../query.ts';
+import { askedEvents, findEventStatus, webhookAt } from '../query.ts';
 import { isFor } from '../route.ts';
 import { checkStored } from './check.ts';
-import {
-  countWaiting,
-  eventsIn,
-  findEventStatus,
-  hourStats,
-  queryDeliveries,
-  queryEvents,
-  seqsAfter,
-} from './queries.ts';
+import { countWaiting, eventsIn, hourStats, queryDeliveries, queryEvents, seqsAfter } from './queries.ts';
 import { findTarget, readRetries, readWebhooks } from './rows.ts';
 import { naming, openStore, type Store, storeError } from './store.ts';
 import { type Bell, createTaker, type Taker } from './take.ts';

@@ -1,11 +1,10 @@
 import type { Db, SqlValue } from '../../files/database.ts';
 import { hourMs } from '../../model/duration.ts';
-import type { Forward } from '../../model/forward.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { type HourCounts, summarizeHour } from '../hours.ts';
-import type { DeliveryQuery, EventQuery, EventStatus, HourStats, StoredDelivery, StoredEvent } from '../inbox.ts';
+import type { DeliveryQuery, EventQuery, HourStats, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { targetMs } from '../inbox.ts';
-import { askedEvents, isWebhook } from '../query.ts';
+import { askedEvents, findEventStatus, isWebhook } from '../query.ts';
 import { isFor } from '../route.ts';
 import { readDelivery, readForwards, readRows, readTargets, text } from './rows.ts';
 import type { Store } from './store.ts';
@@ -56,13 +55,6 @@ function* fittingEvents(
     const status = findEventStatus(forwards, isWaiting);
     if (query.status === undefined || status === query.status) yield { ...event, delivery, status, forwards };
   }
-}
-
-/** How an event ended so far, by what its targets did. */
-export function findEventStatus(forwards: readonly Forward[], isWaiting: boolean): EventStatus | null {
-  if (forwards.some(({ outcome }) => outcome === 'refused')) return 'refused';
-  if (isWaiting) return 'waiting';
-  return forwards.length > 0 ? 'forwarded' : null;
 }
 
 const maxSeq = Number.MAX_SAFE_INTEGER - 1;

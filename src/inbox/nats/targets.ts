@@ -3,6 +3,7 @@ import { isObject, tryParseJson } from '../../model/json.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import type { EventSummary } from '../events.ts';
 import type { EventStatus, Target } from '../inbox.ts';
+import { findEventStatus } from '../query.ts';
 import { isFor } from '../route.ts';
 import { type KeyedDelivery, readMessageText } from './message.ts';
 import type { InboxStream, Message } from './stream.ts';
@@ -105,7 +106,6 @@ export function findForwardStatus(
   { targets, ended }: { targets: readonly KnownTarget[]; ended: ReadonlyMap<string, Forward> | undefined },
 ): { status: EventStatus | null; forwards: Forward[] } {
   const forwards = [...(ended?.values() ?? [])].sort((a, b) => a.atMs - b.atMs);
-  if (forwards.some(({ outcome }) => outcome === 'refused')) return { status: 'refused', forwards };
   const waits = targets.some((target) => !ended?.has(target.id) && isFor(target, event) && waitsFor(delivery, target));
-  return { status: waits ? 'waiting' : forwards.length > 0 ? 'forwarded' : null, forwards };
+  return { status: findEventStatus(forwards, waits), forwards };
 }
