@@ -58,7 +58,7 @@ _sotra_flags() {
   'webhook sync') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --concurrency --check --exact --replace' ;;
   'webhook jobs') echo '--watch' ;;
   'webhook secret') echo '--out' ;;
-  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --max-delivery --keep --repeats-within --name --inbox --inbox-creds --ui --open --ready-file' ;;
+  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --keep --repeats-within --name --inbox --inbox-creds --ui --open --ready-file' ;;
   'webhook verify') echo '--secret-file --header --file --tolerance' ;;
   'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --name --inbox --inbox-creds --out' ;;
   'webhook show') echo '--secret-file --name --inbox --inbox-creds --out' ;;
@@ -396,7 +396,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --delay --direction --eligibility --expect --fault --fee --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --junit --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-delivery --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --delay --direction --eligibility --expect --fault --fee --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --junit --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in
