@@ -319,6 +319,11 @@ export function isOutage(error: unknown): boolean {
   return error instanceof SotraError && error.code === 'network';
 }
 
+/** Whether a consumer that was asked for is not there. */
+export function isConsumerGone(error: unknown): boolean {
+  return error instanceof SotraError && isApiError(error.cause, JetStreamApiCodes.ConsumerNotFound);
+}
+
 /** Of a stream that is full the servers say so, and by the same number of a subject that has its message. */
 export function isStreamFull(error: unknown): boolean {
   if (error instanceof SotraError) return isStreamFull(error.cause);

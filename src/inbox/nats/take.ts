@@ -3,7 +3,7 @@ import type { World } from '../../world.ts';
 import type { Claim, Target } from '../inbox.ts';
 import { workPartition } from './partition.ts';
 import type { QueryOptions } from './queries.ts';
-import { isOutage } from './stream.ts';
+import { isConsumerGone, isOutage } from './stream.ts';
 import { partitions, targetId } from './subjects.ts';
 import { addTargets } from './targets.ts';
 
@@ -70,7 +70,10 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
   const leave = stream.join(targetId(target), () => workers.flatMap(({ retry }) => retry() ?? []));
   signal.addEventListener('abort', stop);
   try {
-    await Promise.all(workers.map(({ start }) => start()));
+    await Promise.all(workers.map(({ start }) => start())).catch((error) => {
+      // It is made again, or its stream was deleted, which is told.
+      if (!isConsumerGone(error)) throw error;
+    });
     while (!signal.aborted && failure === undefined) {
       const claim = claims.shift();
       if (claim === undefined)

@@ -190,6 +190,20 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
     await expect(following).rejects.toThrow(named);
   });
 
+  test('a consumer that is deleted before who forwards has asked for it is made again', async () => {
+    const address = await newAddress();
+    const { manager } = await otherClient();
+    const inbox = await open(address);
+    await inbox.addTargets([target]);
+    for await (const { name } of manager.consumers.list(address.name))
+      await manager.consumers.delete(address.name, name);
+    const { ids } = taking(inbox);
+    const countConsumers = async () => (await manager.streams.info(address.name)).state.consumer_count;
+    await expect.poll(countConsumers).toBe(16);
+    await inbox.store([deliveryOf('/a', 'one')]);
+    await until(() => ids().includes('one'));
+  });
+
   test('a message of another client or with a damaged header costs that record alone, and is named and counted', async () => {
     const address = await newAddress();
     const { client, manager } = await otherClient();
