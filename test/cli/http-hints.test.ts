@@ -174,11 +174,17 @@ test('digits that may be a key are not repeated in quotes either', async () => {
 test.each([
   [`profile get ${digits}`, '<identifier> 012345…cdef: must be'],
   [`profile get 0X${digits.toUpperCase()}`, '<identifier> 0X0123…CDEF: '],
-  [`comment sign --chain solana --token x --text gm --service-name s --tx ${digits}`, '--tx 012345…cdef: '],
+  [
+    `comment sign --chain solana --token So11111111111111111111111111111111111111112 --text gm --service-name s --tx ${digits}`,
+    '--tx 012345…cdef: ',
+  ],
   [`leaderboard list --viewer-addresses 0x${'ab'.repeat(20)},${digits}`, '--viewer-addresses 012345…cdef: '],
   [`leaderboard list --${digits}=x`, "unknown option '--012345…cdef"],
   [digits, "unknown command '012345…cdef'"],
-  [`position find [${'17,'.repeat(63)}17] base x 1700000000`, 'looks like a Solana keypair, not shown'],
+  [
+    `position find [${'17,'.repeat(63)}17] base 0x4ed4e862860bed51a9570b96d89af5e1b0efefed 1700000000`,
+    'looks like a Solana keypair, not shown',
+  ],
 ])('what may be a private key is not repeated by the error of %s', async (argv, shown) => {
   for (const way of ['', ' --json', ' --verbose']) {
     const { code, err } = await run(argv + way, {
