@@ -36,17 +36,13 @@ interface OpenOptions {
 export async function openInbox(place: InboxPlace, context: Context, options: OpenOptions = {}): Promise<Inbox> {
   const cluster = await readCluster(place, context);
   const onDamaged = warnOfDamage(context, options.onDamaged);
-  if (cluster !== undefined && options.repeatsMs !== undefined)
-    throw usageError(
-      '--repeats-within is for a store of this machine: an --inbox knows a repeat for as long as it keeps the event',
-      'Omit it.',
-    );
-  if (cluster !== undefined && options.keep !== undefined)
-    throw usageError(
-      '--keep is for a store of this machine',
-      'An --inbox keeps events as inbox create --keep says: omit it.',
-    );
   if (cluster !== undefined) {
+    const flag = options.keep !== undefined ? '--keep' : '--repeats-within';
+    if (options.keep !== undefined || options.repeatsMs !== undefined)
+      throw usageError(
+        `${flag} is for a store of this machine: an --inbox keeps each event, and knows its repeats, as long as inbox create --keep says`,
+        'Omit it.',
+      );
     const { openNats } = await import('./nats/nats-inbox.ts');
     return openNats({ ...cluster, world: context.world, warn: context.warn });
   }

@@ -52,7 +52,7 @@ const defaultLimit = 50;
 
 /** The stored events, newest first. Errors: `not-found` for a store that does not exist. */
 export async function showEvents(input: EventsInput, context: Context): Promise<Result> {
-  const query = readEventQuery(input, context.world.now());
+  const query = { ...makeEventQuery(input), ...readTimes(input, context.world.now()) };
   const limit = input.limit ?? defaultLimit;
   const none = (): Result => ({ kind: 'answer', answer: [], view: eventsView });
   return withInbox<Result>(input, context, none, async (inbox) => {
@@ -82,11 +82,11 @@ export async function followEvents(input: EventsInput, context: Context): Promis
   for (const key of ['since', 'until', 'status', 'limit'] as const)
     if (input[key] !== undefined)
       throw usageError(`--follow and --${key} exclude each other`, '--follow prints what comes from now on.');
-  const { now, signal } = context.world;
+  const { signal } = context.world;
   const batches = async function* () {
     const inbox = await openInbox(input, context);
     try {
-      for await (const event of inbox.follow(readEventQuery(input, now()), signal)) yield [makeEventRow(event)];
+      for await (const event of inbox.follow(makeEventQuery(input), signal)) yield [makeEventRow(event)];
     } finally {
       await inbox.close();
     }
@@ -94,15 +94,10 @@ export async function followEvents(input: EventsInput, context: Context): Promis
   return { kind: 'items', batches: batches(), view: eventsView, live: true };
 }
 
-function readEventQuery({ address, token, type, webhook, status, ...times }: EventsInput, nowMs: number): EventQuery {
-  return {
-    ...readTimes(times, nowMs),
-    address: address === undefined ? undefined : normalizeAddress(address),
-    token: token === undefined ? undefined : normalizeAddress(token),
-    type,
-    webhook,
-    status,
-  };
+/** What is asked of an inbox, addresses as the service writes them. */
+export function makeEventQuery({ address, token, type, webhook, status }: EventsInput): EventQuery {
+  const normalize = (given: string | undefined) => (given === undefined ? undefined : normalizeAddress(given));
+  return { type, webhook, status, address: normalize(address), token: normalize(token) };
 }
 
 /** As `webhook events` prints it. */

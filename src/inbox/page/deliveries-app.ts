@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { readMessage, usageError } from '../../errors.ts';
 import { curlLine, deliveryPreview } from '../../http/preview.ts';
-import { isWalletAddress, normalizeAddress } from '../../model/address.ts';
+import { isWalletAddress } from '../../model/address.ts';
 import { hourMs } from '../../model/duration.ts';
 import { isHttpAddress } from '../../model/http-address.ts';
 import { isObject } from '../../model/json.ts';
@@ -27,7 +27,7 @@ import { byHour } from '../hours.ts';
 import type { EventQuery, EventStatus, Inbox, StoredEvent, Target } from '../inbox.ts';
 import type { RefusedRequest } from '../listener.ts';
 import type { InboxPlace } from '../open-inbox.ts';
-import { makeEventRow } from '../run-events.ts';
+import { makeEventQuery, makeEventRow } from '../run-events.ts';
 import { type NamedSecret, verificationSteps } from './verification.ts';
 
 export interface PageOptions {
@@ -222,13 +222,8 @@ function parseFilters(query: URLSearchParams): EventQuery {
     throw usageError(`wallet ${address.slice(0, 80)}: must be an EVM or Solana address or ext:<id>`);
   if (token !== undefined && !isWalletAddress(token))
     throw usageError(`token ${token.slice(0, 80)}: must be an EVM or Solana address`);
-  return {
-    type: given('type'),
-    webhook: given('webhook'),
-    address: address === undefined ? undefined : normalizeAddress(address),
-    token: token === undefined ? undefined : normalizeAddress(token),
-    status: statuses.find((each) => each === status),
-  };
+  const [type, webhook] = [given('type'), given('webhook')];
+  return makeEventQuery({ type, webhook, address, token, status: statuses.find((each) => each === status) });
 }
 
 const statuses: readonly EventStatus[] = ['forwarded', 'waiting', 'refused'];

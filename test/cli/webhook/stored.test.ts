@@ -268,6 +268,18 @@ test('an event is known as a repeat for seven days, or for as long as --repeats-
   expect([await receive('--repeats-within 1d', 3), await receive('--repeats-within 20d', 9)]).toEqual([2, 1]);
 });
 
+test('an --inbox keeps what inbox create says: --keep and --repeats-within of a listener are usage errors', async () => {
+  const file = join(temporaryFolder(), 'secret');
+  writeFileSync(file, 'abc\n', { mode: 0o600 });
+  for (const flag of ['--keep', '--repeats-within']) {
+    const argv = `webhook listen --secret-file ${file} --inbox nats://127.0.0.1:1/X ${flag} 7d`;
+    expect(await run(argv)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`${flag} is for a store of this machine`),
+    });
+  }
+});
+
 /** What would show nothing, or do nothing: argument and what the error says. */
 const useless: readonly (readonly [argv: string, says: string])[] = [
   ['events --since 2026-01-02 --until 2026-01-01', '--until 2026-01-01 is before --since 2026-01-02'],
