@@ -194,9 +194,11 @@ async function unseal(
 ): Promise<PrivateKey> {
   const { io } = context.world;
   if (passwordFile !== undefined) {
-    const password = await readPassword(passwordFile, context);
-    const opened = await openKeystore(keystore, password, source).finally(() => password.fill(0));
-    if (opened !== undefined) return opened;
+    for (const password of await readPasswords(passwordFile, context)) {
+      const opened = await openKeystore(keystore, password, source);
+      password.fill(0);
+      if (opened !== undefined) return opened;
+    }
     throw wrongPassword(`the password in ${passwordFile} does not open ${source}`);
   }
   if (!mayAsk(context))
@@ -216,16 +218,17 @@ function wrongPassword(message: string): SotraError {
   });
 }
 
-/** What a password file holds, without the line end that editors add. */
-async function readPassword(file: string, { world }: Context): Promise<Buffer> {
+/** What a password file may mean, tried in this order: without the line end that editors add, and as it is. */
+async function readPasswords(file: string, { world }: Context): Promise<Buffer[]> {
   const bytes = await readWhole(file, world.io);
-  return bytes.at(-1) === 0x0a ? bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1) : bytes;
+  if (bytes.at(-1) !== 0x0a) return [bytes];
+  return [Buffer.from(bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1)), bytes];
 }
 
 /** The password to seal a key with: from a file, or typed twice. Errors: `usage` for an empty one, or where nobody can be asked. */
 export async function newPassword(file: string | undefined, context: Context): Promise<Uint8Array> {
   if (file !== undefined) {
-    const password = await readPassword(file, context);
+    const [password = Buffer.alloc(0)] = await readPasswords(file, context);
     if (password.length === 0) throw usageError(`${file} holds no password`);
     return password;
   }

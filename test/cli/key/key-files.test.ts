@@ -70,6 +70,7 @@ const opens: readonly [flags: string, options?: RunOptions][] = [
   ['--key-file @evm.json --password-file @pw'],
   ['--key-file @evm.json --password-file @lf'],
   ['--key-file @evm.json --password-file @crlf'],
+  ['--key-file @lineEnd.json --password-file @lf'],
   ['--key-file @lineEnd.json --password-file @two'],
   ['--key kept --password-file @pw'],
   ['--key-env TRADER', { env: { TRADER: evmTrader.key } }],
