@@ -27,6 +27,7 @@ export function readArgv(argv: readonly string[], outlines: readonly Outline[], 
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (thrown.code === 'commander.version') return { kind: 'version' };
     if (thrown.code === 'commander.helpDisplayed') return { kind: 'help', words };
+    if (found === undefined) refuseGroup(argv, words, node.parseOptions([...own]).unknown, outlines);
     throw explainParseError(thrown, own, node, { words, fields });
   }
   if (found !== undefined)
@@ -34,6 +35,23 @@ export function readArgv(argv: readonly string[], outlines: readonly Outline[], 
   const name = listWords(argv)[words.length];
   if (name !== undefined) throw unknownCommand(name, words, outlines);
   return { kind: 'help', words };
+}
+
+/** A flag may be right for a command that is missing or mistyped. Errors: `usage` naming the command, where one was begun. */
+function refuseGroup(
+  argv: readonly string[],
+  words: readonly string[],
+  [flag = '']: readonly string[],
+  outlines: readonly Outline[],
+): void {
+  // What follows an unknown flag may be its value.
+  const name = listWords(argv)[words.length];
+  if (name !== undefined && argv.indexOf(name) < argv.indexOf(flag)) throw unknownCommand(name, words, outlines);
+  const verbs = outlines
+    .filter((outline) => beginsWith(outline.words, words))
+    .map((outline) => outline.words[words.length]);
+  if (words.length > 0)
+    throw usageError(`sotra ${words.join(' ')} needs a command`, `It has ${[...new Set(verbs)].join(', ')}.`);
 }
 
 /** Gives a flag that stands alone its value: only what begins like an amount is one that was typed. */
@@ -121,6 +139,7 @@ function explainParseError(
     if (isPlace)
       return usageError(`unknown option '${flag}'`, `It is the argument: sotra ${words.join(' ')} ${place.label}.`);
     const known = [...globalFlags, ...fields.filter(({ positional }) => !positional)].map((each) => `--${each.flag}`);
+    if (known.includes(flag)) return usageError(`${flag} takes no value`, `Type ${flag} alone.`);
     const near = nearest(flag, known);
     return usageError(`unknown option '${flag}'`, hintFor(flag, words, known) ?? didYouMean(near) ?? seeHelp);
   }

@@ -91,7 +91,7 @@ function refuseValue(
   const near = typeof culprit === 'string' ? nearest(culprit, field.kind.choices) : undefined;
   const isName = takesTrader(field) && /^(?!0x)[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u.test(text) && !whole.test(text);
   const known = isName
-    ? 'A name works once an answer in sotra history named it, such as sotra leaderboard list; sotra alias set saves one.'
+    ? 'A name works once an answer of the service in use named it (of the sandbox: with --sandbox); sotra alias set saves one.'
     : undefined;
   return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? known : `Did you mean ${near}?`);
 }
@@ -156,7 +156,7 @@ export interface KnownNames {
   /** The addresses of tokens of a chain with this symbol. */
   tokens: (symbol: string, chain: string) => Promise<readonly string[]>;
   /** The address of a place of the last leaderboard, counted from 1. */
-  ranked: (place: number) => string | undefined;
+  ranked: (place: number) => Promise<string | undefined>;
   /** Full addresses with this start and end. */
   find: (part: { start: string; end: string }) => Promise<string[]>;
 }
@@ -209,7 +209,7 @@ export async function resolveIdentifier(
   if (!takesTrader(field)) return text;
   const [, place] = /^#(\d+)$/.exec(text) ?? [];
   if (place !== undefined) {
-    const found = known.ranked(Number(place));
+    const found = await known.ranked(Number(place));
     if (found) return found;
     throw usageError(
       `${label} ${text}: the last leaderboard in the history has no such place`,

@@ -67,7 +67,10 @@ export async function namesKnownTo(context: Context): Promise<KnownNames> {
       const seen = tokens.filter(bears).map(({ address }) => address);
       return [...new Set([...seen, ...((await sandbox())?.findTokens(symbol, chain) ?? [])])];
     },
-    ranked: (place) => told(`#${place}`, ranks[place - 1]),
+    ranked: async (place) => {
+      if (ranks.length === 0) await context.service();
+      return told(`#${place}`, ranks[place - 1]);
+    },
     find: (part) => findAddresses(part, [...Object.values(aliases), ...addresses], context),
   };
 }

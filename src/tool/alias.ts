@@ -54,7 +54,7 @@ const set = defineCommand({
     { argv: 'alias set @whale 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', says: 'save a wallet' },
     { argv: 'alias set @me ext:42', says: 'save a user of your own' },
   ],
-  uses: ['changes'],
+  uses: ['service', 'changes'],
   exitCodes: [3],
   view: async () => oneView,
   run: async ({ name, identifier }, context) => {

@@ -76,6 +76,7 @@ export async function syncList(run: UploadRun, target: Target): Promise<Result> 
   await closeCovered(run, jobs, uid);
   const secret = makes && journal !== undefined ? keptSecret(journal) : undefined;
   const told = secretFile === undefined ? { ...(secret !== undefined && { secret }) } : { secretFile };
+  if (makes && secretFile === undefined) context.note(`Its secret: sotra webhook secret ${uid} --out <file>`);
   const done = { uid, registered: makes, inSync: result.notRemovable === 0, ...told };
   return await show.result({ ...result, ...done }, view);
 }

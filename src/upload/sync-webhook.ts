@@ -23,6 +23,11 @@ export interface Target {
 
 /** Errors: `usage` where a command line names no webhook, or two, or one that a flag is not for. */
 export function checkSyncFlags({ uid, destinationUrl: url, secretFile, replace }: UploadInput): void {
+  if (uid !== undefined && /^https?:/i.test(uid))
+    throw usageError(
+      `<uid> ${hideUrlSecrets(uid)}: is an address, not the uid of a webhook`,
+      'Give the address with --url.',
+    );
   if ((uid === undefined) === (url === undefined))
     throw usageError(
       uid === undefined ? '--url is required: which webhook?' : '--url and a uid both name the webhook',

@@ -80,6 +80,15 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     "unexpected argument 'morning': comment post takes <comment>",
     'Put a text of several words in quotes.',
   ],
+  ['leaderboard --limit 5', 'sotra leaderboard needs a command', 'It has list, rank, copytraded, sections, diff.'],
+  ['comment gm --last --key trader', "unknown command 'gm'", 'See sotra comment --help.'],
+  ['leaderboard list --sandbox=yes', '--sandbox takes no value', 'Type --sandbox alone.'],
+  ['profile get #1', 'no service is configured', 'Try the built-in sandbox with --sandbox'],
+  [
+    'webhook sync https://a.example/hook --file x.csv',
+    '<uid> https://a.example/hook: is an address, not the uid of a webhook',
+    'Give the address with --url.',
+  ],
   ['board', "unknown command 'board'", 'Did you mean sotra leaderboard list?'],
   [
     'profile positions 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2',

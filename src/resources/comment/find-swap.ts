@@ -57,9 +57,13 @@ export async function chooseSwap<Input extends SwapInput>(
   const swaps = await listSwaps(address, context);
   const [newest] = swaps;
   if (newest === undefined)
-    throw new SotraError('not-found', `${address} has no swap without a comment among its latest`, {
-      hint: 'Name the swap with --chain, --tx and --token.',
-    });
+    throw new SotraError(
+      'not-found',
+      `${address} has no swap of ${minUsd} USD or more without a comment among its latest`,
+      {
+        hint: 'A smaller one takes no comment. Name an older one with --chain, --tx and --token.',
+      },
+    );
   const swap = last === true ? newest : await pickSwap(swaps, address, context);
   context.note(`About: ${describeSwap(swap, context)}`);
   return { ...known, chain: swap.chain, transactionHash: swap.transactionHash, tokenAddress: swap.tokenAddress };
@@ -112,7 +116,8 @@ async function pickSwap(all: readonly Swap[], wallet: string, context: Context):
 
 function describeSwap({ direction, symbol, chain, usd, atSec, transactionHash }: Swap, { world }: Context): string {
   const worth = usd === undefined ? '' : ` for ${formatUsd(usd)}`;
-  return safeText(
-    `${direction} of ${symbol} on ${chain}${worth}, ${formatAge(atSec, world.now() / 1000)} ago (${shortAddress(transactionHash)})`,
-  );
+  const nowSec = world.now() / 1000;
+  // The clock of a sandbox may be ahead.
+  const age = atSec > nowSec ? 'just now' : `${formatAge(atSec, nowSec)} ago`;
+  return safeText(`${direction} of ${symbol} on ${chain}${worth}, ${age} (${shortAddress(transactionHash)})`);
 }

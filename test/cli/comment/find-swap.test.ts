@@ -88,7 +88,7 @@ test('where every swap has a comment it says so, and nothing is sent', async () 
   const { code, err } = await run(words, { env: service.env });
   expect([code, err]).toEqual([
     5,
-    `error: ${evmTrader.address} has no swap without a comment among its latest\nhint: Name the swap with --chain, --tx and --token.\n`,
+    `error: ${evmTrader.address} has no swap of 10 USD or more without a comment among its latest\nhint: A smaller one takes no comment. Name an older one with --chain, --tx and --token.\n`,
   ]);
   expect(service.requests.map(({ method }) => method)).toEqual(['GET']);
 });
