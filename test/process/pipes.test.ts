@@ -123,6 +123,7 @@ test('every file that somebody names is opened in one place', () => {
     'main.ts',
     'output/jq-thread.ts',
     'pages/serve.ts',
+    'report/page.ts',
     'sandbox/db/world.ts',
     'tool/help.ts',
     // The program's own files.
