@@ -169,9 +169,9 @@ test('no file is over 400 lines, and one in ten at most over 300', () => {
 const maxLines: Readonly<Record<string, number>> = {
   src: 1260,
   backtest: 440,
-  cli: 1660,
+  cli: 1680,
   contract: 950,
-  files: 1130,
+  files: 1150,
   http: 1570,
   inbox: 5610,
   keys: 1120,
@@ -186,7 +186,7 @@ const maxLines: Readonly<Record<string, number>> = {
   sandbox: 6800,
   setup: 1620,
   tool: 2530,
-  upload: 1730,
+  upload: 1740,
   watch: 390,
 };
 
