@@ -227,7 +227,17 @@ function reasonOfRefusedKey(facts: Facts, answer: Answer): Reason {
       command`sotra --context ${other.context} auth status`,
       status,
     );
-  return because(`${origin} does not know the key ${keyName}${quote(answer)}.`, status, typed(facts, 'auth login'));
+  return because(`${origin} does not know the key ${keyName}${quote(answer)}.`, status, ...keyLines(facts));
+}
+
+/** How another key is given to the service of the call. */
+function keyLines(facts: Facts): string[] {
+  const { origin, around } = facts;
+  const { context, typedBaseUrl } = around;
+  if (context !== undefined && context !== 'sandbox' && typedBaseUrl === undefined) return [typed(facts, 'auth login')];
+  if (context === 'sandbox' || isLoopback(new URL(origin).hostname))
+    return ['If it is a sandbox: SOTRA_API_KEY=sandbox-key-a'];
+  return [`sotra auth login --context <name> --base-url ${origin}`];
 }
 
 function reasonOfMissing(facts: Facts, answer: Answer): Reason {

@@ -37,6 +37,12 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     'Omit it: the result counts what is confirmed, and an error says what is not.',
   ],
   [
+    'webhook listen --secret-file s --max-delivery 1MB',
+    'sotra webhook listen --max-delivery was removed',
+    'Omit it: a delivery of more than 5 MB is refused.',
+  ],
+  ['probe --try limit=x', 'sotra probe --try was removed', 'Store the name in the context, where it is tried first'],
+  [
     'whois 0x12',
     'sotra whois was removed',
     'sotra profile get <identifier> shows who is behind an address, id, name or alias.',

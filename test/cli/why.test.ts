@@ -50,6 +50,13 @@ const failures: readonly Failure[] = [
     next: 'sotra auth status',
   },
   {
+    what: 'a key that is of another sandbox',
+    script: answer(401, { error: 'unknown key' }),
+    code: 4,
+    rule: /^http:\/\/127\.0\.0\.1:\d+ does not know the key/,
+    next: 'If it is a sandbox: SOTRA_API_KEY=sandbox-key-a',
+  },
+  {
     what: 'a key that may not do this',
     script: answer(403, { error: 'read only' }),
     code: 4,

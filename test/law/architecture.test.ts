@@ -176,7 +176,7 @@ const maxLines: Readonly<Record<string, number>> = {
   inbox: 5610,
   keys: 1120,
   library: 800,
-  log: 2360,
+  log: 2370,
   mcp: 1060,
   model: 1220,
   output: 2220,
