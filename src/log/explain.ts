@@ -237,7 +237,7 @@ function keyLines(facts: Facts): string[] {
   if (context !== undefined && context !== 'sandbox' && typedBaseUrl === undefined) return [typed(facts, 'auth login')];
   if (context === 'sandbox' || isLoopback(new URL(origin).hostname))
     return ['If it is a sandbox: SOTRA_API_KEY=sandbox-key-a'];
-  return [`sotra auth login --context <name> --base-url ${origin}`];
+  return [command`sotra auth login --context <name> --base-url ${origin}`];
 }
 
 function reasonOfMissing(facts: Facts, answer: Answer): Reason {

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../cli/command.ts';
 import { replaceFile } from '../files/durable-file.ts';
+import { command } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { confirm } from '../output/confirm.ts';
 import { counted } from '../output/format.ts';
@@ -76,7 +77,7 @@ export async function syncList(run: UploadRun, target: Target): Promise<Result> 
   await closeCovered(run, jobs, uid);
   const secret = makes && journal !== undefined ? keptSecret(journal) : undefined;
   const told = secretFile === undefined ? { ...(secret !== undefined && { secret }) } : { secretFile };
-  if (makes && secretFile === undefined) context.note(`Its secret: sotra webhook secret ${uid} --out <file>`);
+  if (makes && secretFile === undefined) context.note(command`Its secret: sotra webhook secret ${uid} --out <file>`);
   const done = { uid, registered: makes, inSync: result.notRemovable === 0, ...told };
   return await show.result({ ...result, ...done }, view);
 }
