@@ -11,6 +11,10 @@ import { includesSignature, startSigning } from '../model/webhook-signature.ts';
 const minHeldBytes = 32 * 1024 * 1024;
 /** Where the buffer of a body starts; it doubles. */
 const firstBytes = 16 * 1024;
+/** Hashed in one turn of the event loop: some milliseconds. */
+const maxHashedBytes = 2 * 1024 * 1024;
+/** Hashed at once; also what a smaller part counts for, of 1/16 of it at least. */
+const hashBytes = 64 * 1024;
 /** Of a body that nothing signed, what is kept to say why. */
 const unsignedBytes = 32 * 1024;
 
@@ -29,13 +33,18 @@ export type Reception =
 interface PendingBody {
   buffer: Buffer;
   bytes: number;
+  isDropped: boolean;
   drop: () => void;
 }
 
-/** Receives bodies whose senders are unknown until a signature fits, in bounded memory: where it runs out, the largest body is dropped. */
+/**
+ * Receives bodies whose senders are unknown until a signature fits, within bounds of memory and of work in one turn of the event loop.
+ * Where memory runs out, the largest body is dropped.
+ */
 export function startReception({ secrets, maxBytes }: { secrets: readonly string[]; maxBytes: number }) {
   const pending = new Set<PendingBody>();
   const maxHeldBytes = Math.max(minHeldBytes, 2 * maxBytes);
+  const takeTurn = shareTurns(maxHashedBytes);
 
   const makeRoom = (): void => {
     const largestLast = [...pending].sort((a, b) => a.buffer.length - b.buffer.length);
@@ -52,39 +61,58 @@ export function startReception({ secrets, maxBytes }: { secrets: readonly string
       const grown = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(bytes, firstBytes, 2 * body.buffer.length)));
       body.buffer.copy(grown, 0, 0, body.bytes);
       body.buffer = grown;
-      makeRoom();
     }
     chunk.copy(body.buffer, body.bytes);
     body.bytes = bytes;
   };
-  return (request: IncomingMessage, { timestamp, signatures }: SignatureHeader): Promise<Reception> =>
+  const read = (request: IncomingMessage, body: PendingBody): Promise<'whole' | 'too-large' | 'full' | 'gone'> =>
     new Promise((resolve) => {
-      const signers = secrets.map((secret) => startSigning(secret).update(signedPrefix(timestamp)));
-      const end = (reception: Reception): void => {
-        pending.delete(body);
-        resolve(reception);
-      };
-      const drop = () => {
+      body.drop = () => {
+        body.isDropped = true;
         body.buffer = Buffer.alloc(0);
-        end('full');
+        resolve('full');
       };
-      const body: PendingBody = { buffer: Buffer.alloc(0), bytes: 0, drop };
-      pending.add(body);
       request.on('data', (chunk: Buffer) => {
-        if (!pending.has(body)) return;
-        if (body.bytes + chunk.length > maxBytes) return end('too-large');
-        for (const signer of signers) signer.update(chunk);
+        if (body.isDropped) return;
+        if (body.bytes + chunk.length > maxBytes) return resolve('too-large');
+        const { length } = body.buffer;
         add(body, chunk);
+        if (body.buffer.length > length) makeRoom();
       });
-      request.once('end', () => {
-        if (!pending.has(body)) return;
-        const secret = signers.findIndex((signer) => includesSignature(signatures, signer.digest('base64url')));
-        const whole = body.buffer.subarray(0, body.bytes);
-        if (secret !== -1) end({ body: whole, secret });
-        else end({ unsigned: body.bytes <= unsignedBytes ? whole : undefined });
-      });
-      request.once('close', () => end('gone'));
+      request.once('end', () => resolve('whole'));
+      request.once('close', () => resolve('gone'));
     });
+  /** The index of the secret that made one of the signatures, or -1. */
+  const findSecret = async (body: PendingBody, { timestamp, signatures }: SignatureHeader): Promise<number> => {
+    for (const [index, secret] of secrets.entries()) {
+      const signer = startSigning(secret).update(signedPrefix(timestamp));
+      for (let at = 0; at <= body.bytes; at += hashBytes) {
+        const part = body.buffer.subarray(at, Math.min(body.bytes, at + hashBytes));
+        await takeTurn(Math.max(hashBytes / 16, part.length));
+        if (body.isDropped) return -1;
+        signer.update(part);
+      }
+      if (includesSignature(signatures, signer.digest('base64url'))) return index;
+    }
+    return -1;
+  };
+
+  return async (request: IncomingMessage, header: SignatureHeader): Promise<Reception> => {
+    const body: PendingBody = { buffer: Buffer.alloc(0), bytes: 0, isDropped: false, drop: () => undefined };
+    pending.add(body);
+    try {
+      const ended = await read(request, body);
+      if (ended !== 'whole') return ended;
+      const secret = await findSecret(body, header);
+      if (body.isDropped) return 'full';
+      const whole = body.buffer.subarray(0, body.bytes);
+      if (secret !== -1) return { body: whole, secret };
+      return { unsigned: body.bytes <= unsignedBytes ? whole : undefined };
+    } finally {
+      pending.delete(body);
+      body.isDropped = true;
+    }
+  };
 }
 
 /** Deliveries need a few; the others only wait. */
