@@ -52,7 +52,7 @@ test.skipIf(!canLook)('no process of ours, while it runs, has a secret in its li
     },
     {
       argv: sotra('sandbox', 'start', '--detach', '--port', '0', '--ready-file', at('ready.json')),
-      seen: ['sandbox start --detach', 'sandbox start --ready-file'],
+      seen: ['sandbox start --detach', 'sandbox start --port 0 --ready-file'],
     },
   ];
   for (const [index, { argv, stdin, until, seen }] of some(cases, 2).entries()) {
