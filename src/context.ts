@@ -173,7 +173,8 @@ function watchCalls({ world, options, say, trace = say }: ContextOptions) {
   const spinner = once(async () => {
     const { showWaiting } = await import('./output/progress.ts');
     const { noColor, ascii } = options;
-    return showWaiting({ err: world.io.err, noColor, unicode: !ascii, now: world.now });
+    const { shownWaitMs: shownMs } = world;
+    return showWaiting({ err: world.io.err, noColor, unicode: !ascii, now: world.now, shownMs });
   });
   return {
     note,

@@ -117,6 +117,8 @@ export interface World {
   openSandbox: (options: SandboxOptions) => Promise<LocalSandbox>;
   /** In place of the usual cost; tests only. */
   scryptCost?: { n: number; r: number; p: number };
+  /** Waits of at least this many milliseconds are shown on a terminal, in place of 300; tests only. */
+  shownWaitMs?: number;
   /** In place of the usual limit of an answer; tests only. */
   maxAnswerBytes?: number;
   /** In place of real sockets; tests only. */

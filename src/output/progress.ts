@@ -120,14 +120,13 @@ export function sinkStream(sink: Sink): TerminalStream {
   });
 }
 
-/** Shorter waits are not shown. */
-const minShownMs = 300;
-
 interface WaitingOptions {
   err: Sink;
   noColor: boolean;
   unicode: boolean;
   now: () => number;
+  /** Shorter waits are not shown. */
+  shownMs?: number | undefined;
 }
 
 /** What a call does just now: it sent a request, waits before the next, or is done. */
@@ -145,7 +144,7 @@ export interface WaitDisplay {
   stop: () => void;
 }
 
-export function showWaiting({ err, noColor, unicode, now }: WaitingOptions): WaitDisplay {
+export function showWaiting({ err, noColor, unicode, now, shownMs = 300 }: WaitingOptions): WaitDisplay {
   let line: (() => string) | undefined;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
@@ -173,7 +172,7 @@ export function showWaiting({ err, noColor, unicode, now }: WaitingOptions): Wai
     timer = setTimeout(() => {
       safely();
       timer = setInterval(safely, 1000).unref();
-    }, minShownMs).unref();
+    }, shownMs).unref();
   };
   return {
     observe: ({ kind, request, ms = 0, why }) => {

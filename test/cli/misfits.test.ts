@@ -108,9 +108,9 @@ test('a terminal is told what a call waits for, a pipe and --quiet are not', asy
       else setTimeout(() => response.end('{"traders":[]}'), 700);
     });
   const [shown, piped, quiet] = await Promise.all([
-    run('leaderboard list', { env: (await service()).env, tty: 100 }),
+    run('leaderboard list', { env: (await service()).env, tty: 100, showWaits: true }),
     run('leaderboard list', { env: (await service()).env }),
-    run('leaderboard list --quiet', { env: (await service()).env, tty: 100 }),
+    run('leaderboard list --quiet', { env: (await service()).env, tty: 100, showWaits: true }),
   ]);
   expect(shown.err).toMatch(/slow down.*; trying again in [01] s/);
   expect(shown.err).toMatch(/waiting for 127\.0\.0\.1:\d+: 0 s \(GET \/v2\/leaderboard\)/);

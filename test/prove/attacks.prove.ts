@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { tell } from '../support/attack.ts';
-import { type AttackedListener, attackListener, type Line, openLine } from '../support/attacked.ts';
+import { type AttackedListener, attackListener, type Line, openLine, startBareServer } from '../support/attacked.ts';
 import { fuzzDeliveries } from '../support/fuzz-deliveries.ts';
 import { bodyOf, secret, send, signed } from '../support/listening.ts';
 
@@ -60,6 +60,7 @@ describe('deliveries before their signature is known to fit', () => {
   test.each(attacks)('%s, and good deliveries beside them', async (name, connections, sent) => {
     const listener = await attackListener([...Array.from({ length: 20 }, (_, index) => `another-${index}`), secret]);
     const bytes = sent();
+    const bareBlockMs = await attackBareServer(connections, bytes);
     const lines: Line[] = [];
     for (let opened = 0; opened < connections; opened += 1) {
       const line = await openLine(listener.port);
@@ -75,9 +76,11 @@ describe('deliveries before their signature is known to fit', () => {
       smallMs: small,
       largeMs: large,
       longestBlockMs: Math.round(listener.longestBlockMs()),
+      bareBlockMs: Math.round(bareBlockMs),
       peakMb: Math.round(listener.peakMb()),
     });
-    expect(listener.longestBlockMs()).toBeLessThan(100);
+    // Many requests in one piece are one step of Node's parser, for which the machine sets the time.
+    expect(listener.longestBlockMs()).toBeLessThan(Math.max(100, 2 * bareBlockMs));
     expect(listener.peakMb()).toBeLessThan(300);
     for (const { socket } of lines) socket.destroy();
     expect(await listener.stop()).toEqual({ code: 0, signal: null });
@@ -97,6 +100,21 @@ describe('deliveries before their signature is known to fit', () => {
     expect(answers.size).toBe(1);
   });
 });
+
+/** Milliseconds that a bare server was kept busy at most by the same bytes over as many connections. */
+async function attackBareServer(connections: number, bytes: Buffer): Promise<number> {
+  const server = await startBareServer();
+  const lines: Line[] = [];
+  for (let opened = 0; opened < connections; opened += 1) {
+    const line = await openLine(server.port);
+    line.socket.write(bytes);
+    lines.push(line);
+  }
+  await delay(1000);
+  for (const { socket } of lines) socket.destroy();
+  server.stop();
+  return server.longestBlockMs();
+}
 
 /** Milliseconds that a good delivery took, sent again where there was no room for it, as the service does. */
 async function deliver(listener: AttackedListener, id: string): Promise<number> {

@@ -79,6 +79,19 @@ export async function attackListener(
   };
 }
 
+/** A bare server of Node that answers 401 and reads nothing, in a process of its own: the floor for a listener that is attacked. */
+export async function startBareServer(): Promise<{ port: number; longestBlockMs: () => number; stop: () => void }> {
+  const block = join(temporaryFolder(), 'block');
+  writeFileSync(block, '0');
+  const child = spawn(process.execPath, ['--import', monitor, 'test/support/bare-server.mjs'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { BLOCK_FILE: block },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const port = await new Promise<number>((resolve) => child.stdout.once('data', (text) => resolve(Number(text))));
+  return { port, longestBlockMs: () => Number(readFileSync(block, 'utf8')), stop: () => void child.kill('SIGKILL') };
+}
+
 /** A connection, and what came back over it so far. */
 export interface Line {
   socket: Socket;

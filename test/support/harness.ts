@@ -44,6 +44,8 @@ export interface RunOptions {
   colors?: 0 | 1 | 2 | 3;
   /** Waiting takes no time: the clock jumps instead. */
   skipWaits?: boolean;
+  /** Waits are shown on a terminal as users see them; else none is, however slow the machine. */
+  showWaits?: boolean;
   /** What the user types when asked, one text a question; stdin is a terminal then. */
   answers?: readonly string[];
   /** In place of the sockets that the program opens itself. */
@@ -107,6 +109,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
       isAlive: isRunning,
       readStartTime: (pid) => (isRunning(pid) ? '' : undefined),
     },
+    ...(!options.showWaits && { shownWaitMs: 3_600_000 }),
     ...(options.transport && { transport: options.transport }),
     ...(options.maxAnswerBytes && { maxAnswerBytes: options.maxAnswerBytes }),
     openSandbox: async (wanted) => {
