@@ -27,7 +27,6 @@ interface BundleSummary {
   sotra: string;
   settings: string;
   doctor: string;
-  wireNames: number;
   failedCalls: number;
   last: string | null;
   replay: string | null;
@@ -39,7 +38,6 @@ const view = recordView<BundleSummary>([
   column.text('sotra', 'Version', 'of sotra, Node and the system'),
   column.text('settings', 'Settings', 'how many contexts and aliases it names; without their secrets'),
   column.text('doctor', 'Doctor', 'what sotra doctor found'),
-  column.count('wireNames', 'Wire names', 'parameters that the service in use may call otherwise'),
   column.count('failedCalls', 'Failed calls', 'how many of the last calls that failed it holds, with their answers'),
   column.text('last', 'Last one', 'the last call that failed', { cut: 'end' }),
   column.text('replay', 'Replay', 'what answers from the file as the service did', { cut: 'end' }),
@@ -85,7 +83,7 @@ export const commands: readonly Command[] = [bundle];
 type Contents = Awaited<ReturnType<typeof collect>>;
 
 function sumUp(contents: Contents, text: string, file: string): BundleSummary {
-  const { sotra, node, platform, settings, doctor, wireNames, failedCalls } = contents;
+  const { sotra, node, platform, settings, doctor, failedCalls } = contents;
   const { checks = [] } = (doctor ?? {}) as { checks?: { check: string; state: string }[] };
   const problems = checks.flatMap(({ check, state }) => (state === 'problem' || state === 'warning' ? [check] : []));
   const [last] = failedCalls;
@@ -93,7 +91,6 @@ function sumUp(contents: Contents, text: string, file: string): BundleSummary {
     sotra: `${sotra}, Node ${node}, ${platform}`,
     settings: `${counted(Object.keys(settings.contexts).length, 'context')}, ${counted(settings.aliases, 'alias', 'es')}`,
     doctor: problems.length === 0 ? 'nothing is wrong' : `look at ${problems.join(', ')}`,
-    wireNames: Object.keys(wireNames).length,
     failedCalls: failedCalls.length,
     last: last === undefined ? null : `${last.method} ${last.path}: ${last.error}`,
     replay: last?.replay ?? null,

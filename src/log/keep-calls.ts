@@ -1,4 +1,4 @@
-import type { GlobalOptions } from '../cli/globals.ts';
+import { type GlobalOptions, listWords } from '../cli/globals.ts';
 import { readMessage, type SotraError, toSotraError } from '../errors.ts';
 import type { CallAnswer, CallEvent, Caller } from '../http/client.ts';
 import { secretHider } from '../http/secrets.ts';
@@ -120,7 +120,8 @@ export async function keepCommandFailure(
   { code, exitCode, message, hint }: Pick<SotraError, 'code' | 'exitCode' | 'message' | 'hint'>,
 ): Promise<boolean> {
   try {
-    if (isLogOff(command)) return false;
+    // A failed look into the log is nothing to explain.
+    if (isLogOff(command) || ['why', 'history'].includes(listWords(command.argv)[0] ?? '')) return false;
     const { line, hide } = await describeTyped(command.argv, null);
     const failed = { atMs: command.world.now(), command: line, exitCode, code, message: shorten(message, hide) };
     const more = hint === undefined ? {} : { hint: shorten(hint, hide) };

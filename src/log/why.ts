@@ -5,7 +5,8 @@ import { local } from '../contract/endpoint.ts';
 import { errorExitCodes, orUndefined, SotraError } from '../errors.ts';
 import { curlLine } from '../http/preview.ts';
 import { safeText } from '../model/safe-text.ts';
-import { describeKey, resolveService, type Service, type StoredSettings, servedSandboxUrl } from '../setup/settings.ts';
+import { formatAge } from '../output/format.ts';
+import { describeKey, resolveService, type Service, type StoredSettings } from '../setup/settings.ts';
 import { findCall, summarizeCall } from './commands.ts';
 import type { FailedCommand } from './entry.ts';
 import { type Explanation, explainCall, type FailedCall, type Surroundings } from './explain.ts';
@@ -46,7 +47,12 @@ const why = defineCommand({
     const why = 'request' in found ? await explainEntry(found, context) : explainCommand(found);
     const { format, jq } = context.options;
     if (jq !== undefined || (format ?? 'table') !== 'table') return { kind: 'answer', answer: why };
-    return { kind: 'text', text: printWhy(why) };
+    const age = formatAge(Date.parse(why.at) / 1000, context.world.now() / 1000);
+    const heading =
+      n === undefined
+        ? `The last failure, ${age} ago (errors with exit 2 or 3, such as a wrong flag, are not kept):\n`
+        : '';
+    return { kind: 'text', text: heading + printWhy(why) };
   },
 });
 
@@ -74,10 +80,9 @@ function findFailedCall(calls: Iterable<NumberedEntry>): NumberedEntry | undefin
 
 function explainCommand({ atMs, command, exitCode, code, message, hint }: FailedCommand): Why {
   const facts = { atMs, ms: 0, baseUrl: '', error: { code, message, hint }, ignored: [] };
-  const around = { ...nothingKnown, endpoints: [] };
   return {
     ...{ n: null, at: new Date(atMs).toISOString(), command, exitCode, code },
-    ...explainCall(facts, around),
+    ...explainCall(facts, { ...nothingKnown, endpoints: [] }),
     ...{ asked: null, answered: null, curl: null },
   };
 }
@@ -89,15 +94,16 @@ async function explainEntry(entry: NumberedEntry, context: Context): Promise<Why
   const { next, ...explanation } = explainCall(readFacts(entry), await lookAround(entry, context));
   const continues = exitCode === errorExitCodes.partial ? ['The same command again continues what is left.'] : [];
   const body = request.postData?.text;
-  const [sandbox, served] = ['http://sandbox.localhost', servedSandboxUrl];
-  const url = new URL(request.url.startsWith(`${sandbox}/`) ? served + request.url.slice(sandbox.length) : request.url);
+  const url = new URL(request.url);
   const headers = Object.fromEntries(request.headers.map(({ name, value }) => [name, value]));
+  const sent = { method: request.method, url, headers, ...(body !== undefined && { body }) };
   return {
     ...{ n, at: startedDateTime, command, exitCode, code: errorCode },
     ...{ ...explanation, next: [...continues, ...next.map((line) => retype(command, line))] },
     asked: { method: request.method, url: request.url, body: body ?? null },
     answered: status === null ? null : { status, ms, body: response.content.text ?? '' },
-    curl: curlLine({ method: request.method, url, headers, ...(body !== undefined && { body }) }).trim(),
+    // The sandbox inside the command listens nowhere.
+    curl: url.hostname === 'sandbox.localhost' ? null : curlLine(sent).trim(),
   };
 }
 

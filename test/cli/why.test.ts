@@ -382,6 +382,21 @@ test('what to type next names the service where --base-url chose it', async () =
   expect(plain.why.next).toContain('sotra auth status');
 });
 
+test('why says first how old the failure is that it tells, and a failed why is none', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data') };
+  const atMs = Date.parse('2026-11-25T10:00:00Z');
+  await run('--sandbox profile get 00000000-0000-4000-8000-000000000000', { env, now: atMs });
+  expect((await run('--sandbox leaderboard list --limit 999', { env, now: atMs + 170_000 })).code).toBe(2);
+  expect((await run('why 99', { env, now: atMs + 175_000 })).code).toBe(5);
+  const { out } = await run('why', { env, now: atMs + 180_000 });
+  const [first = '', second] = out.split('\n');
+  expect(first).toBe('The last failure, 3m ago (errors with exit 2 or 3, such as a wrong flag, are not kept):');
+  expect(second).toMatch(/^why {7}The service knows no identifier 00000000-0000-4000-8000-000000000000/);
+  expect(out).not.toContain('curl');
+  expect((await run('why 1', { env })).out).toMatch(/^why {7}/);
+});
+
 test('why ends with 5 where nothing failed or the log is off, and says so', async () => {
   const nothing = await failing('--sandbox leaderboard list --limit 1');
   expect(nothing.why).toMatchObject({ code: 5, err: expect.stringContaining('no call in the history failed') });
