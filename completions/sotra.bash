@@ -352,7 +352,7 @@ _sotra_values() {
   'request 1') echo 'GET POST PUT PATCH DELETE' ;;
   'history --columns') echo 'n at status command method path error ms context exitCode errorCode attempt requestId baseUrl @list' ;;
   'history set 1') echo 'on off' ;;
-  'bundle --columns') echo 'sotra settings doctor wireNames failedCalls last replay bytes file @list' ;;
+  'bundle --columns') echo 'sotra settings doctor failedCalls last replay bytes file @list' ;;
   'probe --columns') echo 'parameter assumed verdict name evidence source @list' ;;
   'mcp --key') echo '@keys' ;;
   'mcp --password-file') echo '@files' ;;

@@ -701,7 +701,7 @@ complete -c sotra -n '__sotra_at " history"' -l columns -x -a '(__fish_append , 
 complete -c sotra -n '__sotra_at " history show"' -l har -d 'as an HTTP archive (HAR), which --replay and browsers read'
 complete -c sotra -n '__sotra_at " history set" 1 1' -a 'on off'
 complete -c sotra -n '__sotra_at " bundle"' -l out -x -d 'file to write (mode 0600; default: sotra-bundle-<time>.json)'
-complete -c sotra -n '__sotra_at " bundle"' -l columns -x -a '(__fish_append , sotra settings doctor wireNames failedCalls last replay bytes file)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
+complete -c sotra -n '__sotra_at " bundle"' -l columns -x -a '(__fish_append , sotra settings doctor failedCalls last replay bytes file)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " probe"' -l save -d 'write the names that differ into the context'
 complete -c sotra -n '__sotra_at " probe"' -l columns -x -a '(__fish_append , parameter assumed verdict name evidence source)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " mcp"' -l config -d 'print the entry for the settings of Claude, Cursor and VS Code'

@@ -289,7 +289,7 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'request 1' = @('GET', 'POST', 'PUT', 'PATCH', 'DELETE')
     'history --columns' = @('n', 'at', 'status', 'command', 'method', 'path', 'error', 'ms', 'context', 'exitCode', 'errorCode', 'attempt', 'requestId', 'baseUrl', '@list')
     'history set 1' = @('on', 'off')
-    'bundle --columns' = @('sotra', 'settings', 'doctor', 'wireNames', 'failedCalls', 'last', 'replay', 'bytes', 'file', '@list')
+    'bundle --columns' = @('sotra', 'settings', 'doctor', 'failedCalls', 'last', 'replay', 'bytes', 'file', '@list')
     'probe --columns' = @('parameter', 'assumed', 'verdict', 'name', 'evidence', 'source', '@list')
     'mcp --key' = @('@keys')
     'commands --columns' = @('command', 'endpoint', 'source', 'summary', '@list')
