@@ -1,0 +1,475 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { delimiter, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { stub, temporaryFolder } from '../support/harness.ts';
+import { until } from '../support/until.ts';
+
+const script = readFileSync('install.sh', 'utf8');
+const shells = ['dash', 'bash'].filter((shell) => find(shell) !== undefined);
+const canPack = ['tar', 'xz', 'curl', 'wget'].every((tool) => find(tool) !== undefined) && process.platform === 'linux';
+const npm = 'install.sh: with Node 20.19 or newer: npm install --global sotra\n';
+const unsigned = 'checksum is right; the signature was not checked: cosign is not installed';
+
+/** Where a program is, as a shell finds it. */
+function find(name: string): string | undefined {
+  const places = (process.env['PATH'] ?? '').split(delimiter).map((place) => join(place, name));
+  return places.find((place) => {
+    try {
+      accessSync(place, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The archive of a release, in which `sotra` is a script that says its version. */
+function pack(version: string, { says = `echo ${version}` } = {}): Buffer {
+  const name = `sotra-${version}-linux-x64`;
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, name));
+  writeFileSync(join(folder, name, 'sotra'), `#!/bin/sh\n${says}\n`, { mode: 0o755 });
+  writeFileSync(join(folder, name, 'LICENSE'), 'MIT\n');
+  execFileSync('tar', ['-cJf', 'archive', name], { cwd: folder });
+  return readFileSync(join(folder, 'archive'));
+}
+
+interface Releases {
+  env: Record<string, string>;
+  /** What was asked for, oldest first. */
+  paths: () => string[];
+}
+
+/** A server of releases, the last of which is the latest; `send` gives an archive otherwise than whole. */
+async function serveReleases(
+  archives: Record<string, Buffer>,
+  { sums, send }: { sums?: string; send?: (response: ServerResponse, archive: Buffer) => void } = {},
+): Promise<Releases> {
+  const latest = Object.keys(archives).at(-1) ?? '';
+  const files = Object.entries(archives).flatMap(([version, archive]) => {
+    const name = `sotra-${version}-linux-x64.tar.xz`;
+    const sum = createHash('sha256').update(archive).digest('hex');
+    const others = ['darwin-arm64.tar.xz', 'win-x64.zip'].map((end) => `${'0'.repeat(64)}  sotra-${version}-${end}\n`);
+    const line = `${sum}  ${name}\n`;
+    const texts = { SHA256SUMS: sums ?? others.join('') + line, 'SHA256SUMS.sigstore.json': '{}' };
+    const place = `/download/v${version}`;
+    return [
+      [`${place}/${name}`, archive] as const,
+      ...Object.entries(texts).map(([file, text]) => [`${place}/${file}`, Buffer.from(text)] as const),
+      ...(version === latest ? [['/latest/download/SHA256SUMS', Buffer.from(texts.SHA256SUMS)] as const] : []),
+    ];
+  });
+  const found = new Map<string, Buffer>(files);
+  const { url, requests } = await stub(({ url: path }, response) => {
+    const body = found.get(path);
+    if (body === undefined) response.writeHead(404).end('Not Found');
+    else if (send !== undefined && path.endsWith('.xz')) send(response, body);
+    else response.writeHead(200, { 'content-length': body.length }).end(body);
+  });
+  return { env: { SOTRA_RELEASES: url }, paths: () => requests.map((one) => one.url) };
+}
+
+interface Tools {
+  without?: string[];
+  [name: string]: string | string[] | undefined;
+}
+
+/** A folder of the programs that the script uses, but those left out, and with others in place of some: a text is a script. */
+function toolsWith({ without = ['cosign'], ...others }: Tools = {}): string {
+  const folder = temporaryFolder();
+  const used =
+    'awk cat chmod cosign cp curl cut dirname grep ldd mkdir mktemp mv rm sed sh sha256sum shasum tar uname wget xz';
+  for (const name of [...used.split(' '), 'perl', 'sleep']) {
+    const place = find(name);
+    if (place !== undefined && !without.includes(name) && !(name in others)) symlinkSync(place, join(folder, name));
+  }
+  for (const [name, text] of Object.entries(others))
+    writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  return folder;
+}
+
+interface Installed {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+interface InstallOptions {
+  shell?: string;
+  argv?: string[];
+  env: Record<string, string>;
+  tools?: string;
+  uid?: number;
+  /** Called once with the way to end it, as a terminal does. */
+  onStart?: (end: (signal: NodeJS.Signals) => void) => void;
+}
+
+/** Runs the script as `curl ... | sh` does: from stdin. */
+async function install(options: InstallOptions): Promise<Installed> {
+  const { shell = 'sh', argv = [], env, tools = toolsWith(), uid } = options;
+  const child = spawn(find(shell) ?? shell, ['-s', '--', ...argv], {
+    env: { PATH: tools, ...env },
+    detached: true,
+    ...(uid !== undefined && { uid }),
+  });
+  const printed = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    printed.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    printed.err += chunk;
+  });
+  child.stdin.on('error', () => undefined).end(script);
+  options.onStart?.((signal) => child.kill(signal));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, ...printed };
+}
+
+/** A home, and a folder for temporary files of its own that must be empty afterwards. */
+function home(): { HOME: string; TMPDIR: string } {
+  return { HOME: temporaryFolder(), TMPDIR: temporaryFolder() };
+}
+
+function all(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+}
+
+test('install.sh is at most 120 lines that shellcheck has nothing to say of', (context) => {
+  expect(script.split('\n').length - 1).toBeLessThanOrEqual(120);
+  const shellcheck = find('shellcheck');
+  if (shellcheck === undefined) return context.skip('no shellcheck');
+  const { stdout } = spawnSync(shellcheck, ['--shell=sh', 'install.sh'], { encoding: 'utf8' });
+  expect(stdout).toBe('');
+});
+
+test('install.sh names the repository of package.json', () => {
+  const { repository } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const name = /^repository=(.*)$/m.exec(script)?.[1];
+  expect(repository.url).toBe(`git+https://github.com/${name}.git`);
+  expect(script).toContain(`curl -fsSL https://github.com/${name}/releases/latest/download/install.sh | sh`);
+});
+
+test.runIf(canPack).each(shells)(
+  'the latest release is installed by %s, and removed by the line that it says',
+  async (shell) => {
+    const { env, paths } = await serveReleases({ '1.0.0': pack('1.0.0'), '1.1.0': pack('1.1.0') });
+    const folders = home();
+    const dir = join(folders.HOME, '.local/bin');
+    const { code, out, err } = await install({ shell, env: { ...env, ...folders } });
+    expect(err).toBe('');
+    expect(code).toBe(0);
+    expect(out).toBe(`downloading ${env['SOTRA_RELEASES']}/download/v1.1.0/sotra-1.1.0-linux-x64.tar.xz
+installed sotra 1.1.0 as ${dir}/sotra; ${unsigned}
+to find it by name: export PATH='${dir}':"$PATH"
+to undo: rm '${dir}/sotra'
+`);
+    expect(paths()).toEqual(['/latest/download/SHA256SUMS', '/download/v1.1.0/sotra-1.1.0-linux-x64.tar.xz']);
+    expect(execFileSync(join(dir, 'sotra'), { encoding: 'utf8' })).toBe('1.1.0\n');
+    expect(all(folders.HOME)).toEqual(['.local', '.local/bin', '.local/bin/sotra']);
+    expect(all(folders.TMPDIR)).toEqual([]);
+
+    const undo = /to undo: (.*)/.exec(out)?.[1] ?? '';
+    execFileSync('sh', ['-c', undo]);
+    expect(all(folders.HOME)).toEqual(['.local', '.local/bin']);
+  },
+);
+
+test.runIf(canPack)('a second install replaces the first, also while that runs', async () => {
+  const waiting = 'while [ ! -e "$1" ]; do sleep 0.01; done; echo 1.0.0';
+  const first = pack('1.0.0', { says: `[ "$1" = --version ] || { ${waiting}; }` });
+  const { env } = await serveReleases({ '1.0.0': first, '1.1.0': pack('1.1.0') });
+  const folders = home();
+  const dir = join(folders.HOME, "it's here");
+  const argv = ['--dir', dir];
+  expect(await install({ argv: [...argv, '--version', 'v1.0.0'], env: { ...env, ...folders } })).toMatchObject({
+    code: 0,
+  });
+  const flag = join(folders.HOME, 'flag');
+  const running = spawn(join(dir, 'sotra'), [flag]);
+  const ended = new Promise((resolve) => running.once('close', resolve));
+  const { code, out } = await install({ argv, env: { ...env, ...folders, PATH: toolsWith() } });
+  expect(code).toBe(0);
+  writeFileSync(flag, '');
+  expect(await ended).toBe(0);
+  expect(execFileSync(join(dir, 'sotra'), { encoding: 'utf8' })).toBe('1.1.0\n');
+  const undo = /to undo: (.*)/.exec(out)?.[1] ?? '';
+  const found = /to find it by name: (.*)/.exec(out)?.[1] ?? '';
+  expect(execFileSync('sh', ['-c', `${found}; command -v sotra`], { encoding: 'utf8' })).toBe(`${dir}/sotra\n`);
+  execFileSync('sh', ['-c', undo]);
+  expect(all(dir)).toEqual([]);
+});
+
+test.runIf(canPack)(
+  'a folder that is in PATH needs no line, and a relative one is taken from where one is',
+  async () => {
+    const { env } = await serveReleases({ '1.0.0': pack('1.0.0') });
+    const folders = home();
+    const tools = toolsWith();
+    const { out } = await install({
+      argv: ['--dir', folders.HOME],
+      tools: `${tools}:${folders.HOME}`,
+      env: { ...env, ...folders },
+    });
+    expect(out).not.toContain('export PATH');
+    const shell = `cd '${folders.HOME}' && exec sh '${process.cwd()}/install.sh' --dir x/y`;
+    const { stdout } = await run(shell, { ...env, ...folders, PATH: tools });
+    expect(stdout).toContain(`installed sotra 1.0.0 as ${folders.HOME}/x/y/sotra`);
+  },
+);
+
+function run(line: string, env: Record<string, string>): Promise<{ stdout: string }> {
+  const child = spawn('/bin/sh', ['-c', line], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  let stdout = '';
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  return new Promise((resolve) => child.once('close', () => resolve({ stdout })));
+}
+
+const half = (response: ServerResponse, archive: Buffer) => {
+  response.writeHead(200, { 'content-length': archive.length });
+  response.write(archive.subarray(0, archive.length / 2), () => response.destroy());
+};
+
+test.runIf(canPack).each<{ what: string; without?: string[]; sums?: string; send?: typeof half; said: string }>([
+  {
+    what: 'a wrong sum',
+    sums: `${'1'.repeat(64)}  sotra-1.0.0-linux-x64.tar.xz\n`,
+    said: 'wrong SHA-256 of sotra-1.0.0-linux-x64.tar.xz; nothing was installed',
+  },
+  {
+    what: 'a wrong sum, with shasum',
+    without: ['cosign', 'sha256sum'],
+    sums: `${'1'.repeat(64)}  sotra-1.0.0-linux-x64.tar.xz\n`,
+    said: 'wrong SHA-256 of sotra-1.0.0-linux-x64.tar.xz; nothing was installed',
+  },
+  { what: 'half a download of curl', send: half, said: 'cannot download {url}; nothing was installed' },
+  {
+    what: 'half a download of wget',
+    without: ['cosign', 'curl'],
+    send: half,
+    said: 'cannot download {url}; nothing was installed',
+  },
+  {
+    what: 'half a download that looks whole',
+    send: (response, archive) => response.end(archive.subarray(0, 100)),
+    said: 'wrong SHA-256 of sotra-1.0.0-linux-x64.tar.xz; nothing was installed',
+  },
+  {
+    what: 'a page in place of the sums',
+    sums: '<!doctype html><title>Sign in</title>',
+    said: 'no file for linux-x64 in {base}/latest/download/SHA256SUMS',
+  },
+])('$what installs nothing and leaves nothing', async ({ without = ['cosign'], said, ...options }) => {
+  const { env } = await serveReleases({ '1.0.0': pack('1.0.0') }, options);
+  const folders = home();
+  const { code, err } = await install({ tools: toolsWith({ without }), env: { ...env, ...folders } });
+  const base = env['SOTRA_RELEASES'] ?? '';
+  const text = said.replace('{url}', `${base}/download/v1.0.0/sotra-1.0.0-linux-x64.tar.xz`).replace('{base}', base);
+  expect(err).toContain(`install.sh: ${text}\n`);
+  expect(code).toBe(1);
+  expect([...all(folders.HOME), ...all(folders.TMPDIR)]).toEqual([]);
+});
+
+test.runIf(canPack).each([
+  { what: 'without curl', without: ['cosign', 'curl'] },
+  { what: 'without wget', without: ['cosign', 'wget'] },
+  { what: 'without sha256sum', without: ['cosign', 'sha256sum'] },
+])('$what the other one does it', async ({ without }) => {
+  const { env } = await serveReleases({ '1.0.0': pack('1.0.0') });
+  const folders = home();
+  const { code, err } = await install({ tools: toolsWith({ without }), env: { ...env, ...folders } });
+  expect([code, err]).toEqual([0, '']);
+  expect(all(folders.HOME)).toContain('.local/bin/sotra');
+});
+
+test.each([
+  [{ without: ['curl', 'wget'] }, 'install.sh: curl or wget is needed\n'],
+  [{ without: ['sha256sum', 'shasum'] }, 'install.sh: sha256sum or shasum is needed\n'],
+  [
+    { uname: 'case $1 in -s) echo FreeBSD ;; *) echo amd64 ;; esac' },
+    `install.sh: there is no file for FreeBSD on amd64\n${npm}`,
+  ],
+  [
+    { uname: 'case $1 in -s) echo Linux ;; *) echo armv7l ;; esac' },
+    `install.sh: there is no file for Linux on armv7l\n${npm}`,
+  ],
+  [
+    { uname: 'case $1 in -s) echo MINGW64_NT-10.0 ;; *) echo x86_64 ;; esac' },
+    `install.sh: there is no file for MINGW64_NT-10.0 on x86_64\n${npm}`,
+  ],
+  [
+    { ldd: 'echo "musl libc (x86_64)" >&2; exit 1', uname: 'case $1 in -s) echo Linux ;; *) echo x86_64 ;; esac' },
+    `install.sh: the file needs glibc; this system has musl (Alpine?)\n${npm}`,
+  ],
+])('with tools %j nothing is asked for', async (tools, said) => {
+  const { env, paths } = await serveReleases({});
+  const folders = home();
+  expect(await install({ tools: toolsWith(tools), env: { ...env, ...folders } })).toEqual({
+    code: 1,
+    out: '',
+    err: said,
+  });
+  expect(paths()).toEqual([]);
+  expect([...all(folders.HOME), ...all(folders.TMPDIR)]).toEqual([]);
+});
+
+test.runIf(canPack)('an Apple processor is known as one in a shell that is translated', async () => {
+  const { env } = await serveReleases({ '1.0.0': pack('1.0.0') });
+  const folders = home();
+  const mac = { uname: 'case $1 in -s) echo Darwin ;; *) echo x86_64 ;; esac', sysctl: 'echo 1' };
+  const { out, err } = await install({
+    tools: toolsWith({ ...mac, without: ['cosign', 'ldd'] }),
+    env: { ...env, ...folders },
+  });
+  expect(out).toContain('/download/v1.0.0/sotra-1.0.0-darwin-arm64.tar.xz\n');
+  expect(err).toContain('cannot download');
+});
+
+test.each([
+  [['--folder', 'x'], 'unknown argument: --folder'],
+  [['--dir'], '--dir needs a value'],
+])('wrong arguments %j are told with the usage', async (argv, said) => {
+  const { code, err } = await install({ argv, env: home() });
+  const usage = 'usage: install.sh [--dir <folder, default: ~/.local/bin>] [--version <default: the latest>]';
+  expect([code, err]).toEqual([1, `install.sh: ${said}\ninstall.sh: ${usage}\n`]);
+});
+
+test.each([
+  ['1.0.0/../../x', 'not a version: 1.0.0/../../x'],
+  ['next', 'not a version: next'],
+])('the version %s is refused', async (version, said) => {
+  const { code, err } = await install({ argv: ['--version', version], env: home() });
+  expect([code, err]).toEqual([1, `install.sh: ${said}\n`]);
+});
+
+test.each(['http://127.0.0.1.example.com', 'http://example.com', 'ftp://127.0.0.1/'])(
+  'releases at %s are refused',
+  async (place) => {
+    const { code, err } = await install({ env: { ...home(), SOTRA_RELEASES: place } });
+    const said = `SOTRA_RELEASES must be https (http only for this machine): ${place}`;
+    expect([code, err]).toEqual([1, `install.sh: ${said}\n`]);
+  },
+);
+
+test('without HOME the folder must be given', async () => {
+  const { code, err } = await install({ env: {} });
+  expect([code, err]).toEqual([1, 'install.sh: HOME is not set; give the folder with --dir\n']);
+});
+
+test('a folder that cannot be written to is said before anything is asked for', async () => {
+  const { env, paths } = await serveReleases({});
+  const folders = home();
+  const tools = toolsWith();
+  // Others are let into what this test made.
+  for (const folder of [folders.HOME, tools]) chmodSync(folder, 0o555);
+  const asOther = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+  const { code, err } = await install({ ...asOther, tools, env: { ...env, ...folders } });
+  const said = `${folders.HOME} cannot be written to; choose another place with --dir`;
+  expect([code, err]).toEqual([1, `install.sh: ${said}\n`]);
+  expect(paths()).toEqual([]);
+  for (const folder of [folders.HOME, tools]) chmodSync(folder, 0o755);
+});
+
+test('a folder or a link in its place is not touched', async () => {
+  const { env } = await serveReleases({});
+  const folders = home();
+  const dir = folders.HOME;
+  mkdirSync(join(dir, 'sotra'));
+  const one = await install({ argv: ['--dir', dir], env: { ...env, ...folders } });
+  expect(one.err).toBe(`install.sh: ${dir}/sotra is a folder; choose another place with --dir\n`);
+  symlinkSync('nowhere', join(dir, 'linked'));
+  mkdirSync(join(dir, 'bin'));
+  symlinkSync('../lib/sotra.js', join(dir, 'bin/sotra'));
+  const other = await install({ argv: ['--dir', join(dir, 'bin')], env: { ...env, ...folders } });
+  const said = `${dir}/bin/sotra is a link (of npm? npm uninstall --global sotra); remove it first`;
+  expect([other.code, other.err]).toEqual([1, `install.sh: ${said}\n`]);
+});
+
+test.runIf(canPack)('what does not run here is not installed, and what was there stays', async () => {
+  const broken = pack('2.0.0', { says: 'echo "GLIBC_2.38 not found" >&2; exit 1' });
+  const { env } = await serveReleases({ '1.0.0': pack('1.0.0'), '2.0.0': broken });
+  const folders = home();
+  const dir = join(folders.HOME, '.local/bin');
+  await install({ argv: ['--version', '1.0.0'], env: { ...env, ...folders } });
+  const { code, err } = await install({ env: { ...env, ...folders } });
+  expect([code, err]).toEqual([1, `install.sh: sotra 2.0.0 does not run here: GLIBC_2.38 not found\n${npm}`]);
+  expect(all(dir)).toEqual(['sotra']);
+  expect(execFileSync(join(dir, 'sotra'), { encoding: 'utf8' })).toBe('1.0.0\n');
+});
+
+test.runIf(canPack)('where cosign is there, the signature of the release workflow counts', async () => {
+  const { env, paths } = await serveReleases({ '1.0.0': pack('1.0.0') });
+  const folders = home();
+  const good = toolsWith({ cosign: `echo "$@" > '${folders.HOME}/asked'` });
+  const { code, out } = await install({ tools: good, env: { ...env, ...folders } });
+  expect(code).toBe(0);
+  expect(out).toContain(`/.local/bin/sotra; checksum and signature are right\n`);
+  expect(readFileSync(join(folders.HOME, 'asked'), 'utf8')).toMatch(
+    /^verify-blob --bundle \S+ --certificate-oidc-issuer https:\/\/token\.actions\.githubusercontent\.com --certificate-identity https:\/\/github\.com\/\S+\/\.github\/workflows\/release\.yml@refs\/tags\/v1\.0\.0 \S+\/SHA256SUMS\n$/,
+  );
+  expect(paths()).toContain('/download/v1.0.0/SHA256SUMS.sigstore.json');
+
+  const other = home();
+  const bad = toolsWith({ cosign: 'echo "Error: none of the expected identities matched" >&2; exit 1' });
+  const refused = await install({ tools: bad, env: { ...env, ...other } });
+  const said = 'wrong signature; nothing was installed: Error: none of the expected identities matched';
+  expect([refused.code, refused.err]).toEqual([1, `install.sh: ${said}\n`]);
+  expect([...all(other.HOME), ...all(other.TMPDIR)]).toEqual([]);
+});
+
+test
+  .runIf(canPack)
+  .each(shells.flatMap((shell) => (['SIGTERM', 'SIGINT', 'SIGHUP'] as const).map((signal) => ({ shell, signal }))))(
+  '$shell that $signal ends in the middle leaves nothing',
+  async ({ shell, signal }) => {
+    let arrived = false;
+    const { env } = await serveReleases(
+      { '1.0.0': pack('1.0.0') },
+      {
+        send: (response, archive) => {
+          response.writeHead(200, { 'content-length': archive.length });
+          response.write(archive.subarray(0, 50));
+          arrived = true;
+        },
+      },
+    );
+    const folders = home();
+    const { code } = await install({
+      shell,
+      env: { ...env, ...folders },
+      onStart: async (end) => {
+        await until(() => arrived && all(folders.TMPDIR).some((name) => name.endsWith('archive')));
+        end(signal);
+      },
+    });
+    expect(code).toBe(130);
+    expect([...all(folders.HOME), ...all(folders.TMPDIR)]).toEqual([]);
+    expect(existsSync(join(folders.HOME, '.local'))).toBe(false);
+  },
+);
+
+test('half of the script does nothing', async () => {
+  const { env, paths } = await serveReleases({});
+  const folders = home();
+  const lines = script.split('\n');
+  const child = spawnSync('sh', ['-s'], {
+    input: lines.slice(0, lines.length - 12).join('\n'),
+    env: { ...env, ...folders },
+  });
+  expect(child.status).not.toBe(0);
+  expect(paths()).toEqual([]);
+});
