@@ -1,4 +1,4 @@
-import type { Context } from '../../context.ts';
+import { type Context, createContext } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { findKeyAddress, type KeyInput } from '../../keys/open-key.ts';
 import { isEvmAddress, normalizeAddress } from '../../model/address.ts';
@@ -25,6 +25,8 @@ interface Swap {
   direction: string;
   usd: number | undefined;
   atSec: number;
+  /** Why it takes no comment. */
+  obstacle: string | undefined;
 }
 
 const maxOffered = 5;
@@ -47,15 +49,10 @@ export async function chooseSwap<Input extends SwapInput>(
   if (last === true && isNamed)
     throw usageError('--last and a swap contradict each other', 'Omit --last, or omit --chain, --tx and --token.');
   if (isNamed || !hasComment(input)) return input;
-  const { preview } = context.options;
-  if (preview)
-    throw usageError(
-      'which swap the comment is about is asked of the service, and --dry-run and --curl send nothing',
-      'Name it with --chain, --tx and --token, as sotra feed actor <wallet> --json shows it.',
-    );
   const { address, input: known } = await findKeyAddress(input, context, stdinUse);
-  const swaps = await listSwaps(address, context);
-  const [newest] = swaps;
+  const all = await listSwaps(address, context);
+  const swaps = all.filter(({ obstacle }) => obstacle === undefined);
+  const [[latest], [newest]] = [all, swaps];
   if (newest === undefined)
     throw new SotraError(
       'not-found',
@@ -64,15 +61,20 @@ export async function chooseSwap<Input extends SwapInput>(
         hint: 'A smaller one takes no comment. Name an older one with --chain, --tx and --token.',
       },
     );
+  if (last === true && latest?.obstacle !== undefined)
+    context.warn(`the newest swap ${latest.obstacle}: ${describeSwap(latest, context)}; --last takes the one before`);
   const swap = last === true ? newest : await pickSwap(swaps, address, context);
   context.note(`About: ${describeSwap(swap, context)}`);
   return { ...known, chain: swap.chain, transactionHash: swap.transactionHash, tokenAddress: swap.tokenAddress };
 }
 
-/** Swaps of a wallet without a comment, newest first: the latest of each position, and those that the service lists beside it. */
+/** Swaps of a wallet, newest first: the latest of each position, and those that the service lists beside it. */
 async function listSwaps(wallet: string, context: Context): Promise<Swap[]> {
+  // Reading is sent, also where the comment is only shown.
+  const options = { ...context.options, preview: false };
+  const reader = context.options.preview ? createContext({ ...context, options, say: context.note }) : context;
   const input = { identifier: wallet, chains: ['all' as const] };
-  const { data } = await context.call(feed, input);
+  const { data } = await reader.call(feed, input).finally(() => reader !== context && reader.close());
   const isOwn = ({ actor }: Card) => normalizeAddress(actor.address) === normalizeAddress(wallet);
   const family = isEvmAddress(wallet) ? 'evm' : 'solana';
   return data.items
@@ -85,15 +87,15 @@ async function listSwaps(wallet: string, context: Context): Promise<Swap[]> {
 function readSwaps({ transactionHash, timestamp, cardLatestTradeAt, metadata }: Card): Swap[] {
   const { tokenChain, tokenAddress, tokenSymbol, trades } = metadata;
   const about = { chain: tokenChain as Chain, tokenAddress, symbol: tokenSymbol ?? tokenAddress };
-  const listed = trades.flatMap(({ transactionHash: hash, comments = [], direction, usdCost, timestamp }) =>
-    hash && comments.length === 0 && usdCost >= minUsd
-      ? [{ ...about, transactionHash: hash, direction, usd: usdCost, atSec: timestamp }]
-      : [],
-  );
+  const listed = trades.flatMap(({ transactionHash: hash, comments = [], direction, usdCost, timestamp }) => {
+    const small = usdCost < minUsd ? `is of less than ${minUsd} USD` : undefined;
+    const obstacle = comments.length > 0 ? 'has a comment already' : small;
+    return hash ? [{ ...about, transactionHash: hash, direction, usd: usdCost, atSec: timestamp, obstacle }] : [];
+  });
   const isListed = trades.some((trade) => trade.transactionHash === transactionHash);
   if (!transactionHash || isListed) return listed;
   const atSec = cardLatestTradeAt ?? timestamp;
-  return [...listed, { ...about, transactionHash, direction: 'swap', usd: undefined, atSec }];
+  return [...listed, { ...about, transactionHash, direction: 'swap', usd: undefined, atSec, obstacle: undefined }];
 }
 
 /** Errors: `usage` where nobody can be asked, or who is asked chooses none. */

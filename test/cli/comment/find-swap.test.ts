@@ -22,6 +22,31 @@ test('--last is about the newest swap of the signer without a comment, and then 
   expect(solana.err).toContain(`About: buy of BONK on solana for $80.00, `);
 });
 
+test('--last says which swap it is and how old, and warns where the newest has a comment already or is too small', async () => {
+  const { env, keys } = await tradersWorld();
+  const words = post('gm', '--key-file', keys.evm, '--last');
+  const first = await run(words, { env });
+  expect(first.err).toMatch(/^About: .* on hyperliquid for \$[\d,.]+, (?:just now|\w+ ago) \(\w+.*\)\n$/);
+  const second = await run(words, { env });
+  expect(second.err).toMatch(
+    /^warning: the newest swap has a comment already: .* on hyperliquid .*; --last takes the one before\nAbout: buy of DEGEN on base for \$70\.00, /,
+  );
+});
+
+test('--last --dry-run asks which swap it is, shows what would be signed and sent, and posts nothing', async () => {
+  const { env, keys } = await tradersWorld();
+  const words = post('gm', '--key-file', keys.evm, '--last');
+  const shown = await run([...words, '--dry-run'], { env });
+  expect(shown.code).toBe(0);
+  expect(shown.err).toMatch(/^About: .* on hyperliquid /);
+  expect(shown.out).toContain('Comment: | gm');
+  expect(shown.out).toContain('/v1/swap-comments');
+  expect(shown.out).toContain(`"transactionHash":"${swaps.order}"`);
+  const curl = await run([...words, '--curl'], { env });
+  expect([curl.code, curl.out]).toEqual([0, expect.stringMatching(/^curl .*\/v1\/swap-comments/)]);
+  expect((await run(words, { env })).err).toMatch(/^About: .* on hyperliquid /);
+});
+
 test('without --last a script gets the list and exit 2, a terminal the question, and what is picked is signed', async () => {
   const { env, keys } = await tradersWorld();
   const words = post('gm', '--key-file', keys.evm);
@@ -97,10 +122,6 @@ test.each([
   ['gm --text gn', 'the comment stands twice: as an argument and with --text'],
   ['--last', 'the comment is missing'],
   ['gm --last --tx 0x1', '--last and a swap contradict each other'],
-  [
-    'gm --last --dry-run',
-    'which swap the comment is about is asked of the service, and --dry-run and --curl send nothing',
-  ],
   ['--last --text-file - --key-stdin', '--key-stdin and --text-file - cannot both read stdin'],
   ['--last --signature 0x00', '--signature and --last contradict each other'],
 ])('comment post %s is refused before anything is sent', async (words, problem) => {
