@@ -47,6 +47,12 @@ test('no help is longer than 60 lines at 80 columns', async () => {
   expect(lengths.filter(([, length]) => length > 60)).toEqual([]);
 });
 
+test('the page about webhooks names every one of their commands', async () => {
+  const { out } = await run('help webhooks');
+  const lacking = commands.filter(({ words }) => words[0] === 'webhook' && !out.includes(`  ${words.join(' ')}  `));
+  expect(lacking.map(({ words }) => words.join(' '))).toEqual([]);
+});
+
 test('an example that is too long goes on below its flags, as a shell reads it', async () => {
   const { out } = await run('leaderboard rank --help', { tty: 80 });
   expect(out).toContain(`
