@@ -4,7 +4,7 @@ import { type Example, type InputOf, local, type Param, type Params } from '../c
 import type { Kind } from '../contract/kind.ts';
 import { readKind } from '../contract/read-kind.ts';
 import { hourMs, parseDuration } from '../model/duration.ts';
-import { isHttpAddress } from '../model/http-address.ts';
+import { isHttpAddress, suggestScheme } from '../model/http-address.ts';
 import { defined } from '../model/json.ts';
 import type { AnyView } from '../output/view.ts';
 import type { Field, KnownCommands, Outline, Use } from './outline.ts';
@@ -143,7 +143,9 @@ export const option = {
 
 export const isDuration = (text: string) => parseDuration(text) !== undefined;
 
-export const httpAddress = z.string().refine(isHttpAddress, 'must be an http or https address');
+export const httpAddress = z.string().refine(isHttpAddress, {
+  error: ({ input }) => `must be an http or https address${suggestScheme(String(input))}`,
+});
 
 const [minEveryMs, maxEveryMs] = [100, hourMs];
 

@@ -1,7 +1,7 @@
 import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, seeHelp, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
-import { command } from '../model/shell.ts';
+import { command, shellLine } from '../model/shell.ts';
 import { findGroup, globalFlags, listWords, withoutWords } from './globals.ts';
 import { beginsWith, type Field, type Outline, type TypedInput } from './outline.ts';
 import { refuseRemovedFlag } from './removed-commands.ts';
@@ -30,11 +30,30 @@ export function readArgv(argv: readonly string[], outlines: readonly Outline[], 
     if (found === undefined) refuseGroup(argv, words, node.parseOptions([...own]).unknown, outlines);
     throw explainParseError(thrown, own, node, { words, fields });
   }
-  if (found !== undefined)
-    return { kind: 'run', outline: found, typed: readTyped(node, fields), globals: readTypedGlobals(node) };
-  const name = listWords(argv)[words.length];
-  if (name !== undefined) throw unknownCommand(name, words, outlines);
+  if (found !== undefined) {
+    const typed = readTyped(node, fields);
+    refuseOrder(argv, found, typed);
+    return { kind: 'run', outline: found, typed, globals: readTypedGlobals(node) };
+  }
+  if (listWords(argv).length > words.length) throw unknownCommand(argv, words, outlines);
   return { kind: 'help', words };
+}
+
+/** Errors: `usage`, with the right line, for two arguments that stand in each other's place. */
+function refuseOrder(argv: readonly string[], { words, fields }: Outline, typed: TypedInput): void {
+  const places = fields.filter(({ positional }) => positional);
+  const allows = ({ kind }: Field, { key }: Field) => kind.choices.includes(String(typed[key]));
+  const swaps = places.map(
+    (one) => [one, places.find((other) => allows(one, other) && !allows(other, other))] as const,
+  );
+  const [one, other] = swaps.find(([place, wanted]) => wanted !== undefined && !allows(place, place)) ?? [];
+  if (one === undefined || other === undefined) return;
+  const [before, after] = [String(typed[one.key]), String(typed[other.key])];
+  const line = argv.map((word) => (word === before ? after : word === after ? before : word));
+  throw usageError(
+    `${words.join(' ')} takes ${places.map(({ label }) => label).join(' ')}, in this order`,
+    `Did you mean ${shellLine(['sotra', ...line])}?`,
+  );
 }
 
 /** A flag may be right for a command that is missing or mistyped. Errors: `usage` naming the command, where one was begun. */
@@ -46,7 +65,7 @@ function refuseGroup(
 ): void {
   // What follows an unknown flag may be its value.
   const name = listWords(argv)[words.length];
-  if (name !== undefined && argv.indexOf(name) < argv.indexOf(flag)) throw unknownCommand(name, words, outlines);
+  if (name !== undefined && argv.indexOf(name) < argv.indexOf(flag)) throw unknownCommand(argv, words, outlines);
   const verbs = outlines
     .filter((outline) => beginsWith(outline.words, words))
     .map((outline) => outline.words[words.length]);
@@ -154,39 +173,37 @@ function explainParseError(
   return usageError(`unexpected argument '${surplus}': ${words.join(' ')} takes ${takes}`, hint || seeHelp);
 }
 
-function unknownCommand(name: string, words: readonly string[], outlines: readonly Outline[]): SotraError {
+function unknownCommand(argv: readonly string[], words: readonly string[], outlines: readonly Outline[]): SotraError {
+  const name = listWords(argv)[words.length] ?? '';
   const known = outlines.filter((outline) => beginsWith(outline.words, words));
   const near = nearest(
     name,
     known.map((each) => each.words[words.length] ?? ''),
   );
-  return usageError(`unknown command '${name}'`, didYouMean(otherName(name, words, outlines) ?? near) ?? seeHelp);
+  return usageError(`unknown command '${name}'`, didYouMean(findMeant(argv, words, outlines) ?? near) ?? seeHelp);
 }
 
 const otherNames: ReadonlyMap<string, string> = new Map([
-  ['login', 'auth login'],
-  ['logout', 'auth logout'],
   ['whoami', 'auth status'],
   ['config', 'context'],
   ['configure', 'context set'],
   ['profiles', 'context list'],
   ['api', 'request'],
   ['curl', 'request'],
-  ['listen', 'webhook listen'],
-  ['events', 'webhook events'],
-  ['trigger', 'webhook trigger'],
-  ['sign', 'comment sign'],
-  ['post', 'comment post'],
-  ['verify', 'comment verify'],
   ['wallet', 'key'],
   ['ls', 'commands'],
   ['serve', 'sandbox start'],
-  ['start', 'sandbox start'],
   ['schema', 'openapi'],
-  ['completions', 'completion'],
   ['man', 'help'],
   ['explain', 'why'],
   ['board', 'leaderboard list'],
+  ['traders', 'leaderboard list'],
+  ['trader', 'profile get'],
+  ['portfolio', 'profile positions'],
+  ['following', 'profile follows'],
+  ['trades', 'feed actor'],
+  ['swaps', 'feed actor'],
+  ['holders', 'token positions'],
   ['debug', 'why'],
   ['log', 'history'],
 ]);
@@ -200,6 +217,8 @@ const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['create', ['register', 'generate', 'set', 'post', 'add']],
   ['new', ['generate', 'register', 'set', 'post', 'add']],
   ['add', ['set', 'import', 'register']],
+  ['holders', ['positions']],
+  ['trades', ['positions', 'actor']],
   ['show', ['get', 'status', 'list']],
   ['view', ['get', 'show', 'status', 'list']],
   ['get', ['show', 'list', 'status']],
@@ -239,12 +258,19 @@ function hintFor(flag: string, words: readonly string[], known: readonly string[
   return own.length === 0 ? 'Omit it: this command has no pages.' : `For longer lists it has ${own.join(', ')}.`;
 }
 
-/** The command that people of other tools mean by a name. */
-function otherName(name: string, group: readonly string[], outlines: readonly Outline[]): string | undefined {
+const maxMeant = 3;
+
+/** The lines meant by a word of other tools or of the field, or by one that lacks its noun: `positions`, `keys`. */
+function findMeant(argv: readonly string[], group: readonly string[], outlines: readonly Outline[]) {
+  const name = listWords(argv)[group.length] ?? '';
   const names = outlines.map(({ words }) => words.join(' '));
   const verb = otherVerbs.get(name)?.find((each) => names.includes([...group, each].join(' ')));
-  const found = group.length === 0 ? otherNames.get(name) : verb && [...group, verb].join(' ');
-  return found && `sotra ${found}`;
+  const other = group.length === 0 ? otherNames.get(name) : verb && [...group, verb].join(' ');
+  const ofNouns = names.filter((each) => each.split(' ')[1] === name || each === `${name.slice(0, -1)} list`);
+  const meant = other === undefined && group.length === 0 ? ofNouns : [other].flatMap((each) => each ?? []);
+  if (meant.length === 0 || meant.length > maxMeant) return undefined;
+  const rest = withoutWords(argv, group.length + 1);
+  return meant.map((each) => shellLine(['sotra', ...each.split(' '), ...rest])).join(' or ');
 }
 
 function didYouMean(meant: string | undefined): string | undefined {

@@ -176,7 +176,7 @@ function fieldLine(field: Field): HelpLine {
 
 /** What stands for the value of flags whose own last word does not say it. */
 const valueNames: readonly (readonly [name: string, ...flags: string[]])[] = [
-  ['file', 'out', 'report', 'junit', 'rejects', 'db', 'signed', 'replay', 'inbox-creds'],
+  ['file', 'out', 'junit', 'rejects', 'db', 'signed', 'replay', 'inbox-creds'],
   ['url', 'to', 'forward-to', 'inbox'],
   ['origin', 'cors'],
   ['time', 'since', 'until', 'as-of', 'older-than', 'newer-than', 'track-exit-until'],
@@ -184,14 +184,13 @@ const valueNames: readonly (readonly [name: string, ...flags: string[]])[] = [
   ['size', 'max-bytes'],
   ['variable', 'key-env'],
   ['name', 'key', 'column'],
-  ['name=value', 'query', 'wire', 'try'],
+  ['name=value', 'query', 'wire'],
   ['hash', 'tx'],
   ['id', 'position'],
   ['uid', 'webhook'],
   ['json', 'data'],
   ['request', 'expect'],
   ['limit', 'keep'],
-  ['form', 'as'],
   ['period', 'timeframe'],
 ];
 

@@ -89,7 +89,7 @@ function refuseValue(
   const why = issue?.code === 'custom' ? issue.message : `must be ${describeKind(field.kind)}`;
   const shown = text.length > maxShownLength ? `(${[...text].length} characters)` : text;
   const near = typeof culprit === 'string' ? nearest(culprit, field.kind.choices) : undefined;
-  const isName = takesTrader(field) && /^(?!0x)[\p{L}\p{N}][\p{L}\p{N} ._-]*$/u.test(text) && !whole.test(text);
+  const isName = takesTrader(field) && /^(?!0x)[\p{L}\p{N}][\p{L}\p{N} ._:-]*$/u.test(text) && !whole.test(text);
   const known = isName
     ? 'A name works once an answer of the service in use named it (of the sandbox: with --sandbox); sotra alias set saves one.'
     : undefined;
@@ -203,7 +203,7 @@ export async function resolveIdentifier(
   known: KnownNames,
 ): Promise<string> {
   const { label } = field;
-  if (text.startsWith('@')) return findAlias(label, text, known.aliases);
+  if (text.startsWith('@')) return findAlias(field, text, known);
   const [, start, end] = shortened.exec(text) ?? [];
   if (start !== undefined && end !== undefined) return findShortened(`${label} ${text}`, { start, end }, known);
   if (!takesTrader(field)) return text;
@@ -213,7 +213,7 @@ export async function resolveIdentifier(
     if (found) return found;
     throw usageError(
       `${label} ${text}: the last leaderboard in the history has no such place`,
-      'Show one with sotra leaderboard list. With SOTRA_HISTORY=0, --no-history or sotra history set off none is remembered.',
+      'Show one with sotra leaderboard list; a place of the board of the sandbox needs --sandbox. With SOTRA_HISTORY=0, --no-history or sotra history set off none is remembered.',
     );
   }
   if (isReference(text)) return text;
@@ -243,13 +243,19 @@ async function findShortened(
   );
 }
 
-/** What a saved name (with its `@`) stands for. Errors: `usage` for an unknown one. */
-function findAlias(label: string, name: string, aliases: Readonly<Record<string, string>>): string {
+/** What a saved name (with its `@`) stands for, else who has it as a handle. Errors: `usage` for an unknown one. */
+async function findAlias(
+  field: Pick<Field, 'label' | 'identifier'>,
+  name: string,
+  { aliases, named }: KnownNames,
+): Promise<string> {
   const found = Object.hasOwn(aliases, name.slice(1)) ? aliases[name.slice(1)] : undefined;
   if (found !== undefined) return found;
   const near = nearest(name.slice(1), Object.keys(aliases));
+  const [handle, ...others] = near === undefined && takesTrader(field) ? await named(name.slice(1)) : [];
+  if (handle !== undefined && others.length === 0) return handle;
   throw usageError(
-    `${label} ${name}: no such alias`,
+    `${field.label} ${name}: no such alias`,
     near === undefined ? command`Save it first: sotra alias set ${name} <identifier>.` : `Did you mean @${near}?`,
   );
 }

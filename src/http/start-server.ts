@@ -16,9 +16,10 @@ interface ListenPlace {
 export async function startServer(server: Server, { port, host, hint }: ListenPlace) {
   const place = host === undefined ? (port === 0 ? 'a free port' : `port ${port}`) : `${host}:${port}`;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(new SotraError('config', `cannot listen on ${place}: ${cause.message}`, { hint, cause })),
-    );
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
+      reject(new SotraError('config', `cannot listen on ${place}: ${why}`, { hint, cause }));
+    });
     server.listen(port, host ?? '127.0.0.1', resolve);
   });
   return {

@@ -91,7 +91,7 @@ function readProxies(env: Env): { httpProxy: string; httpsProxy: string; noProxy
   for (const [name, address] of Object.entries({ HTTPS_PROXY: httpsProxy, HTTP_PROXY: httpProxy }))
     if (address !== '' && !isProxy(address))
       throw usageError(
-        `${name} ${JSON.stringify(address.replace(/^.*@/s, '***@'))}: must be an address such as http://proxy.example.com:8080`,
+        `${name} ${JSON.stringify(address.replace(/^.*@/s, '***@'))}: must be an address such as http://${/^[\w.-]+:\d+$/.test(address) ? address : 'proxy.example.com:8080'}`,
       );
   return { httpProxy, httpsProxy, noProxy: ['localhost', '127.0.0.1', '[::1]', noProxy].join() };
 }

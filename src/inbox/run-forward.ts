@@ -1,7 +1,7 @@
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { toSotraError, usageError } from '../errors.ts';
-import { isHttpAddress } from '../model/http-address.ts';
+import { isHttpAddress, suggestScheme } from '../model/http-address.ts';
 import { written } from '../model/quoted.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { formatCount } from '../output/format.ts';
@@ -61,7 +61,9 @@ export function parseTargets({ forwardTo = [], route = [] }: TargetInput): Targe
   const targets: Target[] = [...forwardTo.map((url) => ({ url })), ...route.flatMap((text) => readRoute(text) ?? [])];
   for (const { url } of targets)
     if (!isHttpAddress(url))
-      throw usageError(`--forward-to or --route ${hideUrlSecrets(written(url))}: must be an http or https address`);
+      throw usageError(
+        `--forward-to or --route ${hideUrlSecrets(written(url))}: must be an http or https address${suggestScheme(hideUrlSecrets(url))}`,
+      );
   const again = targets.find(
     ({ url }, index) => targets.findIndex((each) => hideUrlSecrets(each.url) === hideUrlSecrets(url)) !== index,
   );

@@ -116,8 +116,8 @@ interface SeenAddresses {
   tokens: SeenToken[];
 }
 
-/** Names of a trader elsewhere, as metadata of a profile. Source: interface document, section "Profile". */
-const handles = ['farcasterUsername', 'lensHandle', 'ensName', 'twitterHandle', 'debankName', 'hlName'] as const;
+/** Names of a trader elsewhere, as metadata of a profile; shown as `twitter:name`. Source: interface document, section "Profile". */
+const handleKey = /^(farcaster|lens|ens|twitter|debank|hl)(?:Username|Handle|Name)$/;
 
 function collect(value: unknown, seen: SeenAddresses): void {
   const { addresses, traders } = seen;
@@ -132,7 +132,10 @@ function collect(value: unknown, seen: SeenAddresses): void {
     .flat()
     .filter((each): each is string => typeof each === 'string' && wallet.test(each));
   const about = isObject(metadata) ? metadata : {};
-  for (const each of [name, ...handles.map((handle) => about[handle])])
+  const handles = Object.entries(about).flatMap(([key, handle]) =>
+    handle && handleKey.test(key) ? [handle, `${key.replace(handleKey, '$1')}:${handle}`] : [],
+  );
+  for (const each of [name, ...handles])
     if (typeof each === 'string' && wallets.length > 0 && !isReference(each)) traders.push({ name: each, wallets });
   if (Array.isArray(board))
     seen.ranks = (board as (RankedTrader | null)[]).map((trader) => String(trader?.profile?.addresses?.[0] ?? ''));

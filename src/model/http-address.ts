@@ -11,6 +11,12 @@ export function isHttpAddress(text: string): boolean {
   }
 }
 
+/** Ends the error about a text that is no address: a host without a scheme gets one. */
+export function suggestScheme(text: string): string {
+  const isHost = /^(?:localhost|\[::1\]|[\w-]+(?:\.[\w-]+)+|[\w-]+(?=:\d))(?::\d+)?(?:[/?]\S{0,200})?$/.test(text);
+  return isHost ? `; did you mean ${/^(?:localhost|127\.|\[)/.test(text) ? 'http' : 'https'}://${text}?` : '';
+}
+
 /** True for a host name that cannot leave this machine. */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
@@ -56,7 +62,8 @@ function bare(text: string): string {
  * `insecure-url` for plain http off this machine.
  */
 export function checkBaseUrl(text: string): string {
-  if (!isHttpAddress(text)) throw usageError(`base URL ${text}: must be an address such as https://api.example.com`);
+  if (!isHttpAddress(text))
+    throw usageError(`base URL ${text}: must be an address such as https://api.example.com${suggestScheme(text)}`);
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw usageError(`base URL ${url.origin}${url.pathname}: must not carry a user, a query or a fragment`);

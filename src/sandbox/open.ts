@@ -32,7 +32,8 @@ export async function openSandbox({ file, now, wire, serviceName, layout }: Sand
       db
         .all<{ address: string }>(
           `SELECT min(address) AS address FROM wallet WHERE profile_id IN (
-             SELECT id FROM profile WHERE lower(name) = ?1 OR EXISTS (SELECT 1 FROM json_each(handles) WHERE lower(value) = ?1)
+             SELECT id FROM profile WHERE lower(name) = ?1 OR EXISTS (SELECT 1 FROM json_each(handles) WHERE ?1 IN
+               (lower(value), lower(replace(replace(replace(key, 'Username', ''), 'Handle', ''), 'Name', '') || ':' || value)))
              UNION SELECT n.profile_id FROM partner_name n JOIN partner ON partner.id = n.partner_id
              WHERE lower(n.name) = ?1 OR lower(n.name || partner.suffix) = ?1
            ) GROUP BY profile_id`,

@@ -124,7 +124,10 @@ async function runLint({ file, column, sample, all }: LintInput, context: Contex
   addMixed(addresses, chains, add);
   const wanted = sample ?? (all ? addresses.size : defaultSample);
   const picked = pickEvenly([...addresses.keys()], wanted);
-  const events = await lookUp(picked, addresses, add, context);
+  const events = await lookUp(picked, addresses, add, context).catch((thrown: unknown) => {
+    if (!(thrown instanceof SotraError && ['no-service', 'key-missing'].includes(thrown.code))) throw thrown;
+    throw Object.assign(thrown, { hint: `--sample 0 checks the file alone, without a service. ${thrown.hint}` });
+  });
   const eventsPerDay = Math.round(events / feedDays);
   const scale = picked.length === 0 ? 0 : addresses.size / picked.length;
   const result: LintResult = {

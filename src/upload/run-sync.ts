@@ -35,6 +35,7 @@ export async function syncList(run: UploadRun, target: Target): Promise<Result> 
     confirmed,
     missing: replaces === undefined ? missing.size : list.addresses.size,
     sent: 0,
+    rejected: list.rejected,
     notRemovable: surplus.length,
     notRemovableAddresses: surplus.slice(0, maxNamed),
     inSync: missing.size === 0 && surplus.length === 0 && !isOpen,

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
+import { command } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import type * as endpoints from '../resources/webhook/endpoints.ts';
 import { addSecret, keptSecret, readOwnSecret, shownSecret } from '../resources/webhook/secrets.ts';
@@ -28,6 +29,8 @@ export function checkSyncFlags({ uid, destinationUrl: url, secretFile, replace }
       `<uid> ${hideUrlSecrets(uid)}: is an address, not the uid of a webhook`,
       'Give the address with --url.',
     );
+  if (uid !== undefined && /\.\w+$|\/|^-$/.test(uid))
+    throw usageError(`<uid> ${uid}: is a file, not the uid of a webhook`, command`Give it with --file ${uid}.`);
   if ((uid === undefined) === (url === undefined))
     throw usageError(
       uid === undefined ? '--url is required: which webhook?' : '--url and a uid both name the webhook',

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 
@@ -8,14 +10,14 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['logout', "unknown command 'logout'", 'Did you mean sotra auth logout?'],
   ['whoami', "unknown command 'whoami'", 'Did you mean sotra auth status?'],
   ['listen', "unknown command 'listen'", 'Did you mean sotra webhook listen?'],
-  ['api GET /v1/feed', "unknown command 'api'", 'Did you mean sotra request?'],
+  ['api GET /v1/feed', "unknown command 'api'", 'Did you mean sotra request GET /v1/feed?'],
   ['config', "unknown command 'config'", 'Did you mean sotra context?'],
   ['ls', "unknown command 'ls'", 'Did you mean sotra commands?'],
   ['leaderboard ls', "unknown command 'ls'", 'Did you mean sotra leaderboard list?'],
-  ['webhook rm abc', "unknown command 'rm'", 'Did you mean sotra webhook delete?'],
-  ['alias rm @a', "unknown command 'rm'", 'Did you mean sotra alias remove?'],
-  ['follow delete a b', "unknown command 'delete'", 'Did you mean sotra follow remove?'],
-  ['profile show x', "unknown command 'show'", 'Did you mean sotra profile get?'],
+  ['webhook rm abc', "unknown command 'rm'", 'Did you mean sotra webhook delete abc?'],
+  ['alias rm @a', "unknown command 'rm'", 'Did you mean sotra alias remove @a?'],
+  ['follow delete a b', "unknown command 'delete'", 'Did you mean sotra follow remove a b?'],
+  ['profile show x', "unknown command 'show'", 'Did you mean sotra profile get x?'],
   ...['plan', 'plan --check', 'apply --yes', 'help plan', 'apply --help'].map((argv): [string, string, string] => [
     argv,
     `sotra ${argv.includes('plan') ? 'plan' : 'apply'} was removed`,
@@ -91,11 +93,83 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['leaderboard list --sandbox=yes', '--sandbox takes no value', 'Type --sandbox alone.'],
   ['profile get #1', 'no service is configured', 'Try the built-in sandbox with --sandbox'],
   [
+    'webhook sync --url http://127.0.0.1:9/hook wallets.csv',
+    '<uid> wallets.csv: is a file, not the uid of a webhook',
+    'Give it with --file wallets.csv.',
+  ],
+  ...(
+    [
+      ['webhook sync --file x --url', 'localhost:3000/hook', 'http://localhost:3000/hook'],
+      ['webhook register --file x --url', '127.0.0.1:3000/hook', 'http://127.0.0.1:3000/hook'],
+      ['webhook exam --secret-file x', 'hooks.example.com/hook', 'https://hooks.example.com/hook'],
+      ['webhook trigger copyswap --to', '[::1]:3000', 'http://[::1]:3000'],
+      ['webhook replay --to', 'my-box:3000/hook?a=1', 'https://my-box:3000/hook?a=1'],
+    ] as const
+  ).map(([line, typed, meant]): [string, string, string] => {
+    const label = line.includes('exam') ? '<url>' : (line.split(' ').at(-1) ?? '');
+    return [`${line} ${typed}`, `${label} ${typed}: must be an http or https address; did you mean ${meant}?`, ''];
+  }),
+  [
+    '--base-url localhost:4010 leaderboard list',
+    'base URL localhost:4010: must be an address such as https://api.example.com; did you mean http://localhost:4010?',
+    '',
+  ],
+  [
+    'context set own --base-url api.own.example/x',
+    'base URL api.own.example/x: must be an address such as https://api.example.com; did you mean https://api.own.example/x?',
+    '',
+  ],
+  [
+    'profile set-name ext:a --name abc --avatar-url own.example/a.png',
+    '--avatar-url own.example/a.png: must be an http or https address of a jpeg or png; or null, which removes it; did you mean https://own.example/a.png?',
+    '',
+  ],
+  [
     'webhook sync https://a.example/hook --file x.csv',
     '<uid> https://a.example/hook: is an address, not the uid of a webhook',
     'Give the address with --url.',
   ],
   ['board', "unknown command 'board'", 'Did you mean sotra leaderboard list?'],
+  ['traders --sandbox', "unknown command 'traders'", 'Did you mean sotra leaderboard list --sandbox?'],
+  [
+    '--sandbox positions #1',
+    "unknown command 'positions'",
+    "Did you mean sotra profile positions --sandbox '#1' or sotra token positions --sandbox '#1'?",
+  ],
+  ['trades #1 --limit 5', "unknown command 'trades'", "Did you mean sotra feed actor '#1' --limit 5?"],
+  ['followers #1', "unknown command 'followers'", "Did you mean sotra profile followers '#1'?"],
+  ['following #1', "unknown command 'following'", "Did you mean sotra profile follows '#1'?"],
+  ['holders base 0x12', "unknown command 'holders'", 'Did you mean sotra token positions base 0x12?'],
+  ['token holders base 0x12', "unknown command 'holders'", 'Did you mean sotra token positions base 0x12?'],
+  ['profile trades #1', "unknown command 'trades'", "Did you mean sotra profile positions '#1'?"],
+  [
+    'comments base 0x12',
+    "unknown command 'comments'",
+    'Did you mean sotra token comments base 0x12 or sotra comment list base 0x12?',
+  ],
+  ['rank 0x12', "unknown command 'rank'", 'Did you mean sotra leaderboard rank 0x12 or sotra wait rank 0x12?'],
+  ['portfolio #1', "unknown command 'portfolio'", "Did you mean sotra profile positions '#1'?"],
+  ['keys', "unknown command 'keys'", 'Did you mean sotra key list?'],
+  ['webhooks', "unknown command 'webhooks'", 'Did you mean sotra webhook list?'],
+  ['exam http://x', "unknown command 'exam'", 'Did you mean sotra webhook exam http://x?'],
+  ['verify', "unknown command 'verify'", 'Did you mean sotra comment verify or sotra webhook verify?'],
+  ['events', "unknown command 'events'", 'Did you mean sotra webhook events?'],
+  ['list', "unknown command 'list'", 'See sotra --help.'],
+  [
+    '--sandbox profile positions open #1 --limit 5',
+    'profile positions takes <identifier> <status>, in this order',
+    "Did you mean sotra --sandbox profile positions '#1' open --limit 5?",
+  ],
+  [
+    'token positions 0x12 base open',
+    'token positions takes <chain> <contract> <status>, in this order',
+    'Did you mean sotra token positions base 0x12 open?',
+  ],
+  [
+    'request /v2/leaderboard GET',
+    'request takes <method> <path>, in this order',
+    'Did you mean sotra request GET /v2/leaderboard?',
+  ],
   [
     'profile positions 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2',
     '<status> is required: open: what is left is worth 1 USD or more; closed: less',
@@ -159,6 +233,42 @@ test.each(refused)('sotra %s: %s', async (argv, error, hint) => {
   const [first = '', second = ''] = err.split('\n');
   expect({ code, out, first }).toEqual({ code: 2, out: '', first: `error: ${error}` });
   expect(second).toContain(hint);
+});
+
+test('a place of the board of the sandbox says --sandbox where another service is in use', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder(), SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'k' };
+  await run('--sandbox leaderboard list', { env });
+  const { code, err } = await run('profile get #1', { env });
+  expect([code, err]).toEqual([2, expect.stringContaining('a place of the board of the sandbox needs --sandbox.')]);
+});
+
+test('a list is checked without a service by --sample 0, which the error says', async () => {
+  const file = join(temporaryFolder(), 'list');
+  writeFileSync(file, `${address}\n`);
+  const { code, err } = await run(`webhook lint --file ${file}`);
+  expect([code, err]).toEqual([
+    2,
+    expect.stringContaining('hint: --sample 0 checks the file alone, without a service.'),
+  ]);
+  expect((await run(`webhook lint --file ${file} --sample 0`)).code).toBe(0);
+});
+
+test('a target without a scheme is told with one, what may be a secret hidden', async () => {
+  const file = join(temporaryFolder(), 'secret');
+  writeFileSync(file, 'whsec_1\n', { mode: 0o600 });
+  const to = 'localhost:3000/hook?token=abc';
+  expect(await run(`webhook listen --secret-file ${file} --forward-to ${to}`)).toEqual({
+    code: 2,
+    out: '',
+    err: 'error: --forward-to or --route localhost:3000/hook?token=***: must be an http or https address; did you mean http://localhost:3000/hook?token=***?\n',
+  });
+});
+
+test('a line that is meant shows no private key that was typed', async () => {
+  const key = '0x0000000000000000000000000000000000000000000000000000000000000007';
+  const { code, err } = await run(`sign --private-key ${key}`);
+  expect([code, err]).toEqual([2, expect.stringContaining('Did you mean sotra comment sign --private-key')]);
+  expect(err).not.toContain('0000007');
 });
 
 test('a comment that is too long is told by its length, and not printed', async () => {

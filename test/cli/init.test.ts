@@ -100,7 +100,9 @@ test('init asks again after a wrong answer: the service, its address, the layout
   const { code, err } = await run('init --store file', { env, tty: 100, answers: [...wrong, service.keyA] });
   expect(code).toBe(0);
   expect(err).toContain("'7' is not one of 1 to 3\n");
-  expect(err).toContain('base URL api.example.com: must be an address such as https://api.example.com\n');
+  expect(err).toContain(
+    'base URL api.example.com: must be an address such as https://api.example.com; did you mean https://api.example.com?\n',
+  );
   expect(err).toContain("'three-line' is not a layout: type five-line or blank-line\n");
   expect(err).toContain('refuses this key; it was not stored');
   expect(settings().contexts.local).toMatchObject({ baseUrl: service.url, layout: 'blank-line', apiKey: service.keyA });

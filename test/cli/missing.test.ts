@@ -160,9 +160,17 @@ test('a name stands for the one who has it; one that two have, or a trader and a
 test('a handle stands for its trader; the sandbox knows its traders before it has listed them', async () => {
   const env = place();
   const mossy = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
-  for (const name of ['mossyledger', 'Mossyledger_', 'mossyledger.eth', 'mossyledger.alpha.test']) {
+  for (const name of [
+    'mossyledger',
+    'Mossyledger_',
+    'mossyledger.eth',
+    'mossyledger.alpha.test',
+    'twitter:mossyledger_',
+    'farcaster:Mossyledger',
+    '@mossyledger_',
+  ]) {
     const { code, out, err } = await run(['--sandbox', 'profile', 'get', name, '--jq', '.name'], { env });
-    expect([code, out, err]).toEqual([0, 'mossyledger.alpha.test\n', `${name} is ${mossy}.\n`]);
+    expect([code, out, err]).toEqual([0, 'mossyledger.alpha.test\n', `${name.replace('@', '')} is ${mossy}.\n`]);
   }
   const { env: service } = await answering({
     traders: [{ profile: { name: 'Ann', addresses: [one], metadata: { twitterHandle: 'ann_t', farcasterId: 7 } } }],
@@ -170,7 +178,14 @@ test('a handle stands for its trader; the sandbox knows its traders before it ha
   const elsewhere = { ...env, ...service };
   await run('leaderboard list', { env: elsewhere });
   expect((await run('profile get Ann_T --curl', { env: elsewhere })).err).toBe(`Ann_T is ${one}.\n`);
-  expect((await run('profile get mossyledger --curl', { env: elsewhere })).code).toBe(2);
+  expect((await run('profile get twitter:ann_t --curl', { env: elsewhere })).err).toBe(`twitter:ann_t is ${one}.\n`);
+  expect((await run('profile get @ann_t --curl', { env: elsewhere })).err).toBe(`ann_t is ${one}.\n`);
+  for (const nobody of ['mossyledger', 'farcaster:ann_t', '@nobody'])
+    expect((await run(['profile', 'get', nobody, '--curl'], { env: elsewhere })).code).toBe(2);
+  // A saved name comes first, and one that is nearly typed.
+  await run(`alias set @ann_t ${two}`, { env: elsewhere });
+  expect((await run('profile get @ann_t --curl', { env: elsewhere })).out).toContain(two);
+  expect((await run('profile get @annt --curl', { env: elsewhere })).err).toContain('Did you mean @ann_t?');
 });
 
 test('a symbol in place of the address of a token is refused before anything is sent, with the token that is meant', async () => {

@@ -73,7 +73,10 @@ long('a second server on a port that is taken is exit 3; the first answers on, a
     ];
     const { printed, ended } = start(argv, env);
     expect(await ended).toBe(3);
-    expect(printed.err).toContain(`cannot listen on port ${port}`);
+    const began = detach.length === 0 ? '' : 'the sandbox did not start: ';
+    expect(printed.err).toBe(
+      `error: ${began}cannot listen on port ${port}: another program listens there\nhint: Choose another port with --port, or --port 0 for a free one.\n`,
+    );
     expect(readFileSync(ready, 'utf8')).toBe(before);
   }
   const answer = await fetch(`${url}/v2/leaderboard`, { headers: { authorization: 'Bearer sandbox-key-a' } });

@@ -3,7 +3,7 @@ import { readMessage, usageError } from '../../errors.ts';
 import { curlLine, deliveryPreview } from '../../http/preview.ts';
 import { isWalletAddress } from '../../model/address.ts';
 import { hourMs } from '../../model/duration.ts';
-import { isHttpAddress } from '../../model/http-address.ts';
+import { isHttpAddress, suggestScheme } from '../../model/http-address.ts';
 import { isObject } from '../../model/json.ts';
 import { shellWord } from '../../model/shell.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
@@ -122,7 +122,9 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
   const replay = async (body: unknown): Promise<ReplayOutcome> => {
     const { id, to } = isObject(body) ? body : {};
     if (typeof to !== 'string' || !isHttpAddress(to))
-      throw usageError(`target ${String(to).slice(0, 200)}: must be an http or https address`);
+      throw usageError(
+        `target ${String(to).slice(0, 200)}: must be an http or https address${suggestScheme(String(to))}`,
+      );
     const { delivery } = await find(String(id));
     const startedMs = world.now();
     const sent = { answerMs: context.options.timeoutMs, signal: AbortSignal.any([world.signal, stop.signal]) };

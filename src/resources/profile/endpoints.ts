@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../contract/endpoint.ts';
+import { isHttpAddress, suggestScheme } from '../../model/http-address.ts';
 import { firstTenViewers, identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
 import { profileSchema } from '../../model/profile.ts';
 
@@ -87,12 +88,11 @@ const nameSchema = z
 
 const avatarSchema = z
   .string()
-  .refine(isWebAddress, 'must be an http or https address of a jpeg or png; or null, which removes it')
+  .refine(isHttpAddress, {
+    error: ({ input }) =>
+      `must be an http or https address of a jpeg or png; or null, which removes it${suggestScheme(String(input))}`,
+  })
   .meta({ format: 'uri' });
-
-function isWebAddress(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
-}
 
 /** Source: interface document and wire-facts 3.9. */
 export const setName = defineEndpoint({

@@ -83,6 +83,8 @@ export interface SyncResult {
   confirmed: number;
   missing: number;
   sent: number;
+  /** Lines that are no addresses and were left out. */
+  rejected: number;
   /** Confirmed addresses that the file does not have. */
   notRemovable: number;
   notRemovableAddresses: string[];
@@ -107,11 +109,9 @@ export const synced = recordView<SyncResult>(
   [
     column.text('uid', 'Webhook', 'uid'),
     column.count('wanted', 'In the file', 'distinct addresses of the file'),
-    column.count('confirmed', 'Confirmed before', 'addresses that this machine knows the webhook to have', {
-      extra: true,
-    }),
     column.count('missing', 'Missing', 'addresses of the file that were not confirmed'),
     column.count('sent', 'Sent', 'addresses sent and confirmed now'),
+    column.count('rejected', 'Bad lines', 'lines that are not addresses and were left out', { extra: true }),
     column.count(
       'notRemovable',
       'Not removable',
@@ -128,12 +128,13 @@ function describeSync(result: SyncResult): string {
   const [all, gone] = [result.wanted, notRemovable].map((count) => counted(count, 'address', 'es')) as [string, string];
   const gap =
     gapMs === null ? '' : ` The old one was deleted first: for ${(gapMs / 1000).toFixed(1)} s there was none.`;
+  const bad = result.rejected === 0 ? '' : ` ${counted(result.rejected, 'bad line')} of the file left out.`;
   const listed = notRemovableFile === null ? '' : ` (${notRemovableFile})`;
   const stays =
     notRemovable === 0 || replaced !== null
       ? ''
       : ` ${gone} of it left the file${listed}: the service has no way to remove them; --replace makes a webhook without them.`;
-  return `${checked ? describePlan(result, all) : describeDeed(result, all)}${gap}${stays}`;
+  return `${checked ? describePlan(result, all) : describeDeed(result, all)}${bad}${gap}${stays}`;
 
   function describePlan({ missing }: SyncResult, wanted: string): string {
     if (replaced !== null) return `Would replace webhook ${replaced} by one with ${wanted}.`;

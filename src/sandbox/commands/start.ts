@@ -141,9 +141,8 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   const until = world.now() + detachWaitMs;
   try {
     while ([undefined, before].includes(readIfThere(readyFile))) {
+      if (child.exitCode() !== null) throw readFailure(log);
       const hint = `Its output is in ${log}.`;
-      if (child.exitCode() !== null)
-        throw new SotraError('config', `the sandbox did not start: ${lastLines(log)}`, { hint });
       if (world.now() > until)
         throw new SotraError('wait-timeout', `the sandbox did not answer within ${detachWaitMs / 1000} s`, { hint });
       await world.sleep(25, world.signal);
@@ -154,7 +153,9 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
     throw thrown;
   }
   const ready = parseJson(readStateFile(readyFile)) as Ready;
-  context.note(`The sandbox listens on ${ready.url} in process ${ready.pid}; sotra sandbox stop ends it.`);
+  const told = `The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}); sotra sandbox stop ends it.`;
+  if (world.io.out.isTTY && context.options.format === undefined) return { kind: 'text', text: `${told}\n` };
+  context.note(told);
   return { kind: 'answer', answer: ready };
 }
 
@@ -162,6 +163,9 @@ function readIfThere(file: string): string | undefined {
   return existsSync(file) ? readStateFile(file) : undefined;
 }
 
-function lastLines(log: string): string {
-  return existsSync(log) ? readStateFile(log).trim().split('\n').slice(-2).join(' ') : 'no output';
+/** The error that ended a server, as it wrote it. */
+function readFailure(log: string): SotraError {
+  const [, problem, hint] = /^error: (.*)(?:\nhint: (.*))?/m.exec(readIfThere(log) ?? '') ?? [];
+  const more = hint ?? `Its output is in ${log}.`;
+  return new SotraError('config', `the sandbox did not start: ${problem ?? 'it ended'}`, { hint: more });
 }

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { deliveryPreview } from '../../http/preview.ts';
 import { sameDestination } from '../../model/http-address.ts';
+import { command } from '../../model/shell.ts';
 import { signedHeader } from '../../model/webhook-signature.ts';
 import { column, listView } from '../../output/columns.ts';
 import { allWebhooks, type WebhookRow } from '../../resources/webhook/sandbox.ts';
@@ -105,6 +106,10 @@ async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
     const delivered = row?.state === 'delivered';
     const error = delivered ? null : (row?.error ?? 'earlier deliveries of this webhook wait before it');
     const { uid, destinationUrl } = webhook;
+    if (!delivered)
+      context.note(
+        command`Not taken by ${destinationUrl}; sotra --sandbox webhook delete ${uid} removes that webhook.`,
+      );
     return { ...pickIds(event), uid, destinationUrl, delivered, status: row?.status ?? null, error };
   });
 }

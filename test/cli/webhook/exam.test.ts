@@ -105,7 +105,9 @@ test('an endpoint that takes everything fails with exit 12, its table on stdout 
     ...['empty\t200\tfail', 'large\t200\tpass', 'slow\t200\tpass', ''],
   ]);
   expect(err).toMatch(/^fail bad-signature: 200 in \d+ ms; expected 4xx, such as 401\n/);
-  expect(err).toMatch(/\n6 passed, 1 warning, 3 failed\.\n$/);
+  expect(err).toMatch(
+    /\n6 passed, 1 warning, 3 failed\. Next: fix bad-signature \(see sotra help webhooks\), then run the same line again\.\n$/,
+  );
   const tags = readXml(readFileSync(report, 'utf8'));
   expect(tags[1]).toBe('testsuite name="webhook exam" tests="10" failures="3" errors="0"');
   expect(tags.filter((tag) => tag.startsWith('testcase'))).toHaveLength(10);

@@ -43,7 +43,7 @@ test('as JSON a sync says all that it found and did', async () => {
   write('list', ids(1500));
   const { out } = await sotra(`${sync} --json`);
   expect(JSON.parse(out)).toEqual({
-    ...{ uid: 'w-0', wanted: 1500, confirmed: 0, missing: 1500, sent: 1500, notRemovable: 0 },
+    ...{ uid: 'w-0', wanted: 1500, confirmed: 0, missing: 1500, sent: 1500, rejected: 0, notRemovable: 0 },
     ...{ notRemovableAddresses: [], inSync: true, job: expect.stringMatching(/^[0-9a-f]{12}$/), chunks: 2 },
     ...{ resentChunks: 0, destinationUrl: hook, notRemovableFile: null, registered: true, replaced: null },
     ...{ gapMs: null, checked: false, secretFile: join(folder, 'hook.secret') },
@@ -52,6 +52,20 @@ test('as JSON a sync says all that it found and did', async () => {
   open.write('list', ids(1));
   const { out: shown } = await open.sotra(`webhook sync --url ${hook} --file @list --json`);
   expect(JSON.parse(shown)).toMatchObject({ secret: 'whsec_0', resentChunks: 0, chunks: 1 });
+});
+
+test('with --skip-invalid the result says how many lines were left out', async () => {
+  const { sotra, write, folder } = kept();
+  write('list', `${ids(2)}nonsense\n`);
+  expect((await sotra(sync)).code).toBe(2);
+  const first = await sotra(`${sync} --skip-invalid`);
+  expect(first.err.split('\n').at(-2)).toBe(
+    'Registered webhook w-0 with 2 addresses. 1 bad line of the file left out.',
+  );
+  write('list', `${ids(2)}nonsense\nmore\n`);
+  const again = await sotra(`${sync} --skip-invalid --json`);
+  expect(JSON.parse(again.out)).toMatchObject({ wanted: 2, sent: 0, rejected: 2 });
+  expect(again.err).not.toContain(folder);
 });
 
 test('--check exits 10 only where something would be sent, with --exact also for what left the file, which is listed in full', async () => {
