@@ -235,7 +235,7 @@ _sotra_values() {
   'webhook sync --wallet-addresses') echo '@aliases @list' ;;
   'webhook sync --rejects') echo '@files' ;;
   'webhook sync --secret-file') echo '@files' ;;
-  'webhook sync --columns') echo 'uid wanted confirmed missing sent notRemovable inSync @list' ;;
+  'webhook sync --columns') echo 'uid wanted missing sent rejected notRemovable inSync @list' ;;
   'webhook sync 1') echo '@webhooks' ;;
   'webhook jobs --columns') echo 'job task destinationUrl baseUrl uid addresses chunks confirmed finished startedAt continueWith @list' ;;
   'webhook secret --columns') echo 'uid secretFile @list' ;;
@@ -266,7 +266,7 @@ _sotra_values() {
   'webhook trigger --columns') echo 'eventId destinationUrl delivered status error @list' ;;
   'webhook trigger 1') echo 'new-feed-item comment-created copyswap' ;;
   'webhook exam --secret-file') echo '@files' ;;
-  'webhook exam --columns') echo 'case sent answer expected verdict status ms error @list' ;;
+  'webhook exam --columns') echo 'case sent answer expected verdict status @list' ;;
   'inbox create --columns') echo 'name servers replicas keep maxBytes created @list' ;;
   'init --preset') echo 'clicker' ;;
   'init --layout') echo 'five-line blank-line' ;;
