@@ -44,6 +44,10 @@ const view: View<CopyBacktest, CopiedPosition> = {
     column.text('token', 'Token', 'symbol; several tokens may share one', { tone: 'strong', cut: 'end' }),
     column.text('chain', 'Chain', 'chain of the token', { drop: 5 }),
     column.text('side', 'Side', 'long or short on perps, else spot', { drop: 6 }),
+    column.time('enteredAt', 'Entered', 'when its first entry was copied', ({ trades }) => trades[0]?.atSec, {
+      drop: 1,
+      show: ({ trades }) => ({ text: formatTime(trades[0]?.atSec), short: formatTime(trades[0]?.atSec).slice(5, 16) }),
+    }),
     column.count('entries', 'Entries', 'entries that were copied', { drop: 4 }),
     column.count('exits', 'Exits', 'exits that were copied', { drop: 4 }),
     column.usd('investedUsd', 'Invested', 'spent on entries, fees included, in USD', { drop: 2 }),

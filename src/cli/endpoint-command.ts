@@ -108,7 +108,7 @@ async function* countItems(batches: AsyncIterable<readonly unknown[]>): AsyncGen
     }
   } catch (thrown) {
     if (!(thrown instanceof SotraError) || thrown.code !== 'interrupted') throw thrown;
-    throw new SotraError('interrupted', `interrupted after ${items} items`, { cause: thrown });
+    throw new SotraError('interrupted', `interrupted after ${items} item${items === 1 ? '' : 's'}`, { cause: thrown });
   }
 }
 

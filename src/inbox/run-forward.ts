@@ -4,7 +4,7 @@ import { toSotraError, usageError } from '../errors.ts';
 import { isHttpAddress, suggestScheme } from '../model/http-address.ts';
 import { written } from '../model/quoted.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
-import { formatCount } from '../output/format.ts';
+import { counted } from '../output/format.ts';
 import { untilAborted } from '../pages/live-log.ts';
 import { startForwarder } from './forward.ts';
 import type { Inbox, Target } from './inbox.ts';
@@ -40,7 +40,10 @@ export async function forwardDeliveries(input: InboxPlace & TargetInput, context
 
 export async function noteWaiting(inbox: Inbox, targets: readonly Target[], { note }: Context): Promise<void> {
   const waiting = await inbox.waiting(targets);
-  if (waiting > 0) note(`${formatCount(waiting)} deliveries wait to be forwarded; the next start continues.`);
+  if (waiting > 0)
+    note(
+      `${counted(waiting, 'delivery')} ${waiting === 1 ? 'waits' : 'wait'} to be forwarded; the next start continues.`,
+    );
 }
 
 const minuteMs = 60_000;

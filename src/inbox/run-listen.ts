@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { writeReadyFiles } from '../files/durable-file.ts';
 import { withoutFlagged } from '../output/flagged.ts';
-import { formatCount } from '../output/format.ts';
+import { counted } from '../output/format.ts';
 import { safeJson } from '../output/json.ts';
 import { untilAborted } from '../pages/live-log.ts';
 import { showAddress } from '../pages/show-address.ts';
@@ -89,7 +89,7 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
     }
     removeReadyFile = writeReadyFiles([input.readyFile], { url, pid: world.pid, ...(page && { ui: page.url }) });
     const count = await inbox.count();
-    const stored = count === 0 ? '' : ` ${formatCount(count)} deliveries are stored already.`;
+    const stored = count === 0 ? '' : ` Stored already: ${counted(count, 'delivery')}.`;
     note(`Listening on ${url} for signed deliveries.${stored} Ctrl-C stops it.`);
     if (page !== undefined) await showAddress(page, input, context);
     const breaks = [printer.broken, forwarder.broken, ...(page ? [page.broken] : [])];
@@ -112,7 +112,7 @@ const [maxNotes, everyMs] = [20, 5000];
 function refusalNotes(note: (text: string) => void, now: () => number) {
   let [allowed, allowedMs, hidden] = [maxNotes, now(), 0];
   const noteHidden = () => {
-    if (hidden > 0) note(`refused ${hidden} more requests`);
+    if (hidden > 0) note(`refused ${counted(hidden, 'more request')}`);
     hidden = 0;
   };
   return {

@@ -89,7 +89,7 @@ function sumUp(contents: Contents, text: string, file: string): BundleSummary {
   const [last] = failedCalls;
   return {
     sotra: `${sotra}, Node ${node}, ${platform}`,
-    settings: `${counted(Object.keys(settings.contexts).length, 'context')}, ${counted(settings.aliases, 'alias', 'es')}`,
+    settings: `${counted(Object.keys(settings.contexts).length, 'context')}, ${counted(settings.aliases, 'alias')}`,
     doctor: problems.length === 0 ? 'nothing is wrong' : `look at ${problems.join(', ')}`,
     failedCalls: failedCalls.length,
     last: last === undefined ? null : `${last.method} ${last.path}: ${last.error}`,

@@ -37,7 +37,9 @@ export function* readCalls(
     }
   } finally {
     if (damaged > 0)
-      warn(`${counted(damaged, 'call')} of the history are damaged or of a newer release of sotra: ${place}`);
+      warn(
+        `${counted(damaged, 'call')} of the history ${damaged === 1 ? 'is' : 'are'} damaged or of a newer release of sotra: ${place}`,
+      );
   }
 }
 

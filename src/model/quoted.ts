@@ -25,7 +25,7 @@ export function quoted(text: string): string {
   if (nameQuote(text) !== undefined) return written(text);
   if (plainWord.test(text) || shownWhole.some((form) => form.test(text))) return text;
   if (shownAtItsEnds.test(text)) return `${text.slice(0, 6)}…${text.slice(-4)}`;
-  return text === '' ? '(empty)' : `(${text.length} characters, not shown)`;
+  return text === '' ? '(empty)' : `(${text.length} character${text.length === 1 ? '' : 's'}, not shown)`;
 }
 
 /** The same for the user's own file of rejected lines: only secrets are hidden, and long lines cut. */

@@ -39,18 +39,19 @@ interface Plot {
 
 /** How far from zero a value of zero or more stands, in units, and back. */
 interface Scale {
-  isLog: boolean;
+  /** What a title says of it. */
+  says: string;
   place: (value: number) => number;
   value: (place: number) => number;
 }
 
-const linear: Scale = { isLog: false, place: (value) => value, value: (place) => place };
+const linear: Scale = { says: '', place: (value) => value, value: (place) => place };
 
 /** Where the largest bar is so many times the middle one, a linear scale would show it and little else. */
 const maxSpread = 20;
 
-/** Linear, or logarithmic from about the smallest bar on. */
-function chooseScale(bars: readonly Bar[]): Scale {
+/** Linear, or logarithmic from about the smallest bar on: for terminals and pages. */
+export function chooseScale(bars: readonly Bar[]): Scale {
   const sizes = bars
     .flatMap((bar) => [sumParts(bar, 1), sumParts(bar, -1)])
     .filter((size) => size > 0)
@@ -59,7 +60,7 @@ function chooseScale(bars: readonly Bar[]): Scale {
   if (largest <= maxSpread * middle) return linear;
   const unit = 10 ** Math.floor(Math.log10(Math.max(smallest, largest / 1e6)));
   return {
-    isLog: true,
+    says: ' (logarithmic scale)',
     place: (value) => Math.log10(1 + value / unit),
     value: (place) => unit * (10 ** place - 1),
   };
@@ -89,9 +90,7 @@ function renderBars(chart: BarChart, options: DrawOptions): string[] {
     ].join('');
   });
   return [
-    ...wrapText(safeText(chart.title) + (plot.scale.isLog ? ' (logarithmic scale)' : ''), width).map((line) =>
-      palette.title(line),
-    ),
+    ...wrapText(safeText(chart.title) + plot.scale.says, width).map((line) => palette.title(line)),
     '',
     ...lines,
     ' '.repeat(before) + palette.dim(scaleLine(plot, chart)),

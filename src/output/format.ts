@@ -48,9 +48,10 @@ export function formatCount(value: Figure): string {
   return compose(value, false, (size) => formatDigits(size, 0, 0));
 }
 
-/** A count with its noun: `1 address`, `2,000 addresses`. */
-export function counted(count: number, noun: string, plural = 's'): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : plural}`;
+/** A count with its noun: `1 address`, `2,000 addresses`, `3 deliveries`. */
+export function counted(count: Figure, noun: string): string {
+  const plural = /[^aeiou]y$/.test(noun) ? noun.replace(/y$/, 'ies') : `${noun}${noun.endsWith('s') ? 'es' : 's'}`;
+  return `${formatCount(count)} ${count === 1 ? noun : plural}`;
 }
 
 /** Unix seconds as `2026-11-20 23:46:00Z`; a number outside the calendar as it is. */

@@ -5,6 +5,7 @@ import { readMessage, SotraError, toSotraError, usageError } from '../errors.ts'
 import { type NetworkFailure, versionHint } from '../http/failures.ts';
 import { command } from '../model/shell.ts';
 import { column, recordView } from '../output/columns.ts';
+import { counted } from '../output/format.ts';
 import { checkPath } from './auth.ts';
 import { describeKey, readEnv, type Service } from './settings.ts';
 
@@ -237,7 +238,7 @@ async function checkSandbox(context: Context): Promise<Finding> {
     const db = openDb(file);
     const trades = countRows(db, 'trade');
     db.close();
-    return ok(`${file}, ${trades} trades`);
+    return ok(`${file}, ${counted(trades, 'trade')}`);
   } catch (error) {
     return problem(readMessage(error), readHint(error) ?? 'sotra sandbox reset');
   }

@@ -6,7 +6,7 @@ import { hourMs } from '../model/duration.ts';
 import { isObject } from '../model/json.ts';
 import { buyReason, buyWindowMs } from '../model/noteworthy-buy.ts';
 import { type Card, cardSchema, type TradeItem } from '../model/position.ts';
-import { formatTime } from '../output/format.ts';
+import { counted, formatTime } from '../output/format.ts';
 import { home as homeFeed } from '../resources/feed/endpoints.ts';
 
 /** The cards of a wallet's home feed, back to where the reason of a buy since a time may reach. Errors: those of the calls. */
@@ -160,7 +160,8 @@ function whyMissing(atMs: number, times: readonly number[], { hours }: Circumsta
   const refused = hours
     .filter(({ hour }) => hour * 1000 <= atMs && atMs < hour * 1000 + hourMs)
     .reduce((sum, { refusedSignatures }) => sum + refusedSignatures, 0);
-  if (refused > 0) return `${refused} requests of that hour were refused: their signature did not fit`;
+  if (refused > 0)
+    return `${counted(refused, 'request')} of that hour ${refused === 1 ? 'was' : 'were'} refused: signature not valid`;
   const [oldest] = times;
   if (oldest === undefined) return 'nothing is stored for this webhook: did webhook listen run?';
   if (atMs < oldest - silenceMs) return `before the oldest stored delivery, of ${formatTime(oldest / 1000)}`;

@@ -5,6 +5,7 @@ import { type Endpoint, type OpenName, openNames, type WireNames } from '../cont
 import { readKind } from '../contract/read-kind.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { column } from '../output/columns.ts';
+import { counted } from '../output/format.ts';
 import type { View } from '../output/view.ts';
 import { endpoints } from '../resources/index.ts';
 import { checks, otherNames, readAt } from './probe-checks.ts';
@@ -96,7 +97,7 @@ async function saveNames(name: string, wire: WireNames, context: Context): Promi
     ...settings,
     contexts: { ...settings.contexts, [name]: { ...settings.contexts[name], wire } },
   }));
-  context.note(`Context ${name} now has ${Object.keys(wire).length} names of its own.`);
+  context.note(`Context ${name} now has ${counted(Object.keys(wire).length, 'name')} of its own.`);
 }
 
 export const commands: readonly Command[] = [probeCommand];

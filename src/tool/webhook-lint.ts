@@ -70,8 +70,8 @@ function describeResult(result: LintResult): string {
   const events =
     lookedUp === 0
       ? ''
-      : ` ${formatCount(eventsPerDay)} events a day expected for the ${formatCount(lookedUp)} looked up${upTo}.`;
-  return `${counted(addresses, 'address', 'es')} (${parts.join(', ')}): ${found}.${events}`;
+      : ` ${counted(eventsPerDay, 'event')} a day expected for the ${formatCount(lookedUp)} looked up${upTo}.`;
+  return `${counted(addresses, 'address')} (${parts.join(', ')}): ${found}.${events}`;
 }
 
 const lint: Command = defineCommand({
@@ -201,7 +201,7 @@ async function lookUp(
   const progress = await showProgress(context);
   try {
     for (const [index, address] of picked.entries()) {
-      if (progress.live) progress.step(`looked up ${formatCount(index)} of ${counted(picked.length, 'address', 'es')}`);
+      if (progress.live) progress.step(`looked up ${formatCount(index)} of ${counted(picked.length, 'address')}`);
       const warn = (kind: Finding['kind'], why: string) =>
         add({ level: 'warning', kind, line: lines.get(address) ?? 0, address, why });
       const found = await orUndefined(context.call(getProfile, { identifier: address }), 'not-found');

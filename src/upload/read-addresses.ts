@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { inputError, SotraError } from '../errors.ts';
 import { openOutput, openSource } from '../files/source.ts';
 import { quoted, written } from '../model/quoted.ts';
-import { formatCount } from '../output/format.ts';
+import { counted, formatCount } from '../output/format.ts';
 import { type AddressLine, readAddress, readAddressFile, wrongChecksum } from './address-file.ts';
 
 export interface AddressInput {
@@ -57,7 +57,7 @@ export async function readAddresses(
     await rejects?.appendFile(unwritten.join(''));
     for (const { line, text, reason } of rejected.slice(0, maxShown)) context.warn(`line ${line}: ${text}: ${reason}`);
     const hidden = list.rejected - Math.min(list.rejected, maxShown);
-    if (hidden > 0) context.warn(`${formatCount(hidden)} more bad lines; --rejects <file> writes them all`);
+    if (hidden > 0) context.warn(`${counted(hidden, 'more bad line')}; --rejects <file> writes them all`);
     if (list.rejected > 0 && input.skipInvalid !== true) throw badLines(name, list, rejected);
     if (list.addresses.size === 0)
       throw inputError((label) => ({

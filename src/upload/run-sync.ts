@@ -121,9 +121,9 @@ async function writeSurplus(surplus: readonly string[], uid: string | undefined,
 
 async function confirmReplacing({ input, list, context }: UploadRun, old: string, surplus: number): Promise<void> {
   const to = hideUrlSecrets(input.destinationUrl ?? '');
-  const what = `replace webhook ${old} by a new one with ${counted(list.addresses.size, 'address', 'es')}`;
+  const what = `replace webhook ${old} by a new one with ${counted(list.addresses.size, 'address')}`;
   const shown =
-    `Webhook ${old} sends to ${to}; ${counted(surplus, 'address', 'es')} of it ${surplus === 1 ? 'is' : 'are'} not in the file.\n` +
+    `Webhook ${old} sends to ${to}; ${counted(surplus, 'address')} of it ${surplus === 1 ? 'is' : 'are'} not in the file.\n` +
     'The new one has another secret. Where the service allows one webhook a destination, the old one is deleted first.\n';
   await confirm(what, context, shown);
 }

@@ -77,7 +77,7 @@ async function previewList(run: UploadRun, plan: Plan): Promise<Result> {
   const chunks = [...splitChunks(list.addresses)].filter(({ index }) => !state?.done.has(index));
   if (state?.finishedMs !== undefined) show.finished(state.plan, state.finishedMs);
   else if (chunks.length < plan.chunks) context.note(`Still to be sent: ${formatRequests(chunks.length)}`);
-  else context.note(`${counted(plan.addresses, 'address', 'es')} in ${formatRequests(chunks.length)}`);
+  else context.note(`${counted(plan.addresses, 'address')} in ${formatRequests(chunks.length)}`);
   if (state?.finishedMs === undefined) await previewChunk(state?.uid ?? run.input.uid, chunks[0], run);
   return { kind: 'none' };
 }

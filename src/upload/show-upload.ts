@@ -45,7 +45,7 @@ export async function showUpload(context: Context, { brief = false } = {}) {
       const extra: string[] = [];
       if (duplicates > 0) extra.push(`${formatCount(duplicates)} repeated`);
       if (rejected > 0) extra.push(`${formatCount(rejected)} bad`);
-      const list = `${counted(addresses, 'address', 'es')} in ${counted(chunks, 'chunk')}`;
+      const list = `${counted(addresses, 'address')} in ${counted(chunks, 'chunk')}`;
       done(`upload ${job}: ${list}${extra.length === 0 ? '' : ` (${extra.join(', ')})`}`);
     },
     started: ({ uid, done: chunks, plan: { addresses } }: JobState) => {
@@ -94,7 +94,7 @@ function describeProgress({ total, before, confirmed, startMs }: Work, nowMs: nu
   const perSec = ((confirmed - before) * 1000) / Math.max(1, nowMs - startMs);
   const leftSec = Math.ceil((total - confirmed) / perSec);
   const pace = confirmed === before ? '' : `, ${formatCount(Math.round(perSec))} a second, ${formatLeft(leftSec)} left`;
-  return { percent, text: `${percent} %: ${formatCount(confirmed)} of ${counted(total, 'address', 'es')}${pace}` };
+  return { percent, text: `${percent} %: ${formatCount(confirmed)} of ${counted(total, 'address')}${pace}` };
 }
 
 function formatLeft(seconds: number): string {

@@ -55,6 +55,21 @@ test('--out writes the table that a terminal shows, its chart, the time, the ser
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
+test('a report has the scale that the terminal chooses: where one bar would leave no room, a logarithmic one, which it says', async () => {
+  const { env } = await answering({
+    traders: [trader('ann', 1_000_000, 0), trader('bob', 100, 0), trader('cid', 90, 0), trader('dee', -80, 0)],
+  });
+  const file = reportFile();
+  await run(`leaderboard list --out ${file}`, { env, now });
+  const html = read(file);
+  const title = 'Realized PnL by trader and chain (logarithmic scale)';
+  expect(html).toContain(`<h2>${title}</h2>`);
+  expect((await run('leaderboard list --chart', { env, now, tty: 80 })).out.split('\n')[0]).toBe(title);
+  // Bars of 10^5, 11, 10 and 9 times ten: 5, 1.04, 1 and 0.95 of 5.95 in all.
+  const widths = [...html.matchAll(/<rect[^>]* width="([\d.]+)%"/g)].map(([, width]) => Math.round(Number(width)));
+  expect(widths).toEqual([84, 17, 17, 16]);
+});
+
 test('--columns, --json and --quiet hold beside --out', async () => {
   const { env } = await answering(board('ann', 'bob'));
   const file = reportFile();

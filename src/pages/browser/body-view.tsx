@@ -1,5 +1,5 @@
 import { isObject, tryParseJson } from '../../model/json.ts';
-import { formatCount, formatTime, formatUsd } from '../../output/format.ts';
+import { counted, formatCount, formatTime, formatUsd } from '../../output/format.ts';
 import { useMemo, useState } from './preact.ts';
 import { Text } from './text.tsx';
 
@@ -115,7 +115,7 @@ function Lines({ lines, label }: { lines: readonly string[]; label: string }) {
       </section>
       {lines.length > shown && (
         <button type="button" onClick={() => setShown(shown + 10 * linesAtOnce)}>
-          {formatCount(lines.length - shown)} more lines
+          {counted(lines.length - shown, 'more line')}
         </button>
       )}
     </>

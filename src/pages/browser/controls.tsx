@@ -1,6 +1,6 @@
 import { chains } from '../../model/chain.ts';
 import { shellWord } from '../../model/shell.ts';
-import { formatCount } from '../../output/format.ts';
+import { counted, formatCount } from '../../output/format.ts';
 import type { SandboxWorld } from '../service.ts';
 import { postJson } from './ask.ts';
 import { type ComponentChildren, useState } from './preact.ts';
@@ -115,7 +115,7 @@ function Trade({ start }: { start: string }) {
     });
     return (
       <>
-        Made; {formatCount(made.deliveries)} deliveries.{' '}
+        Made; {counted(made.deliveries, 'delivery')}.{' '}
         <a href={writeHref('position', [made.positionId])}>Its position</a>
       </>
     );

@@ -1,6 +1,6 @@
 import { chainTitles, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
-import { chooseTone, formatCount, formatPercent, formatRatio, formatUsd } from '../../output/format.ts';
+import { chooseTone, counted, formatCount, formatPercent, formatRatio, formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
 import { Chart } from './chart.tsx';
 import { useMemo } from './preact.ts';
@@ -99,7 +99,8 @@ function renderTrader({ profile, pnl, hasComments, rank }: Standing, timeframe: 
       about={
         <>
           <span class={chooseTone(roi)}>{formatPercent(roi, { signed: true })}</span> ROI, {formatRatio(winRate)} won,{' '}
-          {formatCount(trades)} trades{hasComments ? ', comments' : ''}
+          {counted(trades, 'trade')}
+          {hasComments ? ', comments' : ''}
         </>
       }
     />

@@ -58,7 +58,7 @@ function renderDelivery({ state, tries, status, error, type, atMs, url }: Sandbo
       about={
         <>
           {status ?? ''} <Text text={[url, error].filter(Boolean).join(': ')} />,{' '}
-          {tries === 1 ? 'first try' : counted(tries, 'tries', '')}
+          {tries === 1 ? 'first try' : counted(tries, 'try')}
         </>
       }
     />

@@ -76,7 +76,7 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
     const ready = await signLines(lines, signing, context);
     for (const { line, comment } of ready) warnOfText(comment.commentText, context, `line ${line}: `);
     if (curl && ready[0] !== undefined) {
-      context.note(`${ready.length} comments would go in as many requests; this is the first.`);
+      if (ready.length > 1) context.note(`${ready.length} comments would go in as many requests; this is the first.`);
       await context.call(post, makeBody(ready[0].comment));
     }
     if (preview) {

@@ -10,7 +10,7 @@ import { type FileBytes, type Line, maxLineBytes, openTextFile, readItems, readL
 import { tryParseJson } from '../../model/json.ts';
 import type { Profile } from '../../model/profile.ts';
 import { command } from '../../model/shell.ts';
-import { formatCount } from '../../output/format.ts';
+import { counted, formatCount } from '../../output/format.ts';
 import { showProgress } from '../../output/progress.ts';
 import { type BulkEntry, bulk as bulkEndpoint, reverseEntry, writtenProblem } from './endpoints.ts';
 import { type BulkResult, bulk as view } from './view.ts';
@@ -62,7 +62,7 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   if (context.options.preview) {
     const requests =
       batches.length === 1 ? '1 request' : `${formatCount(batches.length)} requests, of which this is the first`;
-    context.note(`${formatCount(entries.length)} entries would go in ${requests}.`);
+    context.note(`${counted(entries.length, 'entry')} would go in ${requests}.`);
     await context.call(bulkEndpoint, { entries: first.map(({ entry }) => entry) });
     return { kind: 'none' };
   }
@@ -102,7 +102,7 @@ async function sendBatches(
       for (const profile of data.targetProfiles ?? []) if (!profiles.has(profile.id)) profiles.set(profile.id, profile);
       sent += batch.length;
       const step = progress.live ? sent : Math.floor((sent * 10) / all);
-      if (step !== lastStep) progress.step(`sent ${formatCount(sent)} of ${formatCount(all)} entries`);
+      if (step !== lastStep) progress.step(`sent ${formatCount(sent)} of ${counted(all, 'entry')}`);
       lastStep = step;
     }
     return profiles;

@@ -56,7 +56,7 @@ function receivedNote(shown: readonly Card[], findPrice: FindPrice | undefined):
   });
   if (several.length === 0) return [];
   return [
-    `${several.length} of these hold received tokens, where two formulas are in use: unrealizedUsd ignores their cost basis, unrealizedWithReceivedUsd subtracts it (--columns).`,
+    `${several.length} of these ${several.length === 1 ? 'holds' : 'hold'} received tokens, where two formulas are in use: unrealizedUsd ignores their cost basis, unrealizedWithReceivedUsd subtracts it (--columns).`,
   ];
 }
 

@@ -1,7 +1,7 @@
 import { chainTitles, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
 import { column, pickColumns, profileColumns, recordView } from '../../output/columns.ts';
-import { type Figure, formatCount, formatUsd } from '../../output/format.ts';
+import { counted, type Figure, formatCount, formatUsd } from '../../output/format.ts';
 import type { Bar, Block, Column, View } from '../../output/view.ts';
 import type { ProfilePage } from './endpoints.ts';
 
@@ -71,7 +71,7 @@ function sayComments(profile: Profile): string {
 
 function sayCopies(profile: Profile): string {
   const copies = readCopies(profile);
-  return `${formatUsd(copies?.volumeUSD)} in ${formatCount(copies?.count)} trades by ${formatCount(copies?.distinctActors)} people`;
+  return `${formatUsd(copies?.volumeUSD)} in ${counted(copies?.count, 'trade')} by ${counted(copies?.distinctActors, 'trader')}`;
 }
 
 interface FigureRow {

@@ -111,7 +111,6 @@ export const synced = recordView<SyncResult>(
     column.count('wanted', 'In the file', 'distinct addresses of the file'),
     column.count('missing', 'Missing', 'addresses of the file that were not confirmed'),
     column.count('sent', 'Sent', 'addresses sent and confirmed now'),
-    column.count('rejected', 'Bad lines', 'lines that are not addresses and were left out', { extra: true }),
     column.count(
       'notRemovable',
       'Not removable',
@@ -125,7 +124,7 @@ export const synced = recordView<SyncResult>(
 /** One sentence for what a sync did, and one for what stays. */
 function describeSync(result: SyncResult): string {
   const { uid, notRemovable, notRemovableFile, replaced, checked, gapMs } = result;
-  const [all, gone] = [result.wanted, notRemovable].map((count) => counted(count, 'address', 'es')) as [string, string];
+  const [all, gone] = [result.wanted, notRemovable].map((count) => counted(count, 'address')) as [string, string];
   const gap =
     gapMs === null ? '' : ` The old one was deleted first: for ${(gapMs / 1000).toFixed(1)} s there was none.`;
   const bad = result.rejected === 0 ? '' : ` ${counted(result.rejected, 'bad line')} of the file left out.`;

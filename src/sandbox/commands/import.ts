@@ -11,7 +11,7 @@ import { dayMs } from '../../model/duration.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { actorSchema, cardSchema } from '../../model/position.ts';
 import { column, recordView } from '../../output/columns.ts';
-import { formatCount } from '../../output/format.ts';
+import { counted, formatCount } from '../../output/format.ts';
 import { type Progress, showProgress } from '../../output/progress.ts';
 import { sandboxNow } from '../db/settings.ts';
 import { openDb } from '../db/store.ts';
@@ -55,7 +55,7 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
       },
       onStored: async (trades) => {
         progress.stored = trades;
-        shown.step(`${formatCount(trades)} trades stored`);
+        shown.step(`${counted(trades, 'trade')} stored`);
         await sleep(0, signal).catch(() => undefined);
         throwIfInterrupted(progress);
       },
@@ -65,7 +65,7 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
       throw usageError(`${input.file === '-' ? 'stdin' : input.file}: ${report.message}`, report.hint);
     for (const { place, reason } of rejectedRows) context.warn(`${place}: ${reason}`);
     const more = report.rejected - rejectedRows.length;
-    if (more > 0) context.warn(`${more} more rows were rejected; --rejects <file> writes them all`);
+    if (more > 0) context.warn(`${counted(more, 'more row')} rejected; --rejects <file> writes them all`);
     return { kind: 'answer', answer: report, view: importView, exitCode: report.rejected > 0 ? 10 : 0 };
   } finally {
     shown.stop();
@@ -104,7 +104,7 @@ async function* withProgress<Event>(batches: AsyncIterable<readonly Event[]>, pr
     throwIfInterrupted(progress);
     if (progress.row >= shownRow + step) {
       shownRow = progress.row - (progress.row % step);
-      progress.shown.step(`${formatCount(shownRow)} rows checked`);
+      progress.shown.step(`${counted(shownRow, 'row')} checked`);
     }
     yield batch;
   }

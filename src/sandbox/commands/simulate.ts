@@ -6,7 +6,7 @@ import { openSource } from '../../files/source.ts';
 import type { Chain } from '../../model/chain.ts';
 import { column, recordView } from '../../output/columns.ts';
 import { showPlan } from '../../output/confirm.ts';
-import { formatCount } from '../../output/format.ts';
+import { counted, formatCount } from '../../output/format.ts';
 import { showProgress } from '../../output/progress.ts';
 import { sandboxNow } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
@@ -75,7 +75,7 @@ async function addBatches(db: Db, input: SimulateInput, sum: SimulationReport, c
       sum.deliveries += added.deliveries;
       if (!progress.live && world.now() - saidMs < betweenLinesMs) continue;
       saidMs = world.now();
-      progress.step(`${formatCount(sum.trades)} trades, ${formatCount(sum.deliveries)} deliveries`);
+      progress.step(`${counted(sum.trades, 'trade')}, ${counted(sum.deliveries, 'delivery')}`);
     }
   } finally {
     progress.stop();
@@ -108,7 +108,7 @@ async function* replayedTrades(input: SimulateInput, file: string, context: Cont
   if ('kind' in read) throw usageError(`--replay ${file}: ${read.message}`, read.hint);
   trades.sort((a, b) => a.atMs - b.atMs);
   const { rejected } = read;
-  if (rejected > 0) warn(`${formatCount(rejected)} rows of ${file} were rejected; sotra sandbox import says why`);
+  if (rejected > 0) warn(`rejected ${counted(rejected, 'row')} of ${file}; sotra sandbox import says why`);
   const { forMs = Number.POSITIVE_INFINITY, speed = 1 } = input;
   const firstMs = trades[0]?.atMs ?? 0;
   const run = `replay:${world.now()}:${world.pid}`;

@@ -63,9 +63,9 @@ test('a copy is computed of two lists and a call for each token, and says on whi
   expect(code).toBe(0);
   // CAT: 100 / 2.5 = 40, worth 2.5 each; DOG: 100 at 1, sold at 3.
   expect(out).toBe(
-    'token,chain,side,entries,exits,investedUsd,returnedUsd,heldUsd,heldPriceAt,pnlUsd,pnlPercent,ownPnlUsd,ownPnlPercent,prices\n' +
-      'CAT,base,spot,1,0,100,0,100,1795082580,0,0,5,25,later\n' +
-      'DOG,base,spot,1,1,100,300,0,,200,200,100,200,own\n',
+    'token,chain,side,enteredAt,entries,exits,investedUsd,returnedUsd,heldUsd,heldPriceAt,pnlUsd,pnlPercent,ownPnlUsd,ownPnlPercent,prices\n' +
+      'CAT,base,spot,1795082520,1,0,100,0,100,1795082580,0,0,5,25,later\n' +
+      'DOG,base,spot,1794996120,1,1,100,300,0,,200,200,100,200,own\n',
   );
   expect(err).toBe(
     'In all $200.00 invested in 2 positions, $300.00 returned, $100.00 still held: PnL +$200.00 (+100.0%). ' +
@@ -102,6 +102,13 @@ test('JSON has every copied trade, the sums and what was asked for', async () =>
 test('a narrow terminal keeps the token, its PnL and that of the trader; a chart adds the days up', async () => {
   const { env } = await serve();
   const line = `backtest copy ${trader} --usd 100 --delay 2m --quiet`;
+  // Two positions of one token differ in when they were entered.
+  expect((await run(line, { env, now, tty: 64 })).out).toBe(`\
+Token      Entered       PnL    PnL %   Own PnL    Own %  Prices
+────────────────────────────────────────────────────────────────
+CAT    11-19 10:02     $0.00     0.0%    +$5.00   +25.0%  later
+DOG    11-18 10:02  +$200.00  +200.0%  +$100.00  +200.0%  own
+`);
   expect((await run(line, { env, now, tty: 45 })).out).toBe(`\
 Token       PnL    PnL %   Own PnL    Own %
 ───────────────────────────────────────────

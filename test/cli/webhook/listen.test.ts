@@ -96,7 +96,7 @@ test('what could not be forwarded goes on at the next start', async () => {
   expect(await send(first.url, body, signed(body))).toBe(200);
   await until(() => target.requests.length > 0);
   const { err } = await first.stop();
-  expect(err).toContain('1 deliveries wait to be forwarded');
+  expect(err).toContain('1 delivery waits to be forwarded');
   down = false;
   const seen = target.requests.length;
   const second = await listen(folder, `--forward-to ${target.url}`);
@@ -208,7 +208,7 @@ test('a port in use is said, and nothing goes on behind it', async () => {
   const argv = `--port ${new URL(url).port} --forward-to http://127.0.0.1:9/in`;
   expect(await (await listen(other, argv)).stop()).toMatchObject({
     code: 3,
-    err: expect.stringContaining('EADDRINUSE'),
+    err: expect.stringContaining(': another program listens there\n'),
   });
   const { url: next } = await listen(other, '--forward-to http://127.0.0.1:9/in');
   expect(await send(next, bodyOf('one'), signed(bodyOf('one')))).toBe(200);

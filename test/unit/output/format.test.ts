@@ -204,12 +204,16 @@ test('no figure, however odd, makes a format throw or leak an exponent', () => {
 });
 
 test.each([
-  [0, 'address', 'es', '0 addresses'],
-  [1, 'address', 'es', '1 address'],
-  [2000, 'address', 'es', '2,000 addresses'],
-  [2, 'card', undefined, '2 cards'],
-])('%i of %s read %s%s', (count, noun, plural, expected) => {
-  expect(counted(count, noun, plural)).toBe(expected);
+  [0, 'address', '0 addresses'],
+  [1, 'address', '1 address'],
+  [2000, 'address', '2,000 addresses'],
+  [2, 'card', '2 cards'],
+  [1, 'delivery', '1 delivery'],
+  [0, 'delivery', '0 deliveries'],
+  [2, 'more entry', '2 more entries'],
+  [3, 'buy', '3 buys'],
+])('%i of %s read %s', (count, noun, expected) => {
+  expect(counted(count, noun)).toBe(expected);
 });
 
 test('what is no number, against the contract, is shown as it came', () => {
