@@ -214,7 +214,7 @@ _sotra_values() {
   'comment verify --signer') echo '@aliases' ;;
   'comment verify --layout') echo 'five-line blank-line' ;;
   'comment verify --columns') echo 'valid recoveredAddress signerAddress reason @list' ;;
-  'backtest copy --columns') echo 'token chain side entries exits investedUsd returnedUsd heldUsd heldPriceAt pnlUsd pnlPercent ownPnlUsd ownPnlPercent prices isPartial tokenAddress itemId @list' ;;
+  'backtest copy --columns') echo 'token chain side enteredAt entries exits investedUsd returnedUsd heldUsd heldPriceAt pnlUsd pnlPercent ownPnlUsd ownPnlPercent prices isPartial tokenAddress itemId @list' ;;
   'backtest copy 1') echo '@aliases' ;;
   'webhook register --file') echo '@files' ;;
   'webhook register --wallet-addresses') echo '@aliases @list' ;;
@@ -235,7 +235,7 @@ _sotra_values() {
   'webhook sync --wallet-addresses') echo '@aliases @list' ;;
   'webhook sync --rejects') echo '@files' ;;
   'webhook sync --secret-file') echo '@files' ;;
-  'webhook sync --columns') echo 'uid wanted missing sent rejected notRemovable inSync @list' ;;
+  'webhook sync --columns') echo 'uid wanted missing sent notRemovable inSync @list' ;;
   'webhook sync 1') echo '@webhooks' ;;
   'webhook jobs --columns') echo 'job task destinationUrl baseUrl uid addresses chunks confirmed finished startedAt continueWith @list' ;;
   'webhook secret --columns') echo 'uid secretFile @list' ;;
