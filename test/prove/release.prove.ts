@@ -1,0 +1,52 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+
+const folder = mkdtempSync(join(tmpdir(), 'sotra-release-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+test('two builds of the package, in other folders, homes, time zones, languages and rights, are the same bytes', () => {
+  const { status, stdout, stderr } = spawnSync('bash', ['bin/build-twice.sh', '--package'], { encoding: 'utf8' });
+  expect([status, stderr]).toMatchObject([0, expect.not.stringContaining('other bytes')]);
+  expect(stdout).toMatch(new RegExp(`^two builds give the same bytes:\\n[0-9a-f]{64}  sotra-${version}\\.tgz\\n$`));
+});
+
+test('a download is known as what its source gives, and as another where one byte differs', () => {
+  execFileSync('git', ['clone', '--quiet', '.', join(folder, 'source')]);
+  const source = join(folder, 'source');
+  execFileSync('npm', ['ci', '--silent', '--ignore-scripts'], { cwd: source });
+  execFileSync('bash', ['bin/release.sh', '--package'], { cwd: source, stdio: 'ignore' });
+  const built = readFileSync(join(source, 'release', `sotra-${version}.tgz`));
+  const file = join(folder, `sotra-${version}.tgz`);
+  const verify = () => spawnSync('bash', ['bin/verify-release', '--source', 'HEAD', file], { encoding: 'utf8' });
+  writeFileSync(file, built);
+  expect(verify()).toMatchObject({ status: 0, stdout: `same bytes: ${file}\n` });
+  built[built.length - 20] = (built.at(-20) ?? 0) ^ 1;
+  writeFileSync(file, built);
+  expect(verify()).toMatchObject({
+    status: 1,
+    stdout: expect.stringMatching(/^other bytes: .*\.tgz \([0-9a-f]{64}\), built: [0-9a-f]{64}\n$/),
+  });
+});
+
+test('the package is installed without a warning, and npx shows a board of the sandbox within 5 s', () => {
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder, '--ignore-scripts']);
+  const tarball = join(folder, `sotra-${version}.tgz`);
+  const env = { ...process.env, npm_config_cache: join(folder, 'cache') };
+  const install = ['install', '--global', '--no-progress', '--prefix', join(folder, 'installed'), tarball];
+  const { status, stdout, stderr } = spawnSync('npm', install, { env, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/added \d+ packages/);
+  const argv = ['--yes', tarball, '--sandbox', 'leaderboard', 'list', '--limit', '3'];
+  const times = [1, 2, 3, 4].map(() => {
+    const startedMs = performance.now();
+    const ran = spawnSync('npx', argv, { cwd: folder, env, encoding: 'utf8' });
+    expect([ran.status, ran.stdout.trimEnd().split('\n').length]).toEqual([0, 3]);
+    return performance.now() - startedMs;
+  });
+  // The first has to install.
+  expect(Math.min(...times.slice(1))).toBeLessThan(5000);
+});
