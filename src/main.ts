@@ -4,6 +4,7 @@ import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
 import { SotraError } from './errors.ts';
+import { isSingleFile, readAsset } from './files/asset.ts';
 import { terminalText } from './model/safe-text.ts';
 import { createProgram, type ModuleOutline } from './program.ts';
 import { run } from './run.ts';
@@ -158,26 +159,28 @@ const world: World = {
     const { spawn } = await import('node:child_process');
     if (logFile !== undefined) (await import('./files/durable-file.ts')).makeFolder(dirname(logFile));
     const log = logFile === undefined ? 'ignore' : openSync(logFile, 'a', 0o600);
-    const self = process.argv[1] ?? '';
+    const self = isSingleFile ? [] : [process.argv[1] ?? ''];
     // It outlives this process and sends nothing to the service.
     const { SOTRA_API_KEY: _, ...env } = process.env;
-    const child = spawn(process.execPath, [self, ...argv], { detached: true, stdio: ['ignore', log, log], env });
+    const child = spawn(process.execPath, [...self, ...argv], { detached: true, stdio: ['ignore', log, log], env });
     child.unref();
     return { exitCode: () => child.exitCode, stop: () => void child.kill() };
   },
   openSandbox: async (options) => (await import('./sandbox/open.ts')).openSandbox(options),
   startThread: async (name) => {
     const { Worker } = await import('node:worker_threads');
-    return new Worker(new URL(`./${name}.cjs`, import.meta.url), { env: {}, stdout: true, stderr: true });
+    const settings = { env: {}, stdout: true, stderr: true };
+    if (isSingleFile)
+      return new Worker(readAsset('start.cjs').toString(), { ...settings, eval: true, workerData: `${name}.cjs` });
+    return new Worker(new URL(`./${name}.cjs`, import.meta.url), settings);
   },
 };
 
 // Written by the build and by `npm run gen`, so that help and completion load no command.
-const outlines: ModuleOutline[] = JSON.parse(readFileSync(new URL('./outlines.json', import.meta.url), 'utf8'));
+const outlines: ModuleOutline[] = JSON.parse(readAsset('outlines.json').toString());
 
 const scripts = { bash: 'sotra.bash', zsh: '_sotra', fish: 'sotra.fish', powershell: 'sotra.ps1' };
-const completion = async (shell: Shell) =>
-  readFileSync(new URL(`../completions/${scripts[shell]}`, import.meta.url), 'utf8');
+const completion = async (shell: Shell) => readAsset(`../completions/${scripts[shell]}`).toString();
 
 const endMs = 1000;
 

@@ -1,12 +1,11 @@
 import { accessSync, closeSync, constants, openSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import Libsql from 'libsql';
 import { parseJson } from '../model/json.ts';
 import { makeFolder, refuseOther } from './durable-file.ts';
+import { type Connection, connect, type SqlRow, type SqlValue } from './sqlite.ts';
 
-export type SqlValue = string | number | null | Uint8Array;
-type SqlRow = Record<string, SqlValue>;
+export type { SqlValue };
 
 /** A database. All calls are synchronous; a write that returned survives the end of the process. */
 export interface Db {
@@ -46,10 +45,10 @@ interface DatabaseOptions {
  * system, of SQLite, and of `check`.
  */
 export function openDatabase(file: string, options: DatabaseOptions): Db {
-  let raw: Libsql.Database | undefined;
+  let raw: Connection | undefined;
   try {
     if (file !== ':memory:') makeFile(file);
-    raw = new Libsql(file);
+    raw = connect(file);
     raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     const db = wrap(raw, file);
     options.check(db);
@@ -76,7 +75,7 @@ export function openReadOnly(file: string, check: (db: Db) => void): Db {
   refuseOther(file, statSync(file));
   const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   // Locks and the index of the log are files that cannot be made: the first way goes without locks and keeps the index in memory.
-  const raw = new Libsql(`${pathToFileURL(file)}?${hasLog ? 'mode=ro&vfs=unix-none' : 'immutable=1'}`);
+  const raw = connect(`${pathToFileURL(file)}?${hasLog ? 'mode=ro&vfs=unix-none' : 'immutable=1'}`);
   try {
     raw.exec('PRAGMA locking_mode = EXCLUSIVE');
     const db = wrap(raw, file);
@@ -125,7 +124,7 @@ function createFile(file: string): Stats | undefined {
 }
 
 /** SQLite's busy timeout holds for reads and writes, and not for this change, which several processes may make at once to a new file. */
-function useWal(raw: Libsql.Database): void {
+function useWal(raw: Connection): void {
   const napMs = 5;
   for (let left = busyTimeoutMs / napMs; ; left -= 1) {
     try {
@@ -158,16 +157,23 @@ export function readSqlCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-function wrap(opened: Libsql.Database, file: string): Db {
-  const statements = new Map<string, Libsql.Statement>();
+function wrap(opened: Connection, file: string): Db {
+  const statements = new Map<string, ReturnType<Connection['prepare']>>();
   let isOpen = true;
-  /** The driver ends the process where a closed database is asked whether it is in a transaction. */
-  const use = (): Libsql.Database => {
+  let isInTransaction = false;
+  const use = () => {
     if (!isOpen) throw new Error(`the database is closed (${file})`);
     return opened;
   };
   let ownChanges = 0;
-  const prepare = (sql: string): Libsql.Statement => {
+  const rollBack = () => {
+    try {
+      use().exec('ROLLBACK');
+    } catch {
+      // After an error such as a full disk SQLite has already done so.
+    }
+  };
+  const prepare = (sql: string) => {
     const known = statements.get(sql) ?? use().prepare(sql);
     statements.set(sql, known);
     return known;
@@ -180,7 +186,7 @@ function wrap(opened: Libsql.Database, file: string): Db {
       throw error;
     }
   };
-  const change = (sql: string, params: readonly SqlValue[]): Libsql.RunResult => {
+  const change = (sql: string, params: readonly SqlValue[]) => {
     const result = addFileName(() => prepare(sql).run(params));
     ownChanges += result.changes;
     return result;
@@ -188,31 +194,29 @@ function wrap(opened: Libsql.Database, file: string): Db {
   return {
     file,
     all: <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).all(params) as Row[],
-    get: <Row>(sql: string, params: readonly SqlValue[] = []) => {
-      const row = prepare(sql).get(params) as (Row & { _metadata?: unknown }) | undefined;
-      if (row !== undefined) delete row._metadata; // the driver's own timing, not a column
-      return row;
-    },
-    insert: (sql, params) => Number(change(sql, params).lastInsertRowid),
+    get: <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).get(params) as Row | undefined,
+    insert: (sql, params) => change(sql, params).lastInsertRowid,
     run: (sql, params = []) => change(sql, params).changes,
     exec: (sql) => addFileName(() => void use().exec(sql)),
     transaction: (act) => {
-      if (use().inTransaction) return act();
+      if (isInTransaction) return act();
       addFileName(() => use().exec('BEGIN IMMEDIATE'));
+      isInTransaction = true;
       try {
         const result = act();
         addFileName(() => use().exec('COMMIT'));
         return result;
       } catch (error) {
-        // After an error such as a full disk SQLite has already rolled back.
-        if (use().inTransaction) use().exec('ROLLBACK');
+        rollBack();
         throw error;
+      } finally {
+        isInTransaction = false;
       }
     },
     setBusyTimeout: (ms) => {
       use().exec(`PRAGMA busy_timeout = ${ms}`);
     },
-    version: () => `${prepare('PRAGMA data_version').raw(true).get()}.${ownChanges}`,
+    version: () => `${JSON.stringify(prepare('PRAGMA data_version').get([]))}.${ownChanges}`,
     close: () => {
       if (isOpen) opened.close();
       isOpen = false;

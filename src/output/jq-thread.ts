@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { brotliDecompressSync } from 'node:zlib';
 import { loadJq } from 'jq-wasm';
+import { readAsset } from '../files/asset.ts';
 
 export interface JqRun {
   json: string;
@@ -16,7 +16,7 @@ export interface JqOutput {
 }
 
 // The whole of a thread: it answers each run. A run out of memory or depth ends here.
-const wasmBinary = brotliDecompressSync(readFileSync(new URL('jq.wasm.br', import.meta.url)));
+const wasmBinary = brotliDecompressSync(readAsset('jq.wasm.br'));
 void loadJq({ wasmBinary }).then((jq) => {
   const run = ({ json, program, flags }: JqRun): JqOutput => {
     try {

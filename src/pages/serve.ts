@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { readMessage, SotraError } from '../errors.ts';
+import { listAssets, readAsset } from '../files/asset.ts';
 import { startServer } from '../http/start-server.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import { createGuard, originRefusal, pageHeaders, refuseForeign } from './guard.ts';
@@ -28,8 +28,6 @@ const [maxConnections, maxStreams, maxBodyBytes] = [64, 12, 64 * 1024];
 /** A stream without any would be closed by what lies between, such as a forwarded port. */
 const beatMs = 15_000;
 
-/** Beside the program once it is built. */
-const filesUrl = new URL(import.meta.url.endsWith('.ts') ? '../../dist/web/' : 'web/', import.meta.url);
 const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
 
 export interface ServedPages {
@@ -45,7 +43,7 @@ export interface ServedPages {
 /** Serves pages on 127.0.0.1, on a free port. Errors: `config` where it cannot listen. */
 export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages> {
   // Now, as an update of the program replaces them while this runs; and no path leads anywhere else.
-  const files = new Map(readdirSync(filesUrl).map((name) => [`/${name}`, readFileSync(new URL(name, filesUrl))]));
+  const files = new Map(listAssets('web/').map((name) => [name.slice('web'.length), readAsset(name)]));
   const guard = createGuard();
   const stop = new AbortController();
   let streams = 0;

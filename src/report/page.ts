@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readAsset } from '../files/asset.ts';
 import { safeText } from '../model/safe-text.ts';
 import { missing } from '../output/format.ts';
 import { type Grid, readGrid } from '../output/grid.ts';
@@ -18,12 +18,6 @@ export interface ReportPage {
   hide: (text: string) => string;
 }
 
-/** Beside the program once it is built. */
-const styleUrl = new URL(
-  import.meta.url.endsWith('.ts') ? '../../dist/web/report.css' : 'web/report.css',
-  import.meta.url,
-);
-
 /** One HTML file that runs no script and loads nothing. */
 export function renderPage({ title, blocks, notes, chart, made, line, hide }: ReportPage): string {
   const write = (text: string) => escapeHtml(hide(safeText(text)));
@@ -36,7 +30,7 @@ export function renderPage({ title, blocks, notes, chart, made, line, hide }: Re
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${write(title)} · sotra</title>
 <style>
-${readFileSync(styleUrl, 'utf8')}</style>
+${readAsset('web/report.css')}</style>
 <header>
 <h1><bdi>${write(title)}</bdi></h1>
 <dl class="made">${facts.join('')}</dl>

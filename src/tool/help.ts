@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type Command, defineCommand } from '../cli/command.ts';
 import {
@@ -11,6 +10,7 @@ import {
 } from '../cli/help.ts';
 import { local } from '../contract/endpoint.ts';
 import { type ErrorCode, errorExitCodes, exitMeanings, usageError } from '../errors.ts';
+import { readAsset } from '../files/asset.ts';
 import { findStatusCode } from '../http/failures.ts';
 import { nearest } from '../model/nearest.ts';
 import { column } from '../output/columns.ts';
@@ -162,7 +162,7 @@ function sentence(text: string): string {
 
 /** The parts of a page in `pages`: blocks with a title or without, of prose or of indented lines, in which two spaces end a label. */
 function readPage(topic: Topic): Part[] {
-  const page = readFileSync(new URL(`pages/${topic}.txt`, import.meta.url), 'utf8');
+  const page = readAsset(`pages/${topic}.txt`).toString();
   return page
     .replace('{exit codes}', () => Object.entries(exitMeanings).map(exitLine).join('\n'))
     .trimEnd()

@@ -171,7 +171,7 @@ const maxLines: Readonly<Record<string, number>> = {
   backtest: 440,
   cli: 1710,
   contract: 950,
-  files: 1150,
+  files: 1290,
   http: 1570,
   inbox: 5610,
   keys: 1120,

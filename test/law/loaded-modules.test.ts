@@ -24,7 +24,7 @@ async function loadedBy(
   const files: string[] = JSON.parse(readFileSync(list, 'utf8'));
   const modules = files.flatMap((file) => chunks[basename(file)] ?? [file]);
   const packages = modules.flatMap((id) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []);
-  const own = modules.flatMap((id) => /^src\/(resources\/[^/]+|[^/]+)/.exec(id)?.[1] ?? []);
+  const own = modules.flatMap((id) => /^src\/(resources\/[^/]+|files\/asset\.ts|[^/]+)/.exec(id)?.[1] ?? []);
   return { packages: [...new Set(packages)].sort(), own: [...new Set(own)].sort() };
 }
 
@@ -37,6 +37,7 @@ test.each(['--version', '--help', 'leaderboard --help', 'leaderboard list --help
       'cli',
       'contract',
       'errors.ts',
+      'files/asset.ts',
       'http',
       'main.ts',
       'model',

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
+import { readAsset } from '../../files/asset.ts';
 import { describeDatabase } from '../../files/database.ts';
 import { parseJson } from '../../model/json.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './settings.ts';
@@ -33,16 +34,13 @@ export function resetWorld(db: Db, realNowMs: number, kind: WorldKind, frozenMs?
   });
 }
 
-/** The database of a demo sandbox, which the build writes packed to dist/; sources that a test runs lie elsewhere. */
-const demoUrl = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/demo.db.br' : 'demo.db.br', import.meta.url);
-
 /** Runs `act` in a transaction, beside the demo world where that is what it needs. */
 function withDemo(db: Db, kind: WorldKind, act: () => void): void {
   if (kind === 'empty') return void db.transaction(act);
   const draft = join(tmpdir(), `sotra-demo-${randomUUID()}.tmp`);
   try {
     // In one piece: by default it would be put together from a hundred.
-    const bytes = brotliDecompressSync(readFileSync(demoUrl), { chunkSize: 4 * 1024 * 1024 });
+    const bytes = brotliDecompressSync(readAsset('demo.db.br'), { chunkSize: 4 * 1024 * 1024 });
     writeFileSync(draft, bytes, { mode: 0o600, flag: 'wx' });
     db.run('ATTACH ? AS demo', [`${pathToFileURL(draft).href}?mode=ro&immutable=1`]);
     try {

@@ -1,0 +1,122 @@
+// `npm run executables [-- linux-x64 ... --unpacked]`: the program with Node in one file, for each platform, packed for a release in `release`.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+const nodes = JSON.parse(readFileSync('bin/executables/nodes.json', 'utf8'));
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const cache = 'node_modules/.cache/executables';
+const release = 'release';
+
+/** Node for a platform, from its package: the version and the bytes that nodes.json says. */
+function fetchNode(platform) {
+  const { package: name, version, integrity } = nodes[platform];
+  const folder = join(cache, `${name}-${version}`);
+  const node = join(folder, 'bin', platform.startsWith('win') ? 'node.exe' : 'node');
+  if (existsSync(node)) return node;
+  mkdirSync(folder, { recursive: true });
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', cache, `${name}@${version}`], { stdio: 'pipe' });
+  const archive = `${folder}.tgz`;
+  const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
+  if (found !== integrity) throw new Error(`${archive} has ${found}, and nodes.json says ${integrity}`);
+  execFileSync('tar', ['-xzf', archive, '-C', folder, '--strip-components=1', 'package']);
+  rmSync(archive);
+  return node;
+}
+
+/** What the program reads at run time, by the names that it asks for. */
+function listAssets() {
+  const assets = { 'start.cjs': 'bin/executables/start.cjs' };
+  const add = (name, file) => {
+    assets[name] = file;
+  };
+  for (const name of readdirSync('dist')) if (/\.(?:cjs|json|br)$/.test(name)) add(name, `dist/${name}`);
+  for (const folder of ['web', 'pages'])
+    for (const name of readdirSync(`dist/${folder}`)) add(`${folder}/${name}`, `dist/${folder}/${name}`);
+  for (const name of readdirSync('completions')) add(`../completions/${name}`, `completions/${name}`);
+  return assets;
+}
+
+function build(platform, folder) {
+  const output = join(folder, platform.startsWith('win') ? 'sotra.exe' : 'sotra');
+  const config = join(cache, `${platform}.json`);
+  const settings = {
+    main: 'bin/executables/start.cjs',
+    output,
+    executable: fetchNode(platform),
+    disableExperimentalSEAWarning: true,
+    assets: listAssets(),
+  };
+  writeFileSync(config, JSON.stringify(settings));
+  // Node of another version would write what the target cannot read.
+  execFileSync(fetchNode('linux-x64'), [`--build-sea=${config}`], { stdio: 'pipe' });
+  chmodSync(output, 0o755);
+}
+
+/** The day of the last commit in seconds, so that the same sources make the same bytes. */
+function sourceSeconds() {
+  return (
+    process.env.SOURCE_DATE_EPOCH ?? execFileSync('git', ['log', '-1', '--format=%ct'], { encoding: 'utf8' }).trim()
+  );
+}
+
+/** Packs a folder of `release`; the same files make the same bytes. */
+function pack(name, platform) {
+  const at = `@${sourceSeconds()}`;
+  execFileSync('find', [name, '-exec', 'touch', '-d', at, '{}', '+'], { cwd: release });
+  if (platform.startsWith('win')) {
+    const files = readdirSync(join(release, name), { recursive: true }).map((file) => `${name}/${file}`);
+    execFileSync('zip', ['-q', '-X', '-9', `${name}.zip`, ...files.sort()], {
+      cwd: release,
+      env: { ...process.env, TZ: 'UTC' },
+    });
+    return `${name}.zip`;
+  }
+  const owner = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u+rw,go+r-w', `--mtime=${at}`];
+  execFileSync('tar', ['-cf', `${name}.tar`, '--format=ustar', ...owner, name], { cwd: release });
+  execFileSync('xz', ['-6', '-f', `${name}.tar`], { cwd: release });
+  return `${name}.tar.xz`;
+}
+
+const wanted = process.argv.slice(2).filter((word) => word !== '--unpacked');
+const isPacked = !process.argv.includes('--unpacked');
+const unknown = wanted.filter((platform) => !(platform in nodes));
+if (unknown.length > 0) throw new Error(`no such platform: ${unknown}; there are ${Object.keys(nodes).join(', ')}`);
+execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
+mkdirSync(cache, { recursive: true });
+rmSync(release, { recursive: true, force: true });
+for (const platform of wanted.length > 0 ? wanted : Object.keys(nodes)) {
+  const name = `sotra-${version}-${platform}`;
+  const folder = join(release, name);
+  mkdirSync(folder, { recursive: true });
+  build(platform, folder);
+  for (const file of ['README.md', 'LICENSE']) cpSync(file, join(folder, file));
+  cpSync(join(fetchNode('linux-x64'), '../../LICENSE'), join(folder, 'LICENSE-node'));
+  cpSync('completions', join(folder, 'completions'), { recursive: true });
+  if (!platform.startsWith('win')) cpSync('dist/man', join(folder, 'man', 'man1'), { recursive: true });
+  if (isPacked) {
+    const archive = pack(name, platform);
+    process.stdout.write(`${archive}: ${(statSync(join(release, archive)).size / 1e6).toFixed(1)} MB\n`);
+  } else process.stdout.write(`${folder}\n`);
+}
+const archives = readdirSync(release)
+  .filter((name) => /\.(?:xz|zip)$/.test(name))
+  .sort();
+const sums = archives.map(
+  (name) =>
+    `${createHash('sha256')
+      .update(readFileSync(join(release, name)))
+      .digest('hex')}  ${name}\n`,
+);
+writeFileSync(join(release, 'SHA256SUMS'), sums.join(''));

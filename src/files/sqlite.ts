@@ -1,0 +1,117 @@
+import { createRequire } from 'node:module';
+import type Libsql from 'libsql';
+
+const load = createRequire(import.meta.url);
+
+export type SqlValue = string | number | null | Uint8Array;
+export type SqlRow = Record<string, SqlValue>;
+
+interface Statement {
+  all: (params: readonly SqlValue[]) => unknown[];
+  get: (params: readonly SqlValue[]) => unknown;
+  run: (params: readonly SqlValue[]) => { changes: number; lastInsertRowid: number };
+}
+
+/** A connection to SQLite. An error has its name as `code`, such as `SQLITE_BUSY`. */
+export interface Connection {
+  exec: (sql: string) => void;
+  prepare: (sql: string) => Statement;
+  close: () => void;
+}
+
+/** Opens a file, `:memory:` or a `file:` URL: with Node's own SQLite where it has one (since 22.13), else with libsql. */
+export function connect(file: string): Connection {
+  const own = loadOwn();
+  return own === undefined ? connectLibsql(file) : connectOwn(file, own);
+}
+
+/** The part of `node:sqlite` in use, which Node 20 has not. */
+interface OwnSqlite {
+  DatabaseSync: new (
+    file: string,
+  ) => {
+    exec: (sql: string) => void;
+    prepare: (sql: string) => {
+      all: (...params: SqlValue[]) => unknown[];
+      get: (...params: SqlValue[]) => unknown;
+      run: (...params: SqlValue[]) => { changes: number | bigint; lastInsertRowid: number | bigint };
+    };
+    close: () => void;
+  };
+}
+
+function loadOwn(): OwnSqlite | undefined {
+  try {
+    return load('node:sqlite');
+  } catch {
+    return undefined;
+  }
+}
+
+function connectOwn(file: string, { DatabaseSync }: OwnSqlite): Connection {
+  const opened = named(() => new DatabaseSync(file));
+  return {
+    exec: (sql) => named(() => opened.exec(sql)),
+    prepare: (sql) => {
+      const statement = named(() => opened.prepare(sql));
+      return {
+        all: (params) => named(() => statement.all(...params)),
+        get: (params) => named(() => statement.get(...params)),
+        run: (params) => {
+          const { changes, lastInsertRowid } = named(() => statement.run(...params));
+          return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
+        },
+      };
+    },
+    close: () => opened.close(),
+  };
+}
+
+/** The result codes that are told apart. Source: sqlite.org/rescode.html */
+const codeNames: Readonly<Record<number, string>> = {
+  5: 'SQLITE_BUSY',
+  8: 'SQLITE_READONLY',
+  10: 'SQLITE_IOERR',
+  11: 'SQLITE_CORRUPT',
+  13: 'SQLITE_FULL',
+  14: 'SQLITE_CANTOPEN',
+  26: 'SQLITE_NOTADB',
+  778: 'SQLITE_IOERR_WRITE',
+};
+
+/** What `act` gives; an error of SQLite gets the name of its code. */
+function named<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    const { errcode } = error as { errcode?: number };
+    // The lowest byte is the kind, the others say more of it.
+    if (errcode !== undefined)
+      Object.assign(error as Error, { code: codeNames[errcode] ?? codeNames[errcode & 0xff] ?? 'SQLITE_ERROR' });
+    throw error;
+  }
+}
+
+function connectLibsql(file: string): Connection {
+  const Driver: typeof Libsql = load('libsql');
+  const opened = new Driver(file);
+  return {
+    exec: (sql) => void opened.exec(sql),
+    prepare: (sql) => {
+      const statement = opened.prepare(sql);
+      return {
+        all: (params) => statement.all(params),
+        get: (params) => {
+          const row = statement.get(params) as { _metadata?: unknown } | undefined;
+          if (row !== undefined) delete row._metadata; // the driver's own timing, not a column
+          return row;
+        },
+        run: (params) => {
+          const { changes, lastInsertRowid } = statement.run(params);
+          return { changes, lastInsertRowid: Number(lastInsertRowid) };
+        },
+      };
+    },
+    close: () => void opened.close(),
+  };
+}

@@ -1,0 +1,46 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../support/harness.ts';
+
+/** The one that `npm run executables -- linux-x64 --unpacked` makes. */
+function buildExecutable(): string {
+  execFileSync(process.execPath, ['bin/executables.mjs', 'linux-x64', '--unpacked'], { stdio: 'pipe' });
+  const [folder = ''] = readdirSync('release').filter((name) => name.endsWith('-linux-x64'));
+  return join('release', folder, 'sotra');
+}
+
+const isRoot = process.getuid?.() === 0;
+
+test.skipIf(process.platform !== 'linux' || process.arch !== 'x64' || !isRoot)(
+  'the executable runs where there is nothing else: no Node, no shell, no folder of temporary files that it made',
+  () => {
+    const executable = buildExecutable();
+    const root = temporaryFolder();
+    copyFileSync(executable, join(root, 'sotra'));
+    const libraries = execFileSync('ldd', [executable], { encoding: 'utf8' }).match(/\/\S+/g) ?? [];
+    for (const library of libraries) {
+      mkdirSync(join(root, dirname(library)), { recursive: true });
+      copyFileSync(library, join(root, library));
+    }
+    mkdirSync(join(root, 'tmp'));
+    const run = (...argv: string[]) => {
+      const { status, stdout, stderr } = spawnSync('/usr/sbin/chroot', [root, '/sotra', ...argv], {
+        encoding: 'utf8',
+        env: { HOME: '/home' },
+      });
+      return { status, stdout, stderr };
+    };
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(run('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
+    expect(run('help', 'signing').stdout).toContain('A comment is signed by the wallet that made the trade.');
+    expect(run('completion', 'bash').stdout).toContain('complete -F');
+    // A thread, the demo world and the database.
+    expect(run('--sandbox', 'leaderboard', 'list', '--limit', '3', '--jq', '.traders | length').stdout).toBe('3\n');
+    expect(run('--sandbox', 'webhook', 'list', '--json')).toMatchObject({ status: 0, stdout: '[]\n' });
+    expect(run('--sandbox', 'leaderboard', 'list', '--limit', '3', '--out', '/tmp/board.html').status).toBe(0);
+    expect(readdirSync(join(root, 'tmp'))).toEqual(['board.html']);
+    expect(readdirSync(root).sort()).toEqual(['home', 'lib', 'lib64', 'sotra', 'tmp']);
+  },
+);
