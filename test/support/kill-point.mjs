@@ -93,7 +93,8 @@ for (const [method, name] of Object.entries({ sync: 'fsync', datasync: 'fdatasyn
 
 if (process.env['KILL_SQL'] !== undefined) {
   // The one that the program itself loads, which may be installed elsewhere.
-  const Database = createRequire(realpathSync(process.argv[1]))('libsql');
+  const Database =
+    process.getBuiltinModule('node:sqlite')?.DatabaseSync ?? createRequire(realpathSync(process.argv[1]))('libsql');
   const { prototype } = Database;
   const changes = (sql) => !/^\s*(SELECT|PRAGMA)\b/i.test(sql);
   watch(prototype, 'exec', (sql) => changes(sql) && reach(`sql ${sql.slice(0, 20)}`, KILL_ROOT));

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import Libsql from 'libsql';
 import { expect, onTestFinished, test } from 'vitest';
+import { connect as connectDatabase } from '../../../src/files/sqlite.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { ask, serveSandbox } from '../../support/served.ts';
 import { until } from '../../support/until.ts';
@@ -210,7 +210,7 @@ test('without a key no byte of a body is waited for', async () => {
 
 test('reads are answered while another process holds the database, and the write follows when it is free', async () => {
   const service = await serveSandbox({ kind: 'empty', sleep: delay });
-  const other = new Libsql(service.dbFile);
+  const other = connectDatabase(service.dbFile);
   other.exec('BEGIN IMMEDIATE');
   let isWritten = false;
   const write = ask(service, 'PUT', `/v1/addresses/${dog}/follow`, { body: JSON.stringify({ targets: [cat] }) });
