@@ -1,4 +1,5 @@
 import { readMessage, SotraError } from '../errors.ts';
+import { isSingleFile } from '../files/asset.ts';
 import { command } from '../model/shell.ts';
 import { readOrigin } from './settings.ts';
 
@@ -79,7 +80,9 @@ async function loadKeyring(): Promise<Keyring> {
       'config',
       `the keychain needs the package ${keyringPackage}, which is not installed or does not load here`,
       {
-        hint: `Install it beside sotra (npm install --global ${keyringPackage}), or keep the key in a file with --store file.`,
+        hint: isSingleFile
+          ? 'It is for sotra as installed by npm. Keep the key in a file with sotra auth login --store file.'
+          : `Install it beside sotra (npm install --global ${keyringPackage}), or keep the key in a file with --store file.`,
         cause,
       },
     );

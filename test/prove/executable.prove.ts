@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/harness.ts';
 
 /** The one that `npm run executables -- linux-x64 --unpacked` makes. */
@@ -11,12 +11,31 @@ function buildExecutable(): string {
   return join('release', folder, 'sotra');
 }
 
+const isBuiltHere = process.platform === 'linux' && process.arch === 'x64';
 const isRoot = process.getuid?.() === 0;
+let executable = '';
 
-test.skipIf(process.platform !== 'linux' || process.arch !== 'x64' || !isRoot)(
-  'the executable runs where there is nothing else: no Node, no shell, no folder of temporary files that it made',
+beforeAll(() => {
+  if (isBuiltHere) executable = buildExecutable();
+});
+
+test.runIf(isBuiltHere)('the tests of processes, signals, pipes and first use pass on the executable', () => {
+  const files = ['process', 'pipes', 'sandbox-first-use', 'state-files'].map((name) => `test/process/${name}.test.ts`);
+  const { SOTRA_PROVE: _, ...env } = process.env;
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    ['node_modules/vitest/vitest.mjs', 'run', '--reporter=dot', ...files],
+    {
+      encoding: 'utf8',
+      env: { ...env, SOTRA_BIN: executable },
+    },
+  );
+  expect([status, status === 0 ? '' : stdout]).toEqual([0, '']);
+});
+
+test.runIf(isBuiltHere && isRoot)(
+  'the executable runs where there is nothing else: no Node, no shell, and leaves no file but its data',
   () => {
-    const executable = buildExecutable();
     const root = temporaryFolder();
     copyFileSync(executable, join(root, 'sotra'));
     const libraries = execFileSync('ldd', [executable], { encoding: 'utf8' }).match(/\/\S+/g) ?? [];
