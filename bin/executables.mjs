@@ -95,10 +95,11 @@ const unknown = wanted.filter((platform) => !(platform in nodes));
 if (unknown.length > 0) throw new Error(`no such platform: ${unknown}; there are ${Object.keys(nodes).join(', ')}`);
 execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
 mkdirSync(cache, { recursive: true });
-rmSync(release, { recursive: true, force: true });
+mkdirSync(release, { recursive: true });
 for (const platform of wanted.length > 0 ? wanted : Object.keys(nodes)) {
   const name = `sotra-${version}-${platform}`;
   const folder = join(release, name);
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   build(platform, folder);
   for (const file of ['README.md', 'LICENSE']) cpSync(file, join(folder, file));
@@ -107,16 +108,7 @@ for (const platform of wanted.length > 0 ? wanted : Object.keys(nodes)) {
   if (!platform.startsWith('win')) cpSync('dist/man', join(folder, 'man', 'man1'), { recursive: true });
   if (isPacked) {
     const archive = pack(name, platform);
+    rmSync(folder, { recursive: true });
     process.stdout.write(`${archive}: ${(statSync(join(release, archive)).size / 1e6).toFixed(1)} MB\n`);
   } else process.stdout.write(`${folder}\n`);
 }
-const archives = readdirSync(release)
-  .filter((name) => /\.(?:xz|zip)$/.test(name))
-  .sort();
-const sums = archives.map(
-  (name) =>
-    `${createHash('sha256')
-      .update(readFileSync(join(release, name)))
-      .digest('hex')}  ${name}\n`,
-);
-writeFileSync(join(release, 'SHA256SUMS'), sums.join(''));
