@@ -17,13 +17,19 @@ export interface EventRow {
   event: Record<string, unknown>;
 }
 
+/** On a narrow terminal its start, which the commands accept. */
+const showId = ({ eventId }: { eventId: string }) => ({
+  text: eventId,
+  short: eventId.replace(/^(.{8}).{2,}$/, '$1…'),
+});
+
 /** Stored events, newest first. */
 export const events = listView<EventRow>(
   [
     column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
     column.text('eventType', 'Event', 'kind of the event'),
     column.text('about', 'What happened', 'who did what with which token', { cut: 'end' }),
-    column.text('eventId', 'Event id', 'for webhook replay: the id or its start', { cut: 'end' }),
+    column.text('eventId', 'Event id', 'for webhook replay: the id or its start', { show: showId }),
     column.text('status', 'Status', 'whether it was forwarded, waits to be, or was refused', { drop: 1 }),
     column.text('path', 'Path', 'path it was sent to', { extra: true }),
     column.text('webhook', 'Webhook', 'its path, and digits that stand for its secret', { extra: true }),
@@ -45,7 +51,7 @@ export interface ReplayRow {
 /** Events that were sent once more, oldest first. */
 export const replayed = listView<ReplayRow>(
   [
-    column.text('eventId', 'Event id', 'the event'),
+    column.text('eventId', 'Event id', 'the event', { show: showId }),
     column.text('eventType', 'Event', 'its kind', { drop: 1 }),
     column.check('taken', 'Taken', 'whether the answer was 2xx'),
     column.text('status', 'Status', 'HTTP status of the answer'),

@@ -34,7 +34,7 @@ interface ColumnMaker<Value> {
 /** Columns that show their values alike; where `show` gives nothing, the value as it is. */
 function kind<Value extends CellValue>(
   show: (value: Value, tone: Tone | undefined) => string | CellText | undefined,
-  common: { align?: 'right' } = {},
+  common: Pick<Column<unknown>, 'align'> = {},
 ): ColumnMaker<Value> {
   return <Row>(
     key: string,
@@ -63,7 +63,7 @@ const compact = { compact: true };
 export const column = {
   text: kind((text: CellValue, tone) => (typeof text === 'string' && tone !== undefined ? { text, tone } : undefined)),
   address: kind((address: Text, tone) => addressCell(address, tone)),
-  time: kind((unixSec: Figure) => timeCell(unixSec)),
+  time: kind((unixSec: Figure) => timeCell(unixSec), { align: 'left' }),
   flag: kind((flag: Flag) => (flag === null || flag === undefined ? undefined : flag ? 'yes' : 'no')),
   /** A flag that is good when set and bad otherwise. */
   check: kind((flag: Flag) => (flag ? { text: 'yes', tone: 'gain' } : { text: 'no', tone: 'loss' })),

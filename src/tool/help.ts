@@ -74,9 +74,13 @@ const view: View<CommandTree, CommandEntry> = {
   rows: ({ commands }) => commands,
   columns: [
     column.text('command', 'Command', 'the words to type'),
-    column.text('endpoint', 'Endpoint', 'the endpoint it is one to one with', endpointText, { cut: 'end' }),
+    column.text('endpoint', 'Endpoint', 'the endpoint it is one to one with', endpointText, {
+      cut: 'end',
+      keep: 28,
+      drop: 1,
+    }),
     column.text('source', 'From', 'spec or public', ({ endpoint }) => endpoint?.source, { extra: true }),
-    column.text('summary', 'What it does', 'summary', { cut: 'end' }),
+    column.text('summary', 'What it does', 'summary', { cut: 'end', keep: 45 }),
   ],
 };
 

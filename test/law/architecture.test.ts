@@ -183,7 +183,7 @@ const maxLines: Readonly<Record<string, number>> = {
   pages: 3820,
   report: 310,
   resources: 6890,
-  sandbox: 6805,
+  sandbox: 6806,
   setup: 1620,
   tool: 2530,
   upload: 1740,

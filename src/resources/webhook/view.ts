@@ -175,25 +175,25 @@ function withoutScheme(address: string | null): CellText {
 export const jobs = listView<JobRow>(
   [
     column.text('job', 'Upload', 'its name, for sotra wait job'),
-    column.text('task', 'Task', 'register, add-addresses or sync', { drop: 4 }),
+    column.text('task', 'Task', 'register, add-addresses or sync', { drop: 5 }),
     column.text('destinationUrl', 'Destination', 'where feed items are sent, once it is known', {
       show: (row) => withoutScheme(row.destinationUrl),
       cut: 'middle',
-      keep: 16,
+      keep: 24,
     }),
     column.text('baseUrl', 'Service', 'the service it speaks to', {
       show: (row) => withoutScheme(row.baseUrl),
       cut: 'middle',
-      keep: 16,
+      drop: 3,
     }),
-    column.text('uid', 'Webhook', 'uid, once there is one', { drop: 5 }),
+    column.text('uid', 'Webhook', 'uid, once there is one', { drop: 6 }),
     column.count('addresses', 'Addresses', 'distinct addresses of the list', { drop: 2 }),
-    column.count('chunks', 'Chunks', 'requests it takes', { drop: 3 }),
+    column.count('chunks', 'Chunks', 'requests it takes', { drop: 4 }),
     column.count('confirmed', 'Confirmed', 'chunks that are confirmed', { drop: 1 }),
     column.text('finished', 'Finished', 'whether all is confirmed', {
       show: (row) => (row.finished ? 'yes' : { text: 'no', tone: 'strong' }),
     }),
-    column.text('startedAt', 'Started', 'when it was started, Unix seconds', {
+    column.time('startedAt', 'Started', 'when it was started, Unix seconds', {
       show: ({ startedAt }) => ({ text: formatTime(startedAt), short: formatTime(startedAt).slice(0, 16) }),
     }),
     column.text('continueWith', 'Continue with', 'the line that continues it, where it is not finished', {

@@ -97,13 +97,15 @@ function checkExpected(text: string, requests: readonly LoggedRequest[]): void {
 
 export const logView = listView<LoggedRequest>(
   [
-    column.text('time', 'Time', 'when it was answered'),
-    column.text('method', 'Method', 'HTTP method'),
-    column.text('path', 'Path', 'path and query, what may be a key hidden', { cut: 'end' }),
+    column.text('time', 'Time', 'when it was answered', {
+      show: ({ time }) => ({ text: time, short: time.slice(11) }),
+    }),
+    column.text('method', 'Method', 'HTTP method', { drop: 2 }),
+    column.text('path', 'Path', 'path and query, what may be a key hidden', { cut: 'middle', keep: 24 }),
     column.count('status', 'Status', 'HTTP status of the answer'),
-    column.count('ms', 'ms', 'how long the answer took'),
-    column.text('partner', 'Partner', 'whose key it was: a or b'),
-    column.text('key', 'Key', 'last characters of the key that was sent'),
+    column.count('ms', 'ms', 'how long the answer took', { drop: 3 }),
+    column.text('partner', 'Partner', 'whose key it was: a or b', { drop: 1 }),
+    column.text('key', 'Key', 'last characters of the key that was sent', { drop: 4 }),
     column.text('ignored', 'Ignored', 'query names and body fields without effect', ({ ignored }) => ignored.join(' ')),
     column.text('fault', 'Fault', 'what was injected', { extra: true }),
   ],

@@ -104,7 +104,7 @@ test('a narrow terminal keeps the token, its PnL and that of the trader; a chart
   const line = `backtest copy ${trader} --usd 100 --delay 2m --quiet`;
   // Two positions of one token differ in when they were entered.
   expect((await run(line, { env, now, tty: 64 })).out).toBe(`\
-Token      Entered       PnL    PnL %   Own PnL    Own %  Prices
+Token  Entered           PnL    PnL %   Own PnL    Own %  Prices
 ────────────────────────────────────────────────────────────────
 CAT    11-19 10:02     $0.00     0.0%    +$5.00   +25.0%  later
 DOG    11-18 10:02  +$200.00  +200.0%  +$100.00  +200.0%  own

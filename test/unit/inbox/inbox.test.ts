@@ -202,7 +202,7 @@ test('on a terminal of 80 columns webhook events shows when and the start of eac
   const { out } = await run('webhook events', { env, tty: 80 });
   const [time = '', start = ''] = /^(\S+ \S+Z) .* (e7a9\S+)$/m.exec(out)?.slice(1) ?? [];
   expect(time).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\dZ$/);
-  expect(start).toMatch(/^e7a9cda5-c1\S*…$/);
+  expect(start).toBe('e7a9cda5…');
   const target = await stub((_, response) => response.end());
   for (const [given, id] of [
     [start, ids[0]],
