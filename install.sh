@@ -108,7 +108,7 @@ main() {
   mkdir -p "$dir"
   cp "$work/$name/sotra" "$staged"
   chmod 755 "$staged"
-  "$staged" --version >"$work/said" 2>&1 || fail "sotra $version does not run here: $(cat "$work/said")" "$npm"
+  "$staged" --version >"$work/said" 2>&1 || fail "sotra $version does not run here: $(cat "$work/said")" "Debian: apt install libatomic1; or $npm"
   mv -f "$staged" "$dir/sotra"
 
   quoted=$(printf %s "$dir" | sed "s/'/'\\\\''/g")

@@ -89,7 +89,7 @@ function scoopManifest() {
   return `${JSON.stringify(manifest, null, 4)}\n`;
 }
 
-/** A base with glibc and libstdc++, which the executable needs; roots of TLS are in it. */
+/** A base with glibc and libstdc++, which the executable needs as it needs libatomic; roots of TLS are in it. */
 function dockerfile() {
   const stage = (name, platform) => {
     const { url, sha256 } = find(platform);
@@ -104,7 +104,8 @@ FROM \${TARGETARCH} AS unpacked
 RUN apt-get update && apt-get install -y --no-install-recommends xz-utils && tar -xJf /sotra.tar.xz --strip-components=1 -C /opt
 
 FROM debian:13-slim
-RUN useradd --create-home --uid 10001 sotra
+RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 && rm -rf /var/lib/apt/lists/* && \\
+    useradd --create-home --uid 10001 sotra
 COPY --from=unpacked /opt/sotra /usr/local/bin/sotra
 USER 10001
 WORKDIR /home/sotra

@@ -97,7 +97,7 @@ test('--verbose prints a line for each request, sandbox log shows the last ones,
     env,
   });
   const narrow = await run(`sandbox log --base-url ${ready.url}`, { env, tty: 80 });
-  expect(narrow.out).toMatch(/^Time +Method  Path +Status  ms  Partner  Ignored\n/);
+  expect(narrow.out).toMatch(/^Time +Method {2}Path +Status {2}ms {2}Partner {2}Ignored\n/);
   expect(narrow.out).toMatch(/\n\d\d:\d\d:\d\d\.\d{3}Z {2}GET {5}\/v2\/leader\S*…\S*chain=base {2}/);
   expect(table.out.split('\n')[0]).toBe('GET\t/v2/leaderboard?limit=2&chain=base\t200\ta\t…ey-a\tchain');
   expect(table.out + log.out + printed()).not.toMatch(/sandbox-key-a\b(?!,)|prod-key/);

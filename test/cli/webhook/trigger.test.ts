@@ -13,7 +13,7 @@ test('a webhook whose destination does not listen is named with the line that re
   await register(`${open.url}/hook`);
   const uid = await register(`http://127.0.0.1:${port}/hook`);
   const { code, err, out } = await run('webhook trigger new-feed-item --sandbox', { env, skipWaits: true, tty: 80 });
-  expect(out.split('\n')[0]?.trimEnd()).toMatch(/^Destination +Taken  Status  Why not$/);
+  expect(out.split('\n')[0]?.trimEnd()).toMatch(/^Destination +Taken {2}Status {2}Why not$/);
   expect([code, err]).toEqual([
     9,
     `Not taken by http://127.0.0.1:${port}/hook; sotra --sandbox webhook delete ${uid} removes that webhook.\n`,
