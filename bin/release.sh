@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 # What the bytes would depend on otherwise. Times in them are the commit's.
 umask 022
-git ls-files -z | xargs -0 chmod u+rw,go+r,go-w
+git ls-files -z | xargs -0 chmod u+rw,go+rX,go-w
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH TZ=UTC LC_ALL=C
 
