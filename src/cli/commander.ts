@@ -3,6 +3,7 @@ import { type SotraError, seeHelp, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import { command, shellLine } from '../model/shell.ts';
 import { findGroup, globalFlags, listWords, withoutWords } from './globals.ts';
+import { isReference } from './input.ts';
 import { beginsWith, type Field, type Outline, type TypedInput } from './outline.ts';
 import { refuseRemovedFlag } from './removed-commands.ts';
 
@@ -199,12 +200,12 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ['board', 'leaderboard list'],
   ['traders', 'leaderboard list'],
   ['trader', 'profile get'],
+  ['pnl', 'profile get'],
   ['portfolio', 'profile positions'],
   ['following', 'profile follows'],
   ['trades', 'feed actor'],
   ['swaps', 'feed actor'],
   ['holders', 'token positions'],
-  ['debug', 'why'],
   ['log', 'history'],
 ]);
 
@@ -260,16 +261,18 @@ function hintFor(flag: string, words: readonly string[], known: readonly string[
 
 const maxMeant = 3;
 
-/** The lines meant by a word of other tools or of the field, or by one that lacks its noun: `positions`, `keys`. */
+/** The lines meant by a word of other tools or of the field, or by what lacks its noun or verb: `positions`, `keys`, `'#1'`. */
 function findMeant(argv: readonly string[], group: readonly string[], outlines: readonly Outline[]) {
   const name = listWords(argv)[group.length] ?? '';
   const names = outlines.map(({ words }) => words.join(' '));
-  const verb = otherVerbs.get(name)?.find((each) => names.includes([...group, each].join(' ')));
-  const other = group.length === 0 ? otherNames.get(name) : verb && [...group, verb].join(' ');
+  const isTrader = isReference(name);
+  const verbs = isTrader ? ['get'] : otherVerbs.get(name);
+  const verb = verbs?.find((each) => names.includes([...group, each].join(' ')));
+  const other = group.length > 0 ? verb && [...group, verb].join(' ') : isTrader ? 'profile get' : otherNames.get(name);
   const ofNouns = names.filter((each) => each.split(' ')[1] === name || each === `${name.slice(0, -1)} list`);
   const meant = other === undefined && group.length === 0 ? ofNouns : [other].flatMap((each) => each ?? []);
   if (meant.length === 0 || meant.length > maxMeant) return undefined;
-  const rest = withoutWords(argv, group.length + 1);
+  const rest = withoutWords(argv, group.length + (isTrader ? 0 : 1));
   return meant.map((each) => shellLine(['sotra', ...each.split(' '), ...rest])).join(' or ');
 }
 
