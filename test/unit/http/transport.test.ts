@@ -318,7 +318,6 @@ test('a service behind TLS is asked through HTTPS_PROXY; a certificate that nobo
 
 const badProxies = [
   ['HTTP_PROXY', 'proxy.test', 'HTTP_PROXY "proxy.test"'],
-  ['HTTP_PROXY', 'proxy.test:8080', 'HTTP_PROXY "proxy.test:8080"'],
   ['HTTPS_PROXY', 'ftp://proxy.test', 'HTTPS_PROXY "ftp://proxy.test"'],
   ['HTTPS_PROXY', 'xhttp://proxy.test', 'HTTPS_PROXY "xhttp://proxy.test"'],
   ['HTTP_PROXY', 'http://proxy.test/path', 'HTTP_PROXY "http://proxy.test/path"'],
@@ -332,6 +331,13 @@ test.each(badProxies)('%s=%s is refused before anything is sent, without its pas
   await expect(transportOf({ env: { [name]: address } })).rejects.toMatchObject({
     code: 'usage',
     message: `${said}: must be an address such as http://proxy.example.com:8080`,
+  });
+});
+
+test('a proxy without http:// is refused with the address that is meant', async () => {
+  await expect(transportOf({ env: { HTTP_PROXY: 'proxy.test:8080' } })).rejects.toMatchObject({
+    code: 'usage',
+    message: 'HTTP_PROXY "proxy.test:8080": must be an address such as http://proxy.test:8080',
   });
 });
 
