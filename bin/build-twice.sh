@@ -11,7 +11,7 @@ build() {
   shift
   git clone --quiet "$root" "$source"
   cp -al "$root/node_modules" "$source/node_modules" 2>/dev/null || cp -a "$root/node_modules" "$source/node_modules"
-  rm -rf "$source/node_modules/.cache"
+  find "$source/node_modules/.cache" -mindepth 1 -maxdepth 1 ! -name executables -exec rm -rf {} +
   (cd "$source" && bin/release.sh "$@" >&2)
 }
 

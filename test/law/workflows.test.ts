@@ -54,6 +54,12 @@ test.each(workflows)('%s names each action by its major version, or by a commit 
   expect(uses.filter((one) => !named.test(one) && !exact.test(one))).toEqual([]);
 });
 
+test('the release is built with the Node that is in the executables', () => {
+  const nodes: Record<string, { version: string }> = JSON.parse(readFileSync('bin/executables/nodes.json', 'utf8'));
+  const versions = new Set(Object.values(nodes).map(({ version }) => version));
+  expect([...versions]).toEqual([readFileSync('.node-version', 'utf8').trim()]);
+});
+
 const commits: Record<string, string> = { 'refs/tags/v6': 'a'.repeat(40), 'refs/tags/v1.2.3': 'b'.repeat(40) };
 
 /** A clone with a workflow, and a `git` that knows those tags; the second is annotated. */
