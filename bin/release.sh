@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes all files of a release from the committed source, in release/: the npm package, the executables, the list of what is in them (CycloneDX),
 # install.sh, the files for Homebrew, Scoop and Docker, and SHA256SUMS. `--package`: the npm package alone.
+# `--sums`: only what is made from the other files, after those of macOS were signed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,16 +12,19 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH TZ=UTC LC_ALL=C
 
 version=$(node -p 'require("./package.json").version')
-rm -rf release
-mkdir release
-npm pack --silent --pack-destination release >/dev/null
-[ "${1:-}" = --package ] && exit 0
+if [ "${1:-}" != --sums ]; then
+  rm -rf release
+  mkdir release
+  npm pack --silent --pack-destination release >/dev/null
+  [ "${1:-}" != --package ] || exit 0
+  npm run --silent executables
+  node bin/sbom.mjs > "release/sotra-$version.cdx.json"
+  cp install.sh release/
+fi
 
-npm run --silent executables
-node bin/sbom.mjs > "release/sotra-$version.cdx.json"
-cp install.sh release/
+sum() { if command -v sha256sum >/dev/null; then sha256sum -- "$@"; else shasum -a 256 -- "$@"; fi; }
 cd release
-sha256sum -- sotra-* install.sh > SHA256SUMS
+sum sotra-* install.sh > SHA256SUMS
 node ../bin/packaging.mjs SHA256SUMS .
-sha256sum -- sotra.rb sotra.json Dockerfile >> SHA256SUMS
+sum sotra.rb sotra.json Dockerfile >> SHA256SUMS
 awk -v version="$version" '$1 == "##" { found = $2 == version; next } found' ../CHANGELOG.md > NOTES.md

@@ -30,6 +30,7 @@ test.each(workflows)('%s may do only what it needs, and keeps no token where it 
     'release.yml': [
       'contents: read',
       'contents: read',
+      'contents: read',
       'id-token: write',
       'attestations: write',
       'contents: write',

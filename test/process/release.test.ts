@@ -111,7 +111,8 @@ test('the Dockerfile checks what it adds, and runs as nobody in particular', () 
     'FROM ${TARGETARCH} AS unpacked',
     'RUN apt-get update && apt-get install -y --no-install-recommends xz-utils && tar -xJf /sotra.tar.xz --strip-components=1 -C /opt',
     'FROM debian:13-slim',
-    'RUN useradd --create-home --uid 10001 sotra',
+    'RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 && rm -rf /var/lib/apt/lists/* && \\',
+    '    useradd --create-home --uid 10001 sotra',
     'COPY --from=unpacked /opt/sotra /usr/local/bin/sotra',
     'USER 10001',
     'WORKDIR /home/sotra',
@@ -190,5 +191,39 @@ test.skipIf(!has('xz') || process.platform !== 'linux')(
     const changed = makeRelease('linux-x64');
     cpSync(join(changed, 'SHA256SUMS'), join(changed, `sotra-${version}-linux-x64.tar.xz`));
     expect(smokeTest(changed).status).not.toBe(0);
+  },
+);
+
+test.skipIf(!has('xz') || process.platform !== 'linux')(
+  'the archives for macOS are packed again with what was signed',
+  () => {
+    const folder = temporaryFolder();
+    for (const platform of ['darwin-arm64', 'darwin-x64']) {
+      const name = `sotra-${version}-${platform}`;
+      mkdirSync(join(folder, name, 'man'), { recursive: true });
+      writeFileSync(join(folder, name, 'sotra'), platform, { mode: 0o755 });
+      execFileSync('tar', ['-cJf', `${name}.tar.xz`, name], { cwd: folder });
+      execFileSync('rm', ['-r', name], { cwd: folder });
+    }
+    writeFileSync(join(folder, `sotra-${version}-linux-x64.tar.xz`), 'as it was');
+    const tools = temporaryFolder();
+    const sign =
+      '[ "$1" = --verify ] && exec grep -q signed "$3"\n[ "$1 $2 $3" = "--force --sign -" ] && echo signed >> "$4"';
+    writeFileSync(join(tools, 'codesign'), `#!/bin/sh\n${sign}\n`, { mode: 0o755 });
+    const env = { PATH: `${tools}:${process.env['PATH']}` };
+    expect(spawnSync('bash', ['bin/sign-macos.sh', folder], { env, encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    expect(readdirSync(folder)).toEqual(
+      ['darwin-arm64', 'darwin-x64', 'linux-x64'].map((platform) => `sotra-${version}-${platform}.tar.xz`),
+    );
+    const name = `sotra-${version}-darwin-arm64`;
+    const list = execFileSync('tar', ['-tvJf', `${name}.tar.xz`], { cwd: folder, encoding: 'utf8' });
+    expect(list).toMatch(/^-rwxr-xr-x .*\/sotra$/m);
+    expect(execFileSync('tar', ['-xJOf', `${name}.tar.xz`, `${name}/sotra`], { cwd: folder, encoding: 'utf8' })).toBe(
+      'darwin-arm64signed\n',
+    );
+    expect(readFileSync(join(folder, `sotra-${version}-linux-x64.tar.xz`), 'utf8')).toBe('as it was');
   },
 );
