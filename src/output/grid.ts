@@ -43,6 +43,14 @@ export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[]
   };
 }
 
+/** The column that says what a row is about: the one its view stresses, or the first in which the rows differ. */
+export function findNamingColumn(lines: Grid['lines']): number {
+  const [first = [], ...others] = lines;
+  const differs = first.map((cell, index) => others.some((cells) => cells[index]?.text !== cell.text));
+  const stressed = first.findIndex(({ tone }, index) => tone === 'strong' && differs[index]);
+  return stressed === -1 ? Math.max(0, differs.indexOf(true)) : stressed;
+}
+
 export function readCell(column: AnyColumn, row: unknown, index: number): CellText {
   const shown = readLoosely(() => column.show?.(row as never, index));
   const isShown = typeof shown === 'object' && shown !== null && typeof shown.text === 'string';
@@ -51,7 +59,7 @@ export function readCell(column: AnyColumn, row: unknown, index: number): CellTe
   return typeof value === 'object' ? value : { text: String(value) };
 }
 
-function chooseSide(column: AnyColumn, rows: readonly unknown[]): 'left' | 'right' {
+export function chooseSide(column: AnyColumn, rows: readonly unknown[]): 'left' | 'right' {
   if (column.align !== undefined) return column.align;
   const values = rows.map((row, index) => cellValue(column, row, index)).filter((value) => value != null);
   return values.length > 0 && values.every((value) => typeof value === 'number') ? 'right' : 'left';

@@ -11,6 +11,7 @@ import type { ShownCommand } from './deliveries.ts';
 import { createLiveLog, type LiveLog } from './live-log.ts';
 import type { WebApp } from './serve.ts';
 import type { CallOutcome, ServiceFacts } from './service.ts';
+import { makeTable } from './table.ts';
 
 interface ServiceAppOptions {
   title: string;
@@ -45,7 +46,8 @@ export function createServiceApp({ title, facts, live, routes, ...options }: Ser
       { name: 'Command', line: `${facts.commandStart} ${commandWords(outline, input)}` },
       ...(preview instanceof RequestPreview ? [{ name: 'As curl', line: curlLine(preview.request).trim() }] : []),
     ];
-    return { data: result.kind === 'answer' ? result.answer : null, commands };
+    if (result.kind !== 'answer') return { data: null, commands };
+    return { data: result.answer, table: makeTable(result.view, result.answer, input), commands };
   };
   const app: WebApp = {
     name: 'service',

@@ -1,6 +1,7 @@
 /** What the page of a service asks for, and what it is told. */
 
 import type { ShownCommand } from './deliveries.ts';
+import type { ServedTable } from './table.ts';
 
 export interface ServiceFacts {
   /** Where the service is, or which sandbox it is. */
@@ -14,6 +15,8 @@ export interface ServiceFacts {
 /** An answer of an endpoint, and the commands that give the same. */
 export interface CallOutcome<T> {
   data: T;
+  /** The same as the terminal shows it; absent for one object. */
+  table?: ServedTable | undefined;
   commands: readonly ShownCommand[];
 }
 

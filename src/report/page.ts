@@ -1,7 +1,7 @@
 import { readAsset } from '../files/asset.ts';
 import { safeText } from '../model/safe-text.ts';
 import { missing } from '../output/format.ts';
-import { type Grid, readGrid } from '../output/grid.ts';
+import { findNamingColumn, type Grid, readGrid } from '../output/grid.ts';
 import type { BarChart, Block, CellText } from '../output/view.ts';
 import { renderBars, type WriteText } from './bars.ts';
 
@@ -94,14 +94,6 @@ function renderTable({ heads, lines }: Grid, write: WriteText): string {
 ${rows.join('')}</tbody>
 </table>
 `;
-}
-
-/** The column that says what a row is about: the one its view stresses, or the first in which the rows differ. */
-function findNamingColumn(lines: Grid['lines']): number {
-  const [first = [], ...others] = lines;
-  const differs = first.map((cell, index) => others.some((cells) => cells[index]?.text !== cell.text));
-  const stressed = first.findIndex(({ tone }, index) => tone === 'strong' && differs[index]);
-  return stressed === -1 ? Math.max(0, differs.indexOf(true)) : stressed;
 }
 
 function renderCell(tag: 'td' | 'th', cell: CellText | undefined, shape: string, write: WriteText): string {

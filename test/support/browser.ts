@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import { launchBrowser } from './launch.ts';
 
@@ -39,6 +39,11 @@ export function pixelsIn(tab: Page, color: string): Promise<number> {
     for (let at = 0; at < data.length; at += 4) found += data.slice(at, at + 3).join() === wanted ? 1 : 0;
     return found;
   })()`);
+}
+
+/** The rows of a table that are on the page, without its head. */
+export function tableRows(tab: Page, table: string): Locator {
+  return tab.getByRole('table', { name: table }).locator('tbody tr:has(th)');
 }
 
 /** The texts of all rows of a list, by scrolling through it. */

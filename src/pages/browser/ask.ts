@@ -140,5 +140,5 @@ export function useCall<T>(command: string, input: Readonly<Record<string, unkno
     input && { command, input: JSON.stringify(input) },
     version,
   );
-  return { data: called?.data, commands: called?.commands ?? [], error };
+  return { data: called?.data, table: called?.table, commands: called?.commands ?? [], error };
 }

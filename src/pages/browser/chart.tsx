@@ -4,10 +4,9 @@ import { formatTime } from '../../output/format.ts';
 import { onKeys, useEffect, useRef, useState } from './preact.ts';
 
 export interface ChartPoint {
-  /** Unix seconds, or a rank. */
+  /** Unix seconds. */
   x: number;
-  /** `null` where there is only a loss. */
-  y: number | null;
+  y: number;
   /** Of bars: what lies below the line; negative. */
   loss?: number | null;
   mark?: 'buy' | 'sell';
@@ -21,11 +20,11 @@ interface ChartProps {
   points: readonly ChartPoint[];
   shape: 'bars' | 'steps' | 'line';
   height?: number;
-  /** Of values and of what they are of; default: no axes. */
-  axes?: { x: 'time' | 'rank'; y: (value: number) => string };
+  /** How values are written; default: no axes. */
+  axis?: (value: number) => string;
 }
 
-/** Values over time or by rank. The pointer, or arrow keys, choose a point, which is told in words below; a screen reader is told the main ones. */
+/** Values over time. The pointer, or arrow keys, choose a point, which is told in words below; a screen reader is told the main ones. */
 export function Chart(props: ChartProps) {
   const { label, points, height = 200 } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -89,20 +88,18 @@ export function Chart(props: ChartProps) {
 }
 
 function mainPoints(points: readonly ChartPoint[]): string {
-  const byValue = points.toSorted((a, b) => readHeight(a) - readHeight(b));
+  const byValue = points.toSorted((a, b) => a.y - b.y);
   const named = { First: points[0], Lowest: byValue[0], Highest: byValue.at(-1), Last: points.at(-1) };
   return Object.entries(named)
     .map(([name, point]) => `${name}: ${point?.title ?? 'none'}.`)
     .join(' ');
 }
 
-const readHeight = ({ y, loss }: ChartPoint) => y ?? loss ?? 0;
-
 function listChartData(points: readonly ChartPoint[]): uPlot.AlignedData {
   return [points.map(({ x }) => x), points.map(({ y }) => y), points.map(({ loss }) => loss ?? null)];
 }
 
-function makeChartOptions({ shape, points, axes }: ChartProps): Omit<uPlot.Options, 'width' | 'height'> {
+function makeChartOptions({ shape, points, axis: writeValue }: ChartProps): Omit<uPlot.Options, 'width' | 'height'> {
   const isBars = shape === 'bars';
   const [first, second] = points;
   const step = isBars && first && second ? second.x - first.x : 0;
@@ -115,7 +112,7 @@ function makeChartOptions({ shape, points, axes }: ChartProps): Omit<uPlot.Optio
     points: { show: false },
   });
   const axis = {
-    show: axes !== undefined,
+    show: writeValue !== undefined,
     stroke: colored('--muted'),
     grid: { stroke: colored('--line'), width: 1 },
     ticks: { stroke: colored('--line'), width: 1, size: 4 },
@@ -125,10 +122,10 @@ function makeChartOptions({ shape, points, axes }: ChartProps): Omit<uPlot.Optio
     tzDate: (sec) => uPlot.tzDate(new Date(sec * 1000), 'Etc/UTC'),
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: !isBars } },
-    padding: axes === undefined ? [2, 0, 2, 0] : [6, axes.x === 'time' ? 36 : 8, 0, 0],
+    padding: writeValue === undefined ? [2, 0, 2, 0] : [6, 36, 0, 0],
     scales: {
       x: {
-        time: axes?.x !== 'rank',
+        time: true,
         // What stands at an end is seen whole. The given ends may have this room already.
         range: ({ data: [times] }) => {
           const [from, to] = [times[0] ?? 0, times.at(-1) ?? 0];
@@ -144,18 +141,13 @@ function makeChartOptions({ shape, points, axes }: ChartProps): Omit<uPlot.Optio
       },
     },
     axes: [
-      { ...axis, size: 26, ...(axes?.x === 'rank' ? ranks : { space: 90, values: formatTicks }) },
-      { ...axis, size: 62, ...(axes && { values: (_, values) => values.map(axes.y) }) },
+      { ...axis, size: 26, space: 90, values: formatTicks },
+      { ...axis, size: 62, ...(writeValue && { values: (_, values) => values.map(writeValue) }) },
     ],
     series: [{}, series('--accent'), series('--bad')],
   };
 }
 
-const ranks: uPlot.Axis = {
-  incrs: [1, 5, 10],
-  grid: { show: false },
-  values: (_, values) => values.map((rank) => (rank === 0 ? '' : String(rank))),
-};
 const daySec = 86_400;
 
 function formatTicks(_: uPlot, times: number[], _axis: number, _space: number, stepSec: number): string[] {
@@ -166,7 +158,7 @@ function formatTicks(_: uPlot, times: number[], _axis: number, _space: number, s
 function drawMarks(plot: uPlot, points: readonly ChartPoint[]): void {
   const size = 5 * devicePixelRatio;
   for (const { x, y, mark } of points) {
-    if (mark === undefined || y === null) continue;
+    if (mark === undefined) continue;
     const side = mark === 'buy' ? 1 : -1;
     plot.ctx.fillStyle = readThemeColor(plot, mark === 'buy' ? '--good' : '--bad');
     const [left, top] = [plot.valToPos(x, 'x', true), plot.valToPos(y, 'y', true)];

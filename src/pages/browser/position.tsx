@@ -85,7 +85,7 @@ function Prices({ trades }: { trades: readonly TradeItem[] }) {
   const points = useMemo(() => listPrices(trades), [trades]);
   const sells = points.filter(({ mark }) => mark === 'sell').length;
   const label = `Price in USD: ${counted(points.length - sells, 'buy')} ▲, ${counted(sells, 'sell')} ▼`;
-  return <Chart label={label} points={points} shape="line" axes={{ x: 'time', y: (value) => formatUsd(value) }} />;
+  return <Chart label={label} points={points} shape="line" axis={(value) => formatUsd(value)} />;
 }
 
 /** The price of each trade, oldest first. */

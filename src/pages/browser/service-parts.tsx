@@ -2,6 +2,7 @@ import type { Card } from '../../model/position.ts';
 import { chooseTone, formatAge, formatTime, formatUsd, shortAddress } from '../../output/format.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import type { useCall } from './ask.ts';
+import { DataTable } from './data-table.tsx';
 import { type ComponentChildren, useId, useState } from './preact.ts';
 import { writeHref } from './route.ts';
 import { Alert, Commands, Text } from './text.tsx';
@@ -75,13 +76,15 @@ interface OpenListProps<Item> {
   /** Where an item leads. */
   hrefFor?: (item: Item) => string;
   empty: string;
+  /** Why there are none: nothing is loading then. */
+  error?: string;
   render: (item: Item) => ComponentChildren;
 }
 
 /** A list of which a click, or Enter, opens an item. */
-export function OpenList<Item>({ label, items, keyOf, hrefFor, empty, render }: OpenListProps<Item>) {
+export function OpenList<Item>({ label, items, keyOf, hrefFor, empty, error = '', render }: OpenListProps<Item>) {
   const [selected, select] = useState<string>();
-  if (items === undefined) return <p class="empty">Loading …</p>;
+  if (items === undefined) return error === '' ? <p class="empty">Loading …</p> : null;
   if (items.length === 0) return <p class="empty">{empty}</p>;
   const open = (key: string) => {
     select(key);
@@ -94,21 +97,13 @@ export function OpenList<Item>({ label, items, keyOf, hrefFor, empty, render }: 
 interface PositionsProps {
   title: string;
   asked: ReturnType<typeof useCall<readonly Card[]>>;
-  render: (card: Card) => ComponentChildren;
 }
 
 /** A part with positions, each a link to its own view. */
-export function Positions({ title, asked: { data, error, commands }, render }: PositionsProps) {
+export function Positions({ title, asked: { data, table, error, commands } }: PositionsProps) {
   return (
     <Section title={title} error={error} commands={commands}>
-      <OpenList
-        label={title}
-        items={data}
-        keyOf={({ itemId }) => itemId}
-        hrefFor={positionHref}
-        empty="None."
-        render={render}
-      />
+      <DataTable label={title} table={table} hrefs={data?.map(positionHref) ?? []} error={error} empty="None." />
     </Section>
   );
 }

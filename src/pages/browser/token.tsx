@@ -1,9 +1,7 @@
-import { readHeld } from '../../model/holding.ts';
 import type { Card, Comment, TradeItem } from '../../model/position.ts';
-import { formatAmount, formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
 import { writeHref } from './route.ts';
-import { Moment, OpenList, Positions, Realized, Section } from './service-parts.tsx';
+import { Moment, OpenList, Positions, Section } from './service-parts.tsx';
 import { Row, Text } from './text.tsx';
 
 interface TokenComment {
@@ -33,12 +31,13 @@ export function Token({ chain, address, version }: { chain: string; address: str
           </code>
         </p>
       </Section>
+      <Positions title="Holders" asked={open} />
+      <Positions title="Closed positions" asked={closed} />
       <div class="columns">
-        <Positions title="Holders" asked={open} render={renderHolder} />
-        <Positions title="Closed positions" asked={closed} render={renderHolder} />
         <Section title="Comments" error={comments.error} commands={comments.commands}>
           <OpenList
             label="Comments"
+            error={comments.error}
             items={comments.data}
             keyOf={({ comment }) => comment.uid}
             hrefFor={({ actor }) => writeHref('trader', [actor.address])}
@@ -54,20 +53,5 @@ export function Token({ chain, address, version }: { chain: string; address: str
         </Section>
       </div>
     </>
-  );
-}
-
-function renderHolder(card: Card) {
-  const { positionStats: stats } = card.metadata;
-  return (
-    <Row
-      title={card.itemTitle}
-      after={<Realized usd={stats.realizedGainsUSD} />}
-      about={
-        <>
-          holds {formatAmount(readHeld(card.metadata).amount)}, cost {formatUsd(stats.holdingsCostBasisUSD)}
-        </>
-      }
-    />
   );
 }

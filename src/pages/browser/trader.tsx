@@ -14,7 +14,7 @@ import { Chart } from './chart.tsx';
 import { realizedOverTime } from './pnl.ts';
 import { useMemo } from './preact.ts';
 import { writeHref } from './route.ts';
-import { Moment, nameCardToken, OpenList, Positions, positionHref, Realized, Section } from './service-parts.tsx';
+import { Moment, nameCardToken, OpenList, Positions, positionHref, Section } from './service-parts.tsx';
 import { type Fact, Facts, Row, Text } from './text.tsx';
 
 const positionLimit = 100;
@@ -46,16 +46,17 @@ export function Trader({ id, version }: { id: string; version: number }) {
             label={chartLabel(points.at(-1)?.y ?? 0, cards.length)}
             points={points}
             shape="steps"
-            axes={{ x: 'time', y: (value) => formatUsd(value, { signed: true, compact: true }) }}
+            axis={(value) => formatUsd(value, { signed: true, compact: true })}
           />
         </Section>
       )}
+      <Positions title="Open positions" asked={open} />
+      <Positions title="Closed positions" asked={closed} />
       <div class="columns">
-        <Positions title="Open positions" asked={open} render={renderPosition} />
-        <Positions title="Closed positions" asked={closed} render={renderPosition} />
         <Section title="Comments">
           <OpenList
             label="Comments"
+            error={open.error || closed.error}
             items={open.data && closed.data && comments}
             keyOf={({ comment }) => comment.uid}
             hrefFor={({ card }) => positionHref(card)}
@@ -72,6 +73,7 @@ export function Trader({ id, version }: { id: string; version: number }) {
         <Section title="Followers" error={followers.error} commands={followers.commands}>
           <OpenList
             label="Followers"
+            error={followers.error}
             items={followers.data?.items}
             keyOf={(each) => each.id}
             hrefFor={(each) => writeHref('trader', [each.id])}
@@ -127,21 +129,5 @@ function Figures({ profile }: { profile: Profile }) {
         {status !== undefined && <span class="muted"> {status}</span>}
       </p>
     </>
-  );
-}
-
-function renderPosition(card: Card) {
-  const { positionStats: stats, trades } = card.metadata;
-  return (
-    <Row
-      title={nameCardToken(card)}
-      after={<Realized usd={stats.realizedGainsUSD} />}
-      about={
-        <>
-          {counted(trades.length, 'trade')}, cost of what is held {formatUsd(stats.holdingsCostBasisUSD)}, latest{' '}
-          <Moment atSec={card.timestamp} />
-        </>
-      }
-    />
   );
 }

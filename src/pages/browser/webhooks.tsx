@@ -17,6 +17,7 @@ export function Webhooks({ isSandbox, version }: { isSandbox: boolean; version: 
       <Section title="Webhooks" error={error} commands={commands}>
         <OpenList
           label="Webhooks"
+          error={error}
           items={data}
           keyOf={({ uid }) => uid}
           empty="None: sotra webhook register --url http://127.0.0.1:4242/hook makes one."
@@ -34,6 +35,7 @@ function Deliveries({ version }: { version: number }) {
     <Section title="Deliveries" error={error}>
       <OpenList
         label="Deliveries"
+        error={error}
         items={data}
         keyOf={({ seq }) => String(seq)}
         empty="None yet: make a trade of a trader whom somebody of a webhook follows, or sotra webhook trigger new-feed-item."

@@ -1,11 +1,8 @@
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { outlineAll } from '../../../src/program.ts';
-import { complaintsOf, openBrowser, pixelsIn, violationsOf } from '../../support/browser.ts';
-import { run } from '../../support/harness.ts';
+import { complaintsOf, openBrowser, pixelsIn, tableRows, violationsOf } from '../../support/browser.ts';
+import { run, stub } from '../../support/harness.ts';
 import { sessionOf, startPage } from '../../support/page.ts';
-
-const rows = (tab: Page, list: string) => tab.getByRole('listbox', { name: list }).getByRole('option');
 
 test('the page of the sandbox shows the leaderboard, a trader and a position, and makes a trade', async () => {
   const { url, ui, controlToken } = await startPage('sandbox start --port 0 --ui');
@@ -14,30 +11,31 @@ test('the page of the sandbox shows the leaderboard, a trader and a position, an
   const sent: string[] = [];
   tab.on('request', (request) => sent.push(`${request.url()} ${JSON.stringify(request.headers())}`));
   await tab.goto(ui);
-  await expect.poll(() => rows(tab, 'Traders').first().textContent()).toContain('mossyledger.alpha.test+$412,000.22');
+  await expect
+    .poll(() => tableRows(tab, 'Traders').first().textContent())
+    .toBe(
+      '1mossyledger.alpha.test+$412,000.22+$297K+$8.71K+$106K–+20.6%85%200x143cf5cccbc8447504a99413dec7ea93ec228432',
+    );
   expect(await violationsOf(tab)).toEqual([]);
-  expect(await pixelsIn(tab, '--accent')).toBeGreaterThan(1000);
-  await tab.getByRole('img').focus();
-  await tab.keyboard.press('End');
-  await expect.poll(() => tab.locator('figcaption').textContent()).toBe('40. bagelfutures.alpha.test: -$83,119.90');
-  await tab.keyboard.press('ArrowLeft');
-  await expect.poll(() => tab.locator('figcaption').textContent()).toMatch(/^39\. /);
-  await tab.keyboard.press('Tab');
-  await expect.poll(() => tab.locator('figcaption').textContent()).toBe('Realized PnL of these traders');
   await tab.getByLabel('Chain').selectOption('solana');
-  await expect.poll(() => rows(tab, 'Traders').first().textContent()).toContain('1Ines Valdrée+$15,420.13');
+  await expect.poll(() => tableRows(tab, 'Traders').first().textContent()).toContain('1Ines Valdrée+$15,420.13');
   expect(await tab.locator('.commands code').allTextContents()).toEqual([
     'sotra --sandbox leaderboard list --chains solana --limit 100',
     expect.stringContaining(`'${url}/v2/leaderboard?chains=solana&limit=100'`),
   ]);
 
   // By keyboard alone.
-  await tab.getByRole('listbox', { name: 'Traders' }).focus();
-  await tab.keyboard.press('ArrowDown');
+  await tab.getByPlaceholder('Filter').focus();
+  await tab.keyboard.type('valdr');
+  await expect.poll(() => tableRows(tab, 'Traders').count()).toBe(1);
+  await tableRows(tab, 'Traders').getByRole('link').focus();
   await tab.keyboard.press('Enter');
   await expect.poll(() => tab.locator('h3').first().textContent()).toBe('Ines Valdrée');
-  await expect.poll(() => rows(tab, 'Closed positions').count()).toBeGreaterThan(3);
-  await rows(tab, 'Closed positions').first().click();
+  await tab.getByRole('img').focus();
+  await tab.keyboard.press('Home');
+  await expect.poll(() => tab.locator('figcaption').textContent()).toMatch(/^[+-]\$[\d.,]+ up to 2/);
+  await expect.poll(() => tableRows(tab, 'Closed positions').count()).toBeGreaterThan(3);
+  await tableRows(tab, 'Closed positions').first().getByRole('link').click();
   await expect.poll(() => tab.locator('figcaption').textContent()).toBe('Price in USD: 3 buys ▲, 1 sell ▼');
   await expect
     .poll(async () => [(await pixelsIn(tab, '--good')) > 40, (await pixelsIn(tab, '--bad')) > 20])
@@ -58,12 +56,61 @@ test('the page of the sandbox shows the leaderboard, a trader and a position, an
   expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
 });
 
+test('a board is sorted by any column, narrowed by what is typed and walked by keys; columns are those of the terminal', async () => {
+  const { ui } = await startPage('sandbox start --port 0 --ui');
+  const tab = await (await openBrowser()).newPage();
+  await tab.goto(ui);
+  const traders = tableRows(tab, 'Traders');
+  await expect.poll(() => traders.count()).toBeGreaterThan(10);
+  const names = async () => (await tab.locator('tbody a').allTextContents()).slice(0, 3);
+  const served = await names();
+  expect(served).toEqual(['mossyledger.alpha.test', 'cobalt.alpha.test', 'Ines Valdrée']);
+  const sortBy = (title: string) => tab.getByRole('button', { name: title, exact: false }).click();
+  const order = () => tab.getByRole('columnheader', { name: 'PnL', exact: false }).getAttribute('aria-sort');
+  await sortBy('PnL');
+  expect([await order(), await names()]).toEqual(['descending', served]);
+  await sortBy('PnL');
+  await expect.poll(names).toEqual(['bagelfutures.alpha.test', expect.any(String), expect.any(String)]);
+  expect(await order()).toBe('ascending');
+  await sortBy('PnL');
+  expect([await order(), await names()]).toEqual([null, served]);
+
+  // An address finds its trader, also where its column is not shown.
+  await tab.getByText('Columns', { exact: true }).click();
+  await tab.getByLabel('Address address').uncheck();
+  await tab.getByLabel('Profile profileId').check();
+  expect((await tab.getByRole('columnheader').allTextContents()).join(' ')).toBe(
+    '# Trader PnL Base Solana Ethereum Hyperliquid ROI 30d Win 30d Trades 30d Profile',
+  );
+  await tab.getByText('Columns', { exact: true }).click();
+  await tab.getByPlaceholder('Filter').fill('0x69247DC5');
+  await expect.poll(names).toEqual(['cobalt.alpha.test']);
+  await tab.getByPlaceholder('Filter').fill('');
+
+  await tab.locator('.data .scroll').focus();
+  for (const key of ['j', 'j', 'ArrowDown', 'k']) await tab.keyboard.press(key);
+  await expect.poll(() => tab.evaluate('document.activeElement.textContent')).toBe('cobalt.alpha.test');
+  await tab.keyboard.press('End');
+  await expect.poll(() => tab.evaluate('document.activeElement.textContent')).toBe('bagelfutures.alpha.test');
+  await tab.keyboard.press('Enter');
+  await expect.poll(() => tab.locator('h3').first().textContent()).toBe('bagelfutures.alpha.test');
+});
+
+test('a view that cannot be had says why once, and nothing beside it seems to load', async () => {
+  const { env } = await stub((_, response) => response.writeHead(503).end('down'));
+  const { ui } = await startPage('ui', env);
+  const tab = await (await openBrowser()).newPage();
+  await tab.goto(ui);
+  await expect.poll(() => tab.getByRole('alert').allTextContents()).toEqual([expect.stringContaining('503')]);
+  expect(await tab.locator('.frame, .empty').count()).toBe(0);
+});
+
 test('ui shows any service, and neither changes a world nor runs what writes', async () => {
   const { url } = await startPage('sandbox start --port 0 --ui');
   const { ui } = await startPage('ui', { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'sandbox-key-b' });
   const page = await (await openBrowser()).newPage();
   await page.goto(ui);
-  await expect.poll(() => rows(page, 'Traders').count()).toBeGreaterThan(5);
+  await expect.poll(() => tableRows(page, 'Traders').count()).toBeGreaterThan(5);
   expect(await page.locator('.views a').allTextContents()).toEqual(['Leaderboard', 'Feed', 'Webhooks']);
   expect(await page.locator('.commands code').first().textContent()).toBe('sotra leaderboard list --limit 100');
   const call = (command: string, input = '{}') =>

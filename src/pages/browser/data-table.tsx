@@ -1,0 +1,242 @@
+import { counted, formatCount } from '../../output/format.ts';
+import type { ServedCell, ServedColumn, ServedTable } from '../table.ts';
+import { onKeys, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from './preact.ts';
+import { Text } from './text.tsx';
+
+interface DataTableProps {
+  label: string;
+  table: ServedTable | undefined;
+  /** Where each row leads, in the order of the answer. */
+  hrefs: readonly string[];
+  empty: string;
+  error: string;
+}
+
+interface Sorting {
+  key: string;
+  isDown: boolean;
+}
+
+/** As the style sheet has it. */
+const rowHeight = 32;
+/** Rows outside of what is seen. */
+const margin = 8;
+
+/** The columns of the terminal as a table: sorted by a click on a head, narrowed by what is typed, of any length. */
+export function DataTable({ label, table, hrefs, empty, error }: DataTableProps) {
+  const [sorting, sort] = useState<Sorting>();
+  const [wanted, want] = useState('');
+  const [chosen, choose] = useState<readonly string[]>();
+  const order = useMemo(() => (table === undefined ? [] : orderRows(table, sorting, wanted)), [table, sorting, wanted]);
+  if (table === undefined) return error === '' ? <Frame label={label} /> : null;
+  if (table.rows.length === 0) return <p class="empty">{empty}</p>;
+  const keys = chosen ?? table.columns.filter(({ extra }) => !extra).map(({ key }) => key);
+  return (
+    <div class="data">
+      <div class="data-tools">
+        <label>
+          <span class="hidden">Filter {label.toLowerCase()}</span>
+          <input
+            type="search"
+            placeholder="Filter: a name, an address"
+            value={wanted}
+            onInput={(event) => want(event.currentTarget.value)}
+          />
+        </label>
+        <span class="muted" role="status">
+          {order.length < table.rows.length && `${formatCount(order.length)} of `}
+          {counted(table.rows.length, 'row')}
+        </span>
+        <Columns columns={table.columns} keys={keys} onChoose={choose} />
+      </div>
+      <Rows
+        {...{ label, table, hrefs, order, keys, sorting }}
+        onSort={(key) => sort((now) => nextSorting(table, key, now))}
+      />
+    </div>
+  );
+}
+
+/** What stands in place of a table that has not come. */
+function Frame({ label }: { label: string }) {
+  return (
+    <div class="frame" role="status" aria-label={`${label} are loading`}>
+      {Array.from({ length: 8 }, (_, index) => (
+        <div key={index} />
+      ))}
+    </div>
+  );
+}
+
+interface ColumnsProps {
+  columns: readonly ServedColumn[];
+  keys: readonly string[];
+  onChoose: (keys: readonly string[]) => void;
+}
+
+function Columns({ columns, keys, onChoose }: ColumnsProps) {
+  const toggle = (key: string) => onChoose(keys.includes(key) ? keys.filter((each) => each !== key) : [...keys, key]);
+  return (
+    <details class="choose">
+      <summary>Columns</summary>
+      <div>
+        {columns.map(({ key, title, help }) => (
+          <label key={key} title={help}>
+            <input type="checkbox" checked={keys.includes(key)} onChange={() => toggle(key)} /> {title}
+            <span class="muted"> {key}</span>
+          </label>
+        ))}
+      </div>
+    </details>
+  );
+}
+
+interface RowsProps extends Pick<DataTableProps, 'label' | 'hrefs'> {
+  table: ServedTable;
+  order: readonly number[];
+  keys: readonly string[];
+  sorting: Sorting | undefined;
+  onSort: (key: string) => void;
+}
+
+/** Of a long table only what is seen is on the page; arrows or j and k, Page, Home and End go from row to row. */
+function Rows({ label, table, hrefs, order, keys, sorting, onSort }: RowsProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const name = useId();
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const [at, setAt] = useState<number>();
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const look = () => setView({ top: element.scrollTop, height: element.clientHeight });
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener('scroll', look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', look);
+    };
+  }, []);
+  useLayoutEffect(() => {
+    if (at !== undefined) document.getElementById(`${name}-${at}`)?.focus({ preventScroll: true });
+  }, [at]);
+  const go = (index: number) => {
+    const element = box.current;
+    if (element === null) return;
+    const to = Math.max(0, Math.min(order.length - 1, index));
+    const [top, bottom] = [to * rowHeight, (to + 2) * rowHeight];
+    if (top < element.scrollTop) element.scrollTop = top;
+    if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
+    setView({ top: element.scrollTop, height: element.clientHeight });
+    setAt(to);
+  };
+  const page = Math.max(1, Math.floor(view.height / rowHeight) - 2);
+  const from = at ?? -1;
+  const [next, previous] = [() => go(from + 1), () => go(from - 1)];
+  const onKeyDown = onKeys({
+    ArrowDown: next,
+    j: next,
+    ArrowUp: previous,
+    k: previous,
+    PageDown: () => go(from + page),
+    PageUp: () => go(from - page),
+    Home: () => go(0),
+    End: () => go(order.length - 1),
+  });
+  const shown = table.columns.map((column, index) => ({ ...column, index })).filter(({ key }) => keys.includes(key));
+  const first = Math.max(0, Math.floor(view.top / rowHeight) - margin);
+  const end = Math.min(order.length, Math.ceil((view.top + view.height) / rowHeight) + margin);
+  const spacer = (rows: number) => rows > 0 && <tr style={{ height: `${rows * rowHeight}px` }} />;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: its links take the keys too
+    <div
+      ref={box}
+      class="scroll"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and takes the keys
+      tabIndex={0}
+      style={{ '--rows': `${(order.length + 1) * rowHeight + 2}px` }}
+      onKeyDown={onKeyDown}
+    >
+      <table aria-label={label} aria-rowcount={order.length + 1}>
+        <thead>
+          <tr aria-rowindex={1}>
+            {shown.map(({ key, title, help, side }) => (
+              <th key={key} scope="col" class={side} aria-sort={sayOrder(key, sorting)} title={help}>
+                <button type="button" onClick={() => onSort(key)}>
+                  {title}
+                  <span aria-hidden="true">{sorting?.key !== key ? '' : sorting.isDown ? ' ▼' : ' ▲'}</span>
+                </button>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {spacer(first)}
+          {order.slice(first, end).map((row, place) => (
+            <tr key={row} aria-rowindex={first + place + 2} class={first + place === at ? 'at' : undefined}>
+              {shown.map(({ key, index, side }) => {
+                const cell = table.rows[row]?.[index];
+                const text = <Text text={cell?.text ?? ''} />;
+                return index === table.naming ? (
+                  <th key={key} scope="row" title={hoverText(cell)}>
+                    {hrefs[row] === undefined ? (
+                      text
+                    ) : (
+                      <a id={`${name}-${first + place}`} href={hrefs[row]} onFocus={() => setAt(first + place)}>
+                        {text}
+                      </a>
+                    )}
+                  </th>
+                ) : (
+                  <td key={key} class={`${side} ${cell?.tone ?? ''}`} title={hoverText(cell)}>
+                    {text}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+          {spacer(order.length - end)}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** What the cell was rounded or shortened from. */
+function hoverText(cell: ServedCell | undefined): string | undefined {
+  const { value } = cell ?? {};
+  return value === null || value === undefined || String(value) === cell?.text ? undefined : String(value);
+}
+
+function sayOrder(key: string, sorting: Sorting | undefined): 'ascending' | 'descending' | undefined {
+  return sorting?.key === key ? (sorting.isDown ? 'descending' : 'ascending') : undefined;
+}
+
+/** Figures begin with the largest, texts with the first; a third click gives the order of the service. */
+function nextSorting({ columns, rows }: ServedTable, key: string, now: Sorting | undefined): Sorting | undefined {
+  const index = columns.findIndex((column) => column.key === key);
+  const startsDown = rows.some((cells) => typeof cells[index]?.value === 'number');
+  if (now?.key !== key) return { key, isDown: startsDown };
+  return now.isDown === startsDown ? { key, isDown: !startsDown } : undefined;
+}
+
+/** The rows in which what is wanted stands somewhere, also in a column that is not shown; empty cells come last. */
+function orderRows({ columns, rows }: ServedTable, sorting: Sorting | undefined, wanted: string): number[] {
+  const text = wanted.trim().toLowerCase();
+  const holds = ({ text: shown, value }: ServedCell) =>
+    shown.toLowerCase().includes(text) ||
+    String(value ?? '')
+      .toLowerCase()
+      .includes(text);
+  const found = [...rows.keys()].filter((row) => text === '' || rows[row]?.some(holds));
+  if (sorting === undefined) return found;
+  const index = columns.findIndex(({ key }) => key === sorting.key);
+  const read = (row: number) => rows[row]?.[index]?.value ?? '';
+  return found.sort((a, b) => {
+    const [one, other] = [read(a), read(b)];
+    if (one === '' || other === '') return Number(one === '') - Number(other === '');
+    const difference =
+      typeof one === 'number' && typeof other === 'number' ? one - other : String(one).localeCompare(String(other));
+    return sorting.isDown ? -difference : difference;
+  });
+}
