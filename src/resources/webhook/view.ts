@@ -179,12 +179,12 @@ export const jobs = listView<JobRow>(
     column.text('destinationUrl', 'Destination', 'where feed items are sent, once it is known', {
       show: (row) => withoutScheme(row.destinationUrl),
       cut: 'middle',
-      keep: 24,
+      keep: 16,
     }),
     column.text('baseUrl', 'Service', 'the service it speaks to', {
       show: (row) => withoutScheme(row.baseUrl),
       cut: 'middle',
-      drop: 3,
+      keep: 16,
     }),
     column.text('uid', 'Webhook', 'uid, once there is one', { drop: 6 }),
     column.count('addresses', 'Addresses', 'distinct addresses of the list', { drop: 2 }),
