@@ -47,7 +47,8 @@ describe.each(documents)('%s', (name) => {
   const text = texts.get(name) ?? '';
   const blocks = shellBlocks(text);
 
-  test('its blocks run as they stand there, one after the other', async () => {
+  // Some thirty commands, of which a busy machine runs one in seconds.
+  test('its blocks run as they stand there, one after the other', { timeout: 600_000 }, async () => {
     const place = makePlace();
     onTestFinished(() => runScript('sotra sandbox stop || true', place).then(() => undefined));
     const [listener, sandbox] = await freePorts(2);
