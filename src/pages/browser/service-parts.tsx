@@ -34,15 +34,6 @@ export function Usd({ value, signed = false }: { value: number | null | undefine
   return <span class={signed ? `figure ${chooseTone(value)}` : 'figure'}>{formatUsd(value, { signed })}</span>;
 }
 
-/** What was gained or lost, at the end of a line. */
-export function Realized({ usd }: { usd: number | null | undefined }) {
-  return (
-    <span class="last">
-      <Usd value={usd} signed />
-    </span>
-  );
-}
-
 /** The time, and how long ago by the clock of the service. */
 export function Moment({ atSec, nowSec }: { atSec: number; nowSec?: number | undefined }) {
   return (
