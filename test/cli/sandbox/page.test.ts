@@ -31,10 +31,11 @@ test('the page of the sandbox shows the leaderboard, a trader and a position, an
   await tableRows(tab, 'Traders').getByRole('link').focus();
   await tab.keyboard.press('Enter');
   await expect.poll(() => tab.locator('h3').first().textContent()).toBe('Ines Valdrée');
+  await expect.poll(() => tableRows(tab, 'Open positions').count()).toBeGreaterThan(0);
+  await expect.poll(() => tableRows(tab, 'Closed positions').count()).toBeGreaterThan(3);
   await tab.getByRole('img').focus();
   await tab.keyboard.press('Home');
   await expect.poll(() => tab.locator('figcaption').textContent()).toMatch(/^[+-]\$[\d.,]+ up to 2/);
-  await expect.poll(() => tableRows(tab, 'Closed positions').count()).toBeGreaterThan(3);
   await tableRows(tab, 'Closed positions').first().getByRole('link').click();
   await expect.poll(() => tab.locator('figcaption').textContent()).toBe('Price in USD: 3 buys ▲, 1 sell ▼');
   await expect
