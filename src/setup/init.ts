@@ -28,7 +28,7 @@ const init = defineCommand({
   words: ['init'],
   summary: 'Choose the sandbox or a service, and see a first board',
   description:
-    'Asks for what no flag says, and shows each command before it runs it. --context names the context (default: after the address) ' +
+    'Asks for what no flag says, and shows each command before it runs it. --context names the context (default: after the address). ' +
     'It only reads from the service.',
   params,
   examples: [
