@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { connect } from '../../src/files/sqlite.ts';
 import { cardOf } from '../support/feed-cards.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
@@ -43,10 +44,15 @@ test.each(some(signals, 1))(
   'sandbox start --detach: %s before it answers ends it with 130, and no server is left',
   async (signal) => {
     const { folder, begin } = place();
+    // The server waits for its database, so that it does not answer before the signal comes.
+    const holder = connect(join(folder, 'sandbox.db'));
+    holder.exec('BEGIN EXCLUSIVE');
     const { child, printed, ended } = begin('sandbox start --detach --port 0 --json');
     await until(() => existsSync(join(folder, 'sandbox.log')), 'the server begins');
     child.kill(signal);
     expect(await ended).toBe(130);
+    holder.exec('ROLLBACK');
+    holder.close();
     expect(printed).toEqual({ out: '', err: expect.stringContaining('interrupted') });
     // What has the log open runs still.
     const open = () =>
