@@ -71,7 +71,7 @@ function sayComments(profile: Profile): string {
 
 function sayCopies(profile: Profile): string {
   const copies = readCopies(profile);
-  return `${formatUsd(copies?.volumeUSD)} in ${counted(copies?.count, 'trade')} by ${counted(copies?.distinctActors, 'trader')}`;
+  return `${formatUsd(copies?.volumeUSD)} in ${counted(copies?.count, 'trade')} by ${counted(copies?.distinctActors, 'user')}`;
 }
 
 interface FigureRow {
