@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -25,12 +26,16 @@ function fetchNode(platform) {
   const folder = join(cache, `${name}-${version}`);
   const node = join(folder, 'bin', platform.startsWith('win') ? 'node.exe' : 'node');
   if (existsSync(node)) return node;
-  mkdirSync(folder, { recursive: true });
   execFileSync('npm', ['pack', '--silent', '--pack-destination', cache, `${name}@${version}`], { stdio: 'pipe' });
   const archive = `${folder}.tgz`;
   const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
   if (found !== integrity) throw new Error(`${archive} has ${found}, and nodes.json says ${integrity}`);
-  execFileSync('tar', ['-xzf', archive, '-C', folder, '--strip-components=1', 'package']);
+  // Whole or not at all: what is there is taken for whole the next time.
+  const draft = `${folder}.draft`;
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft);
+  execFileSync('tar', ['-xzf', archive, '-C', draft, '--strip-components=1', 'package']);
+  renameSync(draft, folder);
   rmSync(archive);
   return node;
 }

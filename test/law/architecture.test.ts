@@ -266,7 +266,6 @@ const places: Record<string, string> = {
   'src/pages/browser/delivery-detail.tsx void': 'shows its error',
   'src/pages/browser/text.tsx setTimeout': 'shows a word again',
   'src/pages/browser/wallet.tsx void': 'shows its error',
-  'src/pages/browser/data-table.tsx addEventListener': 'looks where the table is',
   'src/pages/browser/virtual-list.tsx addEventListener': 'looks where the list is',
   'src/http/post-delivery.ts on': 'resolve with what came',
   'src/http/post-delivery.ts once': 'notes that a connection was made',

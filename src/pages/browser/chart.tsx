@@ -125,7 +125,6 @@ function makeChartOptions({ shape, points, axis: writeValue }: ChartProps): Omit
     padding: writeValue === undefined ? [2, 0, 2, 0] : [6, 36, 0, 0],
     scales: {
       x: {
-        time: true,
         // What stands at an end is seen whole. The given ends may have this room already.
         range: ({ data: [times] }) => {
           const [from, to] = [times[0] ?? 0, times.at(-1) ?? 0];

@@ -1,7 +1,8 @@
 import { counted, formatCount } from '../../output/format.ts';
 import type { ServedCell, ServedColumn, ServedTable } from '../table.ts';
-import { onKeys, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from './preact.ts';
-import { Text } from './text.tsx';
+import { onKeys, useId, useLayoutEffect, useMemo, useState } from './preact.ts';
+import { seen, Text } from './text.tsx';
+import { useScrollBox } from './virtual-list.tsx';
 
 interface DataTableProps {
   label: string;
@@ -101,22 +102,9 @@ interface RowsProps extends Pick<DataTableProps, 'label' | 'hrefs'> {
 
 /** Of a long table only what is seen is on the page; arrows or j and k, Page, Home and End go from row to row. */
 function Rows({ label, table, hrefs, order, keys, sorting, onSort }: RowsProps) {
-  const box = useRef<HTMLDivElement>(null);
+  const { box, view, look } = useScrollBox();
   const name = useId();
-  const [view, setView] = useState({ top: 0, height: 600 });
   const [at, setAt] = useState<number>();
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const look = () => setView({ top: element.scrollTop, height: element.clientHeight });
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    element.addEventListener('scroll', look, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener('scroll', look);
-    };
-  }, []);
   useLayoutEffect(() => {
     if (at !== undefined) document.getElementById(`${name}-${at}`)?.focus({ preventScroll: true });
   }, [at]);
@@ -127,7 +115,7 @@ function Rows({ label, table, hrefs, order, keys, sorting, onSort }: RowsProps) 
     const [top, bottom] = [to * rowHeight, (to + 2) * rowHeight];
     if (top < element.scrollTop) element.scrollTop = top;
     if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
-    setView({ top: element.scrollTop, height: element.clientHeight });
+    look();
     setAt(to);
   };
   const page = Math.max(1, Math.floor(view.height / rowHeight) - 2);
@@ -205,7 +193,7 @@ function Rows({ label, table, hrefs, order, keys, sorting, onSort }: RowsProps) 
 /** What the cell was rounded or shortened from. */
 function hoverText(cell: ServedCell | undefined): string | undefined {
   const { value } = cell ?? {};
-  return value === null || value === undefined || String(value) === cell?.text ? undefined : String(value);
+  return value === null || value === undefined || String(value) === cell?.text ? undefined : seen(String(value));
 }
 
 function sayOrder(key: string, sorting: Sorting | undefined): 'ascending' | 'descending' | undefined {

@@ -18,17 +18,14 @@ const rowHeight = 60;
 /** Rows outside of what is seen. */
 const margin = 6;
 
-/** A list of any length, of which only what is seen is on the page; arrows, Page, Home and End choose. */
-export function VirtualList<Item>(props: VirtualListProps<Item>) {
-  const { label, items, keyOf, selected, onSelect, onOpen, onClick = onSelect, render } = props;
-  const makeItemId = (index: number) => `${label.replaceAll(/\W/g, '-')}-${index}`;
+/** A box that scrolls, and which part of what is in it is seen; `look` reads that at once. */
+export function useScrollBox() {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
-  const newest = useRef<string>();
+  const look = () => box.current && setView({ top: box.current.scrollTop, height: box.current.clientHeight });
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const look = () => setView({ top: element.scrollTop, height: element.clientHeight });
     const observer = new ResizeObserver(look);
     observer.observe(element);
     element.addEventListener('scroll', look, { passive: true });
@@ -37,6 +34,15 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
       element.removeEventListener('scroll', look);
     };
   }, []);
+  return { box, view, look };
+}
+
+/** A list of any length, of which only what is seen is on the page; arrows, Page, Home and End choose. */
+export function VirtualList<Item>(props: VirtualListProps<Item>) {
+  const { label, items, keyOf, selected, onSelect, onOpen, onClick = onSelect, render } = props;
+  const makeItemId = (index: number) => `${label.replaceAll(/\W/g, '-')}-${index}`;
+  const { box, view } = useScrollBox();
+  const newest = useRef<string>();
   // What is read stays where it is while newer rows come above it.
   useLayoutEffect(() => {
     const element = box.current;
