@@ -209,6 +209,15 @@ export function writeReadyFiles(files: readonly (string | undefined)[], ready: o
   };
 }
 
+/** Errors: `local-file` where the folder of a file that a flag names is not there. */
+export function requireFolder(flag: string, file: string): void {
+  const folder = dirname(file);
+  if (!existsSync(folder))
+    throw new SotraError('local-file', `${flag} ${file}: there is no folder ${folder}`, {
+      hint: 'Make it first, or name another file.',
+    });
+}
+
 /**
  * Makes a private folder (mode 0700) and those it lies in, where they are absent. Node's own `recursive` never returns where a parent takes no
  * folders, as /proc. Errors: those of mkdir.

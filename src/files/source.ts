@@ -1,20 +1,9 @@
-import {
-  closeSync,
-  constants,
-  createReadStream,
-  existsSync,
-  fstatSync,
-  openSync,
-  readSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { dirname } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { readMessage, SotraError, usageError } from '../errors.ts';
-import { refuseOther } from './durable-file.ts';
+import { refuseOther, requireFolder } from './durable-file.ts';
 import { type FileBytes, maxLineBytes } from './text-file.ts';
 
 export interface Input {
@@ -148,11 +137,7 @@ export async function openOutput(
   } catch {
     throw usageError(`${flag} ${path}: nobody reads from this pipe`, 'Start its reader first, or name a file.');
   }
-  const folder = dirname(path);
-  if (!existsSync(folder))
-    throw new SotraError('local-file', `${flag} ${path}: there is no folder ${folder}`, {
-      hint: 'Make it first, or name another file.',
-    });
+  requireFolder(flag, path);
   return open(path, 'w', 0o600);
 }
 

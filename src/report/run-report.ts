@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Command, Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError, usageError } from '../errors.ts';
-import { replaceFile, reserveFile } from '../files/durable-file.ts';
+import { replaceFile, requireFolder, reserveFile } from '../files/durable-file.ts';
 import { describeTyped } from '../log/keep-calls.ts';
 import { column } from '../output/columns.ts';
 import { confirmReplace } from '../output/confirm.ts';
@@ -33,10 +31,7 @@ export async function runReport({ command, input, out, context }: ReportOptions)
     return command.run(input as never, context);
   }
   await confirmReplace('--out', out, context);
-  if (!existsSync(dirname(out)))
-    throw new SotraError('local-file', `--out ${out}: there is no folder ${dirname(out)}`, {
-      hint: 'Make it first, or name another file.',
-    });
+  requireFolder('--out', out);
   tryToWrite(out, () => reserveFile(out).close());
   const result = (await command.run(input as never, context)) as ListResult;
   if (result.kind === 'items' && result.live)
