@@ -3,7 +3,7 @@ import { databaseCases, fileCases, keyCases } from '../support/kill-cases.ts';
 import { killEverywhere } from '../support/kill-points.ts';
 
 // An import has some 60,000 statements.
-const statements = Number(process.env['PROVE_STATEMENTS'] ?? 20);
+const statements = Number(process.env['PROVE_STATEMENTS'] ?? 10);
 
 test.each([...fileCases, ...keyCases])('$name, killed at every call that writes', async (one) => {
   const report = await killEverywhere(one);
@@ -21,7 +21,7 @@ test.each(databaseCases)('$name, killed at its statements', async (one) => {
 test.each(fileCases)(
   '$name, killed at some of its calls that write, after one that was killed with the lock in its hands',
   async (one) => {
-    const report = await killEverywhere(one, { most: 6, twice: true });
+    const report = await killEverywhere(one, { most: 3, twice: true });
     process.stdout.write(`${JSON.stringify(report)}\n`);
     expect(report.failures).toEqual([]);
   },

@@ -75,15 +75,17 @@ export async function killEverywhere(
     const holding = plan.calls.findIndex((call) => /^link .*lock$/.test(call)) + 3;
     const calls = twice ? await callsAfter(one, template, { at: holding, half: false }) : plan.calls;
     report.points = calls.length;
-    const step = Math.max(1, Math.floor(calls.length / most));
-    for (let at = Math.ceil(step / 2); at <= calls.length; at += step)
+    const tried = withoutLogBetween(calls);
+    const step = Math.max(1, Math.floor(tried.length / most));
+    for (let index = Math.ceil(step / 2) - 1; index < tried.length; index += step)
       for (const half of [false, true]) {
-        if (half && !calls[at - 1]?.includes(' bytes ')) continue;
+        const { at = 0, call = '' } = tried[index] ?? {};
+        if (half && !call.includes(' bytes ')) continue;
         await inCopy(template, async (folder) => {
           const scene = await one.scene(folder);
           if (twice) await killAt(one, scene, folder, { at: holding, half: false });
           const killed = await killAt(one, scene, folder, { at, half });
-          const where = `${half ? 'in' : 'before'} call ${at}, ${calls[at - 1]?.replaceAll(folder, '')}`;
+          const where = `${half ? 'in' : 'before'} call ${at}, ${call.replaceAll(folder, '')}`;
           if (killed.code !== null) return;
           report.kills += 1;
           if (half) report.inWrite += 1;
@@ -106,6 +108,19 @@ export async function killEverywhere(
   } finally {
     rmSync(template, { recursive: true, force: true });
   }
+}
+
+/**
+ * The calls to be killed at, numbered from 1: all but those that keep a request in the log of calls, of which the first and the last ones
+ * stand for the others. The journals are written between the same requests.
+ */
+function withoutLogBetween(calls: readonly string[]): { at: number; call: string }[] {
+  const numbered = calls.map((call, index) => ({ at: index + 1, call }));
+  const kindOf = (call: string) => call.slice(0, call.indexOf('/'));
+  const isLog = ({ call }: { call: string }) => /[/]history[/]/.test(call);
+  const likeIt = (one: { call: string }) =>
+    numbered.filter((each) => isLog(each) && kindOf(each.call) === kindOf(one.call));
+  return numbered.filter((one) => !isLog(one) || [likeIt(one)[0], likeIt(one).at(-1)].includes(one));
 }
 
 /** The calls of a command that follows one which was killed. */
