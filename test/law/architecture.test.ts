@@ -42,26 +42,54 @@ function roomOf(path: string): string {
   return around.sort((a, b) => b.length - a.length)[0] ?? '';
 }
 
-/** Whether a room may import a file by the last column of its row. */
-function mayImport(room: string, { to, typeOnly }: Import): boolean {
+interface Allowed {
+  name: string;
+  andRooms: boolean;
+}
+
+/** The names that a last column allows, without the room that it names with "as". */
+function namesIn(column: string): Allowed[] {
+  const names = column.matchAll(/(as )?`([\w/-]+)`( and its rooms)?/g);
+  return [...names].flatMap(([, as, name = '', andRooms]) =>
+    as === undefined ? [{ name, andRooms: andRooms !== undefined }] : [],
+  );
+}
+
+/** Whether a name of a last column means a file: itself, or one in the room or folder of that name. */
+function isMeant({ name, andRooms }: Allowed, path: string): boolean {
+  const isFolder = andRooms || !rooms.has(name);
+  return path === `src/${name}.ts` || roomOf(path) === name || (isFolder && within(path, name));
+}
+
+/** The room that another is like, which its row names with "as". */
+const exampleFor = (room: string) => /as `([\w/]+)`/.exec(rooms.get(room) ?? '')?.[1];
+
+/** Whether a room may import a file by the last column of its row, or of the row that it names with "as". */
+function mayImport(room: string, one: Import, own = room): boolean {
   const column = rooms.get(room) ?? '';
-  const [values = '', types = ''] = column.split('types of');
-  const names = typeOnly ? `${values}${types}` : values;
-  const [, example] = /as `([\w/]+)`/.exec(column) ?? [];
+  const [values = ''] = column.split('types of');
+  const example = exampleFor(room);
   return (
-    within(to, room) ||
-    (column.includes('all rooms') && roomOf(to) !== '') ||
-    (example !== undefined && mayImport(example, { from: room, to, typeOnly })) ||
-    [...names.matchAll(/`([\w/-]+)`( and its rooms)?/g)].some(
-      ([, name = '', andRooms]) =>
-        to === `src/${name}.ts` || roomOf(to) === name || (andRooms !== undefined && within(to, name)),
-    )
+    within(one.to, own) ||
+    (column.includes('all rooms') && roomOf(one.to) !== '') ||
+    (example !== undefined && mayImport(example, one, own)) ||
+    namesIn(one.typeOnly ? column : values).some((name) => isMeant(name, one.to))
   );
 }
 
 test.each([...rooms.keys()].filter((room) => room !== ''))('%s/ imports only what ARCHITECTURE.md says', (room) => {
   const own = imports.filter((one) => roomOf(one.from) === room && ours(one));
   expect(own.filter((one) => !mayImport(room, one)).map(say)).toEqual([]);
+});
+
+test('no row of ARCHITECTURE.md allows what its room does not import', () => {
+  const unused = [...rooms].flatMap(([room, column]) => {
+    const alike = [room, ...[...rooms.keys()].filter((other) => exampleFor(other) === room)];
+    const own = imports.filter((one) => alike.includes(roomOf(one.from)));
+    const names = namesIn(column).filter((name) => !own.some((one) => isMeant(name, one.to)));
+    return names.map(({ name }) => `${room}: ${name}`);
+  });
+  expect(unused).toEqual([]);
 });
 
 test('a resource keeps to itself: contract, view and sandbox do not mix', () => {
