@@ -12,7 +12,7 @@ export type CommandLine =
   | { kind: 'completion'; shell: Shell };
 
 /**
- * Reads a command line; version, help and completion without what reads flags. Errors: `usage` for unknown words and flags, with the
+ * Reads a command line; version, help and completion without loading commander. Errors: `usage` for unknown words and flags, with the
  * nearest known one as hint, and for global flags that contradict each other or that the command does not use.
  */
 export async function parse(
@@ -27,7 +27,7 @@ export async function parse(
   if (text !== undefined) return text;
   const found = findCommand(argv, outlines);
   if (found?.checksArgv) await (await program.load(found)).checkArgv?.(argv);
-  const { readArgv } = await import('./read-argv.ts');
+  const { readArgv } = await import('./commander.ts');
   const read = readArgv(argv, outlines, found);
   if (read.kind === 'help') return { ...read, all };
   if (read.kind !== 'run') return read;

@@ -1,3 +1,4 @@
+import CliTable from 'cli-table3';
 import { safeText, terminalText } from '../model/safe-text.ts';
 import type { Sink } from '../world.ts';
 import type { DrawOptions, Palette } from './color.ts';
@@ -165,20 +166,29 @@ function cutCells(grid: Grid, widths: readonly number[], ellipsis: string): Grid
   return mapCells(grid, (cell, index) => ({ ...cell, text: cut(cell.text, index) }));
 }
 
+/** Each line is a table of its own: cells come padded to their width, which cli-table3 counts wrongly for marks and newer emoji. */
 function renderTable(grid: Grid, widths: readonly number[], palette: Palette, rule: string): string {
   const drawRow = (cells: readonly CellText[], paint: (cell: CellText) => string) => {
-    const padded = cells.map((cell, index) => {
-      const width = displayWidth(cell.text);
-      const text = width === 0 ? '' : paint(cell);
-      const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - width));
-      return grid.heads[index]?.side === 'right' ? space + text : text + space;
-    });
-    return `${padded.join(' '.repeat(gap)).trimEnd()}\n`;
+    const table = new CliTable({ chars: noBorders, style: noStyle });
+    table.push(
+      cells.map((cell, index) => {
+        const width = displayWidth(cell.text);
+        const text = width === 0 ? '' : paint(cell);
+        const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - width));
+        return grid.heads[index]?.side === 'right' ? space + text : text + space;
+      }),
+    );
+    return `${table.toString().trimEnd()}\n`;
   };
   const header = drawRow(grid.heads, ({ text }) => palette.header(text));
   const body = grid.lines.map((cells) => drawRow(cells, ({ text, tone = 'plain' }) => palette.tone(tone, text)));
   return [header, `${palette.dim(rule.repeat(sumWidths(widths)))}\n`, ...body].join('');
 }
+
+const noStyle = { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true };
+const edges =
+  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid';
+const noBorders = { ...Object.fromEntries(edges.split(' ').map((edge) => [edge, ''])), middle: ' '.repeat(gap) };
 
 interface CardOptions {
   width: number;

@@ -1,8 +1,8 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join, posix, win32 } from 'node:path';
 import { readMessage, SotraError } from '../errors.ts';
-import { makeFolder, readStateFile, replaceFile } from '../files/durable-file.ts';
+import { makeFolder, readStateFile, syncFolder } from '../files/durable-file.ts';
 import { type LockWorld, withLock } from '../files/lock.ts';
 import { byName, isObject, parseJson } from '../model/json.ts';
 import type { World } from '../world.ts';
@@ -85,10 +85,17 @@ export function openSettings(directory: string): SettingsStore {
       try {
         makeFolder(directory);
         return await withLock(join(directory, 'config.lock'), world, async () => {
+          const { default: Conf } = await import('conf');
           const settings = change(read());
-          // A link, as to a folder of dotfiles, stays one.
-          const file = existsSync(path) ? realpathSync(path) : path;
-          replaceFile(file, JSON.stringify({ ...settings, version }, undefined, '\t'));
+          const file = new Conf<Record<string, unknown>>({
+            cwd: directory,
+            configName: 'config',
+            configFileMode: 0o600,
+            clearInvalidConfig: false,
+          });
+          file.store = { ...settings, version };
+          chmodSync(path, 0o600);
+          syncFolder(directory);
           return settings;
         });
       } catch (cause) {

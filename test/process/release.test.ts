@@ -134,7 +134,17 @@ test('the list of packages has what is in the program, with its sum, and nothing
   });
   const names: string[] = components.map((each: { name: string; group?: string }) => each.name);
   const refs: string[] = components.map((each: Record<string, string>) => each['bom-ref']?.replace(/@[^@]*$/, ''));
-  const inside = ['libsql', 'undici', 'zod', 'viem', 'jq-wasm', 'preact', 'uplot', '@modelcontextprotocol/server'];
+  const inside = [
+    'libsql',
+    'undici',
+    'zod',
+    'commander',
+    'viem',
+    'jq-wasm',
+    'preact',
+    'uplot',
+    '@modelcontextprotocol/server',
+  ];
   expect(refs).toEqual(expect.arrayContaining(inside));
   expect(names.filter((name) => ['typescript', 'vitest', 'rolldown', 'playwright-core'].includes(name))).toEqual([]);
   const known = new Set([`sotra@${version}`, ...components.map((each: Record<string, string>) => each['bom-ref'])]);

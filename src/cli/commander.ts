@@ -1,4 +1,4 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, seeHelp, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import { command, shellLine } from '../model/shell.ts';
@@ -12,43 +12,29 @@ type ReadArgv =
   | { kind: 'help'; words: readonly string[] }
   | { kind: 'version' };
 
-/** A flag as it was typed; a flag without a value has none. */
-interface TypedFlag {
-  name: string;
-  value: string | undefined;
-}
-
 /**
- * The flags and arguments of a command line; `found` is the command that its words name. Errors: `usage` for unknown words and flags, with
+ * What commander makes of a command line; `found` is the command that its words name. Errors: `usage` for unknown words and flags, with
  * the nearest known one as hint.
  */
 export function readArgv(argv: readonly string[], outlines: readonly Outline[], found: Outline | undefined): ReadArgv {
   const words = found?.words ?? findGroup(argv, outlines);
   const fields = found?.fields ?? [];
-  const args = withBareValues(withoutWords(argv, found?.words.length ?? 0), fields);
-  const options = listOptions(fields);
-  const { tokens } = parseArgs({ args, options, allowPositionals: true, strict: false, tokens: true });
-  const flags = tokens.filter((token) => token.kind === 'option');
-  if (flags.some(({ name }) => name === 'version')) return { kind: 'version' };
-  if (flags.some(({ name }) => name === 'help')) return { kind: 'help', words };
-  const wrong = flags.find(({ name, value }) => {
-    const type = Object.hasOwn(options, name) ? options[name]?.type : undefined;
-    return type !== (value === undefined ? 'boolean' : 'string');
-  });
-  if (wrong !== undefined) {
-    const typed = args[wrong.index] ?? '';
-    if (found === undefined) refuseGroup(argv, words, typed, outlines);
-    throw refuseFlag(typed, wrong.value === undefined && Object.hasOwn(options, wrong.name), { words, fields });
+  const node = buildNode(fields);
+  if (found === undefined) node.addArgument(new Argument('[words...]'));
+  const own = withBareValues(withoutWords(argv, found?.words.length ?? 0), fields);
+  try {
+    node.parse(own, { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+    if (thrown.code === 'commander.version') return { kind: 'version' };
+    if (thrown.code === 'commander.helpDisplayed') return { kind: 'help', words };
+    if (found === undefined) refuseGroup(argv, words, node.parseOptions([...own]).unknown, outlines);
+    throw explainParseError(thrown, own, node, { words, fields });
   }
   if (found !== undefined) {
-    const given = tokens.flatMap((token) => (token.kind === 'positional' ? [token.value] : []));
-    const typed = readTyped(given, flags, found);
+    const typed = readTyped(node, fields);
     refuseOrder(argv, found, typed);
-    const globals = globalFlags.map(({ key, flag, value }) => {
-      const last = flags.findLast(({ name }) => name === flag);
-      return [key, value === undefined ? last !== undefined : last?.value];
-    });
-    return { kind: 'run', outline: found, typed, globals: Object.fromEntries(globals) };
+    return { kind: 'run', outline: found, typed, globals: readTypedGlobals(node) };
   }
   if (listWords(argv).length > words.length) throw unknownCommand(argv, words, outlines);
   return { kind: 'help', words };
@@ -75,7 +61,7 @@ function refuseOrder(argv: readonly string[], { words, fields }: Outline, typed:
 function refuseGroup(
   argv: readonly string[],
   words: readonly string[],
-  flag: string,
+  [flag = '']: readonly string[],
   outlines: readonly Outline[],
 ): void {
   // What follows an unknown flag may be its value.
@@ -98,77 +84,94 @@ function withBareValues(argv: readonly string[], fields: readonly Field[]): stri
   });
 }
 
-/** The flags of a command and those of all commands. */
-function listOptions(fields: readonly Field[]): NonNullable<ParseArgsConfig['options']> {
-  const flags = fields.filter(({ positional }) => !positional);
-  const own = flags.flatMap((field) => {
-    const type = field.kind.type === 'boolean' ? 'boolean' : 'string';
-    return listNames(field).map((name) => [name, { type, ...(field.short && { short: field.short }) }]);
+/** One command with its flags and those of all commands. */
+function buildNode(fields: readonly Field[]): Node {
+  const node = new Node('sotra').exitOverride().allowExcessArguments(false);
+  node.configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
+  node.helpOption('-h, --help', 'show help').helpCommand(false).version('', '-V, --version');
+  node.helpInformation = () => '';
+  for (const { flag, value } of globalFlags) node.addOption(new Option(value ? `--${flag} <${value}>` : `--${flag}`));
+  for (const field of fields) {
+    if (field.positional) node.addArgument(new Argument(`[${field.flag}${field.kind.list ? '...' : ''}]`));
+    else if (!isGlobal(field)) for (const option of makeOptions(field)) node.addOption(option);
+  }
+  return node;
+}
+
+/** `context set --base-url`: a global flag that is also an input of a command. */
+function isGlobal(field: Field): boolean {
+  return globalFlags.some(({ flag }) => flag === field.flag);
+}
+
+function makeOptions(field: Field): Option[] {
+  if (field.kind.type === 'boolean') return [new Option(`--${field.flag}`), new Option(`--no-${field.flag}`)];
+  const short = field.short === undefined ? '' : `-${field.short}, `;
+  const names = [`${short}--${field.flag}`, ...(field.otherFlags ?? []).map((flag) => `--${flag}`)];
+  return names.map((name) => {
+    const option = new Option(`${name} <value>`);
+    if (field.kind.list) option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+    return option;
   });
-  const ofAll = globalFlags.map(({ flag, value }) => [flag, { type: value === undefined ? 'boolean' : 'string' }]);
-  const texts = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'V' } };
-  return Object.fromEntries([...own, ...ofAll, ...Object.entries(texts)]);
 }
 
-/** What a flag may be typed as; a yes/no flag has its opposite. */
-function listNames({ flag, otherFlags = [], kind }: Field): string[] {
-  return kind.type === 'boolean' ? [flag, `no-${flag}`] : [flag, ...otherFlags];
+function readTyped(node: Node, fields: readonly Field[]): TypedInput {
+  const options = node.opts();
+  let position = 0;
+  const entries = fields.map((field) => {
+    if (!field.positional) return [field.key, typedFor(field, options)];
+    const value = node.processedArgs[position];
+    position += 1;
+    return [field.key, Array.isArray(value) && value.length === 0 ? undefined : value];
+  });
+  return Object.fromEntries(entries);
 }
 
-/** Errors: `usage` for an argument too many, and for two names of one flag. */
-function readTyped(given: readonly string[], flags: readonly TypedFlag[], { words, fields }: Outline): TypedInput {
-  const places = fields.filter(({ positional }) => positional);
-  const isOpen = places.at(-1)?.kind.list === true;
-  if (given.length > places.length && !isOpen) throw refuseSurplus(given.slice(places.length), { words, fields });
-  return Object.fromEntries(
-    fields.map((field) => {
-      if (!field.positional) return [field.key, readFlag(field, flags)];
-      const at = places.indexOf(field);
-      const rest = given.slice(at);
-      return [field.key, field.kind.list && rest.length > 0 ? rest : given[at]];
-    }),
-  );
+/** Errors: `usage` for two names of one flag. */
+function typedFor({ flag, otherFlags = [] }: Field, options: Record<string, unknown>): unknown {
+  const [typed, other] = [flag, ...otherFlags].filter((name) => options[attributeName(name)] !== undefined);
+  if (typed !== undefined && other !== undefined)
+    throw usageError(`--${other} is the same flag as --${typed}`, 'Omit one of them.');
+  return typed === undefined ? undefined : options[attributeName(typed)];
 }
 
-function readFlag(field: Field, flags: readonly TypedFlag[]): TypedInput[string] {
-  const names = listNames(field);
-  const typed = flags.filter(({ name }) => names.includes(name));
-  const last = typed.at(-1);
-  if (last === undefined) return undefined;
-  if (field.kind.type === 'boolean') return last.name === field.flag;
-  const other = typed.find(({ name }) => name !== last.name);
-  if (other !== undefined) throw usageError(`--${other.name} is the same flag as --${last.name}`, 'Omit one of them.');
-  return field.kind.list ? typed.map(({ value = '' }) => value) : last.value;
+function attributeName(flag: string): string {
+  return new Option(`--${flag}`).attributeName();
 }
 
-/** Of a flag that is unknown, lacks its value or takes none. */
-function refuseFlag(
-  typed: string,
-  lacksValue: boolean,
+function readTypedGlobals(node: Node): Record<string, unknown> {
+  const { color, input, history, ...others } = node.opts();
+  return { ...others, noColor: color === false, noInput: input === false, noHistory: history === false };
+}
+
+/** The error in our words, by commander's code. */
+function explainParseError(
+  { code }: CommanderError,
+  argv: readonly string[],
+  node: Node,
   { words, fields }: Pick<Outline, 'words' | 'fields'>,
 ): SotraError {
-  if (lacksValue) return usageError(`${typed} needs a value`, seeHelp);
-  const [flag = ''] = typed.split('=');
-  refuseRemovedFlag(flag, words);
-  const [place] = fields.filter(({ positional }) => positional);
-  if (place !== undefined && placeNames.includes(flag))
-    return usageError(`unknown option '${flag}'`, `It is the argument: sotra ${words.join(' ')} ${place.label}.`);
-  const known = [...globalFlags, ...fields.filter(({ positional }) => !positional)].map((each) => `--${each.flag}`);
-  if (known.includes(flag)) return usageError(`${flag} takes no value`, `Type ${flag} alone.`);
-  const near = nearest(flag, known);
-  return usageError(`unknown option '${flag}'`, hintFor(flag, words, known) ?? didYouMean(near) ?? seeHelp);
-}
-
-function refuseSurplus(surplus: readonly string[], { words, fields }: Pick<Outline, 'words' | 'fields'>): SotraError {
+  if (code === 'commander.optionMissingArgument') return usageError(`${argv.at(-1)} needs a value`, seeHelp);
+  if (code === 'commander.unknownOption') {
+    const [flag = ''] = node.parseOptions([...argv]).unknown[0]?.split('=') ?? [];
+    refuseRemovedFlag(flag, words);
+    const [place] = fields.filter(({ positional }) => positional);
+    const isPlace = place !== undefined && placeNames.includes(flag);
+    if (isPlace)
+      return usageError(`unknown option '${flag}'`, `It is the argument: sotra ${words.join(' ')} ${place.label}.`);
+    const known = [...globalFlags, ...fields.filter(({ positional }) => !positional)].map((each) => `--${each.flag}`);
+    if (known.includes(flag)) return usageError(`${flag} takes no value`, `Type ${flag} alone.`);
+    const near = nearest(flag, known);
+    return usageError(`unknown option '${flag}'`, hintFor(flag, words, known) ?? didYouMean(near) ?? seeHelp);
+  }
   const places = fields.filter(({ positional }) => positional);
   const takes = places.length === 0 ? 'no arguments' : places.map(({ label }) => label).join(' ');
-  const text = surplus.join(' ');
+  const surplus = node.args.slice(places.length).join(' ');
   const file = fields.find(({ flag, positional }) => !positional && fileFlags.includes(flag));
   const hint =
     places.at(-1)?.flag === 'comment'
       ? 'Put a text of several words in quotes.'
-      : file && /\.\w+$|\/|^-$/.test(text) && command`Did you mean --${file.flag} ${text}?`;
-  return usageError(`unexpected argument '${text}': ${words.join(' ')} takes ${takes}`, hint || seeHelp);
+      : file && /\.\w+$|\/|^-$/.test(surplus) && command`Did you mean --${file.flag} ${surplus}?`;
+  return usageError(`unexpected argument '${surplus}': ${words.join(' ')} takes ${takes}`, hint || seeHelp);
 }
 
 function unknownCommand(argv: readonly string[], words: readonly string[], outlines: readonly Outline[]): SotraError {
