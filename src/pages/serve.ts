@@ -142,8 +142,8 @@ async function answer({ routes }: WebApp, name: string, { query, incoming, outgo
     send(outgoing, 200, 'application/json', JSON.stringify(made));
   } catch (thrown) {
     if (!(thrown instanceof SotraError)) throw thrown;
-    const { message: error, hint } = thrown;
-    send(outgoing, 400, 'application/json', JSON.stringify({ error, hint }));
+    const { code, status, message: error, hint, retryAfterSec } = thrown;
+    send(outgoing, 400, 'application/json', JSON.stringify({ error, hint, code, status, retryAfterSec }));
   }
 }
 

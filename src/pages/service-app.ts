@@ -11,11 +11,11 @@ import type { ShownCommand } from './deliveries.ts';
 import { createLiveLog, type LiveLog } from './live-log.ts';
 import type { WebApp } from './serve.ts';
 import type { CallOutcome, ServiceFacts } from './service.ts';
-import { makeTable } from './table.ts';
+import { makeTables } from './table.ts';
 
 interface ServiceAppOptions {
   title: string;
-  facts: ServiceFacts;
+  facts: Omit<ServiceFacts, 'examples'>;
   live: LiveLog;
   /** What it is asked beside the service. */
   routes?: WebApp['routes'];
@@ -46,14 +46,15 @@ export function createServiceApp({ title, facts, live, routes, ...options }: Ser
       { name: 'Command', line: `${facts.commandStart} ${commandWords(outline, input)}` },
       ...(preview instanceof RequestPreview ? [{ name: 'As curl', line: curlLine(preview.request).trim() }] : []),
     ];
-    if (result.kind !== 'answer') return { data: null, commands };
-    return { data: result.answer, table: makeTable(result.view, result.answer, input), commands };
+    if (result.kind !== 'answer') return { data: null, tables: [], commands };
+    return { data: result.answer, tables: makeTables(result.view, result.answer, input), commands };
   };
+  const examples = listExamples(options.context.program.outlines, facts.commandStart);
   const app: WebApp = {
     name: 'service',
     title,
     live,
-    routes: { 'GET facts': async () => facts, 'GET call': call, ...routes },
+    routes: { 'GET facts': async () => ({ ...facts, examples }), 'GET call': call, ...routes },
   };
   return { app, close: async () => void (await Promise.all([calling.close(), previewing.close()])) };
 }
@@ -76,14 +77,17 @@ export function createOwnServiceApp({ kind, baseUrl }: Service, context: Context
 /** Asks a service, and not again before the time that it named, whichever view or tab asks. Errors: those of the call, the same meanwhile. */
 function keepAway(now: () => number) {
   let refusal: { error: SotraError; untilMs: number } | undefined;
+  const refuse = ({ error: { code, message, hint }, untilMs }: NonNullable<typeof refusal>) =>
+    new SotraError(code, message, { hint, retryAfterSec: Math.ceil((untilMs - now()) / 1000) });
   return async <T>(act: () => Promise<T>): Promise<T> => {
-    if (refusal !== undefined && now() < refusal.untilMs) throw refusal.error;
+    if (refusal !== undefined && now() < refusal.untilMs) throw refuse(refusal);
     try {
       return await act();
     } catch (error) {
-      if (error instanceof SotraError && (error.code === 'rate-limited' || error.retryAfterSec !== undefined))
-        refusal = { error, untilMs: now() + (error.retryAfterSec ?? defaultWaitSec) * 1000 };
-      throw error;
+      if (!(error instanceof SotraError) || (error.code !== 'rate-limited' && error.retryAfterSec === undefined))
+        throw error;
+      refusal = { error, untilMs: now() + (error.retryAfterSec ?? defaultWaitSec) * 1000 };
+      throw refuse(refusal);
     }
   };
 }
@@ -115,6 +119,15 @@ async function findReading(name: string, { program }: Context): Promise<{ outlin
   if (outline?.endpoint?.method !== 'GET') throw usageError(`command ${name.slice(0, 80)}: must be one that reads`);
   // context.ts cannot name the type of commands: they name it.
   return { outline, command: await (program as Program).load(outline) };
+}
+
+/** The first line that help shows of each command, as it is typed for this service. */
+function listExamples(outlines: readonly Outline[], start: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    outlines.flatMap(({ words, examples: [first] }) =>
+      first === undefined ? [] : [[words.join(' '), `${start} ${first.argv.replaceAll(/(?:^| )--sandbox\b ?/g, '')}`]],
+    ),
+  );
 }
 
 function commandWords({ words, fields }: Outline, input: Readonly<Record<string, unknown>>): string {

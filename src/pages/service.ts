@@ -10,13 +10,15 @@ export interface ServiceFacts {
   commandStart: string;
   /** How a curl line begins that changes the world of a sandbox; `null` where this page changes none. */
   controlStart: string | null;
+  /** By command, the first example of its help. */
+  examples: Readonly<Record<string, string>>;
 }
 
 /** An answer of an endpoint, and the commands that give the same. */
 export interface CallOutcome<T> {
   data: T;
-  /** The same as the terminal shows it; absent for one object. */
-  table?: ServedTable | undefined;
+  /** The same as the terminal shows it: a table or a record, and what is shown below. */
+  tables: readonly ServedTable[];
   commands: readonly ShownCommand[];
 }
 

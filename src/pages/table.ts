@@ -1,8 +1,19 @@
 import { chooseSide, findNamingColumn, readCell } from '../output/grid.ts';
-import { type AnyView, type CellText, type CellValue, cellValue, listRows } from '../output/view.ts';
+import {
+  type AnyView,
+  type Block,
+  type CellText,
+  type CellValue,
+  cellValue,
+  listBlocks,
+  listRows,
+} from '../output/view.ts';
 
 /** What a view shows of an answer, as the terminal does: a column for each, also those that the terminal shows by name alone. */
 export interface ServedTable {
+  title?: string | undefined;
+  /** `record`: one row, of which each column is a line. */
+  layout: 'table' | 'record';
   columns: readonly ServedColumn[];
   /** In the order of the answer. */
   rows: readonly (readonly ServedCell[])[];
@@ -23,15 +34,22 @@ export interface ServedColumn {
 /** What is seen, and by what it is sorted. */
 export type ServedCell = CellText & { value: CellValue };
 
-/** The table of an answer; `undefined` for one object, and for an answer of another shape. */
-export function makeTable(view: AnyView | undefined, answer: unknown, input: unknown): ServedTable | undefined {
-  const rows = view?.layout === 'table' ? listRows(view, answer, input) : undefined;
-  if (view === undefined || rows === undefined) return undefined;
+/** The table of an answer, or its record, and what the view shows below; nothing of an answer of another shape. */
+export function makeTables(view: AnyView | undefined, answer: unknown, input: unknown): ServedTable[] {
+  const rows = view && listRows(view, answer, input);
+  if (view === undefined || rows === undefined) return [];
+  const { layout, columns } = view;
+  return [{ layout, columns, rows }, ...listBlocks(view, answer, input)].map(makeTable);
+}
+
+function makeTable({ title, layout, columns, rows }: Block): ServedTable {
   const lines = rows.map((row, index) =>
-    view.columns.map((column) => ({ ...readCell(column, row, index), value: cellValue(column, row, index) })),
+    columns.map((column) => ({ ...readCell(column, row, index), value: cellValue(column, row, index) })),
   );
   return {
-    columns: view.columns.map((column) => {
+    title,
+    layout,
+    columns: columns.map((column) => {
       const { key, header, help, extra = false } = column;
       return { key, title: header, help, side: chooseSide(column, rows), extra };
     }),

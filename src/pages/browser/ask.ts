@@ -1,9 +1,9 @@
 import type { CallOutcome } from '../service.ts';
-import { useEffect, useRef, useState } from './preact.ts';
+import { createContext, useContext, useEffect, useRef, useState } from './preact.ts';
 
 const storedSession = 'sotra-session';
 
-/** Without it nothing is answered. Kept for this tab and this port alone: no browser sends it anywhere by itself. */
+/** Without it nothing is answered. Kept for the tabs of this port alone: no browser sends it anywhere by itself. */
 const addSessionHeader = (headers: Record<string, string> = {}) => ({
   ...headers,
   'x-sotra-session': sessionStorage.getItem(storedSession) ?? '',
@@ -20,7 +20,25 @@ export async function signIn(): Promise<void> {
     );
     if (response.ok) sessionStorage.setItem(storedSession, (await response.json()).session);
   }
+  const [channel, own] = [new BroadcastChannel(storedSession), () => sessionStorage.getItem(storedSession)];
+  if (own() === null) await borrowSession(channel);
   await readPageAnswer(await fetch('/api/session', { headers: addSessionHeader() }).catch(gone));
+  channel.onmessage = ({ data }) => data === wantsSession && channel.postMessage(own());
+}
+
+const [wantsSession, borrowMs] = ['wanted', 300];
+
+/** Of another tab of this port, which only its own pages can ask: so a link of a view opens in a tab of its own. */
+function borrowSession(channel: BroadcastChannel): Promise<void> {
+  return new Promise((resolve) => {
+    channel.onmessage = ({ data }) => {
+      if (data === wantsSession || data === null) return;
+      sessionStorage.setItem(storedSession, data);
+      resolve();
+    };
+    channel.postMessage(wantsSession);
+    setTimeout(resolve, borrowMs);
+  });
 }
 
 /** What the server of this page answers. Errors: `Error` with its words, or that it is gone. */
@@ -50,8 +68,28 @@ async function readPageAnswer<T>(response: Response): Promise<T> {
     throw new Error((await response.text()).trim());
   const answer = await response.json();
   if (response.ok) return answer;
-  throw new Error([answer.error, answer.hint].filter(Boolean).join('. '));
+  const { error, hint = '', code, status, retryAfterSec } = answer;
+  const problem: Problem = {
+    text: error,
+    hint,
+    cause: `${code} ${status}`,
+    retryAtMs: retryAfterSec === undefined ? undefined : Date.now() + retryAfterSec * 1000,
+  };
+  throw Object.assign(new Error([error, hint].filter(Boolean).join('. ')), { problem });
 }
+
+/** Why something was not answered, and what to do about it. */
+export interface Problem {
+  text: string;
+  hint: string;
+  /** The same for all that stopped for the same reason. */
+  cause: string;
+  /** When it may be asked again. */
+  retryAtMs?: number | undefined;
+}
+
+/** Hears what became of each question of a page; without a problem it was answered, `null`: nobody asks it any more. */
+export const Settled = createContext<(question: string, problem: Problem | null | undefined) => void>(ignore);
 
 /** For what fails because the connection is lost: the page says that by itself. */
 export function ignore(): void {}
@@ -115,30 +153,36 @@ export function useAsked<T>(path: string, query: Record<string, string> | undefi
   const question = query === undefined ? '' : `${path}?${new URLSearchParams(query)}`;
   const [asked, setAsked] = useState<AskState<T> & { question: string }>({ question, data: undefined, error: '' });
   const latest = useRef('');
+  const settle = useContext(Settled);
+  useEffect(() => () => settle(question, null), [question]);
   useEffect(() => {
     if (query === undefined) return;
     const number = `${question}#${version}`;
     latest.current = number;
     ask<T>(path, query).then(
-      (data) => latest.current === number && setAsked({ question, data, error: '' }),
-      (thrown: Error) =>
-        latest.current === number &&
-        setAsked((before) => ({
-          question,
-          data: before.question === question ? before.data : undefined,
-          error: thrown.message,
-        })),
+      (data) => {
+        if (latest.current !== number) return;
+        setAsked({ question, data, error: '' });
+        settle(question, undefined);
+      },
+      (thrown: Error & { problem?: Problem }) => {
+        if (latest.current !== number) return;
+        const { message: error, problem = { text: error, hint: '', cause: error } } = thrown;
+        setAsked((before) => ({ question, data: before.question === question ? before.data : undefined, error }));
+        settle(question, problem);
+      },
     );
   }, [question, version]);
   return asked.question === question ? asked : { data: undefined, error: '' };
 }
 
-/** The answer of a command that reads, and the lines that give the same. */
+/** The answer of a command that reads, as the terminal shows it, and the lines that give the same. */
 export function useCall<T>(command: string, input: Readonly<Record<string, unknown>> | undefined, version: number) {
   const { data: called, error } = useAsked<CallOutcome<T>>(
     'service/call',
     input && { command, input: JSON.stringify(input) },
     version,
   );
-  return { data: called?.data, table: called?.table, commands: called?.commands ?? [], error };
+  const { data, tables = [], commands = [] } = called ?? {};
+  return { data, tables, table: tables[0], commands, error };
 }

@@ -36,7 +36,7 @@ export function Chart(props: ChartProps) {
     if (element === null) return;
     const hooks = {
       setCursor: [({ cursor }: uPlot) => setAt(cursor.idx ?? undefined)],
-      draw: [(made: uPlot) => drawMarks(made, shown.current)],
+      draw: [(made: uPlot) => drawMarks(made, shown.current), (made: uPlot) => drawLast(made, shown.current, props)],
     };
     const size = () => ({ width: element.clientWidth, height });
     const made = new uPlot({ ...makeChartOptions(props), ...size(), hooks }, listChartData(points), element);
@@ -104,7 +104,14 @@ function makeChartOptions({ shape, points, axis: writeValue }: ChartProps): Omit
   const [first, second] = points;
   const step = isBars && first && second ? second.x - first.x : 0;
   const bars = isBars ? { paths: uPlot.paths.bars?.({ size: [0.8] }) as uPlot.Series.PathBuilder, width: 0 } : {};
-  const stepped = shape === 'steps' ? { paths: uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder } : {};
+  const stepped =
+    shape === 'steps'
+      ? {
+          paths: uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder,
+          fill: colored('--area'),
+          fillTo: 0,
+        }
+      : { gaps: listGaps };
   const series = (color: string): uPlot.Series => ({
     ...bars,
     ...stepped,
@@ -122,7 +129,7 @@ function makeChartOptions({ shape, points, axis: writeValue }: ChartProps): Omit
     tzDate: (sec) => uPlot.tzDate(new Date(sec * 1000), 'Etc/UTC'),
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: !isBars } },
-    padding: writeValue === undefined ? [2, 0, 2, 0] : [6, 36, 0, 0],
+    padding: writeValue === undefined ? [2, 0, 2, 0] : [6, shape === 'steps' ? lastWidth : 36, 0, 0],
     scales: {
       x: {
         // What stands at an end is seen whole. The given ends may have this room already.
@@ -163,6 +170,32 @@ function drawMarks(plot: uPlot, points: readonly ChartPoint[]): void {
     const [left, top] = [plot.valToPos(x, 'x', true), plot.valToPos(y, 'y', true)];
     plot.ctx.fill(new Path2D(`M${left} ${top + side}l${size} ${side * size * 1.8}h${-2 * size}z`));
   }
+}
+
+/** Between trades that are farther apart, no price is known. */
+const farSec = 3600;
+
+function listGaps(plot: uPlot, _series: number, from: number, to: number): uPlot.Series.Gaps {
+  const times = [...plot.data[0].slice(from, to + 1)];
+  const place = (time: number) => Math.round(plot.valToPos(time, 'x', true));
+  return times.flatMap((time, index) => {
+    const next = times[index + 1] ?? time;
+    return next - time > farSec ? [[place(time), place(next)] satisfies [number, number]] : [];
+  });
+}
+
+const lastWidth = 76;
+
+/** The last value, at the end of its line. */
+function drawLast(plot: uPlot, points: readonly ChartPoint[], { shape, axis }: ChartProps): void {
+  const last = points.at(-1);
+  if (last === undefined || shape !== 'steps' || axis === undefined) return;
+  plot.ctx.fillStyle = readThemeColor(plot, '--ink');
+  plot.ctx.font = `600 ${12 * devicePixelRatio}px system-ui, sans-serif`;
+  plot.ctx.textAlign = 'left';
+  plot.ctx.textBaseline = 'middle';
+  const gap = 4 * devicePixelRatio;
+  plot.ctx.fillText(axis(last.y), plot.valToPos(last.x, 'x', true) + gap, plot.valToPos(last.y, 'y', true));
 }
 
 const colored = (name: string) => (plot: uPlot) => readThemeColor(plot, name);

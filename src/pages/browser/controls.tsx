@@ -11,16 +11,15 @@ import { Choice, Commands, type Fact, Facts, Text } from './text.tsx';
 /** What changes the world; each control shows what it did, and the command that does the same. */
 interface ControlsProps {
   world: SandboxWorld | undefined;
-  error: string;
   /** How command lines for this sandbox begin, and curl lines that change its world. */
   start: string;
   controlStart: string;
 }
 
-export function Controls({ world, error, start, controlStart }: ControlsProps) {
+export function Controls({ world, start, controlStart }: ControlsProps) {
   return (
     <>
-      <Section title="World" error={error} commands={[{ name: 'Command', line: `${start} sandbox status` }]}>
+      <Section title="World" commands={[{ name: 'Command', line: `${start} sandbox status` }]}>
         {world !== undefined && <Figures world={world} />}
       </Section>
       <div class="columns">

@@ -1,5 +1,7 @@
 import { counted, formatCount } from '../../output/format.ts';
 import type { ServedCell, ServedColumn, ServedTable } from '../table.ts';
+import { Cell, Empty, Skeleton } from './cells.tsx';
+import { useKnown } from './frame.ts';
 import { onKeys, useId, useLayoutEffect, useMemo, useState } from './preact.ts';
 import { seen, Text } from './text.tsx';
 import { useScrollBox } from './virtual-list.tsx';
@@ -8,9 +10,15 @@ interface DataTableProps {
   label: string;
   table: ServedTable | undefined;
   /** Where each row leads, in the order of the answer. */
-  hrefs: readonly string[];
+  hrefs?: readonly string[];
   empty: string;
+  /** A line that changes that. */
+  line?: string | undefined;
   error: string;
+  /** Of rows whose table has no column for it. */
+  chain?: string | undefined;
+  /** A few rows, of which nothing is chosen. */
+  isPlain?: boolean;
 }
 
 interface Sorting {
@@ -24,49 +32,50 @@ const rowHeight = 32;
 const margin = 8;
 
 /** The columns of the terminal as a table: sorted by a click on a head, narrowed by what is typed, of any length. */
-export function DataTable({ label, table, hrefs, empty, error }: DataTableProps) {
+export function DataTable({ label, table, hrefs = [], empty, line, error, chain, isPlain = false }: DataTableProps) {
   const [sorting, sort] = useState<Sorting>();
   const [wanted, want] = useState('');
   const [chosen, choose] = useState<readonly string[]>();
   const order = useMemo(() => (table === undefined ? [] : orderRows(table, sorting, wanted)), [table, sorting, wanted]);
-  if (table === undefined) return error === '' ? <Frame label={label} /> : null;
-  if (table.rows.length === 0) return <p class="empty">{empty}</p>;
+  useKnown(() => (table === undefined ? [] : listKnown(table, hrefs)), table);
+  if (table === undefined) return error === '' ? <Skeleton label={label} /> : null;
+  if (table.rows.length === 0) return <Empty text={empty} line={line} />;
   const keys = chosen ?? table.columns.filter(({ extra }) => !extra).map(({ key }) => key);
   return (
     <div class="data">
-      <div class="data-tools">
-        <label>
-          <span class="hidden">Filter {label.toLowerCase()}</span>
-          <input
-            type="search"
-            placeholder="Filter: a name, an address"
-            value={wanted}
-            onInput={(event) => want(event.currentTarget.value)}
-          />
-        </label>
-        <span class="muted" role="status">
-          {order.length < table.rows.length && `${formatCount(order.length)} of `}
-          {counted(table.rows.length, 'row')}
-        </span>
-        <Columns columns={table.columns} keys={keys} onChoose={choose} />
-      </div>
+      {!isPlain && (
+        <div class="data-tools">
+          <label>
+            <span class="hidden">Filter {label.toLowerCase()}</span>
+            <input
+              type="search"
+              placeholder="Filter: a name, an address"
+              value={wanted}
+              onInput={(event) => want(event.currentTarget.value)}
+            />
+          </label>
+          <span class="muted" role="status">
+            {order.length < table.rows.length && `${formatCount(order.length)} of `}
+            {counted(table.rows.length, 'row')}
+          </span>
+          <Columns columns={table.columns} keys={keys} onChoose={choose} />
+        </div>
+      )}
       <Rows
-        {...{ label, table, hrefs, order, keys, sorting }}
+        {...{ label, table, hrefs, order, keys, sorting, chain }}
         onSort={(key) => sort((now) => nextSorting(table, key, now))}
       />
     </div>
   );
 }
 
-/** What stands in place of a table that has not come. */
-function Frame({ label }: { label: string }) {
-  return (
-    <div class="frame" role="status" aria-label={`${label} are loading`}>
-      {Array.from({ length: 8 }, (_, index) => (
-        <div key={index} />
-      ))}
-    </div>
-  );
+/** What leads somewhere, named by its first two texts. */
+function listKnown({ columns, rows }: ServedTable, hrefs: readonly string[]) {
+  return rows.flatMap((cells, row) => {
+    const [href, texts] = [hrefs[row], cells.filter((_, index) => columns[index]?.side === 'left')];
+    const words = cells.map(({ value }) => value ?? '').join(' ');
+    return href === undefined ? [] : [[href, String(texts[0]?.text), words] as const];
+  });
 }
 
 interface ColumnsProps {
@@ -92,8 +101,9 @@ function Columns({ columns, keys, onChoose }: ColumnsProps) {
   );
 }
 
-interface RowsProps extends Pick<DataTableProps, 'label' | 'hrefs'> {
+interface RowsProps extends Pick<DataTableProps, 'label' | 'chain'> {
   table: ServedTable;
+  hrefs: readonly string[];
   order: readonly number[];
   keys: readonly string[];
   sorting: Sorting | undefined;
@@ -101,7 +111,7 @@ interface RowsProps extends Pick<DataTableProps, 'label' | 'hrefs'> {
 }
 
 /** Of a long table only what is seen is on the page; arrows or j and k, Page, Home and End go from row to row. */
-function Rows({ label, table, hrefs, order, keys, sorting, onSort }: RowsProps) {
+function Rows({ label, table, hrefs, order, keys, sorting, chain, onSort }: RowsProps) {
   const { box, view, look } = useScrollBox();
   const name = useId();
   const [at, setAt] = useState<number>();
@@ -134,6 +144,7 @@ function Rows({ label, table, hrefs, order, keys, sorting, onSort }: RowsProps) 
   const shown = table.columns.map((column, index) => ({ ...column, index })).filter(({ key }) => keys.includes(key));
   const first = Math.max(0, Math.floor(view.top / rowHeight) - margin);
   const end = Math.min(order.length, Math.ceil((view.top + view.height) / rowHeight) + margin);
+  const chainAt = table.columns.findIndex(({ key }) => key === 'chain' || key === 'scope');
   const spacer = (rows: number) => rows > 0 && <tr style={{ height: `${rows * rowHeight}px` }} />;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: its links take the keys too
@@ -164,20 +175,19 @@ function Rows({ label, table, hrefs, order, keys, sorting, onSort }: RowsProps) 
             <tr key={row} aria-rowindex={first + place + 2} class={first + place === at ? 'at' : undefined}>
               {shown.map(({ key, index, side }) => {
                 const cell = table.rows[row]?.[index];
-                const text = <Text text={cell?.text ?? ''} />;
                 return index === table.naming ? (
                   <th key={key} scope="row" title={hoverText(cell)}>
                     {hrefs[row] === undefined ? (
-                      text
+                      <Cell cell={cell} />
                     ) : (
                       <a id={`${name}-${first + place}`} href={hrefs[row]} onFocus={() => setAt(first + place)}>
-                        {text}
+                        <Text text={cell?.short ?? cell?.text ?? ''} />
                       </a>
                     )}
                   </th>
                 ) : (
                   <td key={key} class={`${side} ${cell?.tone ?? ''}`} title={hoverText(cell)}>
-                    {text}
+                    <Cell cell={cell} chain={String(table.rows[row]?.[chainAt]?.value ?? chain ?? '')} />
                   </td>
                 );
               })}
@@ -190,11 +200,13 @@ function Rows({ label, table, hrefs, order, keys, sorting, onSort }: RowsProps) 
   );
 }
 
-/** What the cell was rounded or shortened from. */
-function hoverText(cell: ServedCell | undefined): string | undefined {
-  const { value } = cell ?? {};
-  return value === null || value === undefined || String(value) === cell?.text ? undefined : seen(String(value));
+/** What the cell was rounded, shortened or cut from. */
+function hoverText({ value, text }: ServedCell = { text: '', value: '' }): string | undefined {
+  const isWhole = String(value) === text && text.length < longText;
+  return value === null || value === undefined || isWhole ? undefined : seen(String(value));
 }
+
+const longText = 30;
 
 function sayOrder(key: string, sorting: Sorting | undefined): 'ascending' | 'descending' | undefined {
   return sorting?.key === key ? (sorting.isDown ? 'descending' : 'ascending') : undefined;

@@ -1,13 +1,13 @@
 import { chains } from '../../model/chain.ts';
-import { readHeld } from '../../model/holding.ts';
 import type { Card } from '../../model/position.ts';
 import type { Profile } from '../../model/profile.ts';
-import { counted, formatAmount, formatUsd } from '../../output/format.ts';
+import { formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
+import { useFrame } from './frame.ts';
 import { useEffect, useState } from './preact.ts';
 import { type Route, setQuery } from './route.ts';
-import { Moment, nameCardToken, OpenList, positionHref, Section, Usd } from './service-parts.tsx';
-import { Choice, Row, Text } from './text.tsx';
+import { Positions, Section } from './service-parts.tsx';
+import { Choice } from './text.tsx';
 
 /** What those whom a user follows trade, as it happens. */
 export function Feed({ route, version }: { route: Route; version: number }) {
@@ -68,34 +68,15 @@ interface CardsProps {
 }
 
 function Cards({ user, chain, min, version }: CardsProps) {
+  const { examples } = useFrame();
   const input = { addresses: [user], chains: [chain], limit: 100, ...(min !== '' && { minTradeUsd: Number(min) }) };
-  const { data, error, commands } = useCall<{ items: Card[] }>('feed home', input, version);
+  const { data, ...asked } = useCall<{ items: Card[] }>('feed home', input, version);
   return (
-    <Section title="Newest first" error={error} commands={commands}>
-      <OpenList
-        label="Feed"
-        items={error === '' ? data?.items : []}
-        keyOf={({ itemId }) => itemId}
-        hrefFor={positionHref}
-        empty="Nothing: those whom this user follows have not traded this."
-        render={renderCard}
-      />
-    </Section>
-  );
-}
-
-function renderCard(card: Card) {
-  const { positionStats: stats, trades } = card.metadata;
-  return (
-    <Row
-      title={card.itemTitle}
-      after={<Moment atSec={card.cardLatestTradeAt ?? card.timestamp} />}
-      about={
-        <>
-          <Text text={nameCardToken(card)} />: holds {formatAmount(readHeld(card.metadata).amount)}, realized{' '}
-          <Usd value={stats.realizedGainsUSD} signed />, {counted(trades.length, 'trade')}
-        </>
-      }
+    <Positions
+      title="Newest first"
+      asked={{ ...asked, data: data?.items }}
+      empty="Nothing: those whom this user follows have not traded this. To follow others:"
+      line={examples['follow add']}
     />
   );
 }

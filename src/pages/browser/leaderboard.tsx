@@ -1,7 +1,8 @@
-import { chainTitles, leaderboardChains } from '../../model/chain.ts';
+import { chainTitles, formatChain, leaderboardChains } from '../../model/chain.ts';
 import type { Profile } from '../../model/profile.ts';
 import { useCall } from './ask.ts';
 import { DataTable } from './data-table.tsx';
+import { useFrame } from './frame.ts';
 import { useMemo } from './preact.ts';
 import { type Route, setQuery, writeHref } from './route.ts';
 import { Section } from './service-parts.tsx';
@@ -22,9 +23,10 @@ export function Leaderboard({ route, version }: { route: Route; version: number 
     version,
   );
   const hrefs = useMemo(() => data?.traders.map(({ profile }) => writeHref('trader', [profile.id])) ?? [], [data]);
+  const { examples } = useFrame();
   const set = (key: string) => (value: string) => setQuery(route, { [key]: value });
   return (
-    <Section title="Leaderboard" error={error} commands={commands}>
+    <Section title="Leaderboard" commands={commands}>
       <search class="filters" aria-label="Filters">
         <Choice
           label="Chain"
@@ -52,7 +54,15 @@ export function Leaderboard({ route, version }: { route: Route; version: number 
         />
         <Choice label="How many" value={limit} onChange={set('limit')} options={['10', '50', '100', '250']} />
       </search>
-      <DataTable label="Traders" table={table} hrefs={hrefs} error={error} empty="No trader fits these filters." />
+      {chain !== '' && (
+        <p class="muted">PnL is of {formatChain(chain)} alone; ROI, wins and trades are of all chains together.</p>
+      )}
+      <DataTable
+        label="Traders"
+        empty="No trader fits these filters. All of them:"
+        line={examples['leaderboard list']}
+        {...{ table, hrefs, error }}
+      />
     </Section>
   );
 }

@@ -1,84 +1,54 @@
-import { readHeld } from '../../model/holding.ts';
 import type { Card, TradeItem } from '../../model/position.ts';
-import { chooseTone, counted, formatAmount, formatTime, formatUsd } from '../../output/format.ts';
+import { counted, formatAmount, formatTime, formatUsd, shortAddress } from '../../output/format.ts';
 import { useCall } from './ask.ts';
+import { Record } from './cells.tsx';
 import { Chart, type ChartPoint } from './chart.tsx';
+import { Comments } from './comments.tsx';
+import { DataTable } from './data-table.tsx';
 import { useMemo } from './preact.ts';
-import { Moment, OpenList, Section, TokenLink, TraderLink, Usd } from './service-parts.tsx';
-import { type Fact, Facts, Row, seen, Text } from './text.tsx';
+import { writeHref } from './route.ts';
+import { Crumbs, nameCardToken, nameToken, Section, TraderLink } from './service-parts.tsx';
+import { seen, Text } from './text.tsx';
 
-/** A position: figures, its trades on a chart and as a list, and what was said. */
+/** A position: figures, its trades on a chart and as a table, and what was said. */
 export function Position({ id, version }: { id: string; version: number }) {
-  const { data: card, error, commands } = useCall<Card>('position get', { id }, version);
-  if (card === undefined)
-    return (
-      <Section title="Position" error={error}>
-        {error === '' && <p class="empty">Loading …</p>}
-      </Section>
-    );
-  const { tokenChain, tokenAddress, tokenSymbol, trades } = card.metadata;
-  const comments = trades.flatMap((trade) => trade.comments ?? []);
+  const { data: card, tables, error, commands } = useCall<Card>('position get', { id }, version);
+  const said = card?.metadata.trades.flatMap(({ comments = [], direction, timestamp }) =>
+    comments.map((comment) => ({
+      comment,
+      by: { address: comment.signerAddress, name: comment.signerAddress === card.actor.address ? card.actor.name : '' },
+      about: seen(`on the ${direction} of ${formatTime(timestamp)}`),
+    })),
+  );
+  const trades = tables.find(({ title }) => title === 'Trades');
+  if (card === undefined && error !== '') return <Crumbs here="Position" />;
   return (
     <>
-      <Section title="Position" error={error} commands={commands}>
-        <p>
-          <TraderLink id={card.actor.address} name={card.actor.name ?? ''} /> in{' '}
-          <TokenLink chain={tokenChain} address={tokenAddress} symbol={tokenSymbol ?? ''} />
-        </p>
-        <Figures card={card} />
+      <Crumbs here={card === undefined ? 'Position' : nameCardToken(card)} above={card && [linkTrader(card)]} />
+      <Section title="Position" commands={commands}>
+        {card !== undefined && (
+          <p>
+            <TraderLink id={card.actor.address} name={card.actor.name ?? ''} /> in{' '}
+            <a href={writeHref('token', [card.metadata.tokenChain, card.metadata.tokenAddress])}>
+              <Text text={nameToken(card)} />
+            </a>
+          </p>
+        )}
+        <Record table={tables[0]} omit={['trader', 'token']} />
       </Section>
-      {trades.length > 0 && (
-        <Section title="Trades">
-          <Prices trades={trades} />
-          <OpenList
-            label="Trades"
-            items={trades.map((trade, index) => ({ trade, key: String(index) }))}
-            keyOf={({ key }) => key}
-            empty="None."
-            render={({ trade }) => renderTrade(trade)}
-          />
-        </Section>
-      )}
+      <Section title="Trades">
+        {card !== undefined && card.metadata.trades.length > 0 && <Prices trades={card.metadata.trades} />}
+        <DataTable label="Trades" table={trades} chain={card?.metadata.tokenChain} error={error} empty="None." />
+      </Section>
       <Section title="Comments">
-        {comments.length === 0 && <p class="muted">None.</p>}
-        {comments.map((comment) => (
-          <blockquote key={comment.uid}>
-            <p>
-              <Text text={comment.commentText} />
-            </p>
-            <footer class="muted">
-              <TraderLink id={comment.signerAddress} name="" />, <Moment atSec={comment.timestamp} />
-            </footer>
-            {comment.replies?.map((reply) => (
-              <blockquote key={reply.id}>
-                <p>
-                  <Text text={reply.text} />
-                </p>
-                <footer class="muted">
-                  <TraderLink id={reply.author.address} name={reply.author.name ?? ''} />,{' '}
-                  <Moment atSec={reply.timestamp} />
-                </footer>
-              </blockquote>
-            ))}
-          </blockquote>
-        ))}
+        <Comments said={said} empty="None." error={error} />
       </Section>
     </>
   );
 }
 
-function Figures({ card }: { card: Card }) {
-  const { positionStats: stats, perpPositionType, perpLeverage } = card.metadata;
-  const figures: readonly Fact[] = [
-    ['State', stats.isOpen === undefined ? '–' : stats.isOpen ? 'open' : 'closed'],
-    ['Realized PnL', formatUsd(stats.realizedGainsUSD, { signed: true }), chooseTone(stats.realizedGainsUSD)],
-    ['Amount held', formatAmount(readHeld(card.metadata).amount)],
-    ['Cost of what is held', formatUsd(stats.holdingsCostBasisUSD)],
-    ['Bought', formatUsd(stats.boughtUSD)],
-    ['Sold', formatUsd(stats.soldUSD)],
-    ...(typeof perpPositionType === 'string' ? [['Perp', `${perpPositionType}, ${perpLeverage ?? 1}x`] as const] : []),
-  ];
-  return <Facts kind="counters" facts={figures} />;
+function linkTrader({ actor: { name, address } }: Card): readonly [text: string, href: string] {
+  return [name || shortAddress(address), writeHref('trader', [address])];
 }
 
 function Prices({ trades }: { trades: readonly TradeItem[] }) {
@@ -103,26 +73,4 @@ function listPrices(trades: readonly TradeItem[]): ChartPoint[] {
 
 function tradeTitle({ direction, tokenAmount, usdCost, timestamp }: TradeItem): string {
   return seen(`${direction} ${formatAmount(tokenAmount)} for ${formatUsd(usdCost)}, ${formatTime(timestamp)}`);
-}
-
-function renderTrade({ direction, tokenAmount, usdCost, timestamp, transactionHash }: TradeItem) {
-  return (
-    <Row
-      title={direction}
-      tone={direction === 'sell' ? 'loss' : 'gain'}
-      after={
-        <>
-          <span>{formatAmount(tokenAmount)}</span>
-          <span class="last">
-            <Usd value={usdCost} />
-          </span>
-        </>
-      }
-      about={
-        <>
-          <Moment atSec={timestamp} /> <Text text={transactionHash ?? ''} />
-        </>
-      }
-    />
-  );
 }

@@ -1,46 +1,32 @@
 import type { Card } from '../../model/position.ts';
-import { chooseTone, formatAge, formatTime, formatUsd, shortAddress } from '../../output/format.ts';
+import { shortAddress } from '../../output/format.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import type { useCall } from './ask.ts';
+import { Empty, Skeleton } from './cells.tsx';
 import { DataTable } from './data-table.tsx';
+import { useFrame, useKnown } from './frame.ts';
 import { type ComponentChildren, useId, useState } from './preact.ts';
 import { writeHref } from './route.ts';
-import { Alert, Commands, Text } from './text.tsx';
+import { Commands, Text } from './text.tsx';
 import { VirtualList } from './virtual-list.tsx';
 
 interface SectionProps {
   title: string;
-  error?: string;
   commands?: readonly ShownCommand[];
   children: ComponentChildren;
 }
 
-/** A part of a view, with what went wrong and the commands that give the same. */
-export function Section({ title, error = '', commands = [], children }: SectionProps) {
+/** A part of a view, with the commands that give the same. */
+export function Section({ title, commands = [], children }: SectionProps) {
   const id = useId();
   return (
     <section class="part" aria-labelledby={id}>
       <h3 id={id}>
         <Text text={title} />
       </h3>
-      <Alert text={error} />
       {children}
       {commands.length > 0 && <Commands commands={commands} />}
     </section>
-  );
-}
-
-export function Usd({ value, signed = false }: { value: number | null | undefined; signed?: boolean }) {
-  return <span class={signed ? `figure ${chooseTone(value)}` : 'figure'}>{formatUsd(value, { signed })}</span>;
-}
-
-/** The time, and how long ago by the clock of the service. */
-export function Moment({ atSec, nowSec }: { atSec: number; nowSec?: number | undefined }) {
-  return (
-    <time>
-      {formatTime(atSec)}
-      {nowSec !== undefined && <span class="muted"> {formatAge(atSec, nowSec)}</span>}
-    </time>
   );
 }
 
@@ -52,14 +38,6 @@ export function TraderLink({ id, name }: { id: string; name: string }) {
   );
 }
 
-export function TokenLink({ chain, address, symbol }: { chain: string; address: string; symbol: string }) {
-  return (
-    <a href={writeHref('token', [chain, address])}>
-      <Text text={symbol === '' ? shortAddress(address) : symbol} /> on <Text text={chain} />
-    </a>
-  );
-}
-
 interface OpenListProps<Item> {
   label: string;
   items: readonly Item[] | undefined;
@@ -67,16 +45,18 @@ interface OpenListProps<Item> {
   /** Where an item leads. */
   hrefFor?: (item: Item) => string;
   empty: string;
+  /** A line that changes that. */
+  line?: string | undefined;
   /** Why there are none: nothing is loading then. */
   error?: string;
   render: (item: Item) => ComponentChildren;
 }
 
 /** A list of which a click, or Enter, opens an item. */
-export function OpenList<Item>({ label, items, keyOf, hrefFor, empty, error = '', render }: OpenListProps<Item>) {
+export function OpenList<Item>({ label, items, keyOf, hrefFor, empty, line, error = '', render }: OpenListProps<Item>) {
   const [selected, select] = useState<string>();
-  if (items === undefined) return error === '' ? <p class="empty">Loading …</p> : null;
-  if (items.length === 0) return <p class="empty">{empty}</p>;
+  if (items === undefined) return error === '' ? <Skeleton label={label} /> : null;
+  if (items.length === 0) return <Empty text={empty} line={line} />;
   const open = (key: string) => {
     select(key);
     const item = items.find((each) => keyOf(each) === key);
@@ -88,22 +68,64 @@ export function OpenList<Item>({ label, items, keyOf, hrefFor, empty, error = ''
 interface PositionsProps {
   title: string;
   asked: ReturnType<typeof useCall<readonly Card[]>>;
+  empty?: string;
+  line?: string | undefined;
 }
 
 /** A part with positions, each a link to its own view. */
-export function Positions({ title, asked: { data, table, error, commands } }: PositionsProps) {
+export function Positions({ title, asked: { data, table, error, commands }, empty = 'None.', line }: PositionsProps) {
+  useKnown(() => (data ?? []).flatMap(listKnown), data);
   return (
-    <Section title={title} error={error} commands={commands}>
-      <DataTable label={title} table={table} hrefs={data?.map(positionHref) ?? []} error={error} empty="None." />
+    <Section title={title} commands={commands}>
+      <DataTable label={title} hrefs={data?.map(positionHref) ?? []} {...{ table, error, empty, line }} />
     </Section>
   );
 }
 
-/** `DEGEN on base`, with the side of a perp. */
-export function nameCardToken({ metadata }: Card): string {
-  const { tokenSymbol, tokenAddress, tokenChain, perpPositionType } = metadata;
-  const side = typeof perpPositionType === 'string' ? `${perpPositionType} ` : '';
-  return `${side}${tokenSymbol || shortAddress(tokenAddress)} on ${tokenChain}`;
+function listKnown(card: Card) {
+  const { tokenChain, tokenAddress } = card.metadata;
+  const [token, trader] = [nameCardToken(card), card.actor.name || shortAddress(card.actor.address)];
+  const words = `${tokenChain} ${tokenAddress} ${card.metadata.tokenName ?? ''} ${token}`;
+  return [
+    [positionHref(card), `${trader}: ${token}`, `${words} ${trader} ${card.actor.address} ${card.itemId}`],
+    [writeHref('token', [tokenChain, tokenAddress]), nameToken(card), words],
+    [writeHref('trader', [card.actor.address]), trader, `${trader} ${card.actor.address}`],
+  ] as const;
+}
+
+/** `DEGEN on base`. */
+export function nameToken({ metadata: { tokenSymbol, tokenAddress, tokenChain } }: Card): string {
+  return `${tokenSymbol || shortAddress(tokenAddress)} on ${tokenChain}`;
+}
+
+/** The same with the side of a perp. */
+export function nameCardToken(card: Card): string {
+  const { perpPositionType } = card.metadata;
+  return `${typeof perpPositionType === 'string' ? `${perpPositionType} ` : ''}${nameToken(card)}`;
 }
 
 export const positionHref = ({ itemId }: Card) => writeHref('position', [itemId]);
+
+/** The way back, and what is shown. */
+export function Crumbs({
+  here,
+  above = [],
+}: {
+  here: string;
+  above?: readonly (readonly [text: string, href: string])[] | undefined;
+}) {
+  const { from } = useFrame();
+  const links = [[from.title, from.href] as const, ...above];
+  return (
+    <nav class="crumbs" aria-label="Breadcrumb">
+      {links.map(([text, href]) => (
+        <a key={href} href={href}>
+          <Text text={text} />
+        </a>
+      ))}
+      <span aria-current="page">
+        <Text text={here} />
+      </span>
+    </nav>
+  );
+}

@@ -1,15 +1,20 @@
 import type { LoggedRequest } from '../../model/logged-request.ts';
+import { formatTime } from '../../output/format.ts';
 import type { SandboxWorld, ServiceFacts } from '../service.ts';
-import { ask, type Connection, ignore, listenLive, lostText, useAsked } from './ask.ts';
+import { ask, type Connection, ignore, listenLive, lostText, type Problem, Settled, useAsked } from './ask.ts';
 import { Controls } from './controls.tsx';
 import { Feed } from './feed.tsx';
+import { Find } from './find.tsx';
+import { Frame, type PageFrame } from './frame.ts';
+import { Keys, listenKeys, type Shown } from './keys.tsx';
 import { Leaderboard } from './leaderboard.tsx';
 import { Position } from './position.tsx';
-import { useEffect, useRef, useState } from './preact.ts';
+import { useEffect, useMemo, useRef, useState } from './preact.ts';
+import { type Answers, noAnswers, Problems, settleAnswer } from './problems.tsx';
 import { type Route, useRoute, writeHref } from './route.ts';
 import { OpenList, Section } from './service-parts.tsx';
 import { mountPage } from './start.tsx';
-import { Alert, Row, Text } from './text.tsx';
+import { Alert, CopyButton, Row, Text } from './text.tsx';
 import { Token } from './token.tsx';
 import { Trader } from './trader.tsx';
 import { Webhooks } from './webhooks.tsx';
@@ -18,21 +23,32 @@ import { Webhooks } from './webhooks.tsx';
 const reloadMs = 1000;
 const maxRequests = 1000;
 /** A service that does not say when something changes is asked again so often, while the page is seen. */
-const [refreshMs, lookMs] = [30_000, 1000];
+const [refreshMs, lookMs, ageMs] = [30_000, 1000, 15_000];
 
 function Service() {
   const route = useRoute();
+  const [answers, setAnswers] = useState(noAnswers);
+  const settle = useMemo(
+    () => (question: string, problem: Problem | null | undefined) =>
+      setAnswers((before) => settleAnswer(before, question, problem)),
+    [],
+  );
+  return (
+    <Settled.Provider value={settle}>
+      <ServicePage {...{ route, answers }} />
+    </Settled.Provider>
+  );
+}
+
+function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
   const facts = useAsked<ServiceFacts>('service/facts', {}, 0).data;
   const controlStart = facts?.controlStart ?? null;
   const isSandbox = controlStart !== null;
   const [version, setVersion] = useState(0);
   const [state, setState] = useState<Connection>('connecting');
   const [requests, setRequests] = useState<readonly LoggedRequest[]>();
-  const { data: world, error } = useAsked<SandboxWorld>(
-    'service/control',
-    isSandbox ? { name: 'world' } : undefined,
-    version,
-  );
+  const [dialog, showDialog] = useState<Shown>();
+  const { data: world } = useAsked<SandboxWorld>('service/control', isSandbox ? { name: 'world' } : undefined, version);
   const start = facts?.commandStart ?? 'sotra';
   useEffect(() => {
     if (facts === undefined) return;
@@ -77,33 +93,87 @@ function Service() {
     for (const each of [main.current, window]) each?.scrollTo(0, 0);
   }, [place]);
   const views = [...readViews, ...(isSandbox ? sandboxViews : [])];
-  return (
-    <div class="app pages">
-      <header>
-        <h1>
-          sotra <span>{isSandbox ? 'sandbox' : 'service'}</span>
-        </h1>
-        <p class="where">
-          <Text text={facts?.service ?? ''} />
-        </p>
-        <p class={`state ${state}`} role="status">
-          {{ connecting: 'Connecting', live: isSandbox ? 'Live' : 'Every 30 s', lost: 'Not connected' }[state]}
-        </p>
-      </header>
-      <nav class="views" aria-label="Views">
-        {views.map(([view, title]) => (
-          <a key={view} href={writeHref(view)} aria-current={isAt(route, view) ? 'page' : undefined}>
-            {title}
-          </a>
-        ))}
-      </nav>
-      <main ref={main} tabIndex={-1}>
-        <h2 class="hidden">{views.find(([view]) => isAt(route, view))?.[1] ?? route.view}</h2>
-        <Alert text={state === 'lost' ? lostText : ''} />
-        {drawRoute(route, { version, controlStart, requests, world: { world, error }, start })}
-      </main>
-    </div>
+  const tab = views.find(([view]) => isAt(route, view));
+  const from = useRef<PageFrame['from']>({ title: 'Leaderboard', href: writeHref('leaderboard') });
+  if (tab !== undefined) from.current = { title: tab[1], href: writeHref(tab[0], route.parts, route.query) };
+  const known = useRef<PageFrame['known']>(new Map());
+  const nowSec = useNow(world, isSandbox);
+  const frame = { nowSec, from: from.current, examples: facts?.examples ?? {}, known: known.current };
+  useEffect(() => listenKeys(showDialog), []);
+  const retry = () => setVersion((before) => before + 1);
+  const others = views.map(
+    ([view, title]) => [writeHref(view), { kind: 'page', title, words: title.toLowerCase() }] as const,
   );
+  const isLost = state === 'lost' || answers.problems.size > 0;
+  return (
+    <Frame.Provider value={frame}>
+      <div class="app pages">
+        <header>
+          <h1>
+            sotra <span>{isSandbox ? 'sandbox' : 'service'}</span>
+          </h1>
+          <p class="where">
+            <Text text={facts?.service ?? ''} />
+          </p>
+          <p class={`state ${isLost ? 'lost' : state}`} role="status">
+            {isLost
+              ? sayLost(state, answers)
+              : { connecting: 'Connecting', live: isSandbox ? 'Live' : 'Every 30 s', lost: '' }[state]}
+          </p>
+          <button type="button" onClick={() => showDialog('find')}>
+            Find <kbd>Ctrl K</kbd>
+          </button>
+          <button type="button" onClick={() => showDialog('keys')} aria-label="Keys">
+            <kbd>?</kbd>
+          </button>
+          <CopyButton text={location.href} what="link of this view">
+            Copy link
+          </CopyButton>
+        </header>
+        <nav class="views" aria-label="Views">
+          {views.map(([view, title]) => (
+            <a key={view} href={writeHref(view)} aria-current={sayCurrent(title, tab?.[1], from.current.title)}>
+              {title}
+            </a>
+          ))}
+        </nav>
+        <main ref={main} tabIndex={-1}>
+          <h2 class="hidden">{tab?.[1] ?? route.view}</h2>
+          <Alert text={state === 'lost' ? lostText : ''} />
+          {state !== 'lost' && <Problems problems={answers.problems} onRetry={retry} />}
+          {drawRoute(route, { version, controlStart, requests, world, start })}
+        </main>
+      </div>
+      {dialog === 'keys' && <Keys onClose={() => showDialog(undefined)} />}
+      {dialog === 'find' && (
+        <Settled.Provider value={ignore}>
+          <Find others={others} onClose={() => showDialog(undefined)} />
+        </Settled.Provider>
+      )}
+    </Frame.Provider>
+  );
+}
+
+/** The tab stays where a trader, a position or a token was opened. */
+function sayCurrent(title: string, shown: string | undefined, from: string): 'page' | 'true' | undefined {
+  return title === shown ? 'page' : shown === undefined && title === from ? 'true' : undefined;
+}
+
+function sayLost(state: Connection, { goodMs }: Answers): string {
+  const since = goodMs === undefined ? '' : `, last answer ${formatTime(Math.floor(goodMs / 1000)).slice(11)}`;
+  return `${state === 'lost' ? 'Not connected' : 'No answer'}${since}`;
+}
+
+/** By the clock of the sandbox, which may be stopped or ahead. */
+function useNow(world: SandboxWorld | undefined, isSandbox: boolean): number | undefined {
+  const [realMs, look] = useState(Date.now());
+  const shownMs = useMemo(() => Date.now(), [world]);
+  useEffect(() => {
+    const tick = setInterval(() => look(Date.now()), ageMs);
+    return () => clearInterval(tick);
+  }, []);
+  if (world === undefined) return isSandbox ? undefined : realMs / 1000;
+  return Date.parse(world.now) / 1000 + (world.frozen ? 0 : Math.max(0, realMs - shownMs) / 1000);
 }
 
 const readViews = [
@@ -124,7 +194,7 @@ interface ViewFacts {
   version: number;
   controlStart: string | null;
   requests: readonly LoggedRequest[] | undefined;
-  world: { world: SandboxWorld | undefined; error: string };
+  world: SandboxWorld | undefined;
   start: string;
 }
 
@@ -147,7 +217,7 @@ function drawRoute(route: Route, { version, controlStart, requests, world, start
     case 'requests':
       return <Requests {...{ requests, start }} />;
     case 'controls':
-      return <Controls {...{ ...world, start }} controlStart={controlStart ?? ''} />;
+      return <Controls {...{ world, start }} controlStart={controlStart ?? ''} />;
     default:
       return <p class="empty">There is no such view.</p>;
   }

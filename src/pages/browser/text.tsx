@@ -124,12 +124,19 @@ export function Commands({ commands }: { commands: readonly ShownCommand[] }) {
   );
 }
 
-function CopyButton({ text, what }: { text: string; what: string }) {
-  const [said, say] = useState('Copy');
+interface CopyProps {
+  text: string;
+  /** What is copied, for who does not see it. */
+  what: string;
+  children?: ComponentChildren;
+}
+
+export function CopyButton({ text, what, children = 'Copy' }: CopyProps) {
+  const [said, say] = useState('');
   const copy = () => {
     const done = (result: string) => {
       say(result);
-      setTimeout(() => say('Copy'), 1500);
+      setTimeout(() => say(''), 1500);
     };
     navigator.clipboard.writeText(text).then(
       () => done('Copied'),
@@ -137,8 +144,8 @@ function CopyButton({ text, what }: { text: string; what: string }) {
     );
   };
   return (
-    <button type="button" onClick={copy} aria-label={`Copy: ${what}`}>
-      <span aria-live="polite">{said}</span>
+    <button type="button" onClick={copy} aria-label={`Copy: ${seen(what)}`} title="Copy">
+      <span aria-live="polite">{said || children}</span>
     </button>
   );
 }

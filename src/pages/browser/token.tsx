@@ -1,16 +1,16 @@
 import type { Card, Comment, TradeItem } from '../../model/position.ts';
+import { formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
-import { writeHref } from './route.ts';
-import { Moment, OpenList, Positions, Section } from './service-parts.tsx';
-import { Row, Text } from './text.tsx';
+import { Id } from './cells.tsx';
+import { Comments } from './comments.tsx';
+import { Crumbs, nameToken, Positions, Section } from './service-parts.tsx';
+import { seen, Text } from './text.tsx';
 
 interface TokenComment {
   itemId: string;
   actor: Card['actor'];
-  timestamp: number;
   comment: Comment;
   trade: TradeItem;
-  token: { symbol?: string | null; name?: string | null };
 }
 
 /** A token: who holds it, who held it, what is said of it. */
@@ -20,38 +20,26 @@ export function Token({ chain, address, version }: { chain: string; address: str
   const open = useCall<Card[]>('token positions', positions('open'), version);
   const closed = useCall<Card[]>('token positions', positions('closed'), version);
   const comments = useCall<TokenComment[]>('token comments', { ...token, limit: 100 }, version);
-  const { tokenSymbol = '', tokenName = '' } = [...(open.data ?? []), ...(closed.data ?? [])][0]?.metadata ?? {};
+  const [card] = [...(open.data ?? []), ...(closed.data ?? [])];
+  const name = card === undefined ? `Token on ${chain}` : nameToken(card);
+  const said = comments.data?.map(({ comment, actor, trade }) => ({
+    comment,
+    by: actor,
+    about: seen(`on a ${trade.direction} of ${formatUsd(trade.usdCost)}`),
+  }));
   return (
     <>
-      <Section title={`${tokenSymbol || 'Token'} on ${chain}`}>
+      <Crumbs here={name} />
+      <Section title={name}>
         <p class="addresses">
-          <Text text={tokenName ?? ''} />{' '}
-          <code>
-            <Text text={address} />
-          </code>
+          <Text text={card?.metadata.tokenName ?? ''} /> <Id text={address} chain={chain} />
         </p>
       </Section>
       <Positions title="Holders" asked={open} />
       <Positions title="Closed positions" asked={closed} />
-      <div class="columns">
-        <Section title="Comments" error={comments.error} commands={comments.commands}>
-          <OpenList
-            label="Comments"
-            error={comments.error}
-            items={comments.data}
-            keyOf={({ comment }) => comment.uid}
-            hrefFor={({ actor }) => writeHref('trader', [actor.address])}
-            empty="Nothing is said of it yet."
-            render={({ actor, comment }) => (
-              <Row
-                title={actor.name ?? actor.address}
-                after={<Moment atSec={comment.timestamp} />}
-                about={<Text text={comment.commentText} />}
-              />
-            )}
-          />
-        </Section>
-      </div>
+      <Section title="Comments" commands={comments.commands}>
+        <Comments said={said} empty="Nothing is said of it yet." error={comments.error} />
+      </Section>
     </>
   );
 }

@@ -1,27 +1,22 @@
-import type { Card, Comment } from '../../model/position.ts';
+import type { Card } from '../../model/position.ts';
 import type { Profile } from '../../model/profile.ts';
-import {
-  chooseTone,
-  counted,
-  formatCount,
-  formatPercent,
-  formatRatio,
-  formatTime,
-  formatUsd,
-} from '../../output/format.ts';
+import { counted, formatTime, formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
+import { Record } from './cells.tsx';
 import { Chart } from './chart.tsx';
+import { Comments, type Said } from './comments.tsx';
+import { DataTable } from './data-table.tsx';
 import { realizedOverTime } from './pnl.ts';
 import { useMemo } from './preact.ts';
 import { writeHref } from './route.ts';
-import { Moment, nameCardToken, OpenList, Positions, positionHref, Section } from './service-parts.tsx';
-import { type Fact, Facts, Row, Text } from './text.tsx';
+import { Crumbs, nameCardToken, Positions, positionHref, Section } from './service-parts.tsx';
+import { Text } from './text.tsx';
 
 const positionLimit = 100;
 
-/** A trader: figures, PnL over time, positions, comments, followers. */
+/** A trader: figures, PnL over time, positions, comments, followers and whom they follow. */
 export function Trader({ id, version }: { id: string; version: number }) {
-  const profile = useCall<Profile>('profile get', { identifier: id }, version);
+  const { data: profile, tables, error, commands } = useCall<Profile>('profile get', { identifier: id }, version);
   const positions = (status: string) => ({
     identifier: id,
     status,
@@ -31,14 +26,17 @@ export function Trader({ id, version }: { id: string; version: number }) {
   });
   const open = useCall<Card[]>('profile positions', positions('open'), version);
   const closed = useCall<Card[]>('profile positions', positions('closed'), version);
-  const followers = useCall<{ items: Profile[] }>('profile followers', { identifier: id, limit: 100 }, version);
   const cards = useMemo(() => [...(open.data ?? []), ...(closed.data ?? [])], [open.data, closed.data]);
   const points = useMemo(() => makeGainPoints(cards), [cards]);
-  const comments = useMemo(() => listCardComments(cards), [cards]);
+  const said = useMemo(() => listSaid(cards), [cards]);
+  const name = profile?.name ?? 'Trader';
+  const figures = tables.find(({ title }) => title === 'Trading');
   return (
     <>
-      <Section title={profile.data?.name ?? 'Trader'} error={profile.error} commands={profile.commands}>
-        {profile.data !== undefined && <Figures profile={profile.data} />}
+      <Crumbs here={name} />
+      <Section title={name} commands={commands}>
+        {error === '' && <Record table={tables[0]} omit={['name']} />}
+        {figures !== undefined && <DataTable label="Trading" table={figures} isPlain error="" empty="No figures." />}
       </Section>
       {points.length > 0 && (
         <Section title="Realized PnL over time">
@@ -52,37 +50,34 @@ export function Trader({ id, version }: { id: string; version: number }) {
       )}
       <Positions title="Open positions" asked={open} />
       <Positions title="Closed positions" asked={closed} />
-      <div class="columns">
-        <Section title="Comments">
-          <OpenList
-            label="Comments"
-            error={open.error || closed.error}
-            items={open.data && closed.data && comments}
-            keyOf={({ comment }) => comment.uid}
-            hrefFor={({ card }) => positionHref(card)}
-            empty="None on these positions."
-            render={({ comment, card }) => (
-              <Row
-                title={nameCardToken(card)}
-                after={<Moment atSec={comment.timestamp} />}
-                about={<Text text={comment.commentText} />}
-              />
-            )}
-          />
-        </Section>
-        <Section title="Followers" error={followers.error} commands={followers.commands}>
-          <OpenList
-            label="Followers"
-            error={followers.error}
-            items={followers.data?.items}
-            keyOf={(each) => each.id}
-            hrefFor={(each) => writeHref('trader', [each.id])}
-            empty="None."
-            render={(each) => <Row title={each.name} about={<Text text={each.addresses.join(', ')} />} />}
-          />
-        </Section>
-      </div>
+      <Section title="Comments">
+        <Comments
+          said={open.data && closed.data && said}
+          empty="None on these positions."
+          error={open.error || closed.error}
+        />
+      </Section>
+      <Profiles id={id} title="Followers" command="profile followers" version={version} />
+      <Profiles id={id} title="Follows" command="profile follows" version={version} />
     </>
+  );
+}
+
+interface ProfilesProps {
+  id: string;
+  title: string;
+  command: string;
+  version: number;
+}
+
+function Profiles({ id, title, command, version }: ProfilesProps) {
+  const input = { identifier: id, limit: 100 };
+  const { data, table, error, commands } = useCall<{ items: Profile[] }>(command, input, version);
+  const hrefs = data?.items.map((each) => writeHref('trader', [each.id])) ?? [];
+  return (
+    <Section title={title} commands={commands}>
+      <DataTable label={title} empty="None." {...{ table, hrefs, error }} />
+    </Section>
   );
 }
 
@@ -98,36 +93,19 @@ function chartLabel(total: number, count: number): string {
   return `${formatUsd(total, { signed: true })} realized by the ${counted(count, 'position')} below`;
 }
 
-function listCardComments(cards: readonly Card[]): { comment: Comment; card: Card }[] {
-  return cards
-    .flatMap((card) =>
-      card.metadata.trades.flatMap(({ comments = [] }) => comments.map((comment) => ({ comment, card }))),
-    )
-    .sort((a, b) => b.comment.timestamp - a.comment.timestamp);
-}
-
-function Figures({ profile }: { profile: Profile }) {
-  const { metadata, metrics, addresses, status } = profile;
-  const figures: readonly Fact[] = [
-    ['PnL, 30 days', formatUsd(metadata.pnl30d, { signed: true }), chooseTone(metadata.pnl30d)],
-    ['PnL, 7 days', formatUsd(metadata.pnl7d, { signed: true }), chooseTone(metadata.pnl7d)],
-    ['ROI, 30 days', formatPercent(metadata.roiPercent30d, { signed: true }), chooseTone(metadata.roiPercent30d)],
-    ['Won, 30 days', formatRatio(metadata.winRate30d)],
-    ['Trades, 30 days', formatCount(metadata.tradeCount30d)],
-    ['Followers', formatCount(metrics?.thisPartner?.followerCount)],
-    ['Copied by others', formatUsd(metrics?.copytradedAllTime?.volumeUSD)],
-  ];
-  return (
-    <>
-      <Facts kind="counters" facts={figures} />
-      <p class="addresses">
-        {addresses.map((address) => (
-          <code key={address}>
-            <Text text={address} />
-          </code>
-        ))}
-        {status !== undefined && <span class="muted"> {status}</span>}
-      </p>
-    </>
-  );
+/** Newest first. */
+function listSaid(cards: readonly Card[]): Said[] {
+  const said = cards.flatMap((card) => {
+    const about = (
+      <>
+        on{' '}
+        <a href={positionHref(card)}>
+          <Text text={nameCardToken(card)} />
+        </a>
+      </>
+    );
+    const { trades } = card.metadata;
+    return trades.flatMap(({ comments = [] }) => comments.map((comment) => ({ comment, by: card.actor, about })));
+  });
+  return said.sort((a, b) => b.comment.timestamp - a.comment.timestamp);
 }

@@ -62,9 +62,12 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
     if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
   };
   const page = Math.max(1, Math.floor(view.height / rowHeight) - 1);
+  const [next, previous] = [() => choose(at + 1), () => choose(at - 1)];
   const onKeyDown = onKeys({
-    ArrowDown: () => choose(at + 1),
-    ArrowUp: () => choose(at - 1),
+    ArrowDown: next,
+    j: next,
+    ArrowUp: previous,
+    k: previous,
     PageDown: () => choose(at + page),
     PageUp: () => choose(at - page),
     Home: () => choose(0),

@@ -1,6 +1,8 @@
-import { counted, formatTime } from '../../output/format.ts';
+import { counted } from '../../output/format.ts';
 import type { SandboxDelivery } from '../service.ts';
 import { useAsked, useCall } from './ask.ts';
+import { Moment } from './cells.tsx';
+import { useFrame } from './frame.ts';
 import { OpenList, Section } from './service-parts.tsx';
 import { Row, Text } from './text.tsx';
 
@@ -12,15 +14,17 @@ interface Webhook {
 /** The webhooks of the key, and in a sandbox what was delivered to them. */
 export function Webhooks({ isSandbox, version }: { isSandbox: boolean; version: number }) {
   const { data, error, commands } = useCall<Webhook[]>('webhook list', {}, version);
+  const { examples } = useFrame();
   return (
     <>
-      <Section title="Webhooks" error={error} commands={commands}>
+      <Section title="Webhooks" commands={commands}>
         <OpenList
           label="Webhooks"
           error={error}
           items={data}
           keyOf={({ uid }) => uid}
-          empty="None: sotra webhook register --url http://127.0.0.1:4242/hook makes one."
+          empty="None. To make one:"
+          line={examples['webhook register']}
           render={({ uid, destinationUrl }) => <Row title={destinationUrl} about={<Text text={uid} />} />}
         />
       </Section>
@@ -31,14 +35,16 @@ export function Webhooks({ isSandbox, version }: { isSandbox: boolean; version: 
 
 function Deliveries({ version }: { version: number }) {
   const { data, error } = useAsked<SandboxDelivery[]>('service/control', { name: 'deliveries' }, version);
+  const { examples } = useFrame();
   return (
-    <Section title="Deliveries" error={error}>
+    <Section title="Deliveries">
       <OpenList
         label="Deliveries"
         error={error}
         items={data}
         keyOf={({ seq }) => String(seq)}
-        empty="None yet: make a trade of a trader whom somebody of a webhook follows, or sotra webhook trigger new-feed-item."
+        empty="None yet. A trade of a trader whom somebody of a webhook follows makes one, and:"
+        line={examples['webhook trigger']}
         render={renderDelivery}
       />
     </Section>
@@ -54,7 +60,7 @@ function renderDelivery({ state, tries, status, error, type, atMs, url }: Sandbo
       after={
         <>
           <span class={`status ${tones[state] ?? 'refused'}`}>{state}</span>
-          <time>{formatTime(Math.floor(atMs / 1000))}</time>
+          <Moment atSec={Math.floor(atMs / 1000)} />
         </>
       }
       about={

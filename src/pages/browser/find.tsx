@@ -1,0 +1,113 @@
+import { leaderboardChains } from '../../model/chain.ts';
+import type { Profile } from '../../model/profile.ts';
+import { shortAddress } from '../../output/format.ts';
+import { useCall } from './ask.ts';
+import { isId } from './explorer.ts';
+import { type Known, useFrame } from './frame.ts';
+import { Dialog } from './keys.tsx';
+import { onKeys, useId, useState } from './preact.ts';
+import { writeHref } from './route.ts';
+import { Text } from './text.tsx';
+
+type Found = readonly [href: string, known: Known];
+
+interface FindProps {
+  /** Pages, webhooks and what else the page has without showing it. */
+  others: readonly Found[];
+  onClose: () => void;
+}
+
+const maxFound = 12;
+
+/** Finds by a few letters what the page has, and by an address, a UUID or `ext:` what the service has. */
+export function Find({ others, onClose }: FindProps) {
+  const { known } = useFrame();
+  const [typed, type] = useState('');
+  const [at, setAt] = useState(0);
+  const name = useId();
+  const wanted = typed.trim();
+  const board = useCall<{ traders: { profile: Profile }[] }>('leaderboard list', { limit: 250 }, 0);
+  const isIdentifier = isId(wanted) || /^ext:./.test(wanted);
+  const asked = useCall<Profile>('profile get', isIdentifier ? { identifier: wanted } : undefined, 0);
+  const all = new Map<string, Known>([
+    ...others,
+    ...(board.data?.traders ?? []).map(({ profile }) => nameTrader(profile)),
+    ...known,
+  ]);
+  const words = wanted.toLowerCase().split(/\s+/);
+  const fits = [...all].filter(([, each]) => words.every((word) => each.words.includes(word)));
+  const isFirst = ([, { title }]: Found) => title.toLowerCase().startsWith(wanted.toLowerCase());
+  const found = [
+    ...(asked.data === undefined ? [] : [nameTrader(asked.data)]),
+    ...fits.filter(isFirst),
+    ...fits.filter((each) => !isFirst(each)),
+    ...(isIdentifier ? guess(wanted) : []),
+  ].slice(0, maxFound);
+  const chosen = Math.min(at, found.length - 1);
+  const open = (href: string | undefined) => {
+    if (href === undefined) return;
+    onClose();
+    location.hash = href;
+  };
+  const onKeyDown = onKeys({
+    ArrowDown: () => setAt(Math.min(chosen + 1, found.length - 1)),
+    ArrowUp: () => setAt(Math.max(chosen - 1, 0)),
+    Enter: () => open(found[chosen]?.[0]),
+  });
+  return (
+    <Dialog title="Find" onClose={onClose}>
+      <input
+        type="search"
+        role="combobox"
+        aria-label="Find a trader, a token, a position, a webhook, a request or a page"
+        aria-expanded="true"
+        aria-controls={name}
+        aria-activedescendant={found.length === 0 ? undefined : `${name}-${chosen}`}
+        placeholder="A name, an address, a UUID"
+        value={typed}
+        onInput={(event) => {
+          type(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div id={name} class="found" role="listbox" aria-label="Found">
+        {found.map(([href, { kind, title }], index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
+          <div
+            key={href}
+            id={`${name}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            onClick={() => open(href)}
+          >
+            <Text text={title} /> <span class="muted">{kind}</span>
+          </div>
+        ))}
+      </div>
+      <p class="muted" role="status">
+        {found.length === 0 ? 'Nothing of that name has been shown. An address or a UUID is looked up.' : asked.error}
+      </p>
+    </Dialog>
+  );
+}
+
+function nameTrader({ id, name, addresses, metadata }: Profile): Found {
+  const { twitterHandle, farcasterUsername, ensName } = metadata;
+  const words = [name, id, ...addresses, twitterHandle, farcasterUsername, ensName].join(' ').toLowerCase();
+  return [writeHref('trader', [id]), { kind: 'trader', title: name || shortAddress(addresses[0]), words }];
+}
+
+/** What an address or a UUID may be besides a trader. */
+function guess(id: string): Found[] {
+  const make = (kind: string, href: string, about = ''): Found => [
+    href,
+    { kind, title: `${shortAddress(id)}${about}`, words: '' },
+  ];
+  if (id.includes('-')) return [make('position', writeHref('position', [id]))];
+  const chains = leaderboardChains.filter((chain) => id.startsWith('0x') === ['base', 'ethereum'].includes(chain));
+  return chains
+    .filter((chain) => chain !== 'hyperliquid')
+    .map((chain) => make('token', writeHref('token', [chain, id]), ` on ${chain}`));
+}

@@ -1,0 +1,91 @@
+import { type ComponentChildren, onKeys, useLayoutEffect, useRef } from './preact.ts';
+
+/** A dialog of the page. */
+export type Shown = 'find' | 'keys';
+
+/** Keys that work wherever nothing is typed. */
+export function listenKeys(showDialog: (dialog: Shown) => void): () => void {
+  const find = (selector: string) => document.querySelector<HTMLElement>(selector);
+  const walk = (key: string) => {
+    const box = find('main .scroll:has(th a), main .list');
+    box?.focus();
+    box?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+  };
+  const steps: Readonly<Record<string, () => void>> = {
+    '?': () => showDialog('keys'),
+    '/': () => find('main input[type="search"]')?.focus(),
+    j: () => walk('j'),
+    k: () => walk('k'),
+    Escape: () => find('main .crumbs a:last-of-type')?.click(),
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const target = event.target as HTMLElement;
+    if (event.key === 'k' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      showDialog('find');
+    } else if (
+      !event.defaultPrevented &&
+      !event.ctrlKey &&
+      !event.metaKey &&
+      !event.altKey &&
+      !target.closest('dialog')
+    ) {
+      if (target.closest('input, select, textarea')) {
+        if (event.key === 'Escape') target.blur();
+      } else onKeys(steps)(event);
+    }
+  };
+  document.addEventListener('keydown', onKey);
+  return () => document.removeEventListener('keydown', onKey);
+}
+
+const keys = [
+  ['Ctrl K', 'find a trader, a token, a position, a webhook, a request or a page'],
+  ['/', 'filter what is shown'],
+  ['j, k', 'next and previous row; also the arrows, Page Up and Down, Home, End'],
+  ['Enter', 'open the row'],
+  ['Escape', 'close, or back to the list'],
+  ['← →', 'on a chart: its points'],
+  ['?', 'these keys'],
+] as const;
+
+export function Keys({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl class="keys">
+        {keys.map(([key, does]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+/** Keeps the keys until it is closed, and gives them back to where they were. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const box = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    box.current?.showModal();
+    box.current?.querySelector('input')?.focus();
+  }, []);
+  return (
+    <dialog ref={box} aria-label={title} onClose={onClose}>
+      <form method="dialog">
+        <h2>{title}</h2>
+        <button type="submit">Close</button>
+      </form>
+      {children}
+    </dialog>
+  );
+}
