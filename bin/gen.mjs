@@ -15,10 +15,16 @@ function sotra(...argv) {
   return stdout;
 }
 
-const maker = await rolldown({ input: pathOf('bin/completions/scripts.ts'), platform: 'node' });
-const file = pathOf('node_modules/.cache/completions.cjs');
-await maker.write({ file, format: 'cjs' });
-const { completionScripts } = await import(file);
+/** What a TypeScript file of this folder exports. */
+async function load(input, name) {
+  const maker = await rolldown({ input: pathOf(input), platform: 'node' });
+  const file = pathOf(`node_modules/.cache/${name}.cjs`);
+  await maker.write({ file, format: 'cjs' });
+  return import(file);
+}
+
+const { completionScripts } = await load('bin/completions/scripts.ts', 'completions');
+const { errorTables } = await load('bin/site/pages.ts', 'site');
 const completions = completionScripts(JSON.parse(readFileSync(pathOf('dist/outlines.json'), 'utf8')));
 
 // As the formatter of the project writes it, so that a hand's touch shows.
@@ -55,6 +61,7 @@ const generated = {
   'completions/sotra.ps1': () => completions.powershell,
   'package.json': (now) => formatted('package.json', JSON.stringify({ ...JSON.parse(now), man: manPages() })),
   'docs/commands.md': (now) => replaceGenerated(now, sotra('commands', '--format', 'md')),
+  'docs/errors.md': (now) => replaceGenerated(now, errorTables()),
   'docs/scaling.md': (now) => replaceGenerated(now, `\`\`\`text\n${sotra('help', 'scaling')}\`\`\`\n`),
 };
 

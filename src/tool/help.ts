@@ -99,7 +99,8 @@ const listCommands: Command = defineCommand({
 
 export const commands: readonly Command[] = [listCommands, helpCommand];
 
-const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]> = {
+/** What each error means, and what helps. */
+export const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]> = {
   internal: ['a bug in sotra', 'Run the command again with --verbose and report what it prints.'],
   usage: ['a flag, argument or file was refused before anything was sent', 'The message names it; see --help.'],
   'no-service': ['no service was named', 'Set SOTRA_BASE_URL, choose a context, or use --sandbox.'],

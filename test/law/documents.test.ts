@@ -15,7 +15,8 @@ const known = createProgram(await outlineAll(), async () => '');
 const flagsOfCommands = [...known.outlines.flatMap(({ fields }) => fields), ...globalFlags].map(({ flag }) => flag);
 /** The last is of npm. */
 const knownFlags = new Set([...flagsOfCommands, 'help', 'version', 'prefix']);
-const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+const guides = readdirSync('docs').filter((name) => name.endsWith('.md'));
+const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...guides.map((name) => `docs/${name}`)];
 const texts = new Map(documents.map((name) => [name, readFileSync(name, 'utf8')]));
 
 /** The shell blocks of a text that type `sotra`, or import it. */
