@@ -89,10 +89,9 @@ export function unseenIn(text: string): string[] {
 
 /** The text with each invisible character as `<U+200B>`. */
 export function showUnseen(text: string): string {
-  if (!mayHide().test(text)) return text;
-  return text.replace(patternFor(text), (whole, character: string | undefined) =>
-    character === undefined ? whole : `<${formatCodePoint(character)}>`,
-  );
+  return splitUnseen(text)
+    .map((part) => (part.unseen ? `<${part.text}>` : part.text))
+    .join('');
 }
 
 /** Joiners and selectors inside an emoji of Unicode's list are visible; the list is slow to load. */

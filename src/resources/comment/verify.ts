@@ -125,34 +125,19 @@ function decodeSignature(text: string, encoding?: Encoding): Uint8Array | undefi
   return decoders.hex(text) ?? decoders.base64(text) ?? decoders.base58(text);
 }
 
-/** Order of the ed25519 group. Source: RFC 8032, section 5.1. */
-const groupOrder = 2n ** 252n + 27742317777372353535851937790883648493n;
-
 /**
- * The points of small order, without the sign bit: under such a key a signature over one text is good for others too, so nobody's
- * wallet is one (the address of 32 ones is). Source: RFC 8032, section 8.4, and the strict verification of Solana's own library.
+ * Whether bytes are a point of small order: under such a key a signature over one text is good for others too, so nobody's wallet is one (the
+ * address of 32 ones is). Source: RFC 8032, section 8.4, and the strict verification of Solana's own library.
  */
-const smallOrder = [
-  '0000000000000000000000000000000000000000000000000000000000000000',
-  '0100000000000000000000000000000000000000000000000000000000000000',
-  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
-  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
-  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
-  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
-  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
-];
-
 function isSmallOrder(point: Uint8Array): boolean {
-  const unsigned = Uint8Array.from(point);
-  unsigned[31] = (unsigned[31] ?? 0) & 0x7f;
-  return smallOrder.includes(encodeHex(unsigned));
+  return attempt(() => ed25519.Point.fromBytes(point, true).isSmallOrder()) === true;
 }
 
 /** Why a detached ed25519 signature is not good; `undefined` where it is. */
 export function ed25519Problem(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): string | undefined {
   if (signature.length !== 64) return `the signature has ${signature.length} bytes, not 64`;
   const s = BigInt(`0x${encodeHex(Uint8Array.from(signature.subarray(32)).reverse())}`);
-  if (s >= groupOrder) return 's is not below the order of the group (malleable)';
+  if (s >= ed25519.Point.Fn.ORDER) return 's is not below the order of the group (malleable)';
   if (isSmallOrder(publicKey) || isSmallOrder(signature.subarray(0, 32)))
     return 'the signer or R is a point of small order';
   const fits = attempt(() => ed25519.verify(signature, message, publicKey, { zip215: false }));
@@ -178,12 +163,10 @@ export function readSignatureBytes(given: Uint8Array | string): Uint8Array {
  */
 export function withRecoveryByte(signature: string, claim: Omit<SignatureClaim, 'signature'>): string {
   if (!/^0x[0-9a-fA-F]{128}$/.test(signature)) return signature;
-  const bytes = decodeHex(signature);
-  const s = BigInt(`0x${encodeHex(bytes.subarray(32))}`);
-  const lower = s > curveOrder / 2n ? (curveOrder - s).toString(16).padStart(64, '0') : encodeHex(bytes.subarray(32));
-  const candidates = ['1b', '1c'].map((last) => `0x${encodeHex(bytes.subarray(0, 32))}${lower}${last}`);
+  const { ORDER } = secp256k1.Point.Fn;
+  const given = BigInt(`0x${signature.slice(66)}`);
+  const lower = given > ORDER / 2n ? ORDER - given : given;
+  const half = signature.slice(0, 66) + lower.toString(16).padStart(64, '0');
+  const candidates = ['1b', '1c'].map((last) => half + last);
   return candidates.find((each) => verifyEvm({ ...claim, signature: each }).valid) ?? `${candidates[0]}`;
 }
-
-/** Order of the group of secp256k1. Source: SEC 2, section 2.4.1. */
-const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

@@ -127,7 +127,7 @@ export const sections = defineEndpoint({
   method: 'GET',
   path: '/v1/leaderboard',
   summary: 'The old leaderboard, in sections',
-  deprecated: 'use leaderboard list',
+  deprecated: 'use leaderboard list, with --chains <x> for section chain-<x>',
   description: 'Section chain-<x> is leaderboard list --chains <x>; section all is leaderboard list.',
   keyless: true,
   params: {

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { defineCommand } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
-import { writeFlags } from '../../cli/globals.ts';
-import { type InputOf, local } from '../../contract/endpoint.ts';
-import { leaderboardChains } from '../../model/chain.ts';
+import { local } from '../../contract/endpoint.ts';
 import { withReport } from '../../report/with-report.ts';
 import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
@@ -48,10 +46,6 @@ const diff = defineCommand({
 });
 
 const sections = endpointCommand(endpoints.sections, views.sections, {
-  prepare: (typed, context) => {
-    for (const line of listEquivalents(typed)) context.note(line);
-    return typed;
-  },
   chooseView: async (typed) => (await loadBoardViews())[typed.timeframe === '7d' ? 'sections7d' : 'sections'],
 });
 
@@ -68,33 +62,3 @@ export const commands = deriveCommands(endpoints, views, [
   sections,
   diff,
 ]);
-
-/** The V2 command for each section. */
-export function listEquivalents({ sections, ...rest }: InputOf<typeof endpoints.sections.params>): string[] {
-  if (sections === undefined)
-    return [
-      `Section all is now: ${writeListCommand({}, rest)}`,
-      `The sections of one chain are now: ${writeListCommand({ chains: ['<chain>'] }, rest)} (${leaderboardChains.join(', ')})`,
-    ];
-  return [...new Set(sections)].map((key) => {
-    const board = findSuccessor(key);
-    return `Section ${key} ${board === undefined ? 'has no equivalent in V2.' : `is now: ${writeListCommand(board, rest)}`}`;
-  });
-}
-
-type ListInput = InputOf<typeof endpoints.list.params>;
-
-/** The filter of the V2 board that takes the place of an old section; `undefined` where none does. Source: section "GET /v2/leaderboard", listEquivalents. */
-function findSuccessor(key: string): Pick<ListInput, 'chains'> | undefined {
-  const chain = leaderboardChains.find((name) => key === `chain-${name}`);
-  if (chain === undefined) return key === 'all' ? {} : undefined;
-  return { chains: [chain] };
-}
-
-function writeListCommand(
-  { chains }: { chains?: readonly string[] | undefined },
-  { limit, timeframe }: Pick<ListInput, 'limit' | 'timeframe'>,
-): string {
-  const flags = writeFlags({ '--chains': chains, '--limit': limit, '--timeframe': timeframe });
-  return ['sotra leaderboard list', ...flags].join(' ');
-}

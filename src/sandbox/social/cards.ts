@@ -3,7 +3,7 @@ import type { Card } from '../../model/position.ts';
 import { answersAsClicker } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import type { Asker } from '../http/service.ts';
-import { type PositionState, type PositionStats, positionStats } from '../trades/positions.ts';
+import { type PositionFigures, type PositionState, type PositionStats, positionStats } from '../trades/positions.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
 import { copiedText, copyVolume, readTradeComments } from './comments.ts';
 import { type Json, readActors, readCounts } from './profiles.ts';
@@ -70,7 +70,7 @@ export function readCards(asker: Asker, positionIds: readonly string[], options:
 }
 
 interface CardParts {
-  figures: Figures;
+  figures: PositionFigures;
   actor: Json;
   trades: Json[];
   comments: Json[];
@@ -79,16 +79,12 @@ interface CardParts {
   transactionHash?: string;
 }
 
-type Figures = Omit<ReturnType<typeof positionStats>, 'valueUsd'>;
-
-function computeFigures({ state, price, superseded }: PositionRow): Figures {
-  const isSuperseded = superseded === 1;
-  const { valueUsd: _, ...figures } = positionStats(JSON.parse(state) as PositionState, price, { isSuperseded });
-  return figures;
+function computeFigures({ state, price, superseded }: PositionRow): PositionFigures {
+  return positionStats(JSON.parse(state) as PositionState, price, { isSuperseded: superseded === 1 });
 }
 
 /** A perp as the service gives it: no sign on amounts, and of a closed one the amount that it last had. Source: wire-facts N3. */
-function withoutSign(figures: Figures, lastAmount: () => number): Figures {
+function withoutSign(figures: PositionFigures, lastAmount: () => number): PositionFigures {
   const { perpLeverage, positionAmountWithLeverage: held } = figures;
   if (perpLeverage === undefined || held === undefined) return figures;
   const amount = figures.positionStats.isOpen || held !== 0 ? Math.abs(held) : lastAmount();

@@ -1,4 +1,3 @@
-import type { Chain } from '../../model/chain.ts';
 import type { Trade } from './trade.ts';
 
 /** Tokens that came in together at one price and go out first in, first out. */
@@ -28,9 +27,6 @@ export const openFromUsd = openThresholdUsd * (1 - rounding);
 export interface PositionState {
   /** 1 for the first position of this trader, chain, token and direction; each re-entry counts on. */
   ordinal: number;
-  chain: Chain;
-  trader: string;
-  token: string;
   direction: 'long' | 'short' | null;
   openedAtMs: number;
   latestAtMs: number;
@@ -53,7 +49,6 @@ export interface PositionState {
   soldMarginUsd: number;
   receivedMarginUsd: number;
   realizedUsd: number;
-  buyCount: number;
   sellCount: number;
   lastPriceUsd: number;
   lastLeverage: number;
@@ -93,7 +88,6 @@ export interface PositionFigures {
   perpPositionType?: 'long' | 'short';
   /** Leverage of what is held, or of the last trade when nothing is. */
   perpLeverage?: number;
-  valueUsd: number;
   positionStats: PositionStats;
 }
 
@@ -129,7 +123,6 @@ export function positionStats(
 ): PositionFigures {
   const held = sumLots(position);
   const isPerp = position.direction !== null;
-  const valueUsd = held.amount * (priceUsd ?? position.lastPriceUsd);
   const stats: PositionStats = {
     boughtUSD: position.boughtMarginUsd,
     soldUSD: position.soldMarginUsd,
@@ -137,17 +130,16 @@ export function positionStats(
     holdingsCostBasisUSD: isPerp ? held.marginUsd : held.usd - held.receivedUsd,
     receivedCostBasisUSD: position.receivedMarginUsd,
     holdingReceivedCostBasisUSD: isPerp ? 0 : held.receivedUsd,
-    isOpen: !isSuperseded && isWorthHolding(valueUsd),
+    isOpen: !isSuperseded && isWorthHolding(held.amount * (priceUsd ?? position.lastPriceUsd)),
     unavailable: position.unavailable,
   };
-  if (position.direction === null) return { positionAmount: held.amount, valueUsd, positionStats: stats };
+  if (position.direction === null) return { positionAmount: held.amount, positionStats: stats };
   const sign = position.direction === 'short' && held.amount > 0 ? -1 : 1;
   return {
     positionAmount: sign * held.marginAmount,
     positionAmountWithLeverage: sign * held.amount,
     perpPositionType: position.direction,
     perpLeverage: held.amount > 0 ? held.amount / held.marginAmount : position.lastLeverage,
-    valueUsd,
     positionStats: {
       ...stats,
       boughtUSDWithLeverage: position.boughtUsd,
@@ -183,9 +175,6 @@ function leave(position: PositionState, trade: Trade, amount: number): void {
 function openPosition(trade: Trade, ordinal: number): PositionState {
   return {
     ordinal,
-    chain: trade.chain,
-    trader: trade.trader,
-    token: trade.token,
     direction: trade.direction,
     openedAtMs: trade.atMs,
     latestAtMs: trade.atMs,
@@ -202,7 +191,6 @@ function openPosition(trade: Trade, ordinal: number): PositionState {
     soldMarginUsd: 0,
     receivedMarginUsd: 0,
     realizedUsd: 0,
-    buyCount: 0,
     sellCount: 0,
     lastPriceUsd: 0,
     lastLeverage: 1,
@@ -229,7 +217,6 @@ function countTrade(position: PositionState, trade: Trade): void {
   position.lastPriceUsd = trade.usd / trade.amount;
   position.lastLeverage = trade.leverage;
   if (trade.side === 'buy') {
-    position.buyCount += 1;
     position.boughtAmount += trade.amount;
     position.boughtUsd += trade.usd;
     position.boughtMarginUsd += trade.usd / trade.leverage;
