@@ -12,6 +12,10 @@ export interface Db {
   file: string;
   all: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row[];
   get: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row | undefined;
+  /** The first column of all rows. */
+  values: <Value extends SqlValue>(sql: string, params?: readonly SqlValue[]) => Value[];
+  /** That of the first row; `undefined` also for NULL. */
+  value: <Value extends SqlValue>(sql: string, params?: readonly SqlValue[]) => Value | undefined;
   insert: (sql: string, params: readonly SqlValue[]) => number;
   run: (sql: string, params?: readonly SqlValue[]) => number;
   /** Statements without parameters, several at once. */
@@ -157,6 +161,8 @@ export function readSqlCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
+const readFirst = (row: unknown) => Object.values(row ?? {})[0];
+
 function wrap(opened: Connection, file: string): Db {
   const statements = new Map<string, ReturnType<Connection['prepare']>>();
   let isOpen = true;
@@ -195,6 +201,8 @@ function wrap(opened: Connection, file: string): Db {
     file,
     all: <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).all(params) as Row[],
     get: <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).get(params) as Row | undefined,
+    values: (sql, params = []) => prepare(sql).all(params).map(readFirst),
+    value: (sql, params = []) => readFirst(prepare(sql).get(params)) ?? undefined,
     insert: (sql, params) => change(sql, params).lastInsertRowid,
     run: (sql, params = []) => change(sql, params).changes,
     exec: (sql) => addFileName(() => void use().exec(sql)),

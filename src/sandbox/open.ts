@@ -22,31 +22,22 @@ export async function openSandbox({ file, now, wire, serviceName, layout }: Sand
       return { ...rest, body: once(Buffer.from(text)) };
     },
     findAddresses: (start, end) =>
-      db
-        .all<{ address: string }>(
-          "SELECT DISTINCT address FROM (SELECT address FROM wallet UNION SELECT address FROM token) WHERE address LIKE ? || '%' || ? LIMIT 2",
-          [start, end],
-        )
-        .map(({ address }) => address),
+      db.values(
+        "SELECT DISTINCT address FROM (SELECT address FROM wallet UNION SELECT address FROM token) WHERE address LIKE ? || '%' || ? LIMIT 2",
+        [start, end],
+      ),
     findTraders: (name) =>
-      db
-        .all<{ address: string }>(
-          `SELECT min(address) AS address FROM wallet WHERE profile_id IN (
-             SELECT id FROM profile WHERE lower(name) = ?1 OR EXISTS (SELECT 1 FROM json_each(handles) WHERE ?1 IN
-               (lower(value), lower(replace(replace(replace(key, 'Username', ''), 'Handle', ''), 'Name', '') || ':' || value)))
-             UNION SELECT n.profile_id FROM partner_name n JOIN partner ON partner.id = n.partner_id
-             WHERE lower(n.name) = ?1 OR lower(n.name || partner.suffix) = ?1
-           ) GROUP BY profile_id`,
-          [name],
-        )
-        .map(({ address }) => address),
+      db.values(
+        `SELECT min(address) FROM wallet WHERE profile_id IN (
+           SELECT id FROM profile WHERE lower(name) = ?1 OR EXISTS (SELECT 1 FROM json_each(handles) WHERE ?1 IN
+             (lower(value), lower(replace(replace(replace(key, 'Username', ''), 'Handle', ''), 'Name', '') || ':' || value)))
+           UNION SELECT n.profile_id FROM partner_name n JOIN partner ON partner.id = n.partner_id
+           WHERE lower(n.name) = ?1 OR lower(n.name || partner.suffix) = ?1
+         ) GROUP BY profile_id`,
+        [name],
+      ),
     findTokens: (symbol, chain) =>
-      db
-        .all<{ address: string }>('SELECT address FROM token WHERE chain = ? AND upper(symbol) = upper(?)', [
-          chain,
-          symbol,
-        ])
-        .map(({ address }) => address),
+      db.values('SELECT address FROM token WHERE chain = ? AND upper(symbol) = upper(?)', [chain, symbol]),
     close: async () => db.close(),
   };
 }

@@ -156,7 +156,7 @@ export function openEmbedded({
   const keeping = listens && keep !== undefined ? keepLimits(keep).catch(() => undefined) : undefined;
   return {
     name,
-    count: async () => naming(db, () => db.get<{ n: number }>('SELECT count(*) AS n FROM delivery')?.n ?? 0),
+    count: async () => naming(db, () => db.value<number>('SELECT count(*) FROM delivery') ?? 0),
     store: (deliveries) => Promise.all(deliveries.map(openWriter().add)),
     countRefused: (path, atMs) =>
       openWriter().countRefused(

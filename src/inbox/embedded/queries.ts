@@ -21,7 +21,7 @@ export function* queryEvents(store: Store, query: EventQuery, nowMs: number): Ge
 /** The next numbers after one, of all deliveries. */
 export function seqsAfter(db: Db, last: number, atMost = rowsAtOnce): number[] {
   const sql = 'SELECT seq FROM delivery INDEXED BY delivery_seq WHERE seq > ? ORDER BY seq LIMIT ?';
-  return db.all<{ seq: number }>(sql, [last, atMost]).map(({ seq }) => seq);
+  return db.values(sql, [last, atMost]);
 }
 
 /** The events of a delivery that a query asks for, in their order. */
@@ -77,9 +77,9 @@ function* candidates(db: Db, query: EventQuery, nowMs: number): Generator<number
   const [low, high] = bounds(db, query);
   // Some at a time, so that the store is not held while they are shown.
   for (let last = high; last >= low; ) {
-    const rows = db.all<{ seq: number }>(sql, [...values, low, last]);
-    for (const row of rows) yield row.seq;
-    last = rows.length < rowsAtOnce ? -1 : (rows.at(-1)?.seq ?? 0) - 1;
+    const seqs = db.values<number>(sql, [...values, low, last]);
+    yield* seqs;
+    last = seqs.length < rowsAtOnce ? -1 : (seqs.at(-1) ?? 0) - 1;
   }
 }
 
@@ -96,31 +96,25 @@ function bounds(db: Db, { sinceMs, untilMs }: EventQuery): [low: number, high: n
 /** In the order of the ids. */
 function seqsByIdStart(db: Db, start: string): Set<number> {
   const sql = `SELECT e.seq FROM json_each(?) j CROSS JOIN event e ON e.day = j.value AND e.id >= ? AND e.id <= ? ORDER BY e.id`;
-  const rows = db.all<{ seq: number }>(sql, [JSON.stringify(readDays(db)), start, `${start}\u{10ffff}`]);
-  return new Set(rows.map(({ seq }) => seq));
+  return new Set(db.values<number>(sql, [JSON.stringify(readDays(db)), start, `${start}\u{10ffff}`]));
 }
 
 function findSeqs(db: Db, ids: readonly string[]): Set<number> {
   const sql = `SELECT e.seq FROM json_each(?) j CROSS JOIN json_each(?) i CROSS JOIN event e ON e.day = j.value AND e.id = i.value`;
-  return new Set(
-    db.all<{ seq: number }>(sql, [JSON.stringify(readDays(db)), JSON.stringify(ids)]).map(({ seq }) => seq),
-  );
+  return new Set(db.values<number>(sql, [JSON.stringify(readDays(db)), JSON.stringify(ids)]));
 }
 
 /** The days that have events, from one on, each found with one look. */
 export function readDays(db: Db, from = 0): number[] {
   const days: number[] = [];
-  const sql = 'SELECT min(day) AS day FROM event WHERE day > ?';
-  for (let day: number | null | undefined = from - 1; typeof day === 'number'; ) {
-    day = db.get<{ day: number | null }>(sql, [day])?.day;
-    if (typeof day === 'number') days.push(day);
-  }
+  const next = (after: number) => db.value<number>('SELECT min(day) FROM event WHERE day > ?', [after]);
+  for (let day = next(from - 1); day !== undefined; day = next(day)) days.push(day);
   return days;
 }
 
 /** How many deliveries wait for a target. */
 export function countWaiting(db: Db, targetId: number): number {
-  return db.get<{ n: number }>('SELECT count(*) AS n FROM waiting WHERE target_id = ?', [targetId])?.n ?? 0;
+  return db.value<number>('SELECT count(*) FROM waiting WHERE target_id = ?', [targetId]) ?? 0;
 }
 
 /** What happened at each webhook in each hour, oldest first. */

@@ -80,9 +80,9 @@ export function readTargets(db: Db, from: string, values: readonly number[] = []
 
 export function findTarget({ db }: Store, target: Target): number {
   const place = [hideUrlSecrets(target.url), writeRule(target)];
-  const row = db.get<{ id: number }>('SELECT id FROM target WHERE url = ? AND rule = ?', place);
-  if (row === undefined) throw new SotraError('internal', `${place[0]} was not added to the targets`);
-  return row.id;
+  const id = db.value<number>('SELECT id FROM target WHERE url = ? AND rule = ?', place);
+  if (id === undefined) throw new SotraError('internal', `${place[0]} was not added to the targets`);
+  return id;
 }
 
 /** How a delivery ended at its targets. */

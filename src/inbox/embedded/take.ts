@@ -47,8 +47,8 @@ export function createTaker(
     handBytes -= inHand?.body.length ?? 0;
     if (inHand !== undefined) return inHand;
     while (lane.hasMore) {
-      const sql = 'SELECT min(seq) AS seq FROM waiting WHERE target_id = ? AND webhook_id = ? AND seq > ?';
-      const seq = db.get<{ seq: number | null }>(sql, [targetId, lane.webhookId, lane.last])?.seq ?? undefined;
+      const sql = 'SELECT min(seq) FROM waiting WHERE target_id = ? AND webhook_id = ? AND seq > ?';
+      const seq = db.value<number>(sql, [targetId, lane.webhookId, lane.last]);
       lane.hasMore = seq !== undefined;
       if (seq === undefined) break;
       lane.last = seq;

@@ -206,14 +206,14 @@ export function addDeliveries(
 }
 
 function findWebhookId(db: Db, name: string): number {
-  const found =
-    db.get<{ id: number }>('SELECT id FROM webhook WHERE name = ?', [name]) ??
-    db.get<{ id: number }>('INSERT INTO webhook (name) VALUES (?) RETURNING id', [name]);
-  return found?.id ?? 0;
+  return (
+    db.value<number>('SELECT id FROM webhook WHERE name = ?', [name]) ??
+    db.insert('INSERT INTO webhook (name) VALUES (?)', [name])
+  );
 }
 
 export function newestSeq(db: Db): number {
-  return db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM delivery')?.seq ?? 0;
+  return db.value<number>('SELECT max(seq) FROM delivery') ?? 0;
 }
 
 function addMark(db: Db, { targetId, webhookId, delivery, forward }: Place & { forward: Omit<Forward, 'url'> }): void {

@@ -84,13 +84,12 @@ function makePage(
 ): string[] {
   const latest: SqlPart = [status === 'open' ? 'p.opened_ms DESC' : 'p.latest_ms DESC'];
   const [order, ...ordered] = sort === 'value' ? byValue : latest;
-  const rows = db.all<{ id: string }>(
+  return db.values<string>(
     `SELECT p.id FROM position p
      WHERE ${where} AND ${status === 'open' ? '' : 'NOT '}${isOpen}
      ORDER BY ${order}, p.id LIMIT ? OFFSET ?`,
     [...wanted, openFromUsd, ...ordered, limit, (page - 1) * limit],
   );
-  return rows.map((row) => row.id);
 }
 
 /**
@@ -104,7 +103,7 @@ function positionAt(
   atMs: number,
 ): string | undefined {
   const second = Math.floor(atMs / 1000) * 1000;
-  const row = db.get<{ id: string }>(
+  return db.value<string>(
     `SELECT p.id FROM position p
      WHERE p.wallet = ? AND p.chain = ? AND p.token = ? AND p.opened_ms < ? + 1000
        AND CASE WHEN ${isOpen} THEN max(p.latest_ms, ?) ELSE p.latest_ms END >= ?
@@ -113,5 +112,4 @@ function positionAt(
        (p.opened_ms <= ? AND p.latest_ms >= ?) DESC, p.opened_ms DESC, p.ordinal DESC, p.id LIMIT 1`,
     [wallet, chain, token, second, openFromUsd, nowMs, second, atMs, second, second, atMs, atMs],
   );
-  return row?.id;
 }

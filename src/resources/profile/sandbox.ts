@@ -55,11 +55,9 @@ function changeName(
   { db, partner, nowMs }: SandboxCall,
 ): void {
   if (typeof name === 'string') {
-    const taken = db.get<{ profileId: string }>(
-      'SELECT profile_id AS profileId FROM partner_name WHERE partner_id = ? AND name_key = ?',
-      [partner.id, name.toLowerCase()],
-    );
-    if (taken !== undefined && taken.profileId !== profileId)
+    const sql = 'SELECT profile_id FROM partner_name WHERE partner_id = ? AND name_key = ?';
+    const taken = db.value<string>(sql, [partner.id, name.toLowerCase()]);
+    if (taken !== undefined && taken !== profileId)
       throw new ServiceRefusal(409, `name ${JSON.stringify(name)}: another profile has it`);
     db.run(
       `INSERT INTO partner_name (profile_id, partner_id, name, name_key) VALUES (?, ?, ?, ?)

@@ -15,13 +15,13 @@ function describe(db: Db, realNowMs: number): Result {
 
 export function describeState(db: Db, realNowMs: number) {
   const count = (from: string) => countRows(db, from);
-  const newest = db.get<{ at: number | null }>('SELECT max(at_ms) AS at FROM trade')?.at ?? null;
+  const newest = db.value<number>('SELECT max(at_ms) FROM trade');
   return {
     db: db.file,
     world: getMeta(db, 'world') ?? 'none',
     now: new Date(sandboxNow(db, realNowMs)).toISOString(),
     frozen: getMeta(db, 'clock.frozenMs') !== undefined,
-    newestTrade: newest === null ? null : new Date(newest).toISOString(),
+    newestTrade: newest === undefined ? null : new Date(newest).toISOString(),
     trades: count('trade'),
     traders: count('(SELECT DISTINCT wallet FROM trade)'),
     positions: count('position'),

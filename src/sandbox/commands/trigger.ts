@@ -135,14 +135,8 @@ function signEvent(trigger: Trigger, webhook: WebhookRow | undefined, secret: st
 function eventFor({ db, source, context }: Trigger, webhook: WebhookRow | undefined) {
   const partner = sandboxPartners.find(({ id }) => id === webhook?.partnerId) ?? sandboxPartners[0];
   const parts = eventParts(db, source, partner, sandboxNow(db, context.world.now()));
-  const subscribed = db.all<{ address: string }>('SELECT address FROM webhook_wallet WHERE webhook_id = ? LIMIT 5', [
-    webhook?.id ?? null,
-  ]);
-  return makeEvent(
-    source.type,
-    parts,
-    subscribed.map(({ address }) => address),
-  );
+  const sql = 'SELECT address FROM webhook_wallet WHERE webhook_id = ? LIMIT 5';
+  return makeEvent(source.type, parts, db.values(sql, [webhook?.id ?? null]));
 }
 
 /** The newest event of a type, of a position where one is named, or one of those before it. Errors: `not-found`. */

@@ -8,7 +8,7 @@ import type { Db } from './store.ts';
 export const latestMs = Date.UTC(10_000, 0, 1) - 1;
 
 export function getMeta(db: Db, key: string): string | undefined {
-  return db.get<{ value: string }>('SELECT value FROM meta WHERE key = ?', [key])?.value;
+  return db.value('SELECT value FROM meta WHERE key = ?', [key]);
 }
 
 /** The chains that this world takes beside those of the document. */

@@ -34,12 +34,12 @@ export function openDb(file: string, { replace = false } = {}): Db {
 
 /** The id of the newest trade stored; 0 when there is none. */
 export function newestTradeId(db: Db): number {
-  return db.get<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM trade')?.id ?? 0;
+  return db.value<number>('SELECT max(id) FROM trade') ?? 0;
 }
 
 /** How many rows `from` has: a table, with conditions on it. */
 export function countRows(db: Db, from: string, params: readonly SqlValue[] = []): number {
-  return Number(db.get(`SELECT count(*) AS n FROM ${from}`, params)?.['n'] ?? 0);
+  return db.value<number>(`SELECT count(*) FROM ${from}`, params) ?? 0;
 }
 
 const busy = { forMs: 20_000, napMs: 5 };

@@ -58,7 +58,7 @@ function fill(db: Db, realNowMs: number, kind: WorldKind): void {
     for (const table of describeDatabase(db).tables)
       if (!ownToWorld.includes(table)) db.run(`INSERT INTO main.${table} SELECT * FROM demo.${table}`);
     const now = sandboxNow(db, realNowMs);
-    moveWorld(db, now - (db.get<{ ms: number | null }>('SELECT max(at_ms) AS ms FROM trade')?.ms ?? now));
+    moveWorld(db, now - (db.value<number>('SELECT max(at_ms) FROM trade') ?? now));
   }
   describeWorld(db, kind);
 }

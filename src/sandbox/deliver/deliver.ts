@@ -63,7 +63,7 @@ export function startDeliverer(options: DelivererOptions): Deliverer {
     isReported = true;
   };
   const startLanes = (): void => {
-    for (const { id } of dueWebhooks(db, now())) {
+    for (const id of dueWebhooks(db, now())) {
       if (lanes.has(id) || lanes.size >= maxLanes) continue;
       const lane = runLane(id)
         .catch(report)
@@ -107,9 +107,9 @@ export function countDeliveries(db: Db, state: 'waiting' | 'failed'): number {
   return countRows(db, 'delivery WHERE state = ?', [state]);
 }
 
-function dueWebhooks(db: Db, nowMs: number): { id: number }[] {
-  return db.all<{ id: number }>(
-    `SELECT d.webhook_id AS id FROM delivery d
+function dueWebhooks(db: Db, nowMs: number): number[] {
+  return db.values(
+    `SELECT d.webhook_id FROM delivery d
      WHERE d.seq IN (SELECT min(seq) FROM delivery WHERE state = 'waiting' GROUP BY webhook_id) AND d.due_real_ms <= ?`,
     [nowMs],
   );

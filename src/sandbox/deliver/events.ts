@@ -29,8 +29,7 @@ export function storeTradeEvents(db: Db, tradeIds: readonly number[], nowMs: num
   for (const trade of trades) {
     const reason = decideReason(db, trade);
     if (reason !== undefined) storeEvents(db, { type: 'new-feed-item', reason, trade }, nowMs);
-    const intents = db.all<{ id: string }>('SELECT comment_id AS id FROM intent WHERE trade_id = ?', [trade.id]);
-    for (const { id: commentId } of intents) {
+    for (const commentId of db.values<string>('SELECT comment_id FROM intent WHERE trade_id = ?', [trade.id])) {
       const commented = commentedTrade(db, commentId);
       if (commented !== undefined)
         storeEvents(db, { type: 'copyswap', commentId, trade: commented, copy: trade }, nowMs);

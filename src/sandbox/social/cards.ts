@@ -197,12 +197,9 @@ function countBuyers(db: Db, rows: readonly PositionRow[], nowMs: number): Map<s
   const tokens = new Map(rows.map((row) => [tokenKey(row), row]));
   return new Map(
     [...tokens].map(([key, { chain, token }]) => {
-      const count = db.get<{ n: number }>(
-        `SELECT count(DISTINCT wallet) AS n FROM trade
-         WHERE chain = ? AND token = ? AND at_ms > ? AND at_ms <= ? AND side = 'buy'`,
-        [chain, token, nowMs - dayMs, nowMs],
-      );
-      return [key, count?.n ?? 0];
+      const sql = `SELECT count(DISTINCT wallet) FROM trade
+        WHERE chain = ? AND token = ? AND at_ms > ? AND at_ms <= ? AND side = 'buy'`;
+      return [key, db.value<number>(sql, [chain, token, nowMs - dayMs, nowMs]) ?? 0];
     }),
   );
 }

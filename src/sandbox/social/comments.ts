@@ -92,10 +92,7 @@ export function copyVolume(usd: number): string {
 function likedBy({ db, partner }: Asker, viewers: readonly string[] = []): Set<string> {
   if (viewers.length === 0) return new Set();
   const profiles = viewers.slice(0, honoredViewers).map((viewer) => findProfile(db, viewer, partner));
-  const rows = db.all<{ id: string }>(`SELECT target_id AS id FROM liked WHERE profile_id ${oneOf}`, [
-    JSON.stringify(profiles),
-  ]);
-  return new Set(rows.map(({ id }) => id));
+  return new Set(db.values(`SELECT target_id FROM liked WHERE profile_id ${oneOf}`, [JSON.stringify(profiles)]));
 }
 
 function readReplies(asker: Asker, comments: readonly CommentRow[], liked: ReadonlySet<string>): Map<string, Json[]> {

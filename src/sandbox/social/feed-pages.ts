@@ -171,11 +171,9 @@ interface Cursor {
 /** The place of an anchor in the order of a snapshot. Errors: ServiceRefusal 400 for a card that had not traded then. */
 function findPlace(db: Db, anchor: Anchor, snapshot: number): FeedPlace {
   if (typeof anchor !== 'string') return anchor;
-  const latest = db.get<{ atMs: number | null }>(
-    'SELECT max(at_ms) AS atMs FROM trade WHERE position_id = ? AND id <= ?',
-    [anchor, snapshot],
-  )?.atMs;
-  if (latest === undefined || latest === null)
+  const sql = 'SELECT max(at_ms) FROM trade WHERE position_id = ? AND id <= ?';
+  const latest = db.value<number>(sql, [anchor, snapshot]);
+  if (latest === undefined)
     throw new ServiceRefusal(400, 'the cursor is of another world: the card it names is not there');
   return { atSec: Math.floor(latest / 1000), id: anchor };
 }

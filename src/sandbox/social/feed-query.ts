@@ -86,11 +86,7 @@ export function findPlaces(db: Db, scope: FeedScope, snapshot: number, ids: read
 
 /** Ids of the cards that traded after one snapshot and up to another. */
 export function tradedBetween(db: Db, after: number, upTo: number): string[] {
-  const rows = db.all<{ id: string }>('SELECT DISTINCT position_id AS id FROM trade WHERE id > ? AND id <= ?', [
-    after,
-    upTo,
-  ]);
-  return rows.map((row) => row.id);
+  return db.values<string>('SELECT DISTINCT position_id FROM trade WHERE id > ? AND id <= ?', [after, upTo]);
 }
 
 /** The places nearest to where a page begins, nearest first, as many as it holds. */

@@ -21,7 +21,7 @@ export function findProfile(db: Db, identifier: string, partner: Partner): strin
   if (!isWalletAddress(identifier))
     throw new ServiceRefusal(400, `identifier ${identifier}: not a UUID, wallet address or ext: id`);
   const address = normalizeAddress(identifier);
-  const known = db.get<{ id: string }>('SELECT profile_id AS id FROM wallet WHERE address = ?', [address])?.id;
+  const known = db.value<string>('SELECT profile_id FROM wallet WHERE address = ?', [address]);
   return known ?? db.transaction(() => addWallet(db, address, null));
 }
 
@@ -58,10 +58,10 @@ export function findWallets(db: Db, identifiers: readonly string[], readyMs: num
 
 function findExternal(db: Db, externalId: string, partner: Partner): string {
   const find = () =>
-    db.get<{ id: string }>('SELECT profile_id AS id FROM external WHERE partner_id = ? AND external_id = ?', [
+    db.value<string>('SELECT profile_id FROM external WHERE partner_id = ? AND external_id = ?', [
       partner.id,
       externalId,
-    ])?.id;
+    ]);
   const make = () => {
     const id = makeUuid(`external:${partner.id}:${externalId}`);
     db.run('INSERT INTO profile (id) VALUES (?)', [id]);
@@ -89,17 +89,14 @@ export function startTracking(db: Db, profileIds: readonly string[], nowMs: numb
 
 export function listWallets(db: Db, profileIds: readonly string[]): string[] {
   const sql = `SELECT address FROM wallet WHERE profile_id ${oneOf} ORDER BY address`;
-  return db.all<{ address: string }>(sql, [JSON.stringify(profileIds)]).map(({ address }) => address);
+  return db.values(sql, [JSON.stringify(profileIds)]);
 }
 
 /** Ids of the profiles that any of these identifiers follows, in this partner's graph. */
 export function followedBy(db: Db, followers: readonly string[], partner: Partner): Set<string> {
   const ids = followers.map((follower) => findProfile(db, follower, partner));
-  const rows = db.all<{ id: string }>(
-    `SELECT target_id AS id FROM follow WHERE partner_id = ? AND follower_id ${oneOf}`,
-    [partner.id, JSON.stringify(ids)],
-  );
-  return new Set(rows.map(({ id }) => id));
+  const sql = `SELECT target_id FROM follow WHERE partner_id = ? AND follower_id ${oneOf}`;
+  return new Set(db.values<string>(sql, [partner.id, JSON.stringify(ids)]));
 }
 
 /** The same for the viewers of a request, of whom the first 10 count; `undefined` where the request names none. */
@@ -126,9 +123,7 @@ export function storedToken(db: Db, chain: Chain, text: string): string {
   const address = normalizeAddress(text);
   if (chain !== 'hyperliquid') return address;
   const coin = perpContracts.get(address) ?? text;
-  const known = db.get<{ address: string }>(
-    'SELECT address FROM token WHERE chain = ? AND address = ? COLLATE NOCASE ORDER BY address = ? DESC LIMIT 1',
-    [chain, coin, coin],
-  );
-  return known?.address ?? coin;
+  const sql =
+    'SELECT address FROM token WHERE chain = ? AND address = ? COLLATE NOCASE ORDER BY address = ? DESC LIMIT 1';
+  return db.value<string>(sql, [chain, coin, coin]) ?? coin;
 }

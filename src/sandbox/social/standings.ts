@@ -64,23 +64,22 @@ export function findStandings(
   });
 }
 
-function eligible(db: Db, nowMs: number): Set<string> {
-  const rows = db.all<{ id: string }>(
-    `SELECT w.profile_id AS id FROM trade t JOIN wallet w ON w.address = t.wallet
+function eligible(db: Db, nowMs: number): string[] {
+  return db.values<string>(
+    `SELECT w.profile_id FROM trade t JOIN wallet w ON w.address = t.wallet
      WHERE t.at_ms > ? AND t.at_ms <= ? AND t.usd >= ? GROUP BY w.profile_id HAVING count(*) >= ?`,
     [nowMs - publicRule.withinMs, nowMs, publicRule.usd, publicRule.swaps],
   );
-  return new Set(rows.map(({ id }) => id));
 }
 
 /** Profiles with a swap comment in the last 30 days (wire-facts: commenter status). */
 export function commenters(db: Db, nowMs: number): Set<string> {
-  const rows = db.all<{ id: string }>(
-    `SELECT DISTINCT w.profile_id AS id FROM comment c JOIN wallet w ON w.address = c.wallet
+  const ids = db.values<string>(
+    `SELECT DISTINCT w.profile_id FROM comment c JOIN wallet w ON w.address = c.wallet
      WHERE c.at_ms > ? AND c.at_ms <= ?`,
     [nowMs - windowMs['30d'], nowMs],
   );
-  return new Set(rows.map(({ id }) => id));
+  return new Set(ids);
 }
 
 /**
@@ -109,10 +108,7 @@ export function recommendedTrades(
   snapshot: number,
 ): RecommendedTrade[] {
   // The plus keeps the ids' own order out: the newest by time is looked for along the times.
-  const newestMs = db.get<{ atMs: number }>(
-    'SELECT at_ms AS atMs FROM trade WHERE +id <= ? ORDER BY at_ms DESC LIMIT 1',
-    [snapshot],
-  )?.atMs;
+  const newestMs = db.value<number>('SELECT at_ms FROM trade WHERE +id <= ? ORDER BY at_ms DESC LIMIT 1', [snapshot]);
   if (newestMs === undefined) return [];
   const best = rankProfiles(db, newestMs, { timeframe: '7d', limit: bigEntry.traders + 1 })
     .filter(({ profileId, total }) => profileId !== actorId && total > 0)

@@ -65,10 +65,9 @@ function dropRepeated(db: Db, trades: readonly Trade[]): [rowKey: string, trade:
     const rowKey = digestText(trade.rowKey);
     if (!fresh.has(rowKey)) fresh.set(rowKey, trade);
   }
-  const stored = db.all<{ rowKey: string }>(`SELECT row_key AS rowKey FROM trade WHERE row_key ${oneOf}`, [
-    JSON.stringify([...fresh.keys()]),
-  ]);
-  for (const { rowKey } of stored) fresh.delete(rowKey);
+  const keys = JSON.stringify([...fresh.keys()]);
+  for (const rowKey of db.values<string>(`SELECT row_key FROM trade WHERE row_key ${oneOf}`, [keys]))
+    fresh.delete(rowKey);
   return [...fresh].sort(([, a], [, b]) => a.atMs - b.atMs);
 }
 

@@ -58,14 +58,14 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
   // Only files that say what was held before show positions in part.
   const countUnavailable = () => (starts > 0 ? countRows(db, "position WHERE state ->> '$.unavailable'") : 0);
   const before = countUnavailable();
-  const stored = db.get<{ ms: number | null }>('SELECT max(at_ms) AS ms FROM trade')?.ms ?? 0;
+  const stored = db.value<number>('SELECT max(at_ms) FROM trade') ?? 0;
   // An older trade makes all that came after it in its position start over: once is enough.
   const size = stored <= (oldestMs ?? 0) + shiftMs ? lotSize : trades;
   const sum = { imported: 0, repeated: 0 };
   for (let from = 0; from < trades; from += size) {
     const lot = db
-      .all<{ trade: string }>('SELECT trade FROM incoming ORDER BY at_ms, rowid LIMIT ? OFFSET ?', [size, from])
-      .map(({ trade }) => parseJson(trade) as Trade);
+      .values<string>('SELECT trade FROM incoming ORDER BY at_ms, rowid LIMIT ? OFFSET ?', [size, from])
+      .map((trade) => parseJson(trade) as Trade);
     for (const trade of lot) trade.atMs += shiftMs;
     const { added, repeated } = addTrades(db, lot);
     sum.imported += added;

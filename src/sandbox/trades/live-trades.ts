@@ -80,7 +80,7 @@ function madeHash(chain: Chain): string {
 
 /** Stores trades that happen now, whatever time they name, with the deliveries they make for webhooks, all or nothing; gives the number of both. */
 export function addLiveTrades(db: Db, trades: readonly Trade[], nowMs: number): { trades: number; deliveries: number } {
-  const newest = () => db.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM delivery')?.seq ?? 0;
+  const newest = () => db.value<number>('SELECT max(seq) FROM delivery') ?? 0;
   return db.transaction(() => {
     const before = newest();
     const now = trades.map((trade) => ({ ...trade, atMs: nowMs }));
@@ -174,14 +174,14 @@ const buyShare = 0.65;
 
 /** A made-up trade in one of the markets: mostly buys, at a price near the last; a sell gives up part of what is held. */
 function makeTrade(db: Db, { chain, trader, token, direction, price }: Market, random: Random): LiveTrade {
-  const held = db.get<{ amount: number }>(
+  const held = db.value<number>(
     'SELECT amount FROM position WHERE wallet = ? AND chain = ? AND token = ? AND direction = ? AND superseded = 0',
     [trader, chain, token, direction],
   );
   const isShort = direction === 'short';
-  const enters = random.chance(buyShare) || held === undefined || held.amount * price < 1;
+  const enters = random.chance(buyShare) || held === undefined || held * price < 1;
   const at = price * random.between(0.97, 1.03);
-  const amount = enters ? random.between(20, 2500) / at : held.amount * random.between(0.2, 1);
+  const amount = enters ? random.between(20, 2500) / at : held * random.between(0.2, 1);
   const side = enters !== isShort ? 'buy' : 'sell';
   return {
     chain,
