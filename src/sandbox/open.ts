@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { LocalSandbox, SandboxOptions } from '../world.ts';
 import { keepSettings } from './db/settings.ts';
 import { openDb } from './db/store.ts';
@@ -19,7 +20,7 @@ export async function openSandbox({ file, now, wire, serviceName, layout }: Sand
         authorization: headers['authorization'],
         body: () => body,
       });
-      return { ...rest, body: once(Buffer.from(text)) };
+      return { ...rest, body: Readable.from([Buffer.from(text)]) };
     },
     findAddresses: (start, end) =>
       db.values(
@@ -40,8 +41,4 @@ export async function openSandbox({ file, now, wire, serviceName, layout }: Sand
       db.values('SELECT address FROM token WHERE chain = ? AND upper(symbol) = upper(?)', [chain, symbol]),
     close: async () => db.close(),
   };
-}
-
-async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes;
 }

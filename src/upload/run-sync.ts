@@ -6,12 +6,12 @@ import { command } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { confirm } from '../output/confirm.ts';
 import { counted } from '../output/format.ts';
-import { fingerprintSecret, keptSecret } from '../resources/webhook/secrets.ts';
+import { findWebhookSecret, fingerprintSecret, keptSecret } from '../resources/webhook/secrets.ts';
 import { type SyncResult, synced as view } from '../resources/webhook/view.ts';
 import { hashParts, isSameDestination, listConfirmed, lockJob, readServiceId, setAside } from './jobs.ts';
 import { finishJob, type Job, type Journal, resentChunks } from './journal.ts';
 import { findOwnJob, planJob, previewChunk, runJob, type UploadRun } from './run-job.ts';
-import { findWebhookSecret, finishReplacement, keepInFile, type Target } from './sync-webhook.ts';
+import { finishReplacement, keepInFile, type Target } from './sync-webhook.ts';
 import { splitChunks } from './upload.ts';
 
 /** Addresses that the result names of those that the file no longer has. */

@@ -4,7 +4,7 @@ import { SotraError, usageError } from '../errors.ts';
 import { command } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import type * as endpoints from '../resources/webhook/endpoints.ts';
-import { addSecret, keptSecret, readOwnSecret, shownSecret } from '../resources/webhook/secrets.ts';
+import { addSecret, findWebhookSecret, readOwnSecret } from '../resources/webhook/secrets.ts';
 import { isSameDestination, jobsOfKey, setAside } from './jobs.ts';
 import { finishJob, type Job } from './journal.ts';
 import { deleteWebhook, listWebhooksFor } from './make-webhook.ts';
@@ -86,17 +86,6 @@ export async function finishReplacement(job: Job, jobs: readonly Job[], context:
   for (const other of jobs)
     if (other.state.uid === replaces && other.folder !== job.folder) rmSync(other.folder, { recursive: true });
   await finishJob(job, context.world.now());
-}
-
-/** The secret of a webhook, as this machine keeps it or the service lists it. */
-export function findWebhookSecret(
-  uid: string,
-  jobs: readonly Job[],
-  listed: endpoints.WebhookList,
-): string | undefined {
-  const [kept] = jobs.filter(({ state }) => state.registered === uid).flatMap((job) => keptSecret(job) ?? []);
-  const shown = listed.find((each) => each.uid === uid);
-  return kept ?? (shown && shownSecret(shown));
 }
 
 /**

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { SotraError } from '../../errors.ts';
 import { type Db, isDamage, type SqlValue } from '../../files/database.ts';
 import type { Forward, Retry } from '../../model/forward.ts';
@@ -47,16 +48,14 @@ export function readDelivery(store: Store, seq: number): StoredDelivery | undefi
 
 function parseDeliveryRow(seq: number, row: DeliveryRow): StoredDelivery | undefined {
   const { webhook, atMs } = row;
-  const [ids, headers] = [tryParseJson(row.eventIds), tryParseJson(row.headers)];
-  if (webhook === null || !areTexts(ids) || !areTexts(headers)) return undefined;
+  const [ids, headers] = [row.eventIds, row.headers].map((text) => texts.safeParse(tryParseJson(text)).data);
+  if (webhook === null || ids === undefined || headers === undefined) return undefined;
   const [body, fresh] = [Buffer.from(row.body), new Set(ids)];
   const events = readAllEvents(body).filter(({ eventId }) => fresh.has(eventId));
   return events.length < fresh.size ? undefined : { seq, atMs, webhook, headers, body, events };
 }
 
-function areTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
-}
+const texts = z.array(z.string());
 
 export function readWebhooks(db: Db): { id: number; name: string }[] {
   return readRows(db, `SELECT id, ${text('name', 'name')} FROM webhook ORDER BY id`);

@@ -1,4 +1,5 @@
-import { isObject, tryParseJson, unicodeEscapes } from '../../model/json.ts';
+import { z } from 'zod';
+import { tryParseJson, unicodeEscapes } from '../../model/json.ts';
 import { readAllEvents } from '../events.ts';
 import type { Delivery, StoredDelivery } from '../inbox.ts';
 import type { JsMsg, Message } from './stream.ts';
@@ -9,17 +10,13 @@ const header = 'Sotra-Delivery';
 /** Servers take 64 KB of headers; a list of ids that exceeds this is omitted: all events of the body are then said to be new. */
 const maxIdBytes = 32 * 1024;
 
-interface Head {
-  webhook: string;
-  atMs: number;
-  headers: readonly string[];
-  /** The events that are new, where not all are. */
-  newIds?: readonly string[];
-}
+const texts = z.array(z.string());
+/** `newIds`: the events that are new, where not all are. */
+const headSchema = z.object({ webhook: z.string(), atMs: z.number(), headers: texts, newIds: texts.optional() });
 
 export function writeHeaders({ webhook, atMs, headers }: Delivery, newIds?: readonly string[]): Record<string, string> {
   const ids = newIds === undefined || JSON.stringify(newIds).length > maxIdBytes ? {} : { newIds };
-  const head = JSON.stringify({ webhook, atMs, headers, ...ids } satisfies Head);
+  const head = JSON.stringify({ webhook, atMs, headers, ...ids });
   // Headers of messages are ASCII.
   return { [header]: head.replace(/[\u007f-\uffff]/g, unicodeEscapes) };
 }
@@ -33,29 +30,16 @@ export interface KeyedDelivery extends StoredDelivery {
 /** The delivery that a message holds; `undefined` for a message of somebody else, or a damaged one. */
 export function readStoredDelivery(message: Message | JsMsg): KeyedDelivery | undefined {
   const { subject, seq, headers, data } = message;
-  const head = tryParseJson(headers?.get(header) ?? '');
+  const { data: head } = headSchema.safeParse(tryParseJson(headers?.get(header) ?? ''));
   const partition = Number(subject.split('.')[2]);
-  if (!isHead(head) || !(partition < partitions)) return undefined;
+  if (head === undefined || !(partition < partitions)) return undefined;
   const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  const fresh = head.newIds && new Set(head.newIds);
+  const { newIds, ...delivery } = head;
+  const fresh = newIds && new Set(newIds);
   const events = readAllEvents(body).filter(({ eventId }) => fresh?.has(eventId) ?? true);
-  return { subject, partition, seq, webhook: head.webhook, atMs: head.atMs, headers: head.headers, body, events };
+  return { subject, partition, seq, ...delivery, body, events };
 }
 
 export function readMessageText({ data }: Message): string {
   return Buffer.from(data).toString();
-}
-
-function isHead(value: unknown): value is Head {
-  return (
-    isObject(value) &&
-    typeof value['webhook'] === 'string' &&
-    typeof value['atMs'] === 'number' &&
-    areTexts(value['headers']) &&
-    (value['newIds'] === undefined || areTexts(value['newIds']))
-  );
-}
-
-function areTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Forward, Retry } from '../../model/forward.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
@@ -71,16 +72,14 @@ export async function readRetries(stream: InboxStream): Promise<Retry[]> {
   const said = await Promise.all(targets.map(({ id }) => stream.askMembers(id).catch(() => [])));
   return said.flat().flatMap((text) => {
     const retries = tryParseJson(text);
-    return Array.isArray(retries) ? retries.filter(isRetry) : [];
+    return Array.isArray(retries) ? retries.filter((each): each is Retry => retrySchema.safeParse(each).success) : [];
   });
 }
 
-function isRetry(value: unknown): value is Retry {
-  if (!isObject(value)) return false;
-  const { url, webhook, error, ...numbers } = value;
-  const areTexts = [url, webhook, error].every((each) => typeof each === 'string');
-  return areTexts && [numbers['tries'], numbers['nextMs']].every((each) => typeof each === 'number');
-}
+const retrySchema = z.object({
+  ...{ url: z.string(), webhook: z.string(), error: z.string() },
+  ...{ tries: z.number(), nextMs: z.number() },
+});
 
 /** How deliveries ended at their targets: by number of the delivery, and by target. */
 export async function readForwards(

@@ -1,7 +1,6 @@
-import { rmSync } from 'node:fs';
 import { type Context, createContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { replaceFile } from '../../files/durable-file.ts';
+import { writeReadyFiles } from '../../files/durable-file.ts';
 import { curlLine, RequestPreview } from '../../http/preview.ts';
 import type { Signer } from '../../keys/signer.ts';
 import type { ChainFamily } from '../../model/chain.ts';
@@ -53,14 +52,14 @@ export async function openBrowserWallet(signing: BrowserSigning, context: Contex
   const waitMs = options.typedTimeoutMs ?? defaultWaitMs;
   const page = createWalletApp({ facts, waitMs, world, note });
   const server = await serveWeb({ apps: [page.app], warn });
+  let removeReadyFile = () => {};
   const close = async (thrown?: unknown) => {
     await page.end(thrown);
     await server.close();
-    if (input.readyFile !== undefined) rmSync(input.readyFile, { force: true });
+    removeReadyFile();
   };
   try {
-    const ready = { ui: server.url, pid: world.pid };
-    if (input.readyFile !== undefined) replaceFile(input.readyFile, `${JSON.stringify(ready)}\n`);
+    removeReadyFile = writeReadyFiles([input.readyFile], { ui: server.url, pid: world.pid });
     await showAddress(server, input, context);
     note(`Waiting for your wallet on the page, ${waitMs / 1000} s a step. Ctrl-C stops it.`);
     const address = await page.account();
@@ -112,13 +111,9 @@ async function readWalletFacts(
 }
 
 function makeText(line: number, fields: TextFields, form: TextForm, isSandbox: boolean): WalletText {
-  const { message, commentText, chain, tokenAddress, transactionHash, characters, warnings } = previewText(
-    fields,
-    form,
-  );
-  const bytes = new TextEncoder().encode(message).length;
-  const shown = { message, commentText, chain, tokenAddress, transactionHash, characters, bytes, warnings };
-  return { line, ...shown, commands: commandsFor(fields, form, isSandbox) };
+  const { layout: _, serviceName: __, ...shown } = previewText(fields, form);
+  const bytes = new TextEncoder().encode(shown.message).length;
+  return { line, ...shown, bytes, commands: commandsFor(fields, form, isSandbox) };
 }
 
 /** The request for the comments on a swap. */

@@ -124,6 +124,17 @@ export function shownSecret({ secret }: Pick<endpoints.Webhook, 'secret'>): stri
   return secret && /^[\x21-\x7e]+$/.test(secret) && !secret.includes('*') ? secret : undefined;
 }
 
+/** The secret of a webhook, as this machine keeps it or the service lists it. */
+export function findWebhookSecret(
+  uid: string,
+  jobs: readonly Job[],
+  listed: endpoints.WebhookList,
+): string | undefined {
+  const [kept] = jobs.filter(({ state }) => state.registered === uid).flatMap((job) => keptSecret(job) ?? []);
+  const shown = listed.find((each) => each.uid === uid);
+  return kept ?? (shown && shownSecret(shown));
+}
+
 /** The caller's webhooks, secrets masked in every format unless asked for. */
 export async function listWebhooks(showSecrets: boolean, context: Context): Promise<Result> {
   const { data, text } = await context.call(endpoints.list, {});
@@ -154,23 +165,13 @@ export async function writeWebhookSecret(uid: string, out: string, context: Cont
 
 /** The secret of a webhook, as this machine or the service knows it. Errors: `not-found`. */
 export async function webhookSecret(uid: string, context: Context): Promise<string> {
-  return (await uploadedSecret(uid, context)) ?? (await listedSecret(uid, context));
-}
-
-async function uploadedSecret(uid: string, context: Context): Promise<string | undefined> {
-  if (context.options.preview) return undefined;
-  const jobs = await jobsOfService(context);
-  const kept = jobs.filter(({ state }) => state.registered === uid).flatMap((job) => keptSecret(job) ?? []);
-  return kept[0];
-}
-
-async function listedSecret(uid: string, context: Context): Promise<string> {
-  const { data } = await context.call(endpoints.list, {});
-  const webhook = checkedList(data).find((each) => each.uid === uid);
-  if (webhook === undefined)
+  const kept = context.options.preview ? undefined : findWebhookSecret(uid, await jobsOfService(context), []);
+  if (kept !== undefined) return kept;
+  const listed = checkedList((await context.call(endpoints.list, {})).data);
+  const shown = findWebhookSecret(uid, [], listed);
+  if (shown !== undefined) return shown;
+  if (!listed.some((each) => each.uid === uid))
     throw new SotraError('not-found', `webhook ${uid} does not exist`, { hint: 'sotra webhook list shows yours.' });
-  const secret = shownSecret(webhook);
-  if (secret !== undefined) return secret;
   throw new SotraError('not-found', `the service does not show the secret of webhook ${uid}`, {
     hint: 'It is shown once, at registration. Where it is lost, register a new webhook and delete this one.',
   });

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Result } from '../../cli/command.ts';
 import { splitPair } from '../../cli/input.ts';
@@ -82,11 +83,7 @@ async function openTrades({ file, preset, map }: ImportInput, { world }: Context
       `${preset === undefined ? '--map' : '--preset'}: ${file} is a recording, which needs none`,
       'Omit it.',
     );
-  return { name: file, bytes: oneChunk(Buffer.from(await recordedTrades(file))) };
-}
-
-async function* oneChunk(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
+  return { name: file, bytes: Readable.from([Buffer.from(await recordedTrades(file))]) };
 }
 
 interface ImportProgress {
