@@ -1,19 +1,14 @@
 import { defineCommand, option, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
+import type { InputOf } from '../contract/endpoint.ts';
 import { usageError } from '../errors.ts';
 import { parseDuration, parseSize } from '../model/duration.ts';
 import { column, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
 import { formatCount } from '../output/format.ts';
-import { inboxCreds } from './commands.ts';
 import type { InboxShape } from './nats/create.ts';
-import { type InboxPlace, readCluster } from './open-inbox.ts';
-
-interface CreateInput extends InboxPlace {
-  replicas?: number | undefined;
-  keep?: string | undefined;
-  maxBytes?: string | undefined;
-}
+import { readCluster } from './open-inbox.ts';
+import { inboxCreds } from './params.ts';
 
 interface CreatedInbox {
   name: string;
@@ -38,6 +33,22 @@ const view = recordView<CreatedInbox>([
   column.flag('created', 'Created', 'by this command; otherwise it was there already'),
 ]);
 
+const params = {
+  inbox: option.text("nats://host:4222,host:4222/NAME or tls://... (default: the context's)"),
+  inboxCreds,
+  replicas: option.count(1, 5, 'servers that hold each event: 3 survive the loss of one (default 3)'),
+  keep: option.checked(
+    'how long events are kept, such as 7d (default: forever)',
+    (text) => (parseDuration(text) ?? 0) > 0,
+    'must be a time such as 10m, 24h or 7d',
+  ),
+  maxBytes: option.checked(
+    'how large it may become, such as 50GB (default: what the servers have)',
+    (text) => (parseSize(text) ?? 0) >= 1024 ** 2,
+    'must be a size of 1MB at least, such as 50GB',
+  ),
+};
+
 const createInbox = defineCommand({
   words: ['inbox', 'create'],
   summary: 'Set up an inbox for the webhook listeners of several machines, on a NATS cluster',
@@ -45,21 +56,7 @@ const createInbox = defineCommand({
     'Makes a stream with JetStream, of nats-server 2.11 or later. What is there already in this shape stays as it is; a stream of another\n' +
     'shape is refused, with what differs. A full inbox refuses deliveries (503), and the service sends them again. What is older than --keep\n' +
     'is removed, also what waits to be forwarded. sotra help scaling says how many machines are enough.',
-  params: {
-    inbox: option.text("nats://host:4222,host:4222/NAME or tls://... (default: the context's)"),
-    inboxCreds,
-    replicas: option.count(1, 5, 'servers that hold each event: 3 survive the loss of one (default 3)'),
-    keep: option.checked(
-      'how long events are kept, such as 7d (default: forever)',
-      (text) => (parseDuration(text) ?? 0) > 0,
-      'must be a time such as 10m, 24h or 7d',
-    ),
-    maxBytes: option.checked(
-      'how large it may become, such as 50GB (default: what the servers have)',
-      (text) => (parseSize(text) ?? 0) >= 1024 ** 2,
-      'must be a size of 1MB at least, such as 50GB',
-    ),
-  },
+  params,
   examples: [
     {
       argv: 'inbox create --inbox nats://127.0.0.1:4222/INBOX --replicas 3 --keep 7d --dry-run',
@@ -74,7 +71,7 @@ const createInbox = defineCommand({
 
 export const commands = [createInbox];
 
-async function runCreate(input: CreateInput, context: Context): Promise<Result> {
+async function runCreate(input: InputOf<typeof params>, context: Context): Promise<Result> {
   const cluster = await readCluster(input, context);
   if (cluster === undefined)
     throw usageError('--inbox is required: which inbox to make', 'Such as --inbox nats://127.0.0.1:4222/INBOX.');

@@ -8,16 +8,7 @@ import { chosenContext, readEnv } from '../setup/settings.ts';
 import { openEmbedded } from './embedded/embedded-inbox.ts';
 import type { Inbox, KeepLimits, OnDamaged } from './inbox.ts';
 import { type NatsAddress, readNatsAddress } from './nats/address.ts';
-
-/** Which inbox a command speaks to. */
-export interface InboxPlace {
-  /** A store of this machine; default: `default`. */
-  name?: string | undefined;
-  /** Of a cluster instead: `nats://host:4222/NAME`; default: that of the context in use. */
-  inbox?: string | undefined;
-  /** The file with the credentials for it; default: `SOTRA_NATS_CREDS`, the one of the context. */
-  inboxCreds?: string | undefined;
-}
+import type { InboxPlace } from './params.ts';
 
 const defaultName = 'default';
 

@@ -6,6 +6,7 @@ import type { PostOutcome } from '../http/post-delivery.ts';
 import { deliveryPreview, maskHeader } from '../http/preview.ts';
 import { computeBackoff, policies } from '../http/retry.ts';
 import { normalizeAddress } from '../model/address.ts';
+import { parseDuration } from '../model/duration.ts';
 import { formatTime } from '../output/format.ts';
 import { readOwnSecrets } from '../resources/webhook/secrets.ts';
 import { describeAge, verdict as verdictView } from '../resources/webhook/view.ts';
@@ -14,14 +15,14 @@ import { forward, forwardedHeaders, headerPairs, signatureIn } from './forward.t
 import {
   type Delivery,
   type EventQuery,
-  type EventStatus,
   type HourStats,
   type Inbox,
   type StoredDelivery,
   type StoredEvent,
   stripSecret,
 } from './inbox.ts';
-import { type InboxPlace, openInbox, withInbox } from './open-inbox.ts';
+import { openInbox, withInbox } from './open-inbox.ts';
+import type { EventsInput, ReplayInput, ShowInput, StatsInput, VerifyInput } from './params.ts';
 import { readTimes } from './query.ts';
 import { verifyDelivery } from './verify.ts';
 import {
@@ -33,20 +34,6 @@ import {
   shown,
   stats as statsView,
 } from './view.ts';
-
-interface StatsInput extends InboxPlace {
-  since?: string | undefined;
-  until?: string | undefined;
-  webhook?: string | undefined;
-}
-
-interface EventsInput extends StatsInput {
-  type?: string | undefined;
-  address?: string | undefined;
-  token?: string | undefined;
-  status?: EventStatus | undefined;
-  limit?: number | undefined;
-}
 
 const defaultLimit = 50;
 
@@ -122,11 +109,6 @@ export async function showStats(input: StatsInput, context: Context): Promise<Re
   }));
 }
 
-interface ShowInput extends InboxPlace {
-  id: string;
-  secretFile?: readonly string[] | undefined;
-}
-
 /** One stored event with its delivery. Errors: `not-found`. */
 export async function showEvent(input: ShowInput, context: Context): Promise<Result> {
   const secrets = input.secretFile === undefined ? undefined : readOwnSecrets(input.secretFile, context);
@@ -157,12 +139,6 @@ export async function showEvent(input: ShowInput, context: Context): Promise<Res
     }
     return none();
   });
-}
-
-interface ReplayInput extends InboxPlace {
-  ids?: readonly string[] | undefined;
-  since?: string | undefined;
-  to: string;
 }
 
 /** So many deliveries before one that is not answered yet are the last that is read. */
@@ -256,13 +232,6 @@ function notSent(unanswered: string): PostOutcome {
   return { ok: false, status: null, error, late: false, unsendable: false };
 }
 
-interface VerifyInput {
-  secretFile: readonly string[];
-  header?: string | undefined;
-  file?: string | undefined;
-  toleranceMs: number | undefined;
-}
-
 /** What receivers mostly allow. */
 const usualToleranceSec = 300;
 const maxBodyBytes = 64 * 1024 ** 2;
@@ -272,10 +241,11 @@ export async function verifySaved(input: VerifyInput, context: Context): Promise
   const { world } = context;
   const secrets = readOwnSecrets(input.secretFile, context);
   const delivery = { header: input.header, body: await readBody(input.file, world.io) };
-  const answer = verifyDelivery(delivery, secrets, { nowMs: world.now(), toleranceMs: input.toleranceMs });
+  const toleranceMs = parseDuration(input.tolerance ?? '');
+  const answer = verifyDelivery(delivery, secrets, { nowMs: world.now(), toleranceMs });
   const nowSec = Math.floor(world.now() / 1000);
   const ageSec = answer.timestamp === null ? null : nowSec - answer.timestamp;
-  if (answer.valid && input.toleranceMs === undefined && Math.abs(ageSec ?? 0) > usualToleranceSec)
+  if (answer.valid && toleranceMs === undefined && Math.abs(ageSec ?? 0) > usualToleranceSec)
     context.warn(
       `${describeAge(ageSec ?? 0)}: anybody who has seen this delivery can send it again. --tolerance 5m refuses what is older`,
     );

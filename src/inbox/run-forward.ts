@@ -8,16 +8,12 @@ import { counted } from '../output/format.ts';
 import { untilAborted } from '../pages/live-log.ts';
 import { startForwarder } from './forward.ts';
 import type { Inbox, Target } from './inbox.ts';
-import { type InboxPlace, openInbox } from './open-inbox.ts';
+import { openInbox } from './open-inbox.ts';
+import type { ForwardInput } from './params.ts';
 import { readRoute } from './route.ts';
 
-export interface TargetInput {
-  forwardTo?: readonly string[] | undefined;
-  route?: readonly string[] | undefined;
-}
-
 /** Forwards what another process stores, until Ctrl-C or a signal. Errors: `locked` where another process forwards; those of `parseTargets`. */
-export async function forwardDeliveries(input: InboxPlace & TargetInput, context: Context): Promise<Result> {
+export async function forwardDeliveries(input: ForwardInput, context: Context): Promise<Result> {
   const targets = parseTargets(input);
   const { note, world } = context;
   const inbox = await openInbox(input, context);
@@ -60,7 +56,7 @@ export function warnOnceAMinute({ warn, world }: Context): (error: unknown) => v
 }
 
 /** Where deliveries are forwarded to. Errors: `usage` for what is no address, or given twice. */
-export function parseTargets({ forwardTo = [], route = [] }: TargetInput): Target[] {
+export function parseTargets({ forwardTo = [], route = [] }: Pick<ForwardInput, 'forwardTo' | 'route'>): Target[] {
   const targets: Target[] = [...forwardTo.map((url) => ({ url })), ...route.flatMap((text) => readRoute(text) ?? [])];
   for (const { url } of targets)
     if (!isHttpAddress(url))

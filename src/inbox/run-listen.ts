@@ -1,7 +1,8 @@
-import type { Result } from '../cli/command.ts';
+import { isDuration, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { writeReadyFiles } from '../files/durable-file.ts';
+import { parseDuration, parseSize } from '../model/duration.ts';
 import { withoutFlagged } from '../output/flagged.ts';
 import { counted } from '../output/format.ts';
 import { safeJson } from '../output/json.ts';
@@ -11,22 +12,11 @@ import { eventLine } from './events.ts';
 import { startForwarder } from './forward.ts';
 import type { Inbox, KeepLimits, StoredDelivery, Target } from './inbox.ts';
 import { startListener } from './listener.ts';
-import { type InboxPlace, openInbox } from './open-inbox.ts';
+import { openInbox } from './open-inbox.ts';
 import type { Page } from './page/start-page.ts';
 import { type NamedSecret, readNamedSecrets } from './page/verification.ts';
-import { noteWaiting, parseTargets, type TargetInput, warnOnceAMinute } from './run-forward.ts';
-
-interface ListenInput extends InboxPlace, TargetInput {
-  port?: number | undefined;
-  host?: string | undefined;
-  secretFile: readonly string[];
-  toleranceMs: number | undefined;
-  keep: KeepLimits | undefined;
-  repeatsMs: number | undefined;
-  readyFile?: string | undefined;
-  ui?: boolean | undefined;
-  open?: boolean | undefined;
-}
+import type { ListenInput } from './params.ts';
+import { noteWaiting, parseTargets, warnOnceAMinute } from './run-forward.ts';
 
 const defaultPort = 4242;
 /** Of one delivery. */
@@ -37,7 +27,8 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
   if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
   const secrets = readNamedSecrets(input.secretFile, context);
   const targets = parseTargets(input);
-  const inbox = await openInbox(input, context, { listens: true, repeatsMs: input.repeatsMs, keep: input.keep });
+  const repeatsMs = parseDuration(input.repeatsWithin ?? '');
+  const inbox = await openInbox(input, context, { listens: true, repeatsMs, keep: readLimits(input.keep) });
   try {
     context.stream();
     await receive(inbox, { input, targets, secrets, context });
@@ -45,6 +36,16 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
   } finally {
     await inbox.close();
   }
+}
+
+/** Errors: `usage` where two of them limit the same. */
+function readLimits(given: readonly string[] | undefined): KeepLimits | undefined {
+  if (given === undefined) return undefined;
+  const ms = given.flatMap((text) => parseDuration(text) ?? []);
+  const bytes = given.flatMap((text) => (isDuration(text) ? [] : (parseSize(text) ?? [])));
+  if (ms.length > 1 || bytes.length > 1)
+    throw usageError(`--keep ${given.join(' --keep ')}: must be one time and one size at most`, 'Omit one of them.');
+  return { ms: ms[0], bytes: bytes[0] };
 }
 
 interface Reception {
@@ -56,7 +57,7 @@ interface Reception {
 
 async function receive(inbox: Inbox, { input, targets, secrets, context }: Reception): Promise<void> {
   const { world, note } = context;
-  const { toleranceMs } = input;
+  const toleranceMs = parseDuration(input.tolerance ?? '');
   const onDiskError = warnOnceAMinute(context);
   const forwarder = await startForwarder({ inbox, targets, context, onDiskError });
   const printer = createPrinter(context);

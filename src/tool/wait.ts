@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { checkInput } from '../contract/request.ts';
 import { usageError } from '../errors.ts';
-import { eventFilters, store } from '../inbox/commands.ts';
+import { eventFilters, store } from '../inbox/params.ts';
 import { namesKnownTo } from '../log/recall.ts';
 import { isUuid } from '../model/address.ts';
 import { parseDuration } from '../model/duration.ts';

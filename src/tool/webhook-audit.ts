@@ -2,9 +2,9 @@ import { type Command, defineCommand, option, type Result } from '../cli/command
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
-import { momentOption, store } from '../inbox/commands.ts';
 import type { Inbox } from '../inbox/inbox.ts';
-import { type InboxPlace, withInbox } from '../inbox/open-inbox.ts';
+import { withInbox } from '../inbox/open-inbox.ts';
+import { type InboxPlace, momentOption, store } from '../inbox/params.ts';
 import { parseDuration, parseMoment } from '../model/duration.ts';
 import type { Card } from '../model/position.ts';
 import { column } from '../output/columns.ts';

@@ -26,7 +26,7 @@ import { forward, forwardedHeaders, headerPairs, signatureIn } from '../forward.
 import { byHour } from '../hours.ts';
 import type { EventQuery, EventStatus, Inbox, StoredEvent, Target } from '../inbox.ts';
 import type { RefusedRequest } from '../listener.ts';
-import type { InboxPlace } from '../open-inbox.ts';
+import type { InboxPlace } from '../params.ts';
 import { makeEventQuery, makeEventRow } from '../run-events.ts';
 import { type NamedSecret, verificationSteps } from './verification.ts';
 

@@ -5,9 +5,10 @@ import { writeReadyFiles } from '../../files/durable-file.ts';
 import { untilAborted } from '../../pages/live-log.ts';
 import { type ServedPages, serveWeb } from '../../pages/serve.ts';
 import { createOwnServiceApp } from '../../pages/service-app.ts';
-import { type PageInput, showAddress } from '../../pages/show-address.ts';
+import { showAddress } from '../../pages/show-address.ts';
 import type { RefusedRequest } from '../listener.ts';
-import { type InboxPlace, withInbox } from '../open-inbox.ts';
+import { withInbox } from '../open-inbox.ts';
+import type { UiInput } from '../params.ts';
 import { createDeliveriesApp, type PageOptions } from './deliveries-app.ts';
 import { readNamedSecrets } from './verification.ts';
 
@@ -31,10 +32,6 @@ export async function startPage(options: PageOptions): Promise<Page> {
     await end();
     throw error;
   }
-}
-
-interface UiInput extends InboxPlace, PageInput {
-  secretFile?: readonly string[] | undefined;
 }
 
 /** Shows a store on a page until Ctrl-C or a signal. Errors: `not-found` where nothing is stored; those of `withInbox`. */

@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { httpAddress, isDuration, option } from '../cli/command.ts';
+import { chartParam } from '../cli/endpoint-command.ts';
+import { type InputOf, local } from '../contract/endpoint.ts';
+import { isWalletAddress } from '../model/address.ts';
+import { parseSize, parseTime } from '../model/duration.ts';
+import { readRoute, routeForm } from './route.ts';
+
+const secretFile = local(
+  z.array(z.string().min(1)),
+  'file with the secret; several files, or several lines in one, while a secret is being changed',
+);
+const tolerance = option.duration(
+  'refuse signatures older than this (default: any age, since deliveries may be late)',
+  '300s or 5m',
+);
+/** The file with the credentials of an inbox. */
+export const inboxCreds = option.text(
+  'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)',
+);
+/** Which inbox. */
+export const store = {
+  name: option.checked(
+    'which store, where several listeners run (default: default)',
+    (text) => /^[\w-]{1,64}$/.test(text),
+    'must be letters, digits, - and _, 64 at most',
+  ),
+  inbox: option.text(
+    "an inbox of several machines instead: nats://host:4222,host:4222/NAME or tls://... (default: the context's, if any)",
+  ),
+  inboxCreds,
+};
+
+export type InboxPlace = InputOf<typeof store>;
+
+export const momentOption = (help: string) =>
+  option.checked(
+    help,
+    (text) => isDuration(text) || parseTime(text) !== undefined,
+    'must be a time such as 2026-07-03T12:00:00Z or how long ago, such as 1h',
+  );
+
+const isKept = (text: string) => isDuration(text) || (parseSize(text) ?? 0) >= 1024 ** 2;
+
+const targetParams = {
+  forwardTo: local(z.array(z.string()).optional(), 'forward every delivery to this address'),
+  route: local(
+    z.array(z.string().refine((text) => readRoute(text) !== undefined, routeForm)).optional(),
+    "forward deliveries with such events: 'comment-created=http://127.0.0.1:3000/c' or '* where chain=base=http://127.0.0.1:3000/b'",
+  ),
+};
+
+const pageParams = {
+  open: option.flag('open the page in the browser; otherwise its address is printed on stderr'),
+};
+
+const until = momentOption('only events received until a time, or before 1h ago');
+const webhook = option.text('only this webhook: the path that it sends to, or path#secret as webhook stats shows it');
+
+/** Which stored events: inputs of every command that looks among them. */
+export const eventFilters = {
+  type: option.text('only this kind, such as new-feed-item'),
+  since: momentOption('only events received since a time, or within 1h'),
+  address: option.checked(
+    'only events that name this wallet: its trader, an author, its audience',
+    (text) => isWalletAddress(text) || text.startsWith('ext:'),
+    'must be an EVM or Solana address or ext:<id>',
+    { takesAddress: 'wallet' },
+  ),
+  token: option.checked('only events that name this token', isWalletAddress, 'must be an EVM or Solana address', {
+    takesAddress: 'token',
+  }),
+};
+
+export const listenParams = {
+  port: option.count(0, 65_535, 'port to listen on (default 4242); 0 picks a free one'),
+  host: option.text('address to listen on (default 127.0.0.1: this machine only)'),
+  secretFile,
+  ...targetParams,
+  tolerance,
+  keep: local(
+    z.array(z.string().refine(isKept, 'must be a time such as 30d or a size from 1MB on, such as 5GB')).optional(),
+    'remove what is older, or the oldest of what takes more space, and never what waits to be forwarded (503 at twice the size); an --inbox keeps what inbox create says',
+  ),
+  repeatsWithin: option.duration(
+    'an event that comes again within this time is a repeat (default 7d); an --inbox knows each for as long as it is kept',
+    '7d or 30d',
+  ),
+  ...store,
+  ui: option.flag('show what comes on a page of this machine, also why requests are refused'),
+  open: pageParams.open,
+  readyFile: option.text('write {url, pid} here once it listens; with --ui the address of the page as ui'),
+};
+
+export type ListenInput = InputOf<typeof listenParams>;
+
+export const verifyParams = {
+  secretFile,
+  header: local(z.string().optional(), 'value of the daylight-signature header (default: there was none)'),
+  file: option.text('read the body from this file instead of stdin', { otherFlags: ['body-file'] }),
+  tolerance,
+};
+
+export type VerifyInput = InputOf<typeof verifyParams>;
+
+export const eventsParams = {
+  type: eventFilters.type,
+  since: eventFilters.since,
+  until,
+  address: eventFilters.address,
+  token: eventFilters.token,
+  webhook,
+  status: local(
+    z.enum(['forwarded', 'waiting', 'refused']).optional(),
+    'only events whose forwarding is at this point',
+  ),
+  limit: local(z.int().min(1).optional(), 'how many (default 50)'),
+  follow: option.flag('print new events as they come, until Ctrl-C'),
+  ...store,
+};
+
+export type EventsInput = InputOf<typeof eventsParams>;
+
+export const showParams = {
+  id: local(z.string().min(1), 'id of the event, or its start; webhook events lists them', { positional: true }),
+  secretFile: option.texts('verify the signature once more, by the secrets of these files'),
+  ...store,
+};
+
+export type ShowInput = InputOf<typeof showParams>;
+
+export const statsParams = {
+  since: momentOption('from the hour of this time on, or of so long ago (default 24h)'),
+  until,
+  webhook,
+  chart: chartParam,
+  ...store,
+};
+
+export type StatsInput = InputOf<typeof statsParams>;
+
+export const forwardParams = { ...targetParams, ...store };
+
+export type ForwardInput = InputOf<typeof forwardParams>;
+
+export const replayParams = {
+  ids: option.texts('ids of events to send, whole or their start; webhook events lists them', {
+    positional: true,
+    flag: 'id',
+  }),
+  since: momentOption('every delivery received since a time, or within 1h'),
+  to: local(httpAddress, 'where to send them'),
+  ...store,
+};
+
+export type ReplayInput = InputOf<typeof replayParams>;
+
+export const uiParams = {
+  secretFile: option.texts('files with the secrets, to say which one fits a delivery; they are not shown'),
+  ...pageParams,
+  readyFile: option.text('write {ui, pid} here once the page is served'),
+  ...store,
+};
+
+export type UiInput = InputOf<typeof uiParams>;
