@@ -1,24 +1,21 @@
 import { z } from 'zod';
-import { type Command, defineCommand, httpAddress, isDuration, option } from '../../cli/command.ts';
+import { type Command, defineCommand, isDuration } from '../../cli/command.ts';
 import { local } from '../../contract/endpoint.ts';
-import { parseDuration, parseRate, parseTime } from '../../model/duration.ts';
-import { isOrigin, originForm } from '../../model/http-address.ts';
-import { chainSchema } from '../../model/identifier.ts';
-import { layouts } from '../../setup/settings.ts';
-import { latestMs, readWire, wireForm } from '../db/settings.ts';
-import { faultForm, parseExpected, parseFault } from '../http/fault.ts';
+import { parseDuration } from '../../model/duration.ts';
 import { tradeParams } from '../trades/live-trades.ts';
+import {
+  asOf,
+  db,
+  empty,
+  examParams,
+  importParams,
+  logParams,
+  readyFile,
+  simulateParams,
+  startParams,
+  triggerParams,
+} from './params.ts';
 import { logView, showLog, stopServed, stopView, withSandboxFile } from './served.ts';
-
-const presetSchema = z.enum(['hyperliquid-fills', 'pumpfun', 'dune']).optional();
-const db = option.text('database file (default: that of the served sandbox at the base URL, or else the built-in one)');
-const newDb = option.text('database file, or :memory: (default: the one --sandbox uses)');
-const empty = option.flag('a world without trades (default: the built-in one)');
-const asOf = option.checked(
-  "stop the sandbox's clock at this time",
-  (text) => Math.abs(parseTime(text) ?? latestMs + 1) <= latestMs,
-  'must be a time such as 2026-07-03T12:00:00Z or Unix seconds',
-);
 
 const start = defineCommand({
   words: ['sandbox', 'start'],
@@ -27,44 +24,7 @@ const start = defineCommand({
     'Serves the interface of the real service on 127.0.0.1 only, with the keys sandbox-key-a and sandbox-key-b.\n' +
     'State is kept in the same database as --sandbox unless --db says otherwise. Ctrl-C stops it, or sotra sandbox stop.\n' +
     '--verbose prints a line for each request: time, method, path, status, key, and names that the endpoint does not know.',
-  params: {
-    port: option.count(0, 65_535, 'port to listen on; 0 takes a free one (default: 4010)'),
-    db: newDb,
-    empty,
-    asOf,
-    detach: option.flag('run in the background; return once it is ready'),
-    ui: option.flag('show its world on a page of this machine, with controls'),
-    open: option.flag('open that page in the browser; otherwise its address is printed on stderr'),
-    readyFile: option.text(
-      'write {url, pid, db, keys, controlToken} here once it answers; with --ui the address of the page as ui',
-    ),
-    wire: local(
-      z
-        .string()
-        .refine((text) => readWire(text) !== undefined, wireForm)
-        .optional(),
-      'clicker: perps without a sign, closed ones with their last amount; or names for parameters: {"*.limit":"count"}',
-    ),
-    eligibility: local(
-      z.enum(['any', 'public']).optional(),
-      'who is on leaderboards: any trader, or by the public thresholds',
-    ),
-    serviceName: option.text('first words of the signed text that it accepts (default: Sandbox)'),
-    layout: local(z.enum(layouts).optional(), 'layout of the signed text that it accepts (default: five-line)'),
-    chains: local(
-      z.array(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/)).optional(),
-      'further chains that it takes, such as bsc',
-    ),
-    cors: local(
-      z.array(z.string().refine(isOrigin, originForm)).optional(),
-      'an origin whose pages may call it from a browser, such as http://localhost:5173',
-      { whole: true },
-    ),
-    fault: local(
-      z.array(z.string().refine((text) => parseFault(text) !== undefined, faultForm)).optional(),
-      "make requests fail: '<status|drop|delay=2s|truncate|garbage>:<every=3|p=0.1|first=2>:<METHOD path-glob>'",
-    ),
-  },
+  params: startParams,
   examples: [
     { argv: 'sandbox start --port 4010 --verbose', says: 'serve on http://127.0.0.1:4010 and show each request' },
     { argv: 'sandbox start --ui', says: 'with a page: leaderboard, traders, feed, requests, controls' },
@@ -83,15 +43,7 @@ const importFile = defineCommand({
     'Rows with errors are reported with their line, the others are imported; the same row twice is one trade. All times move by one constant so\n' +
     'that the newest trade is now. Files may be gzip. Importing into a sandbox that does not exist yet makes one with these trades only.\n' +
     'A file.har that --record wrote gives the trades of the positions and feeds in it.',
-  params: {
-    file: local(z.string().min(1), 'file to read, - for stdin, or a file.har of --record', { positional: true }),
-    chain: local(chainSchema.optional(), 'chain of rows that name no chain'),
-    preset: local(presetSchema, 'a known format, which needs no --map'),
-    map: local(z.array(z.string().regex(/^\w+=.+$/s)).optional(), 'which field a column holds: value_in_usd=usd'),
-    rejects: option.text('write rejected rows here, one JSON object a line'),
-    ownTime: option.flag("make this file's newest trade now, whatever was imported before"),
-    db,
-  },
+  params: importParams,
   examples: [
     { argv: 'sandbox import trades.csv --chain base --map value_usd=usd', says: 'a file with its own column name' },
   ],
@@ -145,7 +97,6 @@ const advance = defineCommand({
     (await import('./state.ts')).advanceSandbox(parseDuration(duration) ?? 0, db, context),
 });
 
-const readyFile = option.text('ready file of the sandbox, where it was started with one');
 const whichSandbox =
   'The sandbox is the one at --base-url or SOTRA_BASE_URL, that of --ready-file, or the only one that runs.';
 
@@ -153,23 +104,7 @@ const log = defineCommand({
   words: ['sandbox', 'log'],
   summary: 'The latest requests of a served sandbox',
   description: `${whichSandbox}\nIt remembers the last 1,000. Keys are shown by partner and their last four characters.`,
-  params: {
-    limit: option.count(1, 1000, 'how many of the latest (default: 50)'),
-    readyFile,
-    expect: local(
-      z
-        .array(
-          z
-            .string()
-            .refine(
-              (text) => parseExpected(text) !== undefined,
-              "must be such as 'POST /v1/**' or 'GET /v2/leaderboard=2'",
-            ),
-        )
-        .optional(),
-      "exit 12 unless such a request is among them, or so many: 'POST /v1/swap-comments=1'",
-    ),
-  },
+  params: logParams,
   examples: [
     { argv: 'sandbox log', says: 'the last 50 requests, oldest first' },
     { argv: 'sandbox log --limit 1000 --format ndjson', says: 'all that are remembered, one JSON object a line' },
@@ -195,12 +130,6 @@ const stop = defineCommand({
   run: stopServed,
 });
 
-/** How much faster than it happened `60x` replays; `undefined` for other text. */
-function readSpeed(text: string): number | undefined {
-  const factor = Number(/^(\d+(?:\.\d+)?)x?$/.exec(text)?.[1]);
-  return factor > 0 ? factor : undefined;
-}
-
 const trade = defineCommand({
   words: ['sandbox', 'trade'],
   summary: 'Make one trade happen now, with everything that follows: position, feed, webhooks',
@@ -223,28 +152,7 @@ const simulate = defineCommand({
   description:
     'Without --replay the traders of the world keep trading what they trade. With it a file of trades happens again, its distances in\n' +
     'time kept and --speed times as fast. Webhooks are delivered by a served sandbox on the same database, or by this command.',
-  params: {
-    rate: option.checked(
-      'trades a second, such as 20/s (default: 1/s)',
-      (text) => parseRate(text) !== undefined,
-      'must be a rate such as 20/s or 300/m, at most 5000/s',
-    ),
-    for: option.checked(
-      'how long (default: 1m; a replay: to its end)',
-      (text) => (parseDuration(text) ?? 0) > 0,
-      'must be a time such as 30s, 5m or 1h',
-    ),
-    replay: option.text('file of trades, as sandbox import takes it'),
-    speed: option.checked(
-      'replay so many times as fast (default: 1x)',
-      (text) => readSpeed(text) !== undefined,
-      'must be a factor such as 60x',
-    ),
-    chain: local(chainSchema.optional(), 'chain of rows that name no chain'),
-    preset: local(presetSchema, 'a known format'),
-    seed: option.text('the same seed makes the same trades in the same world'),
-    db,
-  },
+  params: simulateParams,
   examples: [
     { argv: 'sandbox simulate --rate 20/s --for 1m', says: 'a busy minute' },
     { argv: 'sandbox simulate --replay trades.csv.gz --speed 60x', says: 'an hour of real trades in a minute' },
@@ -252,16 +160,7 @@ const simulate = defineCommand({
   uses: ['service', 'changes'],
   exitCodes: [3, 130],
   view: async () => (await import('./simulate.ts')).simulated,
-  run: async (input, context) =>
-    (await import('./simulate.ts')).simulate(
-      {
-        ...input,
-        perSec: input.rate === undefined ? undefined : parseRate(input.rate)?.perSec,
-        speed: input.speed === undefined ? undefined : readSpeed(input.speed),
-        forMs: input.for === undefined ? undefined : parseDuration(input.for),
-      },
-      context,
-    ),
+  run: async (input, context) => (await import('./simulate.ts')).simulate(input, context),
 });
 
 const trigger = defineCommand({
@@ -271,14 +170,7 @@ const trigger = defineCommand({
     'With --to it is sent there once, signed with the secret of --secret-file or of the sandbox webhook with that destination; --timeout is\n' +
     'what the answer may take. Without, the sandbox delivers it to its webhooks, as it delivers any event. Exit 9 where it was not accepted.\n' +
     'webhook exam sends what a receiver should refuse.',
-  params: {
-    type: local(z.enum(['new-feed-item', 'comment-created', 'copyswap']), 'kind of event', { positional: true }),
-    to: local(httpAddress.optional(), 'send it here'),
-    secretFile: option.text('sign with this secret'),
-    uid: option.text('send it to this webhook of the sandbox only'),
-    position: option.text('the position it is about (default: the newest that fits)'),
-    db,
-  },
+  params: triggerParams,
   examples: [
     { argv: 'webhook trigger new-feed-item --sandbox', says: 'to every webhook of the sandbox' },
     {
@@ -302,11 +194,7 @@ const exam = defineCommand({
     '10s). Where the service demands nothing, such as of age, another answer than the recommended one is a warning. A repeat is answered 2xx\n' +
     'and must not be handled twice: remember each eventId. The audience of each event is the wallet 0x0000000000000000000000000000000000000001\n' +
     'alone. An endpoint on another machine needs a yes. Exit 12 where a case fails, 9 where nothing listens.',
-  params: {
-    url: local(httpAddress, 'the endpoint', { positional: true }),
-    secretFile: local(z.string().min(1), 'file with the secret that the endpoint verifies with; of several, the first'),
-    junit: option.text('write the cases here as JUnit XML, for CI'),
-  },
+  params: examParams,
   examples: [
     { argv: 'webhook exam http://127.0.0.1:4242/hook --secret-file hook.secret', says: 'ten cases, one a line' },
     {

@@ -16,13 +16,8 @@ import { type Db, openDb } from '../db/store.ts';
 import { ensureWorld, sandboxPartners } from '../db/world.ts';
 import { maxAnswerMs, sendDelivery } from '../deliver/deliver.ts';
 import { eventParts, makeEvent } from '../deliver/events.ts';
+import type { ExamInput } from './params.ts';
 import { readEventSource } from './trigger.ts';
-
-interface ExamInput {
-  url: string;
-  secretFile: string;
-  junit?: string | undefined;
-}
 
 /** What `webhook exam --json` shows, once a case. */
 interface ExamRow {

@@ -7,7 +7,6 @@ import type { Context } from '../../context.ts';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
 import { openOutput, openSource } from '../../files/source.ts';
 import type { FileBytes } from '../../files/text-file.ts';
-import type { Chain } from '../../model/chain.ts';
 import { dayMs } from '../../model/duration.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { actorSchema, cardSchema } from '../../model/position.ts';
@@ -18,16 +17,8 @@ import { sandboxNow } from '../db/settings.ts';
 import { openDb } from '../db/store.ts';
 import { type ImportReport, importTrades } from '../trades/import-trades.ts';
 import type { RejectedRow } from '../trades/read-rows.ts';
-import { type PresetName, readTrades } from '../trades/read-trades.ts';
-
-interface ImportInput {
-  file: string;
-  chain?: Chain | undefined;
-  preset?: PresetName | undefined;
-  map?: string[] | undefined;
-  rejects?: string | undefined;
-  ownTime?: boolean | undefined;
-}
+import { readTrades } from '../trades/read-trades.ts';
+import type { ImportInput } from './params.ts';
 
 /** Rejected rows that are shown on stderr; the rest is counted, and written with `--rejects`. */
 const maxShown = 10;

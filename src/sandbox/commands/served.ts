@@ -13,6 +13,7 @@ import { column, listView, recordView } from '../../output/columns.ts';
 import { parseExpected } from '../http/fault.ts';
 import { maxLogged } from '../http/request-log.ts';
 import { controlHeader } from '../http/service.ts';
+import type { LogInput } from './params.ts';
 
 export interface Ready {
   url: string;
@@ -63,12 +64,6 @@ async function findServed(context: Context, readyFile?: string, baseUrl?: string
 }
 
 const defaultLogged = 50;
-
-interface LogInput {
-  limit?: number | undefined;
-  readyFile?: string | undefined;
-  expect?: readonly string[] | undefined;
-}
 
 export async function showLog(
   { expect, limit = expect === undefined ? defaultLogged : maxLogged, readyFile }: LogInput,

@@ -3,7 +3,7 @@ import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { openSource } from '../../files/source.ts';
-import type { Chain } from '../../model/chain.ts';
+import { parseDuration, parseRate } from '../../model/duration.ts';
 import { column, recordView } from '../../output/columns.ts';
 import { showPlan } from '../../output/confirm.ts';
 import { counted, formatCount } from '../../output/format.ts';
@@ -20,8 +20,9 @@ import {
   maxAtOnce,
   paceTrades,
 } from '../trades/live-trades.ts';
-import { type PresetName, readTrades } from '../trades/read-trades.ts';
+import { readTrades } from '../trades/read-trades.ts';
 import type { LiveTrade, MadeTrade, Trade } from '../trades/trade.ts';
+import { readSpeed, type SimulateInput } from './params.ts';
 import { withWorld } from './state.ts';
 
 export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {
@@ -34,19 +35,9 @@ export async function tradeNow(input: LiveTrade & { db?: string | undefined }, c
   });
 }
 
-interface SimulateInput {
-  perSec: number | undefined;
-  forMs: number | undefined;
-  speed: number | undefined;
-  replay?: string | undefined;
-  chain?: Chain | undefined;
-  preset?: PresetName | undefined;
-  seed?: string | undefined;
-  db?: string | undefined;
-}
-
 /** Makes trades until the time is over, the file has ended or the user stops it. Errors: `usage` for contradicting flags. */
-export async function simulate(input: SimulateInput, context: Context): Promise<Result> {
+export async function simulate(typed: SimulateInput, context: Context): Promise<Result> {
+  const input = readPace(typed);
   if (input.replay !== undefined && input.perSec !== undefined)
     throw usageError('--replay has its own times: --rate does not apply', 'Use --speed.');
   if (input.replay === undefined && input.speed !== undefined)
@@ -61,7 +52,13 @@ export async function simulate(input: SimulateInput, context: Context): Promise<
   });
 }
 
-async function addBatches(db: Db, input: SimulateInput, sum: SimulationReport, context: Context): Promise<void> {
+function readPace({ rate = '', for: length = '', speed = '', ...input }: SimulateInput) {
+  return { ...input, perSec: parseRate(rate)?.perSec, forMs: parseDuration(length), speed: readSpeed(speed) };
+}
+
+type Simulation = ReturnType<typeof readPace>;
+
+async function addBatches(db: Db, input: Simulation, sum: SimulationReport, context: Context): Promise<void> {
   const { world } = context;
   const progress = await showProgress(context);
   const startMs = world.now();
@@ -83,10 +80,7 @@ async function addBatches(db: Db, input: SimulateInput, sum: SimulationReport, c
   sum.seconds = Math.round((world.now() - startMs) / 100) / 10;
 }
 
-async function showSimulatePlan(
-  { db, replay, speed, perSec, forMs }: SimulateInput,
-  context: Context,
-): Promise<Result> {
+async function showSimulatePlan({ db, replay, speed, perSec, forMs }: Simulation, context: Context): Promise<Result> {
   const length = forMs === undefined ? '' : ` for ${forMs / 1000} s`;
   const what =
     replay === undefined
@@ -97,7 +91,7 @@ async function showSimulatePlan(
 
 const betweenLinesMs = 10_000;
 
-async function* replayedTrades(input: SimulateInput, file: string, context: Context): AsyncGenerator<Trade[]> {
+async function* replayedTrades(input: Simulation, file: string, context: Context): AsyncGenerator<Trade[]> {
   const { world, warn } = context;
   const options = { chain: input.chain, preset: input.preset, map: {} };
   const trades: Trade[] = [];

@@ -9,28 +9,15 @@ import { readStateFile, writeReadyFiles } from '../../files/durable-file.ts';
 import { parseJson } from '../../model/json.ts';
 import { showPlan } from '../../output/confirm.ts';
 import { untilAborted } from '../../pages/live-log.ts';
-import type { PageInput } from '../../pages/show-address.ts';
 import { endpoints } from '../../resources/index.ts';
 import { keepSettings, readWire, readWireNames, type Wire } from '../db/settings.ts';
 import { openDb } from '../db/store.ts';
 import { sandboxPartners } from '../db/world.ts';
 import { createRequestLog, formatRequest } from '../http/request-log.ts';
-import type { WorldOptions } from '../serve.ts';
 import { createControl } from './control.ts';
 import type { SandboxPage } from './page.ts';
+import type { StartInput } from './params.ts';
 import { type Ready, servedFolder } from './served.ts';
-
-interface StartInput extends PageInput, Omit<WorldOptions, 'wire'> {
-  port?: number | undefined;
-  db?: string | undefined;
-  detach?: boolean | undefined;
-  /** As `readWire` reads it. */
-  wire?: string | undefined;
-  fault?: string[] | undefined;
-  cors?: string[] | undefined;
-  /** Serves the page too. */
-  ui?: boolean | undefined;
-}
 
 const defaultPort = 4010;
 const detachWaitMs = 30_000;

@@ -12,25 +12,10 @@ import { sandboxNow } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { sandboxPartners } from '../db/world.ts';
 import { deliveryHeaders, sendDelivery } from '../deliver/deliver.ts';
-import {
-  type EventSource,
-  type EventType,
-  eventParts,
-  findEventSource,
-  makeEvent,
-  storeEvent,
-} from '../deliver/events.ts';
+import { type EventSource, eventParts, findEventSource, makeEvent, storeEvent } from '../deliver/events.ts';
+import type { TriggerInput } from './params.ts';
 import { withDeliverer } from './simulate.ts';
 import { withWorld } from './state.ts';
-
-interface TriggerInput {
-  type: EventType;
-  to?: string | undefined;
-  secretFile?: string | undefined;
-  uid?: string | undefined;
-  position?: string | undefined;
-  db?: string | undefined;
-}
 
 interface Trigger {
   db: Db;
