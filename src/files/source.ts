@@ -1,4 +1,4 @@
-import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
@@ -84,15 +84,11 @@ function readSome(fd: number, chunk: Buffer): number | undefined {
 
 /** The bytes of a file, or of stdin for `-`. `label` names it in errors, such as `--file x`. Errors: `usage` for none and for a folder. */
 export function openSource(file: string, { io }: { io: Input }, label: string): FileBytes {
-  if (file !== '-' && statSource(file, label).isDirectory()) throw usageError(`${label}: a folder, not a file`);
+  const found = file === '-' ? undefined : statSync(file, { throwIfNoEntry: false });
+  if (file !== '-' && found === undefined) throw usageError(`${label}: no such file`);
+  if (found?.isDirectory()) throw usageError(`${label}: a folder, not a file`);
   // Bytes are quicker in large pieces; strings and rows that are made of them are not.
   return openBytes(file, io, 262_144);
-}
-
-function statSource(file: string, label: string): Stats {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) throw usageError(`${label}: no such file`);
-  return found;
 }
 
 /** All of a file, or of stdin for `-`. Errors: `local-file`; `usage` where it is larger than `maxBytes`. */

@@ -10,18 +10,19 @@ import { isSameDestination } from './jobs.ts';
 import type { Job, Journal } from './journal.ts';
 import { computeDelay, mayRepeat, pauseUpload, retriesLeft, withRetries } from './with-retries.ts';
 
+/** What makes the webhook of a job. */
 export interface Registration {
   context: Context;
   journal: Journal;
   /** With what is secret in it. */
   destinationUrl: string;
-  /** The first chunk. */
-  walletAddresses: string[];
   /** Makes a webhook also where the destination has one. */
   another: boolean;
-  secretFile: string | undefined;
+  secretFile?: string | undefined;
   /** The other uploads of this machine with this key. */
   others: readonly Job[];
+  /** The first chunk. */
+  walletAddresses: string[];
   /** Told why the list is asked for the webhook. */
   onSettling: (why: string) => Promise<void>;
 }

@@ -82,12 +82,7 @@ export async function showUpload(context: Context, { brief = false } = {}) {
   };
 }
 
-interface Work {
-  total: number;
-  before: number;
-  confirmed: number;
-  startMs: number;
-}
+type Work = Record<'total' | 'before' | 'confirmed' | 'startMs', number>;
 
 function describeProgress({ total, before, confirmed, startMs }: Work, nowMs: number) {
   const percent = total === 0 ? 100 : Math.floor((confirmed * 100) / total);

@@ -1,10 +1,9 @@
 import { rmSync } from 'node:fs';
-import type { Context } from '../context.ts';
 import { SotraError, toSotraError } from '../errors.ts';
 import * as endpoints from '../resources/webhook/endpoints.ts';
 import { ClosedPipe } from '../world.ts';
-import { type Job, type Journal, resentChunks } from './journal.ts';
-import { continuing, makeWebhook } from './make-webhook.ts';
+import { resentChunks } from './journal.ts';
+import { continuing, makeWebhook, type Registration } from './make-webhook.ts';
 import { withRetries } from './with-retries.ts';
 
 /** What happens during an upload, for its display and for `--format ndjson`. */
@@ -14,19 +13,13 @@ export type UploadEvent =
   | { event: 'chunk-retried'; chunk: number; why: string; delayMs: number }
   | { event: 'chunk-done'; chunk: number; addresses: number; done: number; chunks: number };
 
-export interface Upload {
-  context: Context;
-  /** Closed at the end. */
-  journal: Journal;
+/** The journal is closed at the end. */
+export interface Upload extends Pick<Registration, 'context' | 'journal' | 'secretFile' | 'others'> {
   addresses: Iterable<string>;
   concurrency?: number | undefined;
-  /** With what is secret in it; absent where the webhook is there already. */
+  /** Absent where the webhook is there already. */
   destinationUrl?: string | undefined;
-  secretFile?: string | undefined;
-  /** Makes a webhook also where the destination has one. */
   another?: boolean | undefined;
-  /** The other uploads of this machine with this key. */
-  others: readonly Job[];
   onEvent: (event: UploadEvent) => Promise<void>;
 }
 

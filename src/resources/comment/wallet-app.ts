@@ -18,7 +18,7 @@ import type { WebApp } from '../../pages/serve.ts';
 import type { ChosenAccount, GivenSignature, WalletFacts, WalletState, WalletTrouble } from '../../pages/wallet.ts';
 import type { World } from '../../world.ts';
 import { normalizeSignature } from './signing.ts';
-import { verifySignature } from './verify.ts';
+import { type SignatureClaim, verifySignature } from './verify.ts';
 
 interface WalletOptions {
   facts: Omit<WalletFacts, 'state'>;
@@ -114,7 +114,7 @@ export function createWalletApp({ facts, waitMs, world, note }: WalletOptions) {
     const text = state.asked?.id === id ? facts.texts[state.asked?.index ?? -1] : undefined;
     if (text === undefined || state.account === null)
       throw usageError('this text was signed already, on this page or another, or is of an earlier run');
-    const claim = { chain: text.chain, message: text.message, address: state.account };
+    const claim = { chain: text.chain, message: text.message, signerAddress: state.account };
     try {
       const others = Array.isArray(accounts) ? accounts.map(String) : [];
       const accepted = acceptSignature({ ...claim, signature: String(signature), accounts: others });
@@ -201,17 +201,8 @@ function openStep<T>() {
   };
 }
 
-/** What a wallet was asked to sign, and gave. */
-interface WalletClaim {
-  chain: string;
-  message: string;
-  /** `0x` and hex digits. */
-  signature: string;
-  /** The account that was asked for. */
-  address: string;
-  /** All that the wallet offered. */
-  accounts: readonly string[];
-}
+/** What a wallet was asked to sign, and gave: `0x` and hex digits; `accounts` are all that it offered. */
+type WalletClaim = Omit<SignatureClaim, 'encoding'> & { accounts: readonly string[] };
 
 /** How the signature of an account ends whose contract is not deployed yet. Source: ERC-6492. */
 const wrapped = '6492'.repeat(16);
@@ -224,14 +215,15 @@ function acceptSignature(claim: WalletClaim): string {
   return family === 'solana' ? acceptSolana(claim) : acceptEvm(claim);
 }
 
-function acceptEvm({ chain, message, signature: given, address, accounts }: WalletClaim): string {
+function acceptEvm({ accounts, signature: given, ...claim }: WalletClaim): string {
+  const { signerAddress: address } = claim;
   const contract = `account ${address} is a smart contract:`;
   if (given.toLowerCase().endsWith(wrapped))
     throw refuseSignature(`${contract} it is not deployed, so its signature is wrapped (ERC-6492)`, notTaken);
   const bytes = given.length / 2 - 1;
   if (bytes !== 65) throw refuseSignature(`${contract} its signature (EIP-1271) has ${bytes} bytes, not 65`, notTaken);
-  const signature = normalizeSignature(chain, given);
-  const { valid, recoveredAddress, reason } = verifySignature({ chain, message, signature, signerAddress: address });
+  const signature = normalizeSignature(claim.chain, given);
+  const { valid, recoveredAddress, reason } = verifySignature({ ...claim, signature });
   if (valid) return signature;
   if (recoveredAddress !== undefined && accounts.some((each) => each.toLowerCase() === recoveredAddress.toLowerCase()))
     throw refuseSignature(
@@ -242,9 +234,9 @@ function acceptEvm({ chain, message, signature: given, address, accounts }: Wall
   throw refuseSignature(`the signature does not verify: ${reason}. Either ${either}`, notTaken);
 }
 
-function acceptSolana({ chain, message, signature: given, address }: WalletClaim): string {
-  const signature = encodeBase58(decodeHex(given));
-  const { valid, reason } = verifySignature({ chain, message, signature, signerAddress: address, encoding: 'base58' });
+function acceptSolana(claim: WalletClaim): string {
+  const signature = encodeBase58(decodeHex(claim.signature));
+  const { valid, reason } = verifySignature({ ...claim, signature, encoding: 'base58' });
   if (valid) return signature;
   throw refuseSignature(
     `the signature does not verify: ${reason}. The wallet signed another text, or with another account`,

@@ -55,7 +55,8 @@ export function readCards(asker: Asker, positionIds: readonly string[], options:
     const row = byId.get(id);
     if (row === undefined) return [];
     const own = trades.get(id) ?? [];
-    const stated = computeFigures(row);
+    const state = JSON.parse(row.state) as PositionState;
+    const stated = positionStats(state, row.price, { isSuperseded: row.superseded === 1 });
     const card = makeCard(row, {
       figures: isClicker ? withoutSign(stated, () => lastAmount(db, id)) : stated,
       actor: actors.get(row.wallet) ?? {},
@@ -77,10 +78,6 @@ interface CardParts {
   replyCount: number;
   totalCompletions: number;
   transactionHash?: string;
-}
-
-function computeFigures({ state, price, superseded }: PositionRow): PositionFigures {
-  return positionStats(JSON.parse(state) as PositionState, price, { isSuperseded: superseded === 1 });
 }
 
 /** A perp as the service gives it: no sign on amounts, and of a closed one the amount that it last had. Source: wire-facts N3. */

@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { parseTime } from '../../model/duration.ts';
-import { parseJson } from '../../model/json.ts';
+import { tryParseJson } from '../../model/json.ts';
 import { type Db, newestTradeId } from '../db/store.ts';
 import { defaultLimits, ServiceRefusal } from '../http/service.ts';
 import {
@@ -55,10 +56,9 @@ function olderPage(db: Db, cursor: Cursor | undefined, limit: number, makeScope:
   );
   const shown = found.slice(0, limit);
   const [top, bottom] = [shown[0] ?? from ?? end, shown.at(-1) ?? from ?? end];
-  const window = sinceSec === undefined ? {} : { sinceSec };
   return {
     ids: shown.map((place) => place.id),
-    older: found.length > limit && bottom !== undefined ? writeCursor({ snapshot, at: bottom.id, ...window }) : null,
+    older: found.length > limit && bottom !== undefined ? writeCursor({ snapshot, at: bottom.id, sinceSec }) : null,
     newer: top === undefined || bottom === undefined ? null : newerLink(db, { makeScope, snapshot, top, bottom }),
   };
 }
@@ -98,7 +98,7 @@ function newerPage(db: Db, cursor: Cursor, limit: number, makeScope: MakeScope):
     older: below.length > 0 ? writeCursor({ snapshot, at: makeAnchor(bottom) }) : null,
     newer:
       found.length > limit && shown[0] !== undefined
-        ? writeCursor({ snapshot, at: shown[0].id, start, ...(floor === undefined ? {} : { floor }) })
+        ? writeCursor({ snapshot, at: shown[0].id, start, floor })
         : arrivalsLink(db, makeScope, snapshot, start),
   };
 }
@@ -144,29 +144,31 @@ function makeAnchor(place: FeedPlace): Anchor {
 const afterAll = '~';
 
 /** A card by its id, or a place between cards. */
-type Anchor = string | FeedPlace;
+const anchorSchema = z.union([z.string(), z.object({ atSec: z.number(), id: z.string() })]);
+type Anchor = z.output<typeof anchorSchema>;
 
-interface Start {
-  anchor: Anchor;
-  snapshot: number;
-}
+const startSchema = z.object({ anchor: anchorSchema, snapshot: z.int() });
+type Start = z.output<typeof startSchema>;
 
 /**
  * Where a walk through a feed has got to. A walk keeps the order that the feed had when it began: that of the trades stored by then, its
  * snapshot.
  */
-interface Cursor {
-  /** The last trade of the snapshot; absent: the walk continues with what was stored since `floor`. */
-  snapshot?: number;
-  /** The walk continues from here; absent: from where it began. */
-  at?: Anchor;
-  /** Walks to newer cards: where it began, and the snapshot of that place. */
-  start?: Start;
-  /** Only cards that traded after this trade, and that the walk has not shown. */
-  floor?: number;
-  /** Walks to older cards: the second at which the window that was asked for ends; absent: to the oldest card. */
-  sinceSec?: number;
-}
+const cursorSchema = z
+  .object({
+    /** The last trade of the snapshot; absent: the walk continues with what was stored since `floor`. */
+    snapshot: z.int().optional(),
+    /** The walk continues from here; absent: from where it began. */
+    at: anchorSchema.optional(),
+    /** Walks to newer cards: where it began, and the snapshot of that place. */
+    start: startSchema.optional(),
+    /** Only cards that traded after this trade, and that the walk has not shown. */
+    floor: z.int().optional(),
+    /** Walks to older cards: the second at which the window that was asked for ends; absent: to the oldest card. */
+    sinceSec: z.int().optional(),
+  })
+  .refine(({ snapshot, at, start, floor }) => (at ?? start) !== undefined && (snapshot ?? floor) !== undefined);
+type Cursor = z.output<typeof cursorSchema>;
 
 /** The place of an anchor in the order of a snapshot. Errors: ServiceRefusal 400 for a card that had not traded then. */
 function findPlace(db: Db, anchor: Anchor, snapshot: number): FeedPlace {
@@ -178,10 +180,8 @@ function findPlace(db: Db, anchor: Anchor, snapshot: number): FeedPlace {
   return { atSec: Math.floor(latest / 1000), id: anchor };
 }
 
-export function writeCursor({ snapshot, at, start, floor, sinceSec }: Cursor): string {
-  const fields = [snapshot, at, start?.anchor, start?.snapshot, floor, sinceSec].map((field) => field ?? null);
-  while (fields.at(-1) === null) fields.pop();
-  return Buffer.from(JSON.stringify(fields)).toString('base64url');
+export function writeCursor(cursor: Cursor): string {
+  return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
 /**
@@ -195,7 +195,7 @@ function readCursor(db: Db, field: 'olderThan' | 'newerThan', text: string): Cur
     if (field === 'newerThan') return { snapshot, sinceSec: Math.floor(atMs / 1000) };
     return { snapshot, at: { atSec: Math.ceil(atMs / 1000), id: afterAll } };
   }
-  const cursor = decode(text);
+  const { data: cursor } = cursorSchema.safeParse(tryParseJson(Buffer.from(text, 'base64url').toString()));
   if (cursor === undefined)
     throw new ServiceRefusal(
       400,
@@ -204,30 +204,4 @@ function readCursor(db: Db, field: 'olderThan' | 'newerThan', text: string): Cur
   if ((cursor.snapshot ?? cursor.floor ?? 0) > snapshot)
     throw new ServiceRefusal(400, `${field}: the cursor is of another world, which holds more trades`);
   return cursor;
-}
-
-function decode(text: string): Cursor | undefined {
-  try {
-    const fields = parseJson(Buffer.from(text, 'base64url').toString()) as unknown[];
-    const [snapshot, at, anchor, startSnapshot, floor, sinceSec] = fields.map((field) => field ?? undefined);
-    const isComplete =
-      (at ?? anchor) !== undefined &&
-      (snapshot ?? floor) !== undefined &&
-      (anchor === undefined) === (startSnapshot === undefined);
-    const isRight =
-      [snapshot, startSnapshot, floor, sinceSec].every((each) => each === undefined || Number.isSafeInteger(each)) &&
-      [at, anchor].every((each) => each === undefined || isAnchor(each));
-    if (!isComplete || !isRight) return undefined;
-    const start = anchor === undefined ? undefined : { anchor, snapshot: startSnapshot };
-    const cursor = Object.entries({ snapshot, at, start, floor, sinceSec }).filter(([, value]) => value !== undefined);
-    return Object.fromEntries(cursor) as Cursor;
-  } catch {
-    return undefined;
-  }
-}
-
-function isAnchor(anchor: unknown): boolean {
-  if (typeof anchor === 'string') return true;
-  const { atSec, id } = anchor as Partial<FeedPlace>;
-  return Number.isFinite(atSec) && typeof id === 'string';
 }

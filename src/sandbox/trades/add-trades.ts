@@ -3,7 +3,7 @@ import { storeTradeEvents } from '../deliver/events.ts';
 import { digestText, makeUuid } from '../seeded.ts';
 import { matchCopies } from '../social/comments.ts';
 import { addWallet } from '../social/lookup.ts';
-import { applyTrade, openFromUsd, type PositionState, type TradeEffect } from './positions.ts';
+import { applyTrade, openFromUsd, type PositionState } from './positions.ts';
 import { groupBy, oneOf, type StoredTrade, type Trade, tradeColumns } from './trade.ts';
 
 export interface AddCounts {
@@ -92,13 +92,7 @@ function takeTrade(line: Line, trade: Trade): StoredEffect | undefined {
   if (line.isLate) return undefined;
   const { position, opened, effect } = applyTrade(newest, trade);
   if (opened) line.positions.push(position);
-  return [
-    makePositionId(line, effect.ordinal),
-    effect.intent,
-    effect.realizedUsd,
-    effect.marginCostUsd,
-    roundHeld(effect),
-  ];
+  return [makePositionId(line, effect.ordinal), effect.intent, effect.realizedUsd, effect.marginCostUsd, effect.heldMs];
 }
 
 type StoredEffect = [
@@ -108,10 +102,6 @@ type StoredEffect = [
   marginCostUsd: number,
   heldMs: number | null,
 ];
-
-function roundHeld({ heldMs }: TradeEffect): number | null {
-  return heldMs === null ? null : Math.round(heldMs);
-}
 
 function makePositionId({ parts }: Line, ordinal: number): string {
   return makeUuid(`position:${parts.join(':')}:${ordinal}`);

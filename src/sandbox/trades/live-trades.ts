@@ -2,7 +2,7 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { local } from '../../contract/endpoint.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { encodeBase58, isEvmAddress, normalizeAddress } from '../../model/address.ts';
+import { encodeBase58, normalizeAddress } from '../../model/address.ts';
 import { type Chain, chains } from '../../model/chain.ts';
 import { chainSchema, walletSchema } from '../../model/identifier.ts';
 import type { World } from '../../world.ts';
@@ -52,12 +52,7 @@ export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade 
   const { deliveries } = addLiveTrades(db, [trade], nowMs);
   const stored = findStored(db, rowKey);
   return {
-    chain,
-    trader,
-    token,
-    side,
-    amount,
-    usd,
+    ...{ chain, trader, token, side, amount, usd },
     timestamp: Math.floor((stored?.atMs ?? nowMs) / 1000),
     transactionHash: trade.tx ?? trade.orderId ?? '',
     positionId: stored?.positionId ?? '',
@@ -94,16 +89,13 @@ export function liveTrade(trade: LiveTrade, atMs: number): Trade {
   const isPerp = trade.chain === 'hyperliquid';
   const hash = trade.tx ?? madeHash(trade.chain);
   const isOrder = isPerp && !hash.startsWith('0x');
+  const { chain, side, amount, usd } = trade;
   return {
-    chain: trade.chain,
+    ...{ chain, side, amount, usd, atMs },
     trader: normalizeAddress(trade.trader),
-    token: isEvmAddress(trade.token) ? trade.token.toLowerCase() : trade.token,
-    side: trade.side,
+    token: normalizeAddress(trade.token),
     direction: isPerp ? (trade.direction ?? 'long') : null,
     leverage: isPerp ? (trade.leverage ?? 1) : 1,
-    amount: trade.amount,
-    usd: trade.usd,
-    atMs,
     tx: isOrder ? null : hash,
     ...(isOrder ? { orderId: hash } : {}),
     rowKey: trade.tx === undefined ? `live:${randomUUID()}` : typedKey(trade, trade.tx),

@@ -249,7 +249,7 @@ function exit(position: PositionState, trade: Trade): TradeEffect {
     realizedUsd,
     costUsd: used.usd + excessUsd,
     marginCostUsd: used.marginUsd + excessUsd / trade.leverage,
-    heldMs: used.amount > 0 ? used.amountMs / used.amount : null,
+    heldMs: used.amount > 0 ? Math.round(used.amountMs / used.amount) : null,
   };
 }
 

@@ -13,7 +13,7 @@ const presets = {
   dune: { chain: undefined, reader: duneReader },
 } as const satisfies Record<string, { chain: Chain | undefined; reader: (chain: Chain | undefined) => RowReader }>;
 
-export type PresetName = keyof typeof presets;
+type PresetName = keyof typeof presets;
 
 export interface ReadOptions {
   /** The chain of rows that do not name one; a row that names another is rejected. */

@@ -60,21 +60,14 @@ export interface MadeTrade {
 /** SQL that holds where a value is in a list, which is given as `JSON.stringify(list)`. */
 export const oneOf = 'IN (SELECT value FROM json_each(?))';
 
-export interface StoredTrade {
+export interface StoredTrade
+  extends Pick<Trade, 'chain' | 'token' | 'side' | 'leverage' | 'amount' | 'usd' | 'atMs' | 'tx'> {
   id: number;
   positionId: string;
-  chain: Chain;
   wallet: string;
-  token: string;
-  side: 'buy' | 'sell';
   /** `''` on spot. */
   direction: '' | 'long' | 'short';
-  leverage: number;
-  amount: number;
-  usd: number;
   startAmount: number | null;
-  atMs: number;
-  tx: string | null;
   orderId: string | null;
   intent: 'enter' | 'exit';
 }
