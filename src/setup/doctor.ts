@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { type Command, defineCommand } from '../cli/command.ts';
 import { type Context, httpTransport } from '../context.ts';
 import { readMessage, SotraError, toSotraError, usageError } from '../errors.ts';
+import { buildRequest } from '../http/client.ts';
 import { type NetworkFailure, versionHint } from '../http/failures.ts';
 import { command } from '../model/shell.ts';
 import { column, recordView } from '../output/columns.ts';
@@ -162,15 +163,11 @@ const maxWaitMs = 10_000;
 async function askService({ baseUrl, apiKey }: Service, { world, options }: Context): Promise<ServiceAnswer> {
   const transport = await httpTransport(world);
   const timeoutMs = Math.min(options.timeoutMs, maxWaitMs);
-  const headers = {
-    accept: 'application/json',
-    'user-agent': `sotra/${world.version}`,
-    ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
-  };
-  const [started, url] = [world.now(), new URL(baseUrl + checkPath)];
+  const caller = { baseUrl, apiKey, userAgent: `sotra/${world.version}` };
+  const started = world.now();
   try {
     const limits = { timeoutMs, totalMs: timeoutMs, signal: world.signal };
-    const answer = await transport.send({ method: 'GET', url, headers }, limits);
+    const answer = await transport.send(buildRequest({ method: 'GET', path: checkPath }, caller), limits);
     const dateMs = Date.parse(String(answer.headers['date']));
     return { status: answer.status, ms: world.now() - started, ...(Number.isNaN(dateMs) ? {} : { dateMs }) };
   } catch (error) {

@@ -7,6 +7,7 @@ import { readMessage, SotraError, usageError } from '../errors.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
 import { command } from '../model/shell.ts';
 import { mayAsk, showPlan } from '../output/confirm.ts';
+import { pick } from '../output/pick.ts';
 import { callFlags, runShown, showLine, typedLine } from '../tool/shown-line.ts';
 import { checkName } from './context-commands.ts';
 import { keyStores, layouts, presets, readEnv, type StoredContext } from './settings.ts';
@@ -146,17 +147,12 @@ async function askService(context: Context): Promise<string | undefined> {
       'nothing says which service, and nobody can be asked',
       'Name it: sotra init --sandbox, or sotra init --base-url https://... --with-key < key.txt.',
     );
-  const services = presetNames.map((name) => `${name}, at ${presets[name]?.baseUrl}`);
-  const choices = ['the built-in sandbox: offline, without a key', ...services, 'another service'];
-  await world.io.err.write(`${choices.map((choice, index) => `  ${index + 1}  ${choice}`).join('\n')}\n`);
-  const picked = await askUntil(`Which? [1-${choices.length}, default 1] `, context, (answer) => {
-    const number = answer === '' ? 1 : Number(answer);
-    if (choices[number - 1] !== undefined) return number;
-    throw usageError(`'${answer}' is not one of 1 to ${choices.length}`);
-  });
-  if (picked === 1) return undefined;
-  if (picked < choices.length) return presets[presetNames[picked - 2] ?? '']?.baseUrl;
-  return askUntil('Its address (https://...): ', context, checkBaseUrl);
+  const sandbox = { value: 'sandbox', line: 'the built-in sandbox: offline, without a key' };
+  const services = presetNames.map((name) => ({ value: name, line: `${name}, at ${presets[name]?.baseUrl}` }));
+  const other = { value: 'other', line: 'another service' };
+  const picked = await pick('Which service? Enter: the sandbox', [sandbox, ...services, other], world);
+  if (picked === 'other') return askUntil('Its address (https://...): ', context, checkBaseUrl);
+  return findPreset(picked).baseUrl;
 }
 
 /** What `read` makes of an answer; asked again until it takes one. Errors: those of the question. */

@@ -34,7 +34,10 @@ test('init asks for service, address, key and how comments are signed, and shows
     tty: 100,
     answers: ['3', service.url, 'Own', 'blank-line', service.keyA],
   });
-  expect([code, err]).toEqual([0, expect.stringContaining('Which? [1-3, default 1]')]);
+  expect([code, err]).toEqual([
+    0,
+    expect.stringContaining('Which service? Enter: the sandbox\n   1  the built-in sandbox'),
+  ]);
   expect(out).toContain(`$ sotra auth login --context local --base-url ${service.url}`);
   expect(out.replaceAll(/ \\\n +/g, ' ')).toContain('--service-name Own --layout blank-line\n');
   expect(out).toMatch(/\$ sotra leaderboard list --limit 5\n.*Trader/s);
@@ -99,7 +102,7 @@ test('init asks again after a wrong answer: the service, its address, the layout
   const wrong = ['7', '3', 'api.example.com', service.url, 'Own', 'three-line', 'blank-line', 'no-such-key-1234'];
   const { code, err } = await run('init --store file', { env, tty: 100, answers: [...wrong, service.keyA] });
   expect(code).toBe(0);
-  expect(err).toContain("'7' is not one of 1 to 3\n");
+  expect(err).toContain('Nothing matches 7.\n');
   expect(err).toContain(
     'base URL api.example.com: must be an address such as https://api.example.com; did you mean https://api.example.com?\n',
   );
