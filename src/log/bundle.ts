@@ -1,12 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { local, openNames, wireName } from '../contract/endpoint.ts';
-import { SotraError, usageError } from '../errors.ts';
-import { readStateFile, replaceFile } from '../files/durable-file.ts';
-import { secretHider } from '../http/secrets.ts';
+import { readStateFile, replaceFile, requireFolder } from '../files/durable-file.ts';
+import { hideSecrets } from '../http/secrets.ts';
+import { parseJson } from '../model/json.ts';
 import { shellWord } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { column, recordView } from '../output/columns.ts';
@@ -50,8 +50,8 @@ const bundle = defineCommand({
   summary: 'Write one file for a support ticket: version, settings, doctor and the last failed calls',
   description:
     'Without keys and secrets: settings, what doctor finds, the names of parameters, and the last commands that failed with the answers they got.\n' +
-    'It is an HTTP archive too: sotra --replay <file> and such a command gives what it gave. Where a secret of this machine would be inside,\n' +
-    'nothing is written and the place is named.',
+    'It is an HTTP archive too: sotra --replay <file> and such a command gives what it gave. Where the API keys and\n' +
+    'secrets of webhooks that this machine keeps stand in it, three stars do instead.',
   params: {
     out: local(z.string().min(1).optional(), 'file to write (mode 0600; default: sotra-bundle-<time>.json)'),
   },
@@ -65,16 +65,15 @@ const bundle = defineCommand({
   run: async ({ out }, context): Promise<Result> => {
     const time = new Date(context.world.now()).toISOString().replaceAll(/[:.]/g, '-');
     const file = out ?? `sotra-bundle-${time}.json`;
-    if (!existsSync(dirname(file)))
-      throw usageError(`--out ${file}: there is no folder ${dirname(file)}`, 'Make it first, or name another file.');
+    requireFolder('--out', file);
     const what = 'a bundle of version, settings, doctor and failed calls';
     if (context.options.dryRun) return showPlan([{ action: 'write', what, detail: file }]);
     const contents = await collect(file, context);
-    refuseSecrets(contents, await knownSecrets(context));
-    const text = `${JSON.stringify(contents, undefined, 2)}\n`;
+    const hide = hideKnown(await listSecrets(context));
+    const text = hide(`${JSON.stringify(contents, undefined, 2)}\n`);
     if (existsSync(file)) await confirm(`replace ${file}`, context);
     replaceFile(file, text);
-    return { kind: 'answer', answer: sumUp(contents, text, file), view };
+    return { kind: 'answer', answer: sumUp(parseJson(text) as Contents, text, file), view };
   },
 });
 
@@ -178,55 +177,22 @@ function withoutSecrets(stored: StoredContext) {
   return { baseUrl, keyStore, keyOrigin, serviceName, layout, wire, inbox: shownInbox, hasKey };
 }
 
-interface KnownSecret {
-  name: string;
-  secret: string;
-}
-
 /** What must not leave this machine, as far as it can be read. */
-async function knownSecrets(context: Context): Promise<KnownSecret[]> {
+async function listSecrets(context: Context): Promise<string[]> {
   const { contexts } = (await context.store()).read();
-  const fromEnv = readEnv(context.world.env, 'SOTRA_API_KEY');
   const service = await context.service().catch(() => undefined);
-  const used = service?.kind === 'http' ? service.apiKey : null;
   const jobs = join(await context.dataDirectory(), 'webhook', 'jobs');
   const files = (existsSync(jobs) ? readdirSync(jobs) : [])
     .map((job) => join(jobs, job, 'secret'))
     .filter((file) => existsSync(file));
   return [
-    { name: 'the API key of SOTRA_API_KEY', secret: fromEnv ?? '' },
-    { name: 'the API key in use', secret: used ?? '' },
-    ...Object.entries(contexts).map(([name, { apiKey = '' }]) => ({
-      name: `the API key of context ${name}`,
-      secret: apiKey,
-    })),
-    ...files.map((file) => ({ name: 'the secret of a webhook', secret: readStateFile(file).trim() })),
-  ].filter(({ secret }) => secret.length >= 8);
+    readEnv(context.world.env, 'SOTRA_API_KEY') ?? '',
+    service?.kind === 'http' ? (service.apiKey ?? '') : '',
+    ...Object.values(contexts).map(({ apiKey = '' }) => apiKey),
+    ...files.map((file) => readStateFile(file).trim()),
+  ].filter(({ length }) => length >= 8);
 }
 
-/** Errors: `config`, naming the place of a secret and not the secret. */
-function refuseSecrets(contents: object, secrets: readonly KnownSecret[]): void {
-  const hiders = [...secrets, { name: 'a secret', secret: undefined }].map(({ name, secret }) => ({
-    name,
-    hide: secretHider(secret),
-  }));
-  const findIn = (value: unknown, path: readonly string[]): void => {
-    if (typeof value === 'object' && value !== null)
-      for (const [key, part] of Object.entries(value)) {
-        findIn(key, path);
-        findIn(part, [...path, key]);
-      }
-    if (typeof value !== 'string') return;
-    const found = hiders.find(({ hide }) => hide(value) !== value);
-    if (found === undefined) return;
-    const place = [...path].map((part) => hiders.reduce((text, { hide }) => hide(text), part)).join('.');
-    throw new SotraError(
-      'config',
-      `the bundle would hold ${found.name}, in ${place || 'its names'}: nothing was written`,
-      {
-        hint: 'Remove it there: sotra context set corrects settings, sotra history clear removes calls.',
-      },
-    );
-  };
-  findIn(contents, []);
+function hideKnown(secrets: readonly string[]): (text: string) => string {
+  return (text) => secrets.reduce((shown, secret) => hideSecrets(shown, secret), hideSecrets(text));
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -119,37 +119,33 @@ test('the line of each failed call gives on another machine what it gave on this
   expect(again).toEqual(there.map(({ err, ...rest }) => ({ ...rest, err: withoutWhy(err) })));
 });
 
-test.each([
-  ['as a name in the settings', `context set staging --service-name ${key}`, 'settings.contexts.staging.serviceName'],
-  ['as the name of a context', `context set ${key} --base-url https://x.example`, 'settings.contexts'],
-])('a key %s is found and named by its place alone, and nothing is written', async (_, argv, place) => {
+test('keys and secrets of webhooks are hidden wherever they stand, as a name in the settings too', async () => {
   const { env, out } = await user();
-  await run(argv, { env });
-  const { code, err } = await run(`--context staging bundle --out ${out}`, { env });
-  expect([code, existsSync(out)]).toEqual([3, false]);
-  expect(err).toContain('the bundle would hold the API key');
-  expect(err).toContain(`in ${place}`);
-  expect(err).not.toContain('very-secret');
-});
-
-test('secrets of webhooks and keys of other contexts are looked for too', async () => {
-  const { env, out } = await user();
+  await run(`context set staging --service-name ${key}`, { env });
+  await run(`context set ${key} --base-url https://x.example`, { env });
   await run('context set other --base-url https://other.example', { env });
   const file = join(env.SOTRA_CONFIG_DIR, 'config.json');
   const stored = JSON.parse(readFileSync(file, 'utf8'));
   stored.contexts.other = { ...stored.contexts.other, apiKey: 'another-key-2', serviceName: 'another-key-2' };
+  stored.contexts.staging.inbox = 'nats://secret-of-a-hook/NAME';
   writeFileSync(file, JSON.stringify(stored));
-  const { code, err } = await run(`--context staging bundle --out ${out}`, { env });
-  expect([code, err]).toEqual([
-    3,
-    expect.stringContaining('the API key of context other, in settings.contexts.other.serviceName'),
-  ]);
+  const job = join(env.SOTRA_DATA_DIR, 'webhook', 'jobs', 'a-job');
+  mkdirSync(job, { recursive: true });
+  writeFileSync(join(job, 'secret'), 'secret-of-a-hook\n');
+  const { code, out: printed } = await run(`--context staging bundle --out ${out}`, { env });
+  expect([code, printed.includes('very-secret')]).toEqual([0, false]);
+  expect(readFileSync(out, 'utf8')).not.toMatch(/very-secret|another-key|secret-of-a-hook/);
+  expect(readBundle(out).settings.contexts).toMatchObject({
+    '***': { baseUrl: 'https://x.example' },
+    other: { serviceName: '***' },
+    staging: { serviceName: '***', inbox: 'nats://***/NAME' },
+  });
 });
 
 test('a file in a folder that is not there is refused before anything is asked', async () => {
   const { code, err } = await run('--sandbox bundle --out no-such-folder/ticket.json --yes');
   expect([code, err]).toEqual([
-    2,
+    3,
     expect.stringContaining('--out no-such-folder/ticket.json: there is no folder no-such-folder'),
   ]);
 });
