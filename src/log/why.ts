@@ -184,29 +184,24 @@ const maxShownBody = 600;
 function printWhy({ rule, differences, ignored, notes, next, ...why }: Why): string {
   const { asked, answered, command, n, at, exitCode, code, curl } = why;
   const body = (text: string) => (text.length > maxShownBody ? `${text.slice(0, maxShownBody)}...` : text);
-  const lines: [string, string][] = [
-    ['why', rule],
-    ...differences.map(({ at, expected, found, count }): [string, string] => [
-      'differs',
-      `${at}: should be ${expected}, is ${found}${count > 1 ? ` (${count} times)` : ''}`,
-    ]),
-    ...ignored.map(({ name, meant }): [string, string] => [
-      'ignored',
-      meant === null ? name : `${name} (did you mean ${meant}?)`,
-    ]),
-    ...notes.map((note): [string, string] => ['note', note]),
-    ['command', command],
-    [
-      'call',
-      `${n === null ? 'none was made' : n}, ${at}${exitCode === null ? '' : `, exit ${exitCode}`}${code === null ? '' : ` (${code})`}`,
-    ],
-    ...(asked === null ? [] : [['asked', `${asked.method} ${asked.url}`] satisfies [string, string]]),
-    ...(asked?.body ? [['sent', body(asked.body)] satisfies [string, string]] : []),
-    ...(answered === null
-      ? []
-      : [['answered', `${answered.status} in ${answered.ms} ms: ${body(answered.body)}`] satisfies [string, string]]),
-    ...next.map((line): [string, string] => ['next', line]),
-    ...(curl === null ? [] : [['curl', curl] satisfies [string, string]]),
-  ];
-  return lines.map(([name, text]) => `${name.padEnd(10)}${safeText(text)}\n`).join('');
+  const exit = `${exitCode === null ? '' : `, exit ${exitCode}`}${code === null ? '' : ` (${code})`}`;
+  const lines: Readonly<Record<string, readonly (string | null | undefined)[]>> = {
+    why: [rule],
+    differs: differences.map(
+      ({ at, expected, found, count }) =>
+        `${at}: should be ${expected}, is ${found}${count > 1 ? ` (${count} times)` : ''}`,
+    ),
+    ignored: ignored.map(({ name, meant }) => (meant === null ? name : `${name} (did you mean ${meant}?)`)),
+    note: notes,
+    command: [command],
+    call: [`${n === null ? 'none was made' : n}, ${at}${exit}`],
+    asked: [asked && `${asked.method} ${asked.url}`],
+    sent: [asked?.body && body(asked.body)],
+    answered: [answered && `${answered.status} in ${answered.ms} ms: ${body(answered.body)}`],
+    next,
+    curl: [curl],
+  };
+  return Object.entries(lines)
+    .flatMap(([name, texts]) => texts.flatMap((text) => (text ? [`${name.padEnd(10)}${safeText(text)}\n`] : [])))
+    .join('');
 }
