@@ -43,14 +43,7 @@ export interface HttpAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: AsyncIterable<Uint8Array>;
-  timing?: Timing;
-}
-
-/** Milliseconds; of a kept connection `connectMs` is absent. */
-export interface Timing {
-  /** With look-up and TLS. */
-  connectMs?: number;
-  firstByteMs: number;
+  firstByteMs?: number;
 }
 
 /** How long one exchange may take. */

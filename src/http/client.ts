@@ -3,8 +3,8 @@ import type { Endpoint, InputOf, Params, WireNames } from '../contract/endpoint.
 import type { Misfit } from '../contract/misfit.ts';
 import { encodeRequest, type WireRequest } from '../contract/request.ts';
 import { SotraError } from '../errors.ts';
-import { DepthError, parseJson } from '../model/json.ts';
-import type { HttpAnswer, HttpRequest, Timing, Transport } from '../world.ts';
+import { DepthError, defined, parseJson } from '../model/json.ts';
+import type { HttpAnswer, HttpRequest, Transport } from '../world.ts';
 import {
   NetworkFailure,
   pickHeader,
@@ -63,7 +63,7 @@ export type CallEvent =
       bytes: number;
       ms: number;
       text: string;
-      timing?: Timing;
+      firstByteMs?: number;
     }
   | { kind: 'failure'; message: string; ms: number; cause: unknown }
   | { kind: 'wait'; ms: number; why: string };
@@ -215,12 +215,12 @@ async function attemptOnce(
     const { timeoutMs, signal } = caller;
     const received = await caller.transport.send(request, { timeoutMs, totalMs: deadlineMs - started, signal });
     arrived?.();
-    const { status, timing } = received;
+    const { status, firstByteMs } = received;
     const encoding = pickHeader(received.headers, 'content-encoding');
     const { bytes, ...read } = await caller.readBody(received.body, encoding, caller.maxBodyBytes);
     const { headers, text } = caller.hideKey({ status, headers: received.headers, ...read });
     const ms = caller.now() - started;
-    caller.observe({ kind: 'answer', status, headers, bytes, ms, text, ...(timing && { timing }) });
+    caller.observe({ kind: 'answer', status, headers, bytes, ms, text, ...defined({ firstByteMs }) });
     const requestId = readRequestId(headers);
     if (status >= 200 && status < 300) return { answer: readAnswer(text, status, requestId, caller) };
     const failure = { status, retryAfter: pickHeader(headers, 'retry-after') };

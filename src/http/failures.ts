@@ -127,6 +127,10 @@ export function pickHeader(headers: HttpAnswer['headers'], name: string): string
   return Array.isArray(value) ? value[0] : value;
 }
 
+export function listHeaders(headers: HttpAnswer['headers']): { name: string; value: string }[] {
+  return Object.entries(headers).flatMap(([name, values = []]) => [values].flat().map((value) => ({ name, value })));
+}
+
 const statusCodes: Record<number, ErrorCode> = {
   400: 'bad-request',
   401: 'key-refused',

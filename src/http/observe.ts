@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { safeText } from '../model/safe-text.ts';
 import type { HttpAnswer, HttpRequest } from '../world.ts';
 import type { CallEvent } from './client.ts';
-import { readRequestId } from './failures.ts';
+import { listHeaders, readRequestId } from './failures.ts';
 import { maskHeader, maskHeaders } from './preview.ts';
 import { hideSecrets, requestHider, secretHider } from './secrets.ts';
 
@@ -37,7 +37,7 @@ function describeEvent(event: CallEvent): string[] {
       return describeSent(event.request, event.attempt);
     case 'answer': {
       const { status, ms, bytes, headers, text } = event;
-      const shown = headerList(headers).map(({ name, value }) => `< ${name}: ${maskHeader(name, value)}`);
+      const shown = listHeaders(headers).map(({ name, value }) => `< ${name}: ${maskHeader(name, value)}`);
       const body = status >= 400 ? [`< ${shorten(text)}`] : [];
       return [`< ${status} in ${Math.round(ms)} ms, ${bytes} bytes${describeParts(event)}`, ...shown, ...body];
     }
@@ -58,28 +58,14 @@ function describeSent({ method, url, headers, body }: HttpRequest, attempt: numb
   return [`> ${method} ${url.href}${again}`, ...shown, ...(body === undefined ? [] : [`> ${shorten(body)}`])];
 }
 
-function describeParts({ timing, headers }: Extract<CallEvent, { kind: 'answer' }>): string {
-  const parts = [
-    timing?.connectMs === undefined ? [] : [`connect ${Math.round(timing.connectMs)}`],
-    timing === undefined ? [] : [`first byte ${Math.round(timing.firstByteMs)}`],
-  ].flat();
+function describeParts({ firstByteMs, headers }: Extract<CallEvent, { kind: 'answer' }>): string {
   const requestId = readRequestId(headers);
-  return `${parts.length === 0 ? '' : ` (${parts.join(', ')} ms)`}${requestId === undefined ? '' : `, request id ${requestId}`}`;
+  const firstByte = firstByteMs === undefined ? '' : ` (first byte ${Math.round(firstByteMs)} ms)`;
+  return `${firstByte}${requestId === undefined ? '' : `, request id ${requestId}`}`;
 }
 
 /** Status line and headers; ends with an empty line. */
 export function answerHead({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>): string {
-  const lines = headerList(headers).map(({ name, value }) => `${name}: ${value}`);
+  const lines = listHeaders(headers).map(({ name, value }) => `${name}: ${value}`);
   return `${[`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines].join('\n')}\n\n`;
-}
-
-interface Header {
-  name: string;
-  value: string;
-}
-
-function headerList(headers: HttpAnswer['headers']): Header[] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    [value].flat().flatMap((one) => (one === undefined ? [] : [{ name, value: one }])),
-  );
 }

@@ -1,5 +1,4 @@
 import { setFlagsFromString } from 'node:v8';
-import type { buildConnector } from 'undici';
 import { usageError } from '../errors.ts';
 import type { Transport } from '../world.ts';
 import { type Deadline, type StartTimer, startDeadline } from './deadline.ts';
@@ -23,8 +22,7 @@ export async function createTransport({ now, node, env, startTimer }: TransportO
   // Before Node 22 a short process waits at exit for V8 to optimize undici's parser (about 60 ms).
   if (Number.parseInt(node, 10) < 22) setFlagsFromString('--liftoff-only');
   const undici = await import('undici');
-  const { connect, takeConnectMs } = timeConnections(undici.buildConnector({ timeout: 10_000 }), now);
-  const dispatcher = new undici.EnvHttpProxyAgent({ connections: 8, connect, ...proxies });
+  const dispatcher = new undici.EnvHttpProxyAgent({ connections: 8, ...proxies });
   return {
     async send({ method, url, headers, body }, limits) {
       const started = now();
@@ -40,8 +38,8 @@ export async function createTransport({ now, node, env, startTimer }: TransportO
           bodyTimeout: 0,
           signal: deadline.signal,
         });
-        const timing = { ...takeConnectMs(started), firstByteMs: now() - started };
-        return { status: answer.statusCode, headers: answer.headers, body: readUntil(answer.body, deadline), timing };
+        const { statusCode: status, headers: received, body: incoming } = answer;
+        return { status, headers: received, body: readUntil(incoming, deadline), firstByteMs: now() - started };
       } catch (thrown) {
         deadline.end();
         throw deadline.toFailure(thrown, proxyFor(url, proxies));
@@ -49,24 +47,6 @@ export async function createTransport({ now, node, env, startTimer }: TransportO
     },
     close: () => dispatcher.destroy(),
   };
-}
-
-/** `takeConnectMs` gives the time of a connection made since then, to one request only. */
-function timeConnections(connector: buildConnector.connector, now: () => number) {
-  const made: { atMs: number; connectMs: number }[] = [];
-  const connect: buildConnector.connector = (options, callback) => {
-    const started = now();
-    connector(options, (...result: Parameters<buildConnector.Callback>) => {
-      if (result[0] === null) made.push({ atMs: now(), connectMs: now() - started });
-      callback(...result);
-    });
-  };
-  const takeConnectMs = (sinceMs: number): { connectMs?: number } => {
-    const latest = made.findIndex(({ atMs }) => atMs >= sinceMs);
-    const [taken] = latest === -1 ? [] : made.splice(latest, 1);
-    return taken === undefined ? {} : { connectMs: taken.connectMs };
-  };
-  return { connect, takeConnectMs };
 }
 
 async function* readUntil(body: AsyncIterable<Uint8Array>, deadline: Deadline): AsyncIterable<Uint8Array> {

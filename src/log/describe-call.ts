@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { readMessage } from '../errors.ts';
 import type { CallEvent } from '../http/client.ts';
-import { NetworkFailure, pickHeader } from '../http/failures.ts';
+import { listHeaders, NetworkFailure, pickHeader, readRequestId } from '../http/failures.ts';
 import { maskHeader } from '../http/preview.ts';
-import type { HttpAnswer, HttpRequest, Timing } from '../world.ts';
+import type { HttpAnswer, HttpRequest } from '../world.ts';
 import type { CommandFacts, EntryPart, LogEntry } from './entry.ts';
 
 interface SentRequest {
@@ -54,7 +54,7 @@ export function startEntry(
     },
     response: noResponse,
     cache: {},
-    timings: describeTimings(0, undefined),
+    timings: describeTimings(0),
     ...(again !== undefined && { comment: hide(again) }),
     _sotra: { v: 1, ...facts, attempt },
   };
@@ -67,7 +67,7 @@ export function addAnswer(
   rules: TextRules,
 ): EntryPart {
   const isAnswer = event.kind === 'answer';
-  const shared = { time: event.ms, timings: describeTimings(event.ms, isAnswer ? event.timing : undefined) };
+  const shared = { time: event.ms, timings: describeTimings(event.ms, isAnswer ? event.firstByteMs : undefined) };
   if (!isAnswer) {
     const comment = [entry.comment, rules.hide(event.message)].filter((part) => part !== undefined).join('; ');
     return { ...shared, comment, _sotra: { failure: describeFailure(event.cause, rules.hide) } };
@@ -75,7 +75,7 @@ export function addAnswer(
   const { status, headers, bytes, text } = event;
   const { hide } = rules;
   const ignored = pickHeader(headers, 'x-sotra-ignored')?.split(',');
-  const requestId = pickHeader(headers, 'x-request-id') ?? pickHeader(headers, 'request-id');
+  const requestId = readRequestId(headers);
   return {
     ...shared,
     response: {
@@ -113,11 +113,7 @@ function describeBody(text: string, { hide, maxBodyBytes }: TextRules) {
 }
 
 function describeHeaders(headers: HttpAnswer['headers'], hide: TextRules['hide']) {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    [value].flat().flatMap((one) => {
-      return one === undefined ? [] : [{ name: hide(name), value: hide(maskHeader(name, one)) }];
-    }),
-  );
+  return listHeaders(headers).map(({ name, value }) => ({ name: hide(name), value: hide(maskHeader(name, value)) }));
 }
 
 const noResponse = {
@@ -133,15 +129,6 @@ const noResponse = {
 };
 
 /** In milliseconds; unknown parts are -1 (HAR 1.2). */
-function describeTimings(totalMs: number, timing: Timing | undefined) {
-  const { connectMs, firstByteMs = totalMs } = timing ?? {};
-  return {
-    blocked: -1,
-    dns: -1,
-    connect: connectMs ?? -1,
-    ssl: -1,
-    send: 0,
-    wait: firstByteMs - (connectMs ?? 0),
-    receive: totalMs - firstByteMs,
-  };
+function describeTimings(totalMs: number, firstByteMs = totalMs) {
+  return { blocked: -1, dns: -1, connect: -1, ssl: -1, send: 0, wait: firstByteMs, receive: totalMs - firstByteMs };
 }

@@ -1,19 +1,8 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fchmodSync,
-  fstatSync,
-  ftruncateSync,
-  lstatSync,
-  readSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, lstatSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import type { WireNames } from '../contract/endpoint.ts';
 import { readMessage, SotraError } from '../errors.ts';
-import { openStateFile, readStateFile, refuseOther } from '../files/durable-file.ts';
+import { readStateFile, refuseOther, replaceFile } from '../files/durable-file.ts';
 import { type LockWorld, withLock } from '../files/lock.ts';
 import { NetworkFailure } from '../http/failures.ts';
 import { requestHider, secretHider } from '../http/secrets.ts';
@@ -67,21 +56,21 @@ export function readText({ response: { content } }: HarEntry): string {
   return encoding === 'base64' ? Buffer.from(text, 'base64').toString() : text;
 }
 
-// Each entry is a line, so that what a killed process left can be mended, and the file is whole after each of them.
-const start = '{"log":{"version":"1.2","creator":{"name":"sotra"';
-const tail = '\n]}}\n';
+/** What is recorded is written each time so much of it came, and at the end. */
+const maxUnwrittenBytes = 8 * 1024 * 1024;
 
 /**
- * Appends calls to an HTTP archive of mode 0600, with other processes too. Errors: `local-file` for what is no file that `--record` wrote,
- * and where it cannot be written.
+ * Adds calls to an HTTP archive of mode 0600, as other processes do too. Errors: `local-file` for what is no file that `--record` wrote, and
+ * where it cannot be written.
  */
 export async function openHarFile(file: string, version: string, world: LockWorld): Promise<Keeper> {
-  const head = `${start},"version":${JSON.stringify(version)}},"entries":[`;
-  const append = async (entry?: LogEntry) => {
+  let entries: LogEntry[] = [];
+  let bytes = 0;
+  const write = async () => {
+    const added = entries;
+    [entries, bytes] = [[], 0];
     try {
-      if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
-        throw new Error('is a folder, and the calls of all commands go to one file');
-      await withLock(`${file}.lock`, world, async () => appendEntry(file, head, entry));
+      await withLock(`${file}.lock`, world, async () => addToFile(file, added, version));
     } catch (cause) {
       throw new SotraError('local-file', `--record ${file}: ${readMessage(cause)}`, {
         hint: 'Name another file, such as answers.har.',
@@ -89,66 +78,30 @@ export async function openHarFile(file: string, version: string, world: LockWorl
       });
     }
   };
-  await append();
-  let last: Promise<void> = Promise.resolve();
+  await write();
   return {
     maxBodyBytes: Number.POSITIVE_INFINITY,
     begin: (entry) => (part) => {
-      last = last.then(() => append(extendEntry(entry, part)));
-      return last;
+      const whole = extendEntry(entry, part);
+      entries.push(whole);
+      bytes += JSON.stringify(whole).length;
+      return bytes > maxUnwrittenBytes ? write() : undefined;
     },
-    close: () => last,
+    close: write,
   };
 }
 
-function appendEntry(file: string, head: string, entry: LogEntry | undefined): void {
+const ownHar = z.object({
+  log: z.object({ creator: z.object({ name: z.literal('sotra') }), entries: z.array(harEntrySchema) }),
+});
+
+function addToFile(file: string, entries: readonly LogEntry[], version: string): void {
   refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
-  const handle = openStateFile(file, constants.O_RDWR | constants.O_CREAT);
-  try {
-    fchmodSync(handle, 0o600);
-    if (fstatSync(handle).size === 0) writeWhole(handle, head + tail, 0);
-    const { end, isFirst } = findEnd(handle);
-    if (entry === undefined) return;
-    const text = `${isFirst ? '' : ','}\n${JSON.stringify(entry)}${tail}`;
-    if (end + Buffer.byteLength(text) > maxFileBytes)
-      throw new Error(`is full: it holds ${maxFileBytes / 1024 ** 2} MB`);
-    try {
-      writeWhole(handle, text, end);
-    } catch (error) {
-      // A disk that is full cuts a write short.
-      ftruncateSync(handle, end);
-      writeWhole(handle, tail, end);
-      throw error;
-    }
-  } finally {
-    closeSync(handle);
-  }
-}
-
-/** Where the next entry goes. What a killed process left behind the last whole entry is removed. Errors: for a file of somebody else. */
-function findEnd(handle: number): { end: number; isFirst: boolean } {
-  const { size } = fstatSync(handle);
-  if (size > maxFileBytes) throw new Error(`is full: it holds ${maxFileBytes / 1024 ** 2} MB`);
-  const ends = readPart(handle, size - tail.length, tail.length);
-  if (readPart(handle, 0, start.length) !== start) throw new Error('is not a file that --record wrote');
-  if (ends === tail) return { end: size - tail.length, isFirst: readPart(handle, size - tail.length - 1, 1) === '[' };
-  const [first = '', ...lines] = readPart(handle, 0, size).split('\n');
-  const cut = lines.findIndex((line) => tryParseJson(line.replace(/,$/, '')) === undefined);
-  const whole = [first, ...lines.slice(0, cut === -1 ? undefined : cut)].join('\n').replace(/,$/, '');
-  const end = Buffer.byteLength(whole);
-  ftruncateSync(handle, end);
-  writeWhole(handle, tail, end);
-  return { end, isFirst: cut === 0 };
-}
-
-function readPart(handle: number, from: number, length: number): string {
-  const bytes = Buffer.alloc(length);
-  return bytes.subarray(0, readSync(handle, bytes, 0, length, Math.max(0, from))).toString();
-}
-
-function writeWhole(handle: number, text: string, at: number): void {
-  const bytes = Buffer.from(text);
-  for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done, bytes.length - done, at + done);
+  const before = existsSync(file) ? ownHar.safeParse(tryParseJson(readStateFile(file))).data?.log.entries : [];
+  if (before === undefined) throw new Error('is not a file that --record wrote');
+  const text = JSON.stringify(wrapInHar([...before, ...entries], version));
+  if (Buffer.byteLength(text) > maxFileBytes) throw new Error(`is full: it holds ${maxFileBytes / 1024 ** 2} MB`);
+  replaceFile(file, text);
 }
 
 interface ReplayedService {

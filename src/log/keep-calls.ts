@@ -47,13 +47,13 @@ export interface LoggedCommand {
 export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
   const { options, world, warn } = command;
   const notKept = (thrown: unknown) => warn(`this call is not in the history: ${readMessage(thrown)}`);
-  const archive = options.record === undefined ? undefined : await openArchive(options.record, world);
+  const { record } = options;
+  const file = record && (await (await import('./har.ts')).openHarFile(record, world.version, world));
   const told = await describeCommand(command).catch(notKept);
-  const opened = told && (await openLog(command).catch(notKept));
-  const log = opened && recordCalls(opened, { ...told, now: world.now, tell: notKept });
-  const inFile =
-    archive && told && recordCalls(archive, { ...told, now: world.now, tell: (thrown) => warn(readMessage(thrown)) });
-  const recorders = [log, inFile].filter((each) => each !== undefined);
+  const kept = told && (await openLog(command).catch(notKept));
+  const log = kept && recordCalls(kept, told, world.now, notKept);
+  const archive = file && told && recordCalls(file, told, world.now, (thrown) => warn(readMessage(thrown)));
+  const recorders = [log, archive].flatMap((each) => each || []);
   let hasFailed = false;
   return {
     keep: async (caller, act, takeBrief) => {
@@ -72,14 +72,10 @@ export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
     },
     close: async (exitCode) => {
       const isKept = await log?.close(exitCode);
-      await inFile?.close(exitCode);
+      if (archive) await archive.close(exitCode);
       return hasFailed && isKept === true;
     },
   };
-}
-
-async function openArchive(file: string, world: World): Promise<Keeper> {
-  return (await import('./har.ts')).openHarFile(file, world.version, world);
 }
 
 interface CommandTold {
@@ -153,19 +149,11 @@ function keepInLog(folder: string, { now }: World): Keeper {
   };
 }
 
-interface Recorder {
-  startCall: () => ReturnType<typeof recordCall>;
-  /** Gives back whether everything was kept. */
-  close: (exitCode: number | undefined) => Promise<boolean>;
-}
-
-/** Hands calls to a keeper. Where that fails it is told once, and the calls go on without. */
-function recordCalls(
-  keeper: Keeper,
-  { facts, hide, now, tell }: CommandTold & { now: () => number; tell: (thrown: unknown) => void },
-): Recorder {
+/** Hands each attempt of the calls of a command to a keeper. Where that fails it is told once, and the calls go on without. */
+function recordCalls(keeper: Keeper, { facts, hide }: CommandTold, now: () => number, tell: (thrown: unknown) => void) {
+  const rules: TextRules = { hide, maxBodyBytes: keeper.maxBodyBytes };
   let isBroken = false;
-  const attempt: Attempt = async (act) => {
+  const attempt = async (act: () => void | Promise<void>) => {
     try {
       if (!isBroken) await act();
     } catch (thrown) {
@@ -173,56 +161,48 @@ function recordCalls(
       isBroken = true;
     }
   };
-  const rules = { hide, maxBodyBytes: keeper.maxBodyBytes };
-  return {
-    startCall: () => recordCall(keeper, facts, rules, now, attempt),
-    close: async (exitCode) => {
-      await attempt(() => keeper.close(exitCode));
-      return !isBroken;
-    },
+  const startCall = () => {
+    let sent: { entry: LogEntry; end: ReturnType<Keeper['begin']>; part: EntryPart } | undefined;
+    let why: string | undefined;
+    const settle = (more: EntryPart['_sotra'] = {}) => {
+      if (sent === undefined) return;
+      const { end, part } = sent;
+      sent = undefined;
+      return end({ ...part, _sotra: { ...part._sotra, ...more } });
+    };
+    const observe = (event: CallEvent) => {
+      if (event.kind === 'request') {
+        const settled = settle();
+        const entry = startEntry({ ...event, startedMs: now(), why }, facts, rules);
+        sent = { entry, end: keeper.begin(entry), part: {} };
+        return settled;
+      }
+      if (event.kind === 'wait') {
+        why = event.why;
+        return settle({ error: shorten(why, hide) });
+      }
+      if (sent !== undefined) sent.part = addAnswer(sent.entry, event, rules);
+    };
+    return {
+      observe: (event: CallEvent) => void attempt(() => observe(event)),
+      succeed: (data: unknown, takeBrief: TakeBrief) =>
+        void attempt(() => {
+          const isCut = sent?.part.response?.content._cut !== undefined;
+          return settle(isCut && takeBrief !== undefined ? { brief: readBrief(data, takeBrief, rules) } : {});
+        }),
+      fail: (thrown: unknown) =>
+        void attempt(() => {
+          const { code, message, hint } = toSotraError(thrown);
+          return settle({ errorCode: code, error: shorten(message, hide), ...(hint && { hint: shorten(hint, hide) }) });
+        }),
+    };
   };
-}
-
-/** Does something, at once, that may fail. */
-type Attempt = (act: () => void | Promise<void>) => Promise<void>;
-
-/** Hands each attempt of one call to a keeper. */
-function recordCall({ begin }: Keeper, facts: CommandFacts, rules: TextRules, now: () => number, attempt: Attempt) {
-  const { hide } = rules;
-  let sent: { entry: LogEntry; end: ReturnType<Keeper['begin']>; part: EntryPart } | undefined;
-  let why: string | undefined;
-  const settle = (more: EntryPart['_sotra'] = {}) => {
-    if (sent === undefined) return;
-    const { end, part } = sent;
-    sent = undefined;
-    return end({ ...part, _sotra: { ...part._sotra, ...more } });
+  /** Gives back whether everything was kept. */
+  const close = async (exitCode: number | undefined) => {
+    await attempt(() => keeper.close(exitCode));
+    return !isBroken;
   };
-  const observe = (event: CallEvent) => {
-    if (event.kind === 'request') {
-      const settled = settle();
-      const entry = startEntry({ ...event, startedMs: now(), why }, facts, rules);
-      sent = { entry, end: begin(entry), part: {} };
-      return settled;
-    }
-    if (event.kind === 'wait') {
-      why = event.why;
-      return settle({ error: shorten(why, hide) });
-    }
-    if (sent !== undefined) sent.part = addAnswer(sent.entry, event, rules);
-  };
-  return {
-    observe: (event: CallEvent) => void attempt(() => observe(event)),
-    succeed: (data: unknown, takeBrief: TakeBrief) =>
-      void attempt(() => {
-        const isCut = sent?.part.response?.content._cut !== undefined;
-        return settle(isCut && takeBrief !== undefined ? { brief: readBrief(data, takeBrief, rules) } : {});
-      }),
-    fail: (thrown: unknown) =>
-      void attempt(() => {
-        const { code, message, hint } = toSotraError(thrown);
-        return settle({ errorCode: code, error: shorten(message, hide), ...(hint && { hint: shorten(hint, hide) }) });
-      }),
-  };
+  return { startCall, close };
 }
 
 /** `undefined` where the answer has another shape, or where even this is too long. */

@@ -134,7 +134,7 @@ test('--verbose says what the time went to, the request id, and why an attempt w
   });
   const env = { ...service.env, SOTRA_BASE_URL: service.url.replace('127.0.0.1', 'localhost') };
   const { err } = await run('leaderboard list --json --verbose', { env });
-  expect(err).toMatch(/< 503 in \d+ ms, 16 bytes \(connect \d+, first byte \d+ ms\), request id req-1\n/);
+  expect(err).toMatch(/< 503 in \d+ ms, 16 bytes \(first byte \d+ ms\), request id req-1\n/);
   expect(err).toMatch(/! waiting \d+ ms: busy \(HTTP 503 from GET \/v2\/leaderboard\)\n/);
   expect(err).toMatch(/< 200 in \d+ ms, 14 bytes \(first byte \d+ ms\), request id req-2\n/);
 });

@@ -36,8 +36,8 @@ function calling(steps: readonly Step[], changes: Partial<Caller> = {}) {
         const step = steps[Math.min(seen.push(request), steps.length) - 1] ?? {};
         nowMs += 40;
         if (step instanceof Error) throw step;
-        const { status = 200, headers = {}, text = '{}', timing } = step;
-        return { status, headers, body: chunk(text), ...(timing && { timing }) };
+        const { status = 200, headers = {}, text = '{}', firstByteMs } = step;
+        return { status, headers, body: chunk(text), ...(firstByteMs !== undefined && { firstByteMs }) };
       },
       close: async () => {},
     },
@@ -115,7 +115,7 @@ test('a link stays on the origin of the base URL', () => {
 
 test('an answer comes with its text, status, request id and number of attempts', async () => {
   const { caller, seen, timeouts, events } = calling([
-    { text: '{"n":1.0}', headers: { 'x-request-id': 'r-1', 'request-id': 'r-0' }, timing: { firstByteMs: 3 } },
+    { text: '{"n":1.0}', headers: { 'x-request-id': 'r-1', 'request-id': 'r-0' }, firstByteMs: 3 },
   ]);
   const answer = await sendRequest(get, caller);
   expect(answer).toEqual({
@@ -128,7 +128,7 @@ test('an answer comes with its text, status, request id and number of attempts',
   expect([seen.length, timeouts]).toEqual([1, [5000]]);
   expect(events).toMatchObject([
     { kind: 'request', attempt: 1, request: { method: 'GET' } },
-    { kind: 'answer', status: 200, bytes: 9, ms: 40, text: '{"n":1.0}', timing: { firstByteMs: 3 } },
+    { kind: 'answer', status: 200, bytes: 9, ms: 40, text: '{"n":1.0}', firstByteMs: 3 },
   ]);
 });
 
