@@ -19,14 +19,17 @@ export class RequestPreview extends Error {
   }
   /** Request line, headers with a masked key, body. */
   toText(): string {
-    return describeRequest(this.request);
+    const { method, url, headers, body } = this.request;
+    const shown = Object.entries(maskHeaders(headers)).map(([name, value]) => `${name}: ${value}`);
+    return `${[`${method} ${url.href}`, ...shown, ...(body === undefined ? [] : ['', body])].join('\n')}\n`;
   }
-  /** A curl line that does the same in a shell; the key is `$SOTRA_API_KEY`. */
   toCurl(): string {
     return curlLine(this.request);
   }
+  /** As JSON, the key masked. Takes a body that is JSON. */
   toObject(): Record<string, unknown> {
-    const request = requestObject(this.request);
+    const { method, url, headers, body } = this.request;
+    const request = { method, url: url.href, headers: maskHeaders(headers), ...(body && { body: parseJson(body) }) };
     return this.about === undefined ? request : { ...this.about.facts, request };
   }
 }
@@ -53,18 +56,6 @@ export function maskHeader(name: string, value: string): string {
 
 export function maskHeaders(headers: HttpRequest['headers']): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, maskHeader(name, value)]));
-}
-
-/** Request line, headers with a masked key, body. */
-export function describeRequest(request: HttpRequest): string {
-  const headers = Object.entries(maskHeaders(request.headers)).map(([name, value]) => `${name}: ${value}`);
-  const body = request.body === undefined ? [] : ['', request.body];
-  return `${[`${request.method} ${request.url.href}`, ...headers, ...body].join('\n')}\n`;
-}
-
-/** The request as one JSON object, the key masked. Takes a body that is JSON. */
-export function requestObject({ method, url, headers, body }: HttpRequest): Record<string, unknown> {
-  return { method, url: url.href, headers: maskHeaders(headers), ...(body && { body: parseJson(body) }) };
 }
 
 /** A curl line that does the same in a shell; the key is `$SOTRA_API_KEY`. */

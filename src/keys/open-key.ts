@@ -71,16 +71,14 @@ export function checkStatedAddress({ statedAddress: stated }: PrivateKey, addres
   throw new SotraError('signing-key', `the keystore names the address ${stated}, but its key is that of ${address}`);
 }
 
-export function keySources({ keyFile, keyEnv, keyStdin, key, signerCommand, browser, typed }: KeyInput): string[] {
-  return [
-    ...(keyFile === undefined ? [] : ['--key-file']),
-    ...(keyEnv === undefined ? [] : ['--key-env']),
-    ...(keyStdin === true ? ['--key-stdin'] : []),
-    ...(key === undefined ? [] : ['--key']),
-    ...(signerCommand === undefined ? [] : ['--signer-command']),
-    ...(browser === true ? ['--browser'] : []),
-    ...(typed === undefined ? [] : ['a typed key']),
-  ];
+const sourceNames = {
+  ...{ keyFile: '--key-file', keyEnv: '--key-env', keyStdin: '--key-stdin', key: '--key' },
+  ...{ signerCommand: '--signer-command', browser: '--browser', typed: 'a typed key' },
+};
+
+export function keySources(input: KeyInput): string[] {
+  const keys = Object.keys(sourceNames) as (keyof typeof sourceNames)[];
+  return keys.filter((key) => input[key] !== undefined && input[key] !== false).map((key) => sourceNames[key]);
 }
 
 /** Refuses no key source (`orElse`: what can be done without), several, or a second use of stdin. Errors: `usage`. */

@@ -97,7 +97,8 @@ const ownHar = z.object({
 
 function addToFile(file: string, entries: readonly LogEntry[], version: string): void {
   refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
-  const before = existsSync(file) ? ownHar.safeParse(tryParseJson(readStateFile(file))).data?.log.entries : [];
+  const kept = existsSync(file) ? readStateFile(file) : '';
+  const before = kept === '' ? [] : ownHar.safeParse(tryParseJson(kept)).data?.log.entries;
   if (before === undefined) throw new Error('is not a file that --record wrote');
   const text = JSON.stringify(wrapInHar([...before, ...entries], version));
   if (Buffer.byteLength(text) > maxFileBytes) throw new Error(`is full: it holds ${maxFileBytes / 1024 ** 2} MB`);

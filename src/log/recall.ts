@@ -29,14 +29,14 @@ export function recallAnswer({ response, _sotra }: NumberedEntry): unknown {
 const maxKept = 1000;
 const wallet = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 
-/** Of one service, from its last answers in the log. */
+/** What the last answers of a service named. */
 interface Recent {
-  addresses: string[];
-  /** Whom a name may mean: the wallets of each trader who bears it. */
-  named: ReadonlyMap<string, string[][]>;
+  addresses: Set<string>;
+  /** Whom a name may mean: the wallets of each trader who bears it, the one that it stands for first. */
+  named: Map<string, string[][]>;
   /** The traders of the last leaderboard, in order. */
   ranks: string[];
-  tokens: readonly SeenToken[];
+  tokens: SeenToken[];
 }
 
 /** Says on stderr which address a name or rank is taken for. */
@@ -108,19 +108,11 @@ interface SeenToken {
   address: string;
 }
 
-interface SeenAddresses {
-  addresses: Set<string>;
-  /** The first wallet is the one that a name stands for. */
-  traders: { name: string; wallets: string[] }[];
-  ranks: string[];
-  tokens: SeenToken[];
-}
-
 /** Names of a trader elsewhere, as metadata of a profile; shown as `twitter:name`. Source: interface document, section "Profile". */
 const handleKey = /^(farcaster|lens|ens|twitter|debank|hl)(?:Username|Handle|Name)$/;
 
-function collect(value: unknown, seen: SeenAddresses): void {
-  const { addresses, traders } = seen;
+function collect(value: unknown, seen: Recent): void {
+  const { addresses, named } = seen;
   if (addresses.size >= maxKept) return;
   if (typeof value === 'string' && wallet.test(value)) addresses.add(value);
   if (typeof value !== 'object' || value === null) return;
@@ -136,9 +128,11 @@ function collect(value: unknown, seen: SeenAddresses): void {
     handle && handleKey.test(key) ? [handle, `${key.replace(handleKey, '$1')}:${handle}`] : [],
   );
   for (const each of [name, ...handles])
-    if (typeof each === 'string' && wallets.length > 0 && !isReference(each)) traders.push({ name: each, wallets });
-  if (Array.isArray(board))
-    seen.ranks = (board as (RankedTrader | null)[]).map((trader) => String(trader?.profile?.addresses?.[0] ?? ''));
+    if (typeof each === 'string' && wallets.length > 0 && !isReference(each)) addTrader(each, wallets, named);
+  if (Array.isArray(board) && seen.ranks.length === 0)
+    seen.ranks = (board as (RankedTrader | null)[])
+      .map((trader) => String(trader?.profile?.addresses?.[0] ?? ''))
+      .map((text) => (wallet.test(text) ? text : ''));
   for (const part of Object.values(value)) collect(part, seen);
 }
 
@@ -151,20 +145,12 @@ const maxAnswers = 100;
 
 /** What the last answers of the service in use named; nothing where no service is in use, or where the log cannot be read, which is said. */
 async function readRecent(context: Context): Promise<Recent> {
-  const named = new Map<string, string[][]>();
-  const addresses = new Set<string>();
-  const tokens: SeenToken[] = [];
-  let ranks: string[] | undefined;
-  if ((await orUndefined(context.service(), 'no-service')) === undefined)
-    return { addresses: [], named, ranks: [], tokens };
+  const seen: Recent = { addresses: new Set(), named: new Map(), ranks: [], tokens: [] };
+  if ((await orUndefined(context.service(), 'no-service')) === undefined) return seen;
   let left = maxAnswers;
   try {
     for await (const entry of recallCalls(context, { method: 'GET', path: /^/ })) {
-      const seen: SeenAddresses = { addresses, traders: [], ranks: [], tokens };
       collect(recallAnswer(entry), seen);
-      for (const trader of seen.traders) addTrader(trader, named);
-      if (ranks === undefined && seen.ranks.length > 0)
-        ranks = seen.ranks.map((text) => (wallet.test(text) ? text : ''));
       left -= 1;
       if (left === 0) break;
     }
@@ -172,11 +158,11 @@ async function readRecent(context: Context): Promise<Recent> {
     // A name may be an alias or a key, which need no log.
     context.warn(`the history cannot be read: ${readMessage(thrown)}`);
   }
-  return { addresses: [...addresses], named, ranks: ranks ?? [], tokens };
+  return seen;
 }
 
 /** A name that another trader bears too stands for neither. */
-function addTrader({ name, wallets }: SeenAddresses['traders'][number], named: Map<string, string[][]>): void {
+function addTrader(name: string, wallets: readonly string[], named: Recent['named']): void {
   const key = nameKey(name);
   const known = named.get(key) ?? [];
   const isSame = (other: readonly string[]) => other.some((each) => wallets.includes(each));

@@ -1,23 +1,15 @@
 import { expect, test } from 'vitest';
 import { NetworkFailure } from '../../../src/http/failures.ts';
-import {
-  curlLine,
-  deliveryPreview,
-  describeRequest,
-  maskHeader,
-  maskHeaders,
-  RequestPreview,
-  requestObject,
-} from '../../../src/http/preview.ts';
+import { curlLine, deliveryPreview, maskHeader, maskHeaders, RequestPreview } from '../../../src/http/preview.ts';
 
 const url = new URL('https://a.example.com/v1/x?y=1');
 const headers = { accept: 'application/json', authorization: 'Bearer key-1' };
 
 test('a request is shown as it would travel, its key masked', () => {
-  expect(describeRequest({ method: 'GET', url, headers })).toBe(
+  expect(new RequestPreview({ method: 'GET', url, headers }).toText()).toBe(
     'GET https://a.example.com/v1/x?y=1\naccept: application/json\nauthorization: Bearer ***\n',
   );
-  expect(describeRequest({ method: 'POST', url, headers: {}, body: '{"a":1}' })).toBe(
+  expect(new RequestPreview({ method: 'POST', url, headers: {}, body: '{"a":1}' }).toText()).toBe(
     'POST https://a.example.com/v1/x?y=1\n\n{"a":1}\n',
   );
   expect(maskHeaders(headers)).toEqual({ accept: 'application/json', authorization: 'Bearer ***' });
@@ -62,12 +54,12 @@ test.each([
 });
 
 test('as JSON a request has its body as a value, where there is one', () => {
-  expect(requestObject({ method: 'GET', url, headers })).toStrictEqual({
+  expect(new RequestPreview({ method: 'GET', url, headers }).toObject()).toStrictEqual({
     method: 'GET',
     url: 'https://a.example.com/v1/x?y=1',
     headers: { accept: 'application/json', authorization: 'Bearer ***' },
   });
-  expect(requestObject({ method: 'PUT', url, headers: {}, body: '{"a":[1]}' })).toStrictEqual({
+  expect(new RequestPreview({ method: 'PUT', url, headers: {}, body: '{"a":[1]}' }).toObject()).toStrictEqual({
     ...{ method: 'PUT', url: 'https://a.example.com/v1/x?y=1', headers: {} },
     body: { a: [1] },
   });
