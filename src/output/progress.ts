@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import type { Ora } from 'ora';
 import type { GlobalOptions } from '../cli/globals.ts';
 import { safeText } from '../model/safe-text.ts';
-import type { ColorLevel, Sink, World } from '../world.ts';
+import type { Sink, World } from '../world.ts';
 
 export interface Progress {
   /** The current step; on a terminal it replaces the one before. */
@@ -15,10 +15,10 @@ export interface Progress {
 }
 
 interface ProgressOptions {
-  stderr: NodeJS.WritableStream & { isTTY?: boolean };
+  err: Sink;
   quiet: boolean;
-  colorLevel?: ColorLevel;
-  unicode?: boolean;
+  noColor: boolean;
+  unicode: boolean;
   now?: () => number;
 }
 
@@ -36,27 +36,25 @@ export async function showProgress(context: CommandContext, { silent = false } =
   const { err } = world.io;
   const { format, quiet, preview, plain, ascii, noColor } = options;
   return createProgress({
-    stderr: Object.assign(sinkStream(err), { isTTY: err.isTTY && !plain }),
+    err: { ...err, isTTY: err.isTTY && !plain },
     quiet: silent || quiet || preview || format === 'json' || format === 'ndjson',
-    colorLevel: noColor ? 0 : err.colorLevel,
-    unicode: !ascii,
-    now: world.now,
+    ...{ noColor, unicode: !ascii, now: world.now },
   });
 }
 
-/** Progress on a stream; the spinner's package is loaded for a terminal only. */
+/** Progress on stderr; the spinner's package is loaded for a terminal only. */
 export async function createProgress(options: ProgressOptions): Promise<Progress> {
-  const { stderr, quiet, colorLevel = 0, unicode = true, now = () => 0 } = options;
-  const live = stderr.isTTY === true;
+  const { err, quiet, noColor, unicode, now = () => 0 } = options;
+  const live = err.isTTY;
   const silence = () => {};
   if (quiet) return { step: silence, done: silence, stop: silence, live };
   if (!live) {
-    const sayLine = (text: string) => void stderr.write(`${safeText(text)}\n`);
+    const sayLine = (text: string) => void err.write(`${safeText(text)}\n`).catch(() => undefined);
     return { step: sayLine, done: sayLine, stop: silence, live };
   }
   const { default: ora } = await import('ora');
   const { createPalette } = await import('./color.ts');
-  const palette = createPalette(colorLevel);
+  const palette = createPalette(noColor ? 0 : err.colorLevel);
   const frames = unicode ? ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] : ['-', '\\', '|', '/'];
   let stepMs = now();
   const elapsed = () => {
@@ -64,7 +62,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
     return writeSeconds > 0 ? `(${writeSeconds} s)` : '';
   };
   const spinner = ora({
-    stream: stderr,
+    stream: sinkStream(err),
     // ora's own colors ignore NO_COLOR.
     color: false,
     spinner: { interval: 80, frames: frames.map((frame) => palette.dim(frame)) },
@@ -150,8 +148,7 @@ export function showWaiting({ err, noColor, unicode, now, shownMs = 300 }: Waiti
   let timer: NodeJS.Timeout | undefined;
   let progress: Promise<Progress> | undefined;
   const drawLine = async () => {
-    const stderr = Object.assign(sinkStream(err), { isTTY: true });
-    progress ??= createProgress({ stderr, quiet: false, colorLevel: noColor ? 0 : err.colorLevel, unicode });
+    progress ??= createProgress({ err, quiet: false, noColor, unicode });
     const shown = await progress;
     if (line !== undefined) shown.step(line());
   };

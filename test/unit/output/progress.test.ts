@@ -1,31 +1,21 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createProgress, sinkStream } from '../../../src/output/progress.ts';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
 
 function createScreen(isTTY: boolean) {
   const written: string[] = [];
-  const stream = new Writable({
-    write: (chunk, _encoding, callback) => {
-      written.push(String(chunk));
-      callback();
-    },
-  });
-  const stderr = Object.assign(stream, {
-    isTTY,
-    columns: 80,
-    cursorTo: () => true,
-    clearLine: () => true,
-    moveCursor: () => true,
-  });
-  return { stderr, text: () => written.join('') };
+  const write = async (text: string) => void written.push(text);
+  const err = { write, draw: write, isTTY, width: 80, colorLevel: 0 as const };
+  return { err, text: () => written.join('') };
 }
+
+const plain = { quiet: false, noColor: true, unicode: true };
 
 test('without a terminal each step is a line', async () => {
   const screen = createScreen(false);
-  const progress = await createProgress({ stderr: screen.stderr, quiet: false });
+  const progress = await createProgress({ ...plain, err: screen.err });
   progress.step('sending 1 of 2');
   progress.step('sending 2 of 2');
   progress.done('registered \u001b[31m1,000 addresses');
@@ -36,7 +26,7 @@ test('without a terminal each step is a line', async () => {
 test('with quiet nothing is said, on a terminal or off it', async () => {
   for (const isTTY of [true, false]) {
     const screen = createScreen(isTTY);
-    const progress = await createProgress({ stderr: screen.stderr, quiet: true });
+    const progress = await createProgress({ ...plain, err: screen.err, quiet: true });
     progress.step('working');
     progress.done('done');
     progress.stop();
@@ -46,7 +36,7 @@ test('with quiet nothing is said, on a terminal or off it', async () => {
 
 test('on a terminal the outcome stays as a line with its mark', async () => {
   const screen = createScreen(true);
-  const progress = await createProgress({ stderr: screen.stderr, quiet: false });
+  const progress = await createProgress({ ...plain, err: screen.err });
   progress.step('sending');
   progress.done('registered 1,000 addresses');
   progress.stop();
@@ -56,7 +46,7 @@ test('on a terminal the outcome stays as a line with its mark', async () => {
 
 test('a terminal without color or Unicode gets neither', async () => {
   const screen = createScreen(true);
-  const progress = await createProgress({ stderr: screen.stderr, quiet: false, unicode: false });
+  const progress = await createProgress({ ...plain, err: screen.err, unicode: false });
   progress.step('sending');
   progress.done('sent');
   expect(screen.text()).toContain('- sending');
@@ -92,7 +82,7 @@ test('an upload shows a spinner on a terminal, lines with --plain, other frames 
 test('on a terminal a step says how long it has taken, and a line that stays does not', async () => {
   const screen = createScreen(true);
   let nowMs = 0;
-  const progress = await createProgress({ stderr: screen.stderr, quiet: false, now: () => nowMs });
+  const progress = await createProgress({ ...plain, err: screen.err, now: () => nowMs });
   progress.step('sending');
   await expect.poll(() => screen.text()).toContain('⠙ sending');
   expect(screen.text()).not.toContain('(');
@@ -182,7 +172,7 @@ test('a reader that is gone is no error', async () => {
 
 test('progress on a terminal draws its steps once and leaves a clean line', async () => {
   const { written, sink } = recording(true);
-  const progress = await createProgress({ stderr: sinkStream(sink), quiet: false });
+  const progress = await createProgress({ ...plain, err: sink });
   progress.step('sent 1 of 2');
   progress.stop();
   const text = written.join('');
