@@ -2,10 +2,9 @@ import type { Result } from '../cli/command.ts';
 import { usageError } from '../errors.ts';
 import { isEvmAddress, isSolanaAddress, isUuid } from '../model/address.ts';
 import { chains } from '../model/chain.ts';
-import { nearest } from '../model/nearest.ts';
 import { safeText } from '../model/safe-text.ts';
 import { type AnyColumn, type AnyView, cellValue, knownColumns, listBlocks, listRows } from '../output/view.ts';
-import type { Table, ToolAnswer, ToolCell } from './tool.ts';
+import { listKnown, type Table, type ToolAnswer, type ToolCell } from './tool.ts';
 
 export interface AnswerOptions {
   input: unknown;
@@ -78,11 +77,8 @@ export function pickFields(view: AnyView, fields: readonly string[] | undefined)
   if (fields === undefined) return undefined;
   const known = view.columns.map(({ key }) => key);
   const unknown = fields.find((field) => !known.includes(field));
-  if (unknown !== undefined) {
-    const near = nearest(unknown, known);
-    const hint = near === undefined ? '' : `Did you mean ${near}? `;
-    throw usageError(`fields ${unknown}: is not a column of this answer`, `${hint}Known: ${known.join(', ')}.`);
-  }
+  if (unknown !== undefined)
+    throw usageError(`fields ${unknown}: is not a column of this answer`, listKnown(unknown, known));
   return knownColumns(view, fields);
 }
 

@@ -6,7 +6,8 @@ import { type Tool, toolName } from './tool.ts';
 
 /** Tools that are no command, or one that reads a file. */
 export function ownTools(outlines: readonly Outline[], secretFiles: readonly string[]): Tool[] {
-  return [...followBulk(outlines), verifyTool(secretFiles)];
+  const bulk = outlines.filter(({ words }) => words.join(' ') === 'follow bulk');
+  return [...bulk.map(bulkTool), verifyTool(secretFiles)];
 }
 
 function objectSchema(properties: Record<string, JsonSchema>, required: readonly string[]): JsonSchema {
@@ -60,6 +61,7 @@ function verifyTool(secretFiles: readonly string[]): Tool {
 
 const whole = { input: {}, maxRows: Number.POSITIVE_INFINITY, next: undefined };
 
+/** The command reads its entries from a file, here stdin. */
 const bulkTool = (outline: Outline): Tool => ({
   name: toolName(outline.words),
   description: outline.summary,
@@ -80,11 +82,6 @@ const bulkTool = (outline: Outline): Tool => ({
     return formatAnswer(result, { ...whole, notes });
   },
 });
-
-/** The command reads its entries from a file, here stdin. */
-function followBulk(outlines: readonly Outline[]): Tool[] {
-  return outlines.filter(({ words }) => words.join(' ') === 'follow bulk').map(bulkTool);
-}
 
 function withStdin(context: Context, given: string): Context {
   async function* bytes() {

@@ -14,11 +14,10 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { type Context, createContext } from '../context.ts';
 import { mayQuote, type SotraError, seeExample, seeHelp, toSotraError, usageError } from '../errors.ts';
-import { nearest } from '../model/nearest.ts';
 import { safeText } from '../model/safe-text.ts';
 import type { Io, LocalSandbox, World } from '../world.ts';
 import { untrustedWarning } from './answer.ts';
-import { Question, type Tool, type ToolAnswer } from './tool.ts';
+import { listKnown, Question, type Tool, type ToolAnswer } from './tool.ts';
 import { describeTool } from './tools.ts';
 
 export interface ServerOptions {
@@ -114,12 +113,9 @@ function createFactory({ tools, version, call }: ServerOptions): () => Server {
 /** Errors: `InvalidParams` with the names of the tools. */
 function findTool(name: string, tools: readonly Tool[]): Tool {
   const found = tools.find((tool) => tool.name === name);
-  if (found !== undefined) return found;
-  throw unknown(
-    'tool',
-    name,
-    tools.map((tool) => tool.name),
-  );
+  const known = tools.map((tool) => tool.name);
+  if (found === undefined) throw unknown('tool', name, known);
+  return found;
 }
 
 /** Errors: `InvalidParams` with the names of the inputs. */
@@ -131,9 +127,7 @@ function refuseUnknownInputs({ inputSchema, name }: Tool, input: Readonly<Record
 
 function unknown(what: string, name: string, known: readonly string[]): ProtocolError {
   const shown = name.slice(0, 80);
-  const near = nearest(shown, known);
-  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-  const message = `Unknown ${what}: ${shown}.${hint} Known: ${known.join(', ') || 'none'}.`;
+  const message = `Unknown ${what}: ${shown}. ${listKnown(shown, known)}`;
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message, { known });
 }
 

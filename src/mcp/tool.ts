@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
+import { nearest } from '../model/nearest.ts';
 
 /** What a tool may do: ask, change something at the service, or use a private key. */
 export type Access = 'read' | 'write' | 'sign';
@@ -71,6 +72,12 @@ export class Question extends Error {
     super('the user has to be asked');
     this.text = text;
   }
+}
+
+/** What else may have been meant by an unknown name. */
+export function listKnown(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  return `${near === undefined ? '' : `Did you mean ${near}? `}Known: ${known.join(', ') || 'none'}.`;
 }
 
 /** `webhook_add_addresses` of `webhook add-addresses`. */

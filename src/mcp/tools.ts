@@ -1,8 +1,7 @@
 import { type Field, type JsonSchema, makeInputSchema, type Outline } from '../cli/outline.ts';
 import { usageError } from '../errors.ts';
-import { nearest } from '../model/nearest.ts';
 import { ownTools } from './own-tools.ts';
-import { type Access, defaultRows, type SigningKey, type Tool, toolName } from './tool.ts';
+import { type Access, defaultRows, listKnown, type SigningKey, type Tool, toolName } from './tool.ts';
 
 export interface ToolChoice {
   names?: readonly string[] | undefined;
@@ -31,20 +30,14 @@ export function chooseTools(
     access === 'read' || (access === 'write' ? allowWrites : signingKey !== undefined);
   for (const name of names ?? []) {
     const tool = all.find((each) => each.name === name);
-    if (tool === undefined) throw unknownName(name, all);
+    if (tool === undefined) {
+      const known = all.map((each) => each.name);
+      throw usageError(`--tools ${name}: there is no such tool`, listKnown(name, known));
+    }
     if (!isAllowed(tool) && tool.access !== 'read')
       throw usageError(`--tools ${name}: may not be used`, `Add ${needs[tool.access]}.`);
   }
   return all.filter((tool) => isAllowed(tool) && (names === undefined || names.includes(tool.name)));
-}
-
-function unknownName(name: string, all: readonly Tool[]) {
-  const known = all.map((tool) => tool.name);
-  const near = nearest(name, known);
-  return usageError(
-    `--tools ${name}: there is no such tool`,
-    near === undefined ? `Known: ${known.join(', ')}.` : `Did you mean ${near}?`,
-  );
 }
 
 /** A tool as clients are told of it. */
