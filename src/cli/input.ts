@@ -62,14 +62,9 @@ function readField(field: Field, typed: TypedInput[string]): unknown {
   if (typed === undefined || typeof typed === 'boolean') return typed;
   if (field.kind.nullable && typed === 'null') return null;
   if (!field.kind.list) return readOne(field, String(typed));
-  const items = [typed]
-    .flat()
-    .flatMap((text) => (field.whole !== true && splits(field, text) ? text.split(',') : [text]));
+  const isWhole = field.whole === true || field.kind.type === 'json';
+  const items = [typed].flat().flatMap((text) => (isWhole || text.startsWith('ext:') ? [text] : text.split(',')));
   return items.map((item) => readOne(field, item.trim()));
-}
-
-function splits(field: Field, text: string): boolean {
-  return field.kind.type !== 'json' && !text.startsWith('ext:');
 }
 
 function readOne(field: Field, text: string): unknown {
