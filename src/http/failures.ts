@@ -30,14 +30,6 @@ const unsentCodes = [
   'UND_ERR_CONNECT_TIMEOUT',
 ];
 
-function readCode(error: unknown): string | undefined {
-  return (error as { code?: string } | null)?.code;
-}
-
-function isTrust(code: string | undefined): boolean {
-  return code !== undefined && /CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|SELF_SIGNED/.test(code);
-}
-
 /** The message of OpenSSL is for developers; its reason alone is a sentence. */
 function isTls(error: unknown): boolean {
   const { code, library, message } = error as { code?: string; library?: string; message?: string };
@@ -49,13 +41,14 @@ function isTls(error: unknown): boolean {
 /** What a library of sockets threw, by its code. */
 export function readFailure(error: unknown): NetworkFailure {
   const first = error instanceof AggregateError ? error.errors[0] : error;
-  const code = readCode(first);
+  const { code } = (first ?? {}) as { code?: string };
   const message = first instanceof Error ? first.message : undefined;
   const tls = isTls(first) ? `the TLS handshake failed: ${(first as { reason?: string }).reason ?? code}` : undefined;
   const text = tls ?? (message === undefined || message === '' ? (code ?? String(error)) : message);
   const isPlain = tls !== undefined && /wrong version number|packet length too long/.test(text);
   if (unsentCodes.includes(code ?? '')) return new NetworkFailure('refused', text, error);
-  if (isTrust(code)) return new NetworkFailure('untrusted', text, error);
+  if (/CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|SELF_SIGNED/.test(code ?? ''))
+    return new NetworkFailure('untrusted', text, error);
   return new NetworkFailure(isPlain ? 'plain' : 'broken', text, error);
 }
 

@@ -22,13 +22,9 @@ export function watchCall({ say, heads }: WatchOptions): (event: CallEvent) => v
     if (say !== undefined) for (const line of describeEvent(event)) say(hide(line));
     if (event.kind === 'wait') heads?.delete(head);
     if (event.kind !== 'answer') return;
-    head = { text: safeHead(event) };
+    head = { text: hideSecrets(answerHead(event)).split('\n').map(safeText).join('\n') };
     heads?.add(head);
   };
-}
-
-function safeHead(event: Extract<CallEvent, { kind: 'answer' }>): string {
-  return hideSecrets(answerHead(event)).split('\n').map(safeText).join('\n');
 }
 
 function describeEvent(event: CallEvent): string[] {

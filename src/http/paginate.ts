@@ -61,14 +61,14 @@ async function* numberedPages(
   };
   const first = Number(input[paging.page] ?? 1);
   const ahead = [askFor(first)];
-  let before: readonly string[] = [];
+  let before = '';
   let left = wanted;
   try {
     let page = first;
     for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
       const items = listItems((await next).data);
-      const names = items.map(identifyItem);
-      if (names.length > 0 && areTheSame(names, before)) throw repeated(`page ${page}`);
+      const names = JSON.stringify(items.map(identifyItem));
+      if (items.length > 0 && names === before) throw repeated(`page ${page}`);
       before = names;
       left -= items.length;
       const more = items.length >= size;
@@ -213,10 +213,6 @@ export function nextInput(paging: Paging, input: Input, data: unknown): Input | 
 
 function itemsIn(key: string, data: unknown): readonly unknown[] {
   return listItems((data as Record<string, unknown> | null)?.[key]);
-}
-
-function areTheSame(names: readonly string[], others: readonly string[]): boolean {
-  return names.length === others.length && names.every((name, index) => name === others[index]);
 }
 
 /** What tells an item from others: a service that ignores the page number sends the same items again, perhaps with other figures. */
