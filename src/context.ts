@@ -313,7 +313,7 @@ async function findService({ world, options, store }: ServiceSource): Promise<Se
   const { keyStore, context: name = '', baseUrl } = service;
   if (keyStore !== 'keychain' || options.preview) return service;
   const { readKeychain } = await import('./setup/keychain.ts');
-  return { ...service, apiKey: await readKeychain({ name, baseUrl }) };
+  return { ...service, apiKey: await readKeychain({ name, baseUrl, platform: world.system.platform }) };
 }
 
 /** The service of a recording, with what is configured of names and layout; without any key. Errors: those of the settings. */

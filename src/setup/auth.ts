@@ -145,7 +145,8 @@ function findTarget(context: Context, stored: StoredSettings) {
       `context ${name} is for ${origin}, not for ${readOrigin(typed)}`,
       command`Change it first: sotra context set ${name} --base-url ${typed}, or name another context.`,
     );
-  return { name, baseUrl, origin, before: stored.contexts[name] ?? {} };
+  const { platform } = context.world.system;
+  return { name, baseUrl, origin, platform, before: stored.contexts[name] ?? {} };
 }
 
 function needName({ options, world }: Context, stored: StoredSettings): string {
@@ -221,12 +222,12 @@ async function checkWithService(key: string, { name, baseUrl, origin }: Target, 
 /** Where the key is kept: as said, as before, in the keychain, or in the file where `problem` says why there is none. */
 async function chooseStore(
   said: KeyStore | undefined,
-  { name, baseUrl, before }: Target,
+  { name, baseUrl, platform, before }: Target,
 ): Promise<{ keyStore: KeyStore; problem?: string }> {
   const { keyStore = before.apiKey === undefined ? undefined : 'file' } = before;
   const known = said ?? keyStore;
   if (known === 'keychain' || known === 'file') return { keyStore: known };
-  const problem = await (await import('./keychain.ts')).keychainProblem({ name, baseUrl });
+  const problem = await (await import('./keychain.ts')).keychainProblem({ name, baseUrl, platform });
   return problem === undefined ? { keyStore: 'keychain' } : { keyStore: 'file', problem };
 }
 
@@ -250,7 +251,8 @@ function withoutKey({ apiKey: _, sealedKey, keyStore, keyOrigin, keySuffix, ...k
 async function dropFromKeychain(name: string, before: StoredContext, after: StoredContext, context: Context) {
   if (before.keyStore !== 'keychain' || before.keyOrigin === undefined) return;
   if (after.keyStore === 'keychain' && after.keyOrigin === before.keyOrigin) return;
-  await (await import('./keychain.ts')).deleteKeychain({ name, baseUrl: before.keyOrigin });
+  const { platform } = context.world.system;
+  await (await import('./keychain.ts')).deleteKeychain({ name, baseUrl: before.keyOrigin, platform });
   context.note(`The key ...${before.keySuffix ?? ''} for ${before.keyOrigin} is removed from the keychain.`);
 }
 

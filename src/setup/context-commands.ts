@@ -220,9 +220,10 @@ const remove = defineCommand({
   },
 });
 
-async function removeKey(which: string, baseUrl: string, { warn }: Context): Promise<void> {
+async function removeKey(which: string, baseUrl: string, { warn, world }: Context): Promise<void> {
   try {
-    await (await import('./keychain.ts')).deleteKeychain({ name: which, baseUrl });
+    const { platform } = world.system;
+    await (await import('./keychain.ts')).deleteKeychain({ name: which, baseUrl, platform });
   } catch (error) {
     warn(`its key stays in the keychain: ${toSotraError(error).message}`);
   }

@@ -1,25 +1,22 @@
 import { readMessage, SotraError } from '../errors.ts';
-import { isSingleFile } from '../files/asset.ts';
 import { command } from '../model/shell.ts';
+import { findKeychainTool, type KeychainEntry, keychainToolName } from './keychain-tool.ts';
 import { readOrigin } from './settings.ts';
 
 /** The part of @napi-rs/keyring in use; the package is optional, so its types may be absent. */
 interface Keyring {
-  Entry: new (
-    service: string,
-    account: string,
-    options: { linux: { store: 'secret-service' } },
-  ) => { getPassword: () => string | null; setPassword: (key: string) => void; deletePassword: () => boolean };
+  Entry: new (service: string, account: string, options: { linux: { store: 'secret-service' } }) => KeychainEntry;
 }
 
 const keychainService = 'sotra';
 // Not a literal, so that compilers and bundlers leave the optional package alone.
 const keyringPackage: string = '@napi-rs/keyring';
 
-/** Of which context, and for the origin of which address. */
+/** Of which context, for the origin of which address, and on which system. */
 interface KeychainPlace {
   name: string;
   baseUrl: string;
+  platform: string;
 }
 
 /** The key of a context, stored for the origin of its base URL. Errors: `config` when the keychain cannot be used or has none. */
@@ -56,14 +53,12 @@ export async function deleteKeychain(place: KeychainPlace): Promise<void> {
 
 async function withEntry<T>(
   what: 'read' | 'write' | 'delete',
-  { name, baseUrl }: KeychainPlace,
-  act: (entry: InstanceType<Keyring['Entry']>) => T,
+  { name, baseUrl, platform }: KeychainPlace,
+  act: (entry: KeychainEntry) => T,
 ): Promise<T> {
-  const { Entry } = await loadKeyring();
+  const open = await loadKeychain(platform);
   try {
-    // Without it, Linux falls back to the keys of the kernel, which the next start of the machine forgets.
-    const durable = { linux: { store: 'secret-service' } } as const;
-    return act(new Entry(keychainService, `${name}@${readOrigin(baseUrl) ?? baseUrl}`, durable));
+    return act(open(`${name}@${readOrigin(baseUrl) ?? baseUrl}`));
   } catch (cause) {
     throw new SotraError('config', `cannot ${what} the key in the keychain: ${readMessage(cause)}`, {
       hint: 'Unlock the keychain, keep the key in a file with sotra auth login --store file, or set SOTRA_API_KEY.',
@@ -72,17 +67,22 @@ async function withEntry<T>(
   }
 }
 
-async function loadKeyring(): Promise<Keyring> {
+/** The keychain by the package, or, where that is not installed or cannot be (in a single file), by the tool of the system. */
+async function loadKeychain(platform: string): Promise<(account: string) => KeychainEntry> {
   try {
-    return (await import(keyringPackage)) as Keyring;
+    const { Entry } = (await import(keyringPackage)) as Keyring;
+    // Without it, Linux falls back to the keys of the kernel, which the next start of the machine forgets.
+    return (account) => new Entry(keychainService, account, { linux: { store: 'secret-service' } });
   } catch (cause) {
+    const open = findKeychainTool(platform, keychainService);
+    if (open !== undefined) return open;
+    const tool = keychainToolName(platform);
+    const either = tool === undefined ? '' : `${tool} or `;
     throw new SotraError(
       'config',
-      `the keychain needs the package ${keyringPackage}, which is not installed or does not load here`,
+      `the keychain needs ${either}the package ${keyringPackage}, which does not load here`,
       {
-        hint: isSingleFile
-          ? 'It is for sotra as installed by npm. Keep the key in a file with sotra auth login --store file.'
-          : `Install it beside sotra (npm install --global ${keyringPackage}), or keep the key in a file with --store file.`,
+        hint: `Install ${tool ?? 'it beside sotra, as npm installs it'}, or keep the key in a file with --store file.`,
         cause,
       },
     );

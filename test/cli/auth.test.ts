@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
@@ -238,7 +238,10 @@ test('--dry-run shows the check without asking for a key, and stores nothing', a
 });
 
 /** The built program with a keychain beside it that keeps its keys in a file, or fails; the real one needs a session of a desktop. */
-function programWithKeychain(failure?: string): {
+function programWithKeychain(
+  failure?: string,
+  { hasPackage = true, env: given = {} }: { hasPackage?: boolean; env?: NodeJS.ProcessEnv } = {},
+): {
   folder: string;
   sotra: (argv: string, stdin?: string) => { code: number | null; out: string; err: string };
   kept: () => unknown;
@@ -263,7 +266,8 @@ function programWithKeychain(failure?: string): {
       deletePassword() { const keys = read(); delete keys[this.name]; write(keys); return true; }
     };`,
   );
-  const env = { ...process.env, SOTRA_CONFIG_DIR: folder, SOTRA_API_KEY: '' };
+  if (!hasPackage) writeFileSync(join(keyring, 'index.cjs'), 'throw new Error();');
+  const env = { ...process.env, SOTRA_CONFIG_DIR: folder, SOTRA_API_KEY: '', ...given };
   const sotra = (argv: string, stdin = '') => {
     const options = { env, input: stdin, encoding: 'utf8' } as const;
     const { status, stdout, stderr } = spawnSync(
@@ -311,6 +315,45 @@ test('where no keychain can be used the key is kept in the settings file, and lo
   );
   expect([second.code, second.err]).toEqual([3, expect.stringContaining('--store file')]);
 });
+
+/** A folder for PATH with a `secret-tool` that keeps secrets in files, and notes its arguments. */
+function fakeSecretTool(): string {
+  const folder = temporaryFolder();
+  const script = `#!/bin/sh
+cd '${folder}'
+printf '%s\\n' "$*" >> arguments
+case $1 in
+store) shift 2; cat > "kept $(echo "$*" | tr / :)" ;;
+lookup) shift; cat "kept $(echo "$*" | tr / :)" 2> /dev/null || exit 1 ;;
+clear) shift; rm "kept $(echo "$*" | tr / :)" 2> /dev/null || exit 1 ;;
+*) exit 2 ;;
+esac
+`;
+  writeFileSync(join(folder, 'secret-tool'), script, { mode: 0o755 });
+  return folder;
+}
+
+test.runIf(process.platform === 'linux')(
+  'where the package of the keychain does not load, secret-tool keeps the key, which is in no argument',
+  () => {
+    const tool = fakeSecretTool();
+    const env = { PATH: `${tool}:${process.env['PATH']}` };
+    const { sotra, folder } = programWithKeychain(undefined, { hasPackage: false, env });
+    const login = sotra('auth login --context c --with-key --offline --base-url https://own.example.com', key);
+    expect(login.err).toContain('The key is stored in the keychain for https://own.example.com');
+    const kept = join(tool, 'kept service sotra username c@https:::own.example.com');
+    expect([login.code, readFileSync(kept, 'utf8')]).toEqual([0, key]);
+    expect(readFileSync(join(folder, 'config.json'), 'utf8')).not.toContain(key);
+    expect(JSON.parse(sotra('auth status --json').out)).toMatchObject({ store: 'keychain', keySuffix: 'abcd' });
+    expect(sotra('auth logout').code).toBe(0);
+    expect(existsSync(kept)).toBe(false);
+    const typed = readFileSync(join(tool, 'arguments'), 'utf8');
+    expect(typed).toContain(
+      'store --label=sotra: c@https://own.example.com service sotra username c@https://own.example.com\n',
+    );
+    expect(typed).not.toContain(key);
+  },
+);
 
 const hasScript = spawnSync('script', ['--version']).status === 0;
 

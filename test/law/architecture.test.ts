@@ -212,7 +212,7 @@ const maxLines: Readonly<Record<string, number>> = {
   report: 310,
   resources: 6820,
   sandbox: 6669,
-  setup: 1620,
+  setup: 1698,
   tool: 2530,
   upload: 1716,
   watch: 384,
