@@ -23,8 +23,9 @@ if (lockOf(`${site}/node_modules/.package-lock.json`)['node_modules/vitepress']?
   run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', site]);
 
 const maker = await rolldown({ input: 'bin/site/pages.ts', platform: 'node' });
-await maker.write({ file: 'node_modules/.cache/site.cjs', format: 'cjs' });
-const { sitePages } = await import('../node_modules/.cache/site.cjs');
+const built = resolve('node_modules/.cache/site.cjs');
+await maker.write({ file: built, format: 'cjs' });
+const { sitePages } = await import(built);
 
 const { version, repository } = JSON.parse(read('package.json'));
 const guides = readdirSync('docs').filter((name) => name.endsWith('.md'));
