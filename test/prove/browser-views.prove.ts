@@ -41,6 +41,10 @@ test('by keyboard alone: three letters find a trader, a UUID a position; j, Ente
   await press('Escape');
   await expect.poll(() => heading(tab)).toBe('Leaderboard');
   await press('Control+k');
+  await tab.keyboard.type('nothing');
+  await press('Escape');
+  await expect.poll(() => tab.getByRole('dialog').count()).toBe(0);
+  await press('Control+k');
   await tab.keyboard.type(position);
   await expect.poll(() => options.count()).toBe(1);
   await press('Enter');
@@ -103,6 +107,14 @@ test('a trader has handles, follow counts, holding time and figures by chain, as
     'Chain,Window,PnL,ROI,Volume,Wins,Trades'.split(','),
   );
   await expect.poll(() => tableRows(tab, 'Follows').count()).toBe(15);
+  // Where all rows have the same, a column is not shown.
+  const heads = (table: string) => tab.getByRole('table', { name: table }).getByRole('columnheader').allTextContents();
+  expect((await heads('Open positions')).slice(0, 3)).toEqual(['Token', 'Chain', 'Side']);
+  await show('/token/base/0x4ed4e862860bed51a9570b96d89af5e1b0efefed');
+  await expect.poll(async () => (await heads('Holders')).slice(0, 2)).toEqual(['Trader', 'Side']);
+  // What a filter does not change is named.
+  await show('/leaderboard?chain=base');
+  await expect.poll(() => tab.getByText('of all chains together').count()).toBe(1);
 });
 
 /** A service that answers as it is told, and its page. */

@@ -55,7 +55,7 @@ export function Record({ table, omit = [] }: { table: ServedTable | undefined; o
   const shown = table.columns.map((column, index) => ({ ...column, cell: cells[index] }));
   const chain = String(shown.find(({ key }) => key === 'chain')?.cell?.value ?? '');
   return (
-    <dl class="counters">
+    <dl class="counters record">
       {shown
         .filter(({ key, extra }) => !extra && !omit.includes(key))
         .map(({ key, title, help, cell }) => (

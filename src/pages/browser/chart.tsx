@@ -190,12 +190,14 @@ const lastWidth = 76;
 function drawLast(plot: uPlot, points: readonly ChartPoint[], { shape, axis }: ChartProps): void {
   const last = points.at(-1);
   if (last === undefined || shape !== 'steps' || axis === undefined) return;
+  plot.ctx.save();
   plot.ctx.fillStyle = readThemeColor(plot, '--ink');
   plot.ctx.font = `600 ${12 * devicePixelRatio}px system-ui, sans-serif`;
   plot.ctx.textAlign = 'left';
   plot.ctx.textBaseline = 'middle';
   const gap = 4 * devicePixelRatio;
   plot.ctx.fillText(axis(last.y), plot.valToPos(last.x, 'x', true) + gap, plot.valToPos(last.y, 'y', true));
+  plot.ctx.restore();
 }
 
 const colored = (name: string) => (plot: uPlot) => readThemeColor(plot, name);

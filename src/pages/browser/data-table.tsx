@@ -15,6 +15,8 @@ interface DataTableProps {
   /** A line that changes that. */
   line?: string | undefined;
   error: string;
+  /** What is the same in all rows: shown when it is chosen. */
+  omit?: readonly string[];
   /** Of rows whose table has no column for it. */
   chain?: string | undefined;
   /** A few rows, of which nothing is chosen. */
@@ -32,7 +34,17 @@ const rowHeight = 32;
 const margin = 8;
 
 /** The columns of the terminal as a table: sorted by a click on a head, narrowed by what is typed, of any length. */
-export function DataTable({ label, table, hrefs = [], empty, line, error, chain, isPlain = false }: DataTableProps) {
+export function DataTable({
+  label,
+  table,
+  hrefs = [],
+  empty,
+  line,
+  error,
+  omit = [],
+  chain,
+  isPlain = false,
+}: DataTableProps) {
   const [sorting, sort] = useState<Sorting>();
   const [wanted, want] = useState('');
   const [chosen, choose] = useState<readonly string[]>();
@@ -40,7 +52,7 @@ export function DataTable({ label, table, hrefs = [], empty, line, error, chain,
   useKnown(() => (table === undefined ? [] : listKnown(table, hrefs)), table);
   if (table === undefined) return error === '' ? <Skeleton label={label} /> : null;
   if (table.rows.length === 0) return <Empty text={empty} line={line} />;
-  const keys = chosen ?? table.columns.filter(({ extra }) => !extra).map(({ key }) => key);
+  const keys = chosen ?? table.columns.filter(({ key, extra }) => !extra && !omit.includes(key)).map(({ key }) => key);
   return (
     <div class="data">
       {!isPlain && (
@@ -144,6 +156,7 @@ function Rows({ label, table, hrefs, order, keys, sorting, chain, onSort }: Rows
   const shown = table.columns.map((column, index) => ({ ...column, index })).filter(({ key }) => keys.includes(key));
   const first = Math.max(0, Math.floor(view.top / rowHeight) - margin);
   const end = Math.min(order.length, Math.ceil((view.top + view.height) / rowHeight) + margin);
+  const naming = shown.find(({ index }) => index === table.naming)?.index ?? shown[0]?.index;
   const chainAt = table.columns.findIndex(({ key }) => key === 'chain' || key === 'scope');
   const spacer = (rows: number) => rows > 0 && <tr style={{ height: `${rows * rowHeight}px` }} />;
   return (
@@ -175,7 +188,7 @@ function Rows({ label, table, hrefs, order, keys, sorting, chain, onSort }: Rows
             <tr key={row} aria-rowindex={first + place + 2} class={first + place === at ? 'at' : undefined}>
               {shown.map(({ key, index, side }) => {
                 const cell = table.rows[row]?.[index];
-                return index === table.naming ? (
+                return index === naming ? (
                   <th key={key} scope="row" title={hoverText(cell)}>
                     {hrefs[row] === undefined ? (
                       <Cell cell={cell} />

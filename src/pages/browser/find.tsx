@@ -57,7 +57,7 @@ export function Find({ others, onClose }: FindProps) {
   return (
     <Dialog title="Find" onClose={onClose}>
       <input
-        type="search"
+        type="text"
         role="combobox"
         aria-label="Find a trader, a token, a position, a webhook, a request or a page"
         aria-expanded="true"

@@ -59,7 +59,7 @@ export function Leaderboard({ route, version }: { route: Route; version: number 
       )}
       <DataTable
         label="Traders"
-        empty="No trader fits these filters. All of them:"
+        empty="No trader fits these filters. Another board:"
         line={examples['leaderboard list']}
         {...{ table, hrefs, error }}
       />

@@ -70,14 +70,21 @@ interface PositionsProps {
   asked: ReturnType<typeof useCall<readonly Card[]>>;
   empty?: string;
   line?: string | undefined;
+  omit?: readonly string[];
 }
 
 /** A part with positions, each a link to its own view. */
-export function Positions({ title, asked: { data, table, error, commands }, empty = 'None.', line }: PositionsProps) {
+export function Positions({
+  title,
+  asked: { data, table, error, commands },
+  empty = 'None.',
+  line,
+  omit = [],
+}: PositionsProps) {
   useKnown(() => (data ?? []).flatMap(listKnown), data);
   return (
     <Section title={title} commands={commands}>
-      <DataTable label={title} hrefs={data?.map(positionHref) ?? []} {...{ table, error, empty, line }} />
+      <DataTable label={title} hrefs={data?.map(positionHref) ?? []} {...{ table, error, empty, line, omit }} />
     </Section>
   );
 }

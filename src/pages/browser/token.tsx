@@ -13,6 +13,8 @@ interface TokenComment {
   trade: TradeItem;
 }
 
+const sameInAll = ['token', 'chain'];
+
 /** A token: who holds it, who held it, what is said of it. */
 export function Token({ chain, address, version }: { chain: string; address: string; version: number }) {
   const token = { chain, contractAddress: address };
@@ -35,8 +37,8 @@ export function Token({ chain, address, version }: { chain: string; address: str
           <Text text={card?.metadata.tokenName ?? ''} /> <Id text={address} chain={chain} />
         </p>
       </Section>
-      <Positions title="Holders" asked={open} />
-      <Positions title="Closed positions" asked={closed} />
+      <Positions title="Holders" asked={open} omit={sameInAll} />
+      <Positions title="Closed positions" asked={closed} omit={sameInAll} />
       <Section title="Comments" commands={comments.commands}>
         <Comments said={said} empty="Nothing is said of it yet." error={comments.error} />
       </Section>

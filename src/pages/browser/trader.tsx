@@ -13,6 +13,7 @@ import { Crumbs, nameCardToken, Positions, positionHref, Section } from './servi
 import { Text } from './text.tsx';
 
 const positionLimit = 100;
+const sameInAll = ['trader'];
 
 /** A trader: figures, PnL over time, positions, comments, followers and whom they follow. */
 export function Trader({ id, version }: { id: string; version: number }) {
@@ -48,8 +49,8 @@ export function Trader({ id, version }: { id: string; version: number }) {
           />
         </Section>
       )}
-      <Positions title="Open positions" asked={open} />
-      <Positions title="Closed positions" asked={closed} />
+      <Positions title="Open positions" asked={open} omit={sameInAll} />
+      <Positions title="Closed positions" asked={closed} omit={sameInAll} />
       <Section title="Comments">
         <Comments
           said={open.data && closed.data && said}
