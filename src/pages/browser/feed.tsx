@@ -13,7 +13,10 @@ import { Choice } from './text.tsx';
 export function Feed({ route, version }: { route: Route; version: number }) {
   const suggested = useFollower(route.query['user'] === undefined);
   const { user = suggested, chain = 'all', min = '' } = route.query;
+  const { examples } = useFrame();
   const set = (key: string) => (value: string) => setQuery(route, { user, [key]: value });
+  const input = { addresses: [user], chains: [chain], limit: 100, ...(min !== '' && { minTradeUsd: Number(min) }) };
+  const { data, ...asked } = useCall<{ items: Card[] }>('feed home', user === '' ? undefined : input, version);
   return (
     <Section title="Feed">
       <search class="filters" aria-label="Filters">
@@ -29,7 +32,14 @@ export function Feed({ route, version }: { route: Route; version: number }) {
           ]}
         />
       </search>
-      {user !== '' && <Cards {...{ user, chain, min, version }} />}
+      {user !== '' && (
+        <Positions
+          title="Newest first"
+          asked={{ ...asked, data: data?.items }}
+          empty="Nothing: those whom this user follows have not traded this. To follow others:"
+          line={examples['follow add']}
+        />
+      )}
     </Section>
   );
 }
@@ -57,26 +67,5 @@ function User({ value, onChange }: { value: string; onChange: (user: string) => 
         onChange={() => onChange(typed.trim())}
       />
     </label>
-  );
-}
-
-interface CardsProps {
-  user: string;
-  chain: string;
-  min: string;
-  version: number;
-}
-
-function Cards({ user, chain, min, version }: CardsProps) {
-  const { examples } = useFrame();
-  const input = { addresses: [user], chains: [chain], limit: 100, ...(min !== '' && { minTradeUsd: Number(min) }) };
-  const { data, ...asked } = useCall<{ items: Card[] }>('feed home', input, version);
-  return (
-    <Positions
-      title="Newest first"
-      asked={{ ...asked, data: data?.items }}
-      empty="Nothing: those whom this user follows have not traded this. To follow others:"
-      line={examples['follow add']}
-    />
   );
 }
