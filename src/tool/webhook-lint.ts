@@ -1,6 +1,7 @@
 import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import type { Context } from '../context.ts';
+import type { InputOf } from '../contract/endpoint.ts';
 import { orUndefined, SotraError, usageError } from '../errors.ts';
 import { isEvmAddress } from '../model/address.ts';
 import { dayMs } from '../model/duration.ts';
@@ -74,6 +75,13 @@ function describeResult(result: LintResult): string {
   return `${counted(addresses, 'address')} (${parts.join(', ')}): ${found}.${events}`;
 }
 
+const params = {
+  file: { ...option.text('addresses, as webhook sync reads them; - for stdin'), otherFlags: ['addresses-file'] },
+  column: option.text('the column, or field of JSON, that holds the addresses'),
+  sample: option.count(0, 100_000, 'addresses that the service is asked about (default 50; 0 asks nothing)'),
+  all: option.flag('ask the service about every address'),
+};
+
 const lint: Command = defineCommand({
   words: ['webhook', 'lint'],
   summary: 'Check a list of addresses before it goes to a webhook, which never gives one back',
@@ -82,12 +90,7 @@ const lint: Command = defineCommand({
     'of one chain among many of another; and, asked of the service for a sample or with --all, several of one profile, unknown ones, and\n' +
     'silent ones, whose home feed has had nothing for a week. The same feeds say how many events a day to expect. Exit 12 where there are\n' +
     'errors, 0 for warnings alone; 2 is a mistyped command.',
-  params: {
-    file: { ...option.text('addresses, as webhook sync reads them; - for stdin'), otherFlags: ['addresses-file'] },
-    column: option.text('the column, or field of JSON, that holds the addresses'),
-    sample: option.count(0, 100_000, 'addresses that the service is asked about (default 50; 0 asks nothing)'),
-    all: option.flag('ask the service about every address'),
-  },
+  params,
   examples: [
     { argv: 'webhook lint --file users.csv', says: 'with a sample of 50 at the service' },
     { argv: 'webhook lint --file users.csv --sample 0 --json', says: 'the file alone, as JSON' },
@@ -98,14 +101,7 @@ const lint: Command = defineCommand({
   run: runLint,
 });
 
-interface LintInput {
-  file?: string | undefined;
-  column?: string | undefined;
-  sample?: number | undefined;
-  all?: boolean | undefined;
-}
-
-async function runLint({ file, column, sample, all }: LintInput, context: Context): Promise<Result> {
+async function runLint({ file, column, sample, all }: InputOf<typeof params>, context: Context): Promise<Result> {
   if (all && sample !== undefined) throw usageError('--all and --sample both say how many to look up', 'Omit one.');
   const found = new Map<Finding['kind'], Finding[]>();
   let [errors, warnings] = [0, 0];
