@@ -165,7 +165,8 @@ function describeProblem({ name, value }: Raw, issue: Issue | undefined, why: st
   return `${name} ${JSON.stringify(isItem ? value[index] : value)?.slice(0, 80)}: ${why}`;
 }
 
-function describeParam({ place, schema }: Param): string {
+/** Ends "must be ...", for a value of the request. */
+export function describeParam({ place, schema }: Param): string {
   const kind = readKind(schema);
   if (!kind.list) return describeKind(kind);
   const { type, choices, maxItems } = kind;

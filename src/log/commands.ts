@@ -4,7 +4,8 @@ import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';
-import { isObject, parseJson, tryParseJson } from '../model/json.ts';
+import { compareJson } from '../model/compare-json.ts';
+import { parseJson, tryParseJson } from '../model/json.ts';
 import { safeText } from '../model/safe-text.ts';
 import { column, listView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
@@ -212,7 +213,8 @@ async function sendAgain(call: NumberedEntry, context: Context): Promise<Result>
     const differences = compareJson(readBody(content.text), data);
     const more = differences.length - maxDifferences;
     context.note(differences.length === 0 ? 'The answer is the same as then.' : 'The answer differs:');
-    for (const difference of differences.slice(0, maxDifferences)) context.note(`  ${difference}`);
+    for (const { place, before, after } of differences.slice(0, maxDifferences))
+      context.note(`  ${place || 'the answer'}: ${shortenJson(before)} then, ${shortenJson(after)} now`);
     if (more > 0) context.note(`  and ${more} more`);
   }
   return { kind: 'answer', answer: data, text };
@@ -312,18 +314,6 @@ function printMessage(
     ...(shown === '' ? [] : ['', ...shown.trimEnd().split('\n')]),
     ...(cut === undefined ? [] : [`(cut here: the body has ${cut.bytes} bytes, SHA-256 ${cut.sha256})`]),
   ];
-}
-
-/** What differs between two JSON values, a line for each place: `traders[0].pnl.total: 12 then, 13 now`. */
-function compareJson(before: unknown, after: unknown, place = ''): string[] {
-  if (Object.is(before, after)) return [];
-  const isList = Array.isArray(before) && Array.isArray(after);
-  if (!isList && !(isObject(before) && isObject(after)))
-    return [`${place || 'the answer'}: ${shortenJson(before)} then, ${shortenJson(after)} now`];
-  const [old, now] = [before, after] as Record<string, unknown>[];
-  return [...new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})])].flatMap((key) =>
-    compareJson(old?.[key], now?.[key], isList ? `${place}[${key}]` : place === '' ? key : `${place}.${key}`),
-  );
 }
 
 const maxShownValue = 60;

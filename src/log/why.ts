@@ -8,7 +8,7 @@ import { safeText } from '../model/safe-text.ts';
 import { formatAge } from '../output/format.ts';
 import { describeKey, resolveService, type Service, type StoredSettings } from '../setup/settings.ts';
 import { findCall, summarizeCall } from './commands.ts';
-import type { FailedCommand } from './entry.ts';
+import type { FailedCommand, LogEntry } from './entry.ts';
 import { type Explanation, explainCall, type FailedCall, type Surroundings } from './explain.ts';
 import { type NumberedEntry, readCalls, readFailedCommand } from './read-calls.ts';
 import { findLog } from './store.ts';
@@ -93,18 +93,27 @@ async function explainEntry(entry: NumberedEntry, context: Context): Promise<Why
   const { status, ms } = summarizeCall(entry);
   const { next, ...explanation } = explainCall(readFacts(entry), await lookAround(entry, context));
   const continues = exitCode === errorExitCodes.partial ? ['The same command again continues what is left.'] : [];
-  const body = request.postData?.text;
-  const url = new URL(request.url);
-  const headers = Object.fromEntries(request.headers.map(({ name, value }) => [name, value]));
-  const sent = { method: request.method, url, headers, ...(body !== undefined && { body }) };
   return {
     ...{ n, at: startedDateTime, command, exitCode, code: errorCode },
     ...{ ...explanation, next: [...continues, ...next.map((line) => retype(command, line))] },
-    asked: { method: request.method, url: request.url, body: body ?? null },
+    asked: { method: request.method, url: request.url, body: request.postData?.text ?? null },
     answered: status === null ? null : { status, ms, body: response.content.text ?? '' },
-    // The sandbox inside the command listens nowhere.
-    curl: url.hostname === 'sandbox.localhost' ? null : curlLine(sent).trim(),
+    curl: writeCurl(request),
   };
+}
+
+/** Why a call of another log than the history failed, by what is known beside it: a name and a text each, as `sotra why` prints them. */
+export function listReasons(entry: LogEntry, known: Partial<Surroundings> & Pick<Surroundings, 'endpoints'>) {
+  const { next, ...reasons } = explainCall(readFacts(entry), { ...nothingKnown, ...known });
+  return listLines({ ...reasonTexts(reasons), next });
+}
+
+/** The curl line of a request; `null` where it was for the sandbox inside the command, which listens nowhere. */
+export function writeCurl({ method, url: address, headers, postData }: LogEntry['request']): string | null {
+  const [url, body] = [new URL(address), postData?.text];
+  const named = Object.fromEntries(headers.map(({ name, value }) => [name, value]));
+  if (url.hostname === 'sandbox.localhost') return null;
+  return curlLine({ method, url, headers: named, ...(body !== undefined && { body }) }).trim();
 }
 
 /** Of a flag alone: the command as it was typed, with that flag in place of its own. */
@@ -115,7 +124,7 @@ function retype(command: string, line: string): string {
   return `${before}${after?.replace(/^\S+/, '') ?? ''} ${line}`;
 }
 
-function readFacts({ startedDateTime, time, request, response, _sotra }: NumberedEntry): FailedCall {
+function readFacts({ startedDateTime, time, request, response, _sotra }: LogEntry): FailedCall {
   const { baseUrl, errorCode, error, hint, failure, ignored = [] } = _sotra;
   const { method, url, postData } = request;
   const headers = Object.fromEntries(response.headers.map(({ name, value }) => [name.toLowerCase(), value]));
@@ -180,12 +189,16 @@ async function countBefore({ n, startedDateTime, _sotra }: NumberedEntry, contex
 
 const maxShownBody = 600;
 
-/** For people: the reason first, then what it rests on. */
-function printWhy({ rule, differences, ignored, notes, next, ...why }: Why): string {
-  const { asked, answered, command, n, at, exitCode, code, curl } = why;
-  const body = (text: string) => (text.length > maxShownBody ? `${text.slice(0, maxShownBody)}...` : text);
-  const exit = `${exitCode === null ? '' : `, exit ${exitCode}`}${code === null ? '' : ` (${code})`}`;
-  const lines: Readonly<Record<string, readonly (string | null | undefined)[]>> = {
+type Line = readonly [name: string, text: string];
+
+/** A line for each text that there is. */
+function listLines(texts: Readonly<Record<string, readonly (string | null | undefined)[]>>): Line[] {
+  return Object.entries(texts).flatMap(([name, all]) => all.flatMap((text): Line[] => (text ? [[name, text]] : [])));
+}
+
+/** The reason first, then what it rests on. */
+function reasonTexts({ rule, differences, ignored, notes }: Omit<Explanation, 'next'>) {
+  return {
     why: [rule],
     differs: differences.map(
       ({ at, expected, found, count }) =>
@@ -193,6 +206,16 @@ function printWhy({ rule, differences, ignored, notes, next, ...why }: Why): str
     ),
     ignored: ignored.map(({ name, meant }) => (meant === null ? name : `${name} (did you mean ${meant}?)`)),
     note: notes,
+  };
+}
+
+/** For people: why, the call itself, and what to do. */
+function printWhy({ next, ...why }: Why): string {
+  const { asked, answered, command, n, at, exitCode, code, curl } = why;
+  const body = (text: string) => (text.length > maxShownBody ? `${text.slice(0, maxShownBody)}...` : text);
+  const exit = `${exitCode === null ? '' : `, exit ${exitCode}`}${code === null ? '' : ` (${code})`}`;
+  const lines = listLines({
+    ...reasonTexts(why),
     command: [command],
     call: [`${n === null ? 'none was made' : n}, ${at}${exit}`],
     asked: [asked && `${asked.method} ${asked.url}`],
@@ -200,8 +223,6 @@ function printWhy({ rule, differences, ignored, notes, next, ...why }: Why): str
     answered: [answered && `${answered.status} in ${answered.ms} ms: ${body(answered.body)}`],
     next,
     curl: [curl],
-  };
-  return Object.entries(lines)
-    .flatMap(([name, texts]) => texts.flatMap((text) => (text ? [`${name.padEnd(10)}${safeText(text)}\n`] : [])))
-    .join('');
+  });
+  return lines.map(([name, text]) => `${name.padEnd(10)}${safeText(text)}\n`).join('');
 }

@@ -1,5 +1,5 @@
 /** What the page of deliveries asks for, and what it is told. */
-import type { Forward, Retry } from '../model/forward.ts';
+import type { Retry } from '../model/forward.ts';
 
 export interface DeliveryRow {
   id: string;
@@ -51,9 +51,23 @@ export interface ShownRequest {
   verification: readonly VerificationStep[];
 }
 
+/** How a delivery stands at a target; `state` is `null` where it was not for it. */
+export interface ShownForward {
+  url: string;
+  state: 'forwarded' | 'refused' | 'waiting' | null;
+  /** Of the last try. */
+  status: number | null;
+  error: string | null;
+  tries: number;
+  ms: number | null;
+  atMs: number | null;
+  nextMs: number | null;
+}
+
 export interface ShownDelivery extends ShownRequest {
   row: DeliveryRow;
-  forwards: readonly Forward[];
+  /** Those that it was sent to, and the others that are known. */
+  forwards: readonly ShownForward[];
   commands: readonly ShownCommand[];
   /** To pages of this server. */
   links: readonly { name: string; href: string }[];

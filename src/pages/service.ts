@@ -52,4 +52,24 @@ export interface SandboxDelivery {
   eventId: string;
   uid: string;
   url: string;
+  /** When it is sent next; `null` where it is not. */
+  nextMs: number | null;
+}
+
+export interface ShownSandboxDelivery {
+  row: SandboxDelivery;
+  /** In base64. */
+  body: string;
+  bodyBytes: number;
+}
+
+export interface SandboxWebhook {
+  uid: string;
+  partner: string;
+  url: string;
+  /** How many it follows. */
+  addresses: number;
+  delivered: number;
+  waiting: number;
+  failed: number;
 }

@@ -27,7 +27,7 @@ const views = {
 /** Shows a view and waits until nothing is loading. */
 async function show(tab: Page, origin: string, hash: string): Promise<void> {
   await tab.goto(`${origin}/service#${hash}`);
-  await tab.locator('.part').first().waitFor();
+  await tab.locator('.part, .inspect').first().waitFor();
   await expect.poll(() => tab.locator('.frame').count()).toBe(0);
   await tab.waitForLoadState('networkidle', { timeout: 300 }).catch(() => undefined);
 }
@@ -173,7 +173,7 @@ test('a page whose sandbox is simulating follows it, and shows each request that
   const headers = { authorization: 'Bearer sandbox-key-a' };
   for (let limit = 1; limit <= 30; limit += 1) await fetch(`${url}/v2/leaderboard?limit=${limit}`, { headers });
   port.mend();
-  await expect.poll(() => tab.getByRole('option').first().getAttribute('aria-setsize')).toBe('30');
+  await expect.poll(() => rows(tab, 'Requests').first().getAttribute('aria-setsize')).toBe('30');
 });
 
 const rows = (tab: Page, list: string) => tab.getByRole('listbox', { name: list }).getByRole('option');
@@ -223,6 +223,7 @@ test('feed, token, webhooks, deliveries and requests are shown as they come; fau
   await open('Webhooks');
   await expect.poll(() => rows(page, 'Webhooks').count()).toBe(1);
   expect((await run('webhook trigger new-feed-item', { env })).code).toBe(0);
+  await page.getByRole('button', { name: /^Deliveries/ }).click();
   await expect.poll(() => rows(page, 'Deliveries').first().textContent()).toContain('new-feed-itemdelivered');
   expect(await violationsOf(page)).toEqual([]);
 

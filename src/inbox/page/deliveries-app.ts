@@ -3,6 +3,7 @@ import { readMessage, usageError } from '../../errors.ts';
 import { curlLine, deliveryPreview } from '../../http/preview.ts';
 import { isWalletAddress } from '../../model/address.ts';
 import { hourMs } from '../../model/duration.ts';
+import type { Retry } from '../../model/forward.ts';
 import { isHttpAddress, suggestScheme } from '../../model/http-address.ts';
 import { isObject } from '../../model/json.ts';
 import { shellWord } from '../../model/shell.ts';
@@ -16,6 +17,7 @@ import type {
   ReplayOutcome,
   ShownCommand,
   ShownDelivery,
+  ShownForward,
   ShownRefusal,
   ShownRequest,
 } from '../../pages/deliveries.ts';
@@ -114,18 +116,30 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     return {
       row: deliveryRow(event),
       ...makeShownRequest(delivery, webhook.slice(webhook.lastIndexOf('#') + 1)),
-      forwards: forwards.map((each) => ({ ...each, url: hideUrlSecrets(each.url) })),
+      forwards: describeForwards(event, await knownTargets(event), await inbox.retries()),
       commands,
       links: options.hasService ? makeLinks(event.event) : [],
     };
   };
+  /** Where deliveries of a webhook go, as far as it is known here. */
+  const knownTargets = async ({ forwards, delivery }: StoredEvent): Promise<string[]> => {
+    const failing = (await inbox.retries()).filter(({ webhook }) => webhook === delivery.webhook);
+    // Of those that are stored a secret may be hidden already.
+    const urls = [...targets, ...forwards, ...failing].map(({ url }) => url);
+    return urls.filter(
+      (url, index) => urls.findIndex((other) => hideUrlSecrets(other) === hideUrlSecrets(url)) === index,
+    );
+  };
   const replay = async (body: unknown): Promise<ReplayOutcome> => {
-    const { id, to } = isObject(body) ? body : {};
+    const { id, to: shown } = isObject(body) ? body : {};
+    const event = await find(String(id));
+    const { delivery } = event;
+    // A secret in the address of a known one is not on the page.
+    const to = (await knownTargets(event)).find((url) => hideUrlSecrets(url) === shown) ?? shown;
     if (typeof to !== 'string' || !isHttpAddress(to))
       throw usageError(
         `target ${String(to).slice(0, 200)}: must be an http or https address${suggestScheme(String(to))}`,
       );
-    const { delivery } = await find(String(id));
     const startedMs = world.now();
     const sent = { answerMs: context.options.timeoutMs, signal: AbortSignal.any([world.signal, stop.signal]) };
     const { ok: taken, status, error } = await forward(to, delivery, sent);
@@ -138,7 +152,7 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
       stored: await inbox.count(),
       forwarded: rows.reduce((sum, { forwarded }) => sum + forwarded, 0),
       waiting: rows.reduce((sum, { waiting }) => sum + waiting, 0),
-      retries: await inbox.retries(),
+      retries: (await inbox.retries()).map((each) => ({ ...each, url: hideUrlSecrets(each.url) })),
       commands: [{ name: 'These figures', line: line('webhook stats', { since: '24h' }) }],
     };
   };
@@ -190,6 +204,23 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
       await following.catch((error: unknown) => context.warn(readMessage(error)));
     },
   };
+}
+
+function describeForwards(
+  { delivery, forwards, status }: StoredEvent,
+  urls: readonly string[],
+  retries: readonly Retry[],
+): ShownForward[] {
+  return urls.map(hideUrlSecrets).map((url) => {
+    const isTo = (each: { url: string }) => hideUrlSecrets(each.url) === url;
+    const ended = forwards.find(isTo);
+    if (ended !== undefined) return { ...ended, url, state: ended.outcome, nextMs: null };
+    const failing = retries.find((each) => isTo(each) && each.webhook === delivery.webhook);
+    if (failing?.seq === delivery.seq) return { ...failing, url, state: 'waiting', ms: null };
+    const none = { url, status: null, tries: 0, ms: null, atMs: null, nextMs: null };
+    if (status !== 'waiting') return { ...none, state: null, error: null };
+    return { ...none, state: 'waiting', error: failing === undefined ? null : 'it waits behind one that is not taken' };
+  });
 }
 
 /** Where the page of the service shows what an event is about. */

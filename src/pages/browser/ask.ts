@@ -149,7 +149,11 @@ export interface AskState<T> {
 }
 
 /** Nothing is asked without a query. Asks again whenever the path, the query or the version changes; what is shown stays meanwhile, unless it is of another question. */
-export function useAsked<T>(path: string, query: Record<string, string> | undefined, version: number): AskState<T> {
+export function useAsked<T>(
+  path: string,
+  query: Record<string, string> | undefined,
+  version: number | string,
+): AskState<T> {
   const question = query === undefined ? '' : `${path}?${new URLSearchParams(query)}`;
   const [asked, setAsked] = useState<AskState<T> & { question: string }>({ question, data: undefined, error: '' });
   const latest = useRef('');

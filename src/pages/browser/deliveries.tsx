@@ -3,16 +3,17 @@ import { formatCount, formatTime } from '../../output/format.ts';
 import type { DeliveryList, DeliveryRow, PageFacts, PageStats, RefusedRow } from '../deliveries.ts';
 import { ask, type Connection, ignore, listenLive, lostText } from './ask.ts';
 import { Chart } from './chart.tsx';
-import { type Choice, Detail } from './delivery-detail.tsx';
-import { FilterBar, type Filters, noFilters } from './delivery-filters.tsx';
+import { Delivery, Refused } from './delivery-detail.tsx';
+import { type Chosen, FilterBar, Inspector, ListBox, type Tab } from './inspector.tsx';
+import { listenKeys } from './keys.tsx';
 import { useEffect, useMemo, useRef, useState } from './preact.ts';
 import { mountPage } from './start.tsx';
-import { Alert, Commands, Facts, Row, Text } from './text.tsx';
-import { VirtualList } from './virtual-list.tsx';
+import { Facts, Row, Text } from './text.tsx';
 
 const [maxRows, maxRefused] = [10_000, 200];
 const [filterWaitMs, reloadMs, statusEveryMs, figuresEveryMs] = [250, 1000, 1500, 4000];
 const [hourSec, hourCount] = [3600, 24];
+const noFilters = { text: '', type: '', webhook: '', wallet: '', token: '', status: '' };
 const none: DeliveryList = { rows: [], hasMore: false, commands: [] };
 
 function Deliveries() {
@@ -20,9 +21,7 @@ function Deliveries() {
   const [stats, setStats] = useState<PageStats>();
   const [list, setList] = useState<DeliveryList>(none);
   const [refused, setRefused] = useState<readonly RefusedRow[]>([]);
-  const [filters, setFilters] = useState<Filters>(noFilters);
-  const [tab, setTab] = useState<Choice['kind']>('event');
-  const [selected, setSelected] = useState<{ kind: Choice['kind']; key: string }>();
+  const [filters, setFilters] = useState(noFilters);
   const [state, setState] = useState<Connection>('connecting');
   const [error, setError] = useState('');
   const [trouble, setTrouble] = useState('');
@@ -79,6 +78,7 @@ function Deliveries() {
     };
     return listenLive('deliveries/live', calls, setState);
   }, []);
+  useEffect(() => listenKeys(), []);
   useEffect(() => {
     const wait = setTimeout(load, state === 'connecting' ? 0 : filterWaitMs);
     return () => clearTimeout(wait);
@@ -105,24 +105,49 @@ function Deliveries() {
 
   const types = useDistinct(list.rows, ({ type }) => type, filters.type);
   const webhooks = useDistinct(list.rows, ({ webhook }) => webhook, filters.webhook);
-  const row = selected?.kind === 'event' ? list.rows.find(({ id }) => id === selected.key) : undefined;
-  const close = () => {
-    setSelected(undefined);
-    document.querySelector<HTMLElement>('.list')?.focus();
+  const tabs: Tab[] = [
+    {
+      kind: 'event',
+      title: `Deliveries ${formatCount(list.rows.length)}${list.hasMore ? '+' : ''}`,
+      filters: <FilterBar fields={listFields(types, webhooks)} values={filters} onChange={setFilters} />,
+      list: (props) => (
+        <ListBox
+          {...props}
+          label="Deliveries"
+          items={list.rows}
+          keyOf={readRowId}
+          render={renderRow}
+          empty={filters === noFilters ? 'Nothing has come yet.' : 'Nothing fits these filters.'}
+        />
+      ),
+    },
+    {
+      kind: 'refused',
+      title: `Refused requests ${formatCount(refused.length)} since the start`,
+      list: (props) => (
+        <ListBox
+          {...props}
+          label="Refused requests"
+          items={refused}
+          keyOf={readRowNumber}
+          render={renderRefused}
+          empty={
+            facts?.listensOn === null
+              ? 'Refused requests are kept by sotra webhook listen --ui alone.'
+              : 'No request was refused since this page is served.'
+          }
+        />
+      ),
+    },
+  ];
+  const retries = stats?.retries ?? [];
+  const readDetail = ({ kind, key }: Chosen) => {
+    if (kind === 'refused') return <Refused number={key} />;
+    const tries = retries.map((each) => `${each.seq} ${each.tries}`);
+    return <Delivery id={key} version={[list.rows.find(({ id }) => id === key)?.status, ...tries].join()} />;
   };
-  useEffect(() => {
-    const leave = (event: KeyboardEvent) => event.key === 'Escape' && close();
-    document.addEventListener('keydown', leave);
-    return () => document.removeEventListener('keydown', leave);
-  }, []);
-  const listProps = {
-    selected: selected?.kind === tab ? selected.key : undefined,
-    onSelect: (key: string) => setSelected({ kind: tab, key }),
-    onOpen: () => document.getElementById('detail')?.focus(),
-  };
-  const told = state === 'lost' ? lostText : error || trouble;
   return (
-    <div class={selected === undefined ? 'app' : 'app reading'}>
+    <div class="app">
       <header>
         <h1>
           sotra <span>deliveries</span>
@@ -148,85 +173,68 @@ function Deliveries() {
       </header>
       {stats !== undefined && (
         <section class="figures" aria-label="Figures">
-          <Figures stats={stats} refused={refused.length} />
-          <HoursChart hours={stats.hours} />
+          <Figures stats={stats} />
         </section>
       )}
       <main>
-        <section class="browse" aria-label="List">
-          <nav class="choice" aria-label="What is listed">
-            <button type="button" aria-pressed={tab === 'event'} onClick={() => setTab('event')}>
-              Deliveries {formatCount(list.rows.length)}
-              {list.hasMore ? '+' : ''}
-            </button>
-            <button type="button" aria-pressed={tab === 'refused'} onClick={() => setTab('refused')}>
-              Refused requests {formatCount(refused.length)}
-            </button>
-          </nav>
-          {tab === 'event' && <FilterBar {...{ filters, types, webhooks }} onChange={setFilters} />}
-          <Alert text={told} />
-          {stats?.retries.map((each) => (
-            <FailingTarget key={`${each.url} ${each.webhook}`} retry={each} />
-          ))}
-          {tab === 'event' && list.rows.length > 0 && (
-            <VirtualList {...listProps} label="Deliveries" items={list.rows} keyOf={readRowId} render={renderRow} />
-          )}
-          {tab === 'event' && list.rows.length === 0 && (
-            <p class="empty">{filters === noFilters ? 'Nothing has come yet.' : 'Nothing fits these filters.'}</p>
-          )}
-          {tab === 'refused' && refused.length > 0 && (
-            <VirtualList
-              {...listProps}
-              label="Refused requests"
-              items={refused}
-              keyOf={readRowNumber}
-              render={renderRefused}
-            />
-          )}
-          {tab === 'refused' && refused.length === 0 && (
-            <p class="empty">
-              {facts?.listensOn === null
-                ? 'Refused requests are kept by sotra webhook listen --ui alone.'
-                : 'No request was refused since this page is served.'}
-            </p>
-          )}
-          <Commands commands={[...list.commands, ...(stats?.commands ?? [])]} />
-        </section>
-        {selected === undefined ? (
-          <p class="empty chooser">Choose a delivery: click, or arrow keys in the list.</p>
-        ) : (
-          <Detail chosen={{ ...selected, version: row?.status ?? '' }} onClose={close} />
-        )}
+        <Inspector
+          tabs={tabs}
+          error={state === 'lost' ? lostText : error || trouble}
+          notes={retries.map((each) => <FailingTarget key={`${each.url} ${each.webhook}`} retry={each} />)}
+          commands={[...list.commands, ...(stats?.commands ?? [])]}
+          chooser="Choose a delivery: click, or arrow keys in the list."
+          detail={readDetail}
+        />
       </main>
     </div>
   );
 }
 
-function Figures({ stats, refused }: { stats: PageStats; refused: number }) {
-  const figures = [
-    ['Stored', formatCount(stats.stored)],
-    ['Forwarded, 24 h', formatCount(stats.forwarded)],
-    ['Waiting', formatCount(stats.waiting)],
-    ['Requests refused', formatCount(refused)],
+const statuses = ['forwarded', 'waiting', 'refused'];
+
+const listFields = (types: readonly string[], webhooks: readonly string[]) =>
+  [
+    ['text', 'Text', 'id, path, words'],
+    ['wallet', 'Wallet', '0x…, Solana, ext:…'],
+    ['token', 'Token', '0x… or Solana'],
+    ['type', 'Type', types],
+    ['webhook', 'Webhook', webhooks],
+    ['status', 'Status', statuses],
   ] as const;
-  return <Facts kind="counters" facts={figures} />;
+
+/** What came in the last 24 hours, in figures and as a bar for each hour: below the line what was refused. */
+function Figures({ stats: { hours, stored, forwarded, waiting } }: { stats: PageStats }) {
+  const points = useMemo(() => makeHourPoints(hours), [hours]);
+  const sum = (key: 'received' | 'refusedSignatures' | 'refused') =>
+    formatCount(hours.reduce((total, hour) => total + hour[key], 0));
+  const figures = [
+    ['Stored', formatCount(stored)],
+    ['Waiting', formatCount(waiting)],
+    ['Received, 24 h', sum('received')],
+    ['Forwarded, 24 h', formatCount(forwarded)],
+    ['Refused by a target, 24 h', sum('refused')],
+    ['Wrong signatures, 24 h', sum('refusedSignatures')],
+  ] as const;
+  return (
+    <>
+      <Facts kind="counters" facts={figures} />
+      <Chart
+        label="Each of the last 24 hours: received, and below the line refused"
+        points={points}
+        shape="bars"
+        height={44}
+      />
+    </>
+  );
 }
 
 function FailingTarget({ retry: { url, webhook, error, tries, nextMs } }: { retry: Retry }) {
   return (
-    <p class="forward">
+    <p>
       <span class="status refused">failing</span> <Text text={`${url} does not take ${webhook}: ${error}`} />
       {`; ${formatCount(tries)} ${tries === 1 ? 'try' : 'tries'}, the next at ${formatTime(Math.floor(nextMs / 1000))}`}
     </p>
   );
-}
-
-/** A bar for each of the last 24 hours: what was received, and below the line what was refused. */
-function HoursChart({ hours }: { hours: PageStats['hours'] }) {
-  const points = useMemo(() => makeHourPoints(hours), [hours]);
-  const sum = (key: 'y' | 'loss') => formatCount(points.reduce((total, point) => total + Math.abs(point[key]), 0));
-  const label = `Last 24 hours: ${sum('y')} received, ${sum('loss')} refused, by us or a target`;
-  return <Chart label={label} points={points} shape="bars" height={44} />;
 }
 
 function makeHourPoints(hours: PageStats['hours']) {

@@ -1,108 +1,81 @@
-import type { Forward } from '../../model/forward.ts';
-import { formatCount, formatTime } from '../../output/format.ts';
+import { formatCount } from '../../output/format.ts';
 import type { ReplayOutcome, ShownDelivery, ShownRefusal, ShownRequest } from '../deliveries.ts';
-import { ask, postJson } from './ask.ts';
+import { postJson, useAsked } from './ask.ts';
 import { BodyView } from './body-view.tsx';
-import { useEffect, useState } from './preact.ts';
-import { Alert, Commands, Facts, Text } from './text.tsx';
+import { Failure, Forwarded, Headers, sayTime } from './detail-parts.tsx';
+import { type ComponentChildren, useState } from './preact.ts';
+import { Alert, Commands, type Fact, Facts, Text } from './text.tsx';
 
-/** Which delivery or refused request is read; `version` changes when it must be asked for anew. */
-export interface Choice {
-  kind: 'event' | 'refused';
-  key: string;
-  version: string;
-}
-
-type DetailFacts = { kind: 'event'; what: ShownDelivery } | { kind: 'refused'; what: ShownRefusal };
-
-export function Detail({ chosen, onClose }: { chosen: Choice; onClose: () => void }) {
-  const { kind, key, version } = chosen;
-  const [shown, show] = useState<DetailFacts>();
-  const [error, setError] = useState('');
-  useEffect(() => {
-    let isCurrent = true;
-    const asked: Promise<DetailFacts> =
-      kind === 'event'
-        ? ask<ShownDelivery>('deliveries/event', { id: key }).then((what) => ({ kind, what }))
-        : ask<ShownRefusal>('deliveries/refused-request', { number: key }).then((what) => ({ kind, what }));
-    asked.then(
-      (what) => {
-        if (!isCurrent) return;
-        setError('');
-        show(what);
-      },
-      (thrown: Error) => {
-        if (!isCurrent) return;
-        setError(thrown.message);
-        show(undefined);
-      },
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [kind, key, version]);
+/** A delivery that is stored; `version` changes when it must be asked for anew. */
+export function Delivery({ id, version }: { id: string; version: string }) {
+  const { data, error } = useAsked<ShownDelivery>('deliveries/event', { id }, version);
+  if (data === undefined) return <Alert text={error} />;
+  const { row, links, forwards, commands } = data;
+  const facts: Fact[] = [
+    ['Event id', row.id],
+    ['Type', row.type],
+    ['Received', sayTime(data.atMs)],
+    ['Webhook', row.webhook],
+    ['Forwarding', row.status ?? 'no target'],
+  ];
   return (
-    <article class="detail" id="detail" tabIndex={-1} aria-label="Detail">
-      <button type="button" class="back" onClick={onClose}>
-        ← List
-      </button>
-      <Alert text={error} />
-      {shown !== undefined && (
-        <>
-          <h2>
-            <Text
-              text={shown.kind === 'event' ? shown.what.row.about : `${shown.what.row.status} ${shown.what.row.reason}`}
-            />
-          </h2>
-          <Facts facts={describeDelivery(shown)} />
-          {shown.kind === 'event' && shown.what.links.length > 0 && (
-            <p class="links">
-              {shown.what.links.map(({ name, href }) => (
-                <a key={name} href={href}>
-                  {name}
-                </a>
-              ))}
-            </p>
-          )}
-          <Verification what={shown.what} />
-          {shown.kind === 'event' && (
-            <>
-              <Forwards forwards={shown.what.forwards} />
-              <Replay key={key} id={key} to={shown.what.forwards[0]?.url ?? ''} />
-            </>
-          )}
-          <h3>Body</h3>
-          <BodyView key={key} base64={shown.what.body} bytes={shown.what.bodyBytes} />
-          <Headers what={shown.what} />
-          {shown.kind === 'event' && (
-            <>
-              <h3>Commands</h3>
-              <Commands commands={shown.what.commands} />
-            </>
-          )}
-        </>
+    <Request title={row.about} facts={facts} what={data} commands={commands}>
+      {links.length > 0 && (
+        <p class="links">
+          {links.map(({ name, href }) => (
+            <a key={name} href={href}>
+              {name}
+            </a>
+          ))}
+        </p>
       )}
-    </article>
+      <h3>Forwarded</h3>
+      {forwards.length === 0 && <p class="muted">To no target yet.</p>}
+      {forwards.map((each) => (
+        <Forwarded key={each.url} forward={each} onSend={() => replay(id, each.url)} />
+      ))}
+      <Replay key={id} id={id} />
+    </Request>
   );
 }
 
-function describeDelivery(shown: DetailFacts): [string, string][] {
-  const at = formatTime(Math.floor(shown.what.atMs / 1000));
-  if (shown.kind === 'refused') {
-    const { method, path } = shown.what.row;
-    return [
-      ['Received', at],
-      ['Request', `${method} ${path}`],
-    ];
-  }
-  const { id, type, webhook, status } = shown.what.row;
-  return [
-    ['Event id', id],
-    ['Type', type],
-    ['Received', at],
-    ['Webhook', webhook],
-    ['Forwarding', status ?? 'no target'],
+/** A request that was refused. */
+export function Refused({ number }: { number: string }) {
+  const { data, error } = useAsked<ShownRefusal>('deliveries/refused-request', { number }, 0);
+  if (data === undefined) return <Alert text={error} />;
+  const { method, path, status, reason } = data.row;
+  const facts: Fact[] = [
+    ['Received', sayTime(data.atMs)],
+    ['Request', `${method} ${path}`],
   ];
+  return <Request title={`${status} ${reason}`} facts={facts} what={data} commands={[]} />;
+}
+
+interface RequestProps {
+  title: string;
+  facts: readonly Fact[];
+  what: ShownRequest;
+  commands: ShownDelivery['commands'];
+  children?: ComponentChildren;
+}
+
+function Request({ title, facts, what, commands, children }: RequestProps) {
+  return (
+    <>
+      <h2>
+        <Text text={title} />
+      </h2>
+      <Facts facts={facts} />
+      {children}
+      <Verification what={what} />
+      <h3>Body</h3>
+      <BodyView base64={what.body} bytes={what.bodyBytes} />
+      <h3>Headers</h3>
+      <Headers headers={what.headers} />
+      {commands.length > 0 && <h3>Commands</h3>}
+      <Commands commands={commands} />
+    </>
+  );
 }
 
 function Verification({ what }: { what: ShownRequest }) {
@@ -124,39 +97,19 @@ function Verification({ what }: { what: ShownRequest }) {
   );
 }
 
-function Forwards({ forwards }: { forwards: readonly Forward[] }) {
-  return (
-    <>
-      <h3>Forwarded</h3>
-      {forwards.length === 0 && <p class="muted">To no target yet.</p>}
-      {forwards.map((each) => (
-        <p key={each.url} class="forward">
-          <span class={`status ${each.outcome}`}>{each.status ?? 'no answer'}</span> in {formatCount(each.ms)} ms,{' '}
-          {each.tries === 1 ? 'first try' : `${formatCount(each.tries)} tries`},{' '}
-          {formatTime(Math.floor(each.atMs / 1000))} <Text text={each.url} />
-          {each.error !== null && (
-            <span class="error">
-              {' '}
-              <Text text={each.error} />
-            </span>
-          )}
-        </p>
-      ))}
-    </>
-  );
+async function replay(id: string, to: string) {
+  const { taken, status, ms, error } = await postJson<ReplayOutcome>('deliveries/replay', { id, to });
+  const told = `${taken ? 'Taken' : 'Not taken'}: ${status ?? error} in ${formatCount(ms)} ms`;
+  return taken ? told : <Failure text={told} />;
 }
 
-function Replay({ id, to }: { id: string; to: string }) {
-  const [target, setTarget] = useState(to);
-  const [said, say] = useState('');
+/** To a target that is not known here. */
+function Replay({ id }: { id: string }) {
+  const [target, setTarget] = useState('');
+  const [said, say] = useState<ComponentChildren>('');
   const send = async () => {
     say('Sending …');
-    try {
-      const { taken, status, ms, error } = await postJson<ReplayOutcome>('deliveries/replay', { id, to: target });
-      say(`${taken ? 'Taken' : 'Not taken'}: ${status ?? error} in ${formatCount(ms)} ms`);
-    } catch (thrown) {
-      say((thrown as Error).message);
-    }
+    say(await replay(id, target).catch((thrown: Error) => <Failure text={thrown.message} />));
   };
   return (
     <form
@@ -167,7 +120,7 @@ function Replay({ id, to }: { id: string; to: string }) {
       }}
     >
       <label>
-        Send it again to
+        Send it to another address
         <input
           type="url"
           required
@@ -177,18 +130,7 @@ function Replay({ id, to }: { id: string; to: string }) {
         />
       </label>
       <button type="submit">Send</button>
-      <output>
-        <Text text={said} />
-      </output>
+      <output>{said}</output>
     </form>
-  );
-}
-
-function Headers({ what }: { what: ShownRequest }) {
-  return (
-    <>
-      <h3>Headers</h3>
-      <Facts kind="headers" facts={what.headers.map(({ name, value }) => [name, value])} />
-    </>
   );
 }

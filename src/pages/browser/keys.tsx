@@ -1,39 +1,30 @@
-import { type ComponentChildren, onKeys, useLayoutEffect, useRef } from './preact.ts';
+import { type ComponentChildren, useLayoutEffect, useRef } from './preact.ts';
 
 /** A dialog of the page. */
 export type Shown = 'find' | 'keys';
 
-/** Keys that work wherever nothing is typed. */
-export function listenKeys(showDialog: (dialog: Shown) => void): () => void {
+/** Keys that work wherever nothing is typed, with Ctrl everywhere: those of lists, and more. Gives what ends it. */
+export function listenKeys(more: Readonly<Record<string, () => void>> = {}): () => void {
   const find = (selector: string) => document.querySelector<HTMLElement>(selector);
-  const walk = (key: string) => {
+  const walk = (key: string) => () => {
     const box = find('main .scroll:has(th a), main .list');
     box?.focus();
     box?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
   };
   const steps: Readonly<Record<string, () => void>> = {
-    '?': () => showDialog('keys'),
-    '/': () => find('main input[type="search"]')?.focus(),
-    j: () => walk('j'),
-    k: () => walk('k'),
-    Escape: () => find('main .crumbs a:last-of-type')?.click(),
+    ...{ '/': () => find('main input[type="search"]')?.focus(), j: walk('j'), k: walk('k') },
+    ...{ Escape: () => find('main .crumbs a:last-of-type, main .back')?.click(), ...more },
   };
   const onKey = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;
-    if (event.key === 'k' && (event.ctrlKey || event.metaKey)) {
+    const hasCtrl = event.ctrlKey || event.metaKey;
+    const step = steps[hasCtrl ? `Ctrl ${event.key}` : event.key];
+    const isElsewhere = event.defaultPrevented || event.altKey || target.closest('dialog') !== null;
+    if (step === undefined || (isElsewhere && !hasCtrl)) return;
+    if (hasCtrl || target.closest('input, select, textarea') === null) {
       event.preventDefault();
-      showDialog('find');
-    } else if (
-      !event.defaultPrevented &&
-      !event.ctrlKey &&
-      !event.metaKey &&
-      !event.altKey &&
-      !target.closest('dialog')
-    ) {
-      if (target.closest('input, select, textarea')) {
-        if (event.key === 'Escape') target.blur();
-      } else onKeys(steps)(event);
-    }
+      step();
+    } else if (event.key === 'Escape') target.blur();
   };
   document.addEventListener('keydown', onKey);
   return () => document.removeEventListener('keydown', onKey);

@@ -2,13 +2,11 @@ import type { Card } from '../../model/position.ts';
 import { shortAddress } from '../../output/format.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import type { useCall } from './ask.ts';
-import { Empty, Skeleton } from './cells.tsx';
 import { DataTable } from './data-table.tsx';
 import { useFrame, useKnown } from './frame.ts';
-import { type ComponentChildren, useId, useState } from './preact.ts';
+import { type ComponentChildren, useId } from './preact.ts';
 import { writeHref } from './route.ts';
 import { Commands, Text } from './text.tsx';
-import { VirtualList } from './virtual-list.tsx';
 
 interface SectionProps {
   title: string;
@@ -36,33 +34,6 @@ export function TraderLink({ id, name }: { id: string; name: string }) {
       <Text text={name === '' ? shortAddress(id) : name} />
     </a>
   );
-}
-
-interface OpenListProps<Item> {
-  label: string;
-  items: readonly Item[] | undefined;
-  keyOf: (item: Item) => string;
-  /** Where an item leads. */
-  hrefFor?: (item: Item) => string;
-  empty: string;
-  /** A line that changes that. */
-  line?: string | undefined;
-  /** Why there are none: nothing is loading then. */
-  error?: string;
-  render: (item: Item) => ComponentChildren;
-}
-
-/** A list of which a click, or Enter, opens an item. */
-export function OpenList<Item>({ label, items, keyOf, hrefFor, empty, line, error = '', render }: OpenListProps<Item>) {
-  const [selected, select] = useState<string>();
-  if (items === undefined) return error === '' ? <Skeleton label={label} /> : null;
-  if (items.length === 0) return <Empty text={empty} line={line} />;
-  const open = (key: string) => {
-    select(key);
-    const item = items.find((each) => keyOf(each) === key);
-    if (item !== undefined && hrefFor !== undefined) location.hash = hrefFor(item);
-  };
-  return <VirtualList {...{ label, items, keyOf, selected, render }} onSelect={select} onOpen={open} onClick={open} />;
 }
 
 interface PositionsProps {

@@ -1,5 +1,5 @@
-import type { LoggedRequest } from '../../model/logged-request.ts';
 import { formatTime } from '../../output/format.ts';
+import type { RequestRow } from '../requests.ts';
 import type { SandboxWorld, ServiceFacts } from '../service.ts';
 import { ask, type Connection, ignore, listenLive, lostText, type Problem, Settled, useAsked } from './ask.ts';
 import { Controls } from './controls.tsx';
@@ -11,17 +11,17 @@ import { Leaderboard } from './leaderboard.tsx';
 import { Position } from './position.tsx';
 import { useEffect, useMemo, useRef, useState } from './preact.ts';
 import { type Answers, noAnswers, Problems, settleAnswer } from './problems.tsx';
+import { Requests } from './requests.tsx';
 import { type Route, useRoute, writeHref } from './route.ts';
-import { OpenList, Section } from './service-parts.tsx';
 import { mountPage } from './start.tsx';
-import { Alert, CopyButton, Row, Text } from './text.tsx';
+import { Alert, CopyButton, Text } from './text.tsx';
 import { Token } from './token.tsx';
 import { Trader } from './trader.tsx';
 import { Webhooks } from './webhooks.tsx';
 
 /** Views that are shown again after a change at most so often. */
 const reloadMs = 1000;
-const maxRequests = 1000;
+const [maxRequests, maxFound] = [1000, 200];
 /** A service that does not say when something changes is asked again so often, while the page is seen. */
 const [refreshMs, lookMs, ageMs] = [30_000, 1000, 15_000];
 
@@ -46,7 +46,7 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
   const isSandbox = controlStart !== null;
   const [version, setVersion] = useState(0);
   const [state, setState] = useState<Connection>('connecting');
-  const [requests, setRequests] = useState<readonly LoggedRequest[]>();
+  const [requests, setRequests] = useState<readonly RequestRow[]>();
   const [dialog, showDialog] = useState<Shown>();
   const { data: world } = useAsked<SandboxWorld>('service/control', isSandbox ? { name: 'world' } : undefined, version);
   const start = facts?.commandStart ?? 'sotra';
@@ -61,15 +61,14 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
         setVersion((before) => before + 1);
       }, reloadMs);
     };
-    const loadRequests = () =>
-      ask<LoggedRequest[]>('service/control', { name: 'log' }).then((log) => setRequests(log.reverse()), ignore);
+    const loadRequests = () => ask<RequestRow[]>('service/requests').then(setRequests, ignore);
     const calls = {
       load: () => {
         void loadRequests();
         reload();
       },
       changed: reload,
-      request: (request: LoggedRequest) => setRequests((before = []) => [request, ...before].slice(0, maxRequests)),
+      request: (request: RequestRow) => setRequests((before = []) => [request, ...before].slice(0, maxRequests)),
     };
     return listenLive('service/live', isSandbox ? calls : {}, setState);
   }, [facts === undefined]);
@@ -99,11 +98,14 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
   const known = useRef<PageFrame['known']>(new Map());
   const nowSec = useNow(world, isSandbox);
   const frame = { nowSec, from: from.current, examples: facts?.examples ?? {}, known: known.current };
-  useEffect(() => listenKeys(showDialog), []);
+  useEffect(() => listenKeys({ 'Ctrl k': () => showDialog('find'), '?': () => showDialog('keys') }), []);
   const retry = () => setVersion((before) => before + 1);
-  const others = views.map(
-    ([view, title]) => [writeHref(view), { kind: 'page', title, words: title.toLowerCase() }] as const,
-  );
+  const others = [
+    ...views.map(([view, title]) => [writeHref(view), { kind: 'page', title, words: title.toLowerCase() }] as const),
+    ...(requests ?? [])
+      .slice(0, maxFound)
+      .map((row) => [writeHref('requests', [String(row.number)]), nameRequest(row)] as const),
+  ];
   const isLost = state === 'lost' || answers.problems.size > 0;
   return (
     <Frame.Provider value={frame}>
@@ -190,10 +192,15 @@ function isAt({ view }: Route, name: string): boolean {
   return view === name || (view === '' && name === 'leaderboard');
 }
 
+function nameRequest({ status, method, path, error }: RequestRow) {
+  const title = `${status} ${method} ${path}`;
+  return { kind: 'request', title, words: `${title} ${error ?? ''}`.toLowerCase() };
+}
+
 interface ViewFacts {
   version: number;
   controlStart: string | null;
-  requests: readonly LoggedRequest[] | undefined;
+  requests: readonly RequestRow[] | undefined;
   world: SandboxWorld | undefined;
   start: string;
 }
@@ -213,54 +220,21 @@ function drawRoute(route: Route, { version, controlStart, requests, world, start
     case 'token':
       return <Token key={address} chain={part} address={address} version={version} />;
     case 'webhooks':
-      return <Webhooks isSandbox={controlStart !== null} version={version} />;
+      return (
+        <Webhooks
+          key={route.parts.join()}
+          isSandbox={controlStart !== null}
+          first={part === '' ? undefined : { kind: address === '' ? 'webhook' : part, key: address || part }}
+          {...{ version, start }}
+        />
+      );
     case 'requests':
-      return <Requests {...{ requests, start }} />;
+      return <Requests key={part} first={part || undefined} {...{ requests, start }} />;
     case 'controls':
       return <Controls {...{ world, start }} controlStart={controlStart ?? ''} />;
     default:
       return <p class="empty">There is no such view.</p>;
   }
-}
-
-/** What programs asked the sandbox, newest first: names it ignored, and faults that it injected. */
-function Requests({ requests, start }: { requests: readonly LoggedRequest[] | undefined; start: string }) {
-  return (
-    <Section title="Requests" commands={[{ name: 'Command', line: `${start} sandbox log` }]}>
-      <OpenList
-        label="Requests"
-        items={requests?.map((request, index) => ({ request, key: String(requests.length - index) }))}
-        keyOf={({ key }) => key}
-        empty="None since it was started; those of this page are not counted."
-        render={({ request }) => renderRequest(request)}
-      />
-    </Section>
-  );
-}
-
-function renderRequest({ time, method, path, status, ms, partner, key, ignored, fault }: LoggedRequest) {
-  return (
-    <Row
-      before={<span class={`status ${status < 400 ? 'forwarded' : 'refused'}`}>{status}</span>}
-      title={`${method} ${path}`}
-      after={<time>{`${time.slice(0, 19).replace('T', ' ')}Z`}</time>}
-      about={
-        <>
-          {ms} ms, {key === null ? 'no key' : `${partner === null ? 'unknown key' : `key ${partner}`} ${key}`}
-          {ignored.length > 0 && (
-            <span class="waiting">
-              , ignored: <Text text={ignored.join(', ')} />
-            </span>
-          )}
-          {fault !== undefined && (
-            <span class="error">
-              , fault: <Text text={fault} />
-            </span>
-          )}
-        </>
-      }
-    />
-  );
 }
 
 mountPage(<Service />);

@@ -1,6 +1,6 @@
 import { type ComponentChildren, onKeys, useEffect, useLayoutEffect, useRef, useState } from './preact.ts';
 
-interface VirtualListProps<Item> {
+export interface VirtualListProps<Item> {
   label: string;
   items: readonly Item[];
   keyOf: (item: Item) => string;
@@ -8,8 +8,6 @@ interface VirtualListProps<Item> {
   onSelect: (key: string) => void;
   /** Enter: what is selected is read. */
   onOpen: (key: string) => void;
-  /** Default: `onSelect`. */
-  onClick?: (key: string) => void;
   render: (item: Item) => ComponentChildren;
 }
 
@@ -39,7 +37,7 @@ export function useScrollBox() {
 
 /** A list of any length, of which only what is seen is on the page; arrows, Page, Home and End choose. */
 export function VirtualList<Item>(props: VirtualListProps<Item>) {
-  const { label, items, keyOf, selected, onSelect, onOpen, onClick = onSelect, render } = props;
+  const { label, items, keyOf, selected, onSelect, onOpen, render } = props;
   const makeItemId = (index: number) => `${label.replaceAll(/\W/g, '-')}-${index}`;
   const { box, view } = useScrollBox();
   const newest = useRef<string>();
@@ -102,7 +100,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
               aria-setsize={items.length}
               aria-posinset={number + 1}
               style={{ transform: `translateY(${number * rowHeight}px)` }}
-              onClick={() => onClick(key)}
+              onClick={() => onSelect(key)}
             >
               {render(item)}
             </div>

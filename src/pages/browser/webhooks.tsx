@@ -1,53 +1,190 @@
-import { counted } from '../../output/format.ts';
-import type { SandboxDelivery } from '../service.ts';
-import { useAsked, useCall } from './ask.ts';
-import { Moment } from './cells.tsx';
-import { useFrame } from './frame.ts';
-import { OpenList, Section } from './service-parts.tsx';
-import { Row, Text } from './text.tsx';
+import { counted, formatCount } from '../../output/format.ts';
+import type { ShownCommand } from '../deliveries.ts';
+import type { SandboxDelivery, SandboxWebhook, ShownSandboxDelivery } from '../service.ts';
+import { postJson, useAsked, useCall } from './ask.ts';
+import { BodyView } from './body-view.tsx';
+import { Moment, Skeleton } from './cells.tsx';
+import { Act, Forwarded, sayTime } from './detail-parts.tsx';
+import { useFrame, useKnown } from './frame.ts';
+import { type Chosen, Inspector, ListBox, type Tab } from './inspector.tsx';
+import { useState } from './preact.ts';
+import { submitRequest } from './request-detail.tsx';
+import { writeHref } from './route.ts';
+import { Commands, type Fact, Facts, Row, Text } from './text.tsx';
 
 interface Webhook {
   uid: string;
   destinationUrl: string;
 }
 
-/** The webhooks of the key, and in a sandbox what was delivered to them. */
-export function Webhooks({ isSandbox, version }: { isSandbox: boolean; version: number }) {
-  const { data, error, commands } = useCall<Webhook[]>('webhook list', {}, version);
-  const { examples } = useFrame();
-  return (
-    <>
-      <Section title="Webhooks" commands={commands}>
-        <OpenList
-          label="Webhooks"
-          error={error}
-          items={data}
-          keyOf={({ uid }) => uid}
-          empty="None. To make one:"
-          line={examples['webhook register']}
-          render={({ uid, destinationUrl }) => <Row title={destinationUrl} about={<Text text={uid} />} />}
-        />
-      </Section>
-      {isSandbox && <Deliveries version={version} />}
-    </>
-  );
+interface WebhooksProps {
+  isSandbox: boolean;
+  version: number;
+  first: Chosen | undefined;
+  /** How command lines for this service begin. */
+  start: string;
 }
 
-function Deliveries({ version }: { version: number }) {
-  const { data, error } = useAsked<SandboxDelivery[]>('service/control', { name: 'deliveries' }, version);
+/** The webhooks of the key, and in a sandbox what was delivered to them. */
+export function Webhooks({ isSandbox, version, first, start }: WebhooksProps) {
+  const { data, error, commands } = useCall<Webhook[]>('webhook list', {}, version);
   const { examples } = useFrame();
-  return (
-    <Section title="Deliveries">
-      <OpenList
+  const asked = useAsked<SandboxDelivery[]>('service/control', isSandbox ? { name: 'deliveries' } : undefined, version);
+  useKnown(
+    () =>
+      (data ?? []).map(({ uid, destinationUrl: url }) => [writeHref('webhooks', [uid]), url, `${url} ${uid}`] as const),
+    data,
+  );
+  const failed = asked.data?.filter(({ state }) => state === 'failed').length ?? 0;
+  const webhooks: Tab = {
+    kind: 'webhook',
+    title: `Webhooks ${formatCount(data?.length ?? 0)}`,
+    list: (props) => (
+      <ListBox
+        {...props}
+        label="Webhooks"
+        items={error === '' ? data : (data ?? [])}
+        keyOf={({ uid }) => uid}
+        empty="None. To make one:"
+        line={examples['webhook register']}
+        render={({ uid, destinationUrl }) => <Row title={destinationUrl} about={<Text text={uid} />} />}
+      />
+    ),
+  };
+  const deliveries: Tab = {
+    kind: 'delivery',
+    title: `Deliveries ${formatCount(asked.data?.length ?? 0)}${failed > 0 ? `, ${formatCount(failed)} failed` : ''}`,
+    list: (props) => (
+      <ListBox
+        {...props}
         label="Deliveries"
-        error={error}
-        items={data}
+        items={asked.data}
         keyOf={({ seq }) => String(seq)}
         empty="None yet. A trade of a trader whom somebody of a webhook follows makes one, and:"
         line={examples['webhook trigger']}
         render={renderDelivery}
       />
-    </Section>
+    ),
+  };
+  return (
+    <Inspector
+      tabs={isSandbox ? [webhooks, deliveries] : [webhooks]}
+      first={first}
+      error=""
+      commands={commands}
+      chooser="Choose one: click, or arrow keys in the list."
+      detail={({ kind, key }) => {
+        if (kind === 'delivery') return <Delivery key={key} seq={key} version={version} />;
+        const lines = writeLines(start, key);
+        if (isSandbox) return <SandboxWebhookDetail key={key} uid={key} version={version} commands={lines} />;
+        const url = data?.find(({ uid }) => uid === key)?.destinationUrl ?? '';
+        return <Detail title={url} facts={[['Uid', key]]} commands={lines} />;
+      }}
+    />
+  );
+}
+
+function writeLines(start: string, uid: string): ShownCommand[] {
+  return [
+    { name: 'Its secret', line: `${start} webhook secret ${uid} --out hook.secret` },
+    { name: 'Check it', line: `${start} webhook validate ${uid}` },
+    { name: 'Delete it', line: `${start} webhook delete ${uid}` },
+  ];
+}
+
+interface DetailProps {
+  title: string;
+  facts: readonly Fact[];
+  commands: readonly ShownCommand[];
+}
+
+function Detail({ title, facts, commands }: DetailProps) {
+  return (
+    <>
+      <h2>
+        <Text text={title} />
+      </h2>
+      <Facts facts={facts} />
+      <h3>Commands</h3>
+      <Commands commands={commands} />
+    </>
+  );
+}
+
+const post = <T,>(name: string, body: unknown) => postJson<T>(`service/control?name=${name}`, body);
+
+interface SandboxWebhookProps {
+  uid: string;
+  version: number;
+  commands: DetailProps['commands'];
+}
+
+function SandboxWebhookDetail({ uid, version, commands }: SandboxWebhookProps) {
+  const [isGone, setGone] = useState(false);
+  const query = isGone ? undefined : { name: 'webhook', uid };
+  const { data, error } = useAsked<SandboxWebhook>('service/control', query, version);
+  if (isGone) return <p role="status">Deleted, with what waited to be delivered.</p>;
+  if (data === undefined) return error === '' ? <Skeleton label="Detail" /> : null;
+  const { url, partner, addresses, delivered, waiting, failed } = data;
+  const facts: Fact[] = [
+    ['Uid', uid],
+    ['Partner', partner],
+    ['Addresses', formatCount(addresses)],
+    [
+      'Deliveries',
+      `${formatCount(delivered)} delivered, ${formatCount(waiting)} waiting, ${formatCount(failed)} failed`,
+    ],
+  ];
+  const showSecret = async () => <code>{(await post<{ secret: string }>('secret', { uid })).secret}</code>;
+  const remove = async () => {
+    const key = partner === 'a' ? 'a' : 'b';
+    const made = await submitRequest({ method: 'DELETE', target: `/v1/webhooks/feed/${encodeURIComponent(uid)}`, key });
+    if (made?.error) throw new Error(made.error);
+    setGone(true);
+    return '';
+  };
+  return (
+    <>
+      <Detail title={url} facts={facts} commands={commands} />
+      <h3>Secret</h3>
+      <Act name="Show the secret" onAct={showSecret} />
+      <h3>Disable</h3>
+      <Act
+        name="Delete the webhook"
+        question="It gets nothing any more, and what waits to be delivered is dropped."
+        onAct={remove}
+      />
+    </>
+  );
+}
+
+function Delivery({ seq, version }: { seq: string; version: number }) {
+  const { data, error } = useAsked<ShownSandboxDelivery>('service/control', { name: 'delivery', seq }, version);
+  if (data === undefined) return error === '' ? <Skeleton label="Detail" /> : null;
+  const { row, body, bodyBytes } = data;
+  const facts: Fact[] = [
+    ['Event id', row.eventId],
+    ['Type', row.type],
+    ['Made', sayTime(row.atMs)],
+    ['Webhook', row.uid],
+    ['State', row.state],
+  ];
+  const send = async () => {
+    await post('redeliver', { seq });
+    return 'It is sent now.';
+  };
+  const state = row.state === 'delivered' ? 'forwarded' : row.state === 'waiting' ? 'waiting' : 'refused';
+  return (
+    <>
+      <h2>
+        <Text text={row.type} />
+      </h2>
+      <Facts facts={facts} />
+      <h3>Sent</h3>
+      <Forwarded forward={{ ...row, state, ms: null, atMs: null }} onSend={send} />
+      <h3>Body</h3>
+      <BodyView base64={body} bytes={bodyBytes} />
+    </>
   );
 }
 

@@ -23,6 +23,7 @@ import {
 } from '../http/service.ts';
 import { addLiveTrades, addTradeNow, checkLiveTrade, madeTrades, tradeParams } from '../trades/live-trades.ts';
 import type { LiveTrade } from '../trades/trade.ts';
+import { deliverAgain, listDeliveries, readSecret, showDelivery, showWebhook } from './deliveries.ts';
 import { describeState } from './state.ts';
 
 const root = '/_sandbox/';
@@ -83,7 +84,9 @@ export function createControl({ db, world, warn, faults: first, status, log, onD
     };
   const actions: Readonly<Record<string, Action>> = {
     'GET world': describe,
-    'GET deliveries': () => latestDeliveries(db),
+    'GET deliveries': () => listDeliveries(db),
+    'GET delivery': (_, query) => showDelivery(db, query.get('seq')),
+    'GET webhook': (_, query) => showWebhook(db, query.get('uid')),
     'GET status': () => status,
     'GET log': (_, query) => log.latest(Math.max(1, Number(query.get('limit')) || maxLogged)),
     'POST stop': () => {
@@ -109,6 +112,8 @@ export function createControl({ db, world, warn, faults: first, status, log, onD
     'POST faults': doing(({ faults: given }) => {
       faults = readFaults([given].flat().map(String));
     }),
+    'POST redeliver': doing(({ seq }) => change(() => deliverAgain(db, seq, now()))),
+    'POST secret': ({ uid }) => readSecret(db, uid),
     'POST reset': doing(async ({ empty }) => {
       simulation?.stop.abort();
       await change(() => {
@@ -159,15 +164,4 @@ function readFaults(texts: readonly string[]): readonly Fault[] {
     if (fault === undefined) throw usageError(`fault ${text}: ${faultForm}`);
     return fault;
   });
-}
-
-const maxDeliveries = 1000;
-
-/** The newest first; without what is sent. */
-function latestDeliveries(db: Db) {
-  return db.all(
-    `SELECT d.seq, d.state, d.tries, d.status, d.error, e.type, e.at_ms AS atMs, e.id AS eventId, w.uid, w.destination_url AS url
-     FROM delivery d JOIN event e ON e.id = d.event_id JOIN webhook w ON w.id = d.webhook_id ORDER BY d.seq DESC LIMIT ?`,
-    [maxDeliveries],
-  );
 }

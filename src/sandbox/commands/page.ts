@@ -7,11 +7,14 @@ import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPages, serveWeb } from '../../pages/serve.ts';
 import { createServiceApp } from '../../pages/service-app.ts';
 import type { Service } from '../../setup/settings.ts';
+import type { FaultyAnswer } from '../http/fault.ts';
+import type { HeardRequest } from '../http/listen.ts';
 import { controlHeader } from '../http/service.ts';
+import { createRequestStore } from './requests.ts';
 import { askServed, type Ready } from './served.ts';
 
 export interface SandboxPage extends ServedPages {
-  addRequest: (request: LoggedRequest) => void;
+  addRequest: (logged: LoggedRequest, heard: HeardRequest, answer: FaultyAnswer) => void;
   /** Faults and the rate of a simulation are not in the file that is watched. */
   controlUsed: () => void;
 }
@@ -26,8 +29,8 @@ interface SandboxPageOptions extends Ready {
 
 const lookEveryMs = 500;
 const [readable, doable] = [
-  ['world', 'deliveries', 'log'],
-  ['trade', 'simulate', 'advance', 'faults', 'reset'],
+  ['world', 'deliveries', 'delivery', 'webhook'],
+  ['trade', 'simulate', 'advance', 'faults', 'reset', 'redeliver', 'secret'],
 ];
 
 /** Serves the page of a served sandbox, which it asks as anybody would: with a key, and the control token. Errors: `config`. */
@@ -43,6 +46,8 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
       http.send({ ...request, headers: { ...headers, [controlHeader]: controlToken } }, limits),
     close: async () => undefined,
   };
+  const { timeoutMs } = context.options;
+  const requests = createRequestStore({ ...options, transport: http, timeoutMs, signal: world.signal });
   const isBuiltIn = db === (await context.sandboxFile());
   const { app, close } = createServiceApp({
     title: 'Sandbox · sotra',
@@ -53,8 +58,11 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
     },
     live,
     routes: {
-      'GET control': (query) => askServed(context, options, 'GET', known(readable, query.get('name'))),
+      'GET control': (query) => askServed(context, options, 'GET', `${known(readable, query.get('name'))}?${query}`),
       'POST control': (query, body) => askServed(context, options, 'POST', known(doable, query.get('name')), body),
+      'GET requests': async () => requests.list(),
+      'GET request': async (query) => requests.show(query.get('number')),
+      'POST request': (_, body) => requests.send(body),
     },
     service: makeService(options),
     context: { ...context, world: { ...world, transport } },
@@ -71,7 +79,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   const page = await serveWeb({ apps: [app], warn });
   return {
     ...page,
-    addRequest: (request) => live.add('request', request),
+    addRequest: (...answered) => live.add('request', requests.add(...answered)),
     controlUsed: () => live.add('changed', null),
     close: async () => {
       stop.abort();

@@ -84,9 +84,10 @@ async function serveSandbox(
     world: { now: world.now, sleep: world.sleep, warn: context.warn },
     control: control.answer,
     isOwn: control.isOwn,
-    onAnswered: (...answered) => {
-      const logged = log.note(...answered);
-      page?.addRequest(logged);
+    readsBodies: input.ui === true,
+    onAnswered: (request, answer, ms) => {
+      const logged = log.note(request, answer, ms);
+      page?.addRequest(logged, request, answer);
       if (options.verbose) context.note(formatRequest(logged));
     },
   });

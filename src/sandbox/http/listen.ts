@@ -1,4 +1,10 @@
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
 import { foreignRefusal, isLocalRequest, startServer } from '../../http/start-server.ts';
 import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
@@ -21,7 +27,16 @@ export interface ListenOptions {
   /** The origins of pages that may ask; default: none. */
   cors?: readonly string[];
   /** Called with every request once it is answered; not with those that are no HTTP. */
-  onAnswered?: (request: IncomingRequest, answer: FaultyAnswer, ms: number) => void;
+  onAnswered?: (request: HeardRequest, answer: FaultyAnswer, ms: number) => void;
+  /** Whether bodies are read that nobody asks for, for `onAnswered`. */
+  readsBodies?: boolean;
+}
+
+/** A request as it came. */
+export interface HeardRequest extends IncomingRequest {
+  headers: IncomingHttpHeaders;
+  /** Its body as far as it was read, and whole. */
+  text?: string;
 }
 
 /** Time to send the head and the whole of a request, connections at once, and how long the rest of a refused body is read. */
@@ -34,7 +49,7 @@ const limits = { headMs: 10_000, requestMs: 30_000, checkMs: 1000, connections: 
 export async function listen(
   answer: (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<ServedAnswer>,
   port: number,
-  { faulty, isOwn, cors = [], onAnswered }: ListenOptions = {},
+  { faulty, isOwn, cors = [], onAnswered, readsBodies = false }: ListenOptions = {},
 ) {
   const toPage = async (request: IncomingRequest, { headers }: IncomingMessage): Promise<ServedAnswer> => {
     const isPreflight = request.method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
@@ -53,7 +68,8 @@ export async function listen(
       if (request instanceof ServiceRefusal) return send(refused(request), incoming, outgoing);
       const whole = cors.length === 0 ? () => answer(request, incoming.headers) : () => toPage(request, incoming);
       const own = isOwn?.(request, incoming.headers) === true;
-      (own || injectFaults === undefined ? whole() : injectFaults(request, whole))
+      const answered = () => (own || injectFaults === undefined ? whole() : injectFaults(request, whole));
+      (readsBodies && !own ? Promise.resolve(request.body()).then(answered, answered) : answered())
         .catch(refused)
         .then((made) => {
           if (!own) onAnswered?.(request, made, performance.now() - startedMs);
@@ -87,20 +103,29 @@ function pageHeaders(origin: string): Record<string, string> {
 const hostForm = /^(\[[\da-f:.]*\]|[\w.-]*)(:\d+)?$/i;
 
 /** A request to this machine by its Host header, of which there is one, and by its target, which may hold an address too. */
-function readRequest(incoming: IncomingMessage): IncomingRequest | ServiceRefusal {
+function readRequest(incoming: IncomingMessage): HeardRequest | ServiceRefusal {
   const { method = '', url = '', headers } = incoming;
   const { host = '' } = headers;
   if (!hostForm.test(host)) return new ServiceRefusal(400, 'Host header: not a host');
   if (!isLocalRequest(incoming)) return new ServiceRefusal(403, foreignRefusal);
   const origin = `http://${host}`;
   if (!URL.canParse(origin)) return new ServiceRefusal(400, 'Host header: not a host');
-  return {
+  let reading: Promise<string> | undefined;
+  const request: HeardRequest = {
     method,
     origin,
     target: url.replace(/^\w+:\/\/[^/?#]*/, ''),
+    headers,
     authorization: headers.authorization,
-    body: () => gatherBody(incoming),
+    body: () => {
+      reading ??= gatherBody(incoming).then((text) => {
+        request.text = text;
+        return text;
+      });
+      return reading;
+    },
   };
+  return request;
 }
 
 async function gatherBody(incoming: IncomingMessage): Promise<string> {

@@ -1,0 +1,140 @@
+import type { ShownCommand } from '../deliveries.ts';
+import { Empty, Skeleton } from './cells.tsx';
+import { type ComponentChildren, useState } from './preact.ts';
+import { Alert, Choice, Commands } from './text.tsx';
+import { VirtualList, type VirtualListProps } from './virtual-list.tsx';
+
+/** What is chosen: which list, and the key in it. */
+export interface Chosen {
+  kind: string;
+  key: string;
+}
+
+type ListProps = Pick<VirtualListProps<unknown>, 'selected' | 'onSelect' | 'onOpen'>;
+
+export interface Tab {
+  kind: string;
+  /** With how many it holds. */
+  title: string;
+  filters?: ComponentChildren;
+  list: (props: ListProps) => ComponentChildren;
+}
+
+interface InspectorProps {
+  /** Lists of which one is shown. */
+  tabs: readonly Tab[];
+  /** What is opened first. */
+  first?: Chosen | undefined;
+  error: string;
+  /** What stands above a list. */
+  notes?: ComponentChildren;
+  commands: readonly ShownCommand[];
+  /** What stands in place of the detail until something is chosen. */
+  chooser: string;
+  detail: (chosen: Chosen, choose: (chosen: Chosen) => void) => ComponentChildren;
+}
+
+/** A list beside which what is chosen of it is read; on a narrow screen in its place. */
+export function Inspector({ tabs, first, error, notes, commands, chooser, detail }: InspectorProps) {
+  const [kind, show] = useState(first?.kind ?? tabs[0]?.kind);
+  const [chosen, choose] = useState(first);
+  const tab = tabs.find((each) => each.kind === kind) ?? tabs[0];
+  const close = () => {
+    choose(undefined);
+    find('.list')?.focus();
+  };
+  const focusDetail = () => find('#detail')?.focus();
+  /** What had the focus may be gone with the detail before. */
+  const open = (next: Chosen) => {
+    choose(next);
+    focusDetail();
+  };
+  if (tab === undefined) return null;
+  const listProps: ListProps = {
+    selected: chosen?.kind === tab.kind ? chosen.key : undefined,
+    onSelect: (key) => choose({ kind: tab.kind, key }),
+    onOpen: focusDetail,
+  };
+  return (
+    <div class={chosen === undefined ? 'inspect' : 'inspect reading'}>
+      <section class="browse" aria-label="List">
+        {tabs.length > 1 && (
+          <nav class="choice" aria-label="What is listed">
+            {tabs.map((each) => (
+              <button key={each.kind} type="button" aria-pressed={each === tab} onClick={() => show(each.kind)}>
+                {each.title}
+              </button>
+            ))}
+          </nav>
+        )}
+        {tab.filters}
+        <Alert text={error} />
+        {notes}
+        {tab.list(listProps)}
+        {commands.length > 0 && <Commands commands={commands} />}
+      </section>
+      {chosen === undefined ? (
+        <p class="empty chooser">{chooser}</p>
+      ) : (
+        <article class="detail" id="detail" tabIndex={-1} aria-label="Detail">
+          <button type="button" class="back" onClick={close}>
+            ← List
+          </button>
+          {detail(chosen, open)}
+        </article>
+      )}
+    </div>
+  );
+}
+
+const find = (selector: string) => document.querySelector<HTMLElement>(selector);
+
+interface ListBoxProps<Item> extends ListProps {
+  label: string;
+  /** Absent while it is loading. */
+  items: readonly Item[] | undefined;
+  keyOf: (item: Item) => string;
+  render: (item: Item) => ComponentChildren;
+  empty: string;
+  /** A line that changes that. */
+  line?: string | undefined;
+}
+
+/** The list itself, or what stands in its place. */
+export function ListBox<Item>({ items, empty, line, ...props }: ListBoxProps<Item>) {
+  if (items === undefined) return <Skeleton label={props.label} />;
+  return items.length === 0 ? <Empty text={empty} line={line} /> : <VirtualList {...props} items={items} />;
+}
+
+/** A field to type in, with a hint, or one with choices. */
+type Field<Key extends string> = readonly [key: Key, label: string, more: string | readonly string[]];
+
+interface FilterBarProps<Key extends string> {
+  fields: readonly Field<Key>[];
+  values: Readonly<Record<Key, string>>;
+  onChange: (values: Record<Key, string>) => void;
+}
+
+/** What restricts a list; empty texts restrict nothing. */
+export function FilterBar<Key extends string>({ fields, values, onChange }: FilterBarProps<Key>) {
+  const set = (key: Key) => (value: string) => onChange({ ...values, [key]: value });
+  return (
+    <search class="filters" aria-label="Filters">
+      {fields.map(([key, label, more]) =>
+        typeof more === 'string' ? (
+          <label key={key}>
+            {label}
+            <input
+              type="search"
+              placeholder={more}
+              value={values[key]}
+              onInput={(event) => set(key)(event.currentTarget.value)}
+            />
+          </label>
+        ) : (
+          <Choice key={key} label={label} value={values[key]} options={[['', 'any'], ...more]} onChange={set(key)} />
+        ),
+      )}
+    </search>
+  );
+}

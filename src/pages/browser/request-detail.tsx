@@ -1,0 +1,296 @@
+import { compareJson } from '../../model/compare-json.ts';
+import { tryParseJson } from '../../model/json.ts';
+import { counted } from '../../output/format.ts';
+import type { RequestField, RequestRow, SentRequest, ShownExchange, ShownMessage } from '../requests.ts';
+import { ask, postJson, useAsked } from './ask.ts';
+import { BodyView, decodeText } from './body-view.tsx';
+import { Skeleton } from './cells.tsx';
+import { Failure, Headers } from './detail-parts.tsx';
+import { type ComponentChildren, useMemo, useState } from './preact.ts';
+import { Alert, Choice, Commands, type Fact, Facts, Text } from './text.tsx';
+
+interface RequestDetailProps {
+  number: string;
+  others: readonly RequestRow[];
+  /** Told the number of a request that was sent. */
+  onSent: (number: number) => void;
+}
+
+export function RequestDetail({ number, others, onSent }: RequestDetailProps) {
+  const { data, error } = useAsked<ShownExchange>('service/request', { number }, 0);
+  if (data === undefined) return error === '' ? <Skeleton label="Detail" /> : null;
+  const { row, request, answer, why, commands } = data;
+  const facts: Fact[] = [
+    ['Answered', `${row.time.slice(0, 19).replace('T', ' ')}Z, in ${row.ms} ms`],
+    [
+      'Key',
+      row.key === null ? 'none' : `${row.key} ${row.partner === null ? '(unknown)' : `of partner ${row.partner}`}`,
+    ],
+    ...(row.ignored.length > 0 ? [['Ignored', row.ignored.join(', ')] satisfies Fact] : []),
+    ...(row.fault !== undefined ? [['Fault', row.fault] satisfies Fact] : []),
+  ];
+  return (
+    <>
+      <h2>
+        <span class={row.status < 400 && row.error === null ? 'forwarded' : 'error'}>{row.status}</span>{' '}
+        <Text text={`${row.method} ${row.path}`} />
+      </h2>
+      <Facts facts={facts} />
+      <h3>Why</h3>
+      <Facts kind="why" facts={why} />
+      <Commands commands={commands} />
+      <Fold title="Send again with changes">
+        <Again shown={data} onSent={onSent} />
+      </Fold>
+      <Fold title="Difference to another request">
+        <Compare shown={data} others={others} />
+      </Fold>
+      <h3>Answer</h3>
+      {answer === null ? <p class="muted">None came.</p> : <Message message={answer} name="answer" />}
+      <h3>Request</h3>
+      <Message message={request} name="request" />
+    </>
+  );
+}
+
+function Message({ message: { body, bodyBytes, headers }, name }: { message: ShownMessage; name: string }) {
+  return (
+    <>
+      {bodyBytes === 0 ? <p class="muted">Without a body.</p> : <BodyView base64={body} bytes={bodyBytes} />}
+      <Fold title={`Headers of the ${name}`}>
+        <Headers headers={headers} />
+      </Fold>
+    </>
+  );
+}
+
+/** What is drawn once it is opened. */
+function Fold({ title, children }: { title: string; children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="fold" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{title}</summary>
+      {isOpen && children}
+    </details>
+  );
+}
+
+/** Through the local server; gives it as the sandbox got it. */
+export async function submitRequest(sent: SentRequest): Promise<RequestRow | null> {
+  return (await postJson<{ row: RequestRow | null }>('service/request', sent)).row;
+}
+
+const methods = ['GET', 'POST', 'PUT', 'DELETE'];
+
+/** The request as a form; what is not changed is sent as it was. */
+function Again({ shown: { row, form }, onSent }: { shown: ShownExchange; onSent: (number: number) => void }) {
+  const [method, setMethod] = useState(form.method);
+  const [values, setValues] = useState(form.fields.map(({ value }) => value));
+  const [body, setBody] = useState(form.body ?? '');
+  const [key, setKey] = useState<'' | NonNullable<SentRequest['key']>>('');
+  const [said, say] = useState<ComponentChildren>('');
+  const target = writeTarget(form.path, form.fields, values);
+  const send = async () => {
+    say('Sending …');
+    const sent: SentRequest = {
+      number: row.number,
+      method,
+      ...(target !== writeTarget(form.path, form.fields) && { target }),
+      ...(body !== (form.body ?? '') && { body }),
+      ...(key !== '' && { key }),
+    };
+    try {
+      const made = await submitRequest(sent);
+      if (made === null) say('Sent.');
+      else onSent(made.number);
+    } catch (thrown) {
+      say(<Failure text={(thrown as Error).message} />);
+    }
+  };
+  const keys = [
+    ['', `as it was: ${row.key ?? 'none'}`],
+    ['a', 'of partner a'],
+    ['b', 'of partner b'],
+    ['none', 'none'],
+  ] as const;
+  return (
+    <form
+      class="control"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      {form.fields.map((field, index) => (
+        <FieldInput
+          key={field.name}
+          field={field}
+          value={values[index] ?? ''}
+          onChange={(value) => setValues(values.map((other, at) => (at === index ? value : other)))}
+        />
+      ))}
+      {form.body !== null && (
+        <>
+          <Choice label="Method" value={method} options={methods} onChange={setMethod} />
+          <label class="wide">
+            Body
+            <textarea rows={6} value={body} onInput={(event) => setBody(event.currentTarget.value)} />
+          </label>
+        </>
+      )}
+      <Choice label="Key" value={key} options={keys} onChange={(value) => setKey(value as typeof key)} />
+      <button type="submit">Send</button>
+      <p class="wide">
+        <code>
+          <Text text={`${method} ${target}`} />
+        </code>
+      </p>
+      <output>{said}</output>
+    </form>
+  );
+}
+
+interface FieldInputProps {
+  field: RequestField;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+function FieldInput({ field: { name, help, must, isRequired, choices }, value, onChange }: FieldInputProps) {
+  const label = (
+    <span title={must === '' ? help : `${help}; must be ${must}`}>
+      <Text text={name} />
+      {must === '' && <span class="waiting"> {help}</span>}
+    </span>
+  );
+  if (choices.length > 0) {
+    const unknown = value === '' || choices.includes(value) ? [] : [value];
+    return (
+      <label>
+        {label}
+        <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+          {['', ...unknown, ...choices].map((each) => (
+            <option key={each} value={each}>
+              {each === '' ? 'not sent' : each}
+            </option>
+          ))}
+        </select>
+      </label>
+    );
+  }
+  return (
+    <label>
+      {label}
+      <input
+        required={isRequired}
+        placeholder={must}
+        value={value}
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+/** Empty fields are not sent. */
+function writeTarget(
+  path: string,
+  fields: readonly RequestField[],
+  values: readonly string[] = fields.map(({ value }) => value),
+): string {
+  let written = path;
+  const query = new URLSearchParams();
+  fields.forEach(({ place, name, isList }, index) => {
+    const value = values[index] ?? '';
+    if (place === 'path') written = written.replace(`{${name}}`, () => encodeURIComponent(value));
+    else if (value !== '') for (const each of isList ? value.split(',') : [value]) query.append(name, each.trim());
+  });
+  return query.size === 0 ? written : `${written}?${query.toString().replaceAll('+', '%20')}`;
+}
+
+function Compare({ shown, others }: { shown: ShownExchange; others: readonly RequestRow[] }) {
+  const [other, show] = useState<ShownExchange>();
+  const [error, setError] = useState('');
+  const isSamePath = ({ path }: RequestRow) => path.split('?')[0] === shown.row.path.split('?')[0];
+  const choices = others.filter(({ number }) => number !== shown.row.number);
+  const sorted = [...choices.filter(isSamePath), ...choices.filter((each) => !isSamePath(each))].slice(0, maxChoices);
+  const options = sorted.map((each) => [String(each.number), nameRequest(each)] as const);
+  const load = (number: string) =>
+    ask<ShownExchange>('service/request', { number }).then(show, (thrown: Error) => setError(thrown.message));
+  if (options.length === 0) return <p class="muted">There is no other yet.</p>;
+  return (
+    <>
+      <Choice
+        label="The other request"
+        value={String(other?.row.number ?? '')}
+        options={[['', 'choose one'], ...options]}
+        onChange={(number) => (number === '' ? show(undefined) : void load(number))}
+      />
+      <Alert text={error} />
+      {other !== undefined && <Difference {...{ other, shown }} />}
+    </>
+  );
+}
+
+const maxChoices = 100;
+
+function nameRequest({ number, status, method, path, time }: RequestRow): string {
+  return `${number}: ${status} ${method} ${path.length > 60 ? `${path.slice(0, 59)}…` : path} ${time.slice(11, 19)}`;
+}
+
+/** Each request and answer has others. */
+const ownHeaders = ['date', 'x-request-id', 'content-length', 'user-agent', 'connection'];
+const maxDifferences = 500;
+
+/** What the two have in the same place, where it differs. */
+function Difference({ other, shown }: { other: ShownExchange; shown: ShownExchange }) {
+  const differences = useMemo(() => compareJson(gather(other), gather(shown)), [other, shown]);
+  const write = (value: unknown) => (value === undefined ? '' : JSON.stringify(value, null, 1));
+  return (
+    <>
+      <p role="status" class="muted">
+        {differences.length === 0 ? 'They are the same.' : `They differ in ${counted(differences.length, 'place')}.`}
+      </p>
+      <table class="difference">
+        <thead>
+          <tr>
+            <th scope="col">Place</th>
+            <th scope="col">{other.row.number}, the other</th>
+            <th scope="col">{shown.row.number}, this one</th>
+          </tr>
+        </thead>
+        <tbody>
+          {differences.slice(0, maxDifferences).map(({ place, before, after }) => (
+            <tr key={place}>
+              <th scope="row">
+                <Text text={place} />
+              </th>
+              <td>
+                <Text text={write(before)} />
+              </td>
+              <td>
+                <Text text={write(after)} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function gather({ row, request, answer }: ShownExchange) {
+  const [path = '', query = ''] = row.path.split('?');
+  const readMessage = ({ headers, body }: ShownMessage) => {
+    const text = decodeText(body);
+    const told = headers.filter(({ name }) => !ownHeaders.includes(name));
+    return {
+      headers: Object.fromEntries(told.map(({ name, value }) => [name, value])),
+      body: tryParseJson(text) ?? text,
+    };
+  };
+  const parameters = Object.fromEntries(new URLSearchParams(query));
+  return {
+    request: { method: row.method, path, query: parameters, ...readMessage(request) },
+    answer: { status: row.status, fault: row.fault, ...(answer && readMessage(answer)) },
+  };
+}

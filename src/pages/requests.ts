@@ -1,0 +1,62 @@
+/** What the page of requests asks for, and what it is told. */
+import type { LoggedRequest } from '../model/logged-request.ts';
+import type { ShownCommand } from './deliveries.ts';
+
+export interface RequestRow extends LoggedRequest {
+  number: number;
+  /** What the service said of a request that it refused. */
+  error: string | null;
+}
+
+/** The headers and the body of a request or of its answer, what is secret hidden. */
+export interface ShownMessage {
+  headers: readonly { name: string; value: string }[];
+  /** The first part of its bytes, in base64. */
+  body: string;
+  bodyBytes: number;
+}
+
+export interface ShownExchange {
+  row: RequestRow;
+  request: ShownMessage;
+  /** `null` where none came. */
+  answer: ShownMessage | null;
+  /** As `sotra why` says it. */
+  why: readonly (readonly [name: string, text: string])[];
+  commands: readonly ShownCommand[];
+  form: RequestForm;
+}
+
+/** What may be changed of a request before it is sent again. */
+export interface RequestForm {
+  method: string;
+  /** With the names of its fields in braces. */
+  path: string;
+  fields: readonly RequestField[];
+  /** `null` where it has none; as it is shown, also where a secret in it is hidden. */
+  body: string | null;
+}
+
+export interface RequestField {
+  place: 'path' | 'query';
+  name: string;
+  help: string;
+  /** Ends "must be ...". */
+  must: string;
+  /** Of a list all, with commas. */
+  value: string;
+  isList: boolean;
+  isRequired: boolean;
+  /** Empty where it may be any text. */
+  choices: readonly string[];
+}
+
+/** A request to send: what is absent is as it was of the one with the number. */
+export interface SentRequest {
+  number?: number;
+  method: string;
+  target?: string;
+  body?: string;
+  /** That of a partner, or none. */
+  key?: 'a' | 'b' | 'none';
+}
