@@ -5,6 +5,7 @@ import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
 import { SotraError } from './errors.ts';
 import { isSingleFile, readAsset } from './files/asset.ts';
+import { platformRules } from './model/platform.ts';
 import { terminalText } from './model/safe-text.ts';
 import { createProgram, type ModuleOutline } from './program.ts';
 import { run } from './run.ts';
@@ -89,7 +90,9 @@ function readStartTime(pid: number): string | undefined {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return undefined;
   }
   try {
-    const { state, started } = process.platform === 'linux' ? procStat(pid) : psLine(pid);
+    const { processes } = platformRules(process.platform);
+    if (processes === 'nothing') return '';
+    const { state, started } = processes === 'proc' ? procStat(pid) : psLine(pid);
     return /^[ZX]/.test(state) ? undefined : started;
   } catch {
     return '';

@@ -23,6 +23,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { SotraError } from '../errors.ts';
+import { platformRules } from '../model/platform.ts';
 import type { World } from '../world.ts';
 
 /**
@@ -82,7 +83,7 @@ export function refuseOther(file: string, found: Stats | undefined): void {
 }
 
 export function warnOfReaders(file: string, { warn, world }: { warn: (text: string) => void; world: World }): void {
-  const found = world.system.platform === 'win32' ? undefined : statSync(file, { throwIfNoEntry: false });
+  const found = platformRules(world.system.platform).hasModes ? statSync(file, { throwIfNoEntry: false }) : undefined;
   if (found?.isFile() && (found.mode & 0o077) !== 0)
     warn(`${file} can be read by other users of this machine: chmod 600 ${file}`);
 }

@@ -4,6 +4,7 @@ import { type Context, httpTransport } from '../context.ts';
 import { readMessage, SotraError, toSotraError, usageError } from '../errors.ts';
 import { buildRequest } from '../http/client.ts';
 import { type NetworkFailure, versionHint } from '../http/failures.ts';
+import { platformRules } from '../model/platform.ts';
 import { command } from '../model/shell.ts';
 import { column, recordView } from '../output/columns.ts';
 import { counted } from '../output/format.ts';
@@ -118,7 +119,7 @@ async function checkSettings(context: Context): Promise<Finding> {
     const count = `contexts: ${Object.keys(contexts).length}, aliases: ${Object.keys(aliases).length}`;
     const mode = statSync(store.path).mode & 0o777;
     const found = `${store.path}, mode ${mode.toString(8).padStart(4, '0')}, ${count}`;
-    const isOpen = context.world.system.platform !== 'win32' && (mode & 0o077) !== 0;
+    const isOpen = platformRules(context.world.system.platform).hasModes && (mode & 0o077) !== 0;
     return isOpen ? warning(`${found}: others on this machine may read it`, `chmod 600 ${store.path}`) : ok(found);
   } catch (error) {
     return problem(readMessage(error), readHint(error) ?? 'correct the file or move it away');
@@ -222,7 +223,7 @@ function checkTerminal({ world, options }: Context): Finding {
     options.noColor || out.colorLevel === 0 ? 'no colors' : `${['', 16, 256, '16 million'][out.colorLevel]} colors`;
   const found = `${out.width} columns, ${colors}`;
   const locale = readEnv(world.env, 'LC_ALL') ?? readEnv(world.env, 'LC_CTYPE') ?? readEnv(world.env, 'LANG');
-  if (world.system.platform === 'win32' || /utf-?8/i.test(locale ?? '')) return ok(found);
+  if (platformRules(world.system.platform).isUtf8 || /utf-?8/i.test(locale ?? '')) return ok(found);
   const more = `${found}; the locale ${locale ?? 'is not set and'} says no UTF-8`;
   return warning(more, 'if dashes or dots look wrong: --ascii');
 }

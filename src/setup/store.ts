@@ -1,10 +1,11 @@
 import { chmodSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join, posix, win32 } from 'node:path';
+import { join } from 'node:path';
 import { readMessage, SotraError } from '../errors.ts';
 import { makeFolder, readStateFile, syncFolder } from '../files/durable-file.ts';
 import { type LockWorld, withLock } from '../files/lock.ts';
 import { byName, isObject, parseJson } from '../model/json.ts';
+import { platformRules } from '../model/platform.ts';
 import type { World } from '../world.ts';
 import { keyStores, layouts, readEnv, type StoredSettings } from './settings.ts';
 
@@ -26,8 +27,7 @@ function directory(
   [own, xdg, windows]: readonly [string, string, string],
   underHome: readonly string[],
 ): string {
-  const isWindows = system.platform === 'win32';
-  const path = isWindows ? win32 : posix;
+  const { paths: path, hasAppData, home: variable } = platformRules(system.platform);
   const hint = `Set ${own} to an absolute path.`;
   const named = readEnv(env, own);
   if (named !== undefined) {
@@ -35,11 +35,10 @@ function directory(
     throw new SotraError('config', `${own} ${named}: must be an absolute path`, { hint });
   }
   // The XDG Base Directory Specification says to ignore relative paths.
-  const base = [readEnv(env, xdg), isWindows ? readEnv(env, windows) : undefined].find(
+  const base = [readEnv(env, xdg), hasAppData ? readEnv(env, windows) : undefined].find(
     (each) => each && path.isAbsolute(each),
   );
   if (base !== undefined) return path.join(base, 'sotra');
-  const variable = isWindows ? 'USERPROFILE' : 'HOME';
   const home = readEnv(env, variable) ?? homeOfUser();
   if (home !== undefined && path.isAbsolute(home)) return path.join(home, ...underHome, 'sotra');
   const why = home === undefined ? 'is not set, and this user has no home folder' : `is ${home}, not an absolute path`;

@@ -199,7 +199,7 @@ const maxLines: Readonly<Record<string, number>> = {
   backtest: 440,
   cli: 1705,
   contract: 942,
-  files: 1281,
+  files: 1282,
   http: 1512,
   inbox: 5487,
   keys: 1102,

@@ -19,8 +19,16 @@ beforeAll(() => {
   if (isBuiltHere) executable = buildExecutable();
 });
 
+/** PROVE_EXECUTABLE=all: every test of processes, the commands of the documents and the laws that start the program, in some 20 minutes. */
+const files =
+  process.env['PROVE_EXECUTABLE'] === 'all'
+    ? [
+        'test/process',
+        ...['documents', 'shell-lines', 'terminal', 'man-pages'].map((name) => `test/law/${name}.test.ts`),
+      ]
+    : ['process', 'pipes', 'sandbox-first-use', 'state-files'].map((name) => `test/process/${name}.test.ts`);
+
 test.runIf(isBuiltHere)('the tests of processes, signals, pipes and first use pass on the executable', () => {
-  const files = ['process', 'pipes', 'sandbox-first-use', 'state-files'].map((name) => `test/process/${name}.test.ts`);
   const { SOTRA_PROVE: _, ...env } = process.env;
   const { status, stdout } = spawnSync(
     process.execPath,

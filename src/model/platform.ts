@@ -1,0 +1,31 @@
+import { posix, win32 } from 'node:path';
+
+/** What differs from one system to the next, for all that runs on each; the tools of keychains are in `setup/keychain-tool`. */
+export interface PlatformRules {
+  /** Whether the mode of a file says who may read it. */
+  hasModes: boolean;
+  /** Whether a terminal takes UTF-8 whatever the locale says. */
+  isUtf8: boolean;
+  paths: typeof posix;
+  /** The variable that names the home folder. */
+  home: 'HOME' | 'USERPROFILE';
+  /** Whether APPDATA and LOCALAPPDATA name the folders of settings and data. */
+  hasAppData: boolean;
+  /** What says when a process began. */
+  processes: 'proc' | 'ps' | 'nothing';
+}
+
+/** The rules of a system, by the name that Node gives it. */
+export function platformRules(platform: string): PlatformRules {
+  if (platform === 'win32')
+    return {
+      hasModes: false,
+      isUtf8: true,
+      paths: win32,
+      home: 'USERPROFILE',
+      hasAppData: true,
+      processes: 'nothing',
+    };
+  const processes = platform === 'linux' ? 'proc' : 'ps';
+  return { hasModes: true, isUtf8: false, paths: posix, home: 'HOME', hasAppData: false, processes };
+}
