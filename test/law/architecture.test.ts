@@ -206,7 +206,7 @@ const maxLines: Readonly<Record<string, number>> = {
   library: 800,
   log: 2254,
   mcp: 1040,
-  model: 1238,
+  model: 1269,
   output: 2217,
   pages: 5340,
   report: 310,
