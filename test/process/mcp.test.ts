@@ -153,9 +153,9 @@ process.on('SIGUSR2', () => { collect(); collect(); process.stderr.write('heap '
   const call = async (times: number) => {
     for (let each = 0; each < times; each += 1) await client.callTool(leaderboard);
   };
-  await call(size(100, 400));
+  await call(size(300, 400));
   const before = await heap();
-  await call(size(100, 1000));
+  await call(size(300, 1000));
   // What the compiler learns of the code, and no more: an answer kept whole would be two kilobytes a call.
   expect(((await heap()) - before) / 1024).toBeLessThan(size(400, 1000));
 });

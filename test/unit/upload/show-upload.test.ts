@@ -8,10 +8,10 @@ test.each<[pace: string, secondsAChunk: number, percents: number[]]>([
   ['ten a second', 0.1, [20, 40, 60, 80]],
 ])('the log of an upload of 50 chunks, %s', async (_, secondsAChunk, percents) => {
   let [nowMs, text] = [0, ''];
-  const draw = async (written: string) => {
+  const write = async (written: string) => {
     text += written;
   };
-  const err = { isTTY: false, width: 80, draw };
+  const err = { isTTY: false, width: 80, write };
   const world = { io: { err }, now: () => nowMs };
   const context = { world, options: {}, stopWaiting: () => undefined, onWait: () => undefined };
   const show = await showUpload(context as unknown as Context);
