@@ -79,6 +79,8 @@ function sourceSeconds() {
 /** Packs a folder of `release`; the same files make the same bytes. */
 function pack(name, platform) {
   const at = `@${sourceSeconds()}`;
+  // A folder that was copied has the rights of its source.
+  execFileSync('chmod', ['-R', 'u=rwX,go=rX', name], { cwd: release });
   execFileSync('find', [name, '-exec', 'touch', '-d', at, '{}', '+'], { cwd: release });
   if (platform.startsWith('win')) {
     const files = readdirSync(join(release, name), { recursive: true }).map((file) => `${name}/${file}`);
@@ -88,7 +90,7 @@ function pack(name, platform) {
     });
     return `${name}.zip`;
   }
-  const owner = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u+rw,go+r-w', `--mtime=${at}`];
+  const owner = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', `--mtime=${at}`];
   execFileSync('tar', ['-cf', `${name}.tar`, '--format=ustar', ...owner, name], { cwd: release });
   execFileSync('xz', ['-6', '-f', `${name}.tar`], { cwd: release });
   return `${name}.tar.xz`;
