@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the committed source twice, in folders, homes, time zones, languages and rights that differ, and ends with 1 unless both give the same bytes.
-# What it says of `bin/release.sh` is said of its arguments: `bin/build-twice.sh --package` compares the npm package alone.
+# What it says of `bin/release.sh` is said of its arguments: `bin/build-twice.sh package` compares the npm package alone.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)

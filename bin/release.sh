@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes all files of a release from the committed source, in release/: the npm package, the executables, the list of what is in them (CycloneDX),
-# install.sh, the files for Homebrew, Scoop and Docker, and SHA256SUMS. `--package`: the npm package alone.
+# install.sh, the files for Homebrew, Scoop and Docker, and SHA256SUMS. Names make these alone: `package`, or a platform such as `linux-x64`.
 # `--sums`: only what is made from the other files, after those of macOS were signed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,9 +15,11 @@ version=$(node -p 'require("./package.json").version')
 if [ "${1:-}" != --sums ]; then
   rm -rf release
   mkdir release
-  npm pack --silent --pack-destination release >/dev/null
-  [ "${1:-}" != --package ] || exit 0
-  npm run --silent executables
+  platforms=()
+  for name in "$@"; do [ "$name" = package ] || platforms+=("$name"); done
+  if [ $# = 0 ] || [ ${#platforms[@]} -lt $# ]; then npm pack --silent --pack-destination release >/dev/null; fi
+  if [ $# = 0 ] || [ ${#platforms[@]} -gt 0 ]; then npm run --silent executables -- ${platforms[@]+"${platforms[@]}"}; fi
+  [ $# = 0 ] || exit 0
   node bin/sbom.mjs > "release/sotra-$version.cdx.json"
   cp install.sh release/
 fi
