@@ -1,3 +1,4 @@
+import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { counted, formatCount } from '../../output/format.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import type { SandboxDelivery, SandboxWebhook, ShownSandboxDelivery } from '../service.ts';
@@ -7,7 +8,7 @@ import { Moment, Skeleton } from './cells.tsx';
 import { Act, Forwarded, sayTime } from './detail-parts.tsx';
 import { useFrame, useKnown } from './frame.ts';
 import { type Chosen, Inspector, ListBox, type Tab } from './inspector.tsx';
-import { useState } from './preact.ts';
+import { useMemo, useState } from './preact.ts';
 import { submitRequest } from './request-detail.tsx';
 import { writeHref } from './route.ts';
 import { Commands, type Fact, Facts, Row, Text } from './text.tsx';
@@ -27,7 +28,11 @@ interface WebhooksProps {
 
 /** The webhooks of the key, and in a sandbox what was delivered to them. */
 export function Webhooks({ isSandbox, version, first, start }: WebhooksProps) {
-  const { data, error, commands } = useCall<Webhook[]>('webhook list', {}, version);
+  const { data: answer, error, commands } = useCall<Webhook[]>('webhook list', {}, version);
+  const data = useMemo(
+    () => answer?.map((each) => ({ ...each, destinationUrl: hideUrlSecrets(each.destinationUrl) })),
+    [answer],
+  );
   const { examples } = useFrame();
   const asked = useAsked<SandboxDelivery[]>('service/control', isSandbox ? { name: 'deliveries' } : undefined, version);
   useKnown(
