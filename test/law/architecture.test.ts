@@ -208,7 +208,7 @@ const maxLines: Readonly<Record<string, number>> = {
   mcp: 1040,
   model: 1269,
   output: 2217,
-  pages: 5340,
+  pages: 5345,
   report: 310,
   resources: 6820,
   sandbox: 6962,
