@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { usageError } from '../errors.ts';
+import { SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
 import { findFamily } from '../model/chain.ts';
 import { command } from '../model/shell.ts';
@@ -14,6 +14,8 @@ import {
   keyFolder,
   listKeys,
   nameKeyFile,
+  openKeystore,
+  readKeystore,
   readStoredKey,
   type StoredKey,
   sealKey,
@@ -72,8 +74,7 @@ async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context
     const { address } = signer;
     checkStatedAddress(key, address);
     const password = await newPassword(passwordFile, context);
-    const { scryptCost } = context.world;
-    const sealed = await sealKey(key, address, password, scryptCost).finally(() => password.fill(0));
+    const sealed = await sealChecked(key, address, password, context).finally(() => password.fill(0));
     const folder = await keyFolder(context);
     const { file, backup } = storeKey(folder, name, sealed, { replace, nowMs: context.world.now() });
     if (backup !== undefined) context.note(`The previous key of this name is in ${backup}.`);
@@ -83,6 +84,21 @@ async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context
   } finally {
     key.bytes.fill(0);
   }
+}
+
+/** Seals and opens again, so that no key is stored that could not be opened. */
+async function sealChecked(
+  key: PrivateKey,
+  address: string,
+  password: Uint8Array,
+  { world }: Context,
+): Promise<object> {
+  const sealed = await sealKey(key, address, password, world.scryptCost);
+  const opened = await openKeystore(readKeystore(sealed, 'the sealed key'), password, 'the sealed key');
+  const isSame = opened !== undefined && Buffer.from(opened.bytes).equals(key.bytes);
+  opened?.bytes.fill(0);
+  if (isSame) return sealed;
+  throw new SotraError('internal', 'the sealed key does not open to the same key: nothing was stored');
 }
 
 export async function showKeys(context: Context): Promise<Result> {
