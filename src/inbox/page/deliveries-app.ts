@@ -101,7 +101,7 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     ),
   });
   const show = async (query: URLSearchParams): Promise<ShownDelivery> => {
-    const event = await find(query.get('id'));
+    const [event, retries] = [await find(query.get('id')), await inbox.retries()];
     const { delivery, forwards, eventId } = event;
     const to = forwards[0]?.url ?? targets[0]?.url ?? 'http://127.0.0.1:3000/hook';
     const commands: ShownCommand[] = [
@@ -116,14 +116,14 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     return {
       row: deliveryRow(event),
       ...makeShownRequest(delivery, webhook.slice(webhook.lastIndexOf('#') + 1)),
-      forwards: describeForwards(event, await knownTargets(event), await inbox.retries()),
+      forwards: describeForwards(event, knownTargets(event, retries), retries),
       commands,
       links: options.hasService ? makeLinks(event.event) : [],
     };
   };
   /** Where deliveries of a webhook go, as far as it is known here. */
-  const knownTargets = async ({ forwards, delivery }: StoredEvent): Promise<string[]> => {
-    const failing = (await inbox.retries()).filter(({ webhook }) => webhook === delivery.webhook);
+  const knownTargets = ({ forwards, delivery }: StoredEvent, retries: readonly Retry[]): string[] => {
+    const failing = retries.filter(({ webhook }) => webhook === delivery.webhook);
     // Of those that are stored a secret may be hidden already.
     const urls = [...targets, ...forwards, ...failing].map(({ url }) => url);
     return urls.filter(
@@ -135,7 +135,7 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     const event = await find(String(id));
     const { delivery } = event;
     // A secret in the address of a known one is not on the page.
-    const to = (await knownTargets(event)).find((url) => hideUrlSecrets(url) === shown) ?? shown;
+    const to = knownTargets(event, await inbox.retries()).find((url) => hideUrlSecrets(url) === shown) ?? shown;
     if (typeof to !== 'string' || !isHttpAddress(to))
       throw usageError(
         `target ${String(to).slice(0, 200)}: must be an http or https address${suggestScheme(String(to))}`,
