@@ -66,7 +66,7 @@ const maxUnwrittenBytes = 8 * 1024 * 1024;
 export async function openHarFile(file: string, version: string, world: LockWorld): Promise<Keeper> {
   let entries: LogEntry[] = [];
   let bytes = 0;
-  const write = async () => {
+  const flush = async () => {
     const added = entries;
     [entries, bytes] = [[], 0];
     try {
@@ -78,7 +78,13 @@ export async function openHarFile(file: string, version: string, world: LockWorl
       });
     }
   };
-  await write();
+  let last = flush();
+  /** One after the other, in the order in which the calls ended. */
+  const write = () => {
+    last = last.then(flush);
+    return last;
+  };
+  await last;
   return {
     maxBodyBytes: Number.POSITIVE_INFINITY,
     begin: (entry) => (part) => {
