@@ -1,3 +1,6 @@
+/** The methods of the service's endpoints. */
+export const sentMethods: readonly string[] = ['GET', 'POST', 'PUT', 'DELETE'];
+
 export interface LoggedRequest {
   time: string;
   method: string;

@@ -57,6 +57,11 @@ export async function postJson<T>(path: string, body: unknown): Promise<T> {
   );
 }
 
+/** What changes the world of a sandbox, or tells what is secret in it. */
+export function postControl<T>(name: string, body: unknown): Promise<T> {
+  return postJson(`service/control?name=${name}`, body);
+}
+
 export const lostText = 'Not connected: the sotra command that serves this page has ended, or cannot be reached.';
 
 function gone(): never {

@@ -2,7 +2,8 @@ import { chains } from '../../model/chain.ts';
 import { shellWord } from '../../model/shell.ts';
 import { counted, formatCount } from '../../output/format.ts';
 import type { SandboxWorld } from '../service.ts';
-import { postJson } from './ask.ts';
+import { postControl } from './ask.ts';
+import { ActForm } from './detail-parts.tsx';
 import { type ComponentChildren, useState } from './preact.ts';
 import { writeHref } from './route.ts';
 import { Section } from './service-parts.tsx';
@@ -57,39 +58,15 @@ interface ControlProps {
 }
 
 function Control({ title, line, onDo, button, more, children }: ControlProps) {
-  const [said, say] = useState<ComponentChildren>('');
-  const act = async () => {
-    say('…');
-    try {
-      say(await onDo());
-    } catch (thrown) {
-      say(
-        <span class="error">
-          <Text text={(thrown as Error).message} />
-        </span>,
-      );
-    }
-  };
   return (
     <Section title={title}>
-      <form
-        class="control"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void act();
-        }}
-      >
+      <ActForm kind="control" button={button} more={more} onAct={onDo}>
         {children}
-        <button type="submit">{button}</button>
-        {more}
-        <output>{said}</output>
-      </form>
+      </ActForm>
       <Commands commands={[{ name: line.startsWith('curl') ? 'As curl' : 'Command', line }]} />
     </Section>
   );
 }
-
-const control = <T,>(name: string, body: unknown) => postJson<T>(`service/control?name=${name}`, body);
 
 const firstTrade = {
   chain: 'base',
@@ -107,7 +84,7 @@ function Trade({ start }: { start: string }) {
     .map(([flag, value]) => `--${flag} ${value}`)
     .join(' ')}`;
   const make = async () => {
-    const made = await control<{ positionId: string; deliveries: number }>('trade', {
+    const made = await postControl<{ positionId: string; deliveries: number }>('trade', {
       ...trade,
       amount: Number(trade.amount),
       usd: Number(trade.usd),
@@ -147,7 +124,7 @@ function Trade({ start }: { start: string }) {
 function Simulation({ rate, start }: { rate: string | null; start: string }) {
   const [wanted, want] = useState('2/s');
   const simulate = async (next: string | null) => {
-    await control('simulate', { rate: next });
+    await postControl('simulate', { rate: next });
     return next === null ? 'Stopped.' : `Makes ${next} trades until it is stopped.`;
   };
   return (
@@ -175,7 +152,7 @@ function Simulation({ rate, start }: { rate: string | null; start: string }) {
 function Clock({ start }: { start: string }) {
   const [duration, setDuration] = useState('1d');
   const advance = async () => {
-    const { now } = await control<SandboxWorld>('advance', { duration });
+    const { now } = await postControl<SandboxWorld>('advance', { duration });
     return `It is ${now.slice(0, 19).replace('T', ' ')}Z now.`;
   };
   return (
@@ -191,7 +168,7 @@ function Clock({ start }: { start: string }) {
 function Faults({ set, controlStart }: { set: readonly string[]; controlStart: string }) {
   const [fault, setFault] = useState('503:every=3:GET /v2/leaderboard');
   const change = async (faults: readonly string[]) => {
-    await control('faults', { faults });
+    await postControl('faults', { faults });
     return faults.length === 0 ? 'No fault is set.' : 'Set. This page itself meets none.';
   };
   return (
@@ -232,7 +209,7 @@ function Reset({ start }: { start: string }) {
       return 'All that was traded, posted and registered here is deleted. Press again to do it.';
     }
     ask(false);
-    await control('reset', { empty: isEmpty });
+    await postControl('reset', { empty: isEmpty });
     return 'It is a new world.';
   };
   return (

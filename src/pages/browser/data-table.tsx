@@ -4,7 +4,7 @@ import { Cell, Empty, Skeleton } from './cells.tsx';
 import { useKnown } from './frame.ts';
 import { onKeys, useId, useLayoutEffect, useMemo, useState } from './preact.ts';
 import { seen, Text } from './text.tsx';
-import { useScrollBox } from './virtual-list.tsx';
+import { useRowBox } from './virtual-list.tsx';
 
 interface DataTableProps {
   label: string;
@@ -30,8 +30,6 @@ interface Sorting {
 
 /** As the style sheet has it. */
 const rowHeight = 32;
-/** Rows outside of what is seen. */
-const margin = 8;
 
 /** The columns of the terminal as a table: sorted by a click on a head, narrowed by what is typed, of any length. */
 export function DataTable({
@@ -124,38 +122,14 @@ interface RowsProps extends Pick<DataTableProps, 'label' | 'chain'> {
 
 /** Of a long table only what is seen is on the page; arrows or j and k, Page, Home and End go from row to row. */
 function Rows({ label, table, hrefs, order, keys, sorting, chain, onSort }: RowsProps) {
-  const { box, view, look } = useScrollBox();
+  const { box, first, end, walk } = useRowBox({ count: order.length, rowHeight, headRows: 1 });
   const name = useId();
   const [at, setAt] = useState<number>();
   useLayoutEffect(() => {
     if (at !== undefined) document.getElementById(`${name}-${at}`)?.focus({ preventScroll: true });
   }, [at]);
-  const go = (index: number) => {
-    const element = box.current;
-    if (element === null) return;
-    const to = Math.max(0, Math.min(order.length - 1, index));
-    const [top, bottom] = [to * rowHeight, (to + 2) * rowHeight];
-    if (top < element.scrollTop) element.scrollTop = top;
-    if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
-    look();
-    setAt(to);
-  };
-  const page = Math.max(1, Math.floor(view.height / rowHeight) - 2);
-  const from = at ?? -1;
-  const [next, previous] = [() => go(from + 1), () => go(from - 1)];
-  const onKeyDown = onKeys({
-    ArrowDown: next,
-    j: next,
-    ArrowUp: previous,
-    k: previous,
-    PageDown: () => go(from + page),
-    PageUp: () => go(from - page),
-    Home: () => go(0),
-    End: () => go(order.length - 1),
-  });
+  const onKeyDown = onKeys(walk(at ?? -1, setAt));
   const shown = table.columns.map((column, index) => ({ ...column, index })).filter(({ key }) => keys.includes(key));
-  const first = Math.max(0, Math.floor(view.top / rowHeight) - margin);
-  const end = Math.min(order.length, Math.ceil((view.top + view.height) / rowHeight) + margin);
   const naming = shown.find(({ index }) => index === table.naming)?.index ?? shown[0]?.index;
   const chainAt = table.columns.findIndex(({ key }) => key === 'chain' || key === 'scope');
   const spacer = (rows: number) => rows > 0 && <tr style={{ height: `${rows * rowHeight}px` }} />;

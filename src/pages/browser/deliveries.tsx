@@ -4,6 +4,7 @@ import type { DeliveryList, DeliveryRow, PageFacts, PageStats, RefusedRow } from
 import { ask, type Connection, ignore, listenLive, lostText } from './ask.ts';
 import { Chart } from './chart.tsx';
 import { Delivery, Refused } from './delivery-detail.tsx';
+import { sayTime } from './detail-parts.tsx';
 import { type Chosen, FilterBar, Inspector, ListBox, type Tab } from './inspector.tsx';
 import { listenKeys } from './keys.tsx';
 import { useEffect, useMemo, useRef, useState } from './preact.ts';
@@ -232,7 +233,7 @@ function FailingTarget({ retry: { url, webhook, error, tries, nextMs } }: { retr
   return (
     <p>
       <span class="status refused">failing</span> <Text text={`${url} does not take ${webhook}: ${error}`} />
-      {`; ${formatCount(tries)} ${tries === 1 ? 'try' : 'tries'}, the next at ${formatTime(Math.floor(nextMs / 1000))}`}
+      {`; ${formatCount(tries)} ${tries === 1 ? 'try' : 'tries'}, the next at ${sayTime(nextMs)}`}
     </p>
   );
 }
@@ -256,7 +257,7 @@ function renderRow({ type, status, atMs, about }: DeliveryRow) {
   const after = (
     <>
       {status !== null && <span class={`status ${status}`}>{status}</span>}
-      <Moment atMs={atMs} />
+      <Arrival atMs={atMs} />
     </>
   );
   return <Row title={type} after={after} about={<Text text={about} />} />;
@@ -265,13 +266,13 @@ function renderRow({ type, status, atMs, about }: DeliveryRow) {
 function renderRefused({ method, path, status, reason, atMs }: RefusedRow) {
   const before = <span class="status refused">{status}</span>;
   return (
-    <Row before={before} title={`${method} ${path}`} after={<Moment atMs={atMs} />} about={<Text text={reason} />} />
+    <Row before={before} title={`${method} ${path}`} after={<Arrival atMs={atMs} />} about={<Text text={reason} />} />
   );
 }
 
 /** The date stands on wide screens alone. */
-function Moment({ atMs }: { atMs: number }) {
-  const [date = '', time = ''] = formatTime(Math.floor(atMs / 1000)).split(' ');
+function Arrival({ atMs }: { atMs: number }) {
+  const [date = '', time = ''] = sayTime(atMs).split(' ');
   return (
     <time>
       <span class="date">{date} </span>

@@ -2,7 +2,7 @@ import { formatCount } from '../../output/format.ts';
 import type { ReplayOutcome, ShownDelivery, ShownRefusal, ShownRequest } from '../deliveries.ts';
 import { postJson, useAsked } from './ask.ts';
 import { BodyView } from './body-view.tsx';
-import { Failure, Forwarded, Headers, sayTime } from './detail-parts.tsx';
+import { ActForm, Failure, Forwarded, Headers, sayTime } from './detail-parts.tsx';
 import { type ComponentChildren, useState } from './preact.ts';
 import { Alert, Commands, type Fact, Facts, Text } from './text.tsx';
 
@@ -106,19 +106,8 @@ async function replay(id: string, to: string) {
 /** To a target that is not known here. */
 function Replay({ id }: { id: string }) {
   const [target, setTarget] = useState('');
-  const [said, say] = useState<ComponentChildren>('');
-  const send = async () => {
-    say('Sending …');
-    say(await replay(id, target).catch((thrown: Error) => <Failure text={thrown.message} />));
-  };
   return (
-    <form
-      class="replay"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
-    >
+    <ActForm kind="replay" button="Send" onAct={() => replay(id, target)}>
       <label>
         Send it to another address
         <input
@@ -129,8 +118,6 @@ function Replay({ id }: { id: string }) {
           onInput={(event) => setTarget(event.currentTarget.value)}
         />
       </label>
-      <button type="submit">Send</button>
-      <output>{said}</output>
-    </form>
+    </ActForm>
   );
 }

@@ -73,6 +73,39 @@ export function Act({ name, about = '', question, onAct }: ActProps) {
   );
 }
 
+interface ActFormProps {
+  /** As the style sheet has it. */
+  kind: 'control' | 'replay';
+  button: string;
+  /** What stands beside the button. */
+  more?: ComponentChildren;
+  onAct: () => Promise<ComponentChildren>;
+  children?: ComponentChildren;
+}
+
+/** A form that says what came of it. */
+export function ActForm({ kind, button, more, onAct, children }: ActFormProps) {
+  const [said, say] = useState<ComponentChildren>('');
+  const act = async () => {
+    say('…');
+    say(await onAct().catch((thrown: Error) => <Failure text={thrown.message} />));
+  };
+  return (
+    <form
+      class={kind}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void act();
+      }}
+    >
+      {children}
+      <button type="submit">{button}</button>
+      {more}
+      <output>{said}</output>
+    </form>
+  );
+}
+
 export function Failure({ text }: { text: string }) {
   return (
     <span class="error">

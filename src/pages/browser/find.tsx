@@ -1,4 +1,4 @@
-import { leaderboardChains } from '../../model/chain.ts';
+import { isExternalId } from '../../model/address.ts';
 import type { Profile } from '../../model/profile.ts';
 import { shortAddress } from '../../output/format.ts';
 import { useCall } from './ask.ts';
@@ -27,7 +27,7 @@ export function Find({ others, onClose }: FindProps) {
   const name = useId();
   const wanted = typed.trim();
   const board = useCall<{ traders: { profile: Profile }[] }>('leaderboard list', { limit: 250 }, 0);
-  const isIdentifier = isId(wanted) || /^ext:./.test(wanted);
+  const isIdentifier = isId(wanted) || isExternalId(wanted);
   const asked = useCall<Profile>('profile get', isIdentifier ? { identifier: wanted } : undefined, 0);
   const all = new Map<string, Known>([
     ...others,
@@ -106,8 +106,6 @@ function guess(id: string): Found[] {
     { kind, title: `${shortAddress(id)}${about}`, words: '' },
   ];
   if (id.includes('-')) return [make('position', writeHref('position', [id]))];
-  const chains = leaderboardChains.filter((chain) => id.startsWith('0x') === ['base', 'ethereum'].includes(chain));
-  return chains
-    .filter((chain) => chain !== 'hyperliquid')
-    .map((chain) => make('token', writeHref('token', [chain, id]), ` on ${chain}`));
+  const chains = id.startsWith('0x') ? ['base', 'ethereum'] : ['solana'];
+  return chains.map((chain) => make('token', writeHref('token', [chain, id]), ` on ${chain}`));
 }

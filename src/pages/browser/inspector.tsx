@@ -1,5 +1,6 @@
 import type { ShownCommand } from '../deliveries.ts';
 import { Empty, Skeleton } from './cells.tsx';
+import { findElement } from './keys.tsx';
 import { type ComponentChildren, useState } from './preact.ts';
 import { Alert, Choice, Commands } from './text.tsx';
 import { VirtualList, type VirtualListProps } from './virtual-list.tsx';
@@ -41,9 +42,9 @@ export function Inspector({ tabs, first, error, notes, commands, chooser, detail
   const tab = tabs.find((each) => each.kind === kind) ?? tabs[0];
   const close = () => {
     choose(undefined);
-    find('.list')?.focus();
+    findElement('.list')?.focus();
   };
-  const focusDetail = () => find('#detail')?.focus();
+  const focusDetail = () => findElement('#detail')?.focus();
   /** What had the focus may be gone with the detail before. */
   const open = (next: Chosen) => {
     choose(next);
@@ -86,8 +87,6 @@ export function Inspector({ tabs, first, error, notes, commands, chooser, detail
     </div>
   );
 }
-
-const find = (selector: string) => document.querySelector<HTMLElement>(selector);
 
 interface ListBoxProps<Item> extends ListProps {
   label: string;

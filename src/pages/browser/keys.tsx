@@ -3,17 +3,19 @@ import { type ComponentChildren, useLayoutEffect, useRef } from './preact.ts';
 /** A dialog of the page. */
 export type Shown = 'find' | 'keys';
 
+/** The first element that fits. */
+export const findElement = (selector: string) => document.querySelector<HTMLElement>(selector);
+
 /** Keys that work wherever nothing is typed, with Ctrl everywhere: those of lists, and more. Gives what ends it. */
 export function listenKeys(more: Readonly<Record<string, () => void>> = {}): () => void {
-  const find = (selector: string) => document.querySelector<HTMLElement>(selector);
   const walk = (key: string) => () => {
-    const box = find('main .scroll:has(th a), main .list');
+    const box = findElement('main .scroll:has(th a), main .list');
     box?.focus();
     box?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
   };
   const steps: Readonly<Record<string, () => void>> = {
-    ...{ '/': () => find('main input[type="search"]')?.focus(), j: walk('j'), k: walk('k') },
-    ...{ Escape: () => find('main .crumbs a:last-of-type, main .back')?.click(), ...more },
+    ...{ '/': () => findElement('main input[type="search"]')?.focus(), j: walk('j'), k: walk('k') },
+    ...{ Escape: () => findElement('main .crumbs a:last-of-type, main .back')?.click(), ...more },
   };
   const onKey = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;

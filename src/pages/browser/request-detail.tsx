@@ -1,11 +1,12 @@
 import { compareJson } from '../../model/compare-json.ts';
 import { tryParseJson } from '../../model/json.ts';
+import { sentMethods } from '../../model/logged-request.ts';
 import { counted } from '../../output/format.ts';
 import type { RequestField, RequestRow, SentRequest, ShownExchange, ShownMessage } from '../requests.ts';
 import { ask, postJson, useAsked } from './ask.ts';
 import { BodyView, decodeText } from './body-view.tsx';
 import { Skeleton } from './cells.tsx';
-import { Failure, Headers } from './detail-parts.tsx';
+import { ActForm, Headers } from './detail-parts.tsx';
 import { type ComponentChildren, useMemo, useState } from './preact.ts';
 import { Alert, Choice, Commands, type Fact, Facts, Text } from './text.tsx';
 
@@ -80,32 +81,23 @@ export async function submitRequest(sent: SentRequest): Promise<RequestRow | nul
   return (await postJson<{ row: RequestRow | null }>('service/request', sent)).row;
 }
 
-const methods = ['GET', 'POST', 'PUT', 'DELETE'];
-
 /** The request as a form; what is not changed is sent as it was. */
 function Again({ shown: { row, form }, onSent }: { shown: ShownExchange; onSent: (number: number) => void }) {
   const [method, setMethod] = useState(form.method);
   const [values, setValues] = useState(form.fields.map(({ value }) => value));
   const [body, setBody] = useState(form.body ?? '');
   const [key, setKey] = useState<'' | NonNullable<SentRequest['key']>>('');
-  const [said, say] = useState<ComponentChildren>('');
   const target = writeTarget(form.path, form.fields, values);
   const send = async () => {
-    say('Sending …');
-    const sent: SentRequest = {
+    const made = await submitRequest({
       number: row.number,
       method,
       ...(target !== writeTarget(form.path, form.fields) && { target }),
       ...(body !== (form.body ?? '') && { body }),
       ...(key !== '' && { key }),
-    };
-    try {
-      const made = await submitRequest(sent);
-      if (made === null) say('Sent.');
-      else onSent(made.number);
-    } catch (thrown) {
-      say(<Failure text={(thrown as Error).message} />);
-    }
+    });
+    if (made !== null) onSent(made.number);
+    return 'Sent.';
   };
   const keys = [
     ['', `as it was: ${row.key ?? 'none'}`],
@@ -114,12 +106,17 @@ function Again({ shown: { row, form }, onSent }: { shown: ShownExchange; onSent:
     ['none', 'none'],
   ] as const;
   return (
-    <form
-      class="control"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send();
-      }}
+    <ActForm
+      kind="control"
+      button="Send"
+      more={
+        <p class="wide">
+          <code>
+            <Text text={`${method} ${target}`} />
+          </code>
+        </p>
+      }
+      onAct={send}
     >
       {form.fields.map((field, index) => (
         <FieldInput
@@ -131,7 +128,7 @@ function Again({ shown: { row, form }, onSent }: { shown: ShownExchange; onSent:
       ))}
       {form.body !== null && (
         <>
-          <Choice label="Method" value={method} options={methods} onChange={setMethod} />
+          <Choice label="Method" value={method} options={sentMethods} onChange={setMethod} />
           <label class="wide">
             Body
             <textarea rows={6} value={body} onInput={(event) => setBody(event.currentTarget.value)} />
@@ -139,14 +136,7 @@ function Again({ shown: { row, form }, onSent }: { shown: ShownExchange; onSent:
         </>
       )}
       <Choice label="Key" value={key} options={keys} onChange={(value) => setKey(value as typeof key)} />
-      <button type="submit">Send</button>
-      <p class="wide">
-        <code>
-          <Text text={`${method} ${target}`} />
-        </code>
-      </p>
-      <output>{said}</output>
-    </form>
+    </ActForm>
   );
 }
 
@@ -213,7 +203,7 @@ function Compare({ shown, others }: { shown: ShownExchange; others: readonly Req
   const isSamePath = ({ path }: RequestRow) => path.split('?')[0] === shown.row.path.split('?')[0];
   const choices = others.filter(({ number }) => number !== shown.row.number);
   const sorted = [...choices.filter(isSamePath), ...choices.filter((each) => !isSamePath(each))].slice(0, maxChoices);
-  const options = sorted.map((each) => [String(each.number), nameRequest(each)] as const);
+  const options = sorted.map((each) => [String(each.number), writeChoice(each)] as const);
   const load = (number: string) =>
     ask<ShownExchange>('service/request', { number }).then(show, (thrown: Error) => setError(thrown.message));
   if (options.length === 0) return <p class="muted">There is no other yet.</p>;
@@ -233,7 +223,7 @@ function Compare({ shown, others }: { shown: ShownExchange; others: readonly Req
 
 const maxChoices = 100;
 
-function nameRequest({ number, status, method, path, time }: RequestRow): string {
+function writeChoice({ number, status, method, path, time }: RequestRow): string {
   return `${number}: ${status} ${method} ${path.length > 60 ? `${path.slice(0, 59)}…` : path} ${time.slice(11, 19)}`;
 }
 

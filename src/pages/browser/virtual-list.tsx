@@ -11,13 +11,22 @@ export interface VirtualListProps<Item> {
   render: (item: Item) => ComponentChildren;
 }
 
-/** As the style sheet has it. */
-const rowHeight = 60;
-/** Rows outside of what is seen. */
-const margin = 6;
+interface BoxedRows {
+  count: number;
+  /** As the style sheet has it. */
+  rowHeight: number;
+  /** Of a head that stays in sight. */
+  headRows?: number;
+}
 
-/** A box that scrolls, and which part of what is in it is seen; `look` reads that at once. */
-export function useScrollBox() {
+/** Rows outside of what is seen. */
+const margin = 8;
+
+/**
+ * A box that scrolls through rows of one height: the rows from `first` up to `end` are on the page, and `walk` gives the keys that bring another
+ * row into sight and go to it; from -1 where none is chosen.
+ */
+export function useRowBox({ count, rowHeight, headRows = 0 }: BoxedRows) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const look = () => box.current && setView({ top: box.current.scrollTop, height: box.current.clientHeight });
@@ -32,14 +41,36 @@ export function useScrollBox() {
       element.removeEventListener('scroll', look);
     };
   }, []);
-  return { box, view, look };
+  const walk = (at: number, go: (index: number) => void) => {
+    const step = (to: number) => () => {
+      const [element, index] = [box.current, Math.max(0, Math.min(count - 1, to))];
+      if (element === null || count === 0) return;
+      const [top, bottom] = [index * rowHeight, (index + 1 + headRows) * rowHeight];
+      if (top < element.scrollTop) element.scrollTop = top;
+      if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
+      look();
+      go(index);
+    };
+    const page = Math.max(1, Math.floor(view.height / rowHeight) - 1 - headRows);
+    const [next, previous] = [step(at + 1), step(at - 1)];
+    return {
+      ...{ ArrowDown: next, j: next, ArrowUp: previous, k: previous, Home: step(0), End: step(count - 1) },
+      ...{ PageDown: step(at + page), PageUp: step(at - page) },
+    };
+  };
+  const first = Math.max(0, Math.floor(view.top / rowHeight) - margin);
+  const end = Math.min(count, Math.ceil((view.top + view.height) / rowHeight) + margin);
+  return { box, first, end, walk };
 }
+
+/** As the style sheet has it. */
+const rowHeight = 60;
 
 /** A list of any length, of which only what is seen is on the page; arrows, Page, Home and End choose. */
 export function VirtualList<Item>(props: VirtualListProps<Item>) {
   const { label, items, keyOf, selected, onSelect, onOpen, render } = props;
   const makeItemId = (index: number) => `${label.replaceAll(/\W/g, '-')}-${index}`;
-  const { box, view } = useScrollBox();
+  const { box, first, end, walk } = useRowBox({ count: items.length, rowHeight });
   const newest = useRef<string>();
   // What is read stays where it is while newer rows come above it.
   useLayoutEffect(() => {
@@ -50,30 +81,11 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
   }, [items]);
 
   const at = items.findIndex((item) => keyOf(item) === selected);
-  const choose = (index: number) => {
-    const chosen = Math.max(0, Math.min(items.length - 1, index));
-    const [item, element] = [items[chosen], box.current];
-    if (item === undefined || element === null) return;
-    onSelect(keyOf(item));
-    const [top, bottom] = [chosen * rowHeight, (chosen + 1) * rowHeight];
-    if (top < element.scrollTop) element.scrollTop = top;
-    if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
+  const select = (index: number) => {
+    const item = items[index];
+    if (item !== undefined) onSelect(keyOf(item));
   };
-  const page = Math.max(1, Math.floor(view.height / rowHeight) - 1);
-  const [next, previous] = [() => choose(at + 1), () => choose(at - 1)];
-  const onKeyDown = onKeys({
-    ArrowDown: next,
-    j: next,
-    ArrowUp: previous,
-    k: previous,
-    PageDown: () => choose(at + page),
-    PageUp: () => choose(at - page),
-    Home: () => choose(0),
-    End: () => choose(items.length - 1),
-    Enter: () => selected !== undefined && onOpen(selected),
-  });
-  const first = Math.max(0, Math.floor(view.top / rowHeight) - margin);
-  const end = Math.min(items.length, Math.ceil((view.top + view.height) / rowHeight) + margin);
+  const onKeyDown = onKeys({ ...walk(at, select), Enter: () => selected !== undefined && onOpen(selected) });
   return (
     <div
       ref={box}

@@ -2,7 +2,7 @@ import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { counted, formatCount } from '../../output/format.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import type { SandboxDelivery, SandboxWebhook, ShownSandboxDelivery } from '../service.ts';
-import { postJson, useAsked, useCall } from './ask.ts';
+import { postControl, useAsked, useCall } from './ask.ts';
 import { BodyView } from './body-view.tsx';
 import { Moment, Skeleton } from './cells.tsx';
 import { Act, Forwarded, sayTime } from './detail-parts.tsx';
@@ -116,8 +116,6 @@ function Detail({ title, facts, commands }: DetailProps) {
   );
 }
 
-const post = <T,>(name: string, body: unknown) => postJson<T>(`service/control?name=${name}`, body);
-
 interface SandboxWebhookProps {
   uid: string;
   version: number;
@@ -140,7 +138,7 @@ function SandboxWebhookDetail({ uid, version, commands }: SandboxWebhookProps) {
       `${formatCount(delivered)} delivered, ${formatCount(waiting)} waiting, ${formatCount(failed)} failed`,
     ],
   ];
-  const showSecret = async () => <code>{(await post<{ secret: string }>('secret', { uid })).secret}</code>;
+  const showSecret = async () => <code>{(await postControl<{ secret: string }>('secret', { uid })).secret}</code>;
   const remove = async () => {
     const key = partner === 'a' ? 'a' : 'b';
     const made = await submitRequest({ method: 'DELETE', target: `/v1/webhooks/feed/${encodeURIComponent(uid)}`, key });
@@ -175,10 +173,10 @@ function Delivery({ seq, version }: { seq: string; version: number }) {
     ['State', row.state],
   ];
   const send = async () => {
-    await post('redeliver', { seq });
+    await postControl('redeliver', { seq });
     return 'It is sent now.';
   };
-  const state = row.state === 'delivered' ? 'forwarded' : row.state === 'waiting' ? 'waiting' : 'refused';
+  const state = tones[row.state] ?? 'refused';
   return (
     <>
       <h2>
@@ -193,7 +191,7 @@ function Delivery({ seq, version }: { seq: string; version: number }) {
   );
 }
 
-const tones: Readonly<Record<string, string>> = { delivered: 'forwarded', waiting: 'waiting' };
+const tones: Readonly<Record<string, 'forwarded' | 'waiting'>> = { delivered: 'forwarded', waiting: 'waiting' };
 
 function renderDelivery({ state, tries, status, error, type, atMs, url }: SandboxDelivery) {
   return (

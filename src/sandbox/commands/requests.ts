@@ -11,7 +11,7 @@ import { addAnswer, startEntry } from '../../log/describe-call.ts';
 import { extendEntry, type LogEntry } from '../../log/entry.ts';
 import { listReasons, writeCurl } from '../../log/why.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
-import type { LoggedRequest } from '../../model/logged-request.ts';
+import { type LoggedRequest, sentMethods } from '../../model/logged-request.ts';
 import type { RequestField, RequestForm, RequestRow, ShownExchange, ShownMessage } from '../../pages/requests.ts';
 import { endpoints } from '../../resources/index.ts';
 import { sandboxPartners } from '../db/world.ts';
@@ -41,7 +41,6 @@ interface KeptRequest {
 const maxBodyBytes = 64 * 1024;
 /** Of all bodies together, what is kept. */
 const maxKeptBytes = 32 * 1024 * 1024;
-const methods = ['GET', 'POST', 'PUT', 'DELETE'];
 
 /** The latest requests of a served sandbox with their answers, for its page, which may send them again. */
 export function createRequestStore({ url, wire, transport, timeoutMs, signal }: StoreOptions) {
@@ -87,7 +86,8 @@ export function createRequestStore({ url, wire, transport, timeoutMs, signal }: 
       const sent = asked['number'] === undefined ? undefined : find(asked['number']).sent;
       const { method = sent?.method, target = sent?.target, body = sent?.text, key } = asked;
       const address = `${new URL(url).origin}${target}`;
-      if (!methods.includes(String(method))) throw usageError(`method ${method}: must be one of ${methods.join(', ')}`);
+      if (!sentMethods.includes(String(method)))
+        throw usageError(`method ${method}: must be one of ${sentMethods.join(', ')}`);
       if (!String(target).startsWith('/') || !URL.canParse(address))
         throw usageError(`path ${target}: must begin with / and be percent-encoded`);
       const partner = sandboxPartners.find(({ id }) => id === key);
