@@ -20,7 +20,7 @@ export interface SiteSources {
 
 /** The pages of the site by the names of their files. */
 export function sitePages(outlines: readonly Outline[], sources: SiteSources): Record<string, string> {
-  const { version, repository, documents, topics, declarations, openapi } = sources;
+  const { version, documents, topics, declarations, openapi } = sources;
   const written = Object.entries(documents).map(
     ([name, text]) => [pageName(name), relink(name, text, sources)] as const,
   );
@@ -38,19 +38,19 @@ export function sitePages(outlines: readonly Outline[], sources: SiteSources): R
   return Object.fromEntries(
     Object.entries(pages).map(([name, text]) => [name, text.replace(/^# .*\n/m, (title) => `${title}\n${says}\n`)]),
   );
+}
 
-  function pageName(name: string): string {
-    return name === 'README.md' ? 'index.md' : (name.split('/').at(-1) ?? '').toLowerCase();
-  }
+function pageName(name: string): string {
+  return name === 'README.md' ? 'index.md' : (name.split('/').at(-1) ?? '').toLowerCase();
+}
 
-  /** Links between documents lead to their pages, others to the sources. */
-  function relink(from: string, text: string, { documents: known }: SiteSources): string {
-    return text.replaceAll(/\]\((?!https?:|#)([^)#]*)(#[^)]*)?\)/g, (_, path: string, anchor = '') => {
-      const target = new URL(path, `https://site/${from}`).pathname.slice(1);
-      if (target.startsWith('test/pictures/')) return `](./${target.slice('test/'.length)})`;
-      return `](${target in known ? `./${pageName(target)}` : `${repository}/${target}`}${anchor})`;
-    });
-  }
+/** Links between documents lead to their pages, others to the sources. */
+function relink(from: string, text: string, { documents, repository }: SiteSources): string {
+  return text.replaceAll(/\]\((?!https?:|#)([^)#]*)(#[^)]*)?\)/g, (_, path: string, anchor = '') => {
+    const target = new URL(path, `https://site/${from}`).pathname.slice(1);
+    if (target.startsWith('test/pictures/')) return `](./${target.slice('test/'.length)})`;
+    return `](${target in documents ? `./${pageName(target)}` : `${repository}/${target}`}${anchor})`;
+  });
 }
 
 /** Each exit code with its errors, what they mean and what helps. */
