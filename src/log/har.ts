@@ -2,7 +2,7 @@ import { existsSync, lstatSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import type { WireNames } from '../contract/endpoint.ts';
 import { readMessage, SotraError } from '../errors.ts';
-import { readStateFile, refuseOther, replaceFile } from '../files/durable-file.ts';
+import { readStateFile, refuseOther, replaceFile, requireFolder } from '../files/durable-file.ts';
 import { type LockWorld, withLock } from '../files/lock.ts';
 import { NetworkFailure } from '../http/failures.ts';
 import { requestHider, secretHider } from '../http/secrets.ts';
@@ -64,6 +64,7 @@ const maxUnwrittenBytes = 8 * 1024 * 1024;
  * where it cannot be written.
  */
 export async function openHarFile(file: string, version: string, world: LockWorld): Promise<Keeper> {
+  requireFolder('--record', file);
   let entries: LogEntry[] = [];
   let bytes = 0;
   const flush = async () => {

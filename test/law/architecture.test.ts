@@ -204,7 +204,7 @@ const maxLines: Readonly<Record<string, number>> = {
   inbox: 5487,
   keys: 1118,
   library: 800,
-  log: 2260,
+  log: 2261,
   mcp: 1040,
   model: 1272,
   output: 2217,

@@ -165,6 +165,7 @@ test('recordings that are none or too large, files that cannot be written and bo
     [`--replay ${damaged}`, 3, 'is not an HTTP archive (HAR)'],
     [`--replay ${huge}`, 3, 'is a file of 300 MB, and at most 64 MB are read'],
     [`--record ${join(file, 'below')} --sandbox`, 3, '--record'],
+    ['--record no-such-folder/x.har --sandbox', 3, '--record no-such-folder/x.har: there is no folder no-such-folder'],
     [`--record ${file} --sandbox`, 3, 'is not a file that --record wrote'],
     [`--record ${damaged} --sandbox`, 3, 'is not a file that --record wrote'],
     [`--record ${folder} --sandbox`, 3, 'is a folder, not a regular file'],
