@@ -55,7 +55,7 @@ async function serve(env: NodeJS.ProcessEnv, ...more: string[]) {
 
 test('--version and --help answer from the built program', async () => {
   const version = await sotra('--version', environment());
-  expect(version).toMatchObject({ code: 0, out: '0.1.0\n', err: '' });
+  expect(version).toMatchObject({ code: 0, out: '1.0.0\n', err: '' });
   const help = await sotra('leaderboard list --help', environment());
   expect(help.out).toContain('--limit <n>');
   expect(help.out.replaceAll(/\s+/g, ' ')).toContain('a whole number from 1 to 250');

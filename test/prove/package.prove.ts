@@ -18,7 +18,7 @@ test.each(['20', ...versions])('the packed program works on Node %s', (version) 
   const sotra = (...argv: string[]) => spawnSync(node, [program, ...argv], { env, encoding: 'utf8' });
   const major = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout;
   expect(major).toMatch(new RegExp(`^v${version}\\.`));
-  expect(sotra('--version')).toMatchObject({ status: 0, stdout: '0.1.0\n', stderr: '' });
+  expect(sotra('--version')).toMatchObject({ status: 0, stdout: '1.0.0\n', stderr: '' });
   const here = mkdtempSync(join(folder, 'here-'));
   for (const caches of [{ HOME: '.' }, { HOME: '' }, { XDG_CACHE_HOME: '.' }, { LOCALAPPDATA: 'x/..' }])
     spawnSync(node, [program, '--version'], { cwd: here, env: { ...env, HOME: '', ...caches } });
