@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser, violationsOf } from '../support/browser.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { sampled } from '../support/hostile/corpus.ts';
 import { fillInbox } from '../support/inbox.ts';
-import { sampled } from '../support/naughty.ts';
 import { serveSandbox } from '../support/served.ts';
 
 const now = Date.UTC(2026, 10, 26, 12);

@@ -4,9 +4,9 @@ import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { compileFilter } from '../../src/output/jq.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { start } from '../support/processes.ts';
 import { long, size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
-import { start } from '../support/webhook-kills.ts';
 
 const board = '{"traders":[{"n":"ana","id":12345678901234567890},{"n":"bo","id":1.0}],"note":"two\\nlines"}';
 

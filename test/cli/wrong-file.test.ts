@@ -4,8 +4,17 @@ import { expect, test } from 'vitest';
 import type { Outline } from '../../src/cli/outline.ts';
 import { encodeBase58 } from '../../src/model/address.ts';
 import { outlineAll } from '../../src/program.ts';
-import { apiKey, evmKey, namedSecret, pair, password, phrase, secretsIn, webhookSecret } from '../support/canaries.ts';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
+import {
+  apiKey,
+  evmKey,
+  namedSecret,
+  pair,
+  password,
+  phrase,
+  secretsIn,
+  webhookSecret,
+} from '../support/hostile/canaries.ts';
 import { size } from '../support/size.ts';
 
 const outlines = await outlineAll();

@@ -328,3 +328,20 @@ test('every place whose errors nobody else would catch is known, and catches the
   });
   expect(found.sort()).toEqual(Object.keys(places).sort());
 });
+
+test('a helper of the tests is used by two files: what one uses stands in it', () => {
+  const configs = ['vitest.config.ts', 'test/prove/vitest.config.ts'];
+  const users = ['test', 'bench', 'bin'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(folder, name).replaceAll('\\', '/')),
+  );
+  const texts = [...users, ...configs].map((file) => ({ file, text: readFileSync(file, 'utf8') }));
+  const helpers = readdirSync('test/support').filter((name) => /(?<!\.d)\.ts$/.test(name));
+  const lonely = helpers.filter((name) => {
+    const using = texts.filter(({ file, text }) => file !== `test/support/${name}` && text.includes(`/${name}'`));
+    // What a run of the tests begins with is named in its settings.
+    return using.length < 2 && !using.some(({ file }) => configs.includes(file));
+  });
+  expect(lonely).toEqual([]);
+});

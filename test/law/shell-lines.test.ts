@@ -6,7 +6,7 @@ import { wrapCommand } from '../../src/cli/help.ts';
 import { curlLine } from '../../src/http/preview.ts';
 import { shellLine } from '../../src/model/shell.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
-import { naughty, sampled } from '../support/naughty.ts';
+import { naughty, sampled } from '../support/hostile/corpus.ts';
 
 /** What a service may call its webhooks, or give as a cursor. */
 const hostile = [

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { terminalText } from '../../src/model/safe-text.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
-import { naughty, sampled, steers, withoutProgress, withText } from '../support/naughty.ts';
+import { withText } from '../support/hostile/answers.ts';
+import { naughty, sampled, steers, withoutProgress } from '../support/hostile/corpus.ts';
 
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((name) => /\.tsx?$/.test(name) && !name.startsWith(join('pages', 'browser')))

@@ -3,10 +3,19 @@ import { chmodSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { encodeBase58 } from '../../src/model/address.ts';
-import { apiKey, evmKey, namedSecret, pair, password, secretsIn, webhookSecret } from '../support/canaries.ts';
-import { strayIn } from '../support/canary-commands.ts';
-import { type CanaryWorld, canaryWorld } from '../support/canary-world.ts';
 import { run } from '../support/harness.ts';
+import {
+  apiKey,
+  type CanaryWorld,
+  canaryWorld,
+  evmKey,
+  namedSecret,
+  pair,
+  password,
+  secretsIn,
+  webhookSecret,
+} from '../support/hostile/canaries.ts';
+import { strayIn } from '../support/hostile/canary-commands.ts';
 import { canLook, type Process, processesWith } from '../support/process-tree.ts';
 import { some } from '../support/size.ts';
 

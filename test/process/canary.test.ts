@@ -2,7 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { outlineAll } from '../../src/program.ts';
+import { type Outcome, run, type Script } from '../support/harness.ts';
 import {
+  type CanaryWorld,
+  canaryWorld,
+  echoScripts,
   evmKey,
   holdersUnder,
   namedSecret,
@@ -10,11 +14,9 @@ import {
   type Secret,
   secretsIn,
   webhookSecret,
-} from '../support/canaries.ts';
-import { forgottenFlags, type Leak, runLine, strayIn, treeLines, ways } from '../support/canary-commands.ts';
-import { type CanaryWorld, canaryWorld, echoScripts } from '../support/canary-world.ts';
-import { scripts } from '../support/faults.ts';
-import { type Outcome, run, type Script } from '../support/harness.ts';
+} from '../support/hostile/canaries.ts';
+import { forgottenFlags, type Leak, runLine, strayIn, treeLines, ways } from '../support/hostile/canary-commands.ts';
+import { scripts } from '../support/hostile/faults.ts';
 import { signed } from '../support/listening.ts';
 import { connect } from '../support/mcp-client.ts';
 import { long, size, some } from '../support/size.ts';

@@ -5,11 +5,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { startDeliverer } from '../../src/sandbox/deliver/deliver.ts';
-import { allFaults, kindOf, nodeWarnings, pourMegabytes } from '../support/fault-long.ts';
-import { failing } from '../support/faults.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { type Outcome, run, type Seen, temporaryFolder } from '../support/harness.ts';
-import { createManualTimeouts } from '../support/manual-timeouts.ts';
+import {
+  allFaults,
+  createManualTimeouts,
+  failing,
+  kindOf,
+  nodeWarnings,
+  pourMegabytes,
+} from '../support/hostile/faults.ts';
 import { long, size } from '../support/size.ts';
 import { until } from '../support/until.ts';
 

@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest';
 import { outlineAll } from '../../src/program.ts';
-import { allFaults, longCommands } from '../support/fault-long.ts';
-import { checkRow, expected, faults, rows } from '../support/fault-table.ts';
-import { type CommandLine, failing, scripts, serviceCommands } from '../support/faults.ts';
 import { run, stub } from '../support/harness.ts';
-import { createManualTimeouts } from '../support/manual-timeouts.ts';
+import { checkRow, expected, faults, rows } from '../support/hostile/fault-table.ts';
+import {
+  allFaults,
+  type CommandLine,
+  createManualTimeouts,
+  failing,
+  longCommands,
+  scripts,
+  serviceCommands,
+} from '../support/hostile/faults.ts';
 import { some } from '../support/size.ts';
 
 const commands = await serviceCommands();

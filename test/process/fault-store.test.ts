@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { changeStore, fillInbox, inboxFolderOf } from '../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
+import { start } from '../support/processes.ts';
 import { some } from '../support/size.ts';
 import { until } from '../support/until.ts';
-import { start } from '../support/webhook-kills.ts';
 
 /** What is wrong with a store, what every command says of it, and the file that stays as it was. */
 const changed = (sql: string, says: string) => ({

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { allFaults, brokenService, inShort, kindOf, nodeWarnings, targetKinds } from '../support/fault-long.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
+import { allFaults, brokenService, inShort, kindOf, nodeWarnings, targetKinds } from '../support/hostile/faults.ts';
 import { listen, send, signed } from '../support/listening.ts';
 import { long, some } from '../support/size.ts';
 import { until } from '../support/until.ts';

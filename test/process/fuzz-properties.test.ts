@@ -8,7 +8,7 @@ import { formatAmount, formatCount, formatPercent, formatTime, formatUsd } from 
 import { factsForm, markdownForm } from '../../src/output/grid.ts';
 import { cutText, displayWidth, wrapText } from '../../src/output/text-width.ts';
 import { anyCharacter, fc } from '../support/draw.ts';
-import { steers } from '../support/naughty.ts';
+import { steers } from '../support/hostile/corpus.ts';
 import { textView, writeForm } from '../support/output-sample.ts';
 import { size } from '../support/size.ts';
 

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
-import { attackListener } from '../support/attacked.ts';
 import { fc } from '../support/draw.ts';
-import { fuzzDeliveries } from '../support/fuzz-deliveries.ts';
-import { fuzzFiles } from '../support/fuzz-files.ts';
-import { fuzzLines } from '../support/fuzz-lines.ts';
-import { harmed } from '../support/harm.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
-import { itemsOf, realAnswers, steers } from '../support/naughty.ts';
+import { itemsOf, realAnswers } from '../support/hostile/answers.ts';
+import { attackListener } from '../support/hostile/attack.ts';
+import { steers } from '../support/hostile/corpus.ts';
+import { fuzzDeliveries } from '../support/hostile/deliveries.ts';
+import { fuzzFiles } from '../support/hostile/fuzz-files.ts';
+import { fuzzLines } from '../support/hostile/fuzz-lines.ts';
+import { harmed } from '../support/hostile/harm.ts';
 import { size } from '../support/size.ts';
 
 /** FUZZ_RUNS=20000 runs more of them. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { fileCases } from '../support/kill-cases.ts';
-import { killEverywhere } from '../support/kill-points.ts';
+import { fileCases } from '../support/hostile/kill-cases.ts';
+import { killEverywhere } from '../support/hostile/kill-points.ts';
 import { size, some } from '../support/size.ts';
 
 const named = (name: string) => fileCases.filter((one) => one.name === name);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findNats, natsInstall, startCluster } from '../support/nats-server.ts';
+import { start } from '../support/processes.ts';
 import { some } from '../support/size.ts';
-import { start } from '../support/webhook-kills.ts';
 
 /** A certificate that is its own authority. */
 async function certificate(folder: string, name: string, altName: object, notAfterDate: string) {

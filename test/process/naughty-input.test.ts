@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
-import { naughty, sampled, steers } from '../support/naughty.ts';
+import { naughty, sampled, steers } from '../support/hostile/corpus.ts';
 import { degen, evmTrader } from '../support/traders.ts';
 
 /** What can be an argument: anything without a NUL. */

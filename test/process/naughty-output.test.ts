@@ -1,19 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { answering, type Outcome, type RunOptions, run } from '../support/harness.ts';
-import {
-  type Answer,
-  hostile,
-  itemsOf,
-  naughty,
-  realAnswers,
-  sampled,
-  steers,
-  withoutProgress,
-  withText,
-  witnessWidth,
-} from '../support/naughty.ts';
+import { type Answer, hostile, itemsOf, realAnswers, withText } from '../support/hostile/answers.ts';
+import { naughty, sampled, steers, withoutProgress } from '../support/hostile/corpus.ts';
 import { some } from '../support/size.ts';
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** Terminal cells of a text by the tables of Unicode 15 alone: a witness to what is printed. */
+function witnessWidth(): (text: string) => number {
+  const wide = readTable('unicode15_EastAsianWidth.txt.gz').flatMap((line) => {
+    const [, from = '', to = from] = /^([0-9A-F]+)(?:\.\.([0-9A-F]+))?;[WF] /.exec(`${line} `) ?? [];
+    return from === '' ? [] : [{ from: Number.parseInt(from, 16), to: Number.parseInt(to, 16) }];
+  });
+  const emojis = new Set(
+    readTable('unicode15_emoji-test.txt.gz').flatMap((line) => {
+      const [codes = '', kind = ''] = line.split(';');
+      if (!kind.trim().startsWith('fully-qualified')) return [];
+      return [
+        String.fromCodePoint(
+          ...codes
+            .trim()
+            .split(' ')
+            .map((hex) => Number.parseInt(hex, 16)),
+        ),
+      ];
+    }),
+  );
+  const isWide = (code: number) => wide.some(({ from, to }) => code >= from && code <= to);
+  const widthOf = (grapheme: string) => {
+    if (emojis.has(grapheme)) return 2;
+    const [first = ''] = grapheme;
+    if (/^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]/u.test(first)) return 0;
+    // The halfwidth voicing marks of Japanese join their letter and still take a cell of their own.
+    const marks = grapheme.slice(first.length).match(/[\uff9e\uff9f]/g)?.length ?? 0;
+    return (isWide(first.codePointAt(0) ?? 0) ? 2 : 1) + marks;
+  };
+  return (text) => {
+    if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+    return Array.from(graphemes.segment(text), ({ segment }) => widthOf(segment)).reduce((a, b) => a + b, 0);
+  };
+}
+
+function readTable(name: string): string[] {
+  return gunzipSync(readFileSync(`test/data/hostile/text/${name}`))
+    .toString('utf8')
+    .split('\n');
+}
 
 /** Text in which nothing is hidden, so that it must come out as it went in. */
 const isPlain = (text: string) => !/[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029]|[\p{Mn}\p{Me}]{5}/u.test(text);

@@ -5,7 +5,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { base58 } from '@scure/base';
 import { describe, expect, test } from 'vitest';
 import { run, temporaryFolder } from '../support/harness.ts';
-import { naughty, steers } from '../support/naughty.ts';
+import { naughty, steers } from '../support/hostile/corpus.ts';
 import { isSignedBy } from '../support/openssl-curve.ts';
 import { some } from '../support/size.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps, writeKeys } from '../support/traders.ts';

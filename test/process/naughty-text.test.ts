@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { naughty, sampled, steers } from '../support/hostile/corpus.ts';
 import { send, signed } from '../support/listening.ts';
-import { naughty, sampled, steers } from '../support/naughty.ts';
 import { some } from '../support/size.ts';
 
 /** What steers a terminal in rows whose fields are parted by tabs. */

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
 import { stub, temporaryFolder } from '../support/harness.ts';
+import { start } from '../support/processes.ts';
 import { long } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 import { until } from '../support/until.ts';
-import { start } from '../support/webhook-kills.ts';
 
 const count = 4;
 

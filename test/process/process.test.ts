@@ -95,7 +95,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)('%s while waiting for the service ends
 
 for (const round of [1, 2, 3, 4, 5])
   long(`several processes that open a new sandbox at one moment all see the same world (${round})`, async () => {
-    const preload = pathToFileURL(join(import.meta.dirname, '../support/meet.mjs')).href;
+    const preload = pathToFileURL(join(import.meta.dirname, 'meet.mjs')).href;
     const count = 8;
     const env = environment({
       NODE_OPTIONS: `--import=${preload}`,

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { run, temporaryFolder } from '../support/harness.ts';
+import { serve, start } from '../support/processes.ts';
 import { long, size } from '../support/size.ts';
-import { serve, start } from '../support/webhook-kills.ts';
 
 const follower = (client: number) => `0x${(client + 1).toString(16).padStart(40, '0')}`;
 const target = (index: number) => `0x${(index + 1000).toString(16).padStart(40, '0')}`;

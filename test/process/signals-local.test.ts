@@ -6,9 +6,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/files/sqlite.ts';
 import { cardOf } from '../support/feed-cards.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { start } from '../support/processes.ts';
 import { some } from '../support/size.ts';
 import { until } from '../support/until.ts';
-import { start } from '../support/webhook-kills.ts';
 
 const execute = promisify(execFile);
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
 import { type Seen, stub, temporaryFolder } from '../support/harness.ts';
+import { start } from '../support/processes.ts';
 import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 import { until } from '../support/until.ts';
-import { start } from '../support/webhook-kills.ts';
 
 const execute = promisify(execFile);
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

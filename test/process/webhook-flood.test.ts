@@ -5,10 +5,10 @@ import { openDb } from '../../src/sandbox/db/store.ts';
 import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/live-trades.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { send, signed } from '../support/listening.ts';
+import { manyAddresses, serve, start } from '../support/processes.ts';
 import { long, size } from '../support/size.ts';
 import { until } from '../support/until.ts';
 import { flood } from '../support/webhook-flood.ts';
-import { manyAddresses, serve, start } from '../support/webhook-kills.ts';
 
 test('a listener that is killed, with a target that fails a third of the time, stores each event once and forwards all in order', async () => {
   const [trades, webhooks] = [size(20, 100), size(2, 4)];

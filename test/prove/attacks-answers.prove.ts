@@ -1,11 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { attack } from '../support/attack.ts';
 import { cardOf } from '../support/feed-cards.ts';
 import { answering, stub, temporaryFolder } from '../support/harness.ts';
+import { attack } from '../support/hostile/attack.ts';
 import { degen, evmTrader } from '../support/traders.ts';
 
 const key = 'sk_live_Ab3Zq7Lm9';

@@ -6,11 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
-import { attack, unset } from '../support/attack.ts';
 import { answering, temporaryFolder } from '../support/harness.ts';
+import { attack, unset } from '../support/hostile/attack.ts';
+import { serve, start } from '../support/processes.ts';
 import { degen, evmTrader, swaps } from '../support/traders.ts';
 import { until } from '../support/until.ts';
-import { serve, start } from '../support/webhook-kills.ts';
 
 const fields = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--service-name', 'Example'];
 

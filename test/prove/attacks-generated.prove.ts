@@ -2,10 +2,10 @@ import { fork } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { randomFrom } from '../../src/sandbox/seeded.ts';
-import { tell, usedBy } from '../support/attack.ts';
-import { oddJson } from '../support/harm.ts';
 import { stub, temporaryFolder } from '../support/harness.ts';
-import { itemsOf, realAnswers } from '../support/naughty.ts';
+import { itemsOf, realAnswers } from '../support/hostile/answers.ts';
+import { tell, usedBy } from '../support/hostile/attack.ts';
+import { oddJson } from '../support/hostile/corpus.ts';
 import { program } from '../support/program.ts';
 
 // ATTACKS changes how many small answers are generated, and fewer large ones with them; ATTACKS_SEED which.
@@ -70,7 +70,7 @@ async function show(bytes: number, answers: number, name: string) {
     response.end(harm(answer, random));
   });
   const folder = temporaryFolder();
-  const child = fork('test/support/many-commands.mjs', [resolve(program)], {
+  const child = fork('test/prove/many-commands.mjs', [resolve(program)], {
     execArgv: ['--max-old-space-size=256'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     env: {

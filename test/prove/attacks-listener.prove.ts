@@ -1,9 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { attack, smallDisk, tell } from '../support/attack.ts';
-import { attackListener, exchange } from '../support/attacked.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { attack, attackListener, exchange, smallDisk, tell } from '../support/hostile/attack.ts';
 import { bodyOf, secret, send, signed } from '../support/listening.ts';
 import { until } from '../support/until.ts';
 

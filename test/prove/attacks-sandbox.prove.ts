@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { hostileRequest, sendRaw } from '../support/hostile-requests.ts';
+import { hostileRequest, sendRaw } from '../support/hostile/requests.ts';
 import { program } from '../support/program.ts';
 import { until } from '../support/until.ts';
 

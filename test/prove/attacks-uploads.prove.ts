@@ -2,10 +2,10 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { attack, smallDisk } from '../support/attack.ts';
 import { type Seen, stub, temporaryFolder } from '../support/harness.ts';
-import { fileCases } from '../support/kill-cases.ts';
-import { killEverywhere } from '../support/kill-points.ts';
+import { attack, smallDisk } from '../support/hostile/attack.ts';
+import { fileCases } from '../support/hostile/kill-cases.ts';
+import { killEverywhere } from '../support/hostile/kill-points.ts';
 
 interface Made {
   uid: string;

@@ -1,9 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { tell } from '../support/attack.ts';
-import { type AttackedListener, attackListener, type Line, openLine, startBareServer } from '../support/attacked.ts';
-import { fuzzDeliveries } from '../support/fuzz-deliveries.ts';
+import {
+  type AttackedListener,
+  attackListener,
+  type Line,
+  openLine,
+  startBareServer,
+  tell,
+} from '../support/hostile/attack.ts';
+import { fuzzDeliveries } from '../support/hostile/deliveries.ts';
 import { bodyOf, secret, send, signed } from '../support/listening.ts';
 
 // ATTACKS changes how many deliveries are generated, ATTACKS_SEED which.

@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser } from '../support/browser.ts';
 import { temporaryFolder } from '../support/harness.ts';
+import { naughty } from '../support/hostile/corpus.ts';
 import { fillInbox } from '../support/inbox.ts';
 import { bodyOf, listen, send, signed } from '../support/listening.ts';
-import { naughty } from '../support/naughty.ts';
 import { sessionOf, startPage } from '../support/page.ts';
 
 /** The address of `webhook ui` on the default store of a data directory. */

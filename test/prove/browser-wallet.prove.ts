@@ -8,7 +8,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { recoverMessageAddress } from 'viem';
 import { expect, onTestFinished, test } from 'vitest';
 import { answering, temporaryFolder } from '../support/harness.ts';
-import { naughty } from '../support/naughty.ts';
+import { naughty } from '../support/hostile/corpus.ts';
 import { samePicture } from '../support/pictures.ts';
 import { program } from '../support/program.ts';
 import { degen, evmTrader, solanaComment, swaps, tradersWorld } from '../support/traders.ts';

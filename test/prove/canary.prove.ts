@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Leak, runLine, strayIn, treeLines, ways } from '../support/canary-commands.ts';
-import { canaryWorld, echoScripts } from '../support/canary-world.ts';
-import { scripts } from '../support/faults.ts';
+import { canaryWorld, echoScripts } from '../support/hostile/canaries.ts';
+import { type Leak, runLine, strayIn, treeLines, ways } from '../support/hostile/canary-commands.ts';
+import { scripts } from '../support/hostile/faults.ts';
 
 /** CANARY_FAULTS: only those whose name holds this. */
 const wanted = process.env['CANARY_FAULTS'] ?? '';

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { againstLong, allFaults, inShort, pourMegabytes } from '../support/fault-long.ts';
-import { checkRow, rows } from '../support/fault-table.ts';
-import { serviceCommands } from '../support/faults.ts';
 import { stub, temporaryFolder } from '../support/harness.ts';
+import { checkRow, rows } from '../support/hostile/fault-table.ts';
+import { againstLong, allFaults, inShort, pourMegabytes, serviceCommands } from '../support/hostile/faults.ts';
 
 const line = (name: string, cells: readonly string[]) => process.stdout.write(`| ${[name, ...cells].join(' | ')} |\n`);
 

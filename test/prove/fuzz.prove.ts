@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { fuzzFiles } from '../support/fuzz-files.ts';
-import { fuzzLines } from '../support/fuzz-lines.ts';
+import { fuzzFiles } from '../support/hostile/fuzz-files.ts';
+import { fuzzLines } from '../support/hostile/fuzz-lines.ts';
 
 // FUZZ_RUNS changes how many, FUZZ_SEED begins where a failure was; FUZZ_FILE=config.json harms only the files with that in their names.
 const runs = Number(process.env['FUZZ_RUNS'] ?? 10_000);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
+import { start } from '../support/processes.ts';
 import { until } from '../support/until.ts';
-import { start } from '../support/webhook-kills.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
 const header = 'time,chain,trader,token,symbol,side,amount,usd,tx';

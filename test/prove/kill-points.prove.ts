@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { databaseCases, fileCases, keyCases } from '../support/kill-cases.ts';
-import { killEverywhere } from '../support/kill-points.ts';
+import { databaseCases, fileCases, keyCases } from '../support/hostile/kill-cases.ts';
+import { killEverywhere } from '../support/hostile/kill-points.ts';
 
 // An import has some 60,000 statements.
 const statements = Number(process.env['PROVE_STATEMENTS'] ?? 10);

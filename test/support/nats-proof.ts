@@ -9,9 +9,9 @@ import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { choosePartition } from '../../src/inbox/nats/subjects.ts';
 import { type NatsServer, startCluster } from './nats-server.ts';
+import { start } from './processes.ts';
 import { some } from './size.ts';
 import { until } from './until.ts';
-import { start } from './webhook-kills.ts';
 
 const secret = 'whsec_cluster';
 const agent = new Agent({ keepAlive: true, maxSockets: 256 });

@@ -6,8 +6,8 @@ import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/live-trades.t
 import { freePorts } from './free-ports.ts';
 import { run, stub } from './harness.ts';
 import { storedIds } from './inbox.ts';
+import { manyAddresses, serve, start } from './processes.ts';
 import { until } from './until.ts';
-import { manyAddresses, serve, start } from './webhook-kills.ts';
 
 export interface FloodReport {
   deliveries: number;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { encodeBase58 } from '../../../src/model/address.ts';
-import { evmKey, pair, secretsIn } from '../../support/canaries.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
+import { evmKey, pair, secretsIn } from '../../support/hostile/canaries.ts';
 import { degen, swaps } from '../../support/traders.ts';
 
 test('a private key in any argument is refused and not repeated', async () => {

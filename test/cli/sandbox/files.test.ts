@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
+import { serve, start } from '../../support/processes.ts';
 import { long } from '../../support/size.ts';
-import { serve, start } from '../../support/webhook-kills.ts';
 
 function place() {
   const folder = temporaryFolder();

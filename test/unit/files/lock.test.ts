@@ -4,8 +4,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/harness.ts';
+import { start } from '../../support/processes.ts';
 import { until } from '../../support/until.ts';
-import { start } from '../../support/webhook-kills.ts';
 
 function place() {
   const folder = temporaryFolder();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hostileRequest, sendRaw } from '../../../support/hostile-requests.ts';
+import { hostileRequest, sendRaw } from '../../../support/hostile/requests.ts';
 import { ask, serveSandbox } from '../../../support/served.ts';
 import { size } from '../../../support/size.ts';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { start } from './webhook-kills.ts';
+import { start } from '../processes.ts';
 
 /** One command in a folder of its own, and what must hold there. */
 interface Scene {
@@ -48,7 +48,7 @@ interface Kill {
   half: boolean;
 }
 
-const preload = resolve('test/support/kill-point.mjs');
+const preload = resolve('test/support/hostile/kill-point.mjs');
 
 /**
  * Kills a command right before each of its calls that change a file, and in the middle of each of its writes; then looks whether all

@@ -1,51 +1,11 @@
 import { connect } from 'node:net';
-import { endpoints } from '../../src/resources/index.ts';
-import { randomFrom } from '../../src/sandbox/seeded.ts';
+import { endpoints } from '../../../src/resources/index.ts';
+import { randomFrom } from '../../../src/sandbox/seeded.ts';
+import { oddBodies, oddKeys, oddWords } from './corpus.ts';
 
-const odd = [
-  '',
-  '.',
-  '..',
-  '%2e%2e',
-  '%00',
-  '%ff%fe',
-  '%',
-  '%u0041',
-  'a'.repeat(3000),
-  '__proto__',
-  'constructor',
-  'toString',
-  'hasOwnProperty',
-  "' OR 1=1 --",
-  '"',
-  '\\',
-  '\u0080\u00ff\u009b31m',
-  '\t',
-  '%0d%0aset-cookie:%20a=b',
-  '-1',
-  '1e308',
-  '9'.repeat(40),
-  'NaN',
-  'null',
-  '[]',
-  '{}',
-  '0x',
-  `0x${'0'.repeat(40)}`,
-  `0x${'F'.repeat(40)}`,
-  'ext:',
-  `ext:${'%F0%9F%90%B1'.repeat(50)}`,
-  '00000000-0000-4000-8000-000000000000',
-  'WzEsbnVsbF0',
-  'W3sieCI6MX0sbnVsbF0',
-  'true',
-  'all',
-  'base',
-  'hyperliquid',
-];
 const names = [
   ...new Set(endpoints.flatMap(({ params }) => Object.entries(params).map(([key, { wire }]) => wire ?? key))),
-  '__proto__',
-  'constructor',
+  ...oddKeys.map(encodeURIComponent),
   'prototype[x]',
   'chains[]',
   'a'.repeat(200),
@@ -68,34 +28,22 @@ const values: readonly unknown[] = [
   ['ext:a', 1],
   JSON.parse('{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": true}}}'),
 ];
-const bodies = [
-  '[',
-  '{"a":'.repeat(2000),
-  '['.repeat(100_000),
-  `${'['.repeat(600)}${']'.repeat(600)}`,
-  '\u00ff\u00fe',
-  'null',
-  '"text"',
-  '123',
-  '{"targets": {"length": 1e9}}',
-  '{"__proto__": {"targets": ["ext:a"]}}',
-  '',
-];
-
 /** One request as bytes that a sender with odd ideas writes, always the same for a seed; `text` is latin1. */
 export function hostileRequest(seed: string, host: string): string {
   const random = randomFrom(seed);
   const endpoint = random.pick(endpoints);
-  const path = endpoint.path.replaceAll(/\{\w+\}/g, () => encodeSome(random.pick(odd)));
+  const path = endpoint.path.replaceAll(/\{\w+\}/g, () => encodeSome(random.pick(oddWords)));
   const query = Array.from(
     { length: random.whole(0, 4) },
-    () => `${random.pick(names)}=${encodeSome(random.pick(odd))}`,
+    () => `${random.pick(names)}=${encodeSome(random.pick(oddWords))}`,
   );
   const method = random.chance(0.8)
     ? endpoint.method
     : random.pick(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE']);
-  const body = random.chance(0.5) ? random.pick(bodies) : JSON.stringify(objectOf(random));
-  const target = random.chance(0.05) ? random.pick(odd) : `${path}${query.length === 0 ? '' : `?${query.join('&')}`}`;
+  const body = random.chance(0.5) ? random.pick(oddBodies) : JSON.stringify(objectOf(random));
+  const target = random.chance(0.05)
+    ? random.pick(oddWords)
+    : `${path}${query.length === 0 ? '' : `?${query.join('&')}`}`;
   const key = random.pick([
     'Bearer sandbox-key-a',
     'Bearer sandbox-key-a',
@@ -128,7 +76,7 @@ function objectOf(random: Random): unknown {
 
 /** Mostly as a client would send it, else as it is. */
 function encodeSome(text: string): string {
-  return text.length % 3 === 0 ? text : text.replaceAll(/[^\x21-\x7e]/g, encodeURIComponent);
+  return text.length % 3 === 0 ? text : text.replaceAll(/[^\x21-\x7e]/gu, encodeURIComponent);
 }
 
 /** Sends latin1 text as it is; the first line of the answer and its body, empty where the connection was closed without one. */

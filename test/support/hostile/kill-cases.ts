@@ -1,15 +1,15 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDb } from '../../src/sandbox/db/store.ts';
-import { cardOf, idsIn } from './feed-cards.ts';
-import { type Script, stub } from './harness.ts';
-import { storedIds } from './inbox.ts';
+import { openDb } from '../../../src/sandbox/db/store.ts';
+import { cardOf, idsIn } from '../feed-cards.ts';
+import { type Script, stub } from '../harness.ts';
+import { storedIds } from '../inbox.ts';
+import { signed } from '../listening.ts';
+import { manyAddresses, start } from '../processes.ts';
+import { degen, writeKeys } from '../traders.ts';
+import { until } from '../until.ts';
+import { keepWebhooks } from '../webhook-service.ts';
 import type { KillCase } from './kill-points.ts';
-import { signed } from './listening.ts';
-import { degen, writeKeys } from './traders.ts';
-import { until } from './until.ts';
-import { manyAddresses, start } from './webhook-kills.ts';
-import { keepWebhooks } from './webhook-service.ts';
 
 function must(holds: boolean, what: string): void {
   if (!holds) throw new Error(what);

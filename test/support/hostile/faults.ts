@@ -2,11 +2,98 @@ import { existsSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { NetworkFailure } from '../../src/http/failures.ts';
-import { failing, scripts } from './faults.ts';
-import { type Outcome, run, type Seen, stub, temporaryFolder } from './harness.ts';
-import { createManualTimeouts } from './manual-timeouts.ts';
-import { degen, swaps } from './traders.ts';
+import type { StartTimer } from '../../../src/http/deadline.ts';
+import { NetworkFailure } from '../../../src/http/failures.ts';
+import { createTransport } from '../../../src/http/transport.ts';
+import { outlineAll } from '../../../src/program.ts';
+import type { Transport } from '../../../src/world.ts';
+import { type Outcome, run, type Script, type Seen, stub, temporaryFolder } from '../harness.ts';
+import { degen, swaps } from '../traders.ts';
+
+const entry = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';
+
+export interface CommandLine {
+  name: string;
+  method: string;
+  argv: readonly string[];
+  stdin: string;
+}
+
+/** Every command that is one to one with an endpoint, by its first example; a new one is here by itself. */
+export async function serviceCommands(): Promise<readonly CommandLine[]> {
+  return (await outlineAll()).flatMap(({ words, endpoint, examples }) => {
+    // No key is stored here.
+    const argv = examples.find((example) => !example.argv.includes(' --key '))?.argv;
+    if (endpoint === undefined || argv === undefined) return [];
+    const typed = argv.split(' ').filter((word) => word !== '--sandbox' && word !== '--dry-run');
+    return [{ name: words.join(' '), method: endpoint.method, argv: typed, stdin: entry }];
+  });
+}
+
+const json = { 'content-type': 'application/json' };
+const body = '{"traders":[],"padding":"0123456789"}';
+
+function status(code: number, headers: Record<string, string> = {}): Script {
+  return (_, response) => void response.writeHead(code, { ...json, ...headers }).end('{"error":"as scripted"}');
+}
+
+function answer(text: string): Script {
+  return (_, response) => void response.writeHead(200, json).end(text);
+}
+
+/** Bytes without an end, as long as somebody reads. */
+function pour(response: ServerResponse): void {
+  response.writeHead(200, json);
+  const more = () => {
+    while (!response.destroyed && response.write(`[${' '.repeat(65_535)}`));
+  };
+  response.on('drain', more);
+  more();
+}
+
+/** What goes wrong, as the server does it; `refused` and `foreign` need more than a script. */
+export const scripts: Readonly<Record<string, Script>> = {
+  'reset before answer': (_, response) => void response.destroy(),
+  'reset in the body': (_, response) => {
+    response.writeHead(200, { ...json, 'content-length': String(body.length) });
+    response.write(body.slice(0, 20), () => response.destroy());
+  },
+  'no first byte': () => undefined,
+  'stalled body': (_, response) => {
+    response.writeHead(200, { ...json, 'content-length': String(body.length) });
+    response.write(body.slice(0, 20));
+  },
+  400: status(400),
+  401: status(401),
+  403: status(403),
+  404: status(404),
+  409: status(409),
+  413: status(413),
+  429: status(429),
+  '429 with Retry-After': status(429, { 'retry-after': '3' }),
+  500: status(500),
+  502: status(502),
+  503: status(503),
+  garbage: answer('<html>hello'),
+  'truncated JSON': answer(body.slice(0, 20)),
+  'wrong shape': answer('"neither list nor object"'),
+  'redirect in a circle': (seen: Seen, response) => void response.writeHead(302, { location: seen.url }).end(),
+  'endless body': (_, response) => pour(response),
+};
+
+/** The faults after whose last byte nothing comes, with the signs of life until then: that the answer is read, and its first bytes. */
+const silences: Readonly<Record<string, number>> = { 'no first byte': 0, 'stalled body': 2 };
+
+/** Answers as the fault has it, and says where that is the end of it. */
+export function failing(fault: string, { goneSilent }: ManualTimeouts): Script {
+  const script = scripts[fault];
+  if (script === undefined) throw new Error(`there is no fault ${fault}`);
+  const signs = silences[fault];
+  return (seen, response, count) => {
+    script(seen, response, count);
+    if (signs !== undefined) goneSilent(seen, signs);
+  };
+}
 
 const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
@@ -252,4 +339,54 @@ export function inShort(methods: readonly string[]): string {
     else runs.push([method, 1]);
   }
   return runs.map(([method, count]) => `${method} ${count}`).join(', ');
+}
+
+export interface ManualTimeouts {
+  /** Real sockets, whose timeouts come when the service has gone silent and not before: a busy machine changes nothing. */
+  transport: Transport;
+  /** The service has gone silent to this request; the one who asked gives up once so many signs of life were seen. */
+  goneSilent: (seen: Seen, signs: number) => void;
+}
+
+interface Wait {
+  signs: number;
+  enough: number;
+  giveUp: () => void;
+}
+
+const mark = 'x-exchange';
+
+/** A transport whose timeouts come when they are told to, not by a clock. */
+export async function createManualTimeouts(): Promise<ManualTimeouts> {
+  const waits: Wait[] = [];
+  const look = (wait: Wait) => {
+    if (wait.signs >= wait.enough) wait.giveUp();
+  };
+  const startTimer: StartTimer = (giveUp) => {
+    const wait: Wait = { signs: 0, enough: Number.POSITIVE_INFINITY, giveUp };
+    waits.push(wait);
+    const refresh = () => {
+      wait.signs += 1;
+      look(wait);
+    };
+    const clear = () => {
+      wait.enough = Number.POSITIVE_INFINITY;
+    };
+    return { refresh, clear };
+  };
+  const transport = await createTransport({ now: Date.now, node: process.versions.node, env: {}, startTimer });
+  return {
+    transport: {
+      ...transport,
+      // Its wait begins at once: the next one has this number.
+      send: (request, limits) =>
+        transport.send({ ...request, headers: { ...request.headers, [mark]: String(waits.length) } }, limits),
+    },
+    goneSilent: ({ headers }, signs) => {
+      const wait = waits[Number(headers[mark])];
+      if (wait === undefined) return;
+      wait.enough = signs;
+      look(wait);
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { type AttackedListener, exchange } from './attacked.ts';
-import { run } from './harness.ts';
-import { secret } from './listening.ts';
+import { run } from '../harness.ts';
+import { secret } from '../listening.ts';
+import { type AttackedListener, exchange } from './attack.ts';
 
 export interface DeliveriesReport {
   deliveries: number;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { againstLong, inShort, type LongCommand, longCommands } from './fault-long.ts';
+import { againstLong, inShort, type LongCommand, longCommands } from './faults.ts';
 
 /** Typed from the exit codes of the command line: what a fault ends a plain call with, its column below, and what the error says. */
 export const faults: Readonly<Record<string, readonly [exitCode: number, column: string, says: string | RegExp]>> = {

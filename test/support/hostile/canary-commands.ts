@@ -1,10 +1,9 @@
-import { globalFlags } from '../../src/cli/globals.ts';
-import type { Outline } from '../../src/cli/outline.ts';
-import { outlineAll } from '../../src/program.ts';
-import { evmKey, holdersUnder, type Secret, secretsIn } from './canaries.ts';
-import type { CanaryWorld } from './canary-world.ts';
-import { type RunOptions, run } from './harness.ts';
-import { degen, swaps } from './traders.ts';
+import { globalFlags } from '../../../src/cli/globals.ts';
+import type { Outline } from '../../../src/cli/outline.ts';
+import { outlineAll } from '../../../src/program.ts';
+import { type RunOptions, run } from '../harness.ts';
+import { degen, swaps } from '../traders.ts';
+import { type CanaryWorld, evmKey, holdersUnder, type Secret, secretsIn } from './canaries.ts';
 
 /** One command line of the tree; `@name` is a file of the user's, `@@` a new file for a secret that is asked for, `!` a service's address. */
 export interface Line {

@@ -1,70 +1,5 @@
-import { anyCharacter, fc } from './draw.ts';
-
-/** JSON texts that a reader may trip over. */
-export const oddJson = [
-  ...['null', 'true', 'false', '0', '-1', '1.5', '1e999', '-1e999', '1e308', '9007199254740993', '99', '4294967296'],
-  ...[
-    '""',
-    '"x"',
-    '"NaN"',
-    '"null"',
-    '"__proto__"',
-    '"constructor"',
-    '"../../x"',
-    '"\\u0000"',
-    '"\\ud800"',
-    '"\\u202e"',
-  ],
-  ...[
-    '"\\u001b]0;owned\\u0007"',
-    '"\\u009b31m"',
-    '"a\\r\\nb: c"',
-    '"https://127.0.0.1:1"',
-    '"http://127.0.0.1:1/?q"',
-    '"http:"',
-  ],
-  ...['"0x"', '"0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf"', '"2026-11-01T00:00:00Z"', '"7d"', '"日本 💸 né"'],
-  ...[
-    '[]',
-    '{}',
-    '[[]]',
-    '[null]',
-    '[{}]',
-    '[""]',
-    '{"":{}}',
-    '{"__proto__":{"a":1}}',
-    '{"toString":1}',
-    '{"length":-1}',
-  ],
-  `"${'x'.repeat(5000)}"`,
-  `${'['.repeat(3000)}${']'.repeat(3000)}`,
-  `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`,
-];
-const oddKeys = [
-  '__proto__',
-  'constructor',
-  'toString',
-  'hasOwnProperty',
-  '',
-  'x',
-  '0',
-  '\u0000',
-  'length',
-  '\u001b[31m',
-  '💸',
-];
-const oddTexts = [
-  ...['', ' ', '\n', '\r\n', '\ufeff', '\u0000', 'null', '[]', '{}', '{"', '"', '5', 'true', '[1,2', '{"a":1}{"b":2}'],
-  ...[
-    '\u0000'.repeat(500),
-    '['.repeat(100_000),
-    '{"a":'.repeat(100_000),
-    `"${'x'.repeat(200_000)}"`,
-    'x,y\n"1',
-    '#!/bin/sh\n',
-    '<html>',
-  ],
-];
+import { anyCharacter, fc } from '../draw.ts';
+import { oddFiles, oddJson, oddKeys } from './corpus.ts';
 
 type Path = readonly (string | number)[];
 
@@ -177,7 +112,7 @@ export function harmed(content: Buffer): fc.Arbitrary<Buffer> {
   const other = fc.oneof(
     fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
     fc.json().map((json) => Buffer.from(json)),
-    fc.constantFrom(...oddTexts, ...oddJson).map((odd) => Buffer.from(odd)),
+    fc.constantFrom(...oddFiles, ...oddJson).map((odd) => Buffer.from(odd)),
     fc.string({ unit: anyCharacter }).map((odd) => Buffer.from(odd)),
   );
   return fc

@@ -1,50 +1,18 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { checkedLine } from '../../src/files/log-file.ts';
-import { anyCharacter, fc } from './draw.ts';
+import { checkedLine } from '../../../src/files/log-file.ts';
+import { anyCharacter, fc } from '../draw.ts';
+import { type Outcome, run, temporaryFolder } from '../harness.ts';
+import { oddWords, withoutProgress } from './corpus.ts';
 import { documented } from './fuzz-lines.ts';
-import { contentsOf, healthyService, makeState } from './fuzz-state.ts';
-import type { Target } from './fuzz-targets.ts';
+import { contentsOf, healthyService, makeState, type Target } from './fuzz-targets.ts';
 import { harmed } from './harm.ts';
-import { type Outcome, run, temporaryFolder } from './harness.ts';
-import { withoutProgress } from './naughty.ts';
 
 /** Values of variables, as a shell or a CI may set them. They cannot hold a NUL. */
 const envValue = fc.oneof(
-  fc.constantFrom(
-    '',
-    ' ',
-    '0',
-    '1',
-    '-1',
-    'true',
-    'own',
-    'clicker',
-    'sandbox',
-    '__proto__',
-    'constructor',
-    '💸',
-    '\u001b[31m',
-    '\u202e',
-    'a\nb',
-    'x'.repeat(9000),
-  ),
-  fc.constantFrom(
-    'http://127.0.0.1:1',
-    'https://127.0.0.1:1/a?b#c',
-    'http://user:pw@127.0.0.1:1',
-    'http://[::1]:1',
-    'http://%zz:%ff@127.0.0.1:1',
-    'socks5://127.0.0.1:1',
-    'https://x:1',
-    'ftp://x',
-    '//',
-    'http://',
-    'dumb',
-    'C',
-    'truecolor',
-  ),
+  fc.constantFrom(...oddWords),
+  fc.constantFrom('1', 'own', 'clicker', 'sandbox', 'dumb', 'C', 'truecolor'),
   fc.string({ unit: anyCharacter, maxLength: 20 }).map((text) => text.replaceAll(/[\0/\\]/g, '_')),
 );
 const envName = fc.constantFrom(

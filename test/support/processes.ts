@@ -1,0 +1,43 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { program } from './program.ts';
+import { until } from './until.ts';
+
+/** Starts the built program; its output is collected. */
+export function start(argv: readonly string[], env: Record<string, string>) {
+  const child = spawn(process.execPath, [program, ...argv], { env: { PATH: process.env['PATH'] ?? '', ...env } });
+  const printed = { out: '', err: '' };
+  child.stdout.on('data', (text) => {
+    printed.out += text;
+  });
+  child.stderr.on('data', (text) => {
+    printed.err += text;
+  });
+  const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
+  return { child, printed, ended };
+}
+
+/** A served sandbox in a process of its own. */
+export async function serve(
+  folder: string,
+  more: readonly string[],
+): Promise<{ url: string; db: string; child: ChildProcess }> {
+  const [ready, db] = [join(folder, 'ready.json'), join(folder, 'sandbox.db')];
+  const { child, printed } = start(['sandbox', 'start', '--port', '0', '--db', db, '--ready-file', ready, ...more], {
+    SOTRA_DATA_DIR: folder,
+    SOTRA_CONFIG_DIR: folder,
+  });
+  await until(() => existsSync(ready) || child.exitCode !== null, 'the sandbox answers');
+  if (child.exitCode !== null) throw new Error(printed.err);
+  return { url: JSON.parse(readFileSync(ready, 'utf8')).url, db, child };
+}
+
+/** Distinct EVM addresses that are always the same. */
+export function manyAddresses(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => {
+    const hex = createHash('sha256').update(`address ${index}`).digest('hex');
+    return `0x${hex.slice(0, 40)}`;
+  });
+}
