@@ -210,7 +210,7 @@ const maxLines: Readonly<Record<string, number>> = {
   output: 2217,
   pages: 5324,
   report: 310,
-  resources: 6820,
+  resources: 6777,
   sandbox: 6962,
   setup: 1691,
   tool: 2501,

@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
@@ -67,16 +67,16 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
     return { kind: 'none' };
   }
   const reportFile = await openOutput('--report', report, [file]);
-  const undo = await createUndoFile(undoPath, entries);
+  const undo = openUndoFile(undoPath);
   const requestIds: (string | null)[] = [];
   const profiles = await sendBatches(batches, requestIds, undo, context).catch(async (thrown: unknown) => {
     await writeFollowReport(reportFile, batches, requestIds, toSotraError(thrown));
-    throw await explainFailure(thrown, { batches, sent: requestIds.length, file, undo });
+    throw explainFailure(thrown, { batches, sent: requestIds.length, file, undo });
   });
   await writeFollowReport(reportFile, batches, requestIds, undefined);
   const isNamed = profiles.size <= maxProfiles;
   const targetProfiles = isNamed ? [...profiles.values()] : null;
-  const answer: BulkResult = { ...counts, targets: profiles.size, targetProfiles, undoFile: await undo.finish() };
+  const answer: BulkResult = { ...counts, targets: profiles.size, targetProfiles, undoFile: undo.path() };
   const notes = isNamed ? [] : ['The profiles are too many to be named; targetProfiles is null.'];
   return { kind: 'answer', answer, view, notes };
 }
@@ -96,7 +96,7 @@ async function sendBatches(
     for (const batch of batches) {
       if (context.world.signal.aborted) throw new SotraError('interrupted', 'interrupted');
       const entries = batch.map(({ entry }) => entry);
-      await undo.prepend(entries);
+      undo.prepend(entries);
       const { data, requestId = null } = await context.call(bulkEndpoint, { entries });
       requestIds.push(requestId);
       for (const profile of data.targetProfiles ?? []) if (!profiles.has(profile.id)) profiles.set(profile.id, profile);
@@ -150,11 +150,11 @@ interface Failure {
 }
 
 /** The error with what is applied, and how to go on or back. */
-async function explainFailure(thrown: unknown, { batches, sent, file, undo }: Failure): Promise<SotraError> {
+function explainFailure(thrown: unknown, { batches, sent, file, undo }: Failure): SotraError {
   const error = toSotraError(thrown);
   const mayBeApplied = undo.isBehind(sent) && uncertainCodes.includes(error.code);
   if (undo.isBehind(sent) && !mayBeApplied) undo.withdraw();
-  const undoFile = await undo.finish();
+  const undoFile = undo.path();
   const [{ number: start, unit } = { number: 1, unit: 'line' as const }] = batches[0] ?? [];
   const [from, to] = [batches[sent]?.[0].number ?? start, batches[sent]?.at(-1)?.number ?? start];
   const applied = batches[sent - 1]?.at(-1)?.number ?? 0;
@@ -267,78 +267,35 @@ async function chooseUndoPath(asked: string | undefined, file: string, context: 
   }
 }
 
-type UndoFile = Awaited<ReturnType<typeof createUndoFile>>;
+type UndoFile = ReturnType<typeof openUndoFile>;
 
-const blank = `${' '.repeat(1023)}\n`;
-
-/**
- * A new file that undoes entries, the last sent first. It starts with blank lines and is filled from its end, so that it is valid at every
- * moment, also after a crash. Errors: `local-file`, here and from `prepend`.
- */
-async function createUndoFile(path: string, all: readonly NumberedEntry[]) {
-  const unwritable = (cause: unknown) =>
-    new SotraError('local-file', `cannot write the undo file ${path}: ${readMessage(cause)}`, {
-      hint: 'Choose another place with --undo-file.',
-      cause,
-    });
-  const size = all.reduce((sum, { entry }) => sum + Buffer.byteLength(writeReversal(entry)), 0);
-  const file = await openNew(path, size).catch((cause: unknown) => {
-    throw unwritable(cause);
-  });
-  const written: string[] = [];
-  let start = size;
-  const writeAll = async (text: string) => {
-    const bytes = Buffer.from(text);
-    for (let done = 0; done < bytes.length; )
-      done += (await file.write(bytes, done, bytes.length - done, start + done)).bytesWritten;
-    await file.datasync();
+/** A file that undoes what is sent, the last first; replaced whole before each request, so that it is valid at every moment. */
+function openUndoFile(path: string) {
+  /** The last first, a text for each request. */
+  let written: readonly string[] = [];
+  const write = (texts: readonly string[]): void => {
+    try {
+      makeFolder(dirname(path));
+      replaceFile(path, texts.join(''));
+      written = texts;
+    } catch (cause) {
+      throw new SotraError('local-file', `cannot write the undo file ${path}: ${readMessage(cause)}`, {
+        hint: 'Choose another place with --undo-file.',
+        cause,
+      });
+    }
   };
   return {
-    /** Puts the reversals of entries before all others; on disk when it resolves. */
-    prepend: async (entries: readonly BulkEntry[]) => {
-      const lines = entries.map(writeReversal).reverse();
-      const text = lines.join('');
-      start -= Buffer.byteLength(text);
-      written.push(text);
-      try {
-        // An interrupted write leaves comments, never a part of an entry.
-        await writeAll(lines.map((line) => `#${line.slice(1)}`).join(''));
-        await writeAll(text);
-      } catch (cause) {
-        throw unwritable(cause);
-      }
-    },
+    /** Puts the reversals of entries before all others; on disk when it returns. Errors: `local-file`. */
+    prepend: (entries: readonly BulkEntry[]): void =>
+      write([entries.map(writeReversal).reverse().join(''), ...written]),
     /** Whether more was put in than so many times. */
-    isBehind: (count: number) => written.length > count,
-    /** Reverts the last `prepend`: the service refused those entries. */
-    withdraw: () => void written.pop(),
-    /** Removes the blank start; gives the path, or `null` where the file was empty and is removed. */
-    finish: async (): Promise<string | null> => {
-      await file.close();
-      if (written.length === 0) rmSync(path);
-      else if (written.join('').length < size) {
-        try {
-          replaceFile(path, written.toReversed().join(''));
-        } catch {
-          // No disk space for a second copy: the blank lines stay, which a reader skips.
-        }
-      }
-      return written.length === 0 ? null : path;
-    },
+    isBehind: (count: number): boolean => written.length > count,
+    /** Reverts the last `prepend`: the service refused those entries. Errors: `local-file`. */
+    withdraw: (): void => (written.length > 1 ? write(written.slice(1)) : rmSync(path, { force: true })),
+    /** `null` where nothing is to be undone. */
+    path: (): string | null => (existsSync(path) ? path : null),
   };
-}
-
-async function openNew(path: string, size: number): Promise<FileHandle> {
-  makeFolder(dirname(path));
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.appendFile(Buffer.alloc(size, blank));
-    return file;
-  } catch (cause) {
-    await file.close();
-    rmSync(path, { force: true });
-    throw cause;
-  }
 }
 
 function writeReversal(entry: BulkEntry): string {
