@@ -24,14 +24,6 @@ test.each(statuses)('HTTP %i becomes %s with exit %i, its text and request id', 
   expect(JSON.parse(err).error.message).toContain('the words of the service');
 });
 
-test('a server that is gone is exit 9 and names the address that was tried', async () => {
-  const service = await answering({});
-  const url = 'http://127.0.0.1:1';
-  const { code, out, err } = await run(`leaderboard list --base-url ${url} --retries 0`, { env: service.env });
-  expect({ code, out }).toEqual({ code: 9, out: '' });
-  expect(err).toContain('cannot reach http://127.0.0.1:1');
-});
-
 test('a server that accepts and never answers is exit 9 after --timeout', async () => {
   const service = await stub(() => undefined);
   const { code, err } = await run('leaderboard list --timeout 100ms --retries 0', { env: service.env });
@@ -60,15 +52,6 @@ test('an answer of another shape is shown with a warning, and with --strict is e
   const strict = await run(`${argv} --strict`, { env: service.env });
   expect(strict).toMatchObject({ code: 13, out: '' });
   expect(JSON.parse(strict.err).error.code).toBe('contract');
-});
-
-test('a redirect is refused and the key is sent nowhere else', async () => {
-  const other = await answering({ traders: [] });
-  const service = await answering('', 302, { location: `${other.url}/v2/leaderboard` });
-  const { code, err } = await run('leaderboard list', { env: service.env });
-  expect(code).toBe(9);
-  expect(err).toContain(`redirects to ${other.url}/v2/leaderboard`);
-  expect(other.requests).toEqual([]);
 });
 
 test('--json prints the numbers and repeated keys of the service exactly as sent', async () => {

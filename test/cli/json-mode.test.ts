@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { outlineAll } from '../../src/program.ts';
-import { type Outcome, type RunOptions, run, type Stub, stub, temporaryFolder } from '../support/harness.ts';
+import { type Outcome, type RunOptions, run, stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 
 const outlines = await outlineAll();
@@ -46,36 +46,6 @@ async function failing(
     throw new Error(`${name}: ${outcome.code}\n${outcome.out.slice(0, 300)}\n${outcome.err.slice(0, 600)}`, { cause });
   }
 }
-
-const answers: readonly [name: string, status: number, body: string, exitCode: number][] = [
-  ['400', 400, '{"error":"limit is odd"}', 6],
-  ['401', 401, '{"error":"unknown API key"}', 4],
-  ['403', 403, '{"error":"not yours"}', 4],
-  ['404', 404, '{"error":"no such thing"}', 5],
-  ['409', 409, '{"error":"taken"}', 6],
-  ['413', 413, '{"error":"too large"}', 6],
-  ['429', 429, '{"error":"slow down"}', 7],
-  ['500', 500, '{"error":"broken"}', 8],
-  ['503', 503, 'busy', 8],
-  ['no JSON', 200, '<html>', 13],
-];
-
-test.each(answers)(
-  '%s: every command of the service leaves stdout empty and one error on stderr',
-  async (_, status, body, exitCode) => {
-    const service: Stub = await stub((__, response) => {
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(body);
-    });
-    const asked = status === 401 ? ofService : some(ofService, 8);
-    for (const { name, argv, stdin } of asked) {
-      const error = await failing(name, argv, { env: service.env, stdin, skipWaits: true });
-      // The list of webhooks is asked when an answer to register is lost: what it says is what ends the command.
-      expect([name, error.exitCode]).toEqual([name, exitCode]);
-    }
-    expect(service.requests.length).toBeGreaterThanOrEqual(asked.length);
-  },
-);
 
 test('a notice that is pending gives way to the error: deprecation, a shape that does not fit, a list cut short', async () => {
   const gone = await stub((_, response) => response.writeHead(404).end('{"error":"gone"}'));

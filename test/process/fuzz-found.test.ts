@@ -13,20 +13,6 @@ import { degen } from '../support/traders.ts';
 
 // What random input has found, one by one.
 
-test.each([
-  ['https://127.0.0.1:1/a?b#c', 'https://127.0.0.1:1/a?b#c'],
-  ['ftp://x', 'ftp://x'],
-  ['not an address', 'not an address'],
-  ['http://user:%ff@127.0.0.1:1', '***@127.0.0.1:1'],
-])('a proxy variable %j is refused by name, without its password', async (address, shown) => {
-  const { env } = await stub(() => undefined);
-  const { code, err } = await run('leaderboard list', { env: { ...env, HTTP_PROXY: address } });
-  expect([code, err]).toEqual([
-    2,
-    `error: HTTP_PROXY ${JSON.stringify(shown)}: must be an address such as http://proxy.example.com:8080\n`,
-  ]);
-});
-
 test.each(['null', '[]', '5', '"x"', '{}'])('a kept key that is %s is told, and not a fault of ours', async (text) => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'keys'));

@@ -1,11 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { run, temporaryFolder } from '../support/harness.ts';
 import { long } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
@@ -61,36 +60,6 @@ test('--version and --help answer from the built program', async () => {
   expect(help.out.replaceAll(/\s+/g, ' ')).toContain('a whole number from 1 to 250');
   expect(help.out).toContain('GET /v2/leaderboard');
   expect(help).toMatchObject({ code: 0, err: '' });
-});
-
-test('a reader that leaves early ends the command quietly with exit 0', async () => {
-  const env = environment();
-  const script = `set -o pipefail; ${process.execPath} ${bin} --sandbox leaderboard list --json | head -1`;
-  const { stdout, stderr } = await execute('bash', ['--norc', '-c', script], { env });
-  expect(stdout).toBe('{\n');
-  expect(stderr).toBe('');
-});
-
-test('a large answer through a slow pipe arrives whole', async () => {
-  const traders = Array.from({ length: 4000 }, (_, index) => ({
-    profile: { id: String(index), name: 'x'.repeat(100), images: {}, addresses: [], metadata: {} },
-    pnl: { total: index },
-  }));
-  const service = await stub((_, response) => response.end(JSON.stringify({ traders })));
-  const env = environment(service.env);
-  const script = `${process.execPath} ${bin} leaderboard list --json | (read -r line; sleep 0.2; echo "$line"; cat)`;
-  const { stdout } = await execute('bash', ['--norc', '-c', script], { env, maxBuffer: 1e8 });
-  expect(JSON.parse(stdout).traders).toHaveLength(4000);
-});
-
-test.each(['SIGINT', 'SIGTERM'] as const)('%s while waiting for the service ends with 130', async (signal) => {
-  const service = await stub(() => undefined);
-  const { child, ended } = start(['leaderboard', 'list'], environment(service.env));
-  await until(() => service.requests[0]);
-  child.kill(signal);
-  const { code, err, out } = await ended;
-  expect({ code, out }).toEqual({ code: 130, out: '' });
-  expect(err).toContain('interrupted');
 });
 
 for (const round of [1, 2, 3, 4, 5])
@@ -191,13 +160,4 @@ test('a port that is taken is exit 3 and names the port', async () => {
   const { code, err } = await run(`sandbox start --port ${port}`);
   expect(code).toBe(3);
   expect(err).toContain(`cannot listen on port ${port}`);
-});
-
-test('a damaged sandbox database is exit 3 and names the file', async () => {
-  const env = folders();
-  const file = join(env.SOTRA_DATA_DIR, 'sandbox.db');
-  writeFileSync(file, randomBytes(8192));
-  const { code, err, out } = await run('--sandbox leaderboard list', { env });
-  expect({ code, out }).toEqual({ code: 3, out: '' });
-  expect(err).toContain(file);
 });

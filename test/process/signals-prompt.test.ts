@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { stub, temporaryFolder } from '../support/harness.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
-import { degen, swaps, writeKeys } from '../support/traders.ts';
+import { degen, swaps, tradersWorld, writeKeys } from '../support/traders.ts';
 
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 
@@ -102,5 +102,31 @@ test.skipIf(!hasTmux).for(
     expect(hasCursor()).toBe(true);
     expect(contents(state)).toEqual(before);
     expect(service.requests).toEqual([]);
+  },
+);
+
+test.skipIf(!hasTmux)(
+  'the password is asked for without echo, the text shown, a yes asked for, and the comment posted (skipped without tmux)',
+  async () => {
+    const { env, folder, keys } = await tradersWorld();
+    const words = ['key', 'import', 'trader', '--key-file', keys.evm, '--password-file', keys.password];
+    expect((await run(words, { env })).code).toBe(0);
+    const posted = async () => {
+      const list = `--sandbox comment list ${swaps.good} --chain base --json`;
+      return JSON.parse((await run(list, { env })).out)[swaps.good].comments.length;
+    };
+    const post = `--sandbox comment post --chain base --tx ${swaps.good} --token ${degen} --text 'gm frens' --key trader`;
+    const { type, shows } = terminal(post, env, folder);
+    await shows('Password of key trader (not shown):');
+    type('-l', 'correct horse');
+    type('Enter');
+    const asked = await shows('Post this comment to the sandbox? [y/N]');
+    expect(asked).toContain('5  Comment: | gm frens');
+    expect(await posted()).toBe(0);
+    type('y', 'Enter');
+    const ended = await shows('ended with');
+    expect(ended).toContain('ended with 0');
+    expect(ended).not.toContain('correct');
+    expect(await posted()).toBe(1);
   },
 );

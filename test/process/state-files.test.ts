@@ -48,7 +48,7 @@ const upload = 'webhook register --url http://127.0.0.1:9/hook --addresses-file 
 
 const files: Record<string, StateFile> = {
   settings: {
-    argv: 'context list',
+    argv: 'context set other --base-url https://b.example.com',
     make: async (act, folder) => {
       await does(act, 'context set own --base-url https://a.example.com');
       return join(folder, 'config.json');

@@ -1,7 +1,7 @@
 const sources = (names) => names.split(' ').map((name) => `src/${name}.ts`);
 const tests = (names) => names.split(' ');
 const uploadTests = tests(
-  'cli/webhook/upload cli/webhook/upload-told cli/webhook/upload-preview cli/webhook/sync cli/report process/upload-jobs process/upload-once process/upload-again process/state-upload-list',
+  'cli/webhook/upload cli/webhook/upload-told cli/webhook/upload-preview cli/webhook/sync cli/report cli/webhook/upload-jobs cli/webhook/upload-once cli/webhook/upload-again',
 );
 
 /**
@@ -91,7 +91,7 @@ export const areas = {
   },
   sync: {
     files: sources('upload/run-sync upload/sync-webhook'),
-    tests: tests('cli/webhook/sync process/state-upload-list process/upload-again'),
+    tests: tests('cli/webhook/sync cli/webhook/upload-again'),
   },
   'webhook-secrets': {
     files: sources('resources/webhook/secrets'),

@@ -189,16 +189,6 @@ test('a keystore that asks for more memory than is sane, or names another addres
   expect([other.code, other.err.includes(`its key is that of ${evmTrader.address}`)]).toEqual([11, true]);
 });
 
-test('a key file that others may read is used with a warning', async () => {
-  const { env, keys } = place();
-  chmodSync(keys.evm, 0o644);
-  const { code, err } = await run(['comment', 'sign', ...evmFields, '--key-file', keys.evm], { env });
-  expect([code, err]).toEqual([
-    0,
-    `warning: ${keys.evm} can be read by other users of this machine: chmod 600 ${keys.evm}\n`,
-  ]);
-});
-
 test('a file with a password or a secret that others may read is used with a warning, once', async () => {
   const { env, keys } = place();
   const warning = (file: string) => `warning: ${file} can be read by other users of this machine: chmod 600 ${file}\n`;

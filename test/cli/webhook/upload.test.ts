@@ -1,6 +1,5 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
@@ -104,59 +103,6 @@ test('every bad line is named with its number and the reason, and nothing is sen
   expect(err).toContain('--skip-invalid');
 });
 
-test('a rejected line that may be a private key is not printed', async () => {
-  const { env, file } = world();
-  const key = '4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318';
-  const { code, err } = await run(register(file(`0x${key}\n`)), { env });
-  expect(code).toBe(2);
-  expect(err).toContain('a private key');
-  expect(err).not.toContain(key.slice(8, 40));
-});
-
-test('with --skip-invalid the rest is sent and --rejects keeps what was left out', async () => {
-  const { env, file, folder, held } = world();
-  const rejects = join(folder, 'rejects.ndjson');
-  const { code, out } = await run(
-    register(file(`${evm(1)}\nnonsense\n${evm(2)}\n`), `--skip-invalid --rejects ${rejects}`),
-    { env },
-  );
-  expect(code).toBe(0);
-  expect(JSON.parse(out)).toMatchObject({ addresses: 2, rejected: 1 });
-  expect(held()).toHaveLength(2);
-  expect(JSON.parse(readFileSync(rejects, 'utf8'))).toMatchObject({ line: 2, text: 'nonsense' });
-});
-
-test('--allow-bad-checksum takes an address whose letters do not fit', async () => {
-  const { env, file, held } = world();
-  const { code } = await run(register(file('0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045\n'), '--allow-bad-checksum'), {
-    env,
-  });
-  expect(code).toBe(0);
-  expect(held().map(({ address }) => address)).toEqual([lowVitalik]);
-});
-
-const forms: readonly [name: string, content: string | Uint8Array, more: string][] = [
-  ['CSV with a header', `id,Wallet Address,amount\n1,${vitalik},5\n2,"${mint}","1,000"\n`, ''],
-  ['CSV without one', `1;${vitalik};x\n2;${mint};y\n`, ''],
-  ['CSV with a named column', `a,b\n${evm(9)},${vitalik}\n${evm(8)},${mint}\n`, '--column b'],
-  ['a JSON array', JSON.stringify([vitalik, { address: mint }], null, 2), ''],
-  ['NDJSON', `{"address":"${vitalik}"}\n{"x":1,"address":"${mint}"}\n`, ''],
-  ['NDJSON of strings', `"${vitalik}"\n"${mint}"\n`, ''],
-  ['gzip', gzipSync(`${vitalik}\n${mint}\n`), ''],
-  ['a byte order mark and no line end at the end', `\uFEFFaddress\r\n${vitalik}\r\n${mint}`, ''],
-];
-
-test.each(forms)('%s is read', async (_, content, more) => {
-  const { env, file, held } = world();
-  const { code, err } = await run(register(file(content), more), { env });
-  expect([code, err]).toEqual([0, expect.any(String)]);
-  expect(
-    held()
-      .map(({ address }) => address)
-      .sort(),
-  ).toEqual([lowVitalik, mint].sort());
-});
-
 test('addresses come from stdin too', async () => {
   const { env, held } = world();
   expect((await run(register('-'), { env, stdin: `${evm(1)}\n${evm(2)}` })).code).toBe(0);
@@ -195,74 +141,6 @@ test('the secret goes to --secret-file, mode 0600, before a second request is se
   expect(before).toEqual([true, true]);
   expect(statSync(secretFile).mode & 0o777).toBe(0o600);
   expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-});
-
-test('a secret file that holds something is refused before anything is sent', async () => {
-  const { env, file } = world();
-  const service = await stub((_, response) => response.end('[]'));
-  const taken = file('other', 'taken');
-  const argv = `webhook register --url ${hook} --wallet-addresses ${evm(1)} --secret-file ${taken}`;
-  expect((await run(argv, { env: { ...env, ...service.env } })).code).toBe(2);
-  expect(service.requests).toHaveLength(0);
-});
-
-test('the same command again sends nothing and tells the same webhook; another list for the same destination is refused', async () => {
-  const { env, file, held } = world();
-  const path = file(`${evm(1)}\n${evm(2)}\n`);
-  const first = JSON.parse((await run(register(path), { env })).out);
-  const again = await run(register(path), { env });
-  expect(JSON.parse(again.out)).toEqual(first);
-  expect(again.err).toContain('nothing was sent');
-  const other = await run(register(file(`${evm(3)}\n`, 'other.txt')), { env });
-  expect(other.code).toBe(6);
-  expect(other.err).toContain(first.uid);
-  expect(held()).toHaveLength(2);
-});
-
-test('a webhook that is gone is registered anew by the same command', async () => {
-  const { env, file } = world();
-  const path = file(`${evm(1)}\n`);
-  const first = JSON.parse((await run(register(path), { env })).out);
-  await run(`--sandbox webhook delete ${first.uid} --yes`, { env });
-  const second = await run(register(path), { env });
-  expect(second.code).toBe(0);
-  expect(JSON.parse(second.out).uid).not.toBe(first.uid);
-});
-
-/** A service that loses the answers it is told to lose. */
-async function losing(lose: (method: string, count: number) => boolean) {
-  const webhooks: { uid: string; destinationUrl: string; secret: string }[] = [];
-  const chunks: string[][] = [];
-  const counts = new Map<string, number>();
-  const service = await stub(({ method, body }, response) => {
-    const count = (counts.get(method) ?? 0) + 1;
-    counts.set(method, count);
-    if (method === 'POST')
-      webhooks.push({
-        uid: `u-${webhooks.length + 1}`,
-        destinationUrl: JSON.parse(body).destinationUrl,
-        secret: 's3cret',
-      });
-    if (method === 'PUT') chunks.push(JSON.parse(body).walletAddresses);
-    if (lose(method, count)) return void response.destroy();
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(method === 'GET' ? webhooks : method === 'POST' ? webhooks.at(-1) : {}));
-  });
-  return { ...service, webhooks, chunks };
-}
-
-test('a POST whose answer is lost is settled by the list: one webhook, its secret, its first chunk sent again and counted', async () => {
-  const { env, file, folder } = world();
-  const service = await losing((method) => method === 'POST');
-  const secretFile = join(folder, 'secret');
-  const path = file(Array.from({ length: 1500 }, (_, index) => evm(index)).join('\n'));
-  const argv = `webhook register --url ${hook} --addresses-file ${path} --secret-file ${secretFile} --json`;
-  const { code, out } = await run(argv, { env: { ...env, ...service.env } });
-  expect(code).toBe(0);
-  expect(JSON.parse(out)).toMatchObject({ uid: 'u-1', addresses: 1500, chunks: 2, resentChunks: 1 });
-  expect(service.webhooks).toHaveLength(1);
-  expect(service.chunks.flat()).toHaveLength(1500);
-  expect(readFileSync(secretFile, 'utf8')).toBe('s3cret\n');
 });
 
 test('an upload that stops half-way is exit 10; the same command goes on with what is missing', async () => {
@@ -351,26 +229,6 @@ test('an unknown webhook is exit 5', async () => {
   expect((await run(argv, { env })).code).toBe(5);
 });
 
-test('the list masks secrets in every format; --show-secrets and webhook secret give them', async () => {
-  const { env, file, folder } = world();
-  const { uid, secret } = JSON.parse((await run(register(file(`${evm(1)}\n`)), { env })).out);
-  for (const format of ['table', 'json', 'ndjson', 'csv', 'tsv', 'md']) {
-    const { out } = await run(`--sandbox webhook list --format ${format}`, { env, tty: 140 });
-    expect(out).toContain(uid);
-    expect(out).not.toContain(secret.slice(10));
-  }
-  expect((await run('--sandbox webhook list --show-secrets --json', { env })).out).toContain(secret);
-  const target = join(folder, 'out.secret');
-  expect((await run(`--sandbox webhook secret ${uid} --out ${target}`, { env })).code).toBe(0);
-  expect(readFileSync(target, 'utf8')).toBe(`${secret}\n`);
-  expect(statSync(target).mode & 0o777).toBe(0o600);
-  const shown = await run(
-    `--sandbox webhook register --url ${hook} --addresses-file ${join(folder, 'addresses.txt')}`,
-    { env, tty: 100 },
-  );
-  expect(shown.out).not.toContain(secret.slice(10));
-});
-
 test('delete asks on a terminal and needs --yes elsewhere', async () => {
   const { env, file, held } = world();
   const { uid } = JSON.parse((await run(register(file(`${evm(1)}\n`)), { env })).out);
@@ -381,24 +239,6 @@ test('delete asks on a terminal and needs --yes elsewhere', async () => {
   expect((await run(argv, { env, tty: 80, answers: ['y'] })).code).toBe(0);
   expect(held()).toHaveLength(0);
   expect((await run(`${argv} --yes`, { env })).code).toBe(5);
-});
-
-test('--format ndjson streams events, the last one the result', async () => {
-  const { env, file } = world();
-  const path = file(Array.from({ length: 2100 }, (_, index) => evm(index)).join('\n'));
-  const { out } = await run(register(path).replace('--json', '--format ndjson'), { env });
-  const events = out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect(events.map(({ event }) => event)).toEqual([
-    'registered',
-    'chunk-done',
-    'chunk-done',
-    'chunk-done',
-    'finished',
-  ]);
-  expect(events.at(-1)).toMatchObject({ addresses: 2100, chunks: 3 });
 });
 
 test('a destination off this machine is refused by the sandbox', async () => {

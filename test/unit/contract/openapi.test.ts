@@ -75,49 +75,6 @@ test('every endpoint is an operation with its parameters, bearer key, answer and
     }
 });
 
-test('each parameter says where its name is from, with range, choices and a sample', async () => {
-  const { paths } = await document();
-  const list = paths['/v2/leaderboard']?.['get'];
-  expect(list?.parameters).toEqual([
-    expect.objectContaining({ name: 'chains', in: 'query', 'x-source': 'spec', style: 'form', explode: true }),
-    expect.objectContaining({ name: 'onlyWithComments', 'x-source': 'spec', schema: { type: 'boolean' } }),
-    expect.objectContaining({
-      name: 'limit',
-      'x-source': 'public',
-      schema: { type: 'integer', minimum: 1, maximum: 250 },
-      example: 5,
-    }),
-    expect.objectContaining({
-      name: 'timeframe',
-      'x-source': 'assumed',
-      schema: { type: 'string', enum: ['7d', '30d'] },
-    }),
-    expect.objectContaining({ name: 'viewerAddresses', 'x-source': 'assumed' }),
-  ]);
-  const profile = paths['/v1/addresses/{identifier}/profile']?.['get'];
-  expect(profile?.parameters?.[0]).toMatchObject({
-    name: 'identifier',
-    in: 'path',
-    required: true,
-    'x-source': 'spec',
-  });
-  expect(list?.['x-codeSamples'][0]?.source).toBe('sotra leaderboard list --chains solana --limit 5');
-});
-
-test('the deprecated endpoint is marked, and usable with or without a key', async () => {
-  const { paths } = await document();
-  expect(paths['/v1/leaderboard']?.['get']).toMatchObject({ deprecated: true, security: [{}, { bearerAuth: [] }] });
-  expect(paths['/v2/leaderboard']?.['get']).not.toHaveProperty('deprecated');
-});
-
-test('the errors are the object of the interface document', async () => {
-  const { components } = await document();
-  expect(components.schemas['Error']).toMatchObject({ properties: { error: { type: 'string' } }, required: ['error'] });
-  expect(Object.keys(components.schemas['Profile']?.properties ?? {})).toEqual(
-    expect.arrayContaining(['id', 'name', 'images', 'addresses', 'metadata', 'isNSFW', 'metrics', 'status']),
-  );
-});
-
 test('a context decides over the server and over the names that are not from the interface document', async () => {
   const { servers } = await document('--base-url https://api.example.com');
   expect(servers).toEqual([{ url: 'https://api.example.com' }]);

@@ -106,14 +106,6 @@ test('stored keys are listed by name; what is no keystore is told and left out',
   expect(warnings).toEqual([`cannot read the key in ${join(folder, 'b.json')}: it is not JSON`]);
 });
 
-test('many stored keys are listed by name, whatever the order of their files', () => {
-  const folder = temporaryFolder();
-  const names = ['k9', 'k1', 'k5', 'k3', 'k7', 'k2', 'k8', 'k4', 'k6', 'k0'];
-  for (const name of names) storeKey(folder, name, sealed, once);
-  const listed = listKeys(folder, () => undefined).map(({ name }) => name);
-  expect(listed).toEqual(['k0', 'k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7', 'k8', 'k9']);
-});
-
 test('a keystore need not name its address', () => {
   const folder = temporaryFolder();
   const { file } = storeKey(folder, 'main', { version: 3, crypto }, once);

@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gunzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { createClient } from 'sotra';
 import { startSandbox } from 'sotra/sandbox';
@@ -26,20 +24,6 @@ test('a published signature is valid, the body as text, bytes or buffer', async 
   expect(await verifyWebhook({ ...known, body: Buffer.from(known.body) })).toEqual(valid);
   expect(await verifyWebhook({ ...known, body: new TextEncoder().encode(known.body).buffer })).toEqual(valid);
   expect(await verifyWebhook({ ...known, secrets: ['other', known.secrets] })).toEqual(valid);
-});
-
-test('the published HMAC-SHA256 vectors are judged as stated', async () => {
-  const file = 'test/data/webhook-signatures/wycheproof_hmac_sha256.json.gz';
-  const all: { keyHex: string; messageHex: string; tagHex: string; result: string }[] = JSON.parse(
-    gunzipSync(readFileSync(file)).toString(),
-  );
-  // Keys that are text, as secrets are; what is signed is put behind a timestamp, by OpenSSL.
-  for (const { keyHex, messageHex, result } of all) {
-    const body = JSON.stringify({ messageHex });
-    const header = headerOf(body, keyHex);
-    const other = result === 'valid' ? body : `${body} `;
-    expect((await verifyWebhook({ header, body: other, secrets: keyHex })).valid).toBe(result === 'valid');
-  }
 });
 
 test.each<[string, Partial<Delivery>, RegExp]>([

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createProgress, sinkStream } from '../../../src/output/progress.ts';
-import { run, stub, temporaryFolder } from '../../support/harness.ts';
+import { run, temporaryFolder } from '../../support/harness.ts';
 
 function createScreen(isTTY: boolean) {
   const written: string[] = [];
@@ -90,30 +90,6 @@ test('on a terminal a step says how long it has taken, and a line that stays doe
   await expect.poll(() => screen.text()).toContain('sending (12 s)');
   progress.done('sent');
   expect(screen.text()).toContain('✔ sent\n');
-});
-
-test('on a terminal an upload says what it waits for and how long; in a pipe, with --quiet and as JSON it does not', async () => {
-  const service = await stub(({ method }, response, count) => {
-    if (method === 'GET') return void response.end('[]');
-    if (count === 2) return void response.writeHead(429, { 'retry-after': '7' }).end('{"error":"busy"}');
-    if (count === 4) return void response.writeHead(500).end('{"error":"broken"}');
-    response.end('{"uid":"u-1","destinationUrl":"http://127.0.0.1:9/hook","secret":"s"}');
-  });
-  const list = join(temporaryFolder(), 'list');
-  writeFileSync(list, Array.from({ length: 1001 }, (_, index) => `ext:${index}\n`).join(''));
-  const upload = (more: string, tty?: number) => {
-    service.requests.length = 0;
-    const argv = `webhook register --url http://127.0.0.1:9/hook --addresses-file ${list} ${more}`;
-    return run(argv, { env: service.env, skipWaits: true, ...(tty === undefined ? {} : { tty }) });
-  };
-  const shown = await upload('', 80);
-  expect(shown.code).toBe(0);
-  expect(shown.err).toContain('registering the webhook');
-  expect(shown.err).toContain('busy (HTTP 429 from POST /v1/webhooks/feed); trying again after 7 s');
-  expect(shown.err).toContain('chunk 2: broken (HTTP 500 from PUT /v1/webhooks/feed/u-1); trying again after 1 s');
-  expect((await upload('')).err).not.toContain('trying again');
-  expect((await upload('--quiet', 80)).err).toBe('');
-  expect((await upload('--json', 80)).err).toBe('');
 });
 
 test('an import says how many rows it has seen, and Ctrl-C how far it came', async () => {

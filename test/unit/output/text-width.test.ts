@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { safeText } from '../../../src/model/safe-text.ts';
 import { cutText, displayWidth, wrapText } from '../../../src/output/text-width.ts';
-import { anyCharacter, fc } from '../../support/draw.ts';
+import { fc } from '../../support/draw.ts';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
@@ -55,30 +54,9 @@ test('the ellipsis may be ASCII', () => {
   expect(cutText('hello world', 2, 'end', '...')).toBe('');
 });
 
-test('a cut text is never wider than asked', () => {
-  const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: anyCharacter })).map(safeText);
-  fc.assert(
-    fc.property(text, fc.integer({ min: 0, max: 30 }), fc.constantFrom('middle', 'end'), (each, width, where) => {
-      expect(displayWidth(cutText(each, width, where))).toBeLessThanOrEqual(width);
-    }),
-    { numRuns: 1000 },
-  );
-});
-
 test('prose is wrapped at spaces, and a long word within itself', () => {
   expect(wrapText('buys what the timeline sells', 12)).toEqual(['buys what', 'the timeline', 'sells']);
   expect(wrapText('a 0123456789 b', 4)).toEqual(['a', '0123', '4567', '89 b']);
   expect(wrapText('', 4)).toEqual(['']);
   expect(wrapText('日本', 1)).toEqual(['日', '本']);
-});
-
-test('wrapped lines hold every word and none but a single grapheme is wider than asked', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'grapheme' }).map(safeText), fc.integer({ min: 2, max: 20 }), (text, width) => {
-      const lines = wrapText(text, width);
-      expect(lines.join('').replaceAll(' ', '')).toBe(text.replaceAll(' ', ''));
-      const wide = lines.filter((line) => displayWidth(line) > width);
-      expect(wide.filter((line) => [...graphemes.segment(line)].length > 1)).toEqual([]);
-    }),
-  );
 });

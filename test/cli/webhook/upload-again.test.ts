@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { type Answer, add, fresh, hook, ids, made, place, register, uid, well } from '../support/upload-place.ts';
+import { type Answer, add, fresh, hook, ids, made, place, register, uid, well } from '../../support/upload-place.ts';
 
 const other = { uid: 'w-2', destinationUrl: hook, secret: 'whsec_of-the-second' };
 const no: [number, unknown] = [400, { error: 'no' }];
@@ -122,12 +122,6 @@ test('the column is named for a file and for stdin, packed or not', async () => 
   ]);
   const wrong = await sotra(`${add} - --column nothing`, { stdin: table });
   expect(wrong.err).toContain('error: --column nothing: stdin has no such column');
-});
-
-test('a bad line is told by its number in the file, the header counted', async () => {
-  const { sotra, write } = place();
-  write('list', 'address\next:a\n\nx\n');
-  expect((await sotra(`${add} @list`)).err).toContain('warning: line 4: x: ');
 });
 
 test('with --format ndjson every event is a line on stdout, the result the last', async () => {

@@ -1,7 +1,7 @@
-import { cpSync, existsSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Answer, add, fresh, hook, ids, made, place, register, uid } from '../support/upload-place.ts';
+import { type Answer, add, fresh, hook, ids, made, place, register, uid } from '../../support/upload-place.ts';
 
 const refusing: Answer = (request, count) =>
   request.method === 'PUT' ? [400, { error: 'no' }] : fresh(request, count);
@@ -76,13 +76,6 @@ test('an upload whose journal was damaged is named, and another folder is no upl
   writeFileSync(join(uploads, job, 'journal.ndjson'), 'noise\n');
   const { code, err } = await sotra('webhook jobs');
   expect([code, err]).toEqual([3, expect.stringContaining('journal.ndjson is damaged at line 1')]);
-});
-
-test('a preview makes no folder for uploads', async () => {
-  const { sotra, write, folder } = place(fresh);
-  write('list', ids(3));
-  expect((await sotra(`${register} @list --dry-run`)).code).toBe(0);
-  expect(existsSync(join(folder, 'webhook'))).toBe(false);
 });
 
 test.each([
