@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
@@ -150,16 +150,4 @@ test.skipIf(process.getuid?.() === 0)('a folder that cannot be written is exit 3
   chmodSync(inboxFolderOf(folder), 0o700);
   expect(code).toBe(3);
   expect(err).toContain(inboxFolderOf(folder));
-});
-
-test('two listeners on one store: the second is refused by name, and the first goes on', async () => {
-  const folder = temporaryFolder();
-  const first = await listen(folder);
-  const second = await listen(folder);
-  expect(await second.stop()).toMatchObject({
-    code: 3,
-    err: expect.stringContaining('the store default (--name) is in use by process'),
-  });
-  expect(await send(first.url, bodyOf('one'), signed(bodyOf('one')))).toBe(200);
-  expect(existsSync(join(inboxFolderOf(folder), 'lock'))).toBe(true);
 });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
-import { type AddressInfo, connect, type Server } from 'node:net';
+import { type AddressInfo, connect, createServer as createServerOfBytes, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { generate } from 'selfsigned';
@@ -43,8 +43,10 @@ async function secureService() {
 /** A proxy that leads every CONNECT to one port of this machine, whatever the name, and keeps what it was asked for. */
 async function proxyTo(port: number) {
   const asked: string[] = [];
+  const heads: string[] = [];
   const proxy = createHttpServer((_, response) => void response.writeHead(502).end());
   proxy.on('connect', ({ url = '', headers }, socket) => {
+    heads.push(JSON.stringify(headers));
     asked.push(`${url}${headers['proxy-authorization'] === undefined ? '' : ' with a password'}`);
     const upstream = connect(port, '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n');
@@ -53,7 +55,7 @@ async function proxyTo(port: number) {
     upstream.on('error', () => socket.destroy());
     socket.on('error', () => upstream.destroy());
   });
-  return { url: `http://127.0.0.1:${await listening(proxy)}`, asked };
+  return { url: `http://127.0.0.1:${await listening(proxy)}`, asked, heads };
 }
 
 /** The built program as a process: trust is read when it starts. */
@@ -101,6 +103,7 @@ test('HTTPS_PROXY leads to the service, the key hidden from the proxy; NO_PROXY 
     expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
   }
   expect(proxy.asked).toEqual([`service.test:${port}`, `service.test:${port} with a password`]);
+  expect(proxy.heads.join('')).not.toContain('Bearer');
   expect(asked).toEqual(['/v2/leaderboard Bearer key', '/v2/leaderboard Bearer key']);
   const near = await sotra(far.replace('service.test', 'localhost'), { ...trust, HTTPS_PROXY: proxy.url });
   expect(near.code).toBe(0);
@@ -113,16 +116,41 @@ test('HTTPS_PROXY leads to the service, the key hidden from the proxy; NO_PROXY 
   expect(JSON.parse(wrong.err).error.message).toContain('HTTPS_PROXY "nowhere": must be an address');
 });
 
-test('a proxy that is gone is exit 9 and named', async () => {
-  const { authority } = await secureService();
-  const env = { NODE_EXTRA_CA_CERTS: authority, HTTPS_PROXY: 'http://127.0.0.1:9' };
-  const { code, err } = await sotra('leaderboard list --json --retries 0 --base-url https://service.test', env);
-  expect(code).toBe(9);
-  expect(JSON.parse(err).error.message).toContain('127.0.0.1:9');
-});
-
 test('plain http is for this machine alone', async () => {
   const { code, err } = await sotra('leaderboard list --json --base-url http://service.test', {});
   expect(code).toBe(2);
   expect(JSON.parse(err).error.code).toBe('insecure-url');
+});
+
+test('a proxy that refuses, or does not run, is named as what failed, by the error and by why', async () => {
+  const asked: string[] = [];
+  const proxy = createServerOfBytes((client) =>
+    client.once('data', (head) => {
+      asked.push(head.toString());
+      client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    }),
+  );
+  const port = await listening(proxy);
+  const idle = createServerOfBytes();
+  const idlePort = await listening(idle);
+  await new Promise((resolve) => idle.close(resolve));
+  for (const [address, why] of [
+    [`http://user:pass@127.0.0.1:${port}`, `the proxy http://127.0.0.1:${port} answered 407`],
+    [
+      `http://127.0.0.1:${idlePort}`,
+      `the proxy http://127.0.0.1:${idlePort} cannot be reached: connect ECONNREFUSED 127.0.0.1:${idlePort}`,
+    ],
+  ] as const) {
+    const folder = temporaryFolder();
+    const own = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+    const env = { ...own, SOTRA_BASE_URL: 'https://service.test', HTTPS_PROXY: address };
+    const { code, err } = await sotra('leaderboard list --retries 0', env);
+    expect([code, err]).toEqual([
+      9,
+      `error: cannot reach https://service.test: ${why}\n` +
+        'hint: HTTPS_PROXY or HTTP_PROXY names it. NO_PROXY=service.test goes without. sotra why says more.\n',
+    ]);
+    expect((await sotra('why', env)).out).toContain(`The service was not reached: ${why}.`);
+  }
+  expect(asked.map((head) => head.split('\r\n')[0])).toEqual(['CONNECT service.test:443 HTTP/1.1']);
 });

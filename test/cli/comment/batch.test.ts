@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkedLine } from '../../../src/files/log-file.ts';
 import { run, type Seen, stub, temporaryFolder } from '../../support/harness.ts';
 import { degen, evmTrader, swaps, tradersWorld, writeKeys } from '../../support/traders.ts';
 
@@ -139,37 +138,6 @@ test('a batch that broke off ends with 10 and is taken up again by the same comm
   expect(taken.map(({ uid }) => uid)).toEqual(['u-c0', 'u-c1', 'u-c2']);
   const [journal = ''] = readdirSync(join(folder, 'data')).filter((name) => name.startsWith('posted-comments-'));
   expect(statSync(join(folder, 'data', journal)).mode & 0o777).toBe(0o600);
-});
-
-test('a journal cut short by a crash is read up to there, and what was on its way is looked up', async () => {
-  const folder = temporaryFolder();
-  const keys = writeKeys(folder);
-  const { service, taken } = await takingComments(0, 'lose the answer');
-  const env = { ...service.env, SOTRA_DATA_DIR: join(folder, 'data') };
-  const file = writeLines(folder, [lineOf(swaps.good, 'c0')]);
-  const post = [
-    'comment',
-    'post',
-    '--from',
-    file,
-    '--key-file',
-    keys.evm,
-    '--service-name',
-    'Example',
-    '--format',
-    'ndjson',
-  ];
-  await run(post, { env });
-  const [name = ''] = readdirSync(join(folder, 'data')).filter((each) => each.startsWith('posted-comments-'));
-  const journal = join(folder, 'data', name);
-  const lines = readFileSync(journal, 'utf8').trim().split('\n');
-  writeFileSync(journal, `${lines.slice(0, -1).join('\n')}\n{"comment":"3f`);
-  const { code, out } = await run(post, { env });
-  expect([code, rows(out)]).toMatchObject([0, [{ result: 'posted before', uid: 'u-c0' }]]);
-  expect(taken).toHaveLength(1);
-  writeFileSync(journal, `${checkedLine({ version: 99 })}\n`);
-  const newer = await run(post, { env });
-  expect([newer.code, newer.err.includes(`${journal} was written by another version of sotra`)]).toEqual([3, true]);
 });
 
 test('every line is checked before a key is asked for and anything is sent', async () => {

@@ -1,7 +1,6 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeSignedComment } from '../../../src/resources/comment/signed.ts';
 import { answering, run, type Seen, stub, temporaryFolder } from '../../support/harness.ts';
 import { bonk, degen, evmTrader, swaps, tradersWorld, writeKeys } from '../../support/traders.ts';
 
@@ -53,18 +52,6 @@ test('what comes back is compared with what was signed: a difference ends with 1
     expect(Object.keys(error.details.answered)).toEqual([field]);
     expect(service.requests).toHaveLength(1);
   }
-});
-
-test('an answer in other letters of the same address and hash is the same comment', async () => {
-  const { keys } = await tradersWorld();
-  const service = await stub((seen, response) => response.end(JSON.stringify(commentOf(seen))));
-  const upper = fields.map((word) => (word === swaps.good ? `0x${'AB'.repeat(32)}` : word));
-  const lower = await stub((seen, response) =>
-    response.end(JSON.stringify(commentOf(seen, { transactionHash: `0x${'ab'.repeat(32)}` }))),
-  );
-  const words = ['comment', 'post', ...named, '--key-file', keys.evm, '--json'];
-  expect((await run([...words, ...fields], { env: service.env })).code).toBe(0);
-  expect((await run([...words, ...upper], { env: lower.env })).code).toBe(0);
 });
 
 test('a post whose answer is lost is looked up and not repeated: it was posted', async () => {
@@ -126,27 +113,6 @@ test('a comment is signed on one machine and posted from another that has no wal
   expect(JSON.parse(posted.out).commentText).toBe('gm');
 });
 
-test('a signed file that was changed, or is for another service, is not posted', async () => {
-  const { env, folder, keys } = await tradersWorld();
-  const file = join(folder, 'signed.json');
-  const signing = ['comment', 'sign', ...fields, '--key-file', keys.evm, '--out', file];
-  await run([...signing, '--service-name', 'Clicker'], { env });
-  const elsewhere = await run(['--sandbox', 'comment', 'post', '--signed', file], { env });
-  expect(elsewhere.code).toBe(2);
-  expect(elsewhere.err).toContain(
-    'is signed for service Clicker in the five-line layout, not for Sandbox in five-line',
-  );
-  await run([...signing, '--service-name', 'Sandbox'], { env });
-  const good = JSON.parse(readFileSync(file, 'utf8'));
-  for (const changes of [{ commentText: 'gn' }, { message: `${good.message}!` }, { signerAddress: degen }]) {
-    writeFileSync(file, JSON.stringify({ ...good, ...changes }));
-    expect((await run(['comment', 'verify', '--signed', file])).code).toBe(12);
-    const posted = await run(['--sandbox', 'comment', 'post', '--signed', file], { env });
-    expect(posted.code).toBe(12);
-    expect(posted.err).toContain('was not posted');
-  }
-});
-
 test('on a terminal the text is shown and a yes asked for; a no posts nothing', async () => {
   const { env, keys } = await tradersWorld();
   const words = ['--sandbox', 'comment', 'post', ...fields, '--key-file', keys.evm];
@@ -190,35 +156,6 @@ test('wrong pairings stop before any key is asked for or read', async () => {
   await refused(`--chain base --tx ${swaps.good} --token ${degen}0`, '0x and 40 hex digits');
   await refused(`--chain solana --tx ${swaps.solana} --token ${degen}`, 'a token on solana is a mint');
   await refused(`--chain hyperliquid --tx 12x --token ETH`, '0x and 64 hex digits, or an order id');
-});
-
-test('several sources of a key, or none, are refused with the safe ways', async () => {
-  const argv = ['comment', 'sign', ...fields, '--service-name', 'Example'];
-  const none = await run(argv);
-  expect([none.code, none.err]).toEqual([
-    2,
-    'error: no key is given\nhint: Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal. Or sign with a wallet: --browser.\n',
-  ]);
-  const two = await run([...argv, '--key-stdin', '--key-env', 'KEY'], { env: { KEY: evmTrader.key } });
-  expect([two.code, two.err.split('\n')[0]]).toEqual([2, 'error: --key-env and --key-stdin contradict each other']);
-  for (const way of [['--key-env', 'TRADER'], ['--key-stdin']]) {
-    const given = await run([...argv, ...way, '--json'], { env: { TRADER: evmTrader.key }, stdin: evmTrader.key });
-    expect([given.code, JSON.parse(given.out).signerAddress]).toEqual([0, evmTrader.address]);
-  }
-  const other = await run([...argv, '--key-env', 'TRADER', '--signer', degen], { env: { TRADER: evmTrader.key } });
-  expect(other.code).toBe(11);
-  expect(other.err).toContain(`the key is that of ${evmTrader.address}, not of ${degen}`);
-});
-
-test('a signature that does not verify is neither printed nor sent', async () => {
-  const lying = { address: degen, sign: async () => `0x${'12'.repeat(64)}1b`, wipe: () => undefined };
-  const comment = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' } as const;
-  const form = { serviceName: 'Example', layout: 'five-line' } as const;
-  await expect(makeSignedComment(comment, form, lying)).rejects.toMatchObject({
-    code: 'signing-key',
-    exitCode: 11,
-    message: expect.stringContaining('the signature just made does not verify'),
-  });
 });
 
 test('Ctrl-C before the comment is sent leaves 130 and sends nothing', async () => {

@@ -70,22 +70,6 @@ test('the signature of a Solana wallet is written in base58, alone and among man
   expect(JSON.parse(many.out).signature).toBe(signature);
 });
 
-test.each([
-  ['--chain', 'base'],
-  ['--tx', swaps.good],
-  ['--token', degen],
-  ['--text', 'gm'],
-  ['--text-file', 'file'],
-  ['--preview'],
-])('--file takes the comments from its file: with %s it is refused before that is read', async (...words) => {
-  const { code, out, err } = await sign(['--file', '/nowhere/file', ...name, ...byEvm, ...words]);
-  expect([code, out, err]).toEqual([
-    2,
-    '',
-    'error: --file reads the comments from the file: omit --chain, --tx, --token, --text and --preview\n',
-  ]);
-});
-
 test('stdin is either the comment or the key, and may be the one while the key is elsewhere', async () => {
   const words = base.flatMap((word) => (word === '--text' ? ['--text-file'] : word === 'gm' ? ['-'] : [word]));
   const lines = `${JSON.stringify(onBase)}\n`;

@@ -198,11 +198,3 @@ test('an emoji made with joiners is no reason to warn', async () => {
   expect(out).toContain('Comment: | gm 👩‍🚀');
   expect(out).not.toContain('warning');
 });
-
-test('without a service name nothing is signed and nothing invented', async () => {
-  const { code, err } = await run(['comment', 'sign', ...base, ...token, '--text', 'gm', '--preview']);
-  expect(code).toBe(2);
-  expect(err).toBe(
-    'error: the service name is not known (no context is in use): it is the first word of the signed text\nhint: Give it with --service-name <name>, or store it: sotra context set <name> --service-name <name>.\n',
-  );
-});

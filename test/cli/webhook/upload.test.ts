@@ -175,27 +175,6 @@ test('an upload that stops half-way is exit 10; the same command goes on with wh
   expect(JSON.parse((await run(argv, { env: all })).out)).toMatchObject({ uid: 'u-1', resentChunks: 1 });
 });
 
-test('a second run on a job that is running is refused, exit 3', async () => {
-  const { env, file } = world();
-  const path = file(Array.from({ length: 1500 }, (_, index) => evm(index)).join('\n'));
-  let second: Promise<{ code: number; err: string }> | undefined;
-  const service = await stub(({ method }, response) => {
-    response.setHeader('content-type', 'application/json');
-    const answer = () =>
-      response.end(method === 'GET' ? '[]' : JSON.stringify({ uid: 'u-1', destinationUrl: hook, secret: 's' }));
-    if (method !== 'POST') return void answer();
-    second ??= run(argv, { env: all });
-    second.then(answer);
-  });
-  const all = { ...env, ...service.env };
-  const argv = `webhook register --url ${hook} --addresses-file ${path} --json`;
-  const first = await run(argv, { env: all });
-  const refused = await second;
-  expect(first.code).toBe(0);
-  expect(refused?.code).toBe(3);
-  expect(refused?.err).toContain('is in use by process');
-});
-
 test('add-addresses, sync and its check: only what is missing is sent, what cannot be removed is named', async () => {
   const { env, file, held } = world();
   const { uid } = JSON.parse((await run(register(file(`${evm(1)}\n${evm(2)}\n`)), { env })).out);
@@ -227,18 +206,6 @@ test('an unknown webhook is exit 5', async () => {
   const { env } = world();
   const argv = `--sandbox webhook add-addresses 3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11 --wallet-addresses ${evm(1)}`;
   expect((await run(argv, { env })).code).toBe(5);
-});
-
-test('delete asks on a terminal and needs --yes elsewhere', async () => {
-  const { env, file, held } = world();
-  const { uid } = JSON.parse((await run(register(file(`${evm(1)}\n`)), { env })).out);
-  const argv = `--sandbox webhook delete ${uid}`;
-  expect((await run(argv, { env })).code).toBe(2);
-  expect((await run(argv, { env, tty: 80, answers: ['n'] })).code).toBe(2);
-  expect(held()).toHaveLength(1);
-  expect((await run(argv, { env, tty: 80, answers: ['y'] })).code).toBe(0);
-  expect(held()).toHaveLength(0);
-  expect((await run(`${argv} --yes`, { env })).code).toBe(5);
 });
 
 test('a destination off this machine is refused by the sandbox', async () => {

@@ -1,12 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { createClient } from 'sotra';
 import { startSandbox } from 'sotra/sandbox';
 import { buildCommentText, signComment, verifyComment } from 'sotra/signing';
 import nacl from 'tweetnacl';
 import { privateKeyToAccount } from 'viem/accounts';
 import { expect, onTestFinished, test } from 'vitest';
-import { ed25519Problem } from '../../../src/resources/comment/verify.ts';
 
 const account = privateKeyToAccount(`0x${'11'.repeat(32)}`);
 const onBase = {
@@ -95,22 +92,4 @@ test.each<[string, object, string, string]>([
     ...{ code, hint: undefined },
     message: expect.stringContaining(message),
   });
-});
-
-test('signatures of solana are judged as OpenSSL judges them', () => {
-  interface Vector {
-    publicKeyHex: string;
-    messageHex: string;
-    signatureHex: string;
-    result: 'valid' | 'invalid';
-  }
-  const all: Vector[] = JSON.parse(
-    gunzipSync(readFileSync('test/data/signing-solana/wycheproof_ed25519.json.gz')).toString(),
-  );
-  const bytes = (hex: string) => Buffer.from(hex, 'hex');
-  const judged = all.map(({ messageHex, signatureHex, publicKeyHex }) =>
-    ed25519Problem(bytes(messageHex), bytes(signatureHex), bytes(publicKeyHex)) === undefined ? 'valid' : 'invalid',
-  );
-  expect(all.length).toBeGreaterThan(70);
-  expect(judged).toEqual(all.map(({ result }) => result));
 });

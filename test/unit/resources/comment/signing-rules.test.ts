@@ -128,16 +128,6 @@ test('a comment has 9999 characters at most, and is not shown where it is wrong'
   expect(problem('x', '0x12')).toBe('tokenAddress 0x12: a token on base is 0x and 40 hex digits');
 });
 
-test('half of a character cannot be signed, a whole one can', () => {
-  const of = (commentText: string) =>
-    fieldProblem({ chain: 'base', transactionHash: hash, tokenAddress: degen, commentText });
-  expect(of('\u{1F600}')).toBeUndefined();
-  expect(of('a\uD83D')).toMatchObject({
-    field: 'commentText',
-    problem: expect.stringContaining('half of a character'),
-  });
-});
-
 test('words are a recovery phrase where all of them are', async () => {
   expect(await areRecoveryWords(['zoo', 'abandon'])).toBe(true);
   expect(await areRecoveryWords(['zoo', 'sotra'])).toBe(false);
