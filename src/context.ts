@@ -83,6 +83,8 @@ interface ContextOptions {
   stream: () => void;
   /** In place of the one that flags, environment and settings name. */
   knownService?: Service;
+  /** Whether a page asks, not what was typed. */
+  isPage?: boolean;
 }
 
 export function createContext(given: ContextOptions): Context {
@@ -211,7 +213,7 @@ type Watcher = ReturnType<typeof watchCalls>;
 
 /** Calls of the service, each kept in the log. */
 function makeCalls(
-  { argv, world, options }: ContextOptions,
+  { argv, world, options, isPage }: ContextOptions,
   { dataDirectory }: Places,
   served: Served,
   watcher: Watcher,
@@ -224,7 +226,7 @@ function makeCalls(
     return hidingKey(kind === 'sandbox' ? null : apiKey);
   });
   const callLog = once(async () => {
-    const logged = { argv, service: await service(), options, world, dataDirectory, warn };
+    const logged = { argv, isPage, service: await service(), options, world, dataDirectory, warn };
     return (await import('./log/keep-calls.ts')).openCallLog(logged);
   });
   const takeTurn = options.rate === undefined ? undefined : createRate(options.rate, world);

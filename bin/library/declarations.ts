@@ -2,8 +2,9 @@ import type { Endpoint, Param } from '../../src/contract/endpoint.ts';
 import { describeKind } from '../../src/contract/kind.ts';
 import { namedShapes, type SharedSchemas, sharedSchemas } from '../../src/contract/openapi.ts';
 import { readKind } from '../../src/contract/read-kind.ts';
-import { clientEndpoints, methodName } from '../../src/library/endpoints.ts';
+import { methodName } from '../../src/library/endpoints.ts';
 import { chains } from '../../src/model/chain.ts';
+import { bareEndpoints } from '../../src/resources/endpoints.ts';
 
 interface JsonSchema {
   type?: string | readonly string[];
@@ -23,10 +24,10 @@ export function methodDeclarations(): string {
   const shapes = Object.entries(shared.schemas).map(
     ([name, schema]) => `export interface ${name} ${typeOf(schema as JsonSchema, { isInput: false })}`,
   );
-  const types = clientEndpoints.flatMap((endpoint) => typesOf(endpoint, shared));
-  const nouns = [...new Set(clientEndpoints.map((endpoint) => methodName(endpoint)[0]))];
+  const types = bareEndpoints.flatMap((endpoint) => typesOf(endpoint, shared));
+  const nouns = [...new Set(bareEndpoints.map((endpoint) => methodName(endpoint)[0]))];
   const members = nouns.map((noun) => {
-    const own = clientEndpoints.filter((endpoint) => methodName(endpoint)[0] === noun).map(methodOf);
+    const own = bareEndpoints.filter((endpoint) => methodName(endpoint)[0] === noun).map(methodOf);
     return `readonly ${noun}: {\n${[...own, ...(noun === 'comment' ? [textMethod] : [])].map(indented).join('\n')}\n};`;
   });
   return [

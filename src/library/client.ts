@@ -9,7 +9,8 @@ import { hidingKey } from '../http/secrets.ts';
 import { checkBaseUrl, checkKey } from '../model/http-address.ts';
 import { post as postComment } from '../resources/comment/endpoints.ts';
 import { commentProblem, signedText, type TextFields, type TextForm } from '../resources/comment/signing.ts';
-import { clientEndpoints, methodName } from './endpoints.ts';
+import { bareEndpoints } from '../resources/endpoints.ts';
+import { methodName } from './endpoints.ts';
 import { createFetchTransport, readFetchBody, sleep } from './fetch-transport.ts';
 import type { AnyMethod, CallOptions, Client } from './methods.ts';
 
@@ -56,7 +57,7 @@ export function createClient(options: ClientOptions): Client {
   const { serviceName, layout = 'five-line' } = options;
   const caller = checked(options);
   const client: Record<string, Record<string, unknown>> = {};
-  for (const endpoint of clientEndpoints) {
+  for (const endpoint of bareEndpoints) {
     const [noun, verb] = methodName(endpoint);
     client[noun] = { ...client[noun], [verb]: createMethod(endpoint, caller) };
   }
@@ -136,7 +137,7 @@ function createCaller(options: ClientOptions): Caller {
     throw usageError(`createClient has no option ${unknown}: it takes ${optionNames.join(', ')}`);
   const { baseUrl, apiKey, wire = {}, onWarning, strict = false, fetch = globalThis.fetch } = options;
   if (baseUrl === undefined) throw new SotraError('no-service', 'no service is configured: baseUrl is required');
-  checkWireNames(wire, clientEndpoints, 'wire');
+  checkWireNames(wire, bareEndpoints, 'wire');
   const key = apiKey === undefined ? null : checkKey(apiKey);
   const hideKey = hidingKey(key);
   return {

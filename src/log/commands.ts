@@ -174,20 +174,8 @@ const maxDifferences = 10;
 
 async function sendAgain(call: NumberedEntry, context: Context): Promise<Result> {
   const { method, path, context: name, baseUrl } = summarizeCall(call);
-  const { text: body, _cut: cut } = call.request.postData ?? {};
-  const lost = path.includes('***')
-    ? 'a secret in its path'
-    : body?.includes('***')
-      ? 'a secret in its body'
-      : undefined;
-  if (cut !== undefined || lost !== undefined)
-    throw new SotraError(
-      'config',
-      `call ${call.n} cannot be sent again: ${lost ?? 'the end of its body'} is not kept`,
-      {
-        hint: `Run the command that made it: ${call._sotra.command}`,
-      },
-    );
+  const body = call.request.postData?.text;
+  refuseLost(call, { path, body });
   const { options } = context;
   const isChosen = options.sandbox || options.context !== undefined || options.baseUrl !== undefined;
   // Before the first use of the service, which is found by them.
@@ -220,6 +208,20 @@ async function sendAgain(call: NumberedEntry, context: Context): Promise<Result>
   return { kind: 'answer', answer: data, text };
 }
 
+/** Refuses to send a call with what of it is not kept. Errors: `config`. */
+export function refuseLost(
+  { n, request: { postData }, _sotra }: NumberedEntry,
+  { path, body }: { path: string; body: string | undefined },
+): void {
+  const isCut = postData?._cut !== undefined && body === postData.text;
+  const secret = path.includes('***') ? 'path' : body?.includes('***') ? 'body' : undefined;
+  if (!isCut && secret === undefined) return;
+  const lost = isCut ? 'the end of its body' : `a secret in its ${secret}`;
+  throw new SotraError('config', `call ${n} cannot be sent again: ${lost} is not kept`, {
+    hint: `Run the command that made it: ${_sotra.command}`,
+  });
+}
+
 function compareStatus(before: number, now: number): string {
   return before === now
     ? `The status is ${now}, as then.`
@@ -241,17 +243,20 @@ interface ShownCall extends Omit<LogEntry['_sotra'], 'v'> {
 
 export function summarizeCall({ n, startedDateTime, time, request, response, _sotra }: NumberedEntry): ShownCall {
   const { v: _, ...facts } = _sotra;
-  const { baseUrl } = facts;
-  const { url } = request;
   return {
     n,
     atMs: Date.parse(startedDateTime),
     method: request.method,
-    path: url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url.replace(/^\w+:\/\/[^/]+/, ''),
+    path: readPath(request.url, facts.baseUrl),
     status: response.status || null,
     ms: Math.round(time),
     ...facts,
   };
+}
+
+/** What stands behind a base URL, with the query. */
+export function readPath(url: string, baseUrl: string): string {
+  return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url.replace(/^\w+:\/\/[^/]+/, '');
 }
 
 /** A call with headers and bodies; a body that is JSON as data. */

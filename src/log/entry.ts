@@ -17,6 +17,8 @@ const facts = z.object({
   context: z.string().optional(),
   /** Names of parameters that the deployment calls otherwise; absent where there are none. */
   wire: z.record(z.string(), z.string()).optional(),
+  /** Whether a page asked, that the command serves. */
+  page: z.boolean().optional(),
   attempt: z.number(),
   /** Why it was sent again, or why the call failed. */
   error: z.string().optional(),
@@ -61,7 +63,7 @@ export type HarEntry = z.output<typeof harEntrySchema>;
 export type LogEntry = z.output<typeof logEntrySchema>;
 type CallFacts = LogEntry['_sotra'];
 /** What is the same for all calls of a command. */
-export type CommandFacts = Pick<CallFacts, 'command' | 'pid' | 'baseUrl' | 'context' | 'wire'>;
+export type CommandFacts = Pick<CallFacts, 'command' | 'pid' | 'baseUrl' | 'context' | 'wire' | 'page'>;
 
 /** What is added to an entry after the request: its answer, or the exit code of the command. */
 export type EntryPart = Partial<Pick<LogEntry, 'time' | 'response' | 'comment'>> & {

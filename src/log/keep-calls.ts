@@ -36,6 +36,7 @@ export interface CallLog {
 
 export interface LoggedCommand {
   argv: readonly string[];
+  isPage?: boolean | undefined;
   service: Service;
   options: Pick<GlobalOptions, 'noHistory' | 'record' | 'replay'>;
   world: World;
@@ -85,6 +86,7 @@ interface CommandTold {
 
 async function describeCommand({
   argv,
+  isPage,
   service,
   world,
 }: Omit<LoggedCommand, 'dataDirectory' | 'warn'>): Promise<CommandTold> {
@@ -96,6 +98,7 @@ async function describeCommand({
       ...{ command: line, pid: world.pid, baseUrl },
       ...(context !== undefined && !isElsewhere && { context }),
       ...(Object.keys(wire).length > 0 && { wire }),
+      ...(isPage && { page: true }),
     },
   };
 }

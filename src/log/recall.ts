@@ -6,7 +6,7 @@ import { safeText } from '../model/safe-text.ts';
 import { type NumberedEntry, readCalls } from './read-calls.ts';
 import { findLog } from './store.ts';
 
-/** The calls that the log holds of the service in use, newest first; `method` and the end of the path choose. Errors: those of the settings. */
+/** The calls of commands that the log holds of the service in use, newest first; `method` and the end of the path choose. Errors: those of the settings. */
 export async function* recallCalls(
   context: Context,
   { method, path }: { method: string; path: RegExp },
@@ -14,7 +14,13 @@ export async function* recallCalls(
   const { baseUrl } = await context.service();
   for (const entry of readCalls(findLog(await context.dataDirectory()), context.warn)) {
     const { request, _sotra } = entry;
-    if (_sotra.baseUrl === baseUrl && request.method === method && path.test(new URL(request.url).pathname))
+    // Pages ask for what nobody saw in a terminal: `#3` would be another trader.
+    if (
+      !_sotra.page &&
+      _sotra.baseUrl === baseUrl &&
+      request.method === method &&
+      path.test(new URL(request.url).pathname)
+    )
       yield entry;
   }
 }

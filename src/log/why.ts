@@ -102,7 +102,13 @@ async function explainEntry(entry: NumberedEntry, context: Context): Promise<Why
   };
 }
 
-/** Why a call of another log than the history failed, by what is known beside it: a name and a text each, as `sotra why` prints them. */
+/** Why a call of the history failed: a name and a text each, as `sotra why` prints them. */
+export async function listCallReasons(call: NumberedEntry, context: Context): Promise<Line[]> {
+  const { next, ...reasons } = await explainEntry(call, context);
+  return listLines({ ...reasonTexts(reasons), next });
+}
+
+/** The same of a call of another log, by what is known beside it. */
 export function listReasons(entry: LogEntry, known: Partial<Surroundings> & Pick<Surroundings, 'endpoints'>) {
   const { next, ...reasons } = explainCall(readFacts(entry), { ...nothingKnown, ...known });
   return listLines({ ...reasonTexts(reasons), next });
@@ -152,7 +158,7 @@ const nothingKnown: Omit<Surroundings, 'endpoints'> = {
 };
 
 async function lookAround(entry: NumberedEntry, context: Context): Promise<Surroundings> {
-  const { endpoints } = await import('../resources/index.ts');
+  const { bareEndpoints: endpoints } = await import('../resources/endpoints.ts');
   const { baseUrl, context: name } = entry._sotra;
   const stored = (await context.store()).read();
   const resolve = async (typedBaseUrl?: string) =>

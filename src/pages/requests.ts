@@ -2,9 +2,11 @@
 import type { LoggedRequest } from '../model/logged-request.ts';
 import type { ShownCommand } from './deliveries.ts';
 
-export interface RequestRow extends LoggedRequest {
+export interface RequestRow extends Omit<LoggedRequest, 'key' | 'partner'> {
   number: number;
-  /** What the service said of a request that it refused. */
+  /** Whose key came with it, or which command sent it. */
+  by: string;
+  /** What the service said of a request that it refused, or why none was answered: then the status is 0. */
   error: string | null;
 }
 
@@ -35,6 +37,10 @@ export interface RequestForm {
   fields: readonly RequestField[];
   /** `null` where it has none; as it is shown, also where a secret in it is hidden. */
   body: string | null;
+  /** The keys that it may be sent with, the first as it was; without any it has that of the service. */
+  keys: readonly (readonly [key: string, says: string])[];
+  /** Whether anything but GET is asked about before it is sent: it changes what is real. */
+  asksFirst: boolean;
 }
 
 export interface RequestField {
@@ -57,6 +63,6 @@ export interface SentRequest {
   method: string;
   target?: string;
   body?: string;
-  /** That of a partner, or none. */
-  key?: 'a' | 'b' | 'none';
+  /** One of its keys. */
+  key?: string;
 }

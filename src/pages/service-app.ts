@@ -1,9 +1,12 @@
 import type { Command, Program } from '../cli/command.ts';
+import type { GlobalOptions } from '../cli/globals.ts';
 import type { Outline } from '../cli/outline.ts';
 import { type Context, createContext } from '../context.ts';
 import { checkInput, explainByKind, sentParams } from '../contract/request.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { curlLine, RequestPreview } from '../http/preview.ts';
+import { isLogOff } from '../log/keep-calls.ts';
+import { openPageRequests } from '../log/page-requests.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import { shellWord } from '../model/shell.ts';
 import type { Service } from '../setup/settings.ts';
@@ -18,7 +21,7 @@ interface ServiceAppOptions {
   facts: Omit<ServiceFacts, 'examples'>;
   live: LiveLog;
   /** What it is asked beside the service. */
-  routes?: WebApp['routes'];
+  routes: WebApp['routes'];
   /** In place of that of the context. */
   service?: Service;
   context: Context;
@@ -29,7 +32,11 @@ interface ServiceAppOptions {
  * ends their connections.
  */
 export function createServiceApp({ title, facts, live, routes, ...options }: ServiceAppOptions) {
-  const [calling, previewing] = [makePageContext(options, false), makePageContext(options, true)];
+  // What a page asks again by itself would push out of the history what somebody asked.
+  const [calling, repeating, previewing] = ([{}, { noHistory: true }, previewOptions] as const).map((own) =>
+    makePageContext(options, own),
+  ) as [Context, Context, Context];
+  const asked = new Set<string>();
   const asking = keepAway(options.context.world.now);
   const call = async (query: URLSearchParams): Promise<CallOutcome<unknown>> => {
     const name = query.get('command') ?? '';
@@ -41,7 +48,10 @@ export function createServiceApp({ title, facts, live, routes, ...options }: Ser
       explainByKind,
     ) as never;
     const preview = await command.run(input, previewing).catch((thrown: unknown) => thrown);
-    const result = await asking(() => command.run(input, calling));
+    const question = `${name} ${JSON.stringify(input)}`;
+    const asker = asked.has(question) ? repeating : calling;
+    asked.add(question);
+    const result = await asking(() => command.run(input, asker));
     const commands: ShownCommand[] = [
       { name: 'Command', line: `${facts.commandStart} ${commandWords(outline, input)}` },
       ...(preview instanceof RequestPreview ? [{ name: 'As curl', line: curlLine(preview.request).trim() }] : []),
@@ -56,22 +66,38 @@ export function createServiceApp({ title, facts, live, routes, ...options }: Ser
     live,
     routes: { 'GET facts': async () => ({ ...facts, examples }), 'GET call': call, ...routes },
   };
-  return { app, close: async () => void (await Promise.all([calling.close(), previewing.close()])) };
+  const contexts = [calling, repeating, previewing];
+  return { app, close: async () => void (await Promise.all(contexts.map((each) => each.close()))) };
 }
 
-/** The same for the service of a context, whose world it does not change. */
+/** The same for the service of a context, whose world it does not change but by requests that are sent again; they are those of the history. */
 export function createOwnServiceApp({ kind, baseUrl }: Service, context: Context) {
   const named = context.options.context === undefined ? '' : ` --context ${shellWord(context.options.context)}`;
   const facts =
     kind === 'sandbox'
       ? { service: 'the built-in sandbox', commandStart: 'sotra --sandbox' }
       : { service: baseUrl, commandStart: `sotra${named}` };
-  return createServiceApp({
+  const requests = isLogOff(context)
+    ? { empty: 'Calls are not remembered.', line: 'sotra history set on', command: 'sotra history' }
+    : { empty: 'No call to this service is in the history.', command: 'sotra history' };
+  const live = createLiveLog();
+  const log = openPageRequests({
+    context,
+    openSender: () => makePageContext({ context }, {}),
+    tell: (row) => live.add(row === undefined ? 'load' : 'request', row),
+  });
+  const { app, close } = createServiceApp({
     title: 'Service · sotra',
-    facts: { ...facts, controlStart: null },
-    live: createLiveLog(),
+    facts: { ...facts, controlStart: null, requests },
+    live,
+    routes: {
+      'GET requests': log.list,
+      'GET request': (query) => log.show(query.get('number')),
+      'POST request': (_, body) => log.send(body),
+    },
     context,
   });
+  return { app, close: async () => void (await Promise.all([log.close(), close()])) };
 }
 
 /** Asks a service, and not again before the time that it named, whichever view or tab asks. Errors: those of the call, the same meanwhile. */
@@ -94,21 +120,23 @@ function keepAway(now: () => number) {
 
 const defaultWaitSec = 30;
 
+const previewOptions = { curl: true, preview: true };
+
 function makePageContext(
   { context, service }: Pick<ServiceAppOptions, 'context' | 'service'>,
-  preview: boolean,
+  own: Partial<GlobalOptions>,
 ): Context {
   const { argv, world, program, runLine, note, stream } = context;
-  const asked = { format: 'json' as const, retries: 0, curl: preview, preview };
+  const asked = { format: 'json' as const, retries: 0, curl: false, preview: false };
   return createContext({
     argv,
     world,
-    // What a page asks by itself is not what somebody typed.
-    options: { ...context.options, ...asked, noHistory: true },
+    options: { ...context.options, ...asked, ...own },
     program,
     runLine,
-    say: preview ? () => undefined : note,
+    say: own.preview ? () => undefined : note,
     stream,
+    isPage: true,
     ...(service && { knownService: service }),
   });
 }

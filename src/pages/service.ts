@@ -10,6 +10,8 @@ export interface ServiceFacts {
   commandStart: string;
   /** How a curl line begins that changes the world of a sandbox; `null` where this page changes none. */
   controlStart: string | null;
+  /** Of the list of requests: what stands in its place while there are none, with a line that changes that, and the command that gives the same. */
+  requests: { empty: string; line?: string; command: string };
   /** By command, the first example of its help. */
   examples: Readonly<Record<string, string>>;
 }

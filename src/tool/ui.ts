@@ -8,9 +8,9 @@ const uiCommand = defineCommand({
   words: ['ui'],
   summary: 'Look at the service on a page of this machine',
   description:
-    'Leaderboard, traders, positions, tokens, feed and webhooks, each with the command and the curl line that give the same. With --sandbox\n' +
-    'also requests and controls: the sandbox is served on a free port meanwhile. Ctrl-C stops it. The key stays in this process; over ssh,\n' +
-    'forward the port of the address: ssh -L 8000:127.0.0.1:<port>, then open it with port 8000.',
+    'Leaderboard, traders, positions, tokens, feed, webhooks and the calls in sotra history, each with the command and the curl line that give\n' +
+    'the same. With --sandbox also controls: the sandbox is served on a free port meanwhile. Ctrl-C stops it. The key stays in this process;\n' +
+    'over ssh, forward the port of the address: ssh -L 8000:127.0.0.1:<port>, then open it with port 8000.',
   params: {
     open: option.flag('open the page in the browser; otherwise its address is printed on stderr'),
     readyFile: option.text('write {ui, pid} here; ui is the address of the page'),

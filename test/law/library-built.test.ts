@@ -5,7 +5,7 @@ import { rolldown } from 'rolldown';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
-import { clientEndpoints } from '../../src/library/endpoints.ts';
+import { bareEndpoints } from '../../src/resources/endpoints.ts';
 import { temporaryFolder } from '../support/harness.ts';
 
 const folder = 'dist/library';
@@ -47,9 +47,9 @@ test('minified by whoever bundles it the client is 35 kB at most, the webhook 2 
 });
 
 /** The endpoints as the built library has them. */
-async function builtEndpoints(): Promise<{ clientEndpoints: readonly Endpoint[] }> {
+async function builtEndpoints(): Promise<{ bareEndpoints: readonly Endpoint[] }> {
   const zod = `${process.cwd()}/src/library/schema.ts`;
-  const bundle = await rolldown({ input: 'src/library/endpoints.ts', resolve: { alias: { zod } } });
+  const bundle = await rolldown({ input: 'src/resources/endpoints.ts', resolve: { alias: { zod } } });
   const file = `${temporaryFolder()}/endpoints.mjs`;
   await bundle.write({ file, format: 'esm' });
   return import(pathToFileURL(file).href);
@@ -90,9 +90,9 @@ const all: readonly unknown[] = [...values, ...lists, ...entries, ...entries.map
 
 test('the built library takes and refuses the same inputs, with the same words', async () => {
   const small = await builtEndpoints();
-  for (const endpoint of clientEndpoints)
+  for (const endpoint of bareEndpoints)
     for (const [key, { schema }] of Object.entries(endpoint.params)) {
-      const other = small.clientEndpoints.find(({ id }) => id === endpoint.id)?.params[key]?.schema as z.ZodType;
+      const other = small.bareEndpoints.find(({ id }) => id === endpoint.id)?.params[key]?.schema as z.ZodType;
       const name = `${endpoint.id}.${key}`;
       for (const value of all)
         expect([name, value, issueOf(other, value)]).toEqual([name, value, issueOf(schema, value)]);
@@ -101,8 +101,8 @@ test('the built library takes and refuses the same inputs, with the same words',
 
 test('of an answer the built library says the same', async () => {
   const small = await builtEndpoints();
-  for (const { id, answer } of clientEndpoints) {
-    const other = small.clientEndpoints.find((one) => one.id === id)?.answer as z.ZodType;
+  for (const { id, answer } of bareEndpoints) {
+    const other = small.bareEndpoints.find((one) => one.id === id)?.answer as z.ZodType;
     for (const value of [...all, { traders: [{ profile: 7 }] }, { items: [{}] }, [{ itemId: 7 }], { webhooks: {} }])
       expect([id, value, issueOf(other, value)]).toEqual([id, value, issueOf(answer, value)]);
   }

@@ -61,6 +61,58 @@ test('by keyboard alone one sees why the last request failed, sends it again cor
   expect([await tab.title(), complaints]).toEqual(['Sandbox · sotra', []]);
 });
 
+test('calls of commands to a service come to its page as they are made, and one is sent again with changes', async () => {
+  const service = await stub((seen, response) => {
+    const isBad = seen.url.includes('limit=3');
+    response.writeHead(isBad ? 400 : 200, { 'content-type': 'application/json' });
+    response.end(isBad ? '{"error":"limit 3: must be 5"}' : '{"traders":[]}');
+  });
+  const { ui, env } = await startPage('ui', { ...service.env, SOTRA_API_KEY: 'a-secret-key-1234' });
+  const tab = await (await openBrowser()).newPage({ viewport: { width: 380, height: 800 }, colorScheme: 'dark' });
+  const complaints = complaintsOf(tab);
+  await tab.goto(ui);
+  await tab.getByRole('link', { name: 'Requests' }).click();
+  const rows = tab.locator('.row');
+  // What the page asked itself.
+  await expect.poll(() => rows.first().textContent()).toMatch(/^200GET \/v2\/leaderboard\?limit=100.* ms, sotra ui /);
+  await run('leaderboard list --limit 3', { env });
+  await expect
+    .poll(() => rows.first().textContent())
+    .toMatch(/^400GET .+limit 3: must be 5.+leaderboard list --limit 3$/);
+  await tab.getByLabel('Status').selectOption('failed');
+  await expect.poll(() => rows.count()).toBe(1);
+  await rows.first().click();
+  await expect.poll(() => title(tab)).toBe('400 GET /v2/leaderboard?limit=3');
+  expect(await tab.locator('.why').textContent()).toContain('limit 3: must be 5');
+  expect(await violationsOf(tab)).toEqual([]);
+  await tab.getByText('Send again with changes').click();
+  await tab.getByLabel('limit').fill('25');
+  await tab.getByRole('button', { name: 'Send', exact: true }).click();
+  await expect.poll(() => title(tab)).toBe('200 GET /v2/leaderboard?limit=25');
+  await tab.getByText('Difference to another request').click();
+  await tab.getByLabel('The other request').selectOption({ index: 1 });
+  await expect.poll(() => tab.locator('.difference tbody tr').first().textContent()).toBe('request.query.limit"3""25"');
+
+  // What may change something is asked about.
+  await run('request DELETE /v1/webhooks/feed/one', { env });
+  await tab.goto(`${new URL(ui).origin}/service#/requests`);
+  await tab.getByRole('button', { name: '← List' }).click();
+  await tab.getByLabel('Status').selectOption('');
+  await expect.poll(() => rows.first().textContent()).toContain('DELETE /v1/webhooks/feed/one');
+  await rows.first().click();
+  await tab.getByText('Send again with changes').click();
+  const send = tab.getByRole('button', { name: 'Send', exact: true });
+  await send.click();
+  const said = tab.locator('output').first();
+  await expect.poll(() => said.textContent()).toBe('This sends DELETE to the service. Press Send again to do so.');
+  const deleted = () => service.requests.filter(({ method }) => method === 'DELETE').length;
+  expect(deleted()).toBe(1);
+  await send.click();
+  await expect.poll(deleted).toBe(2);
+  expect(await tab.locator('body').textContent()).not.toContain('a-secret-key');
+  expect(complaints).toEqual([]);
+});
+
 test('by keyboard alone one finds a failed forward and sends it again', async () => {
   let status = 503;
   const target = await stub((_, response) => response.writeHead(status).end());

@@ -23,18 +23,14 @@ export function RequestDetail({ number, others, onSent }: RequestDetailProps) {
   const { row, request, answer, why, commands } = data;
   const facts: Fact[] = [
     ['Answered', `${row.time.slice(0, 19).replace('T', ' ')}Z, in ${row.ms} ms`],
-    [
-      'Key',
-      row.key === null ? 'none' : `${row.key} ${row.partner === null ? '(unknown)' : `of partner ${row.partner}`}`,
-    ],
+    ['By', row.by],
     ...(row.ignored.length > 0 ? [['Ignored', row.ignored.join(', ')] satisfies Fact] : []),
     ...(row.fault !== undefined ? [['Fault', row.fault] satisfies Fact] : []),
   ];
   return (
     <>
       <h2>
-        <span class={row.status < 400 && row.error === null ? 'forwarded' : 'error'}>{row.status}</span>{' '}
-        <Text text={`${row.method} ${row.path}`} />
+        <Status row={row} /> <Text text={`${row.method} ${row.path}`} />
       </h2>
       <Facts facts={facts} />
       <h3>Why</h3>
@@ -52,6 +48,13 @@ export function RequestDetail({ number, others, onSent }: RequestDetailProps) {
       <Message message={request} name="request" />
     </>
   );
+}
+
+export const hasFailed = ({ status, error }: RequestRow) => status >= 400 || error !== null;
+
+export function Status({ row }: { row: RequestRow }) {
+  const tone = hasFailed(row) ? 'refused' : row.status === 0 ? 'waiting' : 'forwarded';
+  return <span class={`status ${tone}`}>{row.status || 'none'}</span>;
 }
 
 function Message({ message: { body, bodyBytes, headers }, name }: { message: ShownMessage; name: string }) {
@@ -76,7 +79,7 @@ function Fold({ title, children }: { title: string; children: ComponentChildren 
   );
 }
 
-/** Through the local server; gives it as the sandbox got it. */
+/** Through the local server; gives it as it stands in the list. */
 export async function submitRequest(sent: SentRequest): Promise<RequestRow | null> {
   return (await postJson<{ row: RequestRow | null }>('service/request', sent)).row;
 }
@@ -86,9 +89,16 @@ function Again({ shown: { row, form }, onSent }: { shown: ShownExchange; onSent:
   const [method, setMethod] = useState(form.method);
   const [values, setValues] = useState(form.fields.map(({ value }) => value));
   const [body, setBody] = useState(form.body ?? '');
-  const [key, setKey] = useState<'' | NonNullable<SentRequest['key']>>('');
+  const [key, setKey] = useState('');
+  const [asked, setAsked] = useState('');
   const target = writeTarget(form.path, form.fields, values);
   const send = async () => {
+    const question = `${method} ${target} ${body}`;
+    if (form.asksFirst && method !== 'GET' && asked !== question) {
+      setAsked(question);
+      return `This sends ${method} to the service. Press Send again to do so.`;
+    }
+    setAsked('');
     const made = await submitRequest({
       number: row.number,
       method,
@@ -99,12 +109,6 @@ function Again({ shown: { row, form }, onSent }: { shown: ShownExchange; onSent:
     if (made !== null) onSent(made.number);
     return 'Sent.';
   };
-  const keys = [
-    ['', `as it was: ${row.key ?? 'none'}`],
-    ['a', 'of partner a'],
-    ['b', 'of partner b'],
-    ['none', 'none'],
-  ] as const;
   return (
     <ActForm
       kind="control"
@@ -135,7 +139,7 @@ function Again({ shown: { row, form }, onSent }: { shown: ShownExchange; onSent:
           </label>
         </>
       )}
-      <Choice label="Key" value={key} options={keys} onChange={(value) => setKey(value as typeof key)} />
+      {form.keys.length > 0 && <Choice label="Key" value={key} options={form.keys} onChange={setKey} />}
     </ActForm>
   );
 }
@@ -224,7 +228,7 @@ function Compare({ shown, others }: { shown: ShownExchange; others: readonly Req
 const maxChoices = 100;
 
 function writeChoice({ number, status, method, path, time }: RequestRow): string {
-  return `${number}: ${status} ${method} ${path.length > 60 ? `${path.slice(0, 59)}…` : path} ${time.slice(11, 19)}`;
+  return `${number}: ${status || 'none'} ${method} ${path.length > 60 ? `${path.slice(0, 59)}…` : path} ${time.slice(11, 19)}`;
 }
 
 /** Each request and answer has others. */

@@ -1,28 +1,29 @@
 import { formatCount } from '../../output/format.ts';
 import type { RequestRow } from '../requests.ts';
+import type { ServiceFacts } from '../service.ts';
 import { FilterBar, Inspector, ListBox } from './inspector.tsx';
 import { useMemo, useState } from './preact.ts';
-import { RequestDetail } from './request-detail.tsx';
+import { hasFailed, RequestDetail, Status } from './request-detail.tsx';
 import { Row, Text } from './text.tsx';
 
 const noFilters = { text: '', path: '', status: '' };
 const fields = [
-  ['text', 'Text', 'error, key, name'],
+  ['text', 'Text', 'error, key, command'],
   ['path', 'Path', '/v2/leaderboard'],
-  ['status', 'Status', ['failed', '2xx', '4xx', '5xx']],
+  ['status', 'Status', ['failed', 'no answer', '2xx', '4xx', '5xx']],
 ] as const;
 
 interface RequestsProps {
+  facts: ServiceFacts | undefined;
   /** The newest first. */
   requests: readonly RequestRow[] | undefined;
   /** The number of the one that is opened first. */
   first: string | undefined;
-  /** How command lines for this sandbox begin. */
-  start: string;
 }
 
-/** What programs asked the sandbox: why it was refused, names without effect, and faults that were injected. */
-export function Requests({ requests, first, start }: RequestsProps) {
+/** What the service was asked: why it was refused, names without effect, and faults that were injected. */
+export function Requests({ facts, requests, first }: RequestsProps) {
+  const { empty = '', line, command = '' } = facts?.requests ?? {};
   const [filters, setFilters] = useState(noFilters);
   const shown = useMemo(() => requests?.filter((row) => fits(row, filters)), [requests, filters]);
   return (
@@ -39,18 +40,14 @@ export function Requests({ requests, first, start }: RequestsProps) {
               items={shown}
               keyOf={({ number }) => String(number)}
               render={renderRequest}
-              empty={
-                requests?.length === 0
-                  ? 'None since it was started; those of this page are not counted.'
-                  : 'Nothing fits these filters.'
-              }
+              {...(requests?.length === 0 ? { empty, line } : { empty: 'Nothing fits these filters.' })}
             />
           ),
         },
       ]}
       first={first === undefined ? undefined : { kind: 'request', key: first }}
       error=""
-      commands={[{ name: 'Command', line: `${start} sandbox log` }]}
+      commands={[{ name: 'Command', line: command }]}
       chooser="Choose a request: click, or arrow keys in the list."
       detail={({ key }, choose) => (
         <RequestDetail
@@ -64,26 +61,26 @@ export function Requests({ requests, first, start }: RequestsProps) {
   );
 }
 
-function fits(
-  { status, method, path, error, ignored, fault = '', key, partner }: RequestRow,
-  wanted: typeof noFilters,
-) {
-  const hasFailed = status >= 400 || error !== null;
-  const hasStatus =
-    wanted.status === '' || (wanted.status === 'failed' ? hasFailed : wanted.status[0] === String(status)[0]);
-  const text = [status, method, path, error, ...ignored, fault, key, partner].join(' ').toLowerCase();
-  return hasStatus && path.includes(wanted.path.trim()) && text.includes(wanted.text.trim().toLowerCase());
-}
-
-function sayKey({ key, partner }: RequestRow): string {
-  return key === null ? 'no key' : `${partner === null ? 'unknown key' : `key ${partner}`} ${key}`;
+function fits(row: RequestRow, wanted: typeof noFilters): boolean {
+  const { status, method, path, error, ignored, fault = '', by } = row;
+  const kinds = [
+    `${String(status)[0]}xx`,
+    ...(status === 0 ? ['no answer'] : []),
+    ...(hasFailed(row) ? ['failed'] : []),
+  ];
+  const text = [status, method, path, error, ...ignored, fault, by].join(' ').toLowerCase();
+  return (
+    (wanted.status === '' || kinds.includes(wanted.status)) &&
+    path.includes(wanted.path.trim()) &&
+    text.includes(wanted.text.trim().toLowerCase())
+  );
 }
 
 function renderRequest(row: RequestRow) {
-  const { time, method, path, status, ms, error, ignored, fault } = row;
+  const { time, method, path, ms, error, ignored, fault, by } = row;
   return (
     <Row
-      before={<span class={`status ${status < 400 && error === null ? 'forwarded' : 'refused'}`}>{status}</span>}
+      before={<Status row={row} />}
       title={`${method} ${path}`}
       after={<time>{`${time.slice(11, 19)}Z`}</time>}
       about={
@@ -93,7 +90,7 @@ function renderRequest(row: RequestRow) {
               <Text text={error} />,{' '}
             </span>
           )}
-          {formatCount(ms)} ms, {sayKey(row)}
+          {formatCount(ms)} ms, <Text text={by} />
           {ignored.length > 0 && (
             <span class="waiting">
               , ignored: <Text text={ignored.join(', ')} />

@@ -65,12 +65,12 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
     const calls = {
       load: () => {
         void loadRequests();
-        reload();
+        if (isSandbox) reload();
       },
       changed: reload,
-      request: (request: RequestRow) => setRequests((before = []) => [request, ...before].slice(0, maxRequests)),
+      request: (request: RequestRow) => setRequests((before) => addRequest(before, request)),
     };
-    return listenLive('service/live', isSandbox ? calls : {}, setState);
+    return listenLive('service/live', calls, setState);
   }, [facts === undefined]);
   useEffect(() => {
     if (facts === undefined || isSandbox) return;
@@ -91,7 +91,7 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
     main.current?.focus({ preventScroll: true });
     for (const each of [main.current, window]) each?.scrollTo(0, 0);
   }, [place]);
-  const views = [...readViews, ...(isSandbox ? sandboxViews : [])];
+  const views = [...readViews, ...(isSandbox ? [['controls', 'Controls'] as const] : [])];
   const tab = views.find(([view]) => isAt(route, view));
   const from = useRef<PageFrame['from']>({ title: 'Leaderboard', href: writeHref('leaderboard') });
   if (tab !== undefined) from.current = { title: tab[1], href: writeHref(tab[0], route.parts, route.query) };
@@ -143,7 +143,7 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
           <h2 class="hidden">{tab?.[1] ?? route.view}</h2>
           <Alert text={state === 'lost' ? lostText : ''} />
           {state !== 'lost' && <Problems problems={answers.problems} onRetry={retry} />}
-          {drawRoute(route, { version, controlStart, requests, world, start })}
+          {drawRoute(route, { version, controlStart, facts, requests, world, start })}
         </main>
       </div>
       {dialog === 'keys' && <Keys onClose={() => showDialog(undefined)} />}
@@ -182,30 +182,35 @@ const readViews = [
   ['leaderboard', 'Leaderboard'],
   ['feed', 'Feed'],
   ['webhooks', 'Webhooks'],
-] as const;
-const sandboxViews = [
   ['requests', 'Requests'],
-  ['controls', 'Controls'],
 ] as const;
 
 function isAt({ view }: Route, name: string): boolean {
   return view === name || (view === '' && name === 'leaderboard');
 }
 
+/** One that has its answer since is shown where it was. */
+function addRequest(before: readonly RequestRow[] = [], request: RequestRow): readonly RequestRow[] {
+  return before.some(({ number }) => number === request.number)
+    ? before.map((each) => (each.number === request.number ? request : each))
+    : [request, ...before].slice(0, maxRequests);
+}
+
 function nameRequest({ status, method, path, error }: RequestRow) {
-  const title = `${status} ${method} ${path}`;
+  const title = `${status || 'none'} ${method} ${path}`;
   return { kind: 'request', title, words: `${title} ${error ?? ''}`.toLowerCase() };
 }
 
 interface ViewFacts {
   version: number;
   controlStart: string | null;
+  facts: ServiceFacts | undefined;
   requests: readonly RequestRow[] | undefined;
   world: SandboxWorld | undefined;
   start: string;
 }
 
-function drawRoute(route: Route, { version, controlStart, requests, world, start }: ViewFacts) {
+function drawRoute(route: Route, { version, controlStart, facts, requests, world, start }: ViewFacts) {
   const [part = '', address = ''] = route.parts;
   switch (route.view) {
     case '':
@@ -229,7 +234,7 @@ function drawRoute(route: Route, { version, controlStart, requests, world, start
         />
       );
     case 'requests':
-      return <Requests key={part} first={part || undefined} {...{ requests, start }} />;
+      return <Requests key={part} first={part || undefined} {...{ facts, requests }} />;
     case 'controls':
       return <Controls {...{ world, start }} controlStart={controlStart ?? ''} />;
     default:

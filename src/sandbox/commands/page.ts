@@ -35,7 +35,7 @@ const [readable, doable] = [
 
 /** Serves the page of a served sandbox, which it asks as anybody would: with a key, and the control token. Errors: `config`. */
 export async function startSandboxPage(options: SandboxPageOptions, context: Context): Promise<SandboxPage> {
-  const { url, db, file, controlToken, version } = options;
+  const { url, db, file, keys, controlToken, version } = options;
   const { world, warn } = context;
   const live = createLiveLog();
   const stop = new AbortController();
@@ -49,11 +49,17 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   const { timeoutMs } = context.options;
   const requests = createRequestStore({ ...options, transport: http, timeoutMs, signal: world.signal });
   const isBuiltIn = db === (await context.sandboxFile());
+  const commandStart = isBuiltIn ? 'sotra --sandbox' : command`sotra --base-url ${url}`;
   const { app, close } = createServiceApp({
     title: 'Sandbox · sotra',
     facts: {
       service: db,
-      commandStart: isBuiltIn ? 'sotra --sandbox' : command`sotra --base-url ${url}`,
+      commandStart,
+      requests: {
+        empty: 'None since it was started; those of this page are not counted.',
+        line: command`SOTRA_API_KEY=${keys[0] ?? ''} sotra --base-url ${url} leaderboard list`,
+        command: `${commandStart} sandbox log`,
+      },
       controlStart: `curl --header "${controlHeader}: $(jq -r .controlToken ${shellWord(file)})" ${url}/_sandbox/`,
     },
     live,
@@ -65,7 +71,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
       'POST request': (_, body) => requests.send(body),
     },
     service: makeService(options),
-    context: { ...context, world: { ...world, transport } },
+    context: { ...context, world: { ...world, transport }, options: { ...context.options, noHistory: true } },
   });
   const watch = async (): Promise<void> => {
     for (let seen = version(); !stop.signal.aborted; ) {

@@ -1,23 +1,21 @@
 import { buffer } from 'node:stream/consumers';
 import type { httpTransport } from '../../context.ts';
-import { type WireNames, wireName } from '../../contract/endpoint.ts';
-import { matchEndpoint } from '../../contract/match-endpoint.ts';
-import { readKind } from '../../contract/read-kind.ts';
-import { describeParam } from '../../contract/request.ts';
+import type { WireNames } from '../../contract/endpoint.ts';
 import { usageError } from '../../errors.ts';
 import { NetworkFailure } from '../../http/failures.ts';
 import { secretHider } from '../../http/secrets.ts';
 import { addAnswer, startEntry } from '../../log/describe-call.ts';
 import { extendEntry, type LogEntry } from '../../log/entry.ts';
-import { listReasons, writeCurl } from '../../log/why.ts';
+import { checkSent, showExchange } from '../../log/show-exchange.ts';
+import { listReasons } from '../../log/why.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
-import { type LoggedRequest, sentMethods } from '../../model/logged-request.ts';
-import type { RequestField, RequestForm, RequestRow, ShownExchange, ShownMessage } from '../../pages/requests.ts';
+import type { LoggedRequest } from '../../model/logged-request.ts';
+import type { RequestRow, ShownExchange } from '../../pages/requests.ts';
 import { endpoints } from '../../resources/index.ts';
 import { sandboxPartners } from '../db/world.ts';
 import type { FaultyAnswer } from '../http/fault.ts';
 import type { HeardRequest } from '../http/listen.ts';
-import { maxLogged } from '../http/request-log.ts';
+import { maxLogged, sayWhose } from '../http/request-log.ts';
 import { readBearer } from '../http/service.ts';
 
 interface StoreOptions {
@@ -30,7 +28,7 @@ interface StoreOptions {
 }
 
 interface KeptRequest {
-  row: RequestRow;
+  row: RequestRow & LoggedRequest;
   entry: LogEntry;
   /** As it came, secrets and all: it stays in this process. */
   sent: { method: string; target: string; authorization: string | undefined; text: string | undefined };
@@ -57,7 +55,8 @@ export function createRequestStore({ url, wire, transport, timeoutMs, signal }: 
       const { method, target, authorization, text } = heard;
       const said = tryParseJson(answer.text);
       const error = answer.status >= 400 && isObject(said) ? String(said['error']).slice(0, 300) : null;
-      const row = { ...logged, number: count, error: answer.cut === 'all' ? 'the connection was closed' : error };
+      const by = sayWhose(logged);
+      const row = { ...logged, number: count, by, error: answer.cut === 'all' ? 'the connection was closed' : error };
       const entry = describeExchange({ logged, heard, answer }, url, wire);
       const size = (text?.length ?? 0) + Math.min(answer.text.length, maxBodyBytes);
       kept.push({ row, entry, sent: { method, target, authorization, text }, bytes: size });
@@ -69,27 +68,16 @@ export function createRequestStore({ url, wire, transport, timeoutMs, signal }: 
     list: (): RequestRow[] => kept.map(({ row }) => row).reverse(),
     show: (number: unknown): ShownExchange => {
       const { row, entry } = find(number);
-      const { request, response } = entry;
       const known = { endpoints, wire, typedBaseUrl: url, ...(row.key !== null && { keyName: row.key }) };
-      return {
-        row,
-        request: showMessage(request.headers, request.postData),
-        answer: response.status === 0 ? null : showMessage(response.headers, response.content),
-        why: listReasons(entry, known),
-        commands: [{ name: 'As curl', line: writeCurl({ ...request, headers: request.headers.filter(isTold) }) ?? '' }],
-        form: makeForm(entry, url, wire),
-      };
+      const keys = [['', `as it was: ${row.by}`], ...sentKeys] as const;
+      return showExchange({ row, entry, why: listReasons(entry, known), baseUrl: url, wire, keys, asksFirst: false });
     },
     /** Sends a request, or one that is kept with what is changed; gives it as it came. Errors: `usage`; those of the transport. */
     send: async (given: unknown): Promise<{ row: RequestRow | null }> => {
       const asked = isObject(given) ? given : {};
       const sent = asked['number'] === undefined ? undefined : find(asked['number']).sent;
       const { method = sent?.method, target = sent?.target, body = sent?.text, key } = asked;
-      const address = `${new URL(url).origin}${target}`;
-      if (!sentMethods.includes(String(method)))
-        throw usageError(`method ${method}: must be one of ${sentMethods.join(', ')}`);
-      if (!String(target).startsWith('/') || !URL.canParse(address))
-        throw usageError(`path ${target}: must begin with / and be percent-encoded`);
+      const address = new URL(url).origin + checkSent(method, target);
       const partner = sandboxPartners.find(({ id }) => id === key);
       const authorization = partner === undefined ? sent?.authorization : `Bearer ${partner.key}`;
       const hasBody = method !== 'GET' && typeof body === 'string' && body !== '';
@@ -112,8 +100,11 @@ export function createRequestStore({ url, wire, transport, timeoutMs, signal }: 
   };
 }
 
-/** Whether a header is one that a curl line needs: others are what each client sends by itself. */
-const isTold = ({ name }: { name: string }) => /^(?:authorization|content-type|idempotency-key|x-.+)$/i.test(name);
+/** Whose key a request is sent with in place of its own. */
+const sentKeys = [
+  ...sandboxPartners.map(({ id }) => [id, `key of partner ${id}`] as const),
+  ['none', 'no key'],
+] as const;
 
 /** A fault that closes the connection is what was to be seen. */
 function readBroken(thrown: unknown): undefined {
@@ -149,58 +140,4 @@ function describeExchange({ logged, heard, answer }: Exchange, baseUrl: string, 
   }
   const whole = { kind: 'answer' as const, status, headers: answered, text, bytes: Buffer.byteLength(text) };
   return extendEntry(entry, addAnswer(entry, { ...whole, ms: logged.ms }, rules));
-}
-
-interface KeptText {
-  text?: string | undefined;
-  _cut?: { bytes: number } | undefined;
-}
-
-function showMessage(headers: ShownMessage['headers'], { text = '', _cut: cut }: KeptText = {}): ShownMessage {
-  const body = Buffer.from(text);
-  return {
-    headers: headers.map(({ name, value }) => ({ name, value })),
-    body: body.toString('base64'),
-    bodyBytes: cut?.bytes ?? body.length,
-  };
-}
-
-/** The form of an endpoint, filled in; of an unknown path its names alone. */
-function makeForm({ request }: LogEntry, baseUrl: string, wire: WireNames): RequestForm {
-  const { method, url, postData } = request;
-  const { pathname, searchParams } = new URL(url);
-  const matched = matchEndpoint({ method, url }, baseUrl, endpoints);
-  const { endpoint, parts } = matched ?? {};
-  const params = Object.entries(endpoint?.params ?? {});
-  const fields = params.flatMap(([key, param]): RequestField[] => {
-    const { place, help, schema, aliases = [] } = param;
-    if (endpoint === undefined || (place !== 'path' && place !== 'query')) return [];
-    const own = place === 'path' ? key : wireName(endpoint, key, param, wire);
-    const name = aliases.find((other) => searchParams.has(other)) ?? own;
-    const { type, list, optional, choices, open } = readKind(schema);
-    const any = type === 'boolean' ? ['true', 'false'] : list || open ? [] : choices;
-    const value = place === 'path' ? (parts?.path[key] ?? '') : searchParams.getAll(name).join(',');
-    return [
-      { place, name, help, must: describeParam(param), value, isList: list, isRequired: !optional, choices: any },
-    ];
-  });
-  const known = fields.map(({ name }) => name);
-  const others = [...new Set(searchParams.keys())].filter((name) => !known.includes(name));
-  const unknown = others.map((name): RequestField => {
-    const shared = { place: 'query' as const, isList: true, isRequired: false, choices: [] };
-    return {
-      ...shared,
-      name,
-      help: 'this endpoint does not know it',
-      must: '',
-      value: searchParams.getAll(name).join(','),
-    };
-  });
-  const takesBody = params.some(([, { place }]) => place === 'body' || place === 'document');
-  return {
-    method,
-    path: endpoint?.path ?? pathname,
-    fields: [...fields, ...unknown],
-    body: postData?.text ?? (takesBody || method === 'POST' || method === 'PUT' ? '' : null),
-  };
 }

@@ -33,10 +33,15 @@ export function createRequestLog(now: () => number) {
   };
 }
 
-export function formatRequest({ time, method, path, status, ms, partner, key, ignored, fault }: LoggedRequest): string {
-  const who = key === null ? 'no key' : `${partner === null ? 'unknown key' : `key ${partner}`} ${key}`;
+export function formatRequest(logged: LoggedRequest): string {
+  const { time, method, path, status, ms, ignored, fault } = logged;
   const ignores = ignored.length === 0 ? '' : `, ignored: ${ignored.join(', ')}`;
-  return `${time} ${method} ${path} ${status} ${ms} ms, ${who}${ignores}${fault === undefined ? '' : `, fault: ${fault}`}`;
+  return `${time} ${method} ${path} ${status} ${ms} ms, ${sayWhose(logged)}${ignores}${fault === undefined ? '' : `, fault: ${fault}`}`;
+}
+
+/** Whose key came with a request, such as `key a …ey-a`. */
+export function sayWhose({ key, partner }: LoggedRequest): string {
+  return key === null ? 'no key' : `${partner === null ? 'unknown key' : `key ${partner}`} ${key}`;
 }
 
 function hideSecrets(target: string, key: string | undefined): string {

@@ -104,13 +104,13 @@ test('a view that cannot be had says why once, and nothing beside it seems to lo
   expect(await tab.locator('.frame, .empty').count()).toBe(0);
 });
 
-test('ui shows any service, and neither changes a world nor runs what writes', async () => {
+test('ui shows any service, and neither changes a world nor runs commands that write', async () => {
   const { url } = await startPage('sandbox start --port 0 --ui');
   const { ui } = await startPage('ui', { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'sandbox-key-b' });
   const page = await (await openBrowser()).newPage();
   await page.goto(ui);
   await expect.poll(() => tableRows(page, 'Traders').count()).toBeGreaterThan(5);
-  expect(await page.locator('.views a').allTextContents()).toEqual(['Leaderboard', 'Feed', 'Webhooks']);
+  expect(await page.locator('.views a').allTextContents()).toEqual(['Leaderboard', 'Feed', 'Webhooks', 'Requests']);
   expect(await page.locator('.commands code').first().textContent()).toBe('sotra leaderboard list --limit 100');
   const call = (command: string, input = '{}') =>
     page.evaluate<string>(
