@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { WireNames } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { checkBaseUrl, checkKey } from '../model/http-address.ts';
@@ -10,32 +11,36 @@ type Layout = (typeof layouts)[number];
 export const keyStores = ['keychain', 'file'] as const;
 export type KeyStore = (typeof keyStores)[number];
 
-export interface StoredContext {
-  baseUrl?: string;
-  apiKey?: string;
+const contextSchema = z.object({
+  baseUrl: z.string().optional(),
+  apiKey: z.string().optional(),
   /** Default: `file`, if there is a key. Older versions also kept keys `sealed` with a password, in `sealedKey`. */
-  keyStore?: KeyStore | 'sealed';
-  sealedKey?: string;
+  keyStore: z.enum([...keyStores, 'sealed']).optional(),
+  sealedKey: z.string().optional(),
   /** The origin the key was stored for; default: that of `baseUrl`. */
-  keyOrigin?: string;
+  keyOrigin: z.string().optional(),
   /** The last four characters of a key that is not in `apiKey`. */
-  keySuffix?: string;
-  serviceName?: string;
-  layout?: Layout;
-  wire?: WireNames;
+  keySuffix: z.string().optional(),
+  serviceName: z.string().optional(),
+  layout: z.enum(layouts).optional(),
+  wire: z.record(z.string(), z.string()).optional(),
   /** Where deliveries are stored, where that is not this machine. */
-  inbox?: string;
+  inbox: z.string().optional(),
   /** The file with the credentials for it. */
-  inboxCreds?: string;
-}
+  inboxCreds: z.string().optional(),
+});
 
-export interface StoredSettings {
-  current?: string;
-  contexts: Readonly<Record<string, StoredContext>>;
-  aliases?: Readonly<Record<string, string>>;
+/** What is stored of a service and of this user, beside what other versions may have stored. */
+export const settingsSchema = z.object({
+  current: z.string().optional(),
+  contexts: z.record(z.string(), contextSchema),
+  aliases: z.record(z.string(), z.string()).optional(),
   /** Whether calls are remembered; default: yes. */
-  history?: boolean;
-}
+  history: z.boolean().optional(),
+});
+
+export type StoredContext = Readonly<z.output<typeof contextSchema>>;
+export type StoredSettings = Readonly<z.output<typeof settingsSchema>>;
 
 export interface Service {
   context: string | undefined;

@@ -7,7 +7,7 @@ import { type LockWorld, withLock } from '../files/lock.ts';
 import { byName, isObject, parseJson } from '../model/json.ts';
 import { platformRules } from '../model/platform.ts';
 import type { World } from '../world.ts';
-import { keyStores, layouts, readEnv, type StoredSettings } from './settings.ts';
+import { readEnv, type StoredSettings, settingsSchema } from './settings.ts';
 
 type Machine = Pick<World, 'env' | 'system'>;
 
@@ -105,42 +105,19 @@ export function openSettings(directory: string): SettingsStore {
   };
 }
 
+/** The settings as they are stored, also what this version does not know. Throws what is wrong with them, without what may be a key. */
 function checkStored(stored: unknown): StoredSettings {
   if (!isObject(stored)) throw new Error('it is not an object');
-  const { contexts = {}, aliases = {}, current, version: layout = version } = stored;
+  const { contexts = {}, aliases, version: layout = version } = stored;
   if (typeof layout !== 'number') throw new Error('version is not a number');
   if (layout > version) throw new Error(`it was written by a newer sotra (layout ${layout})`);
-  if (!isObject(contexts)) throw new Error('contexts is not an object');
-  for (const [name, context] of Object.entries(contexts)) checkContext(`contexts.${name}`, context);
-  checkTexts('aliases', aliases);
-  if (stored['history'] !== undefined && typeof stored['history'] !== 'boolean')
-    throw new Error('history is neither true nor false');
-  if (current !== undefined && typeof current !== 'string') throw new Error('current is not text');
+  const [issue] = settingsSchema.safeParse({ ...stored, contexts }).error?.issues ?? [];
+  if (issue !== undefined) throw new Error(`${issue.path.join('.')}: ${issue.message}`);
   return {
     ...stored,
     contexts: byName(Object.entries(contexts as StoredSettings['contexts'])),
-    ...('aliases' in stored && { aliases: byName(Object.entries(aliases as Record<string, string>)) }),
+    ...(aliases !== undefined && { aliases: byName(Object.entries(aliases as Record<string, string>)) }),
   };
-}
-
-function checkContext(where: string, context: unknown): void {
-  if (!isObject(context)) throw new Error(`${where} is not an object`);
-  const { wire = {}, ...others } = context;
-  checkTexts(`${where}.wire`, wire);
-  checkTexts(where, others);
-  checkChoice(`${where}.layout`, others['layout'], layouts);
-  checkChoice(`${where}.keyStore`, others['keyStore'], [...keyStores, 'sealed']);
-}
-
-function checkTexts(where: string, value: unknown): void {
-  if (!isObject(value)) throw new Error(`${where} is not an object`);
-  const wrong = Object.entries(value).find(([, text]) => typeof text !== 'string');
-  if (wrong !== undefined) throw new Error(`${where}.${wrong[0]} is not text`);
-}
-
-function checkChoice(where: string, value: unknown, choices: readonly string[]): void {
-  if (value !== undefined && !choices.includes(String(value)))
-    throw new Error(`${where} is ${JSON.stringify(value)}, not one of ${choices.join(', ')}`);
 }
 
 function failure(what: 'read' | 'write', path: string, cause: unknown): SotraError {

@@ -212,7 +212,7 @@ const maxLines: Readonly<Record<string, number>> = {
   report: 310,
   resources: 6800,
   sandbox: 6910,
-  setup: 1691,
+  setup: 1673,
   tool: 2501,
   upload: 1716,
   watch: 384,

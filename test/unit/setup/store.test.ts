@@ -123,13 +123,16 @@ test('settings and data lie where the system keeps such things', () => {
 });
 
 test.each([
-  ['{"contexts":{"a":3}}', 'contexts.a is not an object'],
-  ['{"contexts":{"a":{"baseUrl":5}}}', 'contexts.a.baseUrl is not text'],
-  ['{"contexts":{"a":{"layout":"six-line"}}}', 'contexts.a.layout is "six-line", not one of five-line, blank-line'],
-  ['{"contexts":{"a":{"wire":{"*.limit":1}}}}', 'contexts.a.wire.*.limit is not text'],
-  ['{"contexts":{},"aliases":null}', 'aliases is not an object'],
-  ['{"contexts":{},"aliases":{"a":[]}}', 'aliases.a is not text'],
-  ['{"contexts":{},"current":7}', 'current is not text'],
+  ['{"contexts":{"a":3}}', 'contexts.a: Invalid input: expected object'],
+  ['{"contexts":{"a":{"baseUrl":5}}}', 'contexts.a.baseUrl: Invalid input: expected string'],
+  [
+    '{"contexts":{"a":{"layout":"six-line"}}}',
+    'contexts.a.layout: Invalid option: expected one of "five-line"|"blank-line"',
+  ],
+  ['{"contexts":{"a":{"wire":{"*.limit":1}}}}', 'contexts.a.wire.*.limit: Invalid input: expected string'],
+  ['{"contexts":{},"aliases":null}', 'aliases: Invalid input: expected record'],
+  ['{"contexts":{},"aliases":{"a":[]}}', 'aliases.a: Invalid input: expected string'],
+  ['{"contexts":{},"current":7}', 'current: Invalid input: expected string'],
 ])('settings %s are exit 3 and say what is wrong', async (text, message) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'config.json'), text);
