@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { describeKind, type Kind, readItem } from '../../../src/contract/kind.ts';
+import { describeKind, type Kind, readItem, unknownChoices } from '../../../src/contract/kind.ts';
 import { readKind } from '../../../src/contract/read-kind.ts';
 
 const plain: Kind = { type: 'text', list: false, nullable: false, optional: false, choices: [] };
@@ -26,6 +26,7 @@ const words: readonly [kind: Partial<Kind>, words: string][] = [
   [{ type: 'json' }, 'JSON'],
   [{ type: 'choice', choices: ['7d'] }, '7d'],
   [{ type: 'choice', choices: ['7d', '30d'] }, 'one of 7d, 30d'],
+  [{ type: 'choice', choices: ['base', 'tron'], open: true }, 'one of base, tron or another'],
 ];
 
 test.each(words)('what a parameter like %j must be reads well', (changes, expected) => {
@@ -74,6 +75,8 @@ test.each(read)('for a parameter like %j, %j is read as %j', (changes, given, va
   expect(readItem(text(changes), given)).toEqual(value);
 });
 
+const open = z.union([z.string(), z.enum(['a', 'b'])]).meta({ 'x-open': true });
+
 const kinds: readonly [name: string, schema: z.ZodType, kind: Partial<Kind>][] = [
   ['text', z.string(), {}],
   ['text of some length', z.string().min(1).max(40), { minLength: 1, maxLength: 40 }],
@@ -92,10 +95,25 @@ const kinds: readonly [name: string, schema: z.ZodType, kind: Partial<Kind>][] =
   ['a number or null', z.int().min(1).nullable(), { type: 'integer', min: 1, nullable: true }],
   ['a list of text', z.array(z.string()), { list: true }],
   ['a list of few choices', z.array(z.enum(['a'])).max(3), { type: 'choice', choices: ['a'], list: true, maxItems: 3 }],
+  ['one of two words, or another', open, { type: 'choice', choices: ['a', 'b'], open: true }],
+  ['a list of such', z.array(open), { type: 'choice', choices: ['a', 'b'], open: true, list: true }],
+  ['one of two words beside text', z.union([z.enum(['a', 'b']), z.string()]), { type: 'choice', choices: ['a', 'b'] }],
   ['an object', z.object({ a: z.string() }), { type: 'json' }],
   ['anything', z.any(), { type: 'json', optional: true }],
 ];
 
 test.each(kinds)('a schema of %s is known by its kind', (_, schema, kind) => {
   expect(readKind(schema)).toStrictEqual(text(kind));
+});
+
+test.each([
+  [true, ['a', 'x', 'b', 'y'], ['x', 'y']],
+  [true, 'x', ['x']],
+  [true, 'a', []],
+  [true, undefined, []],
+  [true, [7], []],
+  [undefined, ['x'], []],
+] as const)('of choices that are open (%s), %j has those that are not known: %j', (open, given, unknown) => {
+  const kind = text({ type: 'choice', choices: ['a', 'b'], ...(open && { open }) });
+  expect(unknownChoices(kind, given)).toEqual(unknown);
 });

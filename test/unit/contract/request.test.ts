@@ -11,7 +11,7 @@ import {
   local,
   wireName,
 } from '../../../src/contract/endpoint.ts';
-import { decodeRequest, encodeRequest } from '../../../src/contract/request.ts';
+import { decodeRequest, encodeRequest, sentParams } from '../../../src/contract/request.ts';
 
 const about = { source: 'spec', summary: 's', answer: z.unknown(), examples: [] } as const;
 const get = defineEndpoint({
@@ -83,15 +83,39 @@ test('a name can be called otherwise, for one endpoint before all, unless the in
   expect(wireName(get, 'id', get.params.id, {})).toBe('id');
 });
 
-test('where a parameter stands says whether it is typed without a flag', () => {
-  const { id, limit, shown } = get.params;
-  expect([id, limit, shown].map(({ place, source, positional }) => [place, source, positional])).toEqual([
-    ['path', 'spec', true],
-    ['query', 'assumed', undefined],
-    ['local', 'spec', undefined],
-  ]);
-  expect([put.params.name.place, put.params.name.source, put.params.until.source]).toEqual(['body', 'public', 'spec']);
-  expect([post.params.entries.place, post.params.entries.source]).toEqual(['document', 'spec']);
+test.each([
+  ['path', inPath(z.string(), 'h'), 'spec', true],
+  ['query', inQuery(z.string(), 'h', { source: 'assumed' }), 'assumed', undefined],
+  ['query', inQuery(z.string(), 'h'), 'spec', undefined],
+  ['body', inBody(z.string(), 'h', { source: 'public' }), 'public', undefined],
+  ['document', asDocument(z.array(z.string()), 'h'), 'spec', undefined],
+  ['local', local(z.string(), 'h'), 'spec', undefined],
+])('where a parameter stands (%s) says whether it is typed without a flag', (place, param, source, positional) => {
+  expect([param.place, param.source, param.positional]).toEqual([place, source, positional]);
+});
+
+test('what stays here is not among what is sent', () => {
+  expect(Object.keys(sentParams(get.params))).toEqual(['id', 'owner', 'chains', 'limit', 'even']);
+});
+
+test('a name that an open list of choices lacks is refused, unless it is known besides', () => {
+  const nets = z.union([z.enum(['base', 'solana']), z.string()]).meta({ 'x-open': true });
+  const list = defineEndpoint({
+    ...about,
+    id: 'net.list',
+    method: 'GET',
+    path: '/v1/nets',
+    params: { nets: inQuery(z.array(nets).optional(), 'h') },
+  });
+  const asked = (names: readonly string[], known?: readonly string[]) => {
+    const query = new URLSearchParams(names.map((name): [string, string] => ['nets', name]));
+    return decodeRequest(list, { path: {}, query, body: undefined }, {}, known);
+  };
+  const refused = (problem: string) => ({ ok: false, problem });
+  expect(asked(['base', 'mars'])).toEqual(refused('nets "mars": must be one of base, solana'));
+  expect(asked(['tron', 'mars'], ['tron'])).toEqual(refused('nets "mars": must be one of base, solana, tron'));
+  expect(asked(['base', 'tron'], ['tron'])).toEqual({ ok: true, input: { nets: ['base', 'tron'] }, ignored: [] });
+  expect(asked([])).toEqual({ ok: true, input: {}, ignored: [] });
 });
 
 const path = { id: 'a', owner: 'b' };

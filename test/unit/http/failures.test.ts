@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import {
+  listHeaders,
   NetworkFailure,
   pickHeader,
   readFailure,
+  readProxyFailure,
   readRequestId,
   sendError,
   statusError,
@@ -19,10 +21,23 @@ const refusal = (status: number, text: string, headers = {}, sent = request) =>
   statusError({ request: sent, status, text, headers, requestId: 'r-1', nowMs: 0, caller });
 
 const unanswered: readonly [thrown: unknown, hint: RegExp, code: string, message: string, outcome: string][] = [
-  [failed('refused'), /--base-url/, 'network', 'cannot reach https://a.example.com: the reason', 'unsent'],
+  [
+    failed('refused'),
+    /--base-url, SOTRA_BASE_URL/,
+    'network',
+    'cannot reach https://a.example.com: the reason',
+    'unsent',
+  ],
   [
     failed('plain'),
     /^What listens there does not speak TLS: check the port/,
+    'network',
+    'cannot reach https://a.example.com: the reason',
+    'unsent',
+  ],
+  [
+    failed('proxy'),
+    /^HTTPS_PROXY or HTTP_PROXY names it\. NO_PROXY=a\.example\.com goes without\.$/,
     'network',
     'cannot reach https://a.example.com: the reason',
     'unsent',
@@ -32,7 +47,7 @@ const unanswered: readonly [thrown: unknown, hint: RegExp, code: string, message
   ['text', /--base-url/, 'network', 'cannot reach https://a.example.com: text', 'unknown'],
   [
     failed('untrusted'),
-    /CA_CERTS/,
+    /NODE_EXTRA_CA_CERTS/,
     'network',
     'the certificate of https://a.example.com is not trusted: the reason',
     'unsent',
@@ -45,11 +60,6 @@ test.each(unanswered)('no answer (%s) has a way out (%s) and is %s', (thrown, hi
   const error = sendError(request, thrown, limits);
   expect(error).toMatchObject({ code, message, outcome, cause: thrown });
   expect(error.hint).toMatch(hint);
-});
-
-test('an untrusted certificate is told how to trust it, other failures where to look', () => {
-  expect(sendError(request, failed('untrusted'), limits).hint).toContain('NODE_EXTRA_CA_CERTS');
-  expect(sendError(request, failed('refused'), limits).hint).toContain('SOTRA_BASE_URL');
 });
 
 test('what listens on this machine without TLS is to be asked without it', () => {
@@ -101,6 +111,42 @@ const thrown: readonly [error: unknown, kind: string, message: string][] = [
 
 test.each(thrown)('of a connection that ends with %o the kind is %s: %s', (error, kind, message) => {
   expect(readFailure(error)).toMatchObject({ kind, message, cause: error });
+});
+
+const refusedAt = (address: string, port: number) => coded('ECONNREFUSED', 'refused', { address, port });
+const cannot = (proxy: string, why: string) => `the proxy ${proxy} cannot be reached: ${why}`;
+
+const proxied: readonly [proxy: string, error: Error, kind: string, message: string][] = [
+  [
+    'http://p.test:8080',
+    coded('X', 'Proxy response (407) !== 200'),
+    'proxy',
+    'the proxy http://p.test:8080 answered 407',
+  ],
+  ['http://p.test', coded('X', 'no Proxy response (407)'), 'broken', 'no Proxy response (407)'],
+  ['http://p.test', coded('X', 'Proxy response (none)'), 'broken', 'Proxy response (none)'],
+  ['http://127.0.0.1:81', refusedAt('127.0.0.1', 81), 'proxy', cannot('http://127.0.0.1:81', 'refused')],
+  ['http://127.0.0.1:81', refusedAt('127.0.0.1', 82), 'refused', 'refused'],
+  ['http://127.0.0.1:81', refusedAt('127.0.0.2', 81), 'refused', 'refused'],
+  ['http://[::1]:81', refusedAt('::1', 81), 'proxy', cannot('http://[::1]:81', 'refused')],
+  ['http://p.test:81', refusedAt('10.0.0.1', 81), 'proxy', cannot('http://p.test:81', 'refused')],
+  ['http://p1.test:81', refusedAt('10.0.0.1', 82), 'refused', 'refused'],
+  ['http://1.test:81', refusedAt('10.0.0.1', 81), 'proxy', cannot('http://1.test:81', 'refused')],
+  ['http://p.test', coded('ENOTFOUND', 'no', { hostname: 'p.test' }), 'proxy', cannot('http://p.test', 'no')],
+  ['http://p.test', coded('ENOTFOUND', 'no', { hostname: 'a.example.com' }), 'refused', 'no'],
+  ['http://p.test', coded('ECONNRESET', 'gone', { hostname: 'p.test' }), 'broken', 'gone'],
+];
+
+test.each(proxied)('by way of %s, what ends with %o is %s: %s', (proxy, error, kind, message) => {
+  expect(readProxyFailure(error, new URL(proxy))).toMatchObject({ kind, message, cause: error });
+});
+
+test('headers that come twice are listed twice', () => {
+  expect(listHeaders({ a: ['1', '2'], b: '3', c: undefined })).toEqual([
+    { name: 'a', value: '1' },
+    { name: 'a', value: '2' },
+    { name: 'b', value: '3' },
+  ]);
 });
 
 test('a request is known by either of two headers', () => {

@@ -44,7 +44,17 @@ test('what stands for a request that was not sent, or did not arrive, carries wh
 });
 
 test.each([
+  ['Basic eHk=', 'Basic ***'],
+  ['Bearer k', 'Bearer ***'],
+  ['secret', 'Bearer ***'],
+  ['=Basic eHk=', 'Bearer ***'],
+])('an authorization %j is shown with its scheme: %s', (value, shown) => {
+  expect(maskHeader('Authorization', value)).toBe(shown);
+});
+
+test.each([
   ['authorization', 'Bearer ***'],
+  ['authorization-of', 'secret'],
   ['proxy-authorization', '***'],
   ['cookie', '***'],
   ['set-cookie', '***'],
@@ -62,6 +72,16 @@ test('as JSON a request has its body as a value, where there is one', () => {
   expect(new RequestPreview({ method: 'PUT', url, headers: {}, body: '{"a":[1]}' }).toObject()).toStrictEqual({
     ...{ method: 'PUT', url: 'https://a.example.com/v1/x?y=1', headers: {} },
     body: { a: [1] },
+  });
+});
+
+test('a preview has its own curl line, and as JSON stands below what is told of it', () => {
+  const request = { method: 'GET', url, headers: {} };
+  const facts = { identifiers: 2 };
+  expect(new RequestPreview(request).toCurl()).toBe(curlLine(request));
+  expect(new RequestPreview(request, { text: 'of 2', facts }).toObject()).toStrictEqual({
+    identifiers: 2,
+    request: { method: 'GET', url: url.href, headers: {} },
   });
 });
 

@@ -4,6 +4,7 @@ import {
   computeRetryDelay,
   createRate,
   type Failure,
+  isUnsent,
   policies,
   type RetryPolicy,
 } from '../../../src/http/retry.ts';
@@ -21,6 +22,7 @@ const table: readonly [method: string, failure: Failure, attempt: number, delayM
   ['DELETE', { network: 'broken' }, 1, 125],
   ['POST', { network: 'broken' }, 1, undefined],
   ['POST', { network: 'refused' }, 1, 125],
+  ['POST', { network: 'proxy' }, 1, 125],
   ['GET', { network: 'untrusted' }, 1, undefined],
   ['POST', { network: 'untrusted' }, 1, undefined],
   ['GET', { status: 502 }, 1, 125],
@@ -94,6 +96,18 @@ test('without retries there is one attempt', () => {
   expect(computeRetryDelay('GET', { status: 503 }, 1, { ...limits, retries: 0 }, half)).toBeUndefined();
 });
 
+test.each([
+  ['refused', true],
+  ['proxy', true],
+  ['untrusted', true],
+  ['plain', true],
+  ['broken', false],
+  ['timeout', false],
+  ['late', false],
+])('of what failed as %s it is known that it was not sent: %s', (kind, unsent) => {
+  expect(isUnsent(kind)).toBe(unsent);
+});
+
 /** A rate on a clock that waiting moves. */
 function rateOn(rate: Parameters<typeof createRate>[0]) {
   const clock = { nowMs: 1000 };
@@ -130,4 +144,29 @@ test('a clock that is set back delays a turn by one interval at most', async () 
   clock.nowMs = -3_600_000;
   await takeTurn();
   expect(clock.nowMs).toBe(-3_599_000);
+});
+
+test('a clock that is set back during a wait ends it', async () => {
+  const clock = { nowMs: 1000, waits: 0 };
+  const sleep = async () => {
+    clock.waits += 1;
+    clock.nowMs -= 3_600_000;
+  };
+  const signal = new AbortController().signal;
+  const takeTurn = createRate({ count: 1, perMs: 1000 }, { now: () => clock.nowMs, sleep, signal });
+  (await takeTurn()).arrived();
+  await takeTurn();
+  expect(clock).toEqual({ nowMs: -3_599_000, waits: 1 });
+});
+
+test('a wait that ends early, as timers do, goes on for what is left', async () => {
+  const clock = { nowMs: 1000 };
+  const sleep = async (ms: number) => {
+    clock.nowMs += Math.max(1, ms - 1);
+  };
+  const signal = new AbortController().signal;
+  const takeTurn = createRate({ count: 1, perMs: 5 }, { now: () => clock.nowMs, sleep, signal });
+  (await takeTurn()).arrived();
+  await takeTurn();
+  expect(clock.nowMs).toBeGreaterThanOrEqual(1005);
 });
