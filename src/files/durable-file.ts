@@ -16,12 +16,11 @@ import {
   rmSync,
   type Stats,
   statSync,
-  truncateSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SotraError } from '../errors.ts';
 import { platformRules } from '../model/platform.ts';
 import type { World } from '../world.ts';
@@ -115,45 +114,32 @@ function writeDraft(file: string, text: string): { draft: string; handle: number
   }
 }
 
-export interface ReservedFile {
-  /** Replaces the file by a line of up to 4 KiB, as `replaceFile` does, without needing more space. Errors: those of the file system. */
-  write: (text: string) => void;
-  close: () => void;
-}
-
+/** What a secret takes at most. */
 const reservedBytes = 4096;
 
-/** Reserves space for a file, in a draft beside it. Errors: as in `replaceFile`. */
-export function reserveFile(file: string): ReservedFile {
+/** Sees that a file can be replaced. Errors: as in `replaceFile`. */
+export function checkReplaceable(file: string): void {
   refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
   const { draft, handle } = writeDraft(file, ' '.repeat(reservedBytes));
-  return {
-    write: (text) => {
-      ftruncateSync(handle, writeSync(handle, text, 0));
-      fsyncSync(handle);
-      renameSync(draft, file);
-      syncFolder(dirname(file));
-    },
-    close: () => {
-      closeSync(handle);
-      rmSync(draft, { force: true });
-    },
-  };
+  closeSync(handle);
+  rmSync(draft, { force: true });
 }
 
-/** Completes what a killed process had written to the space it reserved for a file. Errors: those of the file system. */
-export function settleReserved(file: string): void {
-  const [folder, start] = [dirname(file), `${basename(file)}.sotra-`];
-  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    if (!name.startsWith(start) || !draftName.test(name)) continue;
-    const draft = join(folder, name);
-    // Without a line end nothing was written, or not all of it.
-    const end = readFileSync(draft).indexOf(0x0a);
-    if (end === -1) continue;
-    truncateSync(draft, end + 1);
-    renameSync(draft, file);
-    syncFolder(folder);
-    return;
+/** Makes a file of blanks where there is none, which `fillReserved` needs no more space to fill. Errors: as in `replaceFile`. */
+export function reserveFile(file: string): void {
+  refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
+  createFile(file, ' '.repeat(reservedBytes));
+}
+
+/** Puts a line in the place of the blanks; a crash leaves the blanks, or some behind the line. Errors: those of the file system. */
+export function fillReserved(file: string, line: string): void {
+  const handle = openStateFile(file, constants.O_RDWR);
+  try {
+    writeSync(handle, line.padEnd(reservedBytes), 0);
+    ftruncateSync(handle, Buffer.byteLength(line));
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
 }
 

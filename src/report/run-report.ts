@@ -1,7 +1,7 @@
 import type { Command, Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError, usageError } from '../errors.ts';
-import { replaceFile, requireFolder, reserveFile } from '../files/durable-file.ts';
+import { checkReplaceable, replaceFile, requireFolder } from '../files/durable-file.ts';
 import { describeTyped } from '../log/keep-calls.ts';
 import { column } from '../output/columns.ts';
 import { confirmReplace } from '../output/confirm.ts';
@@ -32,7 +32,7 @@ export async function runReport({ command, input, out, context }: ReportOptions)
   }
   await confirmReplace('--out', out, context);
   requireFolder('--out', out);
-  tryToWrite(out, () => reserveFile(out).close());
+  tryToWrite(out, () => checkReplaceable(out));
   const result = (await command.run(input as never, context)) as ListResult;
   if (result.kind === 'items' && result.live)
     throw usageError('--out needs the end of the list, which --follow does not have', 'Omit one of them.');

@@ -5,7 +5,7 @@ import { sameDestination } from '../model/http-address.ts';
 import { command } from '../model/shell.ts';
 import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
 import * as endpoints from '../resources/webhook/endpoints.ts';
-import { addSecret, checkedList, keptSecret, reserveSecret, shownSecret } from '../resources/webhook/secrets.ts';
+import { addSecret, checkedList, keptSecret, shownSecret, withRoomForSecret } from '../resources/webhook/secrets.ts';
 import { isSameDestination } from './jobs.ts';
 import type { Job, Journal } from './journal.ts';
 import { computeDelay, mayRepeat, pauseUpload, retriesLeft, withRetries } from './with-retries.ts';
@@ -74,16 +74,15 @@ export async function makeWebhook(registration: Registration): Promise<NewWebhoo
 }
 
 /** Makes a webhook, its secret safe before its uid is recorded. Errors: those of the call; `partial`. */
-async function registerWebhook(registration: Registration): Promise<NewWebhook> {
+function registerWebhook(registration: Registration): Promise<NewWebhook> {
   const { journal, context, walletAddresses: addresses } = registration;
-  const reserved = reserveSecret(journal);
-  try {
+  return withRoomForSecret(journal, async (keep) => {
     const made = await postOnce(registration);
     const { uid, secret, settled } = made;
     const destinationUrl = hideUrlSecrets(made.destinationUrl);
     const atMs = context.world.now();
     try {
-      if (secret !== undefined && keptSecret(journal) !== secret) reserved.write(`${secret}\n`);
+      if (secret !== undefined && keptSecret(journal) !== secret) keep(secret);
       if (secret !== undefined) addToFile(secret, uid, registration);
       await journal.write({ kind: 'registered', uid, destinationUrl, settled, ...(!settled && { addresses }), atMs });
     } catch (cause) {
@@ -94,9 +93,7 @@ async function registerWebhook(registration: Registration): Promise<NewWebhook> 
       });
     }
     return made;
-  } finally {
-    reserved.close();
-  }
+  });
 }
 
 function addToFile(secret: string, uid: string, { secretFile, journal, context }: Registration): void {

@@ -199,7 +199,7 @@ const maxLines: Readonly<Record<string, number>> = {
   backtest: 440,
   cli: 1705,
   contract: 942,
-  files: 1282,
+  files: 1268,
   http: 1512,
   inbox: 5487,
   keys: 1118,
@@ -210,11 +210,11 @@ const maxLines: Readonly<Record<string, number>> = {
   output: 2217,
   pages: 5366,
   report: 310,
-  resources: 6800,
+  resources: 6803,
   sandbox: 6910,
   setup: 1673,
   tool: 2501,
-  upload: 1716,
+  upload: 1713,
   watch: 384,
 };
 

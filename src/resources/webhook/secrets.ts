@@ -1,16 +1,10 @@
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
-import {
-  type ReservedFile,
-  replaceFile,
-  reserveFile,
-  settleReserved,
-  warnOfReaders,
-} from '../../files/durable-file.ts';
+import { checkReplaceable, fillReserved, replaceFile, reserveFile, warnOfReaders } from '../../files/durable-file.ts';
 import { readSmallFile } from '../../files/source.ts';
 import { isObject } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
@@ -59,7 +53,7 @@ export function checkSecretFile(file: string, { mayHold = false } = {}): void {
       'Name a new file. If it is the one of this webhook, sotra webhook sync sends what changed in the list.',
     );
   try {
-    reserveFile(file).close();
+    checkReplaceable(file);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(String(code));
@@ -76,17 +70,26 @@ export function readOwnSecret(file: string): string | undefined {
   return (isFile && readSmallFile(file).toString().trim()) || undefined;
 }
 
+const secretFile = ({ folder }: Pick<Job, 'folder'>) => join(folder, 'secret');
+
 /** The secret of the webhook that a job made. Errors: `local-file`. */
-export function keptSecret({ folder }: Pick<Job, 'folder'>): string | undefined {
-  const file = join(folder, 'secret');
+export function keptSecret(job: Pick<Job, 'folder'>): string | undefined {
+  const file = secretFile(job);
   return readOwnSecret(file) === undefined ? undefined : readSecrets(file)[0];
 }
 
-/** Reserves disk space for a secret, which the service shows once, and completes what a killed run wrote. Errors: those of the file system. */
-export function reserveSecret({ folder }: Pick<Job, 'folder'>): ReservedFile {
-  const file = join(folder, 'secret');
-  if (readOwnSecret(file) === undefined) settleReserved(file);
-  return reserveFile(file);
+/** What `act` gives, with disk space for the secret of a job, which the service shows once. Errors: those of `act` and of the file system. */
+export async function withRoomForSecret<T>(
+  job: Pick<Job, 'folder'>,
+  act: (keep: (secret: string) => void) => Promise<T>,
+): Promise<T> {
+  const file = secretFile(job);
+  reserveFile(file);
+  try {
+    return await act((secret) => fillReserved(file, `${secret}\n`));
+  } finally {
+    if (readOwnSecret(file) === undefined) rmSync(file, { force: true });
+  }
 }
 
 /** Writes a secret to a file of mode 0600, safe on disk when it returns. Errors: those of the file system. */

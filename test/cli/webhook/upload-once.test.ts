@@ -295,7 +295,7 @@ test('a secret file that cannot be written any more is warned of, with the place
 const padded = 'whsec_abcdefghij\n'.padEnd(4096);
 const killed: readonly [where: string, files: Record<string, string>][] = [
   ['the folder of the upload', { '@job/secret': 'whsec_abcdefghij\n' }],
-  ['the space reserved there', { '@job/secret.sotra-0a1b2c3d.tmp': padded }],
+  ['the space reserved there', { '@job/secret': padded }],
   ['its file too', { '@job/secret': 'whsec_abcdefghij\n', 'hook.secret': 'whsec_abcdefghij\n' }],
 ];
 
@@ -322,18 +322,19 @@ test.each(killed)(
 
 test('space for the secret is reserved while its webhook is made, and not when an upload has one', async () => {
   const { folder, sotra, write, jobs, service } = place();
-  const seen: string[][] = [];
+  const seen: string[] = [];
   let isBusy = true;
   service.answer = (request, count) => {
-    if (request.method !== 'GET') seen.push(readdirSync(join(folder, 'webhook', 'jobs', jobs()[0] ?? '')).sort());
+    const secret = join(folder, 'webhook', 'jobs', jobs()[0] ?? '', 'secret');
+    if (request.method !== 'GET') seen.push(readFileSync(secret, 'utf8'));
     return request.method === 'PUT' && isBusy ? [400, { error: 'no' }] : fresh(request, count);
   };
   write('list', ids(1001));
   expect((await sotra(`${register} @list`)).code).toBe(10);
   isBusy = false;
   expect((await sotra(`${register} @list`)).code).toBe(0);
-  const later = ['journal.ndjson', 'secret'];
-  expect(seen).toEqual([['journal.ndjson', expect.stringMatching(/^secret\.sotra-[0-9a-f]{8}\.tmp$/)], later, later]);
+  const later = 'whsec_abcdefghij\n';
+  expect(seen).toEqual([' '.repeat(4096), later, later]);
 });
 
 test('where a secret could not be kept nothing is sent, and no reserved space is left', async () => {
