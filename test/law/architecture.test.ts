@@ -201,7 +201,7 @@ const maxLines: Readonly<Record<string, number>> = {
   contract: 942,
   files: 1268,
   http: 1512,
-  inbox: 5487,
+  inbox: 5481,
   keys: 1118,
   library: 775,
   log: 2505,

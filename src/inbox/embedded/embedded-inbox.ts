@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import type { Db } from '../../files/database.ts';
+import { type Db, isDamage } from '../../files/database.ts';
 import { makeFolder } from '../../files/durable-file.ts';
 import { takeLock } from '../../files/lock.ts';
 import { dayMs, hourMs } from '../../model/duration.ts';
@@ -9,9 +9,8 @@ import type { World } from '../../world.ts';
 import type { Claim, EventQuery, Inbox, KeepLimits, OnDamaged, StoredEvent, Target } from '../inbox.ts';
 import { askedEvents, findEventStatus, webhookAt } from '../query.ts';
 import { isFor } from '../route.ts';
-import { checkStored } from './check.ts';
 import { countWaiting, eventsIn, hourStats, queryDeliveries, queryEvents, seqsAfter } from './queries.ts';
-import { findTarget, readRetries, readWebhooks } from './rows.ts';
+import { findTarget, readDelivery, readRetries, readWebhooks } from './rows.ts';
 import { naming, openStore, type Store, storeError } from './store.ts';
 import { type Bell, createTaker, type Taker } from './take.ts';
 import { type NewDelivery, newestSeq, startWriter, type Writer } from './writer.ts';
@@ -203,6 +202,22 @@ export function openEmbedded({
       }
     },
   };
+}
+
+/** A few megabytes a second. */
+const [checkedAtOnce, checkEveryMs] = [100, 100];
+
+/** Reads all that is stored once, slowly: damage is told while the rest can still be saved, not when somebody asks for an old event. */
+async function checkStored(store: Store, { sleep }: Pick<World, 'sleep'>, signal: AbortSignal): Promise<void> {
+  try {
+    for (let last: number | undefined = 0; last !== undefined; await sleep(checkEveryMs, signal)) {
+      const seqs: number[] = seqsAfter(store.db, last, checkedAtOnce);
+      for (const seq of seqs) readDelivery(store, seq);
+      last = seqs.at(-1);
+    }
+  } catch (error) {
+    if (isDamage(error)) store.onDamaged(storeError(error, store.db.file).message);
+  }
 }
 
 function openOr<T>(otherwise: () => void, act: () => T): T {
