@@ -1,11 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { expect, test } from 'vitest';
+import { answering, openPort, run, stub, temporaryFolder } from '../support/harness.ts';
 
 interface Check {
   check: string;
@@ -99,9 +98,7 @@ test.skipIf(!hasOpenssl)('a certificate that is not trusted is exit 9 and named 
   const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certFile) }, (_, response) => {
     response.end('{}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+  const url = `https://localhost:${await openPort(server)}`;
   const { code, of } = await diagnose(`doctor --base-url ${url}`, { env: { SOTRA_API_KEY: 'some-key-1234' } });
   expect(code).toBe(9);
   expect(of('tls')).toMatchObject({

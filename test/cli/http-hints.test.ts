@@ -1,8 +1,7 @@
-import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { outlineAll } from '../../src/program.ts';
-import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { answering, openPort, run, temporaryFolder } from '../support/harness.ts';
 import { size } from '../support/size.ts';
 
 const profile = 'profile get ext:user-1';
@@ -13,9 +12,7 @@ async function raw(answer: (socket: Socket) => void): Promise<{ env: Record<stri
     socket.on('error', () => undefined);
     socket.once('data', () => answer(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await openPort(server)}`;
   return { url, env: { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'stub-key-wxyz' } };
 }
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { expect, test } from 'vitest';
+import { openPort, run, stub, temporaryFolder } from '../support/harness.ts';
 import { size } from '../support/size.ts';
 
 /** When each request of a command line was sent, in hours of a clock that waiting moves. */
@@ -67,12 +67,7 @@ async function arrivals(argv: string, answer: (count: number) => unknown): Promi
     connections += 1;
     setTimeout(() => http.emit('connection', socket.resume()), connections === 1 ? 150 : 0);
   });
-  await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    http.closeAllConnections();
-    tcp.close();
-  });
-  const url = `http://127.0.0.1:${(tcp.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await openPort(tcp)}`;
   const env = { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'stub-key', SOTRA_DATA_DIR: join(temporaryFolder(), 'data') };
   expect((await run(argv, { env })).code).toBe(0);
   return cameMs;

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { run, type Script, stub, temporaryFolder } from '../support/harness.ts';
+import { expect, test } from 'vitest';
+import { openPort, run, type Script, stub, temporaryFolder } from '../support/harness.ts';
 
 const trader = '0x8c77b2f3a4d5e6f708192a3b4c5d6e7f80910203';
 
@@ -231,10 +231,8 @@ test('why says that nothing listens at an address, and how to start a sandbox th
 });
 
 test('why says that a server does not speak TLS', async () => {
-  const server: Server = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as { port: number };
+  const server = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  const port = await openPort(server);
   const { why } = await failing(`${board} --base-url https://127.0.0.1:${port}`, { SOTRA_API_KEY: 'stub-key' });
   expect(why.rule).toBe(`What listens at https://127.0.0.1:${port} does not speak TLS.`);
 });

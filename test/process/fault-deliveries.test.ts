@@ -1,12 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { startDeliverer } from '../../src/sandbox/deliver/deliver.ts';
-import { freePorts } from '../support/free-ports.ts';
-import { type Outcome, run, type Seen, temporaryFolder } from '../support/harness.ts';
+import { type Outcome, run, type Seen, stub, temporaryFolder } from '../support/harness.ts';
 import {
   allFaults,
   createManualTimeouts,
@@ -43,32 +42,19 @@ async function targetWith(fault: string, bad = Number.POSITIVE_INFINITY): Promis
     else if (fault === '100 MB body') pourMegabytes(response, 100);
     else failing(fault, waiting)(seen, response, came.length);
   };
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk) => chunks.push(chunk));
-    request.on('end', () => {
-      const body = Buffer.concat(chunks).toString();
-      const { method = '', url = '', headers } = request;
-      left -= 1;
-      const taken = left < 0 || kindOf(fault) === 'taken';
-      came.push({ id: JSON.parse(body).events[0].eventId, taken });
-      if (left < 0) response.writeHead(204).end();
-      else fail({ method, url, headers, body }, response);
-    });
+  const { server, url } = await stub((seen, response) => {
+    left -= 1;
+    const taken = left < 0 || kindOf(fault) === 'taken';
+    came.push({ id: JSON.parse(seen.body).events[0].eventId, taken });
+    if (left < 0) response.writeHead(204).end();
+    else fail(seen, response);
   });
-  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  const [port = 0] = await freePorts(1);
-  await listen(port);
   if (fault === 'refused') await new Promise((resolve) => server.close(resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   const recover = () => {
     left = 0;
-    if (fault === 'refused') void listen(port);
+    if (fault === 'refused') server.listen(Number(new URL(url).port), '127.0.0.1');
   };
-  return { fault, url: `http://127.0.0.1:${port}/h`, came, recover };
+  return { fault, url: `${url}/h`, came, recover };
 }
 
 interface Delivery {

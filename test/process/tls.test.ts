@@ -2,20 +2,14 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
-import { type AddressInfo, connect, createServer as createServerOfBytes, type Server } from 'node:net';
+import { connect, createServer as createServerOfBytes } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { generate } from 'selfsigned';
-import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../support/harness.ts';
+import { expect, test } from 'vitest';
+import { openPort, temporaryFolder } from '../support/harness.ts';
 
 const execute = promisify(execFile);
-
-async function listening(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
-}
 
 /** A service behind a certificate that only its own authority vouches for; the authority's file, and what was asked. */
 async function secureService() {
@@ -37,7 +31,7 @@ async function secureService() {
   });
   const authority = join(temporaryFolder(), 'ca.pem');
   writeFileSync(authority, made.cert);
-  return { port: await listening(server), authority, asked };
+  return { port: await openPort(server), authority, asked };
 }
 
 /** A proxy that leads every CONNECT to one port of this machine, whatever the name, and keeps what it was asked for. */
@@ -55,7 +49,7 @@ async function proxyTo(port: number) {
     upstream.on('error', () => socket.destroy());
     socket.on('error', () => upstream.destroy());
   });
-  return { url: `http://127.0.0.1:${await listening(proxy)}`, asked, heads };
+  return { url: `http://127.0.0.1:${await openPort(proxy)}`, asked, heads };
 }
 
 /** The built program as a process: trust is read when it starts. */
@@ -130,9 +124,9 @@ test('a proxy that refuses, or does not run, is named as what failed, by the err
       client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
     }),
   );
-  const port = await listening(proxy);
+  const port = await openPort(proxy);
   const idle = createServerOfBytes();
-  const idlePort = await listening(idle);
+  const idlePort = await openPort(idle);
   await new Promise((resolve) => idle.close(resolve));
   for (const [address, why] of [
     [`http://user:pass@127.0.0.1:${port}`, `the proxy http://127.0.0.1:${port} answered 407`],

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
-import { answering, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, openPort, stub, temporaryFolder } from '../support/harness.ts';
 import { attack } from '../support/hostile/attack.ts';
 import { degen, evmTrader } from '../support/traders.ts';
 
@@ -227,21 +227,14 @@ test('a key that the service repeats, as it is or as JSON and addresses escape i
 /** A server that answers as text says, whatever it is asked. */
 async function raw(answer: (count: number) => string): Promise<Record<string, string>> {
   let count = 0;
-  const sockets = new Set<Socket>();
   const server = createServer((socket) => {
-    sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('data', () => {
       count += 1;
       socket.end(answer(count));
     });
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return { SOTRA_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, SOTRA_API_KEY: 'k' };
+  return { SOTRA_BASE_URL: `http://127.0.0.1:${await openPort(server)}`, SOTRA_API_KEY: 'k' };
 }
 
 const well =

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import axe from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { recoverMessageAddress } from 'viem';
 import { expect, onTestFinished, test } from 'vitest';
-import { answering, temporaryFolder } from '../support/harness.ts';
+import { answering, openPort, temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/hostile/corpus.ts';
 import { samePicture } from '../support/pictures.ts';
 import { program } from '../support/program.ts';
@@ -279,10 +279,8 @@ test('it works over a forwarded port, and --curl sends nothing', async () => {
     socket.pipe(target).pipe(socket);
     for (const each of [socket, target]) each.on('error', () => undefined);
   });
-  await new Promise<void>((resolve) => forwarder.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void forwarder.close());
   const forwarded = new URL(ui);
-  forwarded.host = `localhost:${(forwarder.address() as AddressInfo).port}`;
+  forwarded.host = `localhost:${await openPort(forwarder)}`;
   const { tab } = await openWallets(await openTabs(), forwarded.href, [evmWallet]);
   await signOn(tab, 'Test Wallet');
   const { code, out } = await ended;

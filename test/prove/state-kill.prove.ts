@@ -1,10 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { stub } from '../support/harness.ts';
 import { serve, start } from '../support/processes.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 
@@ -141,30 +140,20 @@ async function followsOf(url: string, follower: string): Promise<Set<string>> {
 /** A service that keeps comments and answers each a few milliseconds later. */
 async function slowComments(random: () => number) {
   const posted: { transactionHash: string; commentText: string }[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('error', () => undefined);
-    request.on('data', (chunk) => chunks.push(chunk));
-    request.on('end', async () => {
-      const { searchParams } = new URL(request.url ?? '', 'http://stub');
-      const hash = searchParams.get('transactionHashes') ?? '';
-      const comments = posted.filter(({ transactionHash }) => transactionHash === hash);
-      let answer: unknown = { [hash]: { comments, insights: [] } };
-      if (request.method === 'POST') {
-        const { signature: _, ...sent } = JSON.parse(Buffer.concat(chunks).toString());
-        answer = { uid: `c${posted.length}`, timestamp: 1, ...sent };
-        posted.push(sent);
-      }
-      await delay(random() * 8);
-      response.end(JSON.stringify(answer));
-    });
+  const service = await stub(async (request, response) => {
+    const { searchParams } = new URL(request.url, 'http://stub');
+    const hash = searchParams.get('transactionHashes') ?? '';
+    const comments = posted.filter(({ transactionHash }) => transactionHash === hash);
+    let answer: unknown = { [hash]: { comments, insights: [] } };
+    if (request.method === 'POST') {
+      const { signature: _, ...sent } = JSON.parse(request.body);
+      answer = { uid: `c${posted.length}`, timestamp: 1, ...sent };
+      posted.push(sent);
+    }
+    await delay(random() * 8);
+    response.end(JSON.stringify(answer));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = () => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, posted, close };
+  return { url: service.url, posted };
 }
 
 /** Kills the posting of a batch again and again, starting the same command anew, then lets it end: each comment was posted once. */
@@ -216,7 +205,6 @@ async function killBatches(options: {
     }
     return report;
   } finally {
-    service.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,5 +1,6 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { openPort } from './harness.ts';
 
 /** The same page by another port, as ssh forwards one; `cut` ends each connection and refuses new ones until `mend`. */
 export async function forwardPort(ui: string): Promise<{ ui: string; cut: () => void; mend: () => void }> {
@@ -18,17 +19,14 @@ export async function forwardPort(ui: string): Promise<{ ui: string; cut: () => 
       one.pipe(other);
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await openPort(server);
   const cut = () => {
     isCut = true;
     for (const socket of sockets) socket.destroy();
   };
-  onTestFinished(() => {
-    cut();
-    server.close();
-  });
+  onTestFinished(cut);
   const forwarded = new URL(ui);
-  forwarded.port = String((server.address() as AddressInfo).port);
+  forwarded.port = String(port);
   return {
     ui: forwarded.href,
     cut,

@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -156,6 +156,21 @@ export interface Stub {
 
 export type Script = (request: Seen, response: ServerResponse, count: number) => void;
 
+/** The port of loopback that a server listens on from now; it goes when the test ends, and every connection to it. */
+export async function openPort(server: NetServer, host = '127.0.0.1'): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
 /** A server on loopback that answers as scripted, for what a healthy service never does; it goes when the test ends. */
 export async function stub(script: Script): Promise<Stub> {
   const requests: Seen[] = [];
@@ -169,12 +184,7 @@ export async function stub(script: Script): Promise<Stub> {
       script(seen, response, requests.length);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await openPort(server)}`;
   return { url, requests, env: { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'stub-key' }, server };
 }
 

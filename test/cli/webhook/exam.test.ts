@@ -1,11 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type WebhookEvent, webhookHandler } from '../../../src/library/webhook.ts';
 import { freePorts } from '../../support/free-ports.ts';
-import { type RunOptions, run, stub, temporaryFolder } from '../../support/harness.ts';
+import { openPort, type RunOptions, run, stub, temporaryFolder } from '../../support/harness.ts';
 import { listen, secret } from '../../support/listening.ts';
 
 function secretFile(text = `${secret}\n`): string {
@@ -54,9 +53,7 @@ test('an endpoint built with the library passes every case, and gets a repeat, a
   const events: WebhookEvent[] = [];
   const onEvents = (some: WebhookEvent[]) => void events.push(...some);
   const server = createServer(webhookHandler({ secrets: secret, toleranceMs: 300_000, onEvents }).node);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  const url = `http://127.0.0.1:${await openPort(server)}/hook`;
   const { code, out, err } = await examine(url, '--json');
   expect(answers(out)).toEqual({
     good: [200, 'pass'],

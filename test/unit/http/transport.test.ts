@@ -1,22 +1,14 @@
 import { getEventListeners } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { generate } from 'selfsigned';
 import { expect, onTestFinished, test } from 'vitest';
 import type { StartTimer } from '../../../src/http/deadline.ts';
 import { createTransport } from '../../../src/http/transport.ts';
+import { openPort } from '../../support/harness.ts';
 import { long } from '../../support/size.ts';
-
-async function portOf(server: Server, host = '127.0.0.1'): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
 
 interface Surroundings {
   env?: Record<string, string>;
@@ -24,7 +16,7 @@ interface Surroundings {
   startTimer?: StartTimer;
 }
 
-async function transportOf({ env = {}, now = Date.now, ...timer }: Surroundings = {}) {
+async function transopenPort({ env = {}, now = Date.now, ...timer }: Surroundings = {}) {
   const transport = await createTransport({ now, node: process.versions.node, env, ...timer });
   onTestFinished(() => transport.close());
   const send = (url: string, { method = 'GET', body, ...limits }: Sending = {}) =>
@@ -58,16 +50,16 @@ const echo: RequestListener = (request, response) => {
 };
 
 test('a body is sent where there is one, and none where there is none', async () => {
-  const url = `http://127.0.0.1:${await portOf(createServer(echo))}/a?b=c`;
-  const { send } = await transportOf();
+  const url = `http://127.0.0.1:${await openPort(createServer(echo))}/a?b=c`;
+  const { send } = await transopenPort();
   expect(await textOf((await send(url, { method: 'POST', body: 'gm' })).body)).toBe('POST /a?b=c "gm"');
   expect(await textOf((await send(url)).body)).toBe('GET /a?b=c ""');
 });
 
 test('an answer says when its first byte came', async () => {
-  const port = await portOf(createServer(echo));
+  const port = await openPort(createServer(echo));
   let ticks = 0;
-  const { send } = await transportOf({ now: () => ++ticks });
+  const { send } = await transopenPort({ now: () => ++ticks });
   expect((await send(`http://127.0.0.1:${port}/`)).firstByteMs).toBe(1);
 });
 
@@ -77,8 +69,8 @@ test('close ends the connections that were kept', async () => {
   const ended = new Promise<void>((resolve) => {
     server.on('connection', (socket: Socket) => socket.on('close', () => resolve()));
   });
-  const url = `http://127.0.0.1:${await portOf(server)}/`;
-  const { send, close } = await transportOf();
+  const url = `http://127.0.0.1:${await openPort(server)}/`;
+  const { send, close } = await transopenPort();
   await textOf((await send(url)).body);
   await close();
   await ended;
@@ -94,8 +86,8 @@ test('an answer may take longer than the time without a word, as long as somethi
       response.end();
     }, 300);
   });
-  const { send } = await transportOf();
-  const { body } = await send(`http://127.0.0.1:${await portOf(server)}/`, { timeoutMs: 1100 });
+  const { send } = await transopenPort();
+  const { body } = await send(`http://127.0.0.1:${await openPort(server)}/`, { timeoutMs: 1100 });
   expect(await textOf(body)).toBe('abcd');
 });
 
@@ -103,8 +95,8 @@ test('silence before the answer and inside it ends in a timeout', async () => {
   const server = createServer((request, response) => {
     if (request.url === '/begun') response.write('a');
   });
-  const url = `http://127.0.0.1:${await portOf(server)}`;
-  const { send } = await transportOf();
+  const url = `http://127.0.0.1:${await openPort(server)}`;
+  const { send } = await transopenPort();
   const late = { kind: 'timeout', message: 'no answer in time' };
   await expect(send(url, { timeoutMs: 50 })).rejects.toMatchObject(late);
   const { body } = await send(`${url}/begun`, { timeoutMs: 500 });
@@ -113,9 +105,9 @@ test('silence before the answer and inside it ends in a timeout', async () => {
 
 test('a port where nobody listens is refused, by address and by name', async () => {
   const server = createServer(echo);
-  const port = await portOf(server);
+  const port = await openPort(server);
   await new Promise((resolve) => server.close(resolve));
-  const { send } = await transportOf();
+  const { send } = await transopenPort();
   const message = `connect ECONNREFUSED 127.0.0.1:${port}`;
   await expect(send(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ kind: 'refused', message });
   await expect(send(`http://localhost:${port}/`)).rejects.toMatchObject({
@@ -128,8 +120,8 @@ long('all of an exchange may take so long and no longer, before the answer and i
   const server = createServer((request, response) => {
     if (request.url === '/begun') response.write('a');
   });
-  const url = `http://127.0.0.1:${await portOf(server)}`;
-  const { send } = await transportOf();
+  const url = `http://127.0.0.1:${await openPort(server)}`;
+  const { send } = await transopenPort();
   const late = { kind: 'late', message: 'no answer in time' };
   await expect(send(url, { totalMs: 50 })).rejects.toMatchObject(late);
   await expect(send(url, { totalMs: -1 })).rejects.toMatchObject(late);
@@ -138,8 +130,8 @@ long('all of an exchange may take so long and no longer, before the answer and i
 });
 
 test('a limit that no timer can count to is a long one', async () => {
-  const { send } = await transportOf();
-  const url = `http://127.0.0.1:${await portOf(createServer(echo))}/`;
+  const { send } = await transopenPort();
+  const url = `http://127.0.0.1:${await openPort(createServer(echo))}/`;
   expect(await textOf((await send(url, { totalMs: 10_000_000_000 })).body)).toBe('GET / ""');
 });
 
@@ -151,8 +143,8 @@ test('a request that its caller stops ends there, before it is sent, before the 
     if (url === '/begun') response.write('a');
     else stop.abort();
   });
-  const url = `http://127.0.0.1:${await portOf(server)}`;
-  const { send } = await transportOf();
+  const url = `http://127.0.0.1:${await openPort(server)}`;
+  const { send } = await transopenPort();
   const stopped = { kind: 'broken', message: 'This operation was aborted' };
   await expect(send(`${url}/first`, { signal: stop.signal })).rejects.toMatchObject(stopped);
   await expect(send(`${url}/second`, { signal: stop.signal })).rejects.toMatchObject(stopped);
@@ -169,7 +161,7 @@ test('of exchanges that are over no timer is left, and no more than one listener
     else if (request.url === '/begun') response.write('a');
     else response.end('gm');
   });
-  const url = `http://127.0.0.1:${await portOf(server)}`;
+  const url = `http://127.0.0.1:${await openPort(server)}`;
   let timers = 0;
   const startTimer: StartTimer = () => {
     timers += 1;
@@ -180,7 +172,7 @@ test('of exchanges that are over no timer is left, and no more than one listener
       },
     };
   };
-  const { send } = await transportOf({ startTimer });
+  const { send } = await transopenPort({ startTimer });
   const { signal } = new AbortController();
   const held = () => [timers, getEventListeners(signal, 'abort').length];
   const whole = await send(url, { signal });
@@ -213,7 +205,7 @@ async function proxyTo(port: number, host = '127.0.0.1') {
     socket.on('error', () => upstream.destroy());
     onTestFinished(() => void socket.destroy());
   });
-  return { url: `http://127.0.0.1:${await portOf(proxy)}`, asked };
+  return { url: `http://127.0.0.1:${await openPort(proxy)}`, asked };
 }
 
 const nowhere = 'http://127.0.0.1:9';
@@ -236,9 +228,9 @@ const environments: readonly [(proxy: string) => Record<string, string>, uses: b
 test.skipIf(process.platform !== 'linux').each(environments)(
   'an environment decides about the proxy: %s',
   async (env, uses) => {
-    const port = await portOf(createServer(echo), '127.0.0.2');
+    const port = await openPort(createServer(echo), '127.0.0.2');
     const proxy = await proxyTo(port, '127.0.0.2');
-    const { send } = await transportOf({ env: env(proxy.url) });
+    const { send } = await transopenPort({ env: env(proxy.url) });
     await textOf((await send(`http://127.0.0.2:${port}/`)).body);
     expect(proxy.asked.length > 0).toBe(uses);
   },
@@ -252,9 +244,9 @@ const ownHosts: readonly [host: string, address: string][] = [
 ];
 
 test.each(ownHosts)('%s is asked without the proxy', async (host, address) => {
-  const port = await portOf(createServer(echo), address);
+  const port = await openPort(createServer(echo), address);
   const proxy = await proxyTo(port);
-  const { send } = await transportOf({ env: { HTTP_PROXY: proxy.url } });
+  const { send } = await transopenPort({ env: { HTTP_PROXY: proxy.url } });
   expect(await textOf((await send(`http://${host}:${port}/`)).body)).toBe('GET / ""');
   expect(proxy.asked).toEqual([]);
 });
@@ -266,8 +258,8 @@ test('a service behind TLS is asked through HTTPS_PROXY; a certificate that nobo
     asked.push(url);
     response.end();
   });
-  const proxy = await proxyTo(await portOf(service));
-  const { send } = await transportOf({ env: { HTTPS_PROXY: proxy.url } });
+  const proxy = await proxyTo(await openPort(service));
+  const { send } = await transopenPort({ env: { HTTPS_PROXY: proxy.url } });
   await expect(send('https://service.test/')).rejects.toMatchObject({
     kind: 'untrusted',
     message: expect.stringMatching(/certificate/),
@@ -287,14 +279,14 @@ const badProxies = [
 ] as const;
 
 test.each(badProxies)('%s=%s is refused before anything is sent, without its password', async (name, address, said) => {
-  await expect(transportOf({ env: { [name]: address } })).rejects.toMatchObject({
+  await expect(transopenPort({ env: { [name]: address } })).rejects.toMatchObject({
     code: 'usage',
     message: `${said}: must be an address such as http://proxy.example.com:8080`,
   });
 });
 
 test('a proxy without http:// is refused with the address that is meant', async () => {
-  await expect(transportOf({ env: { HTTP_PROXY: 'proxy.test:8080' } })).rejects.toMatchObject({
+  await expect(transopenPort({ env: { HTTP_PROXY: 'proxy.test:8080' } })).rejects.toMatchObject({
     code: 'usage',
     message: 'HTTP_PROXY "proxy.test:8080": must be an address such as http://proxy.test:8080',
   });
@@ -303,6 +295,6 @@ test('a proxy without http:// is refused with the address that is meant', async 
 test.each(['http://p.test', 'https://p.test:1/', 'socks5://me:you@p.test:1', 'socks://p.test:1'])(
   '%s is taken for a proxy',
   async (address) => {
-    await transportOf({ env: { HTTPS_PROXY: address } });
+    await transopenPort({ env: { HTTPS_PROXY: address } });
   },
 );

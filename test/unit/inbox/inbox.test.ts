@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { run, stub, temporaryFolder } from '../../support/harness.ts';
+import { openPort, run, stub, temporaryFolder } from '../../support/harness.ts';
 import { fillInbox } from '../../support/inbox.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
 import { size } from '../../support/size.ts';
@@ -95,9 +95,7 @@ test('a target that answers with another protocol is tried again, and holds up n
       );
     });
   });
-  await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void target.close());
-  const { port } = target.address() as AddressInfo;
+  const port = await openPort(target);
   const { url, shown } = await listen(temporaryFolder(), `--forward-to http://127.0.0.1:${port}/`);
   await send(url, bodyOf('one'), signed(bodyOf('one')));
   await until(() => shown.err.includes('-> 200'));

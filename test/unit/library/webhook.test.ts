@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Hono } from 'hono';
 import { createClient } from 'sotra';
 import { startSandbox } from 'sotra/sandbox';
 import { type Delivery, verifyWebhook, type WebhookEvent, webhookHandler } from 'sotra/webhook';
 import { expect, onTestFinished, test } from 'vitest';
+import { openPort } from '../../support/harness.ts';
 import { until } from '../../support/until.ts';
 
 // Published by Mux's backend; the same bytes as base64url.
@@ -53,10 +53,7 @@ test('a body that was parsed already, and no secret, are errors of the code', as
 });
 
 async function listening(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await new Promise((resolve) => server.once('listening', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  return `http://127.0.0.1:${await openPort(createServer(listener))}/hook`;
 }
 
 test('deliveries of the sandbox arrive at a server of node:http', async () => {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, credsAuthenticator, nkeys } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { run, temporaryFolder } from '../../../support/harness.ts';
+import { openPort, run, temporaryFolder } from '../../../support/harness.ts';
 import { bodyOf, listen, send, signed } from '../../../support/listening.ts';
 import { findNats, natsInstall, startCluster } from '../../../support/nats-server.ts';
 import { start } from '../../../support/processes.ts';
@@ -92,14 +92,7 @@ test.each(addresses)('--inbox %s is refused before anything is stored', async (i
 });
 
 test('a server that says nothing: exit 9, and the process ends', async () => {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => void sockets.add(socket));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const inbox = `nats://127.0.0.1:${(server.address() as AddressInfo).port}/X`;
+  const inbox = `nats://127.0.0.1:${await openPort(createServer())}/X`;
   const folder = temporaryFolder();
   const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
   const { ended, printed } = start(['webhook', 'events', '--inbox', inbox], env);

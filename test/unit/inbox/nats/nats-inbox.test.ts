@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -10,7 +9,7 @@ import { planInbox } from '../../../../src/inbox/nats/create.ts';
 import { openNats } from '../../../../src/inbox/nats/nats-inbox.ts';
 import { queryEvents } from '../../../../src/inbox/nats/queries.ts';
 import { openStream } from '../../../../src/inbox/nats/stream.ts';
-import { run } from '../../../support/harness.ts';
+import { openPort, run } from '../../../support/harness.ts';
 import { inboxCases } from '../../../support/inbox-cases.ts';
 import { findNats, natsInstall, startCluster } from '../../../support/nats-server.ts';
 import { long, size } from '../../../support/size.ts';
@@ -32,9 +31,7 @@ test('a server that is too old is refused, with the version that is needed', asy
     socket.on('data', (data) => data.includes('PING') && socket.write('PONG\r\n'));
     socket.on('error', () => undefined);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const inbox = `nats://127.0.0.1:${(server.address() as AddressInfo).port}/OLD`;
+  const inbox = `nats://127.0.0.1:${await openPort(server)}/OLD`;
   for (const command of ['webhook events', 'inbox create --yes']) {
     const { code, err } = await run(`${command} --inbox ${inbox}`);
     expect([command, code]).toEqual([command, 3]);
