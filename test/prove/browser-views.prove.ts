@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser, tableRows, violationsOf } from '../support/browser.ts';
-import { stub } from '../support/harness.ts';
+import { run, stub } from '../support/harness.ts';
 import { startPage } from '../support/page.ts';
 
 const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
@@ -59,6 +59,34 @@ test('by keyboard alone: three letters find a trader, a UUID a position; j, Ente
   await tab.keyboard.type('sell');
   await expect.poll(() => tableRows(tab, 'Trades').count()).toBe(1);
   expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
+});
+
+test('Ctrl-K opens what is pasted whole, before it was shown: an address, a handle, a webhook', async () => {
+  const { ui, env } = await startPage('sandbox start --port 0 --ui');
+  await run('webhook register --url http://127.0.0.1:9/hook?token=a-secret --wallet-addresses ext:one', { env });
+  const tab = await (await openBrowser()).newPage();
+  await tab.goto(ui);
+  await expect.poll(() => tableRows(tab, 'Traders').count()).toBeGreaterThan(10);
+  const options = tab.getByRole('listbox', { name: 'Found' }).getByRole('option');
+  const find = async (text: string) => {
+    await tab.keyboard.press('Control+k');
+    await tab.keyboard.insertText(text);
+  };
+  await find(trader);
+  await expect.poll(() => options.first().textContent()).toBe('mossyledger.alpha.test trader');
+  await tab.keyboard.press('Enter');
+  await expect.poll(() => heading(tab)).toBe('mossyledger.alpha.test');
+  await find('twitter:mossyledger_');
+  await expect.poll(() => options.allTextContents()).toEqual(['mossyledger.alpha.test trader']);
+  await tab.keyboard.press('Escape');
+  // A token that no view has shown; the lookup of a trader does not hide it.
+  await find('0x4ed4e862860bed51a9570b96d89af5e1b0efefed');
+  await expect.poll(() => options.allTextContents()).toContain('0x4ed4…efed on base token');
+  await tab.keyboard.press('Escape');
+  await find('127.0.0.1:9/hook');
+  await expect.poll(() => options.allTextContents()).toEqual(['http://127.0.0.1:9/hook?token=*** webhook']);
+  await tab.keyboard.press('Enter');
+  await expect.poll(() => tab.locator('.detail h2').textContent()).toBe('http://127.0.0.1:9/hook?token=***');
 });
 
 test('an id is copied by a click and leads to the explorer of its chain; a link of a view opens in a tab of its own', async () => {

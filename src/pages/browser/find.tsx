@@ -1,8 +1,8 @@
-import { isExternalId } from '../../model/address.ts';
+import { isExternalId, isUuid, isWalletAddress } from '../../model/address.ts';
 import type { Profile } from '../../model/profile.ts';
+import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { shortAddress } from '../../output/format.ts';
 import { useCall } from './ask.ts';
-import { isId } from './explorer.ts';
 import { type Known, useFrame } from './frame.ts';
 import { Dialog } from './keys.tsx';
 import { onKeys, useId, useState } from './preact.ts';
@@ -27,12 +27,14 @@ export function Find({ others, onClose }: FindProps) {
   const name = useId();
   const wanted = typed.trim();
   const board = useCall<{ traders: { profile: Profile }[] }>('leaderboard list', { limit: 250 }, 0);
-  const isIdentifier = isId(wanted) || isExternalId(wanted);
+  const webhooks = useCall<{ uid: string; destinationUrl: string }[]>('webhook list', {}, 0);
+  const isIdentifier = isUuid(wanted) || isWalletAddress(wanted) || isExternalId(wanted);
   const asked = useCall<Profile>('profile get', isIdentifier ? { identifier: wanted } : undefined, 0);
   const all = new Map<string, Known>([
     ...others,
-    ...(board.data?.traders ?? []).map(({ profile }) => nameTrader(profile)),
     ...known,
+    ...(board.data?.traders ?? []).map(({ profile }) => nameTrader(profile)),
+    ...(webhooks.data ?? []).map(nameWebhook),
   ]);
   const words = wanted.toLowerCase().split(/\s+/);
   const fits = [...all].filter(([, each]) => words.every((word) => each.words.includes(word)));
@@ -41,7 +43,7 @@ export function Find({ others, onClose }: FindProps) {
     ...(asked.data === undefined ? [] : [nameTrader(asked.data)]),
     ...fits.filter(isFirst),
     ...fits.filter((each) => !isFirst(each)),
-    ...(isIdentifier ? guess(wanted) : []),
+    ...(isIdentifier ? guess(wanted, asked) : []),
   ].slice(0, maxFound);
   const chosen = Math.min(at, found.length - 1);
   const open = (href: string | undefined) => {
@@ -94,18 +96,29 @@ export function Find({ others, onClose }: FindProps) {
 }
 
 function nameTrader({ id, name, addresses, metadata }: Profile): Found {
-  const { twitterHandle, farcasterUsername, ensName } = metadata;
-  const words = [name, id, ...addresses, twitterHandle, farcasterUsername, ensName].join(' ').toLowerCase();
+  const { twitterHandle: twitter, farcasterUsername: farcaster, ensName: ens } = metadata;
+  const handles = Object.entries({ twitter, farcaster, ens }).flatMap(([where, handle]) =>
+    handle ? [`${where}:${handle}`, `@${handle}`] : [],
+  );
+  const words = [name, id, ...addresses, ...handles].join(' ').toLowerCase();
   return [writeHref('trader', [id]), { kind: 'trader', title: name || shortAddress(addresses[0]), words }];
 }
 
-/** What an address or a UUID may be besides a trader. */
-function guess(id: string): Found[] {
+function nameWebhook({ uid, destinationUrl }: { uid: string; destinationUrl: string }): Found {
+  const title = hideUrlSecrets(destinationUrl);
+  return [writeHref('webhooks', [uid]), { kind: 'webhook', title, words: `${title} ${uid}`.toLowerCase() }];
+}
+
+/** What an address, a UUID or `ext:` may be, as long as it is not known whether it is a trader. */
+function guess(id: string, asked: { data: unknown; error: string }): Found[] {
   const make = (kind: string, href: string, about = ''): Found => [
     href,
     { kind, title: `${shortAddress(id)}${about}`, words: '' },
   ];
-  if (id.includes('-')) return [make('position', writeHref('position', [id]))];
+  const isAsked = asked.data === undefined && asked.error === '';
+  const trader = isAsked ? [make('trader', writeHref('trader', [id]))] : [];
+  if (isUuid(id)) return [make('position', writeHref('position', [id])), ...trader];
+  if (!isWalletAddress(id)) return trader;
   const chains = id.startsWith('0x') ? ['base', 'ethereum'] : ['solana'];
-  return chains.map((chain) => make('token', writeHref('token', [chain, id]), ` on ${chain}`));
+  return [...trader, ...chains.map((chain) => make('token', writeHref('token', [chain, id]), ` on ${chain}`))];
 }

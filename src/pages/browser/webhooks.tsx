@@ -6,11 +6,10 @@ import { postControl, useAsked, useCall } from './ask.ts';
 import { BodyView } from './body-view.tsx';
 import { Moment, Skeleton } from './cells.tsx';
 import { Act, Forwarded, sayTime } from './detail-parts.tsx';
-import { useFrame, useKnown } from './frame.ts';
+import { useFrame } from './frame.ts';
 import { type Chosen, Inspector, ListBox, type Tab } from './inspector.tsx';
 import { useMemo, useState } from './preact.ts';
 import { submitRequest } from './request-detail.tsx';
-import { writeHref } from './route.ts';
 import { Commands, type Fact, Facts, Row, Text } from './text.tsx';
 
 interface Webhook {
@@ -35,11 +34,6 @@ export function Webhooks({ isSandbox, version, first, start }: WebhooksProps) {
   );
   const { examples } = useFrame();
   const asked = useAsked<SandboxDelivery[]>('service/control', isSandbox ? { name: 'deliveries' } : undefined, version);
-  useKnown(
-    () =>
-      (data ?? []).map(({ uid, destinationUrl: url }) => [writeHref('webhooks', [uid]), url, `${url} ${uid}`] as const),
-    data,
-  );
   const failed = asked.data?.filter(({ state }) => state === 'failed').length ?? 0;
   const webhooks: Tab = {
     kind: 'webhook',
