@@ -61,20 +61,21 @@ function renderBlock({ title, layout, columns, rows }: Block, pageTitle: string,
 }
 
 function renderRecord({ heads }: Grid, cells: readonly CellText[], write: WriteText): string {
-  const lines = heads.map(
-    ({ text }, index) => `<tr><th scope="row">${write(text)}</th>${renderCell('td', cells[index], '', write)}</tr>\n`,
-  );
-  return `<table class="record">\n${lines.join('')}</table>\n`;
+  const lines = heads.map(({ text: head }, index) => {
+    const { text = '', tone = 'plain' } = cells[index] ?? {};
+    return `<div><dt>${write(head)}</dt> <dd class="${tone}">${renderText(text, write)}</dd></div>\n`;
+  });
+  return `<dl class="counters record">\n${lines.join('')}</dl>\n`;
 }
 
 /** Columns of longer texts are wrapped. */
 const maxUnwrapped = 46;
-/** An address, hash or UUID, of which the start is seen. */
+/** An address, hash or UUID, of which start and end are seen. */
 const id = /^[\w-]{25,}$/;
 
 function renderTable({ heads, lines }: Grid, write: WriteText): string {
   const longest = heads.map(({ text }, index) =>
-    lines.reduce((most, cells) => Math.max(most, cells[index]?.text.length ?? 0), text.length),
+    lines.reduce((most, cells) => Math.max(most, (cells[index]?.text ?? '').replace(id, '').length), text.length),
   );
   const naming = findNamingColumn(lines);
   const shapes = heads.map(({ side }, index) =>
@@ -83,8 +84,7 @@ function renderTable({ heads, lines }: Grid, write: WriteText): string {
   const headCells = heads.map(({ text }, index) => `<th scope="col" class="${shapes[index]}">${write(text)}</th>`);
   const rows = lines.map((cells) => {
     const shown = cells.map((cell, index) => {
-      const shape = index !== naming && id.test(cell.text) ? 'id' : (shapes[index] ?? '');
-      return renderCell(index === naming ? 'th' : 'td', cell, shape, write);
+      return renderCell(index === naming ? 'th' : 'td', cell, shapes[index] ?? '', write);
     });
     return `<tr>${shown.join('')}</tr>\n`;
   });
@@ -99,5 +99,16 @@ ${rows.join('')}</tbody>
 function renderCell(tag: 'td' | 'th', cell: CellText | undefined, shape: string, write: WriteText): string {
   const { text = '', tone = 'plain' } = cell ?? {};
   const scope = tag === 'th' ? ' scope="row"' : '';
-  return `<${tag}${scope} class="${`${shape} ${tone}`.trim()}"><bdi>${write(text.trim() === '' ? missing : text)}</bdi></${tag}>`;
+  return `<${tag}${scope} class="${`${shape} ${tone}`.trim()}">${renderText(text, write)}</${tag}>`;
+}
+
+function renderText(text: string, write: WriteText): string {
+  const shown = write(text.trim() === '' ? missing : text);
+  const words = shown.split(' ');
+  return words.every((word) => id.test(word)) ? words.map(renderId).join(' ') : `<bdi>${shown}</bdi>`;
+}
+
+function renderId(text: string): string {
+  const [, start, middle, end] = /^(0x.{4}|.{4})(.*)(.{4})$/.exec(text) ?? [];
+  return `<bdi class="id">${start}<span>${middle}</span>${end}</bdi>`;
 }

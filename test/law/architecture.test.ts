@@ -209,7 +209,7 @@ const maxLines: Readonly<Record<string, number>> = {
   model: 1272,
   output: 2217,
   pages: 5373,
-  report: 310,
+  report: 296,
   resources: 6803,
   sandbox: 6910,
   setup: 1673,
