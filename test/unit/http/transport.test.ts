@@ -16,7 +16,7 @@ interface Surroundings {
   startTimer?: StartTimer;
 }
 
-async function transopenPort({ env = {}, now = Date.now, ...timer }: Surroundings = {}) {
+async function transportOf({ env = {}, now = Date.now, ...timer }: Surroundings = {}) {
   const transport = await createTransport({ now, node: process.versions.node, env, ...timer });
   onTestFinished(() => transport.close());
   const send = (url: string, { method = 'GET', body, ...limits }: Sending = {}) =>
@@ -51,7 +51,7 @@ const echo: RequestListener = (request, response) => {
 
 test('a body is sent where there is one, and none where there is none', async () => {
   const url = `http://127.0.0.1:${await openPort(createServer(echo))}/a?b=c`;
-  const { send } = await transopenPort();
+  const { send } = await transportOf();
   expect(await textOf((await send(url, { method: 'POST', body: 'gm' })).body)).toBe('POST /a?b=c "gm"');
   expect(await textOf((await send(url)).body)).toBe('GET /a?b=c ""');
 });
@@ -59,7 +59,7 @@ test('a body is sent where there is one, and none where there is none', async ()
 test('an answer says when its first byte came', async () => {
   const port = await openPort(createServer(echo));
   let ticks = 0;
-  const { send } = await transopenPort({ now: () => ++ticks });
+  const { send } = await transportOf({ now: () => ++ticks });
   expect((await send(`http://127.0.0.1:${port}/`)).firstByteMs).toBe(1);
 });
 
@@ -70,7 +70,7 @@ test('close ends the connections that were kept', async () => {
     server.on('connection', (socket: Socket) => socket.on('close', () => resolve()));
   });
   const url = `http://127.0.0.1:${await openPort(server)}/`;
-  const { send, close } = await transopenPort();
+  const { send, close } = await transportOf();
   await textOf((await send(url)).body);
   await close();
   await ended;
@@ -86,7 +86,7 @@ test('an answer may take longer than the time without a word, as long as somethi
       response.end();
     }, 300);
   });
-  const { send } = await transopenPort();
+  const { send } = await transportOf();
   const { body } = await send(`http://127.0.0.1:${await openPort(server)}/`, { timeoutMs: 1100 });
   expect(await textOf(body)).toBe('abcd');
 });
@@ -96,7 +96,7 @@ test('silence before the answer and inside it ends in a timeout', async () => {
     if (request.url === '/begun') response.write('a');
   });
   const url = `http://127.0.0.1:${await openPort(server)}`;
-  const { send } = await transopenPort();
+  const { send } = await transportOf();
   const late = { kind: 'timeout', message: 'no answer in time' };
   await expect(send(url, { timeoutMs: 50 })).rejects.toMatchObject(late);
   const { body } = await send(`${url}/begun`, { timeoutMs: 500 });
@@ -107,7 +107,7 @@ test('a port where nobody listens is refused, by address and by name', async () 
   const server = createServer(echo);
   const port = await openPort(server);
   await new Promise((resolve) => server.close(resolve));
-  const { send } = await transopenPort();
+  const { send } = await transportOf();
   const message = `connect ECONNREFUSED 127.0.0.1:${port}`;
   await expect(send(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ kind: 'refused', message });
   await expect(send(`http://localhost:${port}/`)).rejects.toMatchObject({
@@ -121,7 +121,7 @@ long('all of an exchange may take so long and no longer, before the answer and i
     if (request.url === '/begun') response.write('a');
   });
   const url = `http://127.0.0.1:${await openPort(server)}`;
-  const { send } = await transopenPort();
+  const { send } = await transportOf();
   const late = { kind: 'late', message: 'no answer in time' };
   await expect(send(url, { totalMs: 50 })).rejects.toMatchObject(late);
   await expect(send(url, { totalMs: -1 })).rejects.toMatchObject(late);
@@ -130,7 +130,7 @@ long('all of an exchange may take so long and no longer, before the answer and i
 });
 
 test('a limit that no timer can count to is a long one', async () => {
-  const { send } = await transopenPort();
+  const { send } = await transportOf();
   const url = `http://127.0.0.1:${await openPort(createServer(echo))}/`;
   expect(await textOf((await send(url, { totalMs: 10_000_000_000 })).body)).toBe('GET / ""');
 });
@@ -144,7 +144,7 @@ test('a request that its caller stops ends there, before it is sent, before the 
     else stop.abort();
   });
   const url = `http://127.0.0.1:${await openPort(server)}`;
-  const { send } = await transopenPort();
+  const { send } = await transportOf();
   const stopped = { kind: 'broken', message: 'This operation was aborted' };
   await expect(send(`${url}/first`, { signal: stop.signal })).rejects.toMatchObject(stopped);
   await expect(send(`${url}/second`, { signal: stop.signal })).rejects.toMatchObject(stopped);
@@ -172,7 +172,7 @@ test('of exchanges that are over no timer is left, and no more than one listener
       },
     };
   };
-  const { send } = await transopenPort({ startTimer });
+  const { send } = await transportOf({ startTimer });
   const { signal } = new AbortController();
   const held = () => [timers, getEventListeners(signal, 'abort').length];
   const whole = await send(url, { signal });
@@ -230,7 +230,7 @@ test.skipIf(process.platform !== 'linux').each(environments)(
   async (env, uses) => {
     const port = await openPort(createServer(echo), '127.0.0.2');
     const proxy = await proxyTo(port, '127.0.0.2');
-    const { send } = await transopenPort({ env: env(proxy.url) });
+    const { send } = await transportOf({ env: env(proxy.url) });
     await textOf((await send(`http://127.0.0.2:${port}/`)).body);
     expect(proxy.asked.length > 0).toBe(uses);
   },
@@ -246,7 +246,7 @@ const ownHosts: readonly [host: string, address: string][] = [
 test.each(ownHosts)('%s is asked without the proxy', async (host, address) => {
   const port = await openPort(createServer(echo), address);
   const proxy = await proxyTo(port);
-  const { send } = await transopenPort({ env: { HTTP_PROXY: proxy.url } });
+  const { send } = await transportOf({ env: { HTTP_PROXY: proxy.url } });
   expect(await textOf((await send(`http://${host}:${port}/`)).body)).toBe('GET / ""');
   expect(proxy.asked).toEqual([]);
 });
@@ -259,7 +259,7 @@ test('a service behind TLS is asked through HTTPS_PROXY; a certificate that nobo
     response.end();
   });
   const proxy = await proxyTo(await openPort(service));
-  const { send } = await transopenPort({ env: { HTTPS_PROXY: proxy.url } });
+  const { send } = await transportOf({ env: { HTTPS_PROXY: proxy.url } });
   await expect(send('https://service.test/')).rejects.toMatchObject({
     kind: 'untrusted',
     message: expect.stringMatching(/certificate/),
@@ -279,14 +279,36 @@ const badProxies = [
 ] as const;
 
 test.each(badProxies)('%s=%s is refused before anything is sent, without its password', async (name, address, said) => {
-  await expect(transopenPort({ env: { [name]: address } })).rejects.toMatchObject({
+  await expect(transportOf({ env: { [name]: address } })).rejects.toMatchObject({
     code: 'usage',
     message: `${said}: must be an address such as http://proxy.example.com:8080`,
   });
 });
 
+const nowhereElse = 'http://127.0.0.1:10';
+const unreached: readonly [url: string, env: Record<string, string>, kind: string, message: RegExp][] = [
+  ['http://service.test/', { HTTP_PROXY: nowhere }, 'proxy', /^the proxy http:\/\/127\.0\.0\.1:9 cannot be reached/],
+  ['https://service.test/', { HTTPS_PROXY: nowhere }, 'proxy', /^the proxy .*:9 cannot be reached/],
+  ['https://service.test/', { HTTP_PROXY: nowhere }, 'proxy', /^the proxy .*:9 cannot be reached/],
+  ['https://service.test/', { HTTPS_PROXY: nowhere, HTTP_PROXY: nowhereElse }, 'proxy', /^the proxy .*:9 cannot/],
+  ['http://service.test/', { HTTPS_PROXY: nowhereElse, HTTP_PROXY: nowhere }, 'proxy', /^the proxy .*:9 cannot/],
+  ['http://127.0.0.1:9/', {}, 'refused', /ECONNREFUSED/],
+];
+
+test.each(unreached)('%s with %j, where nobody listens, is %s', async (url, env, kind, message) => {
+  const { send } = await transportOf({ env });
+  await expect(send(url)).rejects.toMatchObject({ kind, message: expect.stringMatching(message) });
+});
+
+test.each(['proxy.test:8080/a', '!proxy.test:8080'])(
+  '%s is refused with an address like no part of it',
+  async (proxy) => {
+    await expect(transportOf({ env: { HTTP_PROXY: proxy } })).rejects.toThrow('such as http://proxy.example.com:8080');
+  },
+);
+
 test('a proxy without http:// is refused with the address that is meant', async () => {
-  await expect(transopenPort({ env: { HTTP_PROXY: 'proxy.test:8080' } })).rejects.toMatchObject({
+  await expect(transportOf({ env: { HTTP_PROXY: 'proxy.test:8080' } })).rejects.toMatchObject({
     code: 'usage',
     message: 'HTTP_PROXY "proxy.test:8080": must be an address such as http://proxy.test:8080',
   });
@@ -295,6 +317,6 @@ test('a proxy without http:// is refused with the address that is meant', async 
 test.each(['http://p.test', 'https://p.test:1/', 'socks5://me:you@p.test:1', 'socks://p.test:1'])(
   '%s is taken for a proxy',
   async (address) => {
-    await transopenPort({ env: { HTTPS_PROXY: address } });
+    await transportOf({ env: { HTTPS_PROXY: address } });
   },
 );
