@@ -23,6 +23,8 @@ const hidden: readonly [text: string, key: string | undefined, shown: string][] 
   ['a b', '', 'a b'],
   ['k/y"1 k\\/y\\"1 k/y\\"1 k%2Fy%221', 'k/y"1', '*** *** *** ***'],
   ['a$&b $1', 'a$&b', '*** $1'],
+  // What JSON writes for this key begins with the key.
+  ['key-1\\\\ key-1\\', 'key-1\\', '*** ***'],
   // From a form, typed into a query, typed into a path.
   ['?a=it%27s%21+%7E%22k', 'it\'s! ~"k', '?a=***'],
   ['?a=it%27s!%20~%22k', 'it\'s! ~"k', '?a=***'],
@@ -49,6 +51,7 @@ test('an answer that repeats the key is given on without it, in headers too', ()
   expect(clean('{"a":"key/5678"}', 'key/5678')).toEqual({
     ...{ text: '{"a":"***"}', headers: {}, status: 200, more: 1 },
   });
+  expect(clean('12345678-key', '12345678-key').text).toBe('***');
   expect(clean('"key\\/5678" key%2F5678', 'key/5678')).toMatchObject({ text: '"***" ***' });
   const headers = { a: 'x key-5678', b: ['key-5678', 'y'], c: undefined, d: '' };
   expect(clean('none', 'key-5678', headers)).toEqual({

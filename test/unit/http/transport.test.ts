@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { generate } from 'selfsigned';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { StartTimer } from '../../../src/http/deadline.ts';
 import { createTransport } from '../../../src/http/transport.ts';
 import { openPort } from '../../support/harness.ts';
@@ -298,6 +298,15 @@ const unreached: readonly [url: string, env: Record<string, string>, kind: strin
 test.each(unreached)('%s with %j, where nobody listens, is %s', async (url, env, kind, message) => {
   const { send } = await transportOf({ env });
   await expect(send(url)).rejects.toMatchObject({ kind, message: expect.stringMatching(message) });
+});
+
+test('NO_PROXY=* goes without the proxies of the process too', async () => {
+  vi.stubEnv('HTTP_PROXY', nowhere);
+  vi.stubEnv('NO_PROXY', '');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { send } = await transportOf({ env: { HTTP_PROXY: nowhere, NO_PROXY: '*' } });
+  const url = `http://127.0.0.1:${await openPort(createServer(echo))}/`;
+  expect(await textOf((await send(url)).body)).toBe('GET / ""');
 });
 
 test.each(['proxy.test:8080/a', '!proxy.test:8080'])(
