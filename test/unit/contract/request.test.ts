@@ -83,15 +83,27 @@ test('a name can be called otherwise, for one endpoint before all, unless the in
   expect(wireName(get, 'id', get.params.id, {})).toBe('id');
 });
 
-test.each([
-  ['path', inPath(z.string(), 'h'), 'spec', true],
-  ['query', inQuery(z.string(), 'h', { source: 'assumed' }), 'assumed', undefined],
-  ['query', inQuery(z.string(), 'h'), 'spec', undefined],
-  ['body', inBody(z.string(), 'h', { source: 'public' }), 'public', undefined],
-  ['document', asDocument(z.array(z.string()), 'h'), 'spec', undefined],
-  ['local', local(z.string(), 'h'), 'spec', undefined],
-])('where a parameter stands (%s) says whether it is typed without a flag', (place, param, source, positional) => {
-  expect([param.place, param.source, param.positional]).toEqual([place, source, positional]);
+test('where a parameter stands says whether it is typed without a flag', () => {
+  const text = z.string();
+  const told = [
+    inPath(text, 'h'),
+    inQuery(text, 'h', { source: 'assumed' }),
+    inQuery(text, 'h'),
+    inBody(text, 'h', { source: 'public' }),
+    asDocument(text, 'h'),
+    local(text, 'h'),
+  ].map(({ place, source, positional }) => [place, source, positional]);
+  expect(told).toEqual([
+    ['path', 'spec', true],
+    ['query', 'assumed', undefined],
+    ['query', 'spec', undefined],
+    ['body', 'public', undefined],
+    ['document', 'spec', undefined],
+    ['local', 'spec', undefined],
+  ]);
+  const { source: _, ...rest } = { ...about, id: 'a.b', method: 'GET', path: '/v1/a', params: {} } as const;
+  expect(defineEndpoint(rest).source).toBe('spec');
+  expect(defineEndpoint({ ...rest, source: 'assumed' }).source).toBe('assumed');
 });
 
 test('what stays here is not among what is sent', () => {
