@@ -46,12 +46,16 @@ test('axe-core finds nothing on any view, narrow and wide, light and dark', asyn
       for (const [name, hash] of Object.entries(views)) {
         await show(tab, new URL(ui).origin, hash);
         const wide = await tab.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        // Where a part of the page scrolls, the page itself does not.
+        const long =
+          width === 1280 ? await tab.evaluate<number>('document.documentElement.scrollHeight - innerHeight') : 0;
         const rows =
           '[...document.querySelectorAll(".row")].filter((row) => row.scrollHeight > row.clientHeight).length';
         const high = await tab.evaluate<number>(rows);
         const wrong = [
           ...(await violationsOf(tab)),
           ...(wide > 0 ? [`${wide} pixels too wide`] : []),
+          ...(long > 0 ? [`${long} pixels of nothing below`] : []),
           ...(high > 0 ? [`${high} rows are cut off`] : []),
         ];
         if (wrong.length > 0) found[`${name} ${colorScheme} ${width}`] = wrong;
