@@ -129,6 +129,15 @@ test('by keyboard alone one finds a failed forward and sends it again', async ()
   const complaints = complaintsOf(tab);
   await tab.goto(ui);
   await expect.poll(() => tab.locator('.row .forwarded').count()).toBe(1);
+  const time = tab.locator('.row time').first();
+  expect([await time.textContent(), await time.getAttribute('title')]).toEqual([
+    expect.stringMatching(/^\d+s ago$/),
+    expect.stringMatching(/^20\d\d-\d\d-\d\d \d\d:\d\d:\d\dZ$/),
+  ]);
+  await tab.keyboard.press('?');
+  await expect.poll(() => tab.getByRole('dialog', { name: 'Keys' }).count()).toBe(1);
+  expect(await violationsOf(tab)).toEqual([]);
+  await tab.keyboard.press('Escape');
   await tabTo(tab, tab.getByLabel('Status'));
   await tab.keyboard.type('refused');
   await expect.poll(() => tab.locator('.row').count()).toBe(1);

@@ -2,11 +2,13 @@ import type { Retry } from '../../model/forward.ts';
 import { formatCount, formatTime } from '../../output/format.ts';
 import type { DeliveryList, DeliveryRow, PageFacts, PageStats, RefusedRow } from '../deliveries.ts';
 import { ask, type Connection, ignore, listenLive, lostText } from './ask.ts';
+import { Moment } from './cells.tsx';
 import { Chart } from './chart.tsx';
 import { Delivery, Refused } from './delivery-detail.tsx';
 import { sayTime } from './detail-parts.tsx';
+import { Frame, noFrame, useClock } from './frame.ts';
 import { type Chosen, FilterBar, Inspector, ListBox, type Tab } from './inspector.tsx';
-import { listenKeys } from './keys.tsx';
+import { Keys, listenKeys } from './keys.tsx';
 import { useEffect, useMemo, useRef, useState } from './preact.ts';
 import { mountPage } from './start.tsx';
 import { Facts, Row, Text } from './text.tsx';
@@ -26,9 +28,11 @@ function Deliveries() {
   const [state, setState] = useState<Connection>('connecting');
   const [error, setError] = useState('');
   const [trouble, setTrouble] = useState('');
+  const [hasKeys, showKeys] = useState(false);
   const current = useRef(filters);
   current.current = filters;
   const asked = useRef(0);
+  const frame = { ...noFrame, nowSec: useClock() / 1000 };
 
   const load = async () => {
     const number = ++asked.current;
@@ -79,7 +83,7 @@ function Deliveries() {
     };
     return listenLive('deliveries/live', calls, setState);
   }, []);
-  useEffect(() => listenKeys(), []);
+  useEffect(() => listenKeys({ '?': () => showKeys(true) }), []);
   useEffect(() => {
     const wait = setTimeout(load, state === 'connecting' ? 0 : filterWaitMs);
     return () => clearTimeout(wait);
@@ -148,46 +152,52 @@ function Deliveries() {
     return <Delivery id={key} version={[list.rows.find(({ id }) => id === key)?.status, ...tries].join()} />;
   };
   return (
-    <div class="app">
-      <header>
-        <h1>
-          sotra <span>deliveries</span>
-        </h1>
-        <p class="where">
-          <Text text={facts?.inbox ?? ''} />
-          {facts?.listensOn && (
-            <>
-              {' '}
-              on <Text text={facts.listensOn} />
-            </>
-          )}
-          {facts?.targets.map((url) => (
-            <span key={url}>
-              {' '}
-              → <Text text={url} />
-            </span>
-          ))}
-        </p>
-        <p class={`state ${state}`} role="status">
-          {{ connecting: 'Connecting', live: 'Live', lost: 'Not connected' }[state]}
-        </p>
-      </header>
-      {stats !== undefined && (
-        <section class="figures" aria-label="Figures">
-          <Figures stats={stats} />
-        </section>
-      )}
-      <main>
-        <Inspector
-          tabs={tabs}
-          error={state === 'lost' ? lostText : error || trouble}
-          notes={retries.map((each) => <FailingTarget key={`${each.url} ${each.webhook}`} retry={each} />)}
-          commands={[...list.commands, ...(stats?.commands ?? [])]}
-          chooser="Choose a delivery: click, or arrow keys in the list."
-          detail={readDetail}
-        />
-      </main>
-    </div>
+    <Frame.Provider value={frame}>
+      <div class="app">
+        <header>
+          <h1>
+            sotra <span>deliveries</span>
+          </h1>
+          <p class="where">
+            <Text text={facts?.inbox ?? ''} />
+            {facts?.listensOn && (
+              <>
+                {' '}
+                on <Text text={facts.listensOn} />
+              </>
+            )}
+            {facts?.targets.map((url) => (
+              <span key={url}>
+                {' '}
+                → <Text text={url} />
+              </span>
+            ))}
+          </p>
+          <p class={`state ${state}`} role="status">
+            {{ connecting: 'Connecting', live: 'Live', lost: 'Not connected' }[state]}
+          </p>
+          <button type="button" onClick={() => showKeys(true)} aria-label="Keys">
+            <kbd>?</kbd>
+          </button>
+        </header>
+        {stats !== undefined && (
+          <section class="figures" aria-label="Figures">
+            <Figures stats={stats} />
+          </section>
+        )}
+        <main>
+          <Inspector
+            tabs={tabs}
+            error={state === 'lost' ? lostText : error || trouble}
+            notes={retries.map((each) => <FailingTarget key={`${each.url} ${each.webhook}`} retry={each} />)}
+            commands={[...list.commands, ...(stats?.commands ?? [])]}
+            chooser="Choose a delivery: click, or arrow keys in the list."
+            detail={readDetail}
+          />
+        </main>
+      </div>
+      {hasKeys && <Keys without="Ctrl K" onClose={() => showKeys(false)} />}
+    </Frame.Provider>
   );
 }
 
@@ -257,7 +267,7 @@ function renderRow({ type, status, atMs, about }: DeliveryRow) {
   const after = (
     <>
       {status !== null && <span class={`status ${status}`}>{status}</span>}
-      <Arrival atMs={atMs} />
+      <Moment atSec={Math.floor(atMs / 1000)} />
     </>
   );
   return <Row title={type} after={after} about={<Text text={about} />} />;
@@ -266,18 +276,12 @@ function renderRow({ type, status, atMs, about }: DeliveryRow) {
 function renderRefused({ method, path, status, reason, atMs }: RefusedRow) {
   const before = <span class="status refused">{status}</span>;
   return (
-    <Row before={before} title={`${method} ${path}`} after={<Arrival atMs={atMs} />} about={<Text text={reason} />} />
-  );
-}
-
-/** The date stands on wide screens alone. */
-function Arrival({ atMs }: { atMs: number }) {
-  const [date = '', time = ''] = sayTime(atMs).split(' ');
-  return (
-    <time>
-      <span class="date">{date} </span>
-      {time}
-    </time>
+    <Row
+      before={before}
+      title={`${method} ${path}`}
+      after={<Moment atSec={Math.floor(atMs / 1000)} />}
+      about={<Text text={reason} />}
+    />
   );
 }
 

@@ -1,4 +1,7 @@
-import { createContext, useContext, useEffect } from './preact.ts';
+import { createContext, useContext, useEffect, useState } from './preact.ts';
+
+/** Ages are written anew so often. */
+const ageMs = 15_000;
 
 /** What can be found by a few letters. */
 export interface Known {
@@ -19,14 +22,26 @@ export interface PageFrame {
   known: Map<string, Known>;
 }
 
-export const Frame = createContext<PageFrame>({
+export const noFrame: PageFrame = {
   nowSec: undefined,
   from: { title: '', href: '#/' },
   examples: {},
   known: new Map(),
-});
+};
+
+export const Frame = createContext(noFrame);
 
 export const useFrame = () => useContext(Frame);
+
+/** The clock of this machine, in milliseconds. */
+export function useClock(): number {
+  const [nowMs, look] = useState(Date.now());
+  useEffect(() => {
+    const tick = setInterval(() => look(Date.now()), ageMs);
+    return () => clearInterval(tick);
+  }, []);
+  return nowMs;
+}
 
 /** Makes what a view shows be found later. */
 export function useKnown(

@@ -42,18 +42,21 @@ const keys = [
   ['?', 'these keys'],
 ] as const;
 
-export function Keys({ onClose }: { onClose: () => void }) {
+/** All keys, but for one that a page does not have. */
+export function Keys({ without, onClose }: { without?: string; onClose: () => void }) {
   return (
     <Dialog title="Keys" onClose={onClose}>
       <dl class="keys">
-        {keys.map(([key, does]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{does}</dd>
-          </div>
-        ))}
+        {keys
+          .filter(([key]) => key !== without)
+          .map(([key, does]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{does}</dd>
+            </div>
+          ))}
       </dl>
     </Dialog>
   );

@@ -82,7 +82,7 @@ function renderRequest(row: RequestRow) {
     <Row
       before={<Status row={row} />}
       title={`${method} ${path}`}
-      after={<time>{`${time.slice(11, 19)}Z`}</time>}
+      after={<time title={time}>{`${time.slice(11, 19)}Z`}</time>}
       about={
         <>
           {error !== null && (

@@ -5,7 +5,7 @@ import { ask, type Connection, ignore, listenLive, lostText, type Problem, Settl
 import { Controls } from './controls.tsx';
 import { Feed } from './feed.tsx';
 import { Find } from './find.tsx';
-import { Frame, type PageFrame } from './frame.ts';
+import { Frame, type PageFrame, useClock } from './frame.ts';
 import { Keys, listenKeys, type Shown } from './keys.tsx';
 import { Leaderboard } from './leaderboard.tsx';
 import { Position } from './position.tsx';
@@ -23,7 +23,7 @@ import { Webhooks } from './webhooks.tsx';
 const reloadMs = 1000;
 const [maxRequests, maxFound] = [1000, 200];
 /** A service that does not say when something changes is asked again so often, while the page is seen. */
-const [refreshMs, lookMs, ageMs] = [30_000, 1000, 15_000];
+const [refreshMs, lookMs] = [30_000, 1000];
 
 function Service() {
   const route = useRoute();
@@ -168,12 +168,8 @@ function sayLost(state: Connection, { goodMs }: Answers): string {
 
 /** By the clock of the sandbox, which may be stopped or ahead. */
 function useNow(world: SandboxWorld | undefined, isSandbox: boolean): number | undefined {
-  const [realMs, look] = useState(Date.now());
+  const realMs = useClock();
   const shownMs = useMemo(() => Date.now(), [world]);
-  useEffect(() => {
-    const tick = setInterval(() => look(Date.now()), ageMs);
-    return () => clearInterval(tick);
-  }, []);
   if (world === undefined) return isSandbox ? undefined : realMs / 1000;
   return Date.parse(world.now) / 1000 + (world.frozen ? 0 : Math.max(0, realMs - shownMs) / 1000);
 }
