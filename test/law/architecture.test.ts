@@ -292,6 +292,7 @@ const places: Record<string, string> = {
   'src/pages/browser/detail-parts.tsx void': 'shows its error',
   'src/pages/browser/request-detail.tsx void': 'shows its error',
   'src/pages/browser/keys.tsx addEventListener': 'shows a dialog, or moves what is focused',
+  'src/pages/browser/frame.ts setInterval': 'looks at the clock',
   'src/pages/browser/problems.tsx setInterval': 'counts, and asks again, which shows its error',
   'src/pages/browser/text.tsx setTimeout': 'shows a word again',
   'src/pages/browser/wallet.tsx void': 'shows its error',

@@ -174,8 +174,12 @@ test('states of a view: a frame while it loads, a line to paste where it is empt
   await show(`/trader/${trader}`);
   const problem = tab.getByRole('alert');
   await expect.poll(() => problem.allTextContents()).toEqual([expect.stringContaining('401')]);
-  await expect.poll(() => tab.locator('.state').textContent()).toMatch(/^No answer, last answer \d\d:\d\d:\d\dZ$/);
+  await expect.poll(() => tab.locator('.state').textContent()).toMatch(/^Failing, last good answer \d\d:\d\d:\d\dZ$/);
   expect([await violationsOf(tab), await tab.locator('.frame').count()]).toEqual([[], 0]);
+  // What could not be had is not said to be empty.
+  await show('/webhooks');
+  await expect.poll(() => problem.allTextContents()).toEqual([expect.stringContaining('/v1/webhooks/feed')]);
+  expect(await tab.locator('.empty code').count()).toBe(0);
   Object.assign(now, { status: 200, body: '{"traders":[]}' });
   await show('/leaderboard');
   await expect.poll(() => tab.getByText('No trader fits').count()).toBe(1);

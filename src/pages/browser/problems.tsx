@@ -5,7 +5,7 @@ import { Text } from './text.tsx';
 /** What became of the questions of a page. */
 export interface Answers {
   problems: ReadonlyMap<string, Problem>;
-  /** When something was answered last. */
+  /** When the service answered last as it should. */
   goodMs: number | undefined;
 }
 
@@ -18,7 +18,7 @@ export function settleAnswer(before: Answers, question: string, problem: Problem
   const others = [...problems].filter(([key]) => key !== question);
   return {
     problems: new Map(problem ? [...others, [question, problem]] : others),
-    goodMs: problem === undefined ? Date.now() : goodMs,
+    goodMs: problem === undefined && question.startsWith('service/call') ? Date.now() : goodMs,
   };
 }
 

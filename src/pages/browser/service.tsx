@@ -162,8 +162,8 @@ function sayCurrent(title: string, shown: string | undefined, from: string): 'pa
 }
 
 function sayLost(state: Connection, { goodMs }: Answers): string {
-  const since = goodMs === undefined ? '' : `, last answer ${formatTime(Math.floor(goodMs / 1000)).slice(11)}`;
-  return `${state === 'lost' ? 'Not connected' : 'No answer'}${since}`;
+  const since = goodMs === undefined ? '' : `, last good answer ${formatTime(Math.floor(goodMs / 1000)).slice(11)}`;
+  return `${state === 'lost' ? 'Not connected' : 'Failing'}${since}`;
 }
 
 /** By the clock of the sandbox, which may be stopped or ahead. */

@@ -37,18 +37,20 @@ export function Webhooks({ isSandbox, version, first, start }: WebhooksProps) {
   const failed = asked.data?.filter(({ state }) => state === 'failed').length ?? 0;
   const webhooks: Tab = {
     kind: 'webhook',
-    title: `Webhooks ${formatCount(data?.length ?? 0)}`,
-    list: (props) => (
-      <ListBox
-        {...props}
-        label="Webhooks"
-        items={error === '' ? data : (data ?? [])}
-        keyOf={({ uid }) => uid}
-        empty="None. To make one:"
-        line={examples['webhook register']}
-        render={({ uid, destinationUrl }) => <Row title={destinationUrl} about={<Text text={uid} />} />}
-      />
-    ),
+    title: `Webhooks ${data === undefined ? '' : formatCount(data.length)}`,
+    // Why there is none is told above.
+    list: (props) =>
+      data === undefined && error !== '' ? null : (
+        <ListBox
+          {...props}
+          label="Webhooks"
+          items={data}
+          keyOf={({ uid }) => uid}
+          empty="None. To make one:"
+          line={examples['webhook register']}
+          render={({ uid, destinationUrl }) => <Row title={destinationUrl} about={<Text text={uid} />} />}
+        />
+      ),
   };
   const deliveries: Tab = {
     kind: 'delivery',
