@@ -76,12 +76,17 @@ test('Ctrl-K opens what is pasted whole, before it was shown: an address, a hand
   await expect.poll(() => options.first().textContent()).toBe('mossyledger.alpha.test trader');
   await tab.keyboard.press('Enter');
   await expect.poll(() => heading(tab)).toBe('mossyledger.alpha.test');
+  // The board has the profile, the trader's page was opened by an address.
+  await find('mossyledger');
+  await expect.poll(() => options.filter({ hasText: / position \w{4}…\w{4}$/ }).count()).toBeGreaterThan(0);
+  expect(await options.filter({ hasText: /^mossyledger\.alpha\.test trader$/ }).count()).toBe(1);
+  await tab.keyboard.press('Escape');
   await find('twitter:mossyledger_');
   await expect.poll(() => options.allTextContents()).toEqual(['mossyledger.alpha.test trader']);
   await tab.keyboard.press('Escape');
   // A token that no view has shown; the lookup of a trader does not hide it.
-  await find('0x4ed4e862860bed51a9570b96d89af5e1b0efefed');
-  await expect.poll(() => options.allTextContents()).toContain('0x4ed4…efed on base token');
+  await find(`0x${'ab'.repeat(20)}`);
+  await expect.poll(() => options.allTextContents()).toContain('0xabab…abab on base token');
   await tab.keyboard.press('Escape');
   await find('127.0.0.1:9/hook');
   await expect.poll(() => options.allTextContents()).toEqual(['http://127.0.0.1:9/hook?token=*** webhook']);

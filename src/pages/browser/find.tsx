@@ -30,21 +30,21 @@ export function Find({ others, onClose }: FindProps) {
   const webhooks = useCall<{ uid: string; destinationUrl: string }[]>('webhook list', {}, 0);
   const isIdentifier = isUuid(wanted) || isWalletAddress(wanted) || isExternalId(wanted);
   const asked = useCall<Profile>('profile get', isIdentifier ? { identifier: wanted } : undefined, 0);
-  const all = new Map<string, Known>([
-    ...others,
-    ...known,
+  const all: readonly Found[] = [
     ...(board.data?.traders ?? []).map(({ profile }) => nameTrader(profile)),
     ...(webhooks.data ?? []).map(nameWebhook),
-  ]);
+    ...others,
+    ...known,
+  ];
   const words = wanted.toLowerCase().split(/\s+/);
-  const fits = [...all].filter(([, each]) => words.every((word) => each.words.includes(word)));
+  const fits = all.filter(([, each]) => words.every((word) => each.words.includes(word)));
   const isFirst = ([, { title }]: Found) => title.toLowerCase().startsWith(wanted.toLowerCase());
-  const found = [
+  const found = dropRepeated([
     ...(asked.data === undefined ? [] : [nameTrader(asked.data)]),
     ...fits.filter(isFirst),
     ...fits.filter((each) => !isFirst(each)),
     ...(isIdentifier ? guess(wanted, asked) : []),
-  ].slice(0, maxFound);
+  ]).slice(0, maxFound);
   const chosen = Math.min(at, found.length - 1);
   const open = (href: string | undefined) => {
     if (href === undefined) return;
@@ -84,7 +84,11 @@ export function Find({ others, onClose }: FindProps) {
             aria-selected={index === chosen}
             onClick={() => open(href)}
           >
-            <Text text={title} /> <span class="muted">{kind}</span>
+            <Text text={title} />{' '}
+            <span class="muted">
+              {kind}
+              {kind === 'position' && title !== shortAddress(readId(href)) && ` ${shortAddress(readId(href))}`}
+            </span>
           </div>
         ))}
       </div>
@@ -93,6 +97,20 @@ export function Find({ others, onClose }: FindProps) {
       </p>
     </Dialog>
   );
+}
+
+const readId = (href: string) => decodeURIComponent(href.split('/').at(-1) ?? '');
+
+/** Each thing once: a trader was shown by several addresses, of which the profile has all. */
+function dropRepeated(found: readonly Found[]): Found[] {
+  const kept: Found[] = [];
+  for (const [href, named] of found) {
+    const id = readId(href).toLowerCase();
+    const isSame = ([other, { kind, words }]: Found) =>
+      other === href || (kind === 'trader' && named.kind === 'trader' && words.includes(id));
+    if (!kept.some(isSame)) kept.push([href, named]);
+  }
+  return kept;
 }
 
 function nameTrader({ id, name, addresses, metadata }: Profile): Found {
