@@ -35,12 +35,13 @@ export const useFrame = () => useContext(Frame);
 
 /** The clock of this machine, in milliseconds. */
 export function useClock(): number {
-  const [nowMs, look] = useState(Date.now());
+  const [, tick] = useState(0);
   useEffect(() => {
-    const tick = setInterval(() => look(Date.now()), ageMs);
-    return () => clearInterval(tick);
+    const ticking = setInterval(() => tick((count) => count + 1), ageMs);
+    return () => clearInterval(ticking);
   }, []);
-  return nowMs;
+  // What came since the last tick is not in the future.
+  return Date.now();
 }
 
 /** Makes what a view shows be found later. */
