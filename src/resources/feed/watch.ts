@@ -250,7 +250,7 @@ function readPlace(path: string): WatchPlace | { damaged: string } | undefined {
   }
   const { data: place } = placeSchema.safeParse(stored);
   const { version: itsVersion } = stored as { version?: unknown };
-  if (Number(itsVersion) > version)
+  if (typeof itsVersion === 'number' && itsVersion > version)
     throw new SotraError('local-file', `${path} was written by a newer sotra (layout ${itsVersion})`, {
       hint: 'Update sotra, or move the file away to start over.',
     });

@@ -289,7 +289,8 @@ test('a damaged place is said and begun anew; one of a newer sotra is exit 3 and
   await first.ended;
   const file = placeIn(first.data);
   const oneBitOff = readFileSync(file, 'utf8').replace('"sinceSec":1', '"sinceSec":0');
-  for (const text of [oneBitOff, '{"version": 1, "cur', '[]', checkedLine({ version: 1, sinceSec: null, seen: {} })]) {
+  const odd = [{ version: 1, sinceSec: null, seen: {} }, { version: { toString: 1 } }].map(checkedLine);
+  for (const text of [oneBitOff, '{"version": 1, "cur', '[]', ...odd]) {
     writeFileSync(file, text);
     const again = watching(service, '', first.data);
     await expect.poll(() => readFileSync(file, 'utf8')).not.toBe(text);
