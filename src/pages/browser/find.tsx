@@ -39,12 +39,12 @@ export function Find({ others, onClose }: FindProps) {
   const words = wanted.toLowerCase().split(/\s+/);
   const fits = all.filter(([, each]) => words.every((word) => each.words.includes(word)));
   const isFirst = ([, { title }]: Found) => title.toLowerCase().startsWith(wanted.toLowerCase());
-  const found = dropRepeated([
+  const found = takeDistinct([
     ...(asked.data === undefined ? [] : [nameTrader(asked.data)]),
     ...fits.filter(isFirst),
     ...fits.filter((each) => !isFirst(each)),
     ...(isIdentifier ? guess(wanted, asked) : []),
-  ]).slice(0, maxFound);
+  ]);
   const chosen = Math.min(at, found.length - 1);
   const open = (href: string | undefined) => {
     if (href === undefined) return;
@@ -101,10 +101,11 @@ export function Find({ others, onClose }: FindProps) {
 
 const readId = (href: string) => decodeURIComponent(href.split('/').at(-1) ?? '');
 
-/** Each thing once: a trader was shown by several addresses, of which the profile has all. */
-function dropRepeated(found: readonly Found[]): Found[] {
+/** The first, each thing once: a trader was shown by several addresses, of which the profile has all. */
+function takeDistinct(found: readonly Found[]): Found[] {
   const kept: Found[] = [];
   for (const [href, named] of found) {
+    if (kept.length === maxFound) break;
     const id = readId(href).toLowerCase();
     const isSame = ([other, { kind, words }]: Found) =>
       other === href || (kind === 'trader' && named.kind === 'trader' && words.includes(id));
