@@ -14,6 +14,8 @@ import { atEnd, temporaryFolder } from './measure/folder.ts';
 import { type Row, report } from './measure/row.ts';
 
 const rounds = 5;
+/** A listener's throughput varies more. */
+const listenRounds = 9;
 /** The longest board of the interface, and a list that is longer than any of it. */
 const [boardRows, rowCount] = [250, 10_000];
 const secret = 'bench-secret';
@@ -92,8 +94,8 @@ async function serveBoard(length: number): Promise<string> {
 /** Milliseconds from the last byte of the board to its rows, drawn. */
 async function viewAfterAnswer(tab: Page): Promise<number> {
   await tab.reload();
-  await tab.locator('tbody tr th').first().waitFor();
   return tab.evaluate<number>(`(async () => {
+    while (window.shownMs === undefined) await new Promise(requestAnimationFrame);
     const [{ responseEnd }] = performance.getEntriesByType('resource').filter(({ name }) => name.includes('/service/call'));
     return Math.max(0, window.shownMs - responseEnd);
   })()`);
@@ -145,12 +147,25 @@ async function measureViews(): Promise<Row[]> {
   await board.close();
   const long = await openBoard(rowCount);
   await tab.locator('tbody tr th').first().waitFor();
-  const frames = await inRounds(() => scroll(tab, '.scroll:has(th a)'));
+  const [frames, floor]: [number[], number[]] = [[], []];
+  const empty = await browser.newPage();
+  await empty.setContent(
+    '<div class="scroll" style="height: 600px; overflow: auto"><p style="height: 320000px"></p></div>',
+  );
+  for (let round = 0; round <= rounds; round += 1) {
+    await tab.bringToFront();
+    const ours = await scroll(tab, '.scroll:has(th a)');
+    await empty.bringToFront();
+    const bare = await scroll(empty, '.scroll');
+    if (round === 0) continue;
+    frames.push(ours);
+    floor.push(bare);
+  }
   await long.close();
   return [
     { what: 'first view of the sandbox, after its answer', unit: 'ms', measured: sandboxMs, atMost: 300 },
     { what: `first view of ${boardRows} traders, after the answer`, unit: 'ms', measured: boardMs, atMost: 300 },
-    { what: `${rowCount} rows scroll (60: every frame)`, unit: 'frames/s', measured: frames, atLeast: 57 },
+    { what: `${rowCount} rows scroll, an empty box`, unit: 'frames/s', measured: frames, floor, atLeast: 0.95 },
   ];
 }
 
@@ -192,7 +207,7 @@ async function measureListener(): Promise<Row> {
   const [bare, watched] = [await serve(listen), await serve(listen)];
   await openReader(watched.ui);
   const [floor, measured]: [number[], number[]] = [[], []];
-  for (let round = 0; round <= rounds; round += 1) {
+  for (let round = 0; round <= listenRounds; round += 1) {
     const rates = [await deliver(bare.url), await deliver(watched.url)];
     if (round === 0) continue;
     floor.push(rates[0] ?? 0);

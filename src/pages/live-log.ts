@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 
 /** What a page is told; `load`: that it must fetch what it shows anew. */
 interface LiveEntry {
@@ -9,8 +11,8 @@ interface LiveEntry {
 
 export interface LiveLog {
   add: (kind: string, data: unknown) => void;
-  /** What follows an entry, then each new one, until the signal; a `load` first where what follows is not known any more. */
-  read: (lastId: string | undefined, signal: AbortSignal) => AsyncIterable<LiveEntry>;
+  /** What follows an entry, then what is new, all of it at a time, until the signal; a `load` first where what follows is not known any more. */
+  read: (lastId: string | undefined, signal: AbortSignal) => AsyncIterable<readonly LiveEntry[]>;
 }
 
 /** Keeps the latest entries, so that a page that lost its connection goes on without a gap. Ids of an earlier run mean nothing here. */
@@ -18,7 +20,7 @@ export function createLiveLog(maxEntries = 5000): LiveLog {
   const run = randomBytes(6).toString('hex');
   const entries: LiveEntry[] = [];
   let added = 0;
-  let wake = new AbortController();
+  const news = new EventEmitter().setMaxListeners(0);
   const makeEntryId = (count: number) => `${run}-${count}`;
   /** How many entries there were up to this one; `undefined` where it is of another run or too old to go on from. */
   const readEntryCount = (id: string | undefined): number | undefined => {
@@ -30,21 +32,20 @@ export function createLiveLog(maxEntries = 5000): LiveLog {
       added += 1;
       entries.push({ id: makeEntryId(added), kind, data });
       if (entries.length > maxEntries) entries.shift();
-      wake.abort();
-      wake = new AbortController();
+      news.emit('added');
     },
     read: async function* (lastId, signal) {
       let seen = readEntryCount(lastId);
       while (!signal.aborted) {
-        if (seen === undefined || seen < added - entries.length) {
+        if (seen === added) {
+          await once(news, 'added', { signal }).catch(() => undefined);
+          // What comes together is told together.
+          await setImmediate();
+        } else {
+          const told = seen;
           seen = added;
-          yield { id: makeEntryId(seen), kind: 'load', data: null };
-        }
-        const next = entries[entries.length - added + seen];
-        if (next === undefined) await untilAborted(AbortSignal.any([signal, wake.signal]));
-        else {
-          seen += 1;
-          yield next;
+          const isGone = told === undefined || told < added - entries.length;
+          yield isGone ? [{ id: makeEntryId(added), kind: 'load', data: null }] : entries.slice(told - added);
         }
       }
     },

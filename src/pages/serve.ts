@@ -91,9 +91,9 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
     const beat = setInterval(() => outgoing.write('\n'), beatMs);
     try {
       const lastId = headers['last-event-id']?.toString();
-      for await (const entry of live.read(lastId, AbortSignal.any([gone.signal, stop.signal]))) {
-        const isFull = !outgoing.write(`${JSON.stringify(entry)}\n`);
-        if (isFull) await drained(outgoing);
+      for await (const entries of live.read(lastId, AbortSignal.any([gone.signal, stop.signal]))) {
+        const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
+        if (!outgoing.write(lines.join(''))) await drained(outgoing);
       }
       outgoing.end();
     } finally {

@@ -36,7 +36,7 @@ export function Id({ text, chain }: { text: string; chain?: string | undefined }
 /** What stands in a cell: a time as an age, each id to be copied, other text as it is. */
 export function Cell({ cell, chain }: { cell: ServedCell | undefined; chain?: string | undefined }) {
   const { text = '', value } = cell ?? {};
-  if (typeof value === 'number' && text === formatTime(value)) return <Moment atSec={value} />;
+  if (typeof value === 'number') return text === formatTime(value) ? <Moment atSec={value} /> : <>{text}</>;
   const words = text.split(' ');
   if (!words.every(isId)) return <Text text={text} />;
   return (

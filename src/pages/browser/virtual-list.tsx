@@ -20,7 +20,7 @@ interface BoxedRows {
 }
 
 /** Rows outside of what is seen. */
-const margin = 8;
+const margin = 3;
 
 /**
  * A box that scrolls through rows of one height: the rows from `first` up to `end` are on the page, and `walk` gives the keys that bring another
