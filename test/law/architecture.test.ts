@@ -208,7 +208,7 @@ const maxLines: Readonly<Record<string, number>> = {
   mcp: 1040,
   model: 1272,
   output: 2217,
-  pages: 5413,
+  pages: 5414,
   report: 296,
   resources: 6803,
   sandbox: 6910,
