@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasSignature, parseHeader, timestampMs } from '../../../src/model/signature-header.ts';
+import { hasSignature, parseHeader, timestampMs, untimelyReason } from '../../../src/model/signature-header.ts';
 import { matchingSecret, signBody, signedHeader } from '../../../src/model/webhook-signature.ts';
 
 const good = { timestamp: '1565125718', signatures: ['abc'] };
@@ -79,4 +79,16 @@ test.each([
   ['0', 0],
 ])('the timestamp %s is %i in milliseconds', (timestamp, ms) => {
   expect(timestampMs(timestamp)).toBe(ms);
+});
+
+test('a time is fit up to the last millisecond of the tolerance, on both sides', () => {
+  const at = (nowMs: number) => untimelyReason(good, { nowMs, toleranceMs: 300_000 });
+  const signedMs = 1_565_125_718_000;
+  expect(at(signedMs - 300_000)).toBeUndefined();
+  expect(at(signedMs)).toBeUndefined();
+  expect(at(signedMs + 300_000)).toBeUndefined();
+  const signed = 'signed at 2019-08-06 21:08:38Z, 300 s';
+  expect(at(signedMs + 300_001)).toBe(`too old: ${signed} ago; the tolerance is 300 s`);
+  expect(at(signedMs - 300_001)).toBe(`too new: ${signed} ahead of this clock; the tolerance is 300 s`);
+  expect(untimelyReason(good, { nowMs: 0, toleranceMs: undefined })).toBeUndefined();
 });

@@ -212,6 +212,8 @@ test.each([
   [0, 'delivery', '0 deliveries'],
   [2, 'more entry', '2 more entries'],
   [3, 'buy', '3 buys'],
+  [2, 'type', '2 types'],
+  [2, 'mystery', '2 mysteries'],
 ])('%i of %s read %s', (count, noun, expected) => {
   expect(counted(count, noun)).toBe(expected);
 });
