@@ -6,8 +6,6 @@ export interface RequestRow extends Omit<LoggedRequest, 'key' | 'partner'> {
   number: number;
   /** Whose key came with it, or which command sent it. */
   by: string;
-  /** What the service said of a request that it refused, or why none was answered: then the status is 0. */
-  error: string | null;
 }
 
 /** The headers and the body of a request or of its answer, what is secret hidden. */

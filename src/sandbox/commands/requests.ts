@@ -8,7 +8,7 @@ import { addAnswer, startEntry } from '../../log/describe-call.ts';
 import { extendEntry, type LogEntry } from '../../log/entry.ts';
 import { checkSent, showExchange } from '../../log/show-exchange.ts';
 import { listReasons } from '../../log/why.ts';
-import { isObject, tryParseJson } from '../../model/json.ts';
+import { isObject } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import type { RequestRow, ShownExchange } from '../../pages/requests.ts';
 import { endpoints } from '../../resources/index.ts';
@@ -53,10 +53,7 @@ export function createRequestStore({ url, wire, transport, timeoutMs, signal }: 
     add: (logged: LoggedRequest, heard: HeardRequest, answer: FaultyAnswer): RequestRow => {
       count += 1;
       const { method, target, authorization, text } = heard;
-      const said = tryParseJson(answer.text);
-      const error = answer.status >= 400 && isObject(said) ? String(said['error']).slice(0, 300) : null;
-      const by = sayWhose(logged);
-      const row = { ...logged, number: count, by, error: answer.cut === 'all' ? 'the connection was closed' : error };
+      const row = { ...logged, number: count, by: sayWhose(logged) };
       const entry = describeExchange({ logged, heard, answer }, url, wire);
       const size = (text?.length ?? 0) + Math.min(answer.text.length, maxBodyBytes);
       kept.push({ row, entry, sent: { method, target, authorization, text }, bytes: size });

@@ -1,11 +1,13 @@
+import { isObject, tryParseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
+import { safeText } from '../../model/safe-text.ts';
 import { hidden, hideUrlSecrets } from '../../model/url-secrets.ts';
 import { sandboxPartners } from '../db/world.ts';
 import type { FaultyAnswer } from './fault.ts';
 import { type IncomingRequest, ignoredHeader, printable, readBearer } from './service.ts';
 
 export const maxLogged = 1000;
-const maxPath = 2000;
+const [maxPath, maxError] = [2000, 300];
 
 /** The latest requests, without what may be a key. */
 export function createRequestLog(now: () => number) {
@@ -17,11 +19,12 @@ export function createRequestLog(now: () => number) {
       const logged = {
         time: new Date(now()).toISOString(),
         method,
-        path: hideSecrets(target, key),
+        path: printable(hideSecrets(target, key).slice(0, maxPath)),
         status,
         ms: Math.round(ms * 10) / 10,
         partner: sandboxPartners.find((partner) => partner.key === key)?.id ?? null,
         key: key === undefined ? null : `…${key.length < 8 ? '' : printable(key.slice(-4))}`,
+        error: readError(answer, key),
         ignored: headers[ignoredHeader]?.split(',') ?? [],
         ...(fault !== undefined && { fault }),
       };
@@ -34,9 +37,15 @@ export function createRequestLog(now: () => number) {
 }
 
 export function formatRequest(logged: LoggedRequest): string {
-  const { time, method, path, status, ms, ignored, fault } = logged;
-  const ignores = ignored.length === 0 ? '' : `, ignored: ${ignored.join(', ')}`;
-  return `${time} ${method} ${path} ${status} ${ms} ms, ${sayWhose(logged)}${ignores}${fault === undefined ? '' : `, fault: ${fault}`}`;
+  const { time, method, path, status, ms, error, ignored, fault } = logged;
+  const told = [
+    `${time} ${method} ${path} ${status} ${ms} ms`,
+    sayWhose(logged),
+    ...(ignored.length === 0 ? [] : [`ignored: ${ignored.join(', ')}`]),
+    ...(fault === undefined ? [] : [`fault: ${fault}`]),
+    ...(error === null ? [] : [`error: ${safeText(error)}`]),
+  ];
+  return told.join(', ');
 }
 
 /** Whose key came with a request, such as `key a …ey-a`. */
@@ -44,7 +53,13 @@ export function sayWhose({ key, partner }: LoggedRequest): string {
   return key === null ? 'no key' : `${partner === null ? 'unknown key' : `key ${partner}`} ${key}`;
 }
 
-function hideSecrets(target: string, key: string | undefined): string {
-  const shown = hideUrlSecrets(target.slice(0, maxPath));
-  return printable(key === undefined || key.length < 4 ? shown : shown.replaceAll(key, hidden));
+function readError({ status, text, cut }: FaultyAnswer, key: string | undefined): string | null {
+  if (cut === 'all') return 'the connection was closed';
+  const said = status < 400 ? undefined : tryParseJson(text);
+  return isObject(said) ? hideSecrets(String(said['error']), key).slice(0, maxError) : null;
+}
+
+function hideSecrets(text: string, key: string | undefined): string {
+  const shown = hideUrlSecrets(text);
+  return key === undefined || key.length < 4 ? shown : shown.replaceAll(key, hidden);
 }

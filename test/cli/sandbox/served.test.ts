@@ -66,22 +66,30 @@ test('--verbose prints a line for each request, sandbox log shows the last ones,
   await get('/v2/leaderboard', { authorization: `bearer ${secret}` });
   await get(`/v1/feed?api_key=${secret}&addresses=${cat}`);
   await get(`/v2/${secret}`, { authorization: `Bearer ${secret}` });
+  await get('/v2/leaderboard?limit=900&timeframe=7d');
   await get('/v2/nothing%0a%1b[31m', {});
   const time = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/;
   const lines = (await until(() => (printed().includes('nothing') ? printed() : undefined))).split('\n').slice(1, -1);
   expect(lines.map((line) => line.replace(time, 'TIME').replace(/[\d.]+ ms/, 'N ms'))).toEqual([
     'TIME GET /v2/leaderboard?limit=2&chain=base 200 N ms, key a …ey-a, ignored: chain',
-    'TIME GET /v2/leaderboard 401 N ms, unknown key …wxyz',
+    'TIME GET /v2/leaderboard 401 N ms, unknown key …wxyz, error: unknown API key',
     `TIME GET /v1/feed?api_key=***&addresses=${cat} 200 N ms, key a …ey-a, ignored: api_key`,
-    'TIME GET /v2/*** 404 N ms, unknown key …wxyz',
-    'TIME GET /v2/nothing%0a%1b[31m 404 N ms, no key',
+    'TIME GET /v2/*** 404 N ms, unknown key …wxyz, error: no such endpoint: GET /v2/***',
+    'TIME GET /v2/leaderboard?limit=900&timeframe=7d 400 N ms, key a …ey-a, error: limit 900: must be a whole number from 1 to 250',
+    'TIME GET /v2/nothing%0a%1b[31m 404 N ms, no key, error: no such endpoint: GET /v2/nothing%0a%1b[31m',
   ]);
   const log = await run('sandbox log --limit 2 --json', { env });
   expect([log.code, log.err]).toEqual([0, '']);
   const logged = { time: expect.stringMatching(time), method: 'GET', ms: expect.any(Number), status: 404, ignored: [] };
   expect(JSON.parse(log.out)).toEqual([
-    { ...logged, path: '/v2/***', partner: null, key: '…wxyz' },
-    { ...logged, path: '/v2/nothing%0a%1b[31m', partner: null, key: null },
+    {
+      ...{ ...logged, status: 400, path: '/v2/leaderboard?limit=900&timeframe=7d', partner: 'a', key: '…ey-a' },
+      error: 'limit 900: must be a whole number from 1 to 250',
+    },
+    {
+      ...{ ...logged, path: '/v2/nothing%0a%1b[31m', partner: null, key: null },
+      error: 'no such endpoint: GET /v2/nothing%0a%1b[31m',
+    },
   ]);
   const expecting = (...texts: string[]) =>
     run(['sandbox', 'log', '--base-url', ready.url, ...texts.flatMap((text) => ['--expect', text])], { env });
@@ -97,10 +105,21 @@ test('--verbose prints a line for each request, sandbox log shows the last ones,
     env,
   });
   const narrow = await run(`sandbox log --base-url ${ready.url}`, { env, tty: 80 });
-  expect(narrow.out).toMatch(/^Time +Method {2}Path +Status {2}ms {2}Partner {2}Ignored\n/);
-  expect(narrow.out).toMatch(/\n\d\d:\d\d:\d\d\.\d{3}Z {2}GET {5}\/v2\/leader\S*…\S*chain=base {2}/);
+  expect(narrow.out).toMatch(/^Time +Path +Status {2}Ignored {2}Error\n/);
+  expect(narrow.out).toMatch(/\n\d\d:\d\d:\d\d\.\d{3}Z {2}\/v2\/leader\S*…\S*chain=base +200 {2}chain +–\n/);
   expect(table.out.split('\n')[0]).toBe('GET\t/v2/leaderboard?limit=2&chain=base\t200\ta\t…ey-a\tchain');
   expect(table.out + log.out + printed()).not.toMatch(/sandbox-key-a\b(?!,)|prod-key/);
+});
+
+test('a key that stands where a long path or reason is cut is hidden whole', async () => {
+  const { env, get } = await started();
+  const secret = 'prod-key-123456789-wxyz';
+  // A path is shown up to 2,000 characters, a reason up to 300, of which 26 stand before this part of the path.
+  for (const before of [1985, 265])
+    await get(`/v2/${'x'.repeat(before)}${secret}`, { authorization: `Bearer ${secret}` });
+  const log = await run('sandbox log --json', { env });
+  expect(JSON.parse(log.out).map(({ path }: { path: string }) => path.slice(-6))).toEqual(['xxx***', 'xxx***']);
+  expect(log.out).not.toContain('prod');
 });
 
 test('sandbox stop ends a served sandbox, and what would only look like it is left alone', async () => {
