@@ -173,13 +173,16 @@ function readHead(request: IncomingMessage, options: ListenerOptions): Signature
 }
 
 function refuse(request: IncomingMessage, reply: Reply, options: ListenerOptions, body?: Buffer): Reply {
-  const { method = '', url: path = '', rawHeaders: headers } = request;
+  const { method = '', rawHeaders: headers } = request;
   const { status, text: reason } = reply;
-  const atMs = options.now();
+  const [path, atMs] = [readShownPath(request), options.now()];
   if (status === 401) options.inbox.countRefused(path, atMs);
   options.onRefused({ atMs, method, path, headers, status, reason, body });
   return reply;
 }
+
+/** Without what is secret in it: it is stored and shown. */
+const readShownPath = ({ url = '/' }: IncomingMessage): string => hideUrlSecrets(url);
 
 function tooLarge({ maxBytes }: ListenerOptions): Reply {
   return { status: 413, text: `body is larger than ${maxBytes} bytes` };
@@ -190,12 +193,12 @@ async function store(
   { body, secret }: Extract<Reception, { secret: number }>,
   options: ListenerOptions,
 ): Promise<Reply> {
-  const path = request.url ?? '/';
+  const path = readShownPath(request);
   if (isProbe(body)) {
     options.onOther(`validation probe to ${path}: answered 200, its example event is not stored`);
     return { status: 200, text: 'example' };
   }
-  const webhook = `${hideUrlSecrets(path)}#${nameSecret(options.secrets[secret] ?? '')}`;
+  const webhook = `${path}#${nameSecret(options.secrets[secret] ?? '')}`;
   const delivery = { webhook, atMs: options.now(), headers: request.rawHeaders, body };
   const stored = await options.inbox.store([delivery]).catch(options.onDiskError);
   if (stored === undefined) return { status: 503, text: 'could not be stored' };

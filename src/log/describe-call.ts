@@ -101,15 +101,23 @@ function describeFailure(thrown: unknown, hide: TextRules['hide']): LogEntry['_s
   return { kind: failure?.kind ?? 'broken', ...(typeof code === 'string' && { code }), message };
 }
 
+/** No secret is longer. So much after the cut is hidden too: one that stands across the cut would not be known by its start. */
+const longestSecret = 10_000;
+
 function describeBody(text: string, { hide, maxBodyBytes }: TextRules) {
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBodyBytes) return { text: hide(text) };
-  // A character that is cut in the middle goes; a secret that is cut is still hidden.
+  // A character that is cut in the middle goes.
   const start = Buffer.from(text)
     .subarray(0, maxBodyBytes)
     .toString()
     .replace(/\uFFFD$/, '');
-  return { text: hide(start), _cut: { bytes, sha256: createHash('sha256').update(text).digest('hex') } };
+  const after = text.slice(start.length, start.length + longestSecret);
+  const shown = hide(start + after);
+  return {
+    text: shown.slice(0, Math.max(0, shown.length - after.length)),
+    _cut: { bytes, sha256: createHash('sha256').update(text).digest('hex') },
+  };
 }
 
 function describeHeaders(headers: HttpAnswer['headers'], hide: TextRules['hide']) {

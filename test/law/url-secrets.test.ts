@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { exampleEventId } from '../../src/model/webhook-signature.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { listen, send, signed } from '../support/listening.ts';
 import { until } from '../support/until.ts';
@@ -80,6 +81,11 @@ test('the store of deliveries and what is shown of it hold no secret of a target
   const body = JSON.stringify({ eventId: 'e-1', eventType: 'new-feed-item' });
   const headers = { ...signed(body), authorization: 'Basic cBasic4711' };
   expect(await send(url, body, headers, '/hook?api_key=cQuery4711')).toBe(200);
+  expect(await send(url, body, { ...headers, ...signed(body, 'another secret') }, '/hook?api_key=cQuery4711')).toBe(
+    401,
+  );
+  const probe = JSON.stringify({ eventId: exampleEventId, eventType: 'new-feed-item' });
+  expect(await send(url, probe, { ...headers, ...signed(probe) }, '/hook?api_key=cQuery4711')).toBe(200);
   await until(() => target.requests.length === 1);
   const forwarded = async () => {
     const { out } = await run('webhook show e-1 --json', { env: { SOTRA_DATA_DIR: folder } });
@@ -93,6 +99,8 @@ test('the store of deliveries and what is shown of it hold no secret of a target
   const json = await run('webhook show e-1 --json', { env });
   await stop();
   expect([code, out]).toEqual([0, expect.stringContaining('http://***@')]);
+  expect(shown.err).toContain('refused POST /hook?api_key=***: 401, wrong signature');
+  expect(shown.err).toContain('validation probe to /hook?api_key=***: answered 200');
   const all = out + json.out + shown.err;
   expect(canaries.filter((canary) => all.includes(canary))).toEqual([]);
   // The header itself is kept: whoever the delivery is forwarded to later may ask for it.

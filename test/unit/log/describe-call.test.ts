@@ -60,6 +60,13 @@ test('a body is cut between characters', () => {
   expect(response?.content).toMatchObject({ text: 'aaaaaaa', _cut: { bytes: 10 } });
 });
 
+test('a secret that stands where a body is cut is hidden whole, and nothing that comes after it is shown', () => {
+  const shownOf = (text: string) => addAnswer(entry, { ...answer, text }, rules).response?.content;
+  expect(shownOf('aaaasecret and more')).toMatchObject({ text: 'aaaa*', _cut: { bytes: 19 } });
+  expect(shownOf(`aasecretaaa${'b'.repeat(20_000)}`)).toMatchObject({ text: 'aa***' });
+  expect(shownOf(`${'a'.repeat(8)}${'secret'.repeat(5000)}`)).toMatchObject({ text: '' });
+});
+
 test('a connection that failed says how, also in a comment beside the reason of the attempt', () => {
   const second = startEntry({ startedMs: 0, request, attempt: 2, why: 'busy' }, facts, rules);
   const failure = { kind: 'failure', message: 'cannot reach it', ms: 3, cause: new Error('a secret') } as const;
