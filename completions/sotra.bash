@@ -323,7 +323,7 @@ _sotra_values() {
   'sandbox start --eligibility') echo 'any public' ;;
   'sandbox start --layout') echo 'five-line blank-line' ;;
   'sandbox log --ready-file') echo '@files' ;;
-  'sandbox log --columns') echo 'time method path status ms partner key ignored fault @list' ;;
+  'sandbox log --columns') echo 'time method path status ms partner key ignored error fault @list' ;;
   'sandbox stop --ready-file') echo '@files' ;;
   'sandbox stop --columns') echo 'url pid db stopped @list' ;;
   'sandbox import --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;

@@ -654,7 +654,7 @@ complete -c sotra -n '__sotra_at " sandbox start"' -l fault -x -d 'make requests
 complete -c sotra -n '__sotra_at " sandbox log"' -l limit -x -d 'how many of the latest (default: 50)'
 complete -c sotra -n '__sotra_at " sandbox log"' -l ready-file -r -F -d 'ready file of the sandbox, where it was started with one'
 complete -c sotra -n '__sotra_at " sandbox log"' -l expect -x -d 'exit 12 unless such a request is among them, or so many: \'POST /v1/swap-comments=1\''
-complete -c sotra -n '__sotra_at " sandbox log"' -l columns -x -a '(__fish_append , time method path status ms partner key ignored fault)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
+complete -c sotra -n '__sotra_at " sandbox log"' -l columns -x -a '(__fish_append , time method path status ms partner key ignored error fault)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " sandbox stop"' -l ready-file -r -F -d 'ready file of the sandbox, where it was started with one'
 complete -c sotra -n '__sotra_at " sandbox stop"' -l columns -x -a '(__fish_append , url pid db stopped)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " sandbox import"' -l chain -x -a 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' -d 'chain of rows that name no chain'

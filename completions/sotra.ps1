@@ -269,7 +269,7 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'completion 1' = @('bash', 'zsh', 'fish', 'powershell')
     'sandbox start --eligibility' = @('any', 'public')
     'sandbox start --layout' = @('five-line', 'blank-line')
-    'sandbox log --columns' = @('time', 'method', 'path', 'status', 'ms', 'partner', 'key', 'ignored', 'fault', '@list')
+    'sandbox log --columns' = @('time', 'method', 'path', 'status', 'ms', 'partner', 'key', 'ignored', 'error', 'fault', '@list')
     'sandbox stop --columns' = @('url', 'pid', 'db', 'stopped', '@list')
     'sandbox import --chain' = @('ethereum', 'optimism', 'polygon', 'arbitrum', 'zora', 'base', 'zero', 'solana', 'hyperliquid')
     'sandbox import --preset' = @('hyperliquid-fills', 'pumpfun', 'dune')
