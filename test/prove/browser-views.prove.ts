@@ -69,7 +69,9 @@ test('Ctrl-K opens what is pasted whole, before it was shown: an address, a hand
   await expect.poll(() => tableRows(tab, 'Traders').count()).toBeGreaterThan(10);
   const options = tab.getByRole('listbox', { name: 'Found' }).getByRole('option');
   const find = async (text: string) => {
+    await tab.getByRole('dialog').waitFor({ state: 'hidden' });
     await tab.keyboard.press('Control+k');
+    await tab.locator('input[role=combobox]:focus').waitFor();
     await tab.keyboard.insertText(text);
   };
   await find(trader);
