@@ -211,7 +211,7 @@ const maxLines: Readonly<Record<string, number>> = {
   pages: 5412,
   report: 296,
   resources: 6803,
-  sandbox: 6929,
+  sandbox: 6924,
   setup: 1673,
   tool: 2501,
   upload: 1713,

@@ -1,7 +1,7 @@
+import { hideSecrets } from '../../http/secrets.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import { safeText } from '../../model/safe-text.ts';
-import { hidden, hideUrlSecrets } from '../../model/url-secrets.ts';
 import { sandboxPartners } from '../db/world.ts';
 import type { FaultyAnswer } from './fault.ts';
 import { type IncomingRequest, ignoredHeader, printable, readBearer } from './service.ts';
@@ -57,9 +57,4 @@ function readError({ status, text, cut }: FaultyAnswer, key: string | undefined)
   if (cut === 'all') return 'the connection was closed';
   const said = status < 400 ? undefined : tryParseJson(text);
   return isObject(said) ? hideSecrets(String(said['error']), key).slice(0, maxError) : null;
-}
-
-function hideSecrets(text: string, key: string | undefined): string {
-  const shown = hideUrlSecrets(text);
-  return key === undefined || key.length < 4 ? shown : shown.replaceAll(key, hidden);
 }
