@@ -110,9 +110,7 @@ function Lines({ lines, label }: { lines: readonly string[]; label: string }) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must too */}
       <section class="lines" aria-label={label} tabIndex={0}>
         {lines.slice(0, shown).map((line, index) => (
-          <div key={index}>
-            <Text text={line} />
-          </div>
+          <Text as="div" key={index} text={line} />
         ))}
       </section>
       {lines.length > shown && (

@@ -2,7 +2,7 @@ import { formatAge, formatTime, shortAddress } from '../../output/format.ts';
 import type { ServedCell, ServedTable } from '../table.ts';
 import { findExplorerPage, isId } from './explorer.ts';
 import { useFrame } from './frame.ts';
-import { CopyButton, seen, Text } from './text.tsx';
+import { CopyButton, type Fact, Facts, seen, Text } from './text.tsx';
 
 /** How long ago, by the clock of the service; the exact time when pointed at. */
 export function Moment({ atSec }: { atSec: number }) {
@@ -54,20 +54,10 @@ export function Record({ table, omit = [] }: { table: ServedTable | undefined; o
   const [cells = []] = table.rows;
   const shown = table.columns.map((column, index) => ({ ...column, cell: cells[index] }));
   const chain = String(shown.find(({ key }) => key === 'chain')?.cell?.value ?? '');
-  return (
-    <dl class="counters record">
-      {shown
-        .filter(({ key, extra }) => !extra && !omit.includes(key))
-        .map(({ key, title, help, cell }) => (
-          <div key={key}>
-            <dt title={help}>{title}</dt>
-            <dd class={cell?.tone}>
-              <Cell cell={cell} chain={chain} />
-            </dd>
-          </div>
-        ))}
-    </dl>
-  );
+  const facts = shown
+    .filter(({ key, extra }) => !extra && !omit.includes(key))
+    .map(({ title, help, cell }): Fact => [title, <Cell cell={cell} chain={chain} />, cell?.tone, help]);
+  return <Facts kind="counters record" facts={facts} />;
 }
 
 /** What stands in place of what has not come. */
@@ -88,10 +78,7 @@ export function Empty({ text, line }: { text: string; line?: string | undefined 
       <p>{text}</p>
       {line !== undefined && (
         <p>
-          <code>
-            <Text text={line} />
-          </code>{' '}
-          <CopyButton text={line} what="Command" />
+          <Text as="code" text={line} /> <CopyButton text={line} what="Command" />
         </p>
       )}
     </div>

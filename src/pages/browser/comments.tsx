@@ -43,9 +43,5 @@ export function Comments({ said, empty, error }: { said: readonly Said[] | undef
 }
 
 function Words({ text }: { text: string }) {
-  return (
-    <p>
-      <Text text={text} />
-    </p>
-  );
+  return <Text as="p" text={text} />;
 }

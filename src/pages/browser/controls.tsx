@@ -3,11 +3,11 @@ import { shellWord } from '../../model/shell.ts';
 import { counted, formatCount } from '../../output/format.ts';
 import type { SandboxWorld } from '../service.ts';
 import { postControl } from './ask.ts';
-import { ActForm } from './detail-parts.tsx';
-import { type ComponentChildren, useState } from './preact.ts';
+import { ActForm, type ActFormProps, type Field, Fields, Input } from './form.tsx';
+import { useState } from './preact.ts';
 import { writeHref } from './route.ts';
 import { Section } from './service-parts.tsx';
-import { Choice, Commands, type Fact, Facts, Text } from './text.tsx';
+import { type Fact, Facts, Text } from './text.tsx';
 
 /** What changes the world; each control shows what it did, and the command that does the same. */
 interface ControlsProps {
@@ -46,24 +46,17 @@ function Figures({ world }: { world: SandboxWorld }) {
   return <Facts kind="counters" facts={figures} />;
 }
 
-interface ControlProps {
+interface ControlProps extends ActFormProps {
   title: string;
   /** The command that does the same, or `curl` where there is none. */
   line: string;
-  /** What it was told to do is told again in its answer. */
-  onDo: () => Promise<ComponentChildren>;
-  button: string;
-  more?: ComponentChildren;
-  children?: ComponentChildren;
 }
 
-function Control({ title, line, onDo, button, more, children }: ControlProps) {
+/** What it was told to do is told again in its answer. */
+function Control({ title, line, ...form }: ControlProps) {
   return (
-    <Section title={title}>
-      <ActForm kind="control" button={button} more={more} onAct={onDo}>
-        {children}
-      </ActForm>
-      <Commands commands={[{ name: line.startsWith('curl') ? 'As curl' : 'Command', line }]} />
+    <Section title={title} commands={[{ name: line.startsWith('curl') ? 'As curl' : 'Command', line }]}>
+      <ActForm kind="control" {...form} />
     </Section>
   );
 }
@@ -76,10 +69,17 @@ const firstTrade = {
   amount: '1000',
   usd: '250',
 };
+const tradeFields: readonly Field<keyof typeof firstTrade>[] = [
+  ['chain', 'Chain', chains],
+  ['side', 'Side', ['buy', 'sell']],
+  ['trader', 'Trader', { required: true }],
+  ['token', 'Token', { required: true }],
+  ['amount', 'Amount', { required: true, inputMode: 'decimal' }],
+  ['usd', 'Value in USD', { required: true, inputMode: 'decimal' }],
+];
 
 function Trade({ start }: { start: string }) {
   const [trade, setTrade] = useState(firstTrade);
-  const set = (key: keyof typeof trade) => (value: string) => setTrade({ ...trade, [key]: value });
   const line = `${start} sandbox trade ${Object.entries(trade)
     .map(([flag, value]) => `--${flag} ${value}`)
     .join(' ')}`;
@@ -96,27 +96,9 @@ function Trade({ start }: { start: string }) {
       </>
     );
   };
-  const texts = [
-    ['trader', 'Trader', 'text'],
-    ['token', 'Token', 'text'],
-    ['amount', 'Amount', 'decimal'],
-    ['usd', 'Value in USD', 'decimal'],
-  ] as const;
   return (
-    <Control title="Make a trade" button="Trade" onDo={make} line={line}>
-      <Choice label="Chain" value={trade.chain} options={chains} onChange={set('chain')} />
-      <Choice label="Side" value={trade.side} options={['buy', 'sell']} onChange={set('side')} />
-      {texts.map(([key, label, mode]) => (
-        <label key={key}>
-          {label}
-          <input
-            required
-            inputMode={mode}
-            value={trade[key]}
-            onInput={(event) => set(key)(event.currentTarget.value)}
-          />
-        </label>
-      ))}
+    <Control title="Make a trade" button="Trade" onAct={make} line={line}>
+      <Fields fields={tradeFields} values={trade} onChange={setTrade} />
     </Control>
   );
 }
@@ -131,7 +113,7 @@ function Simulation({ rate, start }: { rate: string | null; start: string }) {
     <Control
       title="Simulate trades"
       button={rate === null ? 'Start' : 'Change'}
-      onDo={() => simulate(wanted)}
+      onAct={() => simulate(wanted)}
       line={`${start} sandbox simulate --rate ${wanted}`}
       more={
         rate !== null && (
@@ -141,10 +123,7 @@ function Simulation({ rate, start }: { rate: string | null; start: string }) {
         )
       }
     >
-      <label>
-        Trades a second
-        <input required value={wanted} onInput={(event) => want(event.currentTarget.value)} />
-      </label>
+      <Input label="Trades a second" required value={wanted} onType={want} />
     </Control>
   );
 }
@@ -156,11 +135,8 @@ function Clock({ start }: { start: string }) {
     return `It is ${now.slice(0, 19).replace('T', ' ')}Z now.`;
   };
   return (
-    <Control title="Advance the clock" button="Advance" onDo={advance} line={`${start} sandbox advance ${duration}`}>
-      <label>
-        By, such as 12h or 8d
-        <input required value={duration} onInput={(event) => setDuration(event.currentTarget.value)} />
-      </label>
+    <Control title="Advance the clock" button="Advance" onAct={advance} line={`${start} sandbox advance ${duration}`}>
+      <Input label="By, such as 12h or 8d" required value={duration} onType={setDuration} />
     </Control>
   );
 }
@@ -175,15 +151,13 @@ function Faults({ set, controlStart }: { set: readonly string[]; controlStart: s
     <Control
       title="Set faults"
       button="Add"
-      onDo={() => change([...set, fault])}
+      onAct={() => change([...set, fault])}
       line={`${controlStart}faults --data ${shellWord(JSON.stringify({ faults: [...set, fault] }))}`}
       more={
         <ul class="set">
           {set.map((each) => (
             <li key={each}>
-              <code>
-                <Text text={each} />
-              </code>
+              <Text as="code" text={each} />
               <button type="button" onClick={() => void change(set.filter((other) => other !== each))}>
                 Remove
               </button>
@@ -192,39 +166,25 @@ function Faults({ set, controlStart }: { set: readonly string[]; controlStart: s
         </ul>
       }
     >
-      <label class="wide">
-        Fault: what, when, method and path
-        <input required value={fault} onInput={(event) => setFault(event.currentTarget.value)} />
-      </label>
+      <Input class="wide" label="Fault: what, when, method and path" required value={fault} onType={setFault} />
     </Control>
   );
 }
 
 function Reset({ start }: { start: string }) {
   const [isEmpty, setEmpty] = useState(false);
-  const [asks, ask] = useState(false);
   const reset = async () => {
-    if (!asks) {
-      ask(true);
-      return 'All that was traded, posted and registered here is deleted. Press again to do it.';
-    }
-    ask(false);
     await postControl('reset', { empty: isEmpty });
     return 'It is a new world.';
   };
   return (
     <Control
       title="Reset"
-      button={asks ? 'Delete and reset' : 'Reset'}
-      onDo={reset}
+      button="Reset"
+      question="All that was traded, posted and registered here is deleted. Press again to do it."
+      answers={['Delete and reset', 'Keep it']}
+      onAct={reset}
       line={`${start} sandbox reset${isEmpty ? ' --empty' : ''}`}
-      more={
-        asks && (
-          <button type="button" onClick={() => ask(false)}>
-            Keep it
-          </button>
-        )
-      }
     >
       <label class="check">
         <input type="checkbox" checked={isEmpty} onChange={(event) => setEmpty(event.currentTarget.checked)} /> without

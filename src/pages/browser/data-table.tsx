@@ -1,6 +1,7 @@
 import { counted, formatCount } from '../../output/format.ts';
 import type { ServedCell, ServedColumn, ServedTable } from '../table.ts';
 import { Cell, Empty, Skeleton } from './cells.tsx';
+import { Input } from './form.tsx';
 import { useKnown } from './frame.ts';
 import { onKeys, useId, useLayoutEffect, useMemo, useState } from './preact.ts';
 import { seen, Text } from './text.tsx';
@@ -55,15 +56,13 @@ export function DataTable({
     <div class="data">
       {!isPlain && (
         <div class="data-tools">
-          <label>
-            <span class="hidden">Filter {label.toLowerCase()}</span>
-            <input
-              type="search"
-              placeholder="Filter: a name, an address"
-              value={wanted}
-              onInput={(event) => want(event.currentTarget.value)}
-            />
-          </label>
+          <Input
+            label={<span class="hidden">Filter {label.toLowerCase()}</span>}
+            type="search"
+            placeholder="Filter: a name, an address"
+            value={wanted}
+            onType={want}
+          />
           <span class="muted" role="status">
             {order.length < table.rows.length && `${formatCount(order.length)} of `}
             {counted(table.rows.length, 'row')}
@@ -167,9 +166,13 @@ function Rows({ label, table, hrefs, order, keys, sorting, chain, onSort }: Rows
                     {hrefs[row] === undefined ? (
                       <Cell cell={cell} />
                     ) : (
-                      <a id={`${name}-${first + place}`} href={hrefs[row]} onFocus={() => setAt(first + place)}>
-                        <Text text={cell?.short ?? cell?.text ?? ''} />
-                      </a>
+                      <Text
+                        as="a"
+                        id={`${name}-${first + place}`}
+                        href={hrefs[row]}
+                        onFocus={() => setAt(first + place)}
+                        text={cell?.short ?? cell?.text ?? ''}
+                      />
                     )}
                   </th>
                 ) : (

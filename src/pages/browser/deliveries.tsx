@@ -4,10 +4,10 @@ import type { DeliveryList, DeliveryRow, PageFacts, PageStats, RefusedRow } from
 import { ask, type Connection, ignore, listenLive, lostText } from './ask.ts';
 import { Moment } from './cells.tsx';
 import { Chart } from './chart.tsx';
-import { Delivery, Refused } from './delivery-detail.tsx';
-import { sayTime } from './detail-parts.tsx';
+import { Delivery, Refused, sayTime } from './delivery-detail.tsx';
+import { type Field, FilterBar } from './form.tsx';
 import { Frame, noFrame, useClock } from './frame.ts';
-import { type Chosen, FilterBar, Inspector, ListBox, type Tab } from './inspector.tsx';
+import { type Chosen, Inspector, ListBox, type Tab } from './inspector.tsx';
 import { Keys, listenKeys } from './keys.tsx';
 import { useEffect, useMemo, useRef, useState } from './preact.ts';
 import { mountPage } from './start.tsx';
@@ -201,17 +201,16 @@ function Deliveries() {
   );
 }
 
-const statuses = ['forwarded', 'waiting', 'refused'];
-
-const listFields = (types: readonly string[], webhooks: readonly string[]) =>
-  [
-    ['text', 'Text', 'id, path, words'],
-    ['wallet', 'Wallet', '0x…, Solana, ext:…'],
-    ['token', 'Token', '0x… or Solana'],
-    ['type', 'Type', types],
-    ['webhook', 'Webhook', webhooks],
-    ['status', 'Status', statuses],
-  ] as const;
+function listFields(types: readonly string[], webhooks: readonly string[]): readonly Field<keyof typeof noFilters>[] {
+  return [
+    ['text', 'Text', { type: 'search', placeholder: 'id, path, words' }],
+    ['wallet', 'Wallet', { type: 'search', placeholder: '0x…, Solana, ext:…' }],
+    ['token', 'Token', { type: 'search', placeholder: '0x… or Solana' }],
+    ['type', 'Type', [['', 'any'], ...types]],
+    ['webhook', 'Webhook', [['', 'any'], ...webhooks]],
+    ['status', 'Status', [['', 'any'], 'forwarded', 'waiting', 'refused']],
+  ];
+}
 
 /** What came in the last 24 hours, in figures and as a bar for each hour: below the line what was refused. */
 function Figures({ stats: { hours, stored, forwarded, waiting } }: { stats: PageStats }) {

@@ -1,10 +1,10 @@
-import { formatCount } from '../../output/format.ts';
-import type { ReplayOutcome, ShownDelivery, ShownRefusal, ShownRequest } from '../deliveries.ts';
+import { formatCount, formatTime } from '../../output/format.ts';
+import type { ReplayOutcome, ShownDelivery, ShownForward, ShownRefusal, ShownRequest } from '../deliveries.ts';
 import { postJson, useAsked } from './ask.ts';
 import { BodyView } from './body-view.tsx';
-import { ActForm, Failure, Forwarded, Headers, sayTime } from './detail-parts.tsx';
+import { ActForm, Input } from './form.tsx';
 import { type ComponentChildren, useState } from './preact.ts';
-import { Alert, Commands, type Fact, Facts, Text } from './text.tsx';
+import { Alert, Commands, type Fact, Facts, Headers, Text } from './text.tsx';
 
 /** A delivery that is stored; `version` changes when it must be asked for anew. */
 export function Delivery({ id, version }: { id: string; version: string }) {
@@ -62,9 +62,7 @@ interface RequestProps {
 function Request({ title, facts, what, commands, children }: RequestProps) {
   return (
     <>
-      <h2>
-        <Text text={title} />
-      </h2>
+      <Text as="h2" text={title} />
       <Facts facts={facts} />
       {children}
       <Verification what={what} />
@@ -100,7 +98,7 @@ function Verification({ what }: { what: ShownRequest }) {
 async function replay(id: string, to: string) {
   const { taken, status, ms, error } = await postJson<ReplayOutcome>('deliveries/replay', { id, to });
   const told = `${taken ? 'Taken' : 'Not taken'}: ${status ?? error} in ${formatCount(ms)} ms`;
-  return taken ? told : <Failure text={told} />;
+  return taken ? told : <Text as="span" class="error" text={told} />;
 }
 
 /** To a target that is not known here. */
@@ -108,16 +106,36 @@ function Replay({ id }: { id: string }) {
   const [target, setTarget] = useState('');
   return (
     <ActForm kind="replay" button="Send" onAct={() => replay(id, target)}>
-      <label>
-        Send it to another address
-        <input
-          type="url"
-          required
-          placeholder="http://127.0.0.1:3000/hook"
-          value={target}
-          onInput={(event) => setTarget(event.currentTarget.value)}
-        />
-      </label>
+      <Input
+        label="Send it to another address"
+        type="url"
+        required
+        placeholder="http://127.0.0.1:3000/hook"
+        value={target}
+        onType={setTarget}
+      />
     </ActForm>
+  );
+}
+
+export const sayTime = (atMs: number) => formatTime(Math.floor(atMs / 1000));
+
+/** How a delivery stands at a target, and a button that sends it there again. */
+export function Forwarded({ forward, onSend }: { forward: ShownForward; onSend: () => Promise<ComponentChildren> }) {
+  const { url, state, status, error, tries, ms, atMs, nextMs } = forward;
+  const told = [
+    ...(ms === null ? [] : [`in ${formatCount(ms)} ms`]),
+    ...(tries === 0 ? [] : [tries === 1 ? 'first try' : `${formatCount(tries)} tries`]),
+    ...(atMs === null ? [] : [sayTime(atMs)]),
+    ...(nextMs === null ? [] : [`next try ${sayTime(nextMs)}`]),
+  ];
+  return (
+    <div class="forward">
+      <p>
+        <span class={`status ${state ?? 'muted'}`}>{status ?? state ?? 'not sent'}</span> {told.join(', ')}{' '}
+        <Text text={url} /> {status === null && error !== null && <Text as="span" class="error" text={error} />}
+      </p>
+      <ActForm button="Send again" about={`to ${url}`} onAct={onSend} />
+    </div>
   );
 }

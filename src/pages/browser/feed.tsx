@@ -3,35 +3,32 @@ import type { Card } from '../../model/position.ts';
 import type { Profile } from '../../model/profile.ts';
 import { formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
+import { type Field, FilterBar, Input } from './form.tsx';
 import { useFrame } from './frame.ts';
 import { useEffect, useState } from './preact.ts';
 import { type Route, setQuery } from './route.ts';
 import { Positions, Section } from './service-parts.tsx';
-import { Choice } from './text.tsx';
+
+const noFilters = { chain: 'all', min: '' };
+const worths = [10, 100, 500, 1000].map((usd) => [String(usd), `${formatUsd(usd)} or more`] as const);
+const fields: readonly Field<keyof typeof noFilters>[] = [
+  ['chain', 'Chain', ['all', ...chains]],
+  ['min', 'With a trade of', [['', 'any value'], ...worths]],
+];
 
 /** What those whom a user follows trade, as it happens. */
 export function Feed({ route, version }: { route: Route; version: number }) {
   const suggested = useFollower(route.query['user'] === undefined);
-  const { user = suggested, chain = 'all', min = '' } = route.query;
+  const filters = { ...noFilters, user: suggested, ...route.query };
+  const { user, chain, min } = filters;
   const { examples } = useFrame();
-  const set = (key: string) => (value: string) => setQuery(route, { user, [key]: value });
   const input = { addresses: [user], chains: [chain], limit: 100, ...(min !== '' && { minTradeUsd: Number(min) }) };
   const { data, ...asked } = useCall<{ items: Card[] }>('feed home', user === '' ? undefined : input, version);
   return (
     <Section title="Feed">
-      <search class="filters" aria-label="Filters">
-        <User value={user} onChange={set('user')} />
-        <Choice label="Chain" value={chain} onChange={set('chain')} options={['all', ...chains]} />
-        <Choice
-          label="With a trade of"
-          value={min}
-          onChange={set('min')}
-          options={[
-            ['', 'any value'],
-            ...[10, 100, 500, 1000].map((usd) => [String(usd), `${formatUsd(usd)} or more`] as const),
-          ]}
-        />
-      </search>
+      <FilterBar fields={fields} values={filters} onChange={(values) => setQuery(route, values)}>
+        <User value={user} onChange={(next) => setQuery(route, { user: next })} />
+      </FilterBar>
       {user !== '' && (
         <Positions
           title="Newest first"
@@ -57,15 +54,13 @@ function User({ value, onChange }: { value: string; onChange: (user: string) => 
   const [typed, type] = useState(value);
   useEffect(() => type(value), [value]);
   return (
-    <label>
-      Feed of
-      <input
-        type="search"
-        placeholder="wallet, profile id or ext:…"
-        value={typed}
-        onInput={(event) => type(event.currentTarget.value)}
-        onChange={() => onChange(typed.trim())}
-      />
-    </label>
+    <Input
+      label="Feed of"
+      type="search"
+      placeholder="wallet, profile id or ext:…"
+      value={typed}
+      onType={type}
+      onChange={() => onChange(typed.trim())}
+    />
   );
 }

@@ -2,7 +2,7 @@ import type { ShownCommand } from '../deliveries.ts';
 import { Empty, Skeleton } from './cells.tsx';
 import { findElement } from './keys.tsx';
 import { type ComponentChildren, useState } from './preact.ts';
-import { Alert, Choice, Commands } from './text.tsx';
+import { Alert, Commands } from './text.tsx';
 import { VirtualList, type VirtualListProps } from './virtual-list.tsx';
 
 /** What is chosen: which list, and the key in it. */
@@ -103,37 +103,4 @@ interface ListBoxProps<Item> extends ListProps {
 export function ListBox<Item>({ items, empty, line, ...props }: ListBoxProps<Item>) {
   if (items === undefined) return <Skeleton label={props.label} />;
   return items.length === 0 ? <Empty text={empty} line={line} /> : <VirtualList {...props} items={items} />;
-}
-
-/** A field to type in, with a hint, or one with choices. */
-type Field<Key extends string> = readonly [key: Key, label: string, more: string | readonly string[]];
-
-interface FilterBarProps<Key extends string> {
-  fields: readonly Field<Key>[];
-  values: Readonly<Record<Key, string>>;
-  onChange: (values: Record<Key, string>) => void;
-}
-
-/** What restricts a list; empty texts restrict nothing. */
-export function FilterBar<Key extends string>({ fields, values, onChange }: FilterBarProps<Key>) {
-  const set = (key: Key) => (value: string) => onChange({ ...values, [key]: value });
-  return (
-    <search class="filters" aria-label="Filters">
-      {fields.map(([key, label, more]) =>
-        typeof more === 'string' ? (
-          <label key={key}>
-            {label}
-            <input
-              type="search"
-              placeholder={more}
-              value={values[key]}
-              onInput={(event) => set(key)(event.currentTarget.value)}
-            />
-          </label>
-        ) : (
-          <Choice key={key} label={label} value={values[key]} options={[['', 'any'], ...more]} onChange={set(key)} />
-        ),
-      )}
-    </search>
-  );
 }

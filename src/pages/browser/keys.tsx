@@ -1,4 +1,5 @@
 import { type ComponentChildren, useLayoutEffect, useRef } from './preact.ts';
+import { Facts } from './text.tsx';
 
 /** A dialog of the page. */
 export type Shown = 'find' | 'keys';
@@ -46,18 +47,10 @@ const keys = [
 export function Keys({ without, onClose }: { without?: string; onClose: () => void }) {
   return (
     <Dialog title="Keys" onClose={onClose}>
-      <dl class="keys">
-        {keys
-          .filter(([key]) => key !== without)
-          .map(([key, does]) => (
-            <div key={key}>
-              <dt>
-                <kbd>{key}</kbd>
-              </dt>
-              <dd>{does}</dd>
-            </div>
-          ))}
-      </dl>
+      <Facts
+        kind="keys"
+        facts={keys.filter(([key]) => key !== without).map(([key, does]) => [<kbd>{key}</kbd>, does])}
+      />
     </Dialog>
   );
 }

@@ -29,9 +29,11 @@ export function Position({ id, version }: { id: string; version: number }) {
         {card !== undefined && (
           <p>
             <TraderLink id={card.actor.address} name={card.actor.name ?? ''} /> in{' '}
-            <a href={writeHref('token', [card.metadata.tokenChain, card.metadata.tokenAddress])}>
-              <Text text={nameToken(card)} />
-            </a>
+            <Text
+              as="a"
+              href={writeHref('token', [card.metadata.tokenChain, card.metadata.tokenAddress])}
+              text={nameToken(card)}
+            />
           </p>
         )}
         <Record table={tables[0]} omit={['trader', 'token']} />

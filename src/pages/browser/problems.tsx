@@ -37,11 +37,7 @@ export function Problems({ problems, onRetry }: { problems: Answers['problems'];
             <Text text={text} />
             {others > 0 && `, and ${others} more for the same reason`}
           </p>
-          {hint !== '' && (
-            <p>
-              <Text text={hint} />
-            </p>
-          )}
+          {hint !== '' && <Text as="p" text={hint} />}
         </div>
       ))}
       {retryAtMs === 0 ? (

@@ -2,13 +2,13 @@ import { compareJson } from '../../model/compare-json.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { sentMethods } from '../../model/logged-request.ts';
 import { counted } from '../../output/format.ts';
-import type { RequestField, RequestRow, SentRequest, ShownExchange, ShownMessage } from '../requests.ts';
-import { ask, postJson, useAsked } from './ask.ts';
+import type { RequestField, RequestForm, RequestRow, SentRequest, ShownExchange, ShownMessage } from '../requests.ts';
+import { postJson, useAsked } from './ask.ts';
 import { BodyView, decodeText } from './body-view.tsx';
 import { Skeleton } from './cells.tsx';
-import { ActForm, Headers } from './detail-parts.tsx';
+import { ActForm, Choice, type Field, Fields } from './form.tsx';
 import { type ComponentChildren, useMemo, useState } from './preact.ts';
-import { Alert, Choice, Commands, type Fact, Facts, Text } from './text.tsx';
+import { Commands, type Fact, Facts, Headers, Text } from './text.tsx';
 
 interface RequestDetailProps {
   number: string;
@@ -87,11 +87,12 @@ export async function submitRequest(sent: SentRequest): Promise<RequestRow | nul
 /** The request as a form; what is not changed is sent as it was. */
 function Again({ shown: { row, form }, onSent }: { shown: ShownExchange; onSent: (number: number) => void }) {
   const [method, setMethod] = useState(form.method);
-  const [values, setValues] = useState(form.fields.map(({ value }) => value));
+  const fields = useMemo(() => form.fields.map(describeField), [form]);
+  const [values, setValues] = useState(readValues(form));
   const [body, setBody] = useState(form.body ?? '');
   const [key, setKey] = useState('');
   const [asked, setAsked] = useState('');
-  const target = writeTarget(form.path, form.fields, values);
+  const target = writeTarget(form, values);
   const send = async () => {
     const question = `${method} ${target} ${body}`;
     if (form.asksFirst && method !== 'GET' && asked !== question) {
@@ -102,7 +103,7 @@ function Again({ shown: { row, form }, onSent }: { shown: ShownExchange; onSent:
     const made = await submitRequest({
       number: row.number,
       method,
-      ...(target !== writeTarget(form.path, form.fields) && { target }),
+      ...(target !== writeTarget(form, readValues(form)) && { target }),
       ...(body !== (form.body ?? '') && { body }),
       ...(key !== '' && { key }),
     });
@@ -115,21 +116,12 @@ function Again({ shown: { row, form }, onSent }: { shown: ShownExchange; onSent:
       button="Send"
       more={
         <p class="wide">
-          <code>
-            <Text text={`${method} ${target}`} />
-          </code>
+          <Text as="code" text={`${method} ${target}`} />
         </p>
       }
       onAct={send}
     >
-      {form.fields.map((field, index) => (
-        <FieldInput
-          key={field.name}
-          field={field}
-          value={values[index] ?? ''}
-          onChange={(value) => setValues(values.map((other, at) => (at === index ? value : other)))}
-        />
-      ))}
+      <Fields fields={fields} values={values} onChange={setValues} />
       {form.body !== null && (
         <>
           <Choice label="Method" value={method} options={sentMethods} onChange={setMethod} />
@@ -144,82 +136,47 @@ function Again({ shown: { row, form }, onSent }: { shown: ShownExchange; onSent:
   );
 }
 
-interface FieldInputProps {
-  field: RequestField;
-  value: string;
-  onChange: (value: string) => void;
-}
+const nameField = ({ place, name }: RequestField) => `${place} ${name}`;
 
-function FieldInput({ field: { name, help, must, isRequired, choices }, value, onChange }: FieldInputProps) {
+function describeField(field: RequestField): Field<string> {
+  const { name, help, must, value, isRequired, choices } = field;
   const label = (
     <span title={must === '' ? help : `${help}; must be ${must}`}>
       <Text text={name} />
       {must === '' && <span class="waiting"> {help}</span>}
     </span>
   );
-  if (choices.length > 0) {
-    const unknown = value === '' || choices.includes(value) ? [] : [value];
-    return (
-      <label>
-        {label}
-        <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-          {['', ...unknown, ...choices].map((each) => (
-            <option key={each} value={each}>
-              {each === '' ? 'not sent' : each}
-            </option>
-          ))}
-        </select>
-      </label>
-    );
-  }
-  return (
-    <label>
-      {label}
-      <input
-        required={isRequired}
-        placeholder={must}
-        value={value}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-    </label>
-  );
+  const options = [['', 'not sent'], ...new Set([value, ...choices])] as const;
+  const more = choices.length > 0 ? options.filter((each) => each !== '') : { required: isRequired, placeholder: must };
+  return [nameField(field), label, more];
 }
 
+const readValues = ({ fields }: RequestForm) => Object.fromEntries(fields.map((each) => [nameField(each), each.value]));
+
 /** Empty fields are not sent. */
-function writeTarget(
-  path: string,
-  fields: readonly RequestField[],
-  values: readonly string[] = fields.map(({ value }) => value),
-): string {
+function writeTarget({ path, fields }: RequestForm, values: Readonly<Record<string, string>>): string {
   let written = path;
   const query = new URLSearchParams();
-  fields.forEach(({ place, name, isList }, index) => {
-    const value = values[index] ?? '';
+  for (const field of fields) {
+    const { place, name, isList } = field;
+    const value = values[nameField(field)] ?? '';
     if (place === 'path') written = written.replace(`{${name}}`, () => encodeURIComponent(value));
     else if (value !== '') for (const each of isList ? value.split(',') : [value]) query.append(name, each.trim());
-  });
+  }
   return query.size === 0 ? written : `${written}?${query.toString().replaceAll('+', '%20')}`;
 }
 
 function Compare({ shown, others }: { shown: ShownExchange; others: readonly RequestRow[] }) {
-  const [other, show] = useState<ShownExchange>();
-  const [error, setError] = useState('');
+  const [number, choose] = useState('');
+  const { data: other } = useAsked<ShownExchange>('service/request', number === '' ? undefined : { number }, 0);
   const isSamePath = ({ path }: RequestRow) => path.split('?')[0] === shown.row.path.split('?')[0];
   const choices = others.filter(({ number }) => number !== shown.row.number);
   const sorted = [...choices.filter(isSamePath), ...choices.filter((each) => !isSamePath(each))].slice(0, maxChoices);
   const options = sorted.map((each) => [String(each.number), writeChoice(each)] as const);
-  const load = (number: string) =>
-    ask<ShownExchange>('service/request', { number }).then(show, (thrown: Error) => setError(thrown.message));
   if (options.length === 0) return <p class="muted">There is no other yet.</p>;
   return (
     <>
-      <Choice
-        label="The other request"
-        value={String(other?.row.number ?? '')}
-        options={[['', 'choose one'], ...options]}
-        onChange={(number) => (number === '' ? show(undefined) : void load(number))}
-      />
-      <Alert text={error} />
+      <Choice label="The other request" value={number} options={[['', 'choose one'], ...options]} onChange={choose} />
       {other !== undefined && <Difference {...{ other, shown }} />}
     </>
   );
@@ -255,15 +212,9 @@ function Difference({ other, shown }: { other: ShownExchange; shown: ShownExchan
         <tbody>
           {differences.slice(0, maxDifferences).map(({ place, before, after }) => (
             <tr key={place}>
-              <th scope="row">
-                <Text text={place} />
-              </th>
-              <td>
-                <Text text={write(before)} />
-              </td>
-              <td>
-                <Text text={write(after)} />
-              </td>
+              <Text as="th" scope="row" text={place} />
+              <Text as="td" text={write(before)} />
+              <Text as="td" text={write(after)} />
             </tr>
           ))}
         </tbody>

@@ -1,17 +1,18 @@
 import { formatCount } from '../../output/format.ts';
 import type { RequestRow } from '../requests.ts';
 import type { ServiceFacts } from '../service.ts';
-import { FilterBar, Inspector, ListBox } from './inspector.tsx';
+import { type Field, FilterBar } from './form.tsx';
+import { Inspector, ListBox } from './inspector.tsx';
 import { useMemo, useState } from './preact.ts';
 import { hasFailed, RequestDetail, Status } from './request-detail.tsx';
 import { Row, Text } from './text.tsx';
 
 const noFilters = { text: '', path: '', status: '' };
-const fields = [
-  ['text', 'Text', 'error, key, command'],
-  ['path', 'Path', '/v2/leaderboard'],
-  ['status', 'Status', ['failed', 'no answer', '2xx', '4xx', '5xx']],
-] as const;
+const fields: readonly Field<keyof typeof noFilters>[] = [
+  ['text', 'Text', { type: 'search', placeholder: 'error, key, command' }],
+  ['path', 'Path', { type: 'search', placeholder: '/v2/leaderboard' }],
+  ['status', 'Status', [['', 'any'], 'failed', 'no answer', '2xx', '4xx', '5xx']],
+];
 
 interface RequestsProps {
   facts: ServiceFacts | undefined;

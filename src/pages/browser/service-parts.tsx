@@ -19,9 +19,7 @@ export function Section({ title, commands = [], children }: SectionProps) {
   const id = useId();
   return (
     <section class="part" aria-labelledby={id}>
-      <h3 id={id}>
-        <Text text={title} />
-      </h3>
+      <Text as="h3" id={id} text={title} />
       {children}
       {commands.length > 0 && <Commands commands={commands} />}
     </section>
@@ -29,11 +27,7 @@ export function Section({ title, commands = [], children }: SectionProps) {
 }
 
 export function TraderLink({ id, name }: { id: string; name: string }) {
-  return (
-    <a href={writeHref('trader', [id])}>
-      <Text text={name === '' ? shortAddress(id) : name} />
-    </a>
-  );
+  return <Text as="a" href={writeHref('trader', [id])} text={name === '' ? shortAddress(id) : name} />;
 }
 
 interface PositionsProps {
@@ -97,13 +91,9 @@ export function Crumbs({
   return (
     <nav class="crumbs" aria-label="Breadcrumb">
       {links.map(([text, href]) => (
-        <a key={href} href={href}>
-          <Text text={text} />
-        </a>
+        <Text as="a" key={href} href={href} text={text} />
       ))}
-      <span aria-current="page">
-        <Text text={here} />
-      </span>
+      <Text as="span" aria-current="page" text={here} />
     </nav>
   );
 }

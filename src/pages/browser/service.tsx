@@ -114,9 +114,7 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
           <h1>
             sotra <span>{isSandbox ? 'sandbox' : 'service'}</span>
           </h1>
-          <p class="where">
-            <Text text={facts?.service ?? ''} />
-          </p>
+          <Text as="p" class="where" text={facts?.service ?? ''} />
           <p class={`state ${isLost ? 'lost' : state}`} role="status">
             {isLost
               ? sayLost(state, answers)

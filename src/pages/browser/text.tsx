@@ -1,10 +1,16 @@
 import { splitUnseen } from '../../model/safe-text.ts';
 import type { ShownCommand } from '../deliveries.ts';
-import { type ComponentChildren, useState } from './preact.ts';
+import { type Attributes, type ComponentChildren, createElement, useState } from './preact.ts';
+
+interface TextProps extends Attributes {
+  text: string;
+  /** The element around it; default: none. */
+  as?: 'a' | 'code' | 'dd' | 'div' | 'h2' | 'h3' | 'p' | 'span' | 'td' | 'th';
+}
 
 /** Text of others: what would not be seen, or would change the direction of what is, stands as a mark. */
-export function Text({ text }: { text: string }) {
-  return (
+export function Text({ text, as, ...attributes }: TextProps) {
+  const shown = (
     <bdi>
       {splitUnseen(text).map((part, index) =>
         part.unseen ? (
@@ -17,6 +23,7 @@ export function Text({ text }: { text: string }) {
       )}
     </bdi>
   );
+  return as === undefined ? shown : createElement(as, attributes, shown);
 }
 
 /** The same as plain text, for what cannot hold elements. */
@@ -29,21 +36,17 @@ export function seen(text: string): string {
 interface RowProps {
   before?: ComponentChildren;
   title: string;
-  /** Such as `gain`. */
-  tone?: string;
   after?: ComponentChildren;
   about: ComponentChildren;
 }
 
 /** Two lines of a list: a title with what stands before and after it, and what is told of it. */
-export function Row({ before, title, tone, after, about }: RowProps) {
+export function Row({ before, title, after, about }: RowProps) {
   return (
     <>
       <span class="top">
         {before}
-        <span class={tone === undefined ? 'type' : `type ${tone}`}>
-          <Text text={title} />
-        </span>
+        <Text as="span" class="type" text={title} />
         {after}
       </span>
       <span class="about">{about}</span>
@@ -51,60 +54,36 @@ export function Row({ before, title, tone, after, about }: RowProps) {
   );
 }
 
-interface ChoiceProps {
-  label: string;
-  value: string;
-  /** A value alone is its own text. */
-  options: readonly (string | readonly [value: string, text: string])[];
-  onChange: (value: string) => void;
-}
-
-export function Choice({ label, value, options, onChange }: ChoiceProps) {
-  return (
-    <label>
-      {label}
-      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        {options.map((option) => {
-          const [each, text] = typeof option === 'string' ? [option, option] : option;
-          return (
-            <option key={each} value={each}>
-              {text}
-            </option>
-          );
-        })}
-      </select>
-    </label>
-  );
-}
-
-/** A name, what it is, and its tone, such as `gain`. */
-export type Fact = readonly [name: string, value: string, tone?: string];
+/** A name, what it is, its tone, such as `gain`, and what it means; strings may be texts of others. */
+export type Fact = readonly [
+  name: ComponentChildren,
+  value: ComponentChildren,
+  tone?: string | undefined,
+  help?: string,
+];
 
 /** `kind` as the style sheet has it. */
 export function Facts({ facts, kind }: { facts: readonly Fact[]; kind?: string }) {
+  const write = (part: ComponentChildren) => (typeof part === 'string' ? <Text text={part} /> : part);
   return (
     <dl class={kind}>
-      {facts.map(([name, value, tone], index) => (
+      {facts.map(([name, value, tone, help], index) => (
         <div key={index}>
-          <dt>
-            <Text text={name} />
-          </dt>
-          <dd class={tone}>
-            <Text text={value} />
-          </dd>
+          <dt title={help}>{write(name)}</dt>
+          <dd class={tone}>{write(value)}</dd>
         </div>
       ))}
     </dl>
   );
 }
 
+/** Of a request or an answer. */
+export function Headers({ headers }: { headers: readonly { name: string; value: string }[] }) {
+  return <Facts kind="headers" facts={headers.map(({ name, value }) => [name, value])} />;
+}
+
 export function Alert({ text }: { text: string }) {
-  if (text === '') return null;
-  return (
-    <p class="error" role="alert">
-      <Text text={text} />
-    </p>
-  );
+  return text === '' ? null : <Text as="p" class="error" role="alert" text={text} />;
 }
 
 /** Command lines that give what a view shows, each with a button that copies it. */
@@ -114,9 +93,7 @@ export function Commands({ commands }: { commands: readonly ShownCommand[] }) {
       {commands.map(({ name, line }) => (
         <li key={name}>
           <span class="name">{name}</span>
-          <code>
-            <Text text={line} />
-          </code>
+          <Text as="code" text={line} />
           <CopyButton text={line} what={name} />
         </li>
       ))}

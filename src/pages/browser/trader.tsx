@@ -99,10 +99,7 @@ function listSaid(cards: readonly Card[]): Said[] {
   const said = cards.flatMap((card) => {
     const about = (
       <>
-        on{' '}
-        <a href={positionHref(card)}>
-          <Text text={nameCardToken(card)} />
-        </a>
+        on <Text as="a" href={positionHref(card)} text={nameCardToken(card)} />
       </>
     );
     const { trades } = card.metadata;

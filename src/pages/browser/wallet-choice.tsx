@@ -81,9 +81,7 @@ export function WalletChoice(props: WalletChoiceProps) {
                 disabled={!isWanted(address)}
                 onChange={() => props.onAccount(address)}
               />
-              <code>
-                <Text text={address} />
-              </code>
+              <Text as="code" text={address} />
             </label>
           ))}
         </fieldset>

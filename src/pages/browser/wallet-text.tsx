@@ -1,7 +1,7 @@
 import { formatCount } from '../../output/format.ts';
 import type { WalletText } from '../wallet.ts';
 import { useEffect, useMemo, useRef, useState } from './preact.ts';
-import { Commands, Text } from './text.tsx';
+import { Commands, Facts, Text } from './text.tsx';
 
 interface TextCardProps {
   text: WalletText;
@@ -48,7 +48,7 @@ function TextBody({ text, title }: { text: WalletText; title: string }) {
     ['Token', tokenAddress],
     ['Transaction', transactionHash],
     ['Length', `${formatCount(characters)} characters of comment, ${formatCount(bytes)} bytes in all`],
-  ];
+  ] as const;
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must too */}
@@ -66,20 +66,9 @@ function TextBody({ text, title }: { text: WalletText; title: string }) {
         </div>
       </section>
       {warnings.map((warning) => (
-        <p key={warning} class="warning">
-          <Text text={warning} />
-        </p>
+        <Text as="p" key={warning} class="warning" text={warning} />
       ))}
-      <dl class="facts">
-        {facts.map(([name, value = '']) => (
-          <div key={name} class="fact">
-            <dt>{name}</dt>
-            <dd>
-              <Text text={value} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Facts kind="facts" facts={facts} />
       <details>
         <summary>Commands</summary>
         <Commands commands={text.commands} />
@@ -90,11 +79,7 @@ function TextBody({ text, title }: { text: WalletText; title: string }) {
 
 function OutcomeText({ outcome }: { outcome: string }) {
   const isRefused = outcome.startsWith('refused');
-  return (
-    <span class={isRefused ? 'status refused' : 'status forwarded'}>
-      <Text text={outcome} />
-    </span>
-  );
+  return <Text as="span" class={isRefused ? 'status refused' : 'status forwarded'} text={outcome} />;
 }
 
 /** Each with its line end. */

@@ -125,9 +125,7 @@ function WalletPage() {
         <section class="panel" aria-label="Wallet">
           {state.end !== null && (
             <>
-              <p class={state.end.ok ? 'result ok' : 'result failed'} role="alert">
-                <Text text={state.end.text} />
-              </p>
+              <Text as="p" class={state.end.ok ? 'result ok' : 'result failed'} role="alert" text={state.end.text} />
               <p>You can close this page.</p>
             </>
           )}

@@ -5,7 +5,8 @@ import type { SandboxDelivery, SandboxWebhook, ShownSandboxDelivery } from '../s
 import { postControl, useAsked, useCall } from './ask.ts';
 import { BodyView } from './body-view.tsx';
 import { Moment, Skeleton } from './cells.tsx';
-import { Act, Forwarded, sayTime } from './detail-parts.tsx';
+import { Forwarded, sayTime } from './delivery-detail.tsx';
+import { ActForm } from './form.tsx';
 import { useFrame } from './frame.ts';
 import { type Chosen, Inspector, ListBox, type Tab } from './inspector.tsx';
 import { useMemo, useState } from './preact.ts';
@@ -102,9 +103,7 @@ interface DetailProps {
 function Detail({ title, facts, commands }: DetailProps) {
   return (
     <>
-      <h2>
-        <Text text={title} />
-      </h2>
+      <Text as="h2" text={title} />
       <Facts facts={facts} />
       <h3>Commands</h3>
       <Commands commands={commands} />
@@ -146,10 +145,10 @@ function SandboxWebhookDetail({ uid, version, commands }: SandboxWebhookProps) {
     <>
       <Detail title={url} facts={facts} commands={commands} />
       <h3>Secret</h3>
-      <Act name="Show the secret" onAct={showSecret} />
+      <ActForm button="Show the secret" onAct={showSecret} />
       <h3>Disable</h3>
-      <Act
-        name="Delete the webhook"
+      <ActForm
+        button="Delete the webhook"
         question="It gets nothing any more, and what waits to be delivered is dropped."
         onAct={remove}
       />
@@ -175,9 +174,7 @@ function Delivery({ seq, version }: { seq: string; version: number }) {
   const state = tones[row.state] ?? 'refused';
   return (
     <>
-      <h2>
-        <Text text={row.type} />
-      </h2>
+      <Text as="h2" text={row.type} />
       <Facts facts={facts} />
       <h3>Sent</h3>
       <Forwarded forward={{ ...row, state, ms: null, atMs: null }} onSend={send} />

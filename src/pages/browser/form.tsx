@@ -1,0 +1,142 @@
+import { type ComponentChildren, type InputAttributes, useState } from './preact.ts';
+import { Text } from './text.tsx';
+
+type Option = string | readonly [value: string, text: string];
+
+interface ChoiceProps {
+  label: ComponentChildren;
+  value: string;
+  /** A value alone is its own text. */
+  options: readonly Option[];
+  onChange: (value: string) => void;
+}
+
+export function Choice({ label, value, options, onChange }: ChoiceProps) {
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {options.map((option) => {
+          const [each, text] = typeof option === 'string' ? [option, option] : option;
+          return (
+            <option key={each} value={each}>
+              {text}
+            </option>
+          );
+        })}
+      </select>
+    </label>
+  );
+}
+
+interface InputProps extends InputAttributes {
+  label: ComponentChildren;
+  /** Of the label, as the style sheet has it. */
+  class?: string;
+  value: string;
+  onType: (value: string) => void;
+}
+
+/** A line to type in. */
+export function Input({ label, class: kind, onType, ...attributes }: InputProps) {
+  return (
+    <label class={kind}>
+      {label}
+      <input {...attributes} onInput={(event) => onType(event.currentTarget.value)} />
+    </label>
+  );
+}
+
+/** A line to type in, by its attributes, or one with options to choose from. */
+export type Field<Key extends string> = readonly [
+  key: Key,
+  label: ComponentChildren,
+  more: InputAttributes | readonly Option[],
+];
+
+interface FieldsProps<Key extends string> {
+  fields: readonly Field<Key>[];
+  values: Readonly<Record<Key, string>>;
+  onChange: (values: Record<Key, string>) => void;
+}
+
+export function Fields<Key extends string>({ fields, values, onChange }: FieldsProps<Key>) {
+  return fields.map(([key, label, more]) => {
+    const set = (value: string) => onChange({ ...values, [key]: value });
+    return isOptions(more) ? (
+      <Choice key={key} label={label} value={values[key]} options={more} onChange={set} />
+    ) : (
+      <Input key={key} {...more} label={label} value={values[key]} onType={set} />
+    );
+  });
+}
+
+const isOptions = (more: InputAttributes | readonly Option[]): more is readonly Option[] => Array.isArray(more);
+
+/** What restricts a list; empty texts restrict nothing. */
+export function FilterBar<Key extends string>({
+  children,
+  ...fields
+}: FieldsProps<Key> & { children?: ComponentChildren }) {
+  return (
+    <search class="filters" aria-label="Filters">
+      {children}
+      <Fields {...fields} />
+    </search>
+  );
+}
+
+export interface ActFormProps {
+  /** As the style sheet has it. */
+  kind?: 'act' | 'control' | 'replay';
+  button: string;
+  /** What it acts on, for who does not see it. */
+  about?: string;
+  /** Asked before, where it cannot be undone. */
+  question?: string;
+  /** The buttons that answer it. */
+  answers?: readonly [yes: string, no: string];
+  /** What stands beside the button. */
+  more?: ComponentChildren;
+  onAct: () => Promise<ComponentChildren>;
+  children?: ComponentChildren;
+}
+
+/** A form, or a button alone, that says what came of it. */
+export function ActForm(props: ActFormProps) {
+  const { kind = 'act', button, about, question, more, onAct, children } = props;
+  const [yes, no] = props.answers ?? [`Yes, ${button.toLowerCase()}`, 'No'];
+  const [said, say] = useState<ComponentChildren>('');
+  const [asks, ask] = useState(false);
+  const act = async () => {
+    if (question !== undefined && !asks) {
+      ask(true);
+      return say(question);
+    }
+    ask(false);
+    say('…');
+    say(await onAct().catch((thrown: Error) => <Text as="span" class="error" text={thrown.message} />));
+  };
+  return (
+    <form
+      class={kind}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void act();
+      }}
+    >
+      {children}
+      <button type="submit">
+        {asks ? yes : button}
+        {about !== undefined && <span class="hidden"> {about}</span>}
+      </button>
+      {asks && (
+        <button type="button" onClick={() => [ask(false), say('')]}>
+          {no}
+        </button>
+      )}
+      {more}
+      <output>{said}</output>
+    </form>
+  );
+}
