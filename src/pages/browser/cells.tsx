@@ -7,7 +7,7 @@ import { CopyButton, type Fact, Facts, seen, Text } from './text.tsx';
 /** How long ago, by the clock of the service; the exact time when pointed at. */
 export function Moment({ atSec }: { atSec: number }) {
   const { nowSec } = useFrame();
-  const exact = formatTime(atSec);
+  const exact = formatTime(Math.floor(atSec));
   const age = nowSec === undefined ? exact : formatAge(atSec, nowSec);
   return (
     <time dateTime={exact.replace(' ', 'T')} title={exact}>
@@ -60,8 +60,9 @@ export function Record({ table, omit = [] }: { table: ServedTable | undefined; o
   return <Facts kind="counters record" facts={facts} />;
 }
 
-/** What stands in place of what has not come. */
-export function Skeleton({ label }: { label: string }) {
+/** What stands in place of what has not come; nothing where it will not come, of which the page says why. */
+export function Skeleton({ label, error = '' }: { label: string; error?: string | undefined }) {
+  if (error !== '') return null;
   return (
     <div class="frame" role="status" aria-label={`${label}: loading`}>
       {Array.from({ length: 8 }, (_, index) => (

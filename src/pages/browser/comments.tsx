@@ -16,7 +16,7 @@ const maxShown = 100;
 
 /** What was said, whole, with who answered. */
 export function Comments({ said, empty, error }: { said: readonly Said[] | undefined; empty: string; error: string }) {
-  if (said === undefined) return error === '' ? <Skeleton label="Comments" /> : null;
+  if (said === undefined) return <Skeleton label="Comments" error={error} />;
   if (said.length === 0) return <p class="muted">{empty}</p>;
   return (
     <>

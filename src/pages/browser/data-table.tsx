@@ -49,7 +49,7 @@ export function DataTable({
   const [chosen, choose] = useState<readonly string[]>();
   const order = useMemo(() => (table === undefined ? [] : orderRows(table, sorting, wanted)), [table, sorting, wanted]);
   useKnown(() => (table === undefined ? [] : listKnown(table, hrefs)), table);
-  if (table === undefined) return error === '' ? <Skeleton label={label} /> : null;
+  if (table === undefined) return <Skeleton label={label} error={error} />;
   if (table.rows.length === 0) return <Empty text={empty} line={line} />;
   const keys = chosen ?? table.columns.filter(({ key, extra }) => !extra && !omit.includes(key)).map(({ key }) => key);
   return (

@@ -1,37 +1,39 @@
 import type { Retry } from '../../model/forward.ts';
 import { formatCount, formatTime } from '../../output/format.ts';
 import type { DeliveryList, DeliveryRow, PageFacts, PageStats, RefusedRow } from '../deliveries.ts';
-import { ask, type Connection, ignore, listenLive, lostText } from './ask.ts';
+import { ask, type Connection, ignore, listenLive, lostText, useAsked } from './ask.ts';
 import { Moment } from './cells.tsx';
 import { Chart } from './chart.tsx';
 import { Delivery, Refused, sayTime } from './delivery-detail.tsx';
 import { type Field, FilterBar } from './form.tsx';
-import { Frame, noFrame, useClock } from './frame.ts';
-import { type Chosen, Inspector, ListBox, type Tab } from './inspector.tsx';
+import { Frame, gather, noFrame, useClock, useWhileSeen } from './frame.ts';
+import { type Chosen, Inspector, type Tab } from './inspector.tsx';
 import { Keys, listenKeys } from './keys.tsx';
 import { useEffect, useMemo, useRef, useState } from './preact.ts';
 import { mountPage } from './start.tsx';
 import { Facts, Row, Text } from './text.tsx';
 
 const [maxRows, maxRefused] = [10_000, 200];
-const [filterWaitMs, reloadMs, statusEveryMs, figuresEveryMs] = [250, 1000, 1500, 4000];
+const [gatherMs, filterWaitMs, reloadMs, statusEveryMs, figuresEveryMs] = [50, 250, 1000, 1500, 4000];
 const [hourSec, hourCount] = [3600, 24];
 const noFilters = { text: '', type: '', webhook: '', wallet: '', token: '', status: '' };
 const none: DeliveryList = { rows: [], hasMore: false, commands: [] };
 
 function Deliveries() {
-  const [facts, setFacts] = useState<PageFacts>();
-  const [stats, setStats] = useState<PageStats>();
   const [list, setList] = useState<DeliveryList>(none);
   const [refused, setRefused] = useState<readonly RefusedRow[]>([]);
   const [filters, setFilters] = useState(noFilters);
   const [state, setState] = useState<Connection>('connecting');
   const [error, setError] = useState('');
-  const [trouble, setTrouble] = useState('');
   const [hasKeys, showKeys] = useState(false);
   const current = useRef(filters);
   current.current = filters;
   const asked = useRef(0);
+  const [version, setVersion] = useState(0);
+  const lookAgain = () => setVersion((before) => before + 1);
+  const { data: facts } = useAsked<PageFacts>('deliveries/facts', {}, 0);
+  /** Also whether the inbox answers, which may be elsewhere. */
+  const { data: stats, error: trouble } = useAsked<PageStats>('deliveries/stats', {}, version);
   const frame = { ...noFrame, nowSec: useClock() / 1000 };
 
   const load = async () => {
@@ -45,40 +47,24 @@ function Deliveries() {
       if (number === asked.current) setError((thrown as Error).message);
     }
   };
-  const soon = useRef<number>();
-  /** Many may come in a second. */
-  const loadSoon = () => {
-    soon.current ??= window.setTimeout(() => {
-      soon.current = undefined;
-      void load();
-    }, reloadMs);
-  };
-  /** Also whether the inbox answers, which may be elsewhere. */
-  const loadStats = async () => {
-    try {
-      setStats(await ask<PageStats>('deliveries/stats'));
-      setTrouble('');
-    } catch (thrown) {
-      setTrouble((thrown as Error).message);
-    }
-  };
   const loadAll = () => {
     void load();
-    void loadStats();
+    lookAgain();
     ask<readonly RefusedRow[]>('deliveries/refused').then(setRefused, ignore);
   };
   useEffect(() => {
-    ask<PageFacts>('deliveries/facts').then(setFacts, ignore);
+    const loadSoon = gather(load, reloadMs);
     const incoming = gather<DeliveryRow>((rows) => {
       // What only the server can tell of a row is asked of it.
       if (Object.values(current.current).some((text) => text !== '')) loadSoon();
       else setList((before) => ({ ...before, rows: withNewest(before.rows, rows) }));
-    });
+    }, gatherMs);
     const calls = {
       load: loadAll,
       row: incoming,
-      refused: gather<RefusedRow>((rows) =>
-        setRefused((before) => [...rows.reverse(), ...before].slice(0, maxRefused)),
+      refused: gather<RefusedRow>(
+        (rows) => setRefused((before) => [...rows.reverse(), ...before].slice(0, maxRefused)),
+        gatherMs,
       ),
     };
     return listenLive('deliveries/live', calls, setState);
@@ -88,63 +74,40 @@ function Deliveries() {
     const wait = setTimeout(load, state === 'connecting' ? 0 : filterWaitMs);
     return () => clearTimeout(wait);
   }, [filters]);
-  useEffect(() => {
-    const figures = setInterval(() => {
-      if (!document.hidden && state === 'live') void loadStats();
-    }, figuresEveryMs);
-    return () => clearInterval(figures);
-  }, [state]);
+  useWhileSeen(state === 'live' && lookAgain, figuresEveryMs, state);
   const waiting = list.rows.filter(({ status }) => status === 'waiting').slice(0, 50);
   const waitingIds = waiting.map(({ id }) => id).join('\n');
-  useEffect(() => {
-    if (waitingIds === '') return;
-    const look = setInterval(() => {
-      if (document.hidden) return;
-      ask<readonly DeliveryRow[]>('deliveries/rows', { id: waitingIds.split('\n') }).then(
-        (rows) => setList((before) => ({ ...before, rows: withChanges(before.rows, rows) })),
-        ignore,
-      );
-    }, statusEveryMs);
-    return () => clearInterval(look);
-  }, [waitingIds]);
+  const loadWaiting = () =>
+    ask<readonly DeliveryRow[]>('deliveries/rows', { id: waitingIds.split('\n') }).then(
+      (rows) => setList((before) => ({ ...before, rows: withChanges(before.rows, rows) })),
+      ignore,
+    );
+  useWhileSeen(waitingIds !== '' && loadWaiting, statusEveryMs, waitingIds);
 
   const types = useDistinct(list.rows, ({ type }) => type, filters.type);
   const webhooks = useDistinct(list.rows, ({ webhook }) => webhook, filters.webhook);
-  const tabs: Tab[] = [
-    {
-      kind: 'event',
-      title: `Deliveries ${formatCount(list.rows.length)}${list.hasMore ? '+' : ''}`,
-      filters: <FilterBar fields={listFields(types, webhooks)} values={filters} onChange={setFilters} />,
-      list: (props) => (
-        <ListBox
-          {...props}
-          label="Deliveries"
-          items={list.rows}
-          keyOf={readRowId}
-          render={renderRow}
-          empty={filters === noFilters ? 'Nothing has come yet.' : 'Nothing fits these filters.'}
-        />
-      ),
-    },
-    {
-      kind: 'refused',
-      title: `Refused requests ${formatCount(refused.length)} since the start`,
-      list: (props) => (
-        <ListBox
-          {...props}
-          label="Refused requests"
-          items={refused}
-          keyOf={readRowNumber}
-          render={renderRefused}
-          empty={
-            facts?.listensOn === null
-              ? 'Refused requests are kept by sotra webhook listen --ui alone.'
-              : 'No request was refused since this page is served.'
-          }
-        />
-      ),
-    },
-  ];
+  const deliveries: Tab<DeliveryRow> = {
+    kind: 'event',
+    title: `Deliveries ${formatCount(list.rows.length)}${list.hasMore ? '+' : ''}`,
+    filters: <FilterBar fields={listFields(types, webhooks)} values={filters} onChange={setFilters} />,
+    label: 'Deliveries',
+    items: list.rows,
+    readKey: readRowId,
+    render: renderRow,
+    empty: filters === noFilters ? 'Nothing has come yet.' : 'Nothing fits these filters.',
+  };
+  const refusals: Tab<RefusedRow> = {
+    kind: 'refused',
+    title: `Refused requests ${formatCount(refused.length)} since the start`,
+    label: 'Refused requests',
+    items: refused,
+    readKey: ({ number }) => String(number),
+    render: renderRefused,
+    empty:
+      facts?.listensOn === null
+        ? 'Refused requests are kept by sotra webhook listen --ui alone.'
+        : 'No request was refused since this page is served.',
+  };
   const retries = stats?.retries ?? [];
   const readDetail = ({ kind, key }: Chosen) => {
     if (kind === 'refused') return <Refused number={key} />;
@@ -187,7 +150,7 @@ function Deliveries() {
         )}
         <main>
           <Inspector
-            tabs={tabs}
+            tabs={[deliveries, refusals]}
             error={state === 'lost' ? lostText : error || trouble}
             notes={retries.map((each) => <FailingTarget key={`${each.url} ${each.webhook}`} retry={each} />)}
             commands={[...list.commands, ...(stats?.commands ?? [])]}
@@ -260,13 +223,12 @@ function makeHourPoints(hours: PageStats['hours']) {
 }
 
 const readRowId = ({ id }: DeliveryRow) => id;
-const readRowNumber = ({ number }: RefusedRow) => String(number);
 
 function renderRow({ type, status, atMs, about }: DeliveryRow) {
   const after = (
     <>
       {status !== null && <span class={`status ${status}`}>{status}</span>}
-      <Moment atSec={Math.floor(atMs / 1000)} />
+      <Moment atSec={atMs / 1000} />
     </>
   );
   return <Row title={type} after={after} about={<Text text={about} />} />;
@@ -278,24 +240,10 @@ function renderRefused({ method, path, status, reason, atMs }: RefusedRow) {
     <Row
       before={before}
       title={`${method} ${path}`}
-      after={<Moment atSec={Math.floor(atMs / 1000)} />}
+      after={<Moment atSec={atMs / 1000} />}
       about={<Text text={reason} />}
     />
   );
-}
-
-/** What comes in quick succession is shown at once. */
-function gather<T>(show: (items: T[]) => void): (item: T) => void {
-  let gathered: T[] = [];
-  return (item) => {
-    gathered.push(item);
-    if (gathered.length > 1) return;
-    setTimeout(() => {
-      const items = gathered;
-      gathered = [];
-      show(items);
-    }, 50);
-  };
 }
 
 function withNewest(before: readonly DeliveryRow[], added: readonly DeliveryRow[]): DeliveryRow[] {

@@ -44,6 +44,29 @@ export function useClock(): number {
   return Date.now();
 }
 
+/** Does something so often while the page is seen. */
+export function useWhileSeen(act: false | (() => void), everyMs: number, changed: unknown): void {
+  useEffect(() => {
+    if (act === false) return;
+    const acting = setInterval(() => document.hidden || act(), everyMs);
+    return () => clearInterval(acting);
+  }, [changed]);
+}
+
+/** What comes in quick succession is told together. */
+export function gather<T = void>(tell: (items: T[]) => void, waitMs: number): (item: T) => void {
+  let gathered: T[] = [];
+  return (item) => {
+    gathered.push(item);
+    if (gathered.length > 1) return;
+    setTimeout(() => {
+      const items = gathered;
+      gathered = [];
+      tell(items);
+    }, waitMs);
+  };
+}
+
 /** Makes what a view shows be found later. */
 export function useKnown(
   list: () => readonly (readonly [href: string, title: string, words: string])[],

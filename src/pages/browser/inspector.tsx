@@ -3,7 +3,7 @@ import { Empty, Skeleton } from './cells.tsx';
 import { findElement } from './keys.tsx';
 import { type ComponentChildren, useState } from './preact.ts';
 import { Alert, Commands } from './text.tsx';
-import { VirtualList, type VirtualListProps } from './virtual-list.tsx';
+import { VirtualList } from './virtual-list.tsx';
 
 /** What is chosen: which list, and the key in it. */
 export interface Chosen {
@@ -11,22 +11,31 @@ export interface Chosen {
   key: string;
 }
 
-type ListProps = Pick<VirtualListProps<unknown>, 'selected' | 'onSelect' | 'onOpen'>;
-
-export interface Tab {
+/** A list. */
+export interface Tab<Item> {
   kind: string;
   /** With how many it holds. */
   title: string;
   filters?: ComponentChildren;
-  list: (props: ListProps) => ComponentChildren;
+  label: string;
+  /** Absent while it is loading. */
+  items: readonly Item[] | undefined;
+  /** Why it cannot be loaded, which is told elsewhere. */
+  error?: string;
+  readKey(item: Item): string;
+  render(item: Item): ComponentChildren;
+  /** What stands in its place while it is empty. */
+  empty: string;
+  /** A line that changes that. */
+  line?: string | undefined;
 }
 
 interface InspectorProps {
   /** Lists of which one is shown. */
-  tabs: readonly Tab[];
+  tabs: readonly Tab<unknown>[];
   /** What is opened first. */
   first?: Chosen | undefined;
-  error: string;
+  error?: string;
   /** What stands above a list. */
   notes?: ComponentChildren;
   commands: readonly ShownCommand[];
@@ -36,7 +45,7 @@ interface InspectorProps {
 }
 
 /** A list beside which what is chosen of it is read; on a narrow screen in its place. */
-export function Inspector({ tabs, first, error, notes, commands, chooser, detail }: InspectorProps) {
+export function Inspector({ tabs, first, error = '', notes, commands, chooser, detail }: InspectorProps) {
   const [kind, show] = useState(first?.kind ?? tabs[0]?.kind);
   const [chosen, choose] = useState(first);
   const tab = tabs.find((each) => each.kind === kind) ?? tabs[0];
@@ -51,11 +60,7 @@ export function Inspector({ tabs, first, error, notes, commands, chooser, detail
     focusDetail();
   };
   if (tab === undefined) return null;
-  const listProps: ListProps = {
-    selected: chosen?.kind === tab.kind ? chosen.key : undefined,
-    onSelect: (key) => choose({ kind: tab.kind, key }),
-    onOpen: focusDetail,
-  };
+  const { items, label, empty, line, readKey, render } = tab;
   return (
     <div class={chosen === undefined ? 'inspect' : 'inspect reading'}>
       <section class="browse" aria-label="List">
@@ -71,7 +76,17 @@ export function Inspector({ tabs, first, error, notes, commands, chooser, detail
         {tab.filters}
         <Alert text={error} />
         {notes}
-        {tab.list(listProps)}
+        {items === undefined && <Skeleton label={label} error={tab.error} />}
+        {items?.length === 0 && <Empty text={empty} line={line} />}
+        {items !== undefined && items.length > 0 && (
+          <VirtualList
+            key={tab.kind}
+            selected={chosen?.kind === tab.kind ? chosen.key : undefined}
+            onSelect={(key) => choose({ kind: tab.kind, key })}
+            onOpen={focusDetail}
+            {...{ label, items, readKey, render }}
+          />
+        )}
         {commands.length > 0 && <Commands commands={commands} />}
       </section>
       {chosen === undefined ? (
@@ -86,21 +101,4 @@ export function Inspector({ tabs, first, error, notes, commands, chooser, detail
       )}
     </div>
   );
-}
-
-interface ListBoxProps<Item> extends ListProps {
-  label: string;
-  /** Absent while it is loading. */
-  items: readonly Item[] | undefined;
-  keyOf: (item: Item) => string;
-  render: (item: Item) => ComponentChildren;
-  empty: string;
-  /** A line that changes that. */
-  line?: string | undefined;
-}
-
-/** The list itself, or what stands in its place. */
-export function ListBox<Item>({ items, empty, line, ...props }: ListBoxProps<Item>) {
-  if (items === undefined) return <Skeleton label={props.label} />;
-  return items.length === 0 ? <Empty text={empty} line={line} /> : <VirtualList {...props} items={items} />;
 }

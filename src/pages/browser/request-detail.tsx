@@ -19,7 +19,7 @@ interface RequestDetailProps {
 
 export function RequestDetail({ number, others, onSent }: RequestDetailProps) {
   const { data, error } = useAsked<ShownExchange>('service/request', { number }, 0);
-  if (data === undefined) return error === '' ? <Skeleton label="Detail" /> : null;
+  if (data === undefined) return <Skeleton label="Detail" error={error} />;
   const { row, request, answer, why, commands } = data;
   const facts: Fact[] = [
     ['Answered', `${row.time.slice(0, 19).replace('T', ' ')}Z, in ${row.ms} ms`],

@@ -2,7 +2,7 @@ import { formatCount } from '../../output/format.ts';
 import type { RequestRow } from '../requests.ts';
 import type { ServiceFacts } from '../service.ts';
 import { type Field, FilterBar } from './form.tsx';
-import { Inspector, ListBox } from './inspector.tsx';
+import { Inspector, type Tab } from './inspector.tsx';
 import { useMemo, useState } from './preact.ts';
 import { hasFailed, RequestDetail, Status } from './request-detail.tsx';
 import { Row, Text } from './text.tsx';
@@ -27,27 +27,20 @@ export function Requests({ facts, requests, first }: RequestsProps) {
   const { empty = '', line, command = '' } = facts?.requests ?? {};
   const [filters, setFilters] = useState(noFilters);
   const shown = useMemo(() => requests?.filter((row) => fits(row, filters)), [requests, filters]);
+  const tab: Tab<RequestRow> = {
+    kind: 'request',
+    title: 'Requests',
+    filters: <FilterBar fields={fields} values={filters} onChange={setFilters} />,
+    label: 'Requests',
+    items: shown,
+    readKey: ({ number }) => String(number),
+    render: renderRequest,
+    ...(requests?.length === 0 ? { empty, line } : { empty: 'Nothing fits these filters.' }),
+  };
   return (
     <Inspector
-      tabs={[
-        {
-          kind: 'request',
-          title: 'Requests',
-          filters: <FilterBar fields={fields} values={filters} onChange={setFilters} />,
-          list: (props) => (
-            <ListBox
-              {...props}
-              label="Requests"
-              items={shown}
-              keyOf={({ number }) => String(number)}
-              render={renderRequest}
-              {...(requests?.length === 0 ? { empty, line } : { empty: 'Nothing fits these filters.' })}
-            />
-          ),
-        },
-      ]}
+      tabs={[tab]}
       first={first === undefined ? undefined : { kind: 'request', key: first }}
-      error=""
       commands={[{ name: 'Command', line: command }]}
       chooser="Choose a request: click, or arrow keys in the list."
       detail={({ key }, choose) => (

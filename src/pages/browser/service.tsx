@@ -5,7 +5,7 @@ import { ask, type Connection, ignore, listenLive, lostText, type Problem, Settl
 import { Controls } from './controls.tsx';
 import { Feed } from './feed.tsx';
 import { Find } from './find.tsx';
-import { Frame, type PageFrame, useClock } from './frame.ts';
+import { Frame, gather, type PageFrame, useClock, useWhileSeen } from './frame.ts';
 import { Keys, listenKeys, type Shown } from './keys.tsx';
 import { Leaderboard } from './leaderboard.tsx';
 import { Position } from './position.tsx';
@@ -45,6 +45,7 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
   const controlStart = facts?.controlStart ?? null;
   const isSandbox = controlStart !== null;
   const [version, setVersion] = useState(0);
+  const retry = () => setVersion((before) => before + 1);
   const [state, setState] = useState<Connection>('connecting');
   const [requests, setRequests] = useState<readonly RequestRow[]>();
   const [dialog, showDialog] = useState<Shown>();
@@ -52,15 +53,7 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
   const start = facts?.commandStart ?? 'sotra';
   useEffect(() => {
     if (facts === undefined) return;
-    let waits = false;
-    const reload = () => {
-      if (waits) return;
-      waits = true;
-      setTimeout(() => {
-        waits = false;
-        setVersion((before) => before + 1);
-      }, reloadMs);
-    };
+    const reload = gather(retry, reloadMs);
     const loadRequests = () => ask<RequestRow[]>('service/requests').then(setRequests, ignore);
     const calls = {
       load: () => {
@@ -72,16 +65,13 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
     };
     return listenLive('service/live', calls, setState);
   }, [facts === undefined]);
-  useEffect(() => {
-    if (facts === undefined || isSandbox) return;
-    let latestMs = Date.now();
-    const look = setInterval(() => {
-      if (document.hidden || Date.now() - latestMs < refreshMs) return;
-      latestMs = Date.now();
-      setVersion((before) => before + 1);
-    }, lookMs);
-    return () => clearInterval(look);
-  }, [facts === undefined]);
+  const latestMs = useRef(Date.now());
+  const refresh = () => {
+    if (Date.now() - latestMs.current < refreshMs) return;
+    latestMs.current = Date.now();
+    retry();
+  };
+  useWhileSeen(facts !== undefined && !isSandbox && refresh, lookMs, facts === undefined);
   const main = useRef<HTMLElement>(null);
   const place = [route.view, ...route.parts].join('/');
   const first = useRef(place);
@@ -99,7 +89,6 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
   const nowSec = useNow(world, isSandbox);
   const frame = { nowSec, from: from.current, examples: facts?.examples ?? {}, known: known.current };
   useEffect(() => listenKeys({ 'Ctrl k': () => showDialog('find'), '?': () => showDialog('keys') }), []);
-  const retry = () => setVersion((before) => before + 1);
   const others = [
     ...views.map(([view, title]) => [writeHref(view), { kind: 'page', title, words: title.toLowerCase() }] as const),
     ...(requests ?? [])

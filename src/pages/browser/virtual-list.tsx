@@ -1,9 +1,9 @@
 import { type ComponentChildren, onKeys, useEffect, useLayoutEffect, useRef, useState } from './preact.ts';
 
-export interface VirtualListProps<Item> {
+interface VirtualListProps<Item> {
   label: string;
   items: readonly Item[];
-  keyOf: (item: Item) => string;
+  readKey: (item: Item) => string;
   selected: string | undefined;
   onSelect: (key: string) => void;
   /** Enter: what is selected is read. */
@@ -68,22 +68,22 @@ const rowHeight = 60;
 
 /** A list of any length, of which only what is seen is on the page; arrows, Page, Home and End choose. */
 export function VirtualList<Item>(props: VirtualListProps<Item>) {
-  const { label, items, keyOf, selected, onSelect, onOpen, render } = props;
+  const { label, items, readKey, selected, onSelect, onOpen, render } = props;
   const makeItemId = (index: number) => `${label.replaceAll(/\W/g, '-')}-${index}`;
   const { box, first, end, walk } = useRowBox({ count: items.length, rowHeight });
   const newest = useRef<string>();
   // What is read stays where it is while newer rows come above it.
   useLayoutEffect(() => {
     const element = box.current;
-    const added = newest.current === undefined ? 0 : items.findIndex((item) => keyOf(item) === newest.current);
-    newest.current = items[0] === undefined ? undefined : keyOf(items[0]);
+    const added = newest.current === undefined ? 0 : items.findIndex((item) => readKey(item) === newest.current);
+    newest.current = items[0] === undefined ? undefined : readKey(items[0]);
     if (element !== null && added > 0 && element.scrollTop > 0) element.scrollTop += added * rowHeight;
   }, [items]);
 
-  const at = items.findIndex((item) => keyOf(item) === selected);
+  const at = items.findIndex((item) => readKey(item) === selected);
   const select = (index: number) => {
     const item = items[index];
-    if (item !== undefined) onSelect(keyOf(item));
+    if (item !== undefined) onSelect(readKey(item));
   };
   const onKeyDown = onKeys({ ...walk(at, select), Enter: () => selected !== undefined && onOpen(selected) });
   return (
@@ -99,7 +99,7 @@ export function VirtualList<Item>(props: VirtualListProps<Item>) {
     >
       <div role="presentation" style={{ height: `${items.length * rowHeight}px` }}>
         {items.slice(first, end).map((item, index) => {
-          const [number, key] = [first + index, keyOf(item)];
+          const [number, key] = [first + index, readKey(item)];
           return (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys
             <div

@@ -8,7 +8,7 @@ import { Moment, Skeleton } from './cells.tsx';
 import { Forwarded, sayTime } from './delivery-detail.tsx';
 import { ActForm } from './form.tsx';
 import { useFrame } from './frame.ts';
-import { type Chosen, Inspector, ListBox, type Tab } from './inspector.tsx';
+import { type Chosen, Inspector, type Tab } from './inspector.tsx';
 import { useMemo, useState } from './preact.ts';
 import { submitRequest } from './request-detail.tsx';
 import { Commands, type Fact, Facts, Row, Text } from './text.tsx';
@@ -36,43 +36,31 @@ export function Webhooks({ isSandbox, version, first, start }: WebhooksProps) {
   const { examples } = useFrame();
   const asked = useAsked<SandboxDelivery[]>('service/control', isSandbox ? { name: 'deliveries' } : undefined, version);
   const failed = asked.data?.filter(({ state }) => state === 'failed').length ?? 0;
-  const webhooks: Tab = {
+  const webhooks: Tab<Webhook> = {
     kind: 'webhook',
     title: `Webhooks ${data === undefined ? '' : formatCount(data.length)}`,
-    // Why there is none is told above.
-    list: (props) =>
-      data === undefined && error !== '' ? null : (
-        <ListBox
-          {...props}
-          label="Webhooks"
-          items={data}
-          keyOf={({ uid }) => uid}
-          empty="None. To make one:"
-          line={examples['webhook register']}
-          render={({ uid, destinationUrl }) => <Row title={destinationUrl} about={<Text text={uid} />} />}
-        />
-      ),
+    label: 'Webhooks',
+    items: data,
+    error,
+    readKey: ({ uid }) => uid,
+    render: ({ uid, destinationUrl }) => <Row title={destinationUrl} about={<Text text={uid} />} />,
+    empty: 'None. To make one:',
+    line: examples['webhook register'],
   };
-  const deliveries: Tab = {
+  const deliveries: Tab<SandboxDelivery> = {
     kind: 'delivery',
     title: `Deliveries ${formatCount(asked.data?.length ?? 0)}${failed > 0 ? `, ${formatCount(failed)} failed` : ''}`,
-    list: (props) => (
-      <ListBox
-        {...props}
-        label="Deliveries"
-        items={asked.data}
-        keyOf={({ seq }) => String(seq)}
-        empty="None yet. A trade of a trader whom somebody of a webhook follows makes one, and:"
-        line={examples['webhook trigger']}
-        render={renderDelivery}
-      />
-    ),
+    label: 'Deliveries',
+    items: asked.data,
+    readKey: ({ seq }) => String(seq),
+    render: renderDelivery,
+    empty: 'None yet. A trade of a trader whom somebody of a webhook follows makes one, and:',
+    line: examples['webhook trigger'],
   };
   return (
     <Inspector
       tabs={isSandbox ? [webhooks, deliveries] : [webhooks]}
       first={first}
-      error=""
       commands={commands}
       chooser="Choose one: click, or arrow keys in the list."
       detail={({ kind, key }) => {
@@ -122,7 +110,7 @@ function SandboxWebhookDetail({ uid, version, commands }: SandboxWebhookProps) {
   const query = isGone ? undefined : { name: 'webhook', uid };
   const { data, error } = useAsked<SandboxWebhook>('service/control', query, version);
   if (isGone) return <p role="status">Deleted, with what waited to be delivered.</p>;
-  if (data === undefined) return error === '' ? <Skeleton label="Detail" /> : null;
+  if (data === undefined) return <Skeleton label="Detail" error={error} />;
   const { url, partner, addresses, delivered, waiting, failed } = data;
   const facts: Fact[] = [
     ['Uid', uid],
@@ -158,7 +146,7 @@ function SandboxWebhookDetail({ uid, version, commands }: SandboxWebhookProps) {
 
 function Delivery({ seq, version }: { seq: string; version: number }) {
   const { data, error } = useAsked<ShownSandboxDelivery>('service/control', { name: 'delivery', seq }, version);
-  if (data === undefined) return error === '' ? <Skeleton label="Detail" /> : null;
+  if (data === undefined) return <Skeleton label="Detail" error={error} />;
   const { row, body, bodyBytes } = data;
   const facts: Fact[] = [
     ['Event id', row.eventId],
@@ -193,7 +181,7 @@ function renderDelivery({ state, tries, status, error, type, atMs, url }: Sandbo
       after={
         <>
           <span class={`status ${tones[state] ?? 'refused'}`}>{state}</span>
-          <Moment atSec={Math.floor(atMs / 1000)} />
+          <Moment atSec={atMs / 1000} />
         </>
       }
       about={
