@@ -3,11 +3,10 @@ import { counted, formatAmount, formatTime, formatUsd, shortAddress } from '../.
 import { useCall } from './ask.ts';
 import { Record } from './cells.tsx';
 import { Chart, type ChartPoint } from './chart.tsx';
-import { Comments } from './comments.tsx';
 import { DataTable } from './data-table.tsx';
 import { useMemo } from './preact.ts';
 import { writeHref } from './route.ts';
-import { Crumbs, nameCardToken, nameToken, Section, TraderLink } from './service-parts.tsx';
+import { Comments, Crumbs, nameCardToken, nameToken, Section, TraderLink } from './service-parts.tsx';
 import { seen, Text } from './text.tsx';
 
 /** A position: figures, its trades on a chart and as a table, and what was said. */

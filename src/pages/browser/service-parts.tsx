@@ -1,7 +1,8 @@
-import type { Card } from '../../model/position.ts';
-import { shortAddress } from '../../output/format.ts';
+import type { Card, Comment } from '../../model/position.ts';
+import { counted, shortAddress } from '../../output/format.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import type { useCall } from './ask.ts';
+import { Id, Moment, Skeleton } from './cells.tsx';
 import { DataTable } from './data-table.tsx';
 import { useFrame, useKnown } from './frame.ts';
 import { type ComponentChildren, useId } from './preact.ts';
@@ -96,4 +97,45 @@ export function Crumbs({
       <Text as="span" aria-current="page" text={here} />
     </nav>
   );
+}
+
+export interface Said {
+  comment: Comment;
+  by: { address: string; name?: string | null | undefined };
+  /** What it is said of. */
+  about: ComponentChildren;
+}
+
+const maxShown = 100;
+
+/** What was said, whole, with who answered. */
+export function Comments({ said, empty, error }: { said: readonly Said[] | undefined; empty: string; error: string }) {
+  if (said === undefined) return <Skeleton label="Comments" error={error} />;
+  if (said.length === 0) return <p class="muted">{empty}</p>;
+  return (
+    <>
+      {said.slice(0, maxShown).map(({ comment, by, about }) => (
+        <blockquote key={comment.uid}>
+          <Words text={comment.commentText} />
+          <footer class="muted">
+            <TraderLink id={by.address} name={by.name ?? ''} /> {about}, <Moment atSec={comment.timestamp} />,{' '}
+            {counted(comment.metrics?.likeCount ?? 0, 'like')} <Id text={comment.uid} />
+          </footer>
+          {comment.replies?.map(({ id, text, author, timestamp }) => (
+            <blockquote key={id}>
+              <Words text={text} />
+              <footer class="muted">
+                <TraderLink id={author.address} name={author.name ?? ''} />, <Moment atSec={timestamp} />
+              </footer>
+            </blockquote>
+          ))}
+        </blockquote>
+      ))}
+      {said.length > maxShown && <p class="muted">And {counted(said.length - maxShown, 'comment')} more.</p>}
+    </>
+  );
+}
+
+function Words({ text }: { text: string }) {
+  return <Text as="p" text={text} />;
 }

@@ -2,8 +2,7 @@ import type { Card, Comment, TradeItem } from '../../model/position.ts';
 import { formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
 import { Id } from './cells.tsx';
-import { Comments } from './comments.tsx';
-import { Crumbs, nameToken, Positions, Section } from './service-parts.tsx';
+import { Comments, Crumbs, nameToken, Positions, Section } from './service-parts.tsx';
 import { seen, Text } from './text.tsx';
 
 interface TokenComment {

@@ -4,12 +4,11 @@ import { counted, formatTime, formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
 import { Record } from './cells.tsx';
 import { Chart } from './chart.tsx';
-import { Comments, type Said } from './comments.tsx';
 import { DataTable } from './data-table.tsx';
 import { realizedOverTime } from './pnl.ts';
 import { useMemo } from './preact.ts';
 import { writeHref } from './route.ts';
-import { Crumbs, nameCardToken, Positions, positionHref, Section } from './service-parts.tsx';
+import { Comments, Crumbs, nameCardToken, Positions, positionHref, type Said, Section } from './service-parts.tsx';
 import { Text } from './text.tsx';
 
 const positionLimit = 100;

@@ -1,13 +1,11 @@
 import { normalizeAddress } from '../../model/address.ts';
 import type { WalletFacts, WalletState, WalletTrouble } from '../wallet.ts';
 import { ask, type Connection, listenLive, postJson } from './ask.ts';
-import { describeTrouble, type PageWallet } from './page-wallet.ts';
+import { describeTrouble, type PageWallet, watchEvmWallets, watchSolanaWallets } from './page-wallet.ts';
 import { useEffect, useRef, useState } from './preact.ts';
 import { mountPage } from './start.tsx';
 import { Alert, Text } from './text.tsx';
 import { type ConnectedWallet, WalletChoice } from './wallet-choice.tsx';
-import { watchEvmWallets } from './wallet-evm.ts';
-import { watchSolanaWallets } from './wallet-solana.ts';
 import { TextCard } from './wallet-text.tsx';
 
 /** Of more the texts are drawn when they are scrolled to. */
