@@ -6,7 +6,7 @@ import { parseDuration, parseSize } from '../model/duration.ts';
 import { column, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
 import { formatCount } from '../output/format.ts';
-import type { InboxShape } from './nats/create.ts';
+import type { InboxShape } from './nats/stream.ts';
 import { readCluster } from './open-inbox.ts';
 import { inboxCreds } from './params.ts';
 
@@ -87,14 +87,14 @@ async function runCreate(input: InputOf<typeof params>, context: Context): Promi
     `${shape.maxBytes === -1 ? 'any size' : `at most ${input.maxBytes}`}`;
   const where = `at ${address.servers.join(', ')}`;
   if (context.options.dryRun) return showPlan([{ action: 'make', what: `inbox ${address.name} ${where}`, detail }]);
-  const { planInbox } = await import('./nats/create.ts');
-  const plan = await planInbox(address, credsFile, shape);
+  const { connectInbox, requireShape } = await import('./nats/create.ts');
+  const { connection, stream, found } = await connectInbox(address, credsFile);
   try {
-    const isNew = plan.isMissing;
-    if (isNew) {
+    if (found !== undefined) requireShape(address.name, found, shape);
+    else {
       context.note(`Makes the stream ${address.name} ${where}: ${detail}.`);
       await confirm(`make the inbox ${address.name}`, context);
-      await plan.make();
+      await stream.create(shape);
     }
     const answer: CreatedInbox = {
       name: address.name,
@@ -102,10 +102,10 @@ async function runCreate(input: InputOf<typeof params>, context: Context): Promi
       replicas: shape.replicas,
       keep: input.keep ?? null,
       maxBytes: shape.maxBytes === -1 ? null : shape.maxBytes,
-      created: isNew,
+      created: found === undefined,
     };
     return { kind: 'answer', answer, view };
   } finally {
-    await plan.close();
+    await connection.close();
   }
 }

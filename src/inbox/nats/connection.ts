@@ -18,8 +18,8 @@ import {
   UserAuthenticationExpiredError,
 } from '@nats-io/transport-node';
 import { readMessage, SotraError } from '../../errors.ts';
+import { readSmallFile } from '../../files/source.ts';
 import type { NatsAddress } from './address.ts';
-import { type Credentials, readCredentials } from './credentials.ts';
 
 export type { MsgHdrs };
 
@@ -67,21 +67,15 @@ export async function openConnection(
 }
 
 /** The first version whose streams and consumers promise what an inbox does. */
-const minVersion = [2, 11];
+const minVersion = '2.11';
 
 function requireVersion(connection: NatsConnection): void {
-  const { version = 'unknown' } = connection.info ?? {};
-  const [major = 0, minor = 0] = version.split('.').map(Number);
-  const [minMajor = 0, minMinor = 0] = minVersion;
-  if (major > minMajor || (major === minMajor && minor >= minMinor)) return;
+  const { version = '0' } = connection.info ?? {};
+  if (version.localeCompare(minVersion, 'en', { numeric: true }) >= 0) return;
   void connection.close();
-  throw new SotraError(
-    'config',
-    `nats-server ${version} is too old for an inbox: ${minVersion.join('.')} or later is needed`,
-    {
-      hint: 'Update the servers of the cluster one after the other.',
-    },
-  );
+  throw new SotraError('config', `nats-server ${version} is too old for an inbox: ${minVersion} or later is needed`, {
+    hint: 'Update the servers of the cluster one after the other.',
+  });
 }
 
 /** The client does not say the address of a server that is named by it, and Node would look for localhost in the certificate. */
@@ -127,6 +121,39 @@ function makeAuth(credentials: Credentials, nonce: string | undefined): Auth {
   if ('creds' in credentials) return credsAuthenticator(credentials.creds)(nonce);
   if ('token' in credentials) return { auth_token: credentials.token };
   return { user: credentials.user, pass: credentials.password };
+}
+
+/** Who a connection is for: the text of a credentials file as `nsc` writes it, or what stands in lines `user:`, `password:` and `token:`. */
+type Credentials = { creds: Uint8Array } | { user: string; password: string } | { token: string };
+
+/** Reads a credentials file. Errors: `config` naming the file and what it lacks, never what it holds. */
+function readCredentials(file: string): Credentials {
+  const refuse = (why: string, hint: string, cause?: unknown) =>
+    new SotraError('config', `the credentials of the inbox, ${file}: ${why}`, { hint, cause });
+  let bytes: Buffer;
+  try {
+    bytes = readSmallFile(file);
+  } catch (cause) {
+    const hint = 'Name the file with --inbox-creds or SOTRA_NATS_CREDS.';
+    throw refuse(readMessage(cause).replace(`, open '${file}'`, ''), hint, cause);
+  }
+  if (bytes.includes('-----BEGIN')) return { creds: bytes };
+  const hint = 'Write two lines, user: <name> and password: <password>, or one, token: <token>; or nsc generate creds.';
+  const values = new Map<string, string>();
+  for (const [index, line] of bytes.toString().split(/\r?\n/).entries()) {
+    if (/^\s*(#.*)?$/.test(line)) continue;
+    const [, name = '', text = ''] = /^\s*(user|password|token)\s*:(.*)$/.exec(line) ?? [];
+    const value = text.trim();
+    if (name === '') throw refuse(`line ${index + 1} is not a user:, password: or token: line`, hint);
+    if (value === '' || values.has(name))
+      throw refuse(`line ${index + 1}: ${name}: ${value === '' ? 'is empty' : 'is given twice'}`, hint);
+    values.set(name, value);
+  }
+  const [user, password, token] = ['user', 'password', 'token'].map((name) => values.get(name));
+  if (token !== undefined && values.size === 1) return { token };
+  if (token !== undefined) throw refuse('holds a token beside a user or a password', hint);
+  if (user !== undefined && password !== undefined) return { user, password };
+  throw refuse(values.size === 0 ? 'is empty' : user === undefined ? 'holds no user' : 'holds no password', hint);
 }
 
 export function newHeaders(values: Readonly<Record<string, string>>): MsgHdrs {

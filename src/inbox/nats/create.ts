@@ -4,38 +4,22 @@ import type { NatsAddress } from './address.ts';
 import { openConnection } from './connection.ts';
 import { type InboxShape, makeStreamConfig, openStream } from './stream.ts';
 
-export type { InboxShape };
-
 type Config = Readonly<Record<string, unknown>>;
 
-/** Whether the inbox is to be made, and how to make it. */
-export interface InboxPlan {
-  isMissing: boolean;
-  make: () => Promise<void>;
-  close: () => Promise<void>;
-}
-
-/** Compares what is there with what is asked for. Errors: `conflict` naming what differs; `network`, `config`. */
-export async function planInbox(
-  address: NatsAddress,
-  credsFile: string | undefined,
-  shape: InboxShape,
-): Promise<InboxPlan> {
+/**
+ * Connects to the stream of an inbox; `found`: how the servers hold it, `undefined` where they do not. Errors: `network`; `config` also for a
+ * stream that is no inbox.
+ */
+export async function connectInbox(address: NatsAddress, credsFile: string | undefined) {
   const link = await openConnection(address, credsFile);
+  const { connection } = link;
   const stream = openStream(link, address.name);
   try {
     const found = (await stream.info())?.config;
-    if (found !== undefined) {
-      requireForm(address, found);
-      requireShape(address.name, found, makeStreamConfig(address.name, shape));
-    }
-    return {
-      isMissing: found === undefined,
-      make: () => stream.create(shape),
-      close: () => link.connection.close(),
-    };
+    if (found !== undefined) requireForm(address, found);
+    return { connection, stream, found };
   } catch (error) {
-    await link.connection.close();
+    await connection.close();
     throw error;
   }
 }
@@ -50,7 +34,7 @@ const form = {
 };
 
 /** Refuses a stream that is no inbox, or one of the form that older versions made. Errors: `config` with the command that makes a new one. */
-export function requireForm({ name, servers, tls }: NatsAddress, found: object): void {
+function requireForm({ name, servers, tls }: NatsAddress, found: object): void {
   const facts = differences(found as Config, makeStreamConfig(name, { replicas: 1, keepMs: 0, maxBytes: -1 }), form);
   if (facts.length === 0) return;
   const address = `${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}_2`;
@@ -59,9 +43,10 @@ export function requireForm({ name, servers, tls }: NatsAddress, found: object):
   });
 }
 
-function requireShape(name: string, found: object, wanted: Config): void {
+/** Errors: `conflict` naming what differs from what is asked for. */
+export function requireShape(name: string, found: object, shape: InboxShape): void {
   const words = { num_replicas: 'replicas', max_age: 'keeps for (ms)', max_bytes: 'largest size in bytes' };
-  const facts = differences(found as Config, wanted, words);
+  const facts = differences(found as Config, makeStreamConfig(name, shape), words);
   if (facts.length === 0) return;
   throw new SotraError('conflict', `the stream ${name} exists and is another one: ${facts.join('; ')}`, {
     hint: 'Ask for the same, choose another name, or change the stream with the tools of NATS.',

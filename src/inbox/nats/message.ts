@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { tryParseJson, unicodeEscapes } from '../../model/json.ts';
 import { readAllEvents } from '../events.ts';
 import type { Delivery, StoredDelivery } from '../inbox.ts';
-import type { JsMsg, Message } from './stream.ts';
+import type { Message } from './stream.ts';
 import { partitions } from './subjects.ts';
 
 /** The message of a delivery holds as data the body as it came, as header the rest. */
-const header = 'Sotra-Delivery';
+const headerName = 'Sotra-Delivery';
 /** Servers take 64 KB of headers; a list of ids that exceeds this is omitted: all events of the body are then said to be new. */
 const maxIdBytes = 32 * 1024;
 
@@ -18,7 +18,7 @@ export function writeHeaders({ webhook, atMs, headers }: Delivery, newIds?: read
   const ids = newIds === undefined || JSON.stringify(newIds).length > maxIdBytes ? {} : { newIds };
   const head = JSON.stringify({ webhook, atMs, headers, ...ids });
   // Headers of messages are ASCII.
-  return { [header]: head.replace(/[\u007f-\uffff]/g, unicodeEscapes) };
+  return { [headerName]: head.replace(/[\u007f-\uffff]/g, unicodeEscapes) };
 }
 
 /** A delivery of the stream. */
@@ -28,9 +28,9 @@ export interface KeyedDelivery extends StoredDelivery {
 }
 
 /** The delivery that a message holds; `undefined` for a message of somebody else, or a damaged one. */
-export function readStoredDelivery(message: Message | JsMsg): KeyedDelivery | undefined {
-  const { subject, seq, headers, data } = message;
-  const { data: head } = headSchema.safeParse(tryParseJson(headers?.get(header) ?? ''));
+export function readStoredDelivery(message: Omit<Message, 'pending'>): KeyedDelivery | undefined {
+  const { subject, seq, header: headers, data } = message;
+  const { data: head } = headSchema.safeParse(tryParseJson(headers?.get(headerName) ?? ''));
   const partition = Number(subject.split('.')[2]);
   if (head === undefined || !(partition < partitions)) return undefined;
   const body = Buffer.from(data.buffer, data.byteOffset, data.byteLength);

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { SotraError } from '../../errors.ts';
 import type { World } from '../../world.ts';
-import type { Inbox } from '../inbox.ts';
+import { type EventSummary, readAllEvents } from '../events.ts';
+import type { Delivery, Inbox, StoredDelivery } from '../inbox.ts';
 import { webhookAt } from '../query.ts';
 import type { NatsAddress } from './address.ts';
-import { openConnection } from './connection.ts';
-import { requireForm } from './create.ts';
+import { connectInbox } from './create.ts';
+import { readStoredDelivery, writeHeaders } from './message.ts';
 import { countWaiting, type QueryOptions, queryDeliveries, queryEvents, queryStats, tailEvents } from './queries.ts';
-import { storeDelivery } from './store.ts';
-import { openStream, within } from './stream.ts';
-import { targetId } from './subjects.ts';
+import { type InboxStream, within } from './stream.ts';
+import { choosePartition, encodeEventId, targetId } from './subjects.ts';
 import { takeDeliveries } from './take.ts';
 import { addTargets, readRetries } from './targets.ts';
 
@@ -29,19 +29,12 @@ const headerBytes = 64 * 1024;
 
 /** Opens an inbox of a cluster, which exists. Errors: `network` where no server answers; `config` for credentials, and what must be changed. */
 export async function openNats({ address, credsFile, world, warn }: NatsInboxOptions): Promise<Inbox> {
-  const link = await openConnection(address, credsFile);
-  const { connection } = link;
-  const stream = openStream(link, address.name);
-  try {
-    const info = await stream.info();
-    if (info === undefined)
-      throw new SotraError('config', `the inbox ${address.name} does not exist at ${address.servers.join(', ')}`, {
-        hint: 'Make it with sotra inbox create, or correct the name at the end of --inbox.',
-      });
-    requireForm(address, info.config);
-  } catch (error) {
+  const { connection, stream, found } = await connectInbox(address, credsFile);
+  if (found === undefined) {
     await connection.close();
-    throw error;
+    throw new SotraError('config', `the inbox ${address.name} does not exist at ${address.servers.join(', ')}`, {
+      hint: 'Make it with sotra inbox create, or correct the name at the end of --inbox.',
+    });
   }
   const stray = new Set<number>();
   const onStray: QueryOptions['onStray'] = ({ seq, subject }) => {
@@ -105,4 +98,47 @@ export async function openNats({ address, credsFile, world, warn }: NatsInboxOpt
       }
     },
   };
+}
+
+/** Messages that are stored at once. */
+const maxAtOnce = 1000;
+
+/**
+ * Stores a delivery with its new events; `undefined` for one whose events are all stored. The first new event is the subject of the message;
+ * where there are more, each has a message that names it.
+ */
+async function storeDelivery(delivery: Delivery, stream: InboxStream): Promise<StoredDelivery | undefined> {
+  const { subjects } = stream;
+  const all = readAllEvents(delivery.body);
+  // Of one event the servers say whether it is stored.
+  const open = all.length === 1 ? all : await findNew(all, stream);
+  for (let [first, ...rest] = open; first !== undefined; [first, ...rest] = rest) {
+    const { eventId } = first;
+    const subject = subjects.event(choosePartition(delivery.webhook), eventId);
+    const newIds = all.length === 1 ? undefined : [eventId, ...rest.map((each) => each.eventId)];
+    const options = { id: eventId, headers: writeHeaders(delivery, newIds) };
+    const { seq, isNew, known } = await stream.publish(subject, delivery.body, options);
+    if (known !== undefined && readStoredDelivery(known) === undefined)
+      throw new SotraError('config', `message ${known.seq} of the inbox (${subject}) is not a delivery`, {
+        hint: `Remove it: event ${eventId} cannot be stored beside it.`,
+      });
+    if (!isNew) continue;
+    const fresh = [first];
+    for (let at = 0; at < rest.length; at += maxAtOnce) {
+      const slice = rest.slice(at, at + maxAtOnce);
+      const parts = await Promise.all(
+        slice.map((each) => stream.publish(subjects.part(each.eventId), subject, { id: each.eventId })),
+      );
+      fresh.push(...slice.filter((_, index) => parts[index]?.isNew));
+    }
+    return { ...delivery, seq, events: fresh };
+  }
+  return undefined;
+}
+
+async function findNew(events: readonly EventSummary[], stream: InboxStream): Promise<EventSummary[]> {
+  const { subjects } = stream;
+  const found = await stream.lastOf(events.flatMap(({ eventId }) => subjects.anyOf(eventId)));
+  const known = new Set(found.map(({ subject }) => subject.split('.').at(-1)));
+  return events.filter(({ eventId }) => !known.has(encodeEventId(eventId)));
 }

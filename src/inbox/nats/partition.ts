@@ -49,7 +49,8 @@ export function workPartition(partition: number, { target, stream, onStray, offe
       else if (!own.lose.signal.aborted) own.message.nak();
     };
     try {
-      const delivery = readStoredDelivery(message);
+      const { subject: sentTo, seq, data, headers: header } = message;
+      const delivery = readStoredDelivery({ subject: sentTo, seq, data, header });
       if (delivery === undefined) onStray(message);
       if (!delivery?.events.some((event) => isFor(target, event))) return end(true);
       const subject = stream.subjects.forward(delivery.seq, id);

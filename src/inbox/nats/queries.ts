@@ -1,20 +1,14 @@
 import { hourMs } from '../../model/duration.ts';
+import type { Forward } from '../../model/forward.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { countForward, countsAt, type HourCounts, summarizeHour } from '../hours.ts';
 import type { DeliveryQuery, EventQuery, HourStats, StoredDelivery, StoredEvent } from '../inbox.ts';
-import { askedEvents, isWebhook } from '../query.ts';
+import { askedEvents, findEventStatus, isWebhook } from '../query.ts';
 import { isFor } from '../route.ts';
 import { type KeyedDelivery, readMessageText, readStoredDelivery } from './message.ts';
 import type { InboxStream, Message } from './stream.ts';
 import { encodeEventId } from './subjects.ts';
-import {
-  findForwardStatus,
-  type KnownTarget,
-  readForwardRecord,
-  readForwards,
-  readTargets,
-  waitsFor,
-} from './targets.ts';
+import { type KnownTarget, readForwardRecord, readForwards, readTargets, waitsFor } from './targets.ts';
 
 export interface QueryOptions {
   stream: InboxStream;
@@ -124,7 +118,13 @@ async function eventReader(
     );
     const all = await readForwards([...new Set(own.map(({ delivery }) => delivery))], targets, stream);
     return own.flatMap(({ event, delivery }) => {
-      const { status, forwards } = findForwardStatus(delivery, event, { targets, ended: all.get(delivery.seq) });
+      const ended = all.get(delivery.seq) ?? new Map<string, Forward>();
+      const forwards = [...ended.values()].sort((a, b) => a.atMs - b.atMs);
+      const isOpen = (target: KnownTarget) => !ended.has(target.id) && waitsFor(delivery, target);
+      const status = findEventStatus(
+        forwards,
+        targets.some((target) => isOpen(target) && isFor(target, event)),
+      );
       return query.status === undefined || status === query.status ? [{ ...event, delivery, status, forwards }] : [];
     });
   };

@@ -26,7 +26,7 @@ import { nameSubjects, type Subjects } from './subjects.ts';
 export type { JsMsg };
 
 /** A message of the stream. */
-export type Message = Pick<StoredMsg, 'subject' | 'seq' | 'data'> & { headers: JsMsg['headers']; pending: number };
+export type Message = Pick<StoredMsg, 'subject' | 'seq' | 'data' | 'pending'> & { header: JsMsg['headers'] };
 
 /** What an inbox keeps, and how safely. */
 export interface InboxShape {
@@ -104,7 +104,7 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
       const messages: Message[] = [];
       const timer = setTimeout(() => reject(silence()), askMs);
       const callback: Request['callback'] = (done, message) => {
-        if (done === null) return void messages.push(messageFrom(message));
+        if (done === null) return void messages.push(message);
         clearTimeout(timer);
         if (done.err === undefined || readErrorStatus(done.err) === 404) resolve(messages);
         else reject(done.err);
@@ -114,8 +114,7 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
   };
   const last = (subject: string): Promise<Message | undefined> =>
     ask(async () => {
-      const found = await (await opening).streams.getMessage(name, { last_by_subj: subject });
-      return found === null ? undefined : messageFrom(found);
+      return (await (await opening).streams.getMessage(name, { last_by_subj: subject })) ?? undefined;
     });
 
   return {
@@ -288,10 +287,6 @@ export function makeStreamConfig(name: string, { replicas, keepMs, maxBytes }: I
     duplicate_window: (keepMs === 0 ? idMs : Math.min(idMs, keepMs)) * nanosPerMs,
     allow_direct: true,
   };
-}
-
-function messageFrom({ subject, seq, data, header: headers, pending }: StoredMsg): Message {
-  return { subject, seq, data, headers, pending };
 }
 
 /** What is promised, or `undefined` where it takes longer. */

@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { EventEmitter, once, setMaxListeners } from 'node:events';
 import type { World } from '../../world.ts';
 import type { Claim, Target } from '../inbox.ts';
 import { workPartition } from './partition.ts';
@@ -21,7 +21,8 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
   const ending = new AbortController();
   setMaxListeners(0, ending.signal);
   const claims: Claim[] = [];
-  let [wake, failure]: [() => void, unknown] = [() => {}, undefined];
+  const news = new EventEmitter();
+  let failure: unknown;
   const created = (await stream.info())?.created;
   const recover = async (): Promise<void> => {
     const info = await stream.info();
@@ -38,7 +39,7 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
     } catch (error) {
       // Where the servers do not answer now it is said again.
       if (!isOutage(error)) failure = error;
-      wake();
+      news.emit('news');
     }
     isRecovering = false;
   };
@@ -47,7 +48,7 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
       ...{ ...options, target, onGone: () => void onGone() },
       offer: (claim) => {
         claims.push(claim);
-        wake();
+        news.emit('news');
       },
     }),
   );
@@ -66,9 +67,7 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
     }),
     every(shareMs, () => share().catch(() => undefined)),
   ].map((each) => each.catch(() => undefined));
-  const stop = () => wake();
   const leave = stream.join(targetId(target), () => workers.flatMap(({ retry }) => retry() ?? []));
-  signal.addEventListener('abort', stop);
   try {
     await Promise.all(workers.map(({ start }) => start())).catch((error) => {
       // It is made again, or its stream was deleted, which is told.
@@ -76,16 +75,12 @@ export async function* takeDeliveries(target: Target, options: TakeOptions): Asy
     });
     while (!signal.aborted && failure === undefined) {
       const claim = claims.shift();
-      if (claim === undefined)
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+      if (claim === undefined) await once(news, 'news', { signal }).catch(() => undefined);
       else if (claim.lost?.aborted) claim.release();
       else yield claim;
     }
     if (failure !== undefined) throw failure;
   } finally {
-    signal.removeEventListener('abort', stop);
     ending.abort();
     leave();
     for (const claim of claims) claim.release();

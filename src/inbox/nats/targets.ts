@@ -2,10 +2,7 @@ import { z } from 'zod';
 import type { Forward, Retry } from '../../model/forward.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
-import type { EventSummary } from '../events.ts';
-import type { EventStatus, Target } from '../inbox.ts';
-import { findEventStatus } from '../query.ts';
-import { isFor } from '../route.ts';
+import type { Target } from '../inbox.ts';
 import { type KeyedDelivery, readMessageText } from './message.ts';
 import type { InboxStream, Message } from './stream.ts';
 import { partitions, targetId } from './subjects.ts';
@@ -96,15 +93,4 @@ export async function readForwards(
     found.set(Number(seq), (found.get(Number(seq)) ?? new Map()).set(target, record.forward));
   }
   return found;
-}
-
-/** What became of an event of a delivery. */
-export function findForwardStatus(
-  delivery: KeyedDelivery,
-  event: EventSummary,
-  { targets, ended }: { targets: readonly KnownTarget[]; ended: ReadonlyMap<string, Forward> | undefined },
-): { status: EventStatus | null; forwards: Forward[] } {
-  const forwards = [...(ended?.values() ?? [])].sort((a, b) => a.atMs - b.atMs);
-  const waits = targets.some((target) => !ended?.has(target.id) && isFor(target, event) && waitsFor(delivery, target));
-  return { status: findEventStatus(forwards, waits), forwards };
 }

@@ -4,11 +4,9 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, headers } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Claim, Delivery, Inbox, Target } from '../../../../src/inbox/inbox.ts';
-import { openConnection } from '../../../../src/inbox/nats/connection.ts';
-import { planInbox } from '../../../../src/inbox/nats/create.ts';
+import { connectInbox } from '../../../../src/inbox/nats/create.ts';
 import { openNats } from '../../../../src/inbox/nats/nats-inbox.ts';
 import { queryEvents } from '../../../../src/inbox/nats/queries.ts';
-import { openStream } from '../../../../src/inbox/nats/stream.ts';
 import { openPort, run } from '../../../support/harness.ts';
 import { inboxCases } from '../../../support/inbox-cases.ts';
 import { findNats, natsInstall, startCluster } from '../../../support/nats-server.ts';
@@ -49,9 +47,9 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
 
   const make = async (name: string) => {
     const address = { servers: [`127.0.0.1:${cluster.servers[0]?.port}`], tls: false, name };
-    const plan = await planInbox(address, undefined, { replicas: 1, keepMs: 0, maxBytes: -1 });
-    await plan.make();
-    await plan.close();
+    const { connection, stream } = await connectInbox(address, undefined);
+    await stream.create({ replicas: 1, keepMs: 0, maxBytes: -1 });
+    await connection.close();
     return address;
   };
   const newAddress = () => {
@@ -328,15 +326,14 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
       await inbox.store(Array.from({ length: 500 }, (_, number) => deliveryOf(`/${number % 30}`, `e${at + number}`)));
     const { claims } = taking(inbox);
     await until(() => claims.length === total);
-    const link = await openConnection(address, undefined);
-    onTestFinished(() => link.connection.close());
-    const stream = openStream(link, address.name);
-    const before = link.connection.stats().outMsgs;
+    const { connection, stream } = await connectInbox(address, undefined);
+    onTestFinished(() => connection.close());
+    const before = connection.stats().outMsgs;
     const statuses = await listOf(
       queryEvents({}, { stream, nowMs: Date.now(), onStray: ({ subject }) => expect.fail(subject) }),
       (e) => e.status,
     );
     expect(statuses).toHaveLength(total);
-    expect(link.connection.stats().outMsgs - before).toBeLessThan(100);
+    expect(connection.stats().outMsgs - before).toBeLessThan(100);
   });
 });
