@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type Db, isDamage } from '../../files/database.ts';
@@ -6,13 +6,13 @@ import { makeFolder } from '../../files/durable-file.ts';
 import { takeLock } from '../../files/lock.ts';
 import { dayMs, hourMs } from '../../model/duration.ts';
 import type { World } from '../../world.ts';
-import type { Claim, EventQuery, Inbox, KeepLimits, OnDamaged, StoredEvent, Target } from '../inbox.ts';
+import type { EventQuery, Inbox, KeepLimits, OnDamaged, StoredEvent, Target } from '../inbox.ts';
 import { askedEvents, findEventStatus, webhookAt } from '../query.ts';
 import { isFor } from '../route.ts';
 import { countWaiting, eventsIn, hourStats, queryDeliveries, queryEvents, seqsAfter } from './queries.ts';
 import { findTarget, readDelivery, readRetries, readWebhooks } from './rows.ts';
 import { naming, openStore, type Store, storeError } from './store.ts';
-import { type Bell, createTaker, type Taker } from './take.ts';
+import { awaitChange, type StoreNews, takeDeliveries } from './take.ts';
 import { type NewDelivery, newestSeq, startWriter, type Writer } from './writer.ts';
 
 interface EmbeddedOptions {
@@ -55,11 +55,16 @@ export function openEmbedded({
     makeFolder(folder);
     lock('lock', `the store ${name} (--name)`);
   }
-  const db = openOr(unlock, () => openStore(folder, { mayWrite: listens }));
+  let db: Db;
+  try {
+    db = openStore(folder, { mayWrite: listens });
+  } catch (error) {
+    unlock();
+    throw error;
+  }
   const store: Store = { db, onDamaged };
-  const bell = createBell();
-  const takers = new Map<number, Taker>();
-  const followers = new Set<(stored: NewDelivery) => void>();
+  const news: StoreNews = new EventEmitter();
+  news.setMaxListeners(0);
   const closing = new AbortController();
   let writer: Writer | undefined;
   const openWriter = (): Writer => {
@@ -67,11 +72,8 @@ export function openEmbedded({
       repeatsMs: repeatsMs ?? defaultRepeatsMs,
       now,
       onStored: (stored) => {
-        for (const each of stored) {
-          for (const { id } of each.targets) takers.get(id)?.offer(each);
-          for (const follow of followers) follow(each);
-        }
-        bell.ring();
+        for (const each of stored) news.emit('stored', each);
+        news.emit('change');
       },
     });
     return writer;
@@ -81,15 +83,18 @@ export function openEmbedded({
     if (!forwards) lock('forward.lock', `forwarding from the store ${name} (--name)`);
     forwards = true;
   };
+  let watches = listens;
   /** Sees what other processes store; the one that listens is told by its own commits. */
-  const watchOthers = async (signal: AbortSignal, onChange: () => void): Promise<void> => {
-    for (let seen = db.version(); !listens; await sleep(pollMs, signal)) {
+  const watchOthers = async (): Promise<void> => {
+    if (watches) return;
+    watches = true;
+    for (let seen = db.version(); ; await sleep(pollMs, closing.signal)) {
       await setImmediate();
-      if (signal.aborted) return;
+      if (closing.signal.aborted) return;
       if (db.version() === seen) continue;
       seen = db.version();
-      onChange();
-      bell.ring();
+      news.emit('others');
+      news.emit('change');
     }
   };
   /** Says that a target is used, for as long as it is. */
@@ -99,21 +104,11 @@ export function openEmbedded({
       openWriter().addTargets([target], now());
     }
   };
-  /** Runs with a signal that the end of the items ends too. */
-  const watched = async function* <Item>(
-    signal: AbortSignal,
-    items: (ended: AbortSignal) => AsyncIterable<Item>,
-  ): AsyncGenerator<Item> {
-    const ending = new AbortController();
-    signal.addEventListener('abort', bell.ring);
-    try {
-      yield* items(AbortSignal.any([signal, ending.signal]));
-    } catch (cause) {
-      throw storeError(cause, db.file);
-    } finally {
-      ending.abort();
-      signal.removeEventListener('abort', bell.ring);
-    }
+  const take = async function* (target: Target, signal: AbortSignal) {
+    lockForwarding();
+    keepUsed(target, AbortSignal.any([signal, closing.signal])).catch(() => undefined);
+    watchOthers().catch(() => undefined);
+    yield* takeDeliveries(findTarget(store, target), { store, writer: openWriter(), news, now, signal });
   };
   const followOwn = async function* (query: EventQuery, signal: AbortSignal): AsyncGenerator<StoredEvent> {
     const queue: StoredEvent[] = [];
@@ -123,25 +118,25 @@ export function openEmbedded({
         queue.push({ ...event, delivery, status: findEventStatus([], isWaiting), forwards: [] });
       }
     };
-    followers.add(add);
+    news.on('stored', add);
     try {
       while (!signal.aborted) {
-        const rung = bell.next();
+        const changed = awaitChange(news, signal);
         yield* queue.splice(0);
-        await rung;
+        await changed;
       }
     } finally {
-      followers.delete(add);
+      news.off('stored', add);
     }
   };
-  const followOthers = async function* (query: EventQuery, ended: AbortSignal): AsyncGenerator<StoredEvent> {
-    watchOthers(ended, () => undefined).catch(() => undefined);
-    for (let last = newestSeq(db); !ended.aborted; ) {
-      const rung = bell.next();
+  const followOthers = async function* (query: EventQuery, signal: AbortSignal): AsyncGenerator<StoredEvent> {
+    watchOthers().catch(() => undefined);
+    for (let last = newestSeq(db); !signal.aborted; ) {
+      const changed = awaitChange(news, signal);
       const seqs = seqsAfter(db, last);
       for (const seq of seqs) yield* eventsIn(store, seq, query, now());
       last = seqs.at(-1) ?? last;
-      if (seqs.length === 0) await rung;
+      if (seqs.length === 0) await changed;
     }
   };
   const keepLimits = async (limits: KeepLimits): Promise<void> => {
@@ -166,29 +161,15 @@ export function openEmbedded({
         atMs,
       ),
     addTargets: async (targets) => naming(db, () => openWriter().addTargets(targets, now())),
-    take: (target, signal) =>
-      watched(signal, async function* (ended): AsyncGenerator<Claim> {
-        lockForwarding();
-        const id = findTarget(store, target);
-        const taker = createTaker(id, { store, writer: openWriter(), bell, now });
-        takers.set(id, taker);
-        keepUsed(target, ended).catch(() => undefined);
-        watchOthers(ended, taker.lookAgain).catch(() => undefined);
-        try {
-          yield* taker.take(signal);
-        } finally {
-          takers.delete(id);
-        }
-      }),
+    take: (target, signal) => namingAll(db, take(target, signal)),
     retries: async () => naming(db, () => readRetries(db)),
     waiting: async (targets) => {
       writer?.flush();
       return naming(db, () => targets.reduce((sum, target) => sum + countWaiting(db, findTarget(store, target)), 0));
     },
-    events: (query) => iterate(db, () => queryEvents(store, query, now())),
-    follow: (query, signal) =>
-      watched(signal, (ended) => (listens ? followOwn(query, signal) : followOthers(query, ended))),
-    deliveries: (query) => iterate(db, () => queryDeliveries(store, query, now())),
+    events: (query) => namingAll(db, queryEvents(store, query, now())),
+    follow: (query, signal) => namingAll(db, (listens ? followOwn : followOthers)(query, signal)),
+    deliveries: (query) => namingAll(db, queryDeliveries(store, query, now())),
     stats: async (query) => naming(db, () => hourStats(store, query, now())),
     close: async () => {
       closing.abort();
@@ -220,25 +201,11 @@ async function checkStored(store: Store, { sleep }: Pick<World, 'sleep'>, signal
   }
 }
 
-function openOr<T>(otherwise: () => void, act: () => T): T {
+/** As `naming`, of items that are read one after the other. */
+async function* namingAll<Item>({ file }: Db, items: Iterable<Item> | AsyncIterable<Item>): AsyncGenerator<Item> {
   try {
-    return act();
-  } catch (error) {
-    otherwise();
-    throw error;
-  }
-}
-
-function createBell(): Bell {
-  const events = new EventEmitter().setMaxListeners(0);
-  return { ring: () => void events.emit('ring'), next: () => once(events, 'ring') };
-}
-
-async function* iterate<Item>(db: Db, items: () => Iterable<Item>): AsyncGenerator<Item> {
-  const iterator = items()[Symbol.iterator]();
-  for (;;) {
-    const { done, value } = naming(db, () => iterator.next());
-    if (done) return;
-    yield value;
+    yield* items;
+  } catch (cause) {
+    throw storeError(cause, file);
   }
 }

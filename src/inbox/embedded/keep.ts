@@ -50,7 +50,9 @@ export function createKeeper(db: Db, now: () => number): Keeper {
     limit = bytes;
     const logBytes = Math.floor(limit / 8);
     db.exec(`PRAGMA journal_size_limit = ${logBytes}`);
-    db.exec(`PRAGMA wal_autocheckpoint = ${Math.max(16, Math.min(500, Math.floor(logBytes / countPages(db).bytes)))}`);
+    db.exec(
+      `PRAGMA wal_autocheckpoint = ${Math.max(16, Math.min(500, Math.floor(logBytes / readPragma(db, 'page_size'))))}`,
+    );
   };
   return {
     keep: async ({ ms, bytes }, nowMs) => {
@@ -60,9 +62,9 @@ export function createKeeper(db: Db, now: () => number): Keeper {
       for (let isDone = false; !isDone; await setImmediate())
         isDone = db.transaction(() => removeSome(oldMs, nowMs, rowsAtOnce));
       if (ms !== undefined) db.run('DELETE FROM hour WHERE hour < ?', [Math.floor((nowMs - ms) / hourMs)]);
-      if (countPages(db).free <= minFreePages) return;
-      for (; countPages(db).free > minFreePages; await setImmediate())
-        db.exec(`PRAGMA incremental_vacuum(${pagesAtOnce})`);
+      const hasFreePages = () => readPragma(db, 'freelist_count') > minFreePages;
+      if (!hasFreePages()) return;
+      for (; hasFreePages(); await setImmediate()) db.exec(`PRAGMA incremental_vacuum(${pagesAtOnce})`);
       // The file shrinks when the log is brought into it.
       db.get('PRAGMA wal_checkpoint(TRUNCATE)');
     },
@@ -83,17 +85,12 @@ export function createKeeper(db: Db, now: () => number): Keeper {
   };
 }
 
-function countPages(db: Db): { all: number; free: number; bytes: number } {
-  const row = db.get<{ all: number; free: number; bytes: number }>(
-    `SELECT p.page_count AS "all", f.freelist_count AS free, s.page_size AS bytes
-     FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`,
-  );
-  return row ?? { all: 0, free: 0, bytes: 0 };
+function readPragma(db: Db, name: 'page_count' | 'freelist_count' | 'page_size'): number {
+  return db.value<number>(`PRAGMA ${name}`) ?? 0;
 }
 
 function usedBytes(db: Db): number {
-  const { all, free, bytes } = countPages(db);
-  return (all - free) * bytes;
+  return (readPragma(db, 'page_count') - readPragma(db, 'freelist_count')) * readPragma(db, 'page_size');
 }
 
 function diskBytes({ file }: Db): number {

@@ -1,14 +1,15 @@
+import { createHash } from 'node:crypto';
 import type { Db, SqlValue } from '../../files/database.ts';
 import { hourMs } from '../../model/duration.ts';
 import { tryParseJson } from '../../model/json.ts';
+import { collectNames, type EventSummary } from '../events.ts';
 import { type HourCounts, summarizeHour } from '../hours.ts';
 import type { DeliveryQuery, EventQuery, HourStats, StoredDelivery, StoredEvent } from '../inbox.ts';
-import { targetMs } from '../inbox.ts';
+import { stripSecret, targetMs } from '../inbox.ts';
 import { askedEvents, findEventStatus, isWebhook } from '../query.ts';
 import { isFor } from '../route.ts';
 import { readDelivery, readForwards, readRows, readTargets, text } from './rows.ts';
 import type { Store } from './store.ts';
-import { askedWords } from './terms.ts';
 
 const rowsAtOnce = 256;
 
@@ -55,6 +56,33 @@ function* fittingEvents(
     const status = findEventStatus(forwards, isWaiting);
     if (query.status === undefined || status === query.status) yield { ...event, delivery, status, forwards };
   }
+}
+
+type Term = `${'type' | 'address' | 'token' | 'webhook'}:${string}`;
+
+/** As one word of the index, whatever is in it. Two that share a word only cost a look at the delivery. */
+function writeTerm(term: Term): string {
+  return createHash('sha1').update(term).digest('hex').slice(0, 16);
+}
+
+/** The words that a delivery can be found by. */
+export function indexedWords(webhook: string, events: readonly EventSummary[]): string {
+  const terms = new Set<Term>([`webhook:${webhook}`, `webhook:${stripSecret(webhook)}`]);
+  for (const { event, eventType } of events) {
+    const { addresses, tokens } = collectNames(event);
+    terms.add(`type:${eventType}`);
+    for (const address of addresses) terms.add(`address:${address}`);
+    for (const token of tokens) terms.add(`token:${token}`);
+  }
+  return [...terms].map(writeTerm).join(' ');
+}
+
+/** What the index is asked for; empty where a query names nothing that is in it. */
+function askedWords({ type, address, token, webhook }: EventQuery): string {
+  const words = Object.entries({ type, address, token, webhook }).flatMap(([kind, value]) =>
+    value === undefined ? [] : [writeTerm(`${kind}:${value}` as Term)],
+  );
+  return words.join(' AND ');
 }
 
 const maxSeq = Number.MAX_SAFE_INTEGER - 1;

@@ -33,7 +33,7 @@ CREATE INDEX delivery_seq ON delivery (seq, at_ms);
 -- By day, so that new ids go to the pages of one day: over all ids, each would change a page somewhere.
 CREATE TABLE event (day INTEGER NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (day, id)) WITHOUT ROWID;
 
--- What deliveries can be found by, see terms.ts; the rowid is the number of the delivery.
+-- What deliveries can be found by, see indexedWords; the rowid is the number of the delivery.
 CREATE VIRTUAL TABLE term USING fts5 (terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');
 
 CREATE TABLE target (

@@ -1,13 +1,15 @@
+import { type EventEmitter, once } from 'node:events';
 import type { Claim, StoredDelivery } from '../inbox.ts';
 import { readDelivery, readWebhooks } from './rows.ts';
 import type { Store } from './store.ts';
 import type { NewDelivery, Writer } from './writer.ts';
 
-/** Wakes those who wait for a change. */
-export interface Bell {
-  ring: () => void;
-  /** Resolves at the next ring. */
-  next: () => Promise<unknown>;
+/** What happens in a store: a delivery that this process stored, something that others did; after either, a change. */
+export type StoreNews = EventEmitter<{ stored: [NewDelivery]; others: []; change: [] }>;
+
+/** Resolves at the next change, or with the signal. */
+export async function awaitChange(news: StoreNews, signal: AbortSignal): Promise<void> {
+  await once(news, 'change', { signal }).catch(() => undefined);
 }
 
 /** The deliveries of one webhook for one target. */
@@ -25,13 +27,19 @@ interface Lane {
 /** What one target may have in hand; the rest is read when its turn comes. */
 const maxHandBytes = 16 * 1024 * 1024;
 
-/** Hands a target one delivery of each webhook at a time: those that were just stored as they are, the others from the store. */
-export type Taker = ReturnType<typeof createTaker>;
+interface TakeOptions {
+  store: Store;
+  writer: Writer;
+  news: StoreNews;
+  now: () => number;
+  signal: AbortSignal;
+}
 
-export function createTaker(
+/** Hands a target one delivery of each webhook at a time: those that were just stored as they are, the others from the store. */
+export async function* takeDeliveries(
   targetId: number,
-  { store, writer, bell, now }: { store: Store; writer: Writer; bell: Bell; now: () => number },
-) {
+  { store, writer, news, now, signal }: TakeOptions,
+): AsyncGenerator<Claim> {
   const { db } = store;
   const lanes = new Map<number, Lane>();
   const due = new Set<Lane>();
@@ -75,7 +83,7 @@ export function createTaker(
         writer.settled();
         lane.isBusy = false;
         due.add(lane);
-        bell.ring();
+        news.emit('change');
       },
       failed: (failedTry) => writer.retry(place, failedTry),
       release: () => {
@@ -87,30 +95,31 @@ export function createTaker(
   const lookAgain = (): void => {
     for (const { id, name } of readWebhooks(db)) findLane(id, name).hasMore = true;
   };
-  return {
-    lookAgain,
-    offer: ({ webhookId, delivery }: NewDelivery): void => {
-      const lane = findLane(webhookId, delivery.webhook);
-      lane.hasMore ||= handBytes >= maxHandBytes;
-      if (lane.hasMore) return;
-      lane.hand.push(delivery);
-      lane.last = delivery.seq;
-      handBytes += delivery.body.length;
-    },
-    take: async function* (signal: AbortSignal): AsyncGenerator<Claim> {
-      lookAgain();
-      while (!signal.aborted) {
-        const rung = bell.next();
-        for (const lane of due) {
-          due.delete(lane);
-          const delivery = lane.isBusy ? undefined : next(lane);
-          if (delivery === undefined) continue;
-          lane.isBusy = true;
-          yield makeClaim(lane, delivery);
-          if (signal.aborted) return;
-        }
-        await rung;
-      }
-    },
+  const offer = ({ webhookId, delivery, targets }: NewDelivery): void => {
+    if (!targets.some(({ id }) => id === targetId)) return;
+    const lane = findLane(webhookId, delivery.webhook);
+    lane.hasMore ||= handBytes >= maxHandBytes;
+    if (lane.hasMore) return;
+    lane.hand.push(delivery);
+    lane.last = delivery.seq;
+    handBytes += delivery.body.length;
   };
+  news.on('stored', offer).on('others', lookAgain);
+  try {
+    lookAgain();
+    while (!signal.aborted) {
+      const changed = awaitChange(news, signal);
+      for (const lane of due) {
+        due.delete(lane);
+        const delivery = lane.isBusy ? undefined : next(lane);
+        if (delivery === undefined) continue;
+        lane.isBusy = true;
+        yield makeClaim(lane, delivery);
+        if (signal.aborted) return;
+      }
+      await changed;
+    }
+  } finally {
+    news.off('stored', offer).off('others', lookAgain);
+  }
 }

@@ -9,10 +9,9 @@ import { addCounts, countForward, countsAt, type HourCounts } from '../hours.ts'
 import type { Delivery, StoredDelivery, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
 import { createKeeper } from './keep.ts';
-import { readDays } from './queries.ts';
+import { indexedWords, readDays } from './queries.ts';
 import { readRows, readTargets, type StoredTarget, text, writeRule } from './rows.ts';
 import { type Store, storeError } from './store.ts';
-import { indexedWords } from './terms.ts';
 
 /** What one commit takes at most, so that nothing else waits for long. */
 const [maxDeliveries, maxBytes] = [512, 16 * 1024 * 1024];
