@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, type Stats, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseJson } from '../model/json.ts';
@@ -106,24 +106,16 @@ export function describeDatabase(db: Db): { version: number; tables: readonly st
  */
 function makeFile(file: string): void {
   makeFolder(dirname(file));
-  const found = statSync(file, { throwIfNoEntry: false }) ?? createFile(file);
-  if (found === undefined) return;
-  refuseOther(file, found);
-  accessSync(file, constants.R_OK | constants.W_OK);
-  const { size } = found;
-  // SQLite takes a file that is smaller than its smallest page for an empty one, and overwrites it.
-  if (size > 0 && size < 512) throw Object.assign(new Error('file is not a database'), { code: 'SQLITE_NOTADB' });
-}
-
-/** Gives what another one made meanwhile. */
-function createFile(file: string): Stats | undefined {
   try {
-    closeSync(openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600));
-    return undefined;
+    closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
     const found = statSync(file, { throwIfNoEntry: false });
     if (found === undefined) throw error;
-    return found;
+    refuseOther(file, found);
+    accessSync(file, constants.R_OK | constants.W_OK);
+    const { size } = found;
+    // SQLite takes a file that is smaller than its smallest page for an empty one, and overwrites it.
+    if (size > 0 && size < 512) throw Object.assign(new Error('file is not a database'), { code: 'SQLITE_NOTADB' });
   }
 }
 

@@ -10,22 +10,31 @@ import { isSameDestination } from './jobs.ts';
 import type { Job, Journal } from './journal.ts';
 import { computeDelay, mayRepeat, pauseUpload, retriesLeft, withRetries } from './with-retries.ts';
 
-/** What makes the webhook of a job. */
-export interface Registration {
+/** What happens during an upload, for its display and for `--format ndjson`. */
+export type UploadEvent =
+  | { event: 'settling'; why: string }
+  | { event: 'registered'; uid: string; destinationUrl: string; settled: boolean }
+  | { event: 'chunk-retried'; chunk: number; why: string; delayMs: number }
+  | { event: 'chunk-done'; chunk: number; addresses: number; done: number; chunks: number };
+
+export interface Upload {
   context: Context;
+  /** Closed at the end. */
   journal: Journal;
-  /** With what is secret in it. */
-  destinationUrl: string;
+  addresses: Iterable<string>;
+  concurrency?: number | undefined;
+  /** With what is secret in it; absent where the webhook is there already. */
+  destinationUrl?: string | undefined;
   /** Makes a webhook also where the destination has one. */
-  another: boolean;
+  another?: boolean | undefined;
   secretFile?: string | undefined;
   /** The other uploads of this machine with this key. */
   others: readonly Job[];
-  /** The first chunk. */
-  walletAddresses: string[];
-  /** Told why the list is asked for the webhook. */
-  onSettling: (why: string) => Promise<void>;
+  onEvent: (event: UploadEvent) => Promise<void>;
 }
+
+/** The upload whose webhook is to be made, with its first chunk. */
+type Registration = Upload & { destinationUrl: string; walletAddresses: string[] };
 
 export interface NewWebhook {
   uid: string;
@@ -123,7 +132,8 @@ async function postOnce(registration: Registration): Promise<NewWebhook> {
     const lost = journal.state.posting;
     const unsettled = lost?.before ?? (posts === 0 ? other?.state.posting?.before : undefined);
     if (unsettled !== undefined) {
-      await registration.onSettling(failed?.message ?? 'an earlier run ended before the answer');
+      const why = failed?.message ?? 'an earlier run ended before the answer';
+      await registration.onEvent({ event: 'settling', why });
       const found = await findMade(registration, unsettled);
       if (found !== undefined) return found;
     }

@@ -10,16 +10,15 @@ import { findWebhookSecret, fingerprintSecret, keptSecret } from '../resources/w
 import { type SyncResult, synced as view } from '../resources/webhook/view.ts';
 import { hashParts, isSameDestination, listConfirmed, lockJob, readServiceId, setAside } from './jobs.ts';
 import { finishJob, type Job, type Journal, resentChunks } from './journal.ts';
-import { findOwnJob, planJob, previewChunk, runJob, type UploadRun } from './run-job.ts';
+import { findOwnJob, planJob, previewChunk, runJob, splitChunks, type UploadRun } from './run-job.ts';
 import { finishReplacement, keepInFile, type Target } from './sync-webhook.ts';
-import { splitChunks } from './upload.ts';
 
 /** Addresses that the result names of those that the file no longer has. */
 const maxNamed = 20;
 
 /**
  * Sees to it that a webhook has the addresses of a list, sending only what is not confirmed; `check` sends nothing and ends with 10 where
- * something would be sent. Errors: as in `runUpload`.
+ * something would be sent. Errors: as in `runJob`.
  */
 export async function syncList(run: UploadRun, target: Target): Promise<Result> {
   const { input, list, show, context } = run;

@@ -9,16 +9,15 @@ import { type UploadResult, uploaded as view } from '../resources/webhook/view.t
 import { jobsFolder, jobsOfKey, lockJob, setAside } from './jobs.ts';
 import { type Job, type Plan, resentChunks } from './journal.ts';
 import { readAddresses } from './read-addresses.ts';
-import { findOwnJob, planJob, previewChunk, runJob, type UploadInput, type UploadRun } from './run-job.ts';
+import { findOwnJob, planJob, previewChunk, runJob, splitChunks, type UploadInput, type UploadRun } from './run-job.ts';
 import { syncList } from './run-sync.ts';
 import { showUpload } from './show-upload.ts';
 import { checkSyncFlags, findSyncTarget } from './sync-webhook.ts';
-import { splitChunks } from './upload.ts';
 import { withRetries } from './with-retries.ts';
 
 /**
  * The one path of a list to a webhook: every address is checked, what is confirmed already is taken out, and the rest is sent in chunks,
- * each of which is on disk once it is confirmed. Errors: `usage` with nothing sent; as in `runUpload`.
+ * each of which is on disk once it is confirmed. Errors: `usage` with nothing sent; as in `runJob`.
  */
 export async function uploadAddresses(input: UploadInput, context: Context): Promise<Result> {
   const isSync = input.task === 'sync';

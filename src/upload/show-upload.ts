@@ -5,7 +5,7 @@ import { showProgress } from '../output/progress.ts';
 import type { AnyView } from '../output/view.ts';
 import { chunkSize } from '../resources/webhook/endpoints.ts';
 import type { JobState, Plan } from './journal.ts';
-import type { UploadEvent } from './upload.ts';
+import type { UploadEvent } from './make-webhook.ts';
 
 export type UploadDisplay = Awaited<ReturnType<typeof showUpload>>;
 

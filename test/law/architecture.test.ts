@@ -199,7 +199,7 @@ const maxLines: Readonly<Record<string, number>> = {
   backtest: 440,
   cli: 1705,
   contract: 942,
-  files: 1268,
+  files: 1260,
   http: 1512,
   inbox: 5395,
   keys: 1118,
@@ -214,7 +214,7 @@ const maxLines: Readonly<Record<string, number>> = {
   sandbox: 6924,
   setup: 1673,
   tool: 2501,
-  upload: 1713,
+  upload: 1694,
   watch: 384,
 };
 

@@ -82,7 +82,7 @@ export const areas = {
     tests: [...tests('cli/webhook/addresses cli/rejects-file'), ...uploadTests],
   },
   upload: {
-    files: sources('upload/upload upload/journal upload/jobs'),
+    files: sources('upload/run-job upload/journal upload/jobs'),
     tests: [...uploadTests, 'cli/webhook/secret'],
   },
   'run-upload': {
