@@ -19,15 +19,13 @@ test('--jq prints strings without quotes and everything else as JSON, numbers as
     });
     return [code, out];
   };
-  expect(await print('.traders[].n')).toEqual([0, 'ana\nbo\n']);
-  expect(await print('.traders[].id')).toEqual([0, '12345678901234567890\n1.0\n']);
-  expect(await print('.traders[1]')).toEqual([0, '{"n":"bo","id":1.0}\n']);
+  expect(await print('.traders[].n, .traders[].id, .traders[1], .note, "", null, false, "-"')).toEqual([
+    0,
+    'ana\nbo\n12345678901234567890\n1.0\n{"n":"bo","id":1.0}\ntwo\nlines\n\nnull\nfalse\n-\n',
+  ]);
   expect(await print('.traders[1]', 80)).toEqual([0, '{\n  "n": "bo",\n  "id": 1.0\n}\n']);
-  expect(await print('.note')).toEqual([0, 'two\nlines\n']);
-  expect(await print('"", null, false, "-"')).toEqual([0, '\nnull\nfalse\n-\n']);
   expect(await print('empty')).toEqual([0, '']);
-  expect(await print('-(.traders|length)')).toEqual([0, '-2\n']);
-  expect(await print('.traders | map(.n) | @csv')).toEqual([0, '"ana","bo"\n']);
+  expect(await print('-(.traders|length), (.traders | map(.n) | @csv)')).toEqual([0, '-2\n"ana","bo"\n']);
 });
 
 test('an answer nested too deep for --jq is told and no fault', async () => {

@@ -104,7 +104,7 @@ test('a terminal is told what a call waits for, a pipe and --quiet are not', asy
   const service = async () =>
     stub((_, response, count) => {
       response.setHeader('content-type', 'application/json');
-      if (count === 1) response.writeHead(429, { 'retry-after': '1' }).end('{"error":"slow down"}');
+      if (count === 1) response.writeHead(429, { 'retry-after': '2' }).end('{"error":"slow down"}');
       else setTimeout(() => response.end('{"traders":[]}'), 700);
     });
   const [shown, piped, quiet] = await Promise.all([
@@ -112,9 +112,53 @@ test('a terminal is told what a call waits for, a pipe and --quiet are not', asy
     run('leaderboard list', { env: (await service()).env }),
     run('leaderboard list --quiet', { env: (await service()).env, tty: 100, showWaits: true }),
   ]);
-  expect(shown.err).toMatch(/slow down.*; trying again in [01] s/);
+  expect(shown.err).toMatch(/slow down.*; trying again in [0-2] s/);
   expect(shown.err).toMatch(/waiting for 127\.0\.0\.1:\d+: 0 s \(GET \/v2\/leaderboard\)/);
   expect(shown.code).toBe(0);
   expect(piped.err).not.toMatch(/waiting|again/);
   expect(quiet.err).toBe('');
+});
+
+const uid = '6527ff56-9ac0-5c42-812c-d84aa9a0cf53';
+
+/** An answer of the sandbox with one text in it replaced. */
+async function served(argv: string, from: string, to: string) {
+  const { out } = await run(`--sandbox ${argv} --json`);
+  expect(out).toContain(from);
+  return answering(JSON.parse(out.replaceAll(from, to)));
+}
+
+test('--strict refuses a value that the document does not list where it lists them; without it the value is shown', async () => {
+  const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
+  for (const [argv, from, to, place] of [
+    [
+      `profile get ${trader}`,
+      '"status": "active"',
+      '"status": "dormant"',
+      'status: "dormant" is none of unnamed, backfilling, active',
+    ],
+    [
+      `position get ${uid}`,
+      '"tokenChain": "base"',
+      '"tokenChain": "mars"',
+      'metadata.tokenChain: "mars" is none of ethereum, ',
+    ],
+    [
+      `profile positions ${trader} open --limit 1`,
+      '"tokenChain": "base"',
+      '"tokenChain": "mars"',
+      '0.metadata.tokenChain: "mars" is none of',
+    ],
+  ] as const) {
+    const { env } = await served(argv, from, to);
+    const strict = await run(`${argv} --strict --json`, { env });
+    expect([argv, strict.code, JSON.parse(strict.err).error.message]).toEqual([
+      argv,
+      13,
+      expect.stringContaining(place),
+    ]);
+    expect([argv, (await run(argv, { env })).code]).toEqual([argv, 0]);
+  }
+  const good = await run(`--sandbox profile get ${trader} --strict`);
+  expect([good.code, good.err]).toEqual([0, '']);
 });

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { colorLevel } from '../../src/world.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 
@@ -81,4 +82,18 @@ test.skipIf(!hasTmux)('colors follow the terminal, NO_COLOR, FORCE_COLOR, TERM a
   ];
   for (const [argv, env, isColored] of some(cases, 3))
     expect([argv, env, await colored(argv, env)]).toEqual([argv, env, isColored]);
+});
+
+test.each([
+  [{}, true, 8, 2],
+  [{}, false, 8, 0],
+  [{ CLICOLOR_FORCE: '1' }, false, 1, 1],
+  [{ CLICOLOR_FORCE: '0' }, false, 8, 0],
+  [{ CLICOLOR_FORCE: '1', TERM: 'dumb' }, true, 8, 2],
+  [{ CLICOLOR_FORCE: '1', NO_COLOR: '1' }, true, 8, 0],
+  [{ CLICOLOR_FORCE: '1', FORCE_COLOR: '0' }, true, 8, 0],
+  [{ CLICOLOR: '0' }, true, 8, 0],
+  [{ CLICOLOR: '0', CLICOLOR_FORCE: '1' }, false, 24, 3],
+])('with %j, terminal %s and %d bits the level is %d', (env, isTTY, depth, level) => {
+  expect(colorLevel(env, isTTY, depth)).toBe(level);
 });

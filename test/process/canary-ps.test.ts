@@ -1,11 +1,48 @@
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { apiKey, canaryWorld, evmKey, secretsIn } from '../support/hostile/canaries.ts';
-import { canLook, type Process, processesWith } from '../support/process-tree.ts';
+import { encodeBase58 } from '../../src/model/address.ts';
+import { run } from '../support/harness.ts';
+import {
+  apiKey,
+  type CanaryWorld,
+  canaryWorld,
+  evmKey,
+  namedSecret,
+  pair,
+  password,
+  secretsIn,
+  webhookSecret,
+} from '../support/hostile/canaries.ts';
+import { strayIn } from '../support/hostile/canary-commands.ts';
 import { some } from '../support/size.ts';
 import { degen, swaps } from '../support/traders.ts';
+
+interface Process {
+  pid: number;
+  line: string;
+  environment: string;
+}
+
+/** Whether other processes can be looked at as these tests do it. */
+const canLook = existsSync('/proc/self/cmdline');
+
+/** The processes that carry a variable of that value: all that a command started, also those that it let go. */
+function processesWith(marker: string): Process[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const environment = readFileSync(`/proc/${name}/environ`, 'utf8');
+      if (!environment.includes(marker)) return [];
+      const line = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      return [{ pid: Number(name), line, environment }];
+    } catch {
+      // It ended meanwhile, or belongs to somebody else.
+      return [];
+    }
+  });
+}
 
 interface Case {
   argv: readonly string[];
@@ -93,3 +130,152 @@ test.skipIf(!canLook)('no process of ours, while it runs, has a secret in its li
     expect(left.filter(({ environment }) => environment.includes('SOTRA_API_KEY='))).toEqual([]);
   }
 });
+
+/** What somebody types who has a secret in the line, up to where he asks for completion; all of them make the program be asked. */
+const typed: readonly string[] = some(
+  [
+    `SOTRA_API_KEY='${apiKey}' sotra --context sta`,
+    `OTHER=1 SOTRA_API_KEY=${evmKey} sotra profile get @wha`,
+    `echo '${apiKey}' | sotra auth login --with-key --context sta`,
+    `sotra comment sign --key-file ${evmKey} --context sta`,
+    `sotra comment sign --text '${password}' --key ${encodeBase58(pair)} --context sta`,
+    `sotra webhook verify --secret-file ${webhookSecret} --header=${namedSecret} --context sta`,
+    `sotra feed actor --cursor ${namedSecret} @wha`,
+    `sotra key import ${evmKey} --context=sta`,
+  ],
+  4,
+);
+
+interface Shell {
+  /** What it is started with. */
+  argv: readonly string[];
+  /** What it is told first. Its prompt is there once it reads key by key. */
+  setUp: string;
+  /** The keys that make it complete a line. */
+  keys: (line: string) => string;
+  end: string;
+}
+
+const prompt = 'ready> ';
+const onTerminal = {
+  setUp: `source "$SCRIPT"; PS1='rea''dy> '\r`,
+  keys: (line: string) => `\x15${line}\t`,
+  end: '\x15exit\r',
+};
+
+const shells: Readonly<Record<string, Shell>> = {
+  // On a terminal of its own, so that the line is found and cut by readline itself.
+  bash: { ...onTerminal, argv: ['script', '-qec', 'bash --norc -i', '/dev/null'] },
+  zsh: {
+    ...onTerminal,
+    argv: ['script', '-qec', 'zsh -f -i', '/dev/null'],
+    setUp: `autoload -U compinit; compinit -u; ${onTerminal.setUp}`,
+  },
+  fish: {
+    argv: ['fish', '--no-config', '-c', `source $SCRIPT; echo '${prompt}'; while read -l line; complete -C $line; end`],
+    setUp: '',
+    keys: (line) => `${line}\n`,
+    end: '',
+  },
+};
+
+function has(program: string): boolean {
+  return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
+}
+
+/** The program as the shell finds it, which writes down how it was called and by whom before it goes on. */
+function witness(folder: string): { path: string; calls: () => string[] } {
+  const [program, log] = [join(folder, 'sotra'), join(folder, 'calls')];
+  const look = "{ cat /proc/$$/cmdline /proc/$$/environ /proc/$PPID/cmdline | tr '\\0\\n' '  '; echo; }";
+  const start = `exec '${process.execPath}' '${process.cwd()}/bin/sotra.js' "$@"`;
+  writeFileSync(program, `#!/bin/sh\n${look} >>'${log}'\n${start}\n`);
+  chmodSync(program, 0o700);
+  writeFileSync(log, '');
+  return { path: folder, calls: () => readFileSync(log, 'utf8').split('\n').slice(0, -1) };
+}
+
+/** Types all lines in a shell and asks it to complete each; every process that ran meanwhile, and what the shell showed. */
+async function complete(
+  { argv, setUp, keys, end }: Shell,
+  name: string,
+  world: CanaryWorld,
+  path: string,
+  asked: () => number,
+) {
+  const at = (file: string) => join(world.outputs, file);
+  for (const folder of ['home', 'tmp']) mkdirSync(at(folder));
+  writeFileSync(at('script'), (await run(`completion ${name}`)).out);
+  const marker = `${process.pid}-${name}-${Date.now()}`;
+  const written: string[] = [];
+  const watcher = watch(at('tmp'), (_, file) => written.push(file ?? ''));
+  onTestFinished(() => {
+    watcher.close();
+    for (const { pid } of processesWith(marker)) process.kill(pid, 'SIGKILL');
+  });
+  const { SOTRA_CONFIG_DIR = '', SOTRA_DATA_DIR = '' } = world.env;
+  const env = {
+    PATH: `${path}:${process.env['PATH']}`,
+    HOME: at('home'),
+    TMPDIR: at('tmp'),
+    SCRIPT: at('script'),
+    SOTRA_CONFIG_DIR,
+    SOTRA_DATA_DIR,
+    // As the user has it in his profile.
+    SOTRA_API_KEY: apiKey,
+    CANARY_TREE: marker,
+    LC_ALL: 'C.UTF-8',
+    TERM: 'xterm',
+    // As bash did it before 5.1.
+    BASH_COMPAT: '50',
+  };
+  const [program = '', ...words] = argv;
+  const child = spawn(program, words, { env });
+  const found: Process[] = [];
+  let shown = '';
+  child.stdout.on('data', (text) => (shown += text));
+  child.stderr.on('data', (text) => (shown += text));
+  child.stdin.write(setUp);
+  await new Promise<void>((resolve) => {
+    let next = 0;
+    const timer = setInterval(() => {
+      found.push(...processesWith(marker));
+      if (!shown.includes(prompt) || asked() < next || child.stdin.writableEnded) return;
+      const line = typed[next];
+      if (line === undefined) child.stdin.end(end);
+      else child.stdin.write(keys(line));
+      next += 1;
+    }, 5);
+    onTestFinished(() => clearInterval(timer));
+    child.on('close', () => {
+      clearInterval(timer);
+      resolve();
+    });
+  });
+  writeFileSync(at('tmp/end'), '');
+  await expect.poll(() => written).toContain('end');
+  return { found, shown, written };
+}
+
+for (const [name, shell] of some(Object.entries(shells), 1))
+  test.skipIf(!canLook || !has(name) || !has('script'))(
+    `a secret in the line that ${name} completes shows in no process and is written nowhere`,
+    async () => {
+      const world = await canaryWorld();
+      await run('alias set whale 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', { env: world.env });
+      const { path, calls } = witness(world.input(''));
+      const { found, shown, written } = await complete(shell, name, world, path, () => calls().length);
+      const asked = calls();
+      expect([asked.length, shown]).toEqual([typed.length, expect.any(String)]);
+      expect(asked.filter((call) => /(context list --columns name|alias list --columns alias) /.test(call))).toEqual(
+        asked,
+      );
+      expect(asked.filter((call) => secretsIn(call).length > 0)).toEqual([]);
+      const ours = found.filter(({ line }) => line.includes('bin/sotra.js'));
+      expect(ours.length).toBeGreaterThan(0);
+      expect(ours.filter(({ environment }) => secretsIn(environment).length > 0)).toEqual([]);
+      expect(found.filter(({ line }) => secretsIn(line).length > 0)).toEqual([]);
+      expect(written.filter((name) => name.startsWith('sh-thd'))).toEqual([]);
+      // zsh keeps a list of all its functions, and some are named like words of the recovery phrase, which nobody typed.
+      expect(strayIn(world).filter(({ holds }) => `${holds}` !== 'recovery phrase')).toEqual([]);
+    },
+  );

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
@@ -77,9 +78,10 @@ test.skipIf(process.platform !== 'linux')(
   async () => {
     const service = await stub((_, response) => response.end('[]'));
     const ended = new Map<string, Ended>();
-    for (let at = 0; at < places.length; at += 5)
+    const tried = some(places, 6);
+    for (let at = 0; at < tried.length; at += 5)
       await Promise.all(
-        places.slice(at, at + 5).map(async (line) => ended.set(line, await withPipe(line, service.env))),
+        tried.slice(at, at + 5).map(async (line) => ended.set(line, await withPipe(line, service.env))),
       );
     for (const [line, { code, ms, err }] of ended) {
       expect([line, code === null || code === 0 || code === 1, err]).toEqual([line, false, expect.stringMatching(/./)]);

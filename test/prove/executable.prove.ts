@@ -22,11 +22,8 @@ beforeAll(() => {
 /** PROVE_EXECUTABLE=all: every test of processes, the commands of the documents and the laws that start the program, in some 20 minutes. */
 const files =
   process.env['PROVE_EXECUTABLE'] === 'all'
-    ? [
-        'test/process',
-        ...['documents', 'shell-lines', 'terminal', 'man-pages'].map((name) => `test/law/${name}.test.ts`),
-      ]
-    : ['process', 'pipes', 'sandbox-first-use', 'state-files'].map((name) => `test/process/${name}.test.ts`);
+    ? ['test/process', ...['documents', 'shell-lines', 'terminal', 'help'].map((name) => `test/law/${name}.test.ts`)]
+    : ['process', 'pipes', 'sandbox-servers', 'state-files'].map((name) => `test/process/${name}.test.ts`);
 
 /** Loads a file before the program (NODE_OPTIONS), which an executable does not do. */
 const notThere = 'test/process/kill-points.test.ts';

@@ -1,7 +1,7 @@
 const sources = (names) => names.split(' ').map((name) => `src/${name}.ts`);
 const tests = (names) => names.split(' ');
 const uploadTests = tests(
-  'cli/webhook/upload cli/webhook/upload-told cli/webhook/upload-preview cli/webhook/sync cli/report cli/webhook/upload-jobs cli/webhook/upload-once cli/webhook/upload-again',
+  'cli/webhook/upload cli/webhook/upload-told cli/webhook/sync cli/follow/bulk cli/webhook/upload-jobs cli/webhook/upload-once cli/webhook/upload-again',
 );
 
 /**
@@ -12,19 +12,17 @@ export const areas = {
   retry: { files: sources('http/retry'), tests: tests('unit/http/retry') },
   request: {
     files: sources('contract/request contract/kind contract/read-kind http/body http/preview http/failures'),
-    tests: tests(
-      'unit/contract/request unit/contract/check-input unit/contract/kind unit/http/preview unit/http/failures unit/http/body',
-    ),
+    tests: tests('unit/contract/request unit/contract/kind unit/http/preview unit/http/failures unit/http/body'),
   },
-  wire: { files: sources('contract/endpoint'), tests: tests('unit/contract/request law/wire-names') },
+  wire: { files: sources('contract/endpoint'), tests: tests('unit/contract/request law/wire') },
   client: { files: sources('http/client'), tests: tests('unit/http/client cli/http cli/http-limits') },
   secrets: { files: sources('http/secrets'), tests: tests('unit/http/secrets') },
   transport: {
     files: sources('http/transport'),
     tests: tests('unit/http/transport cli/http cli/http-limits cli/http-hints'),
   },
-  answers: { files: sources('contract/misfit'), tests: tests('unit/contract/misfit cli/strict') },
-  pages: { files: sources('http/paginate'), tests: tests('unit/http/paginate') },
+  answers: { files: sources('contract/misfit'), tests: tests('unit/contract/misfit cli/misfits') },
+  pages: { files: sources('http/paginate'), tests: tests('unit/http/paginate cli/pages') },
   documents: {
     files: sources('http/observe contract/openapi'),
     tests: tests('unit/http/observe cli/trace unit/contract/openapi law/openapi-document'),
@@ -35,9 +33,7 @@ export const areas = {
   },
   positions: {
     files: sources('sandbox/trades/positions'),
-    tests: tests(
-      'unit/sandbox/trades/positions unit/sandbox/trades/positions-hyperliquid unit/sandbox/trades/position-edges',
-    ),
+    tests: tests('unit/sandbox/trades/positions unit/sandbox/trades/positions-hyperliquid'),
   },
   signing: {
     files: sources('resources/comment/signing resources/comment/signed keys/signer'),
@@ -79,7 +75,7 @@ export const areas = {
   },
   'read-addresses': {
     files: sources('upload/read-addresses'),
-    tests: [...tests('cli/webhook/addresses cli/rejects-file'), ...uploadTests],
+    tests: [...tests('cli/webhook/addresses cli/wrong-file'), ...uploadTests],
   },
   upload: {
     files: sources('upload/run-job upload/journal upload/jobs'),

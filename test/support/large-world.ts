@@ -3,10 +3,11 @@ import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../src/sandbox/db/world.ts';
 import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
 import type { Trade } from '../../src/sandbox/trades/trade.ts';
+import { size } from './size.ts';
 
 export const largeNow = Date.parse('2026-11-20T12:00:00Z');
 export const dayMs = 86_400_000;
-const tradeCount = 24_000;
+const tradeCount = size(6000, 24_000);
 
 /** The wallets of the large world. */
 export function traderOf(index: number): string {

@@ -1,7 +1,16 @@
 import { getEventListeners } from 'node:events';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Client, type ClientOptions, createClient, SotraError } from 'sotra';
 import { type Sandbox, startSandbox } from 'sotra/sandbox';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { callAll as throughGenerated } from '../../../bench/library/generated.ts';
+import { callAll as throughOurs } from '../../../bench/library/ours.ts';
+import { prepare } from '../../../bench/library/setup.ts';
+import type { Calls, World } from '../../../bench/library/world.ts';
+import { endpoints } from '../../../src/resources/index.ts';
+import { temporaryFolder } from '../../support/harness.ts';
+import { runClientExample, runWebhookExample } from '../../support/library-examples.ts';
 
 let sandbox: Sandbox;
 let client: Client;
@@ -271,4 +280,35 @@ test('a redirect is followed for a GET on its own origin only', async () => {
   const far = scripted([to('https://other.test/')]);
   expect(await failure(far.client.webhook.list())).toMatchObject({ code: 'redirect', status: 307 });
   expect(far.asked).toHaveLength(1);
+});
+
+function place() {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(process.cwd(), join(folder, 'node_modules', 'sotra'));
+  return { node: process.execPath, folder };
+}
+
+test('the examples of docs/library.md run', async () => {
+  const { code, output } = await runClientExample(place());
+  expect([code, output.split('\n').length > 3]).toEqual([0, true]);
+  expect(await runWebhookExample(place())).toEqual({ output: 'copyswap\n', statuses: [200, 401] });
+});
+
+async function answers(callAll: (world: World) => Promise<Calls>): Promise<Calls> {
+  const { sandbox, world } = await prepare();
+  onTestFinished(sandbox.close);
+  return callAll(world);
+}
+
+/** What is made anew in each world: ids, secrets, and when something was made. */
+const plain = (calls: Calls) =>
+  JSON.parse(JSON.stringify(calls), (key, value) =>
+    ['uid', 'id', 'secret', 'intentIds', 'itemId', 'followedAt'].includes(key) ? typeof value : value,
+  );
+
+test('a client generated from sotra openapi gets the answers that ours gets, of every endpoint', async () => {
+  const [ours, generated] = [await answers(throughOurs), await answers(throughGenerated)];
+  expect(Object.keys(ours).sort()).toEqual(endpoints.map(({ id }) => id as string).sort());
+  expect(plain(generated)).toEqual(plain(ours));
 });
