@@ -116,28 +116,26 @@ export async function showEvent(input: ShowInput, context: Context): Promise<Res
     throw notFound(`no stored event ${input.id}`);
   };
   return withInbox<Result>(input, context, none, async (inbox) => {
-    const [id = ''] = await findEvents([input.id], inbox);
-    for await (const stored of inbox.events({ idStart: id })) {
-      const { headers, body, webhook } = stored.delivery;
-      const pairs = headerPairs(headers).map(({ name, value }) => ({ name, value: maskHeader(name, value) }));
-      const signed = { header: signatureIn(headers), body };
-      // Without secrets nothing fits, and the time is read all the same.
-      const verdict = verifyDelivery(signed, secrets ?? [], { nowMs: context.world.now(), toleranceMs: undefined });
-      const { valid, reason, timestamp: signedAt } = verdict;
-      const verification = {
-        signedAt,
-        secret: webhook.slice(webhook.lastIndexOf('#') + 1),
-        ...(secrets === undefined ? {} : { valid, ...(reason === undefined ? {} : { reason }) }),
-      };
-      const { event, ...row } = makeEventRow(stored);
-      const { forwards, status } = stored;
-      const failing = status === 'waiting' ? await inbox.retries() : [];
-      const retries = failing.filter((each) => each.webhook === webhook);
-      const shownBody = body.toString();
-      const answer: ShownEvent = { ...row, verification, headers: pairs, body: shownBody, event, forwards, retries };
-      return { kind: 'answer', answer, view: shown };
-    }
-    return none();
+    const [stored] = await findEvents([input.id], inbox);
+    if (stored === undefined) return none();
+    const { headers, body, webhook } = stored.delivery;
+    const pairs = headerPairs(headers).map(({ name, value }) => ({ name, value: maskHeader(name, value) }));
+    const signed = { header: signatureIn(headers), body };
+    // Without secrets nothing fits, and the time is read all the same.
+    const verdict = verifyDelivery(signed, secrets ?? [], { nowMs: context.world.now(), toleranceMs: undefined });
+    const { valid, reason, timestamp: signedAt } = verdict;
+    const verification = {
+      signedAt,
+      secret: webhook.slice(webhook.lastIndexOf('#') + 1),
+      ...(secrets === undefined ? {} : { valid, ...(reason === undefined ? {} : { reason }) }),
+    };
+    const { event, ...row } = makeEventRow(stored);
+    const { forwards, status } = stored;
+    const failing = status === 'waiting' ? await inbox.retries() : [];
+    const retries = failing.filter((each) => each.webhook === webhook);
+    const shownBody = body.toString();
+    const answer: ShownEvent = { ...row, verification, headers: pairs, body: shownBody, event, forwards, retries };
+    return { kind: 'answer', answer, view: shown };
   });
 }
 
@@ -159,7 +157,8 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
     return { kind: 'answer', answer: [], view: replayed };
   };
   return withInbox<Result>(input, context, none, async (inbox) => {
-    const query = sinceMs === undefined ? { ids: await findEvents(ids, inbox) } : { sinceMs };
+    const query =
+      sinceMs === undefined ? { ids: (await findEvents(ids, inbox)).map(({ eventId }) => eventId) } : { sinceMs };
     const { preview } = context.options;
     let [first, count]: [Delivery | undefined, number] = [undefined, 0];
     const sent: Promise<ReplayRow[]>[] = [];
@@ -191,26 +190,26 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
   });
 }
 
-/** The ids of stored events, each given whole or by its start, as a narrow table shows it. Errors: `not-found`. */
-async function findEvents(given: readonly string[], inbox: Inbox): Promise<string[]> {
-  const ids: string[] = [];
+/** Stored events, the id of each given whole or by its start, as a narrow table shows it. Errors: `not-found`. */
+async function findEvents(given: readonly string[], inbox: Inbox): Promise<StoredEvent[]> {
+  const events: StoredEvent[] = [];
   const missing: string[] = [];
   for (const text of given) {
     const start = text.replace(/(?:…|\.{3})$/, '');
-    const found: string[] = [];
+    const found: StoredEvent[] = [];
     // An event of exactly this id comes first.
     if (start !== '')
-      for await (const { eventId } of inbox.events({ idStart: start })) {
-        found.push(eventId);
-        if (eventId === text || found.length > 1) break;
+      for await (const event of inbox.events({ idStart: start })) {
+        found.push(event);
+        if (event.eventId === text || found.length > 1) break;
       }
-    const [id] = found;
-    if (id === undefined) missing.push(text);
-    else if (id === text || found.length === 1) ids.push(id);
+    const [event] = found;
+    if (event === undefined) missing.push(text);
+    else if (event.eventId === text || found.length === 1) events.push(event);
     else throw notFound(`several stored events begin with ${text}`);
   }
   if (missing.length > 0) throw notFound(`no stored event ${missing.join(', ')}`);
-  return ids;
+  return events;
 }
 
 function notFound(message: string): SotraError {
