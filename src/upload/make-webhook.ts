@@ -8,7 +8,7 @@ import * as endpoints from '../resources/webhook/endpoints.ts';
 import { addSecret, checkedList, keptSecret, shownSecret, withRoomForSecret } from '../resources/webhook/secrets.ts';
 import { isSameDestination } from './jobs.ts';
 import type { Job, Journal } from './journal.ts';
-import { computeDelay, mayRepeat, pauseUpload, retriesLeft, withRetries } from './with-retries.ts';
+import { callWithRetries, computeDelay, mayRepeat, pauseUpload, retriesLeft } from './with-retries.ts';
 
 /** What happens during an upload, for its display and for `--format ndjson`. */
 export type UploadEvent =
@@ -63,9 +63,7 @@ export async function makeWebhook(registration: Registration): Promise<NewWebhoo
     } catch (thrown) {
       if (!(thrown instanceof SotraError) || !refusals.includes(thrown.status ?? 0)) throw thrown;
       // The old webhook takes the same addresses: what is refused is the second webhook. Otherwise this throws, and the old one stays.
-      await withRetries(context, (retries) =>
-        context.call(endpoints.addAddresses, { uid: replaces, walletAddresses }, undefined, retries),
-      );
+      await callWithRetries(context, endpoints.addAddresses, { uid: replaces, walletAddresses });
       await journal.write({ kind: 'deleting', atMs: context.world.now() });
     }
   try {
@@ -186,7 +184,7 @@ function refuseSecond([existing]: endpoints.WebhookList): void {
 
 /** The webhooks of a destination. Errors: `contract` for no list: counted as none, it would make a second webhook. */
 export async function listWebhooksFor(destinationUrl: string, context: Context): Promise<endpoints.WebhookList> {
-  const { data } = await withRetries(context, (retries) => context.call(endpoints.list, {}, undefined, retries));
+  const { data } = await callWithRetries(context, endpoints.list, {});
   return checkedList(data).filter((webhook) => sameDestination(webhook.destinationUrl, destinationUrl));
 }
 
@@ -225,7 +223,7 @@ async function findMade(registration: Registration, before: readonly string[]): 
 /** Deletes a webhook, also one that is gone already. Errors: those of the call. */
 export async function deleteWebhook(uid: string, context: Context): Promise<void> {
   try {
-    await withRetries(context, (retries) => context.call(endpoints.remove, { uid }, undefined, retries));
+    await callWithRetries(context, endpoints.remove, { uid });
   } catch (thrown) {
     if (!(thrown instanceof SotraError) || thrown.code !== 'not-found') throw thrown;
   }

@@ -13,7 +13,7 @@ import { type Job, type Journal, openJournal, type Plan, resentChunks } from './
 import { continuing, makeWebhook, type Upload } from './make-webhook.ts';
 import type { AddressInput, AddressList } from './read-addresses.ts';
 import type { UploadDisplay } from './show-upload.ts';
-import { withRetries } from './with-retries.ts';
+import { callWithRetries } from './with-retries.ts';
 
 export interface UploadInput extends AddressInput {
   task: Plan['task'];
@@ -182,14 +182,10 @@ async function sendChunk({ context, journal, onEvent }: Upload, { index, address
   const input = { uid: state.uid ?? '', walletAddresses: addresses };
   let sends = 0;
   journal.append({ kind: 'sending', chunk: index });
-  const { data, attempts } = await withRetries(
-    context,
-    (retries) => context.call(endpoints.addAddresses, input, undefined, retries),
-    (error, delayMs) => {
-      sends += error.attempts ?? 1;
-      return onEvent({ event: 'chunk-retried', chunk: index + 1, why: error.message, delayMs });
-    },
-  );
+  const { data, attempts } = await callWithRetries(context, endpoints.addAddresses, input, (error, delayMs) => {
+    sends += error.attempts ?? 1;
+    return onEvent({ event: 'chunk-retried', chunk: index + 1, why: error.message, delayMs });
+  });
   state.destinationUrl ??= data?.destinationUrl;
   return sends + attempts;
 }

@@ -13,7 +13,7 @@ import { findOwnJob, planJob, previewChunk, runJob, splitChunks, type UploadInpu
 import { syncList } from './run-sync.ts';
 import { showUpload } from './show-upload.ts';
 import { checkSyncFlags, findSyncTarget } from './sync-webhook.ts';
-import { withRetries } from './with-retries.ts';
+import { callWithRetries } from './with-retries.ts';
 
 /**
  * The one path of a list to a webhook: every address is checked, what is confirmed already is taken out, and the rest is sent in chunks,
@@ -65,7 +65,7 @@ async function sendList(run: UploadRun, plan: Plan): Promise<Result> {
 /** Whether the webhook that a job made was deleted. */
 async function isGone({ state }: Job, context: Context): Promise<boolean> {
   if (state.plan.task !== 'register' || state.uid === undefined) return false;
-  const { data } = await withRetries(context, (retries) => context.call(endpoints.list, {}, undefined, retries));
+  const { data } = await callWithRetries(context, endpoints.list, {});
   return Array.isArray(data) && !data.some(({ uid }) => uid === state.uid);
 }
 

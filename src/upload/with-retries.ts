@@ -1,17 +1,20 @@
+import type { ZodType } from 'zod';
 import type { Context } from '../context.ts';
+import type { Endpoint, InputOf, Params } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';
 import { computeBackoff, policies } from '../http/retry.ts';
 
-/** Repeats an idempotent act while its failure may be temporary (no answer, a broken one, 5xx, 429). Errors: the last one. */
-export async function withRetries<T>(
+/** The answer of an idempotent call, repeated while its failure may be temporary (no answer, a broken one, 5xx, 429). Errors: the last one. */
+export async function callWithRetries<P extends Params, R extends ZodType>(
   context: Context,
-  act: (retries: number | undefined) => Promise<T>,
+  endpoint: Endpoint<string, P, R>,
+  input: InputOf<P>,
   onFailure: (error: SotraError, delayMs: number) => void | Promise<void> = () => undefined,
-): Promise<T> {
+) {
   let sent = 0;
   for (let failures = 1; ; failures += 1) {
     try {
-      return await act(retriesLeft(sent, context));
+      return await context.call(endpoint, input, undefined, retriesLeft(sent, context));
     } catch (thrown) {
       if (!(thrown instanceof SotraError) || thrown.outcome === undefined || thrown.code === 'interrupted')
         throw thrown;

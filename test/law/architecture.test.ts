@@ -201,7 +201,7 @@ const maxLines: Readonly<Record<string, number>> = {
   contract: 942,
   files: 1260,
   http: 1512,
-  inbox: 5395,
+  inbox: 5394,
   keys: 1118,
   library: 775,
   log: 2513,
@@ -214,7 +214,7 @@ const maxLines: Readonly<Record<string, number>> = {
   sandbox: 6924,
   setup: 1673,
   tool: 2501,
-  upload: 1694,
+  upload: 1691,
   watch: 384,
 };
 
