@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { readMessage, SotraError } from '../errors.ts';
 import { listAssets, readAsset } from '../files/asset.ts';
@@ -93,7 +94,8 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
       const lastId = headers['last-event-id']?.toString();
       for await (const entries of live.read(lastId, AbortSignal.any([gone.signal, stop.signal]))) {
         const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
-        if (!outgoing.write(lines.join(''))) await drained(outgoing);
+        if (!outgoing.write(lines.join('')))
+          await once(outgoing, 'drain', { signal: gone.signal }).catch(() => undefined);
       }
       outgoing.end();
     } finally {
@@ -158,13 +160,6 @@ async function readBody(incoming: IncomingMessage): Promise<string | undefined> 
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
-}
-
-function drained(outgoing: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    outgoing.once('drain', resolve);
-    outgoing.once('close', resolve);
-  });
 }
 
 function send(outgoing: ServerResponse, status: number, type: string, body: string | Uint8Array): void {

@@ -24,20 +24,15 @@ export interface CallOutcome<T> {
   commands: readonly ShownCommand[];
 }
 
-/** A sandbox's world, as `sotra sandbox status` tells it. */
+/** Of a sandbox's world, as `sotra sandbox status` tells it. */
 export interface SandboxWorld {
-  db: string;
-  world: string;
   now: string;
   frozen: boolean;
   trades: number;
   traders: number;
   positions: number;
-  tokens: number;
   comments: number;
-  webhooks: number;
   waiting: number;
-  failed: number;
   faults: readonly string[];
   /** Trades a second that are being made; `null` where none are. */
   simulation: string | null;

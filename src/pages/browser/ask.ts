@@ -1,4 +1,5 @@
 import type { CallOutcome } from '../service.ts';
+import { useFrame } from './frame.ts';
 import { createContext, useContext, useEffect, useRef, useState } from './preact.ts';
 
 const storedSession = 'sotra-session';
@@ -185,12 +186,18 @@ export function useAsked<T>(
   return asked.question === question ? asked : { data: undefined, error: '' };
 }
 
+/** What the control of a sandbox tells. */
+export function useControl<T>(query: Record<string, string> | undefined): AskState<T> {
+  return useAsked('service/control', query, useFrame().version);
+}
+
 /** The answer of a command that reads, as the terminal shows it, and the lines that give the same. */
-export function useCall<T>(command: string, input: Readonly<Record<string, unknown>> | undefined, version: number) {
+export function useCall<T>(command: string, input: Readonly<Record<string, unknown>> | undefined, isOnce = false) {
+  const { version } = useFrame();
   const { data: called, error } = useAsked<CallOutcome<T>>(
     'service/call',
     input && { command, input: JSON.stringify(input) },
-    version,
+    isOnce ? 0 : version,
   );
   const { data, tables = [], commands = [] } = called ?? {};
   return { data, tables, table: tables[0], commands, error };

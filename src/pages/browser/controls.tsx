@@ -4,20 +4,15 @@ import { counted, formatCount } from '../../output/format.ts';
 import type { SandboxWorld } from '../service.ts';
 import { postControl } from './ask.ts';
 import { ActForm, type ActFormProps, type Field, Fields, Input } from './form.tsx';
+import { useFrame } from './frame.ts';
 import { useState } from './preact.ts';
 import { writeHref } from './route.ts';
 import { Section } from './service-parts.tsx';
 import { type Fact, Facts, Text } from './text.tsx';
 
 /** What changes the world; each control shows what it did, and the command that does the same. */
-interface ControlsProps {
-  world: SandboxWorld | undefined;
-  /** How command lines for this sandbox begin, and curl lines that change its world. */
-  start: string;
-  controlStart: string;
-}
-
-export function Controls({ world, start, controlStart }: ControlsProps) {
+export function Controls({ world }: { world: SandboxWorld | undefined }) {
+  const { commandStart: start, controlStart } = useFrame().facts;
   return (
     <>
       <Section title="World" commands={[{ name: 'Command', line: `${start} sandbox status` }]}>
@@ -27,7 +22,7 @@ export function Controls({ world, start, controlStart }: ControlsProps) {
         <Trade start={start} />
         <Simulation rate={world?.simulation ?? null} start={start} />
         <Clock start={start} />
-        <Faults set={world?.faults ?? []} controlStart={controlStart} />
+        <Faults set={world?.faults ?? []} controlStart={controlStart ?? ''} />
         <Reset start={start} />
       </div>
     </>

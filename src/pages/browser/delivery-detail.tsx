@@ -3,8 +3,9 @@ import type { ReplayOutcome, ShownDelivery, ShownForward, ShownRefusal, ShownReq
 import { postJson, useAsked } from './ask.ts';
 import { BodyView } from './body-view.tsx';
 import { ActForm, Input } from './form.tsx';
+import { Detail, type DetailProps } from './inspector.tsx';
 import { type ComponentChildren, useState } from './preact.ts';
-import { Alert, Commands, type Fact, Facts, Headers, Text } from './text.tsx';
+import { Alert, type Fact, Headers, Text } from './text.tsx';
 
 /** A delivery that is stored; `version` changes when it must be asked for anew. */
 export function Delivery({ id, version }: { id: string; version: string }) {
@@ -48,31 +49,19 @@ export function Refused({ number }: { number: string }) {
     ['Received', sayTime(data.atMs)],
     ['Request', `${method} ${path}`],
   ];
-  return <Request title={`${status} ${reason}`} facts={facts} what={data} commands={[]} />;
+  return <Request title={`${status} ${reason}`} facts={facts} what={data} />;
 }
 
-interface RequestProps {
-  title: string;
-  facts: readonly Fact[];
-  what: ShownRequest;
-  commands: ShownDelivery['commands'];
-  children?: ComponentChildren;
-}
-
-function Request({ title, facts, what, commands, children }: RequestProps) {
+function Request({ what, children, ...told }: DetailProps & { what: ShownRequest }) {
   return (
-    <>
-      <Text as="h2" text={title} />
-      <Facts facts={facts} />
+    <Detail {...told}>
       {children}
       <Verification what={what} />
       <h3>Body</h3>
       <BodyView base64={what.body} bytes={what.bodyBytes} />
       <h3>Headers</h3>
       <Headers headers={what.headers} />
-      {commands.length > 0 && <h3>Commands</h3>}
-      <Commands commands={commands} />
-    </>
+    </Detail>
   );
 }
 

@@ -17,13 +17,13 @@ const fields: readonly Field<keyof typeof noFilters>[] = [
 ];
 
 /** What those whom a user follows trade, as it happens. */
-export function Feed({ route, version }: { route: Route; version: number }) {
+export function Feed({ route }: { route: Route }) {
   const suggested = useFollower(route.query['user'] === undefined);
   const filters = { ...noFilters, user: suggested, ...route.query };
   const { user, chain, min } = filters;
-  const { examples } = useFrame();
+  const { examples } = useFrame().facts;
   const input = { addresses: [user], chains: [chain], limit: 100, ...(min !== '' && { minTradeUsd: Number(min) }) };
-  const { data, ...asked } = useCall<{ items: Card[] }>('feed home', user === '' ? undefined : input, version);
+  const { data, ...asked } = useCall<{ items: Card[] }>('feed home', user === '' ? undefined : input);
   return (
     <Section title="Feed">
       <FilterBar fields={fields} values={filters} onChange={(values) => setQuery(route, values)}>
@@ -43,10 +43,14 @@ export function Feed({ route, version }: { route: Route; version: number }) {
 
 /** Somebody who follows the best trader, so that there is something to see. */
 function useFollower(isWanted: boolean): string {
-  const best = useCall<{ traders: { profile: Profile }[] }>('leaderboard list', isWanted ? { limit: 1 } : undefined, 0);
+  const best = useCall<{ traders: { profile: Profile }[] }>(
+    'leaderboard list',
+    isWanted ? { limit: 1 } : undefined,
+    true,
+  );
   const identifier = best.data?.traders[0]?.profile.addresses[0];
   const input = identifier && { identifier, limit: 1 };
-  const followers = useCall<{ items: Profile[] }>('profile followers', input || undefined, 0);
+  const followers = useCall<{ items: Profile[] }>('profile followers', input || undefined, true);
   return followers.data?.items[0]?.addresses[0] ?? '';
 }
 

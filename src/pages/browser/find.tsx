@@ -26,10 +26,10 @@ export function Find({ others, onClose }: FindProps) {
   const [at, setAt] = useState(0);
   const name = useId();
   const wanted = typed.trim();
-  const board = useCall<{ traders: { profile: Profile }[] }>('leaderboard list', { limit: 250 }, 0);
-  const webhooks = useCall<{ uid: string; destinationUrl: string }[]>('webhook list', {}, 0);
+  const board = useCall<{ traders: { profile: Profile }[] }>('leaderboard list', { limit: 250 }, true);
+  const webhooks = useCall<{ uid: string; destinationUrl: string }[]>('webhook list', {}, true);
   const isIdentifier = isUuid(wanted) || isWalletAddress(wanted) || isExternalId(wanted);
-  const asked = useCall<Profile>('profile get', isIdentifier ? { identifier: wanted } : undefined, 0);
+  const asked = useCall<Profile>('profile get', isIdentifier ? { identifier: wanted } : undefined, true);
   const all: readonly Found[] = [
     ...(board.data?.traders ?? []).map(({ profile }) => nameTrader(profile)),
     ...(webhooks.data ?? []).map(nameWebhook),

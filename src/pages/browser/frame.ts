@@ -1,3 +1,4 @@
+import type { ServiceFacts } from '../service.ts';
 import { createContext, useContext, useEffect, useState } from './preact.ts';
 
 /** Ages are written anew so often. */
@@ -17,7 +18,9 @@ export interface PageFrame {
   nowSec: number | undefined;
   /** The list from which what is shown was opened. */
   from: { title: string; href: string };
-  examples: Readonly<Record<string, string>>;
+  facts: ServiceFacts;
+  /** Changes when what is shown must be asked for anew. */
+  version: number;
   /** By its address, what the views have shown. */
   known: Map<string, Known>;
 }
@@ -25,7 +28,8 @@ export interface PageFrame {
 export const noFrame: PageFrame = {
   nowSec: undefined,
   from: { title: '', href: '#/' },
-  examples: {},
+  facts: { service: '', commandStart: 'sotra', controlStart: null, requests: { empty: '', command: '' }, examples: {} },
+  version: 0,
   known: new Map(),
 };
 

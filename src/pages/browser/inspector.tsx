@@ -2,7 +2,7 @@ import type { ShownCommand } from '../deliveries.ts';
 import { Empty, Skeleton } from './cells.tsx';
 import { findElement } from './keys.tsx';
 import { type ComponentChildren, useState } from './preact.ts';
-import { Alert, Commands } from './text.tsx';
+import { Alert, Commands, type Fact, Facts, Text } from './text.tsx';
 import { VirtualList } from './virtual-list.tsx';
 
 /** What is chosen: which list, and the key in it. */
@@ -100,5 +100,29 @@ export function Inspector({ tabs, first, error = '', notes, commands, chooser, d
         </article>
       )}
     </div>
+  );
+}
+
+export interface DetailProps {
+  title: string;
+  facts: readonly Fact[];
+  commands?: readonly ShownCommand[];
+  children?: ComponentChildren;
+}
+
+/** What is told of what is chosen. */
+export function Detail({ title, facts, commands = [], children }: DetailProps) {
+  return (
+    <>
+      <Text as="h2" text={title} />
+      <Facts facts={facts} />
+      {children}
+      {commands.length > 0 && (
+        <>
+          <h3>Commands</h3>
+          <Commands commands={commands} />
+        </>
+      )}
+    </>
   );
 }

@@ -31,7 +31,7 @@ const fields: readonly Field<keyof typeof noFilters>[] = [
 ];
 
 /** Who gained most. */
-export function Leaderboard({ route, version }: { route: Route; version: number }) {
+export function Leaderboard({ route }: { route: Route }) {
   const filters = { ...noFilters, ...route.query };
   const { chain, timeframe, comments, limit } = filters;
   const input = {
@@ -40,13 +40,9 @@ export function Leaderboard({ route, version }: { route: Route; version: number 
     ...(timeframe !== '' && { timeframe }),
     ...(comments !== '' && { onlyWithComments: true }),
   };
-  const { data, table, commands, error } = useCall<{ traders: { profile: Profile }[] }>(
-    'leaderboard list',
-    input,
-    version,
-  );
+  const { data, table, commands, error } = useCall<{ traders: { profile: Profile }[] }>('leaderboard list', input);
   const hrefs = useMemo(() => data?.traders.map(({ profile }) => writeHref('trader', [profile.id])) ?? [], [data]);
-  const { examples } = useFrame();
+  const { examples } = useFrame().facts;
   return (
     <Section title="Leaderboard" commands={commands}>
       <FilterBar fields={fields} values={filters} onChange={(values) => setQuery(route, values)} />

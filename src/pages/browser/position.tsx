@@ -10,8 +10,8 @@ import { Comments, Crumbs, nameCardToken, nameToken, Section, TraderLink } from 
 import { seen, Text } from './text.tsx';
 
 /** A position: figures, its trades on a chart and as a table, and what was said. */
-export function Position({ id, version }: { id: string; version: number }) {
-  const { data: card, tables, error, commands } = useCall<Card>('position get', { id }, version);
+export function Position({ id }: { id: string }) {
+  const { data: card, tables, error, commands } = useCall<Card>('position get', { id });
   const said = card?.metadata.trades.flatMap(({ comments = [], direction, timestamp }) =>
     comments.map((comment) => ({
       comment,

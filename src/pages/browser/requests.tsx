@@ -1,7 +1,7 @@
 import { formatCount } from '../../output/format.ts';
 import type { RequestRow } from '../requests.ts';
-import type { ServiceFacts } from '../service.ts';
 import { type Field, FilterBar } from './form.tsx';
+import { useFrame } from './frame.ts';
 import { Inspector, type Tab } from './inspector.tsx';
 import { useMemo, useState } from './preact.ts';
 import { hasFailed, RequestDetail, Status } from './request-detail.tsx';
@@ -15,7 +15,6 @@ const fields: readonly Field<keyof typeof noFilters>[] = [
 ];
 
 interface RequestsProps {
-  facts: ServiceFacts | undefined;
   /** The newest first. */
   requests: readonly RequestRow[] | undefined;
   /** The number of the one that is opened first. */
@@ -23,8 +22,8 @@ interface RequestsProps {
 }
 
 /** What the service was asked: why it was refused, names without effect, and faults that were injected. */
-export function Requests({ facts, requests, first }: RequestsProps) {
-  const { empty = '', line, command = '' } = facts?.requests ?? {};
+export function Requests({ requests, first }: RequestsProps) {
+  const { empty, line, command } = useFrame().facts.requests;
   const [filters, setFilters] = useState(noFilters);
   const shown = useMemo(() => requests?.filter((row) => fits(row, filters)), [requests, filters]);
   const tab: Tab<RequestRow> = {

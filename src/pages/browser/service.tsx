@@ -5,7 +5,7 @@ import { ask, type Connection, ignore, listenLive, lostText, type Problem, Settl
 import { Controls } from './controls.tsx';
 import { Feed } from './feed.tsx';
 import { Find } from './find.tsx';
-import { Frame, gather, type PageFrame, useClock, useWhileSeen } from './frame.ts';
+import { Frame, gather, noFrame, type PageFrame, useClock, useWhileSeen } from './frame.ts';
 import { Keys, listenKeys, type Shown } from './keys.tsx';
 import { Leaderboard } from './leaderboard.tsx';
 import { Position } from './position.tsx';
@@ -41,18 +41,17 @@ function Service() {
 }
 
 function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
-  const facts = useAsked<ServiceFacts>('service/facts', {}, 0).data;
-  const controlStart = facts?.controlStart ?? null;
-  const isSandbox = controlStart !== null;
+  const { data: told } = useAsked<ServiceFacts>('service/facts', {}, 0);
+  const facts = told ?? noFrame.facts;
+  const isSandbox = facts.controlStart !== null;
   const [version, setVersion] = useState(0);
   const retry = () => setVersion((before) => before + 1);
   const [state, setState] = useState<Connection>('connecting');
   const [requests, setRequests] = useState<readonly RequestRow[]>();
   const [dialog, showDialog] = useState<Shown>();
   const { data: world } = useAsked<SandboxWorld>('service/control', isSandbox ? { name: 'world' } : undefined, version);
-  const start = facts?.commandStart ?? 'sotra';
   useEffect(() => {
-    if (facts === undefined) return;
+    if (told === undefined) return;
     const reload = gather(retry, reloadMs);
     const loadRequests = () => ask<RequestRow[]>('service/requests').then(setRequests, ignore);
     const calls = {
@@ -64,14 +63,14 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
       request: (request: RequestRow) => setRequests((before) => addRequest(before, request)),
     };
     return listenLive('service/live', calls, setState);
-  }, [facts === undefined]);
+  }, [told === undefined]);
   const latestMs = useRef(Date.now());
   const refresh = () => {
     if (Date.now() - latestMs.current < refreshMs) return;
     latestMs.current = Date.now();
     retry();
   };
-  useWhileSeen(facts !== undefined && !isSandbox && refresh, lookMs, facts === undefined);
+  useWhileSeen(told !== undefined && !isSandbox && refresh, lookMs, told === undefined);
   const main = useRef<HTMLElement>(null);
   const place = [route.view, ...route.parts].join('/');
   const first = useRef(place);
@@ -87,7 +86,7 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
   if (tab !== undefined) from.current = { title: tab[1], href: writeHref(tab[0], route.parts, route.query) };
   const known = useRef<PageFrame['known']>(new Map());
   const nowSec = useNow(world, isSandbox);
-  const frame = { nowSec, from: from.current, examples: facts?.examples ?? {}, known: known.current };
+  const frame = { nowSec, from: from.current, facts, version, known: known.current };
   useEffect(() => listenKeys({ 'Ctrl k': () => showDialog('find'), '?': () => showDialog('keys') }), []);
   const others = [
     ...views.map(([view, title]) => [writeHref(view), { kind: 'page', title, words: title.toLowerCase() }] as const),
@@ -103,7 +102,7 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
           <h1>
             sotra <span>{isSandbox ? 'sandbox' : 'service'}</span>
           </h1>
-          <Text as="p" class="where" text={facts?.service ?? ''} />
+          <Text as="p" class="where" text={facts.service} />
           <p class={`state ${isLost ? 'lost' : state}`} role="status">
             {isLost
               ? sayLost(state, answers)
@@ -130,7 +129,7 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
           <h2 class="hidden">{tab?.[1] ?? route.view}</h2>
           <Alert text={state === 'lost' ? lostText : ''} />
           {state !== 'lost' && <Problems problems={answers.problems} onRetry={retry} />}
-          {drawRoute(route, { version, controlStart, facts, requests, world, start })}
+          {drawRoute(route, requests, world)}
         </main>
       </div>
       {dialog === 'keys' && <Keys onClose={() => showDialog(undefined)} />}
@@ -184,42 +183,28 @@ function nameRequest({ status, method, path, error }: RequestRow) {
   return { kind: 'request', title, words: `${title} ${error ?? ''}`.toLowerCase() };
 }
 
-interface ViewFacts {
-  version: number;
-  controlStart: string | null;
-  facts: ServiceFacts | undefined;
-  requests: readonly RequestRow[] | undefined;
-  world: SandboxWorld | undefined;
-  start: string;
-}
-
-function drawRoute(route: Route, { version, controlStart, facts, requests, world, start }: ViewFacts) {
+function drawRoute(route: Route, requests: readonly RequestRow[] | undefined, world: SandboxWorld | undefined) {
   const [part = '', address = ''] = route.parts;
   switch (route.view) {
     case '':
     case 'leaderboard':
-      return <Leaderboard {...{ route, version }} />;
+      return <Leaderboard route={route} />;
     case 'feed':
-      return <Feed {...{ route, version }} />;
+      return <Feed route={route} />;
     case 'trader':
-      return <Trader key={part} id={part} version={version} />;
+      return <Trader key={part} id={part} />;
     case 'position':
-      return <Position key={part} id={part} version={version} />;
+      return <Position key={part} id={part} />;
     case 'token':
-      return <Token key={address} chain={part} address={address} version={version} />;
-    case 'webhooks':
-      return (
-        <Webhooks
-          key={route.parts.join()}
-          isSandbox={controlStart !== null}
-          first={part === '' ? undefined : { kind: address === '' ? 'webhook' : part, key: address || part }}
-          {...{ version, start }}
-        />
-      );
+      return <Token key={address} chain={part} address={address} />;
+    case 'webhooks': {
+      const first = { kind: address === '' ? 'webhook' : part, key: address || part };
+      return <Webhooks key={route.parts.join()} first={part === '' ? undefined : first} />;
+    }
     case 'requests':
-      return <Requests key={part} first={part || undefined} {...{ facts, requests }} />;
+      return <Requests key={part} first={part || undefined} requests={requests} />;
     case 'controls':
-      return <Controls {...{ world, start }} controlStart={controlStart ?? ''} />;
+      return <Controls world={world} />;
     default:
       return <p class="empty">There is no such view.</p>;
   }

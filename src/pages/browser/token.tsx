@@ -15,12 +15,12 @@ interface TokenComment {
 const sameInAll = ['token', 'chain'];
 
 /** A token: who holds it, who held it, what is said of it. */
-export function Token({ chain, address, version }: { chain: string; address: string; version: number }) {
+export function Token({ chain, address }: { chain: string; address: string }) {
   const token = { chain, contractAddress: address };
   const positions = (status: string) => ({ ...token, status, limit: 100 });
-  const open = useCall<Card[]>('token positions', positions('open'), version);
-  const closed = useCall<Card[]>('token positions', positions('closed'), version);
-  const comments = useCall<TokenComment[]>('token comments', { ...token, limit: 100 }, version);
+  const open = useCall<Card[]>('token positions', positions('open'));
+  const closed = useCall<Card[]>('token positions', positions('closed'));
+  const comments = useCall<TokenComment[]>('token comments', { ...token, limit: 100 });
   const [card] = [...(open.data ?? []), ...(closed.data ?? [])];
   const name = card === undefined ? `Token on ${chain}` : nameToken(card);
   const said = comments.data?.map(({ comment, actor, trade }) => ({

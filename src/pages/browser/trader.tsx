@@ -15,8 +15,8 @@ const positionLimit = 100;
 const sameInAll = ['trader'];
 
 /** A trader: figures, PnL over time, positions, comments, followers and whom they follow. */
-export function Trader({ id, version }: { id: string; version: number }) {
-  const { data: profile, tables, error, commands } = useCall<Profile>('profile get', { identifier: id }, version);
+export function Trader({ id }: { id: string }) {
+  const { data: profile, tables, error, commands } = useCall<Profile>('profile get', { identifier: id });
   const positions = (status: string) => ({
     identifier: id,
     status,
@@ -24,8 +24,8 @@ export function Trader({ id, version }: { id: string; version: number }) {
     chains: ['all'],
     limit: positionLimit,
   });
-  const open = useCall<Card[]>('profile positions', positions('open'), version);
-  const closed = useCall<Card[]>('profile positions', positions('closed'), version);
+  const open = useCall<Card[]>('profile positions', positions('open'));
+  const closed = useCall<Card[]>('profile positions', positions('closed'));
   const cards = useMemo(() => [...(open.data ?? []), ...(closed.data ?? [])], [open.data, closed.data]);
   const points = useMemo(() => makeGainPoints(cards), [cards]);
   const said = useMemo(() => listSaid(cards), [cards]);
@@ -57,8 +57,8 @@ export function Trader({ id, version }: { id: string; version: number }) {
           error={open.error || closed.error}
         />
       </Section>
-      <Profiles id={id} title="Followers" command="profile followers" version={version} />
-      <Profiles id={id} title="Follows" command="profile follows" version={version} />
+      <Profiles id={id} title="Followers" command="profile followers" />
+      <Profiles id={id} title="Follows" command="profile follows" />
     </>
   );
 }
@@ -67,12 +67,11 @@ interface ProfilesProps {
   id: string;
   title: string;
   command: string;
-  version: number;
 }
 
-function Profiles({ id, title, command, version }: ProfilesProps) {
+function Profiles({ id, title, command }: ProfilesProps) {
   const input = { identifier: id, limit: 100 };
-  const { data, table, error, commands } = useCall<{ items: Profile[] }>(command, input, version);
+  const { data, table, error, commands } = useCall<{ items: Profile[] }>(command, input);
   const hrefs = data?.items.map((each) => writeHref('trader', [each.id])) ?? [];
   return (
     <Section title={title} commands={commands}>

@@ -2,39 +2,32 @@ import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { counted, formatCount } from '../../output/format.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import type { SandboxDelivery, SandboxWebhook, ShownSandboxDelivery } from '../service.ts';
-import { postControl, useAsked, useCall } from './ask.ts';
+import { postControl, useCall, useControl } from './ask.ts';
 import { BodyView } from './body-view.tsx';
 import { Moment, Skeleton } from './cells.tsx';
 import { Forwarded, sayTime } from './delivery-detail.tsx';
 import { ActForm } from './form.tsx';
 import { useFrame } from './frame.ts';
-import { type Chosen, Inspector, type Tab } from './inspector.tsx';
+import { type Chosen, Detail, Inspector, type Tab } from './inspector.tsx';
 import { useMemo, useState } from './preact.ts';
 import { submitRequest } from './request-detail.tsx';
-import { Commands, type Fact, Facts, Row, Text } from './text.tsx';
+import { type Fact, Row, Text } from './text.tsx';
 
 interface Webhook {
   uid: string;
   destinationUrl: string;
 }
 
-interface WebhooksProps {
-  isSandbox: boolean;
-  version: number;
-  first: Chosen | undefined;
-  /** How command lines for this service begin. */
-  start: string;
-}
-
 /** The webhooks of the key, and in a sandbox what was delivered to them. */
-export function Webhooks({ isSandbox, version, first, start }: WebhooksProps) {
-  const { data: answer, error, commands } = useCall<Webhook[]>('webhook list', {}, version);
+export function Webhooks({ first }: { first: Chosen | undefined }) {
+  const { examples, commandStart, controlStart } = useFrame().facts;
+  const isSandbox = controlStart !== null;
+  const { data: answer, error, commands } = useCall<Webhook[]>('webhook list', {});
   const data = useMemo(
     () => answer?.map((each) => ({ ...each, destinationUrl: hideUrlSecrets(each.destinationUrl) })),
     [answer],
   );
-  const { examples } = useFrame();
-  const asked = useAsked<SandboxDelivery[]>('service/control', isSandbox ? { name: 'deliveries' } : undefined, version);
+  const asked = useControl<SandboxDelivery[]>(isSandbox ? { name: 'deliveries' } : undefined);
   const failed = asked.data?.filter(({ state }) => state === 'failed').length ?? 0;
   const webhooks: Tab<Webhook> = {
     kind: 'webhook',
@@ -64,9 +57,9 @@ export function Webhooks({ isSandbox, version, first, start }: WebhooksProps) {
       commands={commands}
       chooser="Choose one: click, or arrow keys in the list."
       detail={({ kind, key }) => {
-        if (kind === 'delivery') return <Delivery key={key} seq={key} version={version} />;
-        const lines = writeLines(start, key);
-        if (isSandbox) return <SandboxWebhookDetail key={key} uid={key} version={version} commands={lines} />;
+        if (kind === 'delivery') return <Delivery key={key} seq={key} />;
+        const lines = writeLines(commandStart, key);
+        if (isSandbox) return <SandboxWebhookDetail key={key} uid={key} commands={lines} />;
         const url = data?.find(({ uid }) => uid === key)?.destinationUrl ?? '';
         return <Detail title={url} facts={[['Uid', key]]} commands={lines} />;
       }}
@@ -82,33 +75,15 @@ function writeLines(start: string, uid: string): ShownCommand[] {
   ];
 }
 
-interface DetailProps {
-  title: string;
-  facts: readonly Fact[];
+interface SandboxWebhookProps {
+  uid: string;
   commands: readonly ShownCommand[];
 }
 
-function Detail({ title, facts, commands }: DetailProps) {
-  return (
-    <>
-      <Text as="h2" text={title} />
-      <Facts facts={facts} />
-      <h3>Commands</h3>
-      <Commands commands={commands} />
-    </>
-  );
-}
-
-interface SandboxWebhookProps {
-  uid: string;
-  version: number;
-  commands: DetailProps['commands'];
-}
-
-function SandboxWebhookDetail({ uid, version, commands }: SandboxWebhookProps) {
+function SandboxWebhookDetail({ uid, commands }: SandboxWebhookProps) {
   const [isGone, setGone] = useState(false);
   const query = isGone ? undefined : { name: 'webhook', uid };
-  const { data, error } = useAsked<SandboxWebhook>('service/control', query, version);
+  const { data, error } = useControl<SandboxWebhook>(query);
   if (isGone) return <p role="status">Deleted, with what waited to be delivered.</p>;
   if (data === undefined) return <Skeleton label="Detail" error={error} />;
   const { url, partner, addresses, delivered, waiting, failed } = data;
@@ -130,8 +105,7 @@ function SandboxWebhookDetail({ uid, version, commands }: SandboxWebhookProps) {
     return '';
   };
   return (
-    <>
-      <Detail title={url} facts={facts} commands={commands} />
+    <Detail title={url} facts={facts} commands={commands}>
       <h3>Secret</h3>
       <ActForm button="Show the secret" onAct={showSecret} />
       <h3>Disable</h3>
@@ -140,12 +114,12 @@ function SandboxWebhookDetail({ uid, version, commands }: SandboxWebhookProps) {
         question="It gets nothing any more, and what waits to be delivered is dropped."
         onAct={remove}
       />
-    </>
+    </Detail>
   );
 }
 
-function Delivery({ seq, version }: { seq: string; version: number }) {
-  const { data, error } = useAsked<ShownSandboxDelivery>('service/control', { name: 'delivery', seq }, version);
+function Delivery({ seq }: { seq: string }) {
+  const { data, error } = useControl<ShownSandboxDelivery>({ name: 'delivery', seq });
   if (data === undefined) return <Skeleton label="Detail" error={error} />;
   const { row, body, bodyBytes } = data;
   const facts: Fact[] = [
@@ -161,14 +135,12 @@ function Delivery({ seq, version }: { seq: string; version: number }) {
   };
   const state = tones[row.state] ?? 'refused';
   return (
-    <>
-      <Text as="h2" text={row.type} />
-      <Facts facts={facts} />
+    <Detail title={row.type} facts={facts}>
       <h3>Sent</h3>
       <Forwarded forward={{ ...row, state, ms: null, atMs: null }} onSend={send} />
       <h3>Body</h3>
       <BodyView base64={body} bytes={bodyBytes} />
-    </>
+    </Detail>
   );
 }
 
