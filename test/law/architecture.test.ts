@@ -208,7 +208,7 @@ const maxLines: Readonly<Record<string, number>> = {
   mcp: 1040,
   model: 1274,
   output: 2217,
-  pages: 5136,
+  pages: 5140,
   report: 296,
   resources: 6803,
   sandbox: 6924,

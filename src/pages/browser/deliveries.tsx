@@ -32,8 +32,12 @@ function Deliveries() {
   const [version, setVersion] = useState(0);
   const lookAgain = () => setVersion((before) => before + 1);
   const { data: facts } = useAsked<PageFacts>('deliveries/facts', {}, 0);
-  /** Also whether the inbox answers, which may be elsewhere. */
-  const { data: stats, error: trouble } = useAsked<PageStats>('deliveries/stats', {}, version);
+  /** After the list was asked for. Also whether the inbox answers, which may be elsewhere. */
+  const { data: stats, error: trouble } = useAsked<PageStats>(
+    'deliveries/stats',
+    version > 0 ? {} : undefined,
+    version,
+  );
   const frame = { ...noFrame, nowSec: useClock() / 1000 };
 
   const load = async () => {
