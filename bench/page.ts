@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { launchBrowser } from '../test/support/launch.ts';
+import { launchBrowser } from '../test/support/chromium.ts';
 import { atEnd, temporaryFolder } from './measure/folder.ts';
 import { type Row, report } from './measure/row.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { launchBrowser } from '../../test/support/launch.ts';
+import { launchBrowser } from '../../test/support/chromium.ts';
 import { terminalPicture } from './terminal.ts';
 
 const out = 'test/pictures';

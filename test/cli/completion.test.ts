@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { commandTree } from '../../bin/completions/tree.ts';
 import { outlineAll } from '../../src/program.ts';
-import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { run, stub } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 
 const keystore = {
@@ -27,9 +28,21 @@ interface Place {
   lines: Lines;
 }
 
-/** A folder with the program as `sotra`, the completion script of a shell, and settings with an alias, a context, a key and an upload. */
+const folder = mkdtempSync(join(tmpdir(), 'sotra-completion-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The completion script of a shell, in a folder that all of them share. */
 async function prepare(shell: string): Promise<Place> {
-  const folder = temporaryFolder();
+  prepared ??= prepareFolder();
+  const script = join(folder, `_sotra.${shell}`);
+  writeFileSync(script, (await run(`completion ${shell}`)).out);
+  return { ...(await prepared), script };
+}
+
+let prepared: Promise<Omit<Place, 'script'>> | undefined;
+
+/** The program as `sotra`, and settings with an alias, a context, a key and an upload. */
+async function prepareFolder(): Promise<Omit<Place, 'script'>> {
   const program = join(folder, 'sotra');
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${process.cwd()}/bin/sotra.js' "$@"\n`);
   chmodSync(program, 0o755);
@@ -40,8 +53,6 @@ async function prepare(shell: string): Promise<Place> {
   writeFileSync(join(folder, 'config.json'), JSON.stringify(settings));
   mkdirSync(join(folder, 'keys'));
   writeFileSync(join(folder, 'keys', 'trader.json'), JSON.stringify(keystore));
-  const script = join(folder, `_sotra.${shell}`);
-  writeFileSync(script, (await run(`completion ${shell}`)).out);
   const path = `${folder}:${process.env['PATH']}`;
   const stored = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
   const registered = await run(register, { env: stored });
@@ -57,7 +68,6 @@ async function prepare(shell: string): Promise<Place> {
   }
   return {
     folder,
-    script,
     env: { PATH: path, HOME: folder, ...stored, LC_ALL: 'C.UTF-8', TERM: 'xterm' },
     lines: [...linesOf(uid, job).slice(0, 1), ...some([...fixedLines, ...linesOf(uid, job)], 10)],
   };

@@ -6,9 +6,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { globalFlags } from '../../src/cli/globals.ts';
 import { parse } from '../../src/cli/parse.ts';
 import { createProgram, outlineAll } from '../../src/program.ts';
-import { freePorts } from '../support/free-ports.ts';
 import { temporaryFolder } from '../support/harness.ts';
-import { program } from '../support/program.ts';
+import { freePorts, program } from '../support/processes.ts';
 
 const execute = promisify(execFile);
 const known = createProgram(await outlineAll(), async () => '');

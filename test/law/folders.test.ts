@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, temporaryFolder } from '../support/harness.ts';
-import { program } from '../support/program.ts';
+import { program } from '../support/processes.ts';
 
 test('folders are made in one place: by itself Node waits for ever in a parent that takes none', () => {
   const making = readdirSync('src', { recursive: true, encoding: 'utf8' })

@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, onTestFinished, test } from 'vitest';
 import { stub, temporaryFolder } from '../support/harness.ts';
 import { connect, textOf, valuesOf } from '../support/mcp-client.ts';
-import { program } from '../support/program.ts';
+import { program } from '../support/processes.ts';
 import { size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 

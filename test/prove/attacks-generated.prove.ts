@@ -6,7 +6,7 @@ import { stub, temporaryFolder } from '../support/harness.ts';
 import { itemsOf, realAnswers } from '../support/hostile/answers.ts';
 import { tell, usedBy } from '../support/hostile/attack.ts';
 import { oddJson } from '../support/hostile/corpus.ts';
-import { program } from '../support/program.ts';
+import { program } from '../support/processes.ts';
 
 // ATTACKS changes how many small answers are generated, and fewer large ones with them; ATTACKS_SEED which.
 const count = Number(process.env['ATTACKS'] ?? 10_000);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hostileRequest, sendRaw } from '../support/hostile/requests.ts';
-import { program } from '../support/program.ts';
+import { program } from '../support/processes.ts';
 import { until } from '../support/until.ts';
 
 const authorization = 'Bearer sandbox-key-a';

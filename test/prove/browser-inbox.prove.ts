@@ -1,11 +1,10 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, rowsOf, violationsOf } from '../support/browser.ts';
-import { forwardPort } from '../support/forwarded-port.ts';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { findNats, natsInstall, startCluster } from '../support/nats-server.ts';
-import { startPage } from '../support/page.ts';
+import { forwardPort, startPage } from '../support/page.ts';
 
 const count = (tab: Page) => tab.locator('.choice button').first().textContent();
 

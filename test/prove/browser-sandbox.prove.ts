@@ -7,10 +7,9 @@ import { expect, test } from 'vitest';
 import { splitUnseen } from '../../src/model/safe-text.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { complaintsOf, openBrowser, tableRows, violationsOf } from '../support/browser.ts';
-import { forwardPort } from '../support/forwarded-port.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/hostile/corpus.ts';
-import { startPage } from '../support/page.ts';
+import { forwardPort, startPage } from '../support/page.ts';
 import { samePicture } from '../support/pictures.ts';
 
 const views = {

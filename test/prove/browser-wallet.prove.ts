@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { answering, openPort, temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/hostile/corpus.ts';
 import { samePicture } from '../support/pictures.ts';
-import { program } from '../support/program.ts';
+import { program } from '../support/processes.ts';
 import { degen, evmTrader, solanaComment, swaps, tradersWorld } from '../support/traders.ts';
 import { until } from '../support/until.ts';
 import {

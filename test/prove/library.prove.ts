@@ -10,7 +10,7 @@ import { openBrowser } from '../support/browser.ts';
 import { stub } from '../support/harness.ts';
 import { runClientExample, runWebhookExample } from '../support/library-examples.ts';
 import { nodeOf, npm } from '../support/packed.ts';
-import { program } from '../support/program.ts';
+import { program } from '../support/processes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sotra-library-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

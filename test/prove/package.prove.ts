@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { nodeOf } from '../support/packed.ts';
-import { program } from '../support/program.ts';
+import { program } from '../support/processes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sotra-package-'));
 const versions = (process.env['PROVE_NODES'] ?? '22,24,26').split(',');

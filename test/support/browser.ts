@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
-import { launchBrowser } from './launch.ts';
+import { launchBrowser } from './chromium.ts';
 
 /** A browser that closes when the test ends. */
 export async function openBrowser(): Promise<Browser> {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import chromium from '@sparticuz/chromium';
+import type { Browser } from 'playwright-core';
 
 const installed = ['/usr/bin/google-chrome', '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'];
 
@@ -15,3 +16,9 @@ export const browserArgs = [
   ...chromium.args.filter((each) => !/web-security|insecure|isolat|gl=|angle|swiftshader|gpu/.test(each)),
   '--disable-gpu',
 ];
+
+export async function launchBrowser(): Promise<Browser> {
+  // Not needed where the browser is only unpacked.
+  const playwright = await import('playwright-core');
+  return playwright.chromium.launch({ executablePath: await browserPath(), args: browserArgs });
+}

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePorts } from './free-ports.ts';
 import { signed } from './listening.ts';
+import { freePorts } from './processes.ts';
 import { until } from './until.ts';
 
 /** The JavaScript of `docs/library.md`, a text each block. */

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { run, temporaryFolder } from './harness.ts';
+import { openPort, run, temporaryFolder } from './harness.ts';
 import { until } from './until.ts';
 
 /** What a command that serves a page wrote to its ready file. */
@@ -42,4 +43,38 @@ export async function sessionOf(ui: string): Promise<{ 'x-sotra-session': string
   const answer = await fetch(`${origin}/api/session`, { method: 'POST', headers, body });
   if (answer.status !== 200) throw new Error(await answer.text());
   return { 'x-sotra-session': ((await answer.json()) as { session: string }).session };
+}
+
+/** The same page by another port, as ssh forwards one; `cut` ends each connection and refuses new ones until `mend`. */
+export async function forwardPort(ui: string): Promise<{ ui: string; cut: () => void; mend: () => void }> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((near) => {
+    if (isCut) return void near.destroy();
+    const far = connect(Number(new URL(ui).port), '127.0.0.1');
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => other.destroy());
+      one.on('close', () => sockets.delete(one));
+      one.pipe(other);
+    }
+  });
+  const port = await openPort(server);
+  const cut = () => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(cut);
+  const forwarded = new URL(ui);
+  forwarded.port = String(port);
+  return {
+    ui: forwarded.href,
+    cut,
+    mend: () => {
+      isCut = false;
+    },
+  };
 }

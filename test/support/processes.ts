@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { program } from './program.ts';
 import { until } from './until.ts';
 
 /** Starts the built program; its output is collected. */
@@ -39,5 +39,28 @@ export function manyAddresses(count: number): string[] {
   return Array.from({ length: count }, (_, index) => {
     const hex = createHash('sha256').update(`address ${index}`).digest('hex');
     return `0x${hex.slice(0, 40)}`;
+  });
+}
+/** The program that tests start in processes of their own: the proofs name the packed one (test/packed.ts), others run the one just built. */
+export const program = process.env['SOTRA_TEST_PROGRAM'] ?? 'bin/sotra.js';
+
+/**
+ * Ports of loopback that nobody used when looked at. They lie below those that systems give to outgoing connections: there, somebody who
+ * asks again and again until a server listens may be given its very port, and be connected with itself.
+ */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = randomInt(15_000, 32_000);
+    if (!ports.includes(port) && (await isFree(port))) ports.push(port);
+  }
+  return ports;
+}
+
+function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/live-trades.ts';
-import { freePorts } from './free-ports.ts';
 import { run, stub } from './harness.ts';
 import { storedIds } from './inbox.ts';
-import { manyAddresses, serve, start } from './processes.ts';
+import { freePorts, manyAddresses, serve, start } from './processes.ts';
 import { until } from './until.ts';
 
 export interface FloodReport {

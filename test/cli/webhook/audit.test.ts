@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePorts } from '../../support/free-ports.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { findNats, startCluster } from '../../support/nats-server.ts';
+import { freePorts } from '../../support/processes.ts';
 import { until } from '../../support/until.ts';
 
 const wallet = 'ext:auditor';

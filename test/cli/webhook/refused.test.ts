@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePorts } from '../../support/free-ports.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
+import { freePorts } from '../../support/processes.ts';
 import { serveSandbox } from '../../support/served.ts';
 import { until } from '../../support/until.ts';
 

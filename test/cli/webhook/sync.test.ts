@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NetworkFailure } from '../../../src/http/failures.ts';
-import { type Answer, hook, ids, place, uid } from '../../support/upload-place.ts';
-import { keepWebhooks } from '../../support/webhook-service.ts';
+import { type Answer, hook, ids, keepWebhooks, place, uid } from '../../support/upload-place.ts';
 
 const sync = `webhook sync --url ${hook} --file @list --secret-file @hook.secret`;
 

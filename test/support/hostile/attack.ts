@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { temporaryFolder } from '../harness.ts';
 import { secret } from '../listening.ts';
-import { program } from '../program.ts';
+import { program } from '../processes.ts';
 import { until } from '../until.ts';
 
 /** What became of a command that was attacked; `code` is null where a signal ended it, ours too where it does not end by itself. */

@@ -8,7 +8,7 @@ import { signed } from '../listening.ts';
 import { manyAddresses, start } from '../processes.ts';
 import { degen, writeKeys } from '../traders.ts';
 import { until } from '../until.ts';
-import { keepWebhooks } from '../webhook-service.ts';
+import { keepWebhooks } from '../upload-place.ts';
 import type { KillCase } from './kill-points.ts';
 
 function must(holds: boolean, what: string): void {
