@@ -94,26 +94,6 @@ test('the OpenAPI document of a context has its names', async () => {
   expect(out).toBe('chains\nonlyWithComments\ncount\ntimeframe\nviewerAddresses\n');
 });
 
-const refusedMaps: readonly [wire: WireNames, message: string][] = [
-  [{ 'leaderboard.list.chains': 'nets' }, 'leaderboard.list.chains: this name is given by the interface document'],
-  [{ 'profile.get.identifier': 'who' }, 'profile.get.identifier: this name is given by the interface document'],
-  [{ 'leaderboard.lst.limit': 'count' }, 'leaderboard.lst.limit: no endpoint is called leaderboard.lst'],
-  [{ limit: 'count' }, 'limit: no endpoint is called limit'],
-  [{ 'leaderboard.list.limt': 'count' }, 'leaderboard.list.limt: no parameter of leaderboard.list is called limt'],
-  [{ '*.nothing': 'count' }, '*.nothing: no parameter of any endpoint is called nothing'],
-  [{ 'leaderboard.list.limit': '' }, 'leaderboard.list.limit: "" is not a name'],
-  [{ 'leaderboard.list.limit': 'a b' }, 'leaderboard.list.limit: "a b" is not a name'],
-  [{ 'leaderboard.list.limit': 'chains' }, 'leaderboard.list would send chains and limit under one name, chains'],
-];
-
-test.each(refusedMaps)('the map %j is refused: it could not do what it says', (wire, message) => {
-  expect(() => checkWireNames(wire, all, '--wire')).toThrow(message);
-});
-
-test('a star takes every endpoint that has the name open', () => {
-  expect(() => checkWireNames({ '*.limit': 'count' }, all, '--wire')).not.toThrow();
-});
-
 const about = { source: 'spec', summary: 's', answer: z.unknown(), examples: [] } as const;
 const assumed = { source: 'assumed' } as const;
 const text = z.string().optional();

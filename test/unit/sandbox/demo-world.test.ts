@@ -22,13 +22,6 @@ test('the built-in world is the same value on every call and every machine', () 
   expect(hash(world)).toBe('d2b03deaba1ab78ef027e8e4e21c7ea73ab6b3496f8b1ee3d81c6711c9522f75');
 });
 
-test('a caller may change the world it was given without changing the next one', () => {
-  const mine = demoWorld();
-  for (const trade of mine.trades) trade.atMs += 1;
-  mine.people.splice(0);
-  expect(demoWorld()).toEqual(world);
-});
-
 test('trades are sorted by time, have their own row keys, and the newest is the newest moment', () => {
   const times = world.trades.map(({ atMs }) => atMs);
   expect(times).toEqual([...times].sort((one, other) => one - other));
@@ -190,30 +183,6 @@ test('follows: no edge twice, nobody follows themselves, both ends are people of
     expect(nameOf(follower)).not.toBe(nameOf(target));
     expect(personByAddress.has(follower) && personByAddress.has(target)).toBe(true);
   }
-});
-
-test('the 500 recorded fills are all there: traded value of each coin as summed by hand from the recording', () => {
-  const sums: Record<string, number> = {};
-  for (const { token, usd } of recorded) sums[token] = (sums[token] ?? 0) + usd;
-  const expected: Record<string, number> = {
-    APE: 1061.85938,
-    ARB: 21723.84588,
-    ATOM: 8523.81966,
-    AVAX: 1650.10925,
-    BNB: 499.14134,
-    BTC: 5713.42193,
-    DOGE: 8500.126475,
-    DYDX: 2766.00594,
-    ETH: 22772.80279,
-    INJ: 23586.987,
-    LTC: 3781.36945,
-    MATIC: 2109.179063,
-    OP: 9713.50733,
-    SOL: 16411.56921,
-    SUI: 100217.34563,
-  };
-  expect(Object.keys(sums).sort()).toEqual(Object.keys(expected));
-  for (const [coin, sum] of Object.entries(expected)) expect(sums[coin]).toBeCloseTo(sum, 5);
 });
 
 test('each recorded fill starts where the one before it in its coin ended, and the account ends flat in all 15 coins', () => {
