@@ -8,6 +8,7 @@ import { parse } from '../../src/cli/parse.ts';
 import { createProgram, outlineAll } from '../../src/program.ts';
 import { temporaryFolder } from '../support/harness.ts';
 import { freePorts, program } from '../support/processes.ts';
+import { some } from '../support/size.ts';
 
 const execute = promisify(execFile);
 const known = createProgram(await outlineAll(), async () => '');
@@ -26,6 +27,9 @@ const shellBlocks = (text: string) =>
 
 /** Names what only the reader has: a service, a server, a wallet. Such blocks are read, all others are run. */
 const needsReader = (block: string) => /\.{3}|<\w+>|example\.com|nats:|:3000|\bkey\.txt|--browser/.test(block);
+
+/** The documents whose blocks are run; those of the others are read. */
+const runs = ['README.md', ...some(documents.slice(1), 4)];
 
 /** A place where `sotra` can be typed, and imported. */
 function makePlace() {
@@ -46,13 +50,14 @@ function makePlace() {
 describe.each(documents)('%s', (name) => {
   const text = texts.get(name) ?? '';
   const blocks = shellBlocks(text);
+  const isRead = (block: string) => needsReader(block) || !runs.includes(name);
 
   // Some thirty commands, of which a busy machine runs one in seconds.
   test('its blocks run as they stand there, one after the other', { timeout: 600_000 }, async () => {
     const place = makePlace();
     onTestFinished(() => runScript('sotra sandbox stop || true', place).then(() => undefined));
     const [listener, sandbox] = await freePorts(2);
-    for (const block of blocks.filter((each) => !needsReader(each))) {
+    for (const block of blocks.filter((each) => !isRead(each))) {
       const script = block.replaceAll('4242', String(listener)).replaceAll('4010', String(sandbox));
       const ran = await runScript(script, place).catch(String);
       expect([block, ran]).toMatchObject([block, { stderr: expect.not.stringMatching(/^(error|warning):/m) }]);
@@ -63,7 +68,7 @@ describe.each(documents)('%s', (name) => {
     const quoted = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`]+)`/g)].map(([, words = '']) =>
       words.replaceAll('\n', ' '),
     );
-    const typed = blocks.filter(needsReader).flatMap((block) => block.match(/^sotra .*/gm) ?? []);
+    const typed = blocks.filter(isRead).flatMap((block) => block.match(/^sotra .*/gm) ?? []);
     for (const line of [...typed, ...quoted.filter((words) => words.startsWith('sotra '))])
       expect([line, await readLine(line).catch(String)]).toEqual([line, undefined]);
     const flags = quoted.flatMap((words) => /^--([\w-]+)/.exec(words)?.[1] ?? []);

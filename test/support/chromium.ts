@@ -12,7 +12,7 @@ export async function browserPath(): Promise<string> {
 }
 
 /** Pages are held apart as in every browser, which that package turns off. */
-export const browserArgs = [
+const browserArgs = [
   ...chromium.args.filter((each) => !/web-security|insecure|isolat|gl=|angle|swiftshader|gpu/.test(each)),
   '--disable-gpu',
 ];
