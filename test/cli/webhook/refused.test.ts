@@ -121,7 +121,7 @@ test('what is pipelined behind a refused request is not answered, and what is be
 
 test('of a flood of refused requests the first are told, and how many came after', async () => {
   const { url, stop } = await listen(temporaryFolder());
-  for (let sent = 0; sent < 60; sent += 1) await send(url, 'x', {});
+  await Promise.all(Array.from({ length: 60 }, () => send(url, 'x', {})));
   const { err } = await stop();
   expect(err.match(/refused POST \/hook: 401/g)?.length).toBeLessThan(30);
   expect(err).toMatch(/refused [34]\d more requests/);

@@ -158,6 +158,20 @@ test('what is found in its place with another text is told as such', async () =>
   expect(asked).toEqual(['POST', 'GET']);
 });
 
+test.each([
+  [new SotraError('not-found', 'no such endpoint'), 'no such endpoint'],
+  [new Error('a fault'), 'a fault'],
+])('where the look-up ends with %s nothing is known', async (error, why) => {
+  const { sent, asked } = service(lost, [error]);
+  expect(await sent()).toMatchObject({
+    code: 'network',
+    message: `the answer was cut off; whether the comment was posted is not known, looking it up failed: ${why}`,
+    hint: `Check before you post again: ${byHand}`,
+    ...{ status: 502, requestId: 'r-1', cause: lost, outcome: 'unknown' },
+  });
+  expect(asked).toEqual(['POST', 'GET']);
+});
+
 test('who stops it before it is sent has sent nothing; while it is sent, nothing is known and nothing looked up', async () => {
   const before = new AbortController();
   before.abort();
