@@ -36,10 +36,14 @@ export const areas = {
     tests: tests('unit/sandbox/trades/positions unit/sandbox/trades/positions-hyperliquid'),
   },
   signing: {
-    files: sources('resources/comment/signing resources/comment/signed keys/signer'),
+    files: sources('resources/comment/signing resources/comment/signed'),
     tests: tests(
-      'unit/resources/comment/signing-rules cli/comment/signing-vectors cli/comment/signing-text cli/comment/sign cli/comment/read',
+      'unit/resources/comment/signing-rules cli/comment/signing-vectors cli/comment/signing-text cli/comment/sign cli/comment/read cli/comment/ways cli/comment/signer-command cli/comment/browser',
     ),
+  },
+  signer: {
+    files: sources('keys/signer'),
+    tests: tests('cli/comment/signing-vectors cli/comment/signer-command'),
   },
   curve: {
     files: sources('resources/comment/verify model/keccak'),
