@@ -155,7 +155,6 @@ async function readSource(input: KeyInput, family: ChainFamily | undefined, cont
   if (input.keyEnv !== undefined)
     return readContent(readVariable(input.keyEnv, context), `the variable ${input.keyEnv}`);
   if (input.keyStdin === true) return readContent(await readWhole('-', world.io), 'stdin');
-  if (input.typed === undefined && !mayAsk(context)) throw usageError('no key is given', safeWays);
   return readContent(Buffer.from(input.typed ?? (await askKey(family, context))), 'the answer');
 }
 

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readMessage, SotraError } from '../errors.ts';
 import { encodeBase58 } from '../model/address.ts';
@@ -71,17 +71,8 @@ async function signWithCommand(
 ): Promise<string> {
   const { SOTRA_API_KEY: _, ...env } = world.env;
   const late = AbortSignal.timeout(limitMs);
-  const signal = AbortSignal.any([late, world.signal]);
-  const child = spawn(command, { shell: true, env, stdio: ['pipe', 'pipe', 'inherit'], signal });
-  // A command that reads nothing closes the pipe.
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(message);
   try {
-    const [printed, [code]] = await Promise.all([readSignature(child.stdout), once(child, 'close')]);
-    if (code !== 0)
-      throw keyError(`--signer-command ended with ${code ?? 'a signal'}: nothing was signed`, commandHint);
-    if (printed === '') throw keyError('--signer-command printed no signature', commandHint);
-    return printed;
+    return await runCommand(command, message, { env, signal: AbortSignal.any([late, world.signal]) });
   } catch (cause) {
     if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was signed');
     if (late.aborted)
@@ -94,6 +85,24 @@ async function signWithCommand(
       );
     if (cause instanceof SotraError) throw cause;
     throw keyError(`--signer-command cannot be started: ${readMessage(cause)}`, commandHint);
+  }
+}
+
+async function runCommand(
+  command: string,
+  message: string,
+  options: Pick<SpawnOptions, 'env' | 'signal'>,
+): Promise<string> {
+  const child = spawn(command, { ...options, shell: true, stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    // A command that reads nothing closes the pipe.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(message);
+    const [printed, [code]] = await Promise.all([readSignature(child.stdout), once(child, 'close')]);
+    if (code !== 0)
+      throw keyError(`--signer-command ended with ${code ?? 'a signal'}: nothing was signed`, commandHint);
+    if (printed === '') throw keyError('--signer-command printed no signature', commandHint);
+    return printed;
   } finally {
     child.kill();
     // What the shell started ends with its pipe.

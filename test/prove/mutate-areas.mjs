@@ -43,7 +43,7 @@ export const areas = {
   },
   signer: {
     files: sources('keys/signer'),
-    tests: tests('cli/comment/signing-vectors cli/comment/signer-command'),
+    tests: tests('cli/comment/signing-vectors cli/comment/signer-command cli/comment/sign unit/keys/private-key'),
   },
   curve: {
     files: sources('resources/comment/verify model/keccak'),
@@ -71,7 +71,9 @@ export const areas = {
   },
   keys: {
     files: sources('keys/open-key'),
-    tests: tests('cli/key/key-files cli/key/key-store cli/comment/sign cli/comment/signer-command'),
+    tests: tests(
+      'cli/key/key-files cli/key/key-store cli/comment/sign cli/comment/signer-command cli/comment/find-swap',
+    ),
   },
   addresses: {
     files: sources('upload/address-file'),

@@ -80,10 +80,12 @@ export async function run(argv: string | readonly string[], options: RunOptions 
   if (env['SOTRA_CONFIG_DIR'] === undefined) env['SOTRA_CONFIG_DIR'] = temporaryFolder();
   if (env['SOTRA_DATA_DIR'] === undefined) env['SOTRA_DATA_DIR'] = temporaryFolder();
   const answers = [...(options.answers ?? [])];
-  const ask = async (question: string) => {
+  const ask = async (question: string, { hidden }: { hidden: boolean }) => {
     printed.err += terminalText(question);
     const answer = answers.shift();
     if (answer === undefined) throw new Error(`nobody answers ${question}`);
+    // As a terminal shows what is typed.
+    if (!hidden) printed.err += `${terminalText(answer)}\n`;
     return answer;
   };
   const stdin = Object.assign(input(options.stdin ?? ''), { isTTY: options.answers !== undefined });

@@ -30,16 +30,25 @@ test('a command gets the exact text and signs it; the API key is not in its envi
   expect(readFileSync(env, 'utf8')).not.toContain('key-that-stays');
 });
 
+const unverified = 'the signature just made does not verify (';
+
 test.each([
   ['exit 3', '--signer-command ended with 3: nothing was signed'],
   ['true', '--signer-command printed no signature'],
-  ['echo 0x12', 'does not verify'],
-  [`echo ${signature.replace('d2', 'd3')}`, 'does not verify'],
+  ['echo 0x12', unverified],
+  [`echo ${signature.replace('d2', 'd3')}`, unverified],
+  ["printf '%04096d' 0", unverified],
+  ["printf '%04097d' 0", '--signer-command printed more than a signature'],
   ['yes 0123456789', '--signer-command printed more than a signature'],
-  ['no-such-program-anywhere', '--signer-command ended with 127'],
+  ['no-such-program-anywhere', '--signer-command ended with 127: nothing was signed'],
 ])('what is no signature of the signer is not used: %s', async (command, message) => {
   const { code, out, err } = await signBy(command);
-  expect([code, out, err]).toEqual([11, '', expect.stringContaining(message)]);
+  expect([code, out, JSON.parse(err).error.message.slice(0, message.length)]).toEqual([11, '', message]);
+});
+
+test('a command that is too long for the system cannot be started', async () => {
+  const { code, err } = await signBy(`true ${'#'.repeat(200_000)}`);
+  expect([code, JSON.parse(err).error.message]).toEqual([11, '--signer-command cannot be started: spawn E2BIG']);
 });
 
 test('--signer says whose signature it must be, and no key is given beside', async () => {
@@ -53,7 +62,13 @@ test('--signer says whose signature it must be, and no key is given beside', asy
 
 test('a command that takes too long is ended, and so is one when the user gives up', async () => {
   const late = await signBy('exec sleep 60', `--signer ${signer} --timeout 100ms`);
-  expect(late).toMatchObject({ code: 124, err: expect.stringContaining('did not sign within 0.1 s') });
+  expect([late.code, JSON.parse(late.err).error]).toMatchObject([
+    124,
+    {
+      message: '--signer-command did not sign within 0.1 s: nothing was signed',
+      hint: expect.stringMatching(/^Wait longer: --timeout 30m\./),
+    },
+  ]);
   const stopping = new AbortController();
   const started = join(temporaryFolder(), 'started');
   const stopped = signBy(`touch '${started}'; exec sleep 60`, undefined, { signal: stopping.signal });

@@ -197,7 +197,7 @@ test('on a terminal the service is named by its origin, and the text shown where
   expect(known.err).toContain('  5  Comment: | gm\n');
   const unknown = await post([...swap, ...given], { ...at, answers: ['n'] });
   expect(unknown.err).toBe(
-    `Signer: ${evmTrader.address}\nPost this comment to ${service.url}? [y/N] error: did not post this comment to ${service.url}: the answer was not yes\n`,
+    `Signer: ${evmTrader.address}\nPost this comment to ${service.url}? [y/N] n\nerror: did not post this comment to ${service.url}: the answer was not yes\n`,
   );
   const never = await post([...swap, ...given, '--no-input'], { ...at, answers: [] });
   expect([never.code, never.err]).toEqual([

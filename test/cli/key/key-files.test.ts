@@ -92,6 +92,9 @@ test('who types a key or its password is asked by what is wanted, and told what 
   const typed = await sign('--key kept', { answers: ['no', 'pw'] });
   expect(typed.err.split('Password of key kept (not shown): ')).toHaveLength(3);
   expect(typed.err).toContain('That password does not open it.');
+  const never = await sign('--key kept', { answers: ['no', 'never', 'nor this'] });
+  expect(never.err.split('That password does not open it.')).toHaveLength(3);
+  expect(never.err).toContain('none of the typed passwords opens key kept');
 });
 
 const safeWays =

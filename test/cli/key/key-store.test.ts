@@ -103,12 +103,13 @@ test('passwords are asked for twice without echo when sealing, and three times a
   const typed = [evmTrader.key, 'secret pw', 'secret pw'];
   const imported = await run('key import k', { env, answers: typed });
   expect(imported.code).toBe(0);
-  expect(imported.err).not.toContain('secret pw');
+  expect([imported.err.includes(evmTrader.key), imported.err.includes('secret pw')]).toEqual([false, false]);
   expect(imported.err).toContain('Private key (not shown): ');
   const different = await run('key import other', { env, answers: [evmTrader.key, 'one', 'two'] });
   expect([different.code, different.err.includes('the two passwords differ')]).toEqual([11, true]);
   const sign = ['comment', 'sign', ...evmFields, '--key', 'k', '--json'];
-  expect((await run(sign, { env, answers: ['wrong', 'secret pw'] })).code).toBe(0);
+  const signed = await run(sign, { env, answers: ['wrong', 'secret pw'] });
+  expect([signed.code, signed.err.includes('wrong'), signed.err.includes('secret pw')]).toEqual([0, false, false]);
   const never = await run(sign, { env, answers: ['a', 'b', 'c'] });
   expect([never.code, never.err.includes('none of the typed passwords opens key k')]).toEqual([11, true]);
   const nobody = await run([...sign, '--no-input'], { env, answers: [] });
@@ -118,6 +119,7 @@ test('passwords are asked for twice without echo when sealing, and three times a
 test.each([
   ['pw\r\n', 'pw'],
   ['a longer one\n', 'a longer one'],
+  ['a longer one\r\n', 'a longer one'],
   ['pw\rpw\n', 'pw\rpw'],
   ['pw\r', 'pw\r'],
 ])('a password to seal with is what the file %j holds without its line end', async (content, typed) => {

@@ -42,7 +42,10 @@ test.each([
   ['is not in the list', [{ ...made, uid: 'u-0' }], `webhook ${uid} does not exist`, 'sotra webhook list shows yours.'],
   [
     'has its secret masked',
-    [{ ...made, secret: 'whsec_***' }],
+    [
+      { ...made, uid: 'u-0' },
+      { ...made, secret: 'whsec_***' },
+    ],
     `the service does not show the secret of webhook ${uid}`,
     'It is shown once, at registration. Where it is lost, register a new webhook and delete this one.',
   ],
