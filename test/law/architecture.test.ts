@@ -202,7 +202,7 @@ const maxLines: Readonly<Record<string, number>> = {
   files: 1260,
   http: 1512,
   inbox: 5394,
-  keys: 1118,
+  keys: 1126,
   library: 775,
   log: 2513,
   mcp: 1040,
