@@ -88,7 +88,7 @@ export const areas = {
     tests: [...uploadTests, 'cli/webhook/secret'],
   },
   'run-upload': {
-    files: sources('upload/run-upload upload/show-upload'),
+    files: sources('upload/upload-addresses upload/show-upload'),
     tests: [...uploadTests, 'cli/history/replay'],
   },
   sync: {

@@ -53,7 +53,7 @@ const register = defineCommand({
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   run: async ({ url, ...input }, context) =>
-    (await import('../../upload/run-upload.ts')).uploadAddresses(
+    (await import('../../upload/upload-addresses.ts')).uploadAddresses(
       { ...input, task: 'register', destinationUrl: url },
       context,
     ),
@@ -72,7 +72,7 @@ const addAddresses = defineCommand({
   uses: ['requests', 'changes'],
   exitCodes: uploadCodes,
   run: async (input, context) =>
-    (await import('../../upload/run-upload.ts')).uploadAddresses({ ...input, task: 'add-addresses' }, context),
+    (await import('../../upload/upload-addresses.ts')).uploadAddresses({ ...input, task: 'add-addresses' }, context),
 });
 
 const sync = defineCommand({
@@ -110,7 +110,7 @@ const sync = defineCommand({
   exitCodes: uploadCodes,
   view: async () => (await loadWebhookViews()).synced,
   run: async ({ url, ...input }, context) =>
-    (await import('../../upload/run-upload.ts')).uploadAddresses(
+    (await import('../../upload/upload-addresses.ts')).uploadAddresses(
       { ...input, task: 'sync', destinationUrl: url },
       context,
     ),
