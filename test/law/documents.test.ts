@@ -51,18 +51,23 @@ describe.each(documents)('%s', (name) => {
   const text = texts.get(name) ?? '';
   const blocks = shellBlocks(text);
   const isRead = (block: string) => needsReader(block) || !runs.includes(name);
+  const run = blocks.filter((each) => !isRead(each));
 
   // Some thirty commands, of which a busy machine runs one in seconds.
-  test('its blocks run as they stand there, one after the other', { timeout: 600_000 }, async () => {
-    const place = makePlace();
-    onTestFinished(() => runScript('sotra sandbox stop || true', place).then(() => undefined));
-    const [listener, sandbox] = await freePorts(2);
-    for (const block of blocks.filter((each) => !isRead(each))) {
-      const script = block.replaceAll('4242', String(listener)).replaceAll('4010', String(sandbox));
-      const ran = await runScript(script, place).catch(String);
-      expect([block, ran]).toMatchObject([block, { stderr: expect.not.stringMatching(/^(error|warning):/m) }]);
-    }
-  });
+  test.skipIf(run.length === 0)(
+    'its blocks run as they stand there, one after the other',
+    { timeout: 600_000 },
+    async () => {
+      const place = makePlace();
+      onTestFinished(() => runScript('sotra sandbox stop || true', place).then(() => undefined));
+      const [listener, sandbox] = await freePorts(2);
+      for (const block of run) {
+        const script = block.replaceAll('4242', String(listener)).replaceAll('4010', String(sandbox));
+        const ran = await runScript(script, place).catch(String);
+        expect([block, ran]).toMatchObject([block, { stderr: expect.not.stringMatching(/^(error|warning):/m) }]);
+      }
+    },
+  );
 
   test('the lines of the others, and those in sentences, name commands and flags that exist', async () => {
     const quoted = [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`]+)`/g)].map(([, words = '']) =>

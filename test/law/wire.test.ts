@@ -178,6 +178,9 @@ test('two parameters of one request cannot share a name, a query and a body name
   expect(check({})).not.toThrow();
   expect(check({ '*.limit': 'n', 'thing.list.sort': 'a.b_c-d[0]' })).not.toThrow();
   expect(check({ 'thing.put.limit': 'x', 'thing.put.note': 'x' })).not.toThrow();
+  expect(check({ 'thing.list.limit': 'chains' })).toThrow(
+    'thing.list would send chains and limit under one name, chains',
+  );
   expect(check({ 'thing.list.limit': 'order' })).toThrow(
     expect.objectContaining({
       message: '--wire: thing.list would send limit and sort under one name, order',

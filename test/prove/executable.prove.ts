@@ -20,22 +20,30 @@ beforeAll(() => {
 });
 
 /** PROVE_EXECUTABLE=all: every test of processes, the commands of the documents and the laws that start the program, in some 20 minutes. */
-const files =
-  process.env['PROVE_EXECUTABLE'] === 'all'
-    ? ['test/process', ...['documents', 'shell-lines', 'terminal', 'help'].map((name) => `test/law/${name}.test.ts`)]
-    : ['process', 'pipes', 'sandbox-servers', 'state-files'].map((name) => `test/process/${name}.test.ts`);
+const isAll = process.env['PROVE_EXECUTABLE'] === 'all';
+const files = isAll
+  ? ['test/process', ...['shell-lines', 'terminal', 'help'].map((name) => `test/law/${name}.test.ts`)]
+  : ['process', 'sandbox-servers', 'state-files'].map((name) => `test/process/${name}.test.ts`);
+/** Those of which `npm test` runs a part. */
+const whole = [
+  'test/process/pipes.test.ts',
+  ...(isAll ? ['test/process/state-modes.test.ts', 'test/law/documents.test.ts'] : []),
+];
 
 /** Loads a file before the program (NODE_OPTIONS), which an executable does not do. */
 const notThere = 'test/process/kill-points.test.ts';
 
-test.runIf(isBuiltHere)('the tests of processes, signals, pipes and first use pass on the executable', () => {
-  const { SOTRA_PROVE: _, ...env } = process.env;
+test.runIf(isBuiltHere).each([
+  ['processes, signals and first use', files, undefined],
+  ['pipes, whole', whole, '1'],
+])('the tests of %s pass on the executable', (_, names, proves) => {
+  const excluded = [notThere, ...(proves === undefined ? whole : [])].map((name) => `--exclude=${name}`);
   const { status, stdout } = spawnSync(
     process.execPath,
-    ['node_modules/vitest/vitest.mjs', 'run', '--reporter=dot', `--exclude=${notThere}`, ...files],
+    ['node_modules/vitest/vitest.mjs', 'run', '--reporter=dot', ...excluded, ...names],
     {
       encoding: 'utf8',
-      env: { ...env, SOTRA_BIN: executable },
+      env: { ...process.env, SOTRA_PROVE: proves, SOTRA_BIN: executable },
     },
   );
   expect([status, status === 0 ? '' : stdout]).toEqual([0, '']);

@@ -10,7 +10,7 @@ const sized = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => `test/${name}`)
   .filter((name) => !proven.includes(name))
-  .filter((name) => /support\/(size|draw|hostile\/corpus)\.ts'/.test(readFileSync(name, 'utf8')));
+  .filter((name) => /support\/(size|large-world|draw|hostile\/corpus)\.ts'/.test(readFileSync(name, 'utf8')));
 
 /** The files that take longest, in that order: begun first, so that no worker is left alone with one of them. */
 const longest = [

@@ -88,13 +88,17 @@ export function openEmbedded({
   const watchOthers = async (): Promise<void> => {
     if (watches) return;
     watches = true;
-    for (let seen = db.version(); ; await sleep(pollMs, closing.signal)) {
-      await setImmediate();
-      if (closing.signal.aborted) return;
-      if (db.version() === seen) continue;
-      seen = db.version();
-      news.emit('others');
-      news.emit('change');
+    try {
+      for (let seen = db.version(); ; await sleep(pollMs, closing.signal)) {
+        await setImmediate();
+        if (closing.signal.aborted) return;
+        if (db.version() === seen) continue;
+        seen = db.version();
+        news.emit('others');
+        news.emit('change');
+      }
+    } finally {
+      watches = false;
     }
   };
   /** Says that a target is used, for as long as it is. */

@@ -70,8 +70,8 @@ export async function openConnection(
 const minVersion = '2.11';
 
 function requireVersion(connection: NatsConnection): void {
-  const { version = '0' } = connection.info ?? {};
-  if (version.localeCompare(minVersion, 'en', { numeric: true }) >= 0) return;
+  const { version = 'unknown' } = connection.info ?? {};
+  if (/^\d/.test(version) && version.localeCompare(minVersion, 'en', { numeric: true }) >= 0) return;
   void connection.close();
   throw new SotraError('config', `nats-server ${version} is too old for an inbox: ${minVersion} or later is needed`, {
     hint: 'Update the servers of the cluster one after the other.',

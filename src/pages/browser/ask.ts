@@ -163,20 +163,27 @@ export function useAsked<T>(
   const question = query === undefined ? '' : `${path}?${new URLSearchParams(query)}`;
   const [asked, setAsked] = useState<AskState<T> & { question: string }>({ question, data: undefined, error: '' });
   const latest = useRef('');
+  const [sent, settled] = [useRef(0), useRef(0)];
   const settle = useContext(Settled);
   useEffect(() => () => settle(question, null), [question]);
   useEffect(() => {
+    latest.current = question;
     if (query === undefined) return;
-    const number = `${question}#${version}`;
-    latest.current = number;
+    const number = ++sent.current;
+    /** Whether it is what was asked last, and not older than what is shown: an answer may take longer than the time between two. */
+    const isWanted = () => {
+      if (latest.current !== question || number < settled.current) return false;
+      settled.current = number;
+      return true;
+    };
     ask<T>(path, query).then(
       (data) => {
-        if (latest.current !== number) return;
+        if (!isWanted()) return;
         setAsked({ question, data, error: '' });
         settle(question, undefined);
       },
       (thrown: Error & { problem?: Problem }) => {
-        if (latest.current !== number) return;
+        if (!isWanted()) return;
         const { message: error, problem = { text: error, hint: '', cause: error } } = thrown;
         setAsked((before) => ({ question, data: before.question === question ? before.data : undefined, error }));
         settle(question, problem);

@@ -7,8 +7,9 @@ import { CopyButton, type Fact, Facts, seen, Text } from './text.tsx';
 /** How long ago, by the clock of the service; the exact time when pointed at. */
 export function Moment({ atSec }: { atSec: number }) {
   const { nowSec } = useFrame();
-  const exact = formatTime(Math.floor(atSec));
-  const age = nowSec === undefined ? exact : formatAge(atSec, nowSec);
+  const sec = Math.floor(atSec);
+  const exact = formatTime(sec);
+  const age = nowSec === undefined ? exact : formatAge(sec, nowSec);
   return (
     <time dateTime={exact.replace(' ', 'T')} title={exact}>
       {age === exact || age.startsWith('in ') ? age : `${age} ago`}

@@ -26,7 +26,7 @@ export function Feed({ route }: { route: Route }) {
   const { data, ...asked } = useCall<{ items: Card[] }>('feed home', user === '' ? undefined : input);
   return (
     <Section title="Feed">
-      <FilterBar fields={fields} values={filters} onChange={(values) => setQuery(route, values)}>
+      <FilterBar fields={fields} values={filters} onChange={(values) => setQuery(route, values, noFilters)}>
         <User value={user} onChange={(next) => setQuery(route, { user: next })} />
       </FilterBar>
       {user !== '' && (

@@ -45,7 +45,7 @@ export function Leaderboard({ route }: { route: Route }) {
   const { examples } = useFrame().facts;
   return (
     <Section title="Leaderboard" commands={commands}>
-      <FilterBar fields={fields} values={filters} onChange={(values) => setQuery(route, values)} />
+      <FilterBar fields={fields} values={filters} onChange={(values) => setQuery(route, values, noFilters)} />
       {chain !== '' && (
         <p class="muted">PnL is of {formatChain(chain)} alone; ROI, wins and trades are of all chains together.</p>
       )}

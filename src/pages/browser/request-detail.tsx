@@ -3,12 +3,12 @@ import { tryParseJson } from '../../model/json.ts';
 import { sentMethods } from '../../model/logged-request.ts';
 import { counted } from '../../output/format.ts';
 import type { RequestField, RequestForm, RequestRow, SentRequest, ShownExchange, ShownMessage } from '../requests.ts';
-import { postJson, useAsked } from './ask.ts';
+import { ignore, postJson, Settled, useAsked } from './ask.ts';
 import { BodyView, decodeText } from './body-view.tsx';
 import { Skeleton } from './cells.tsx';
 import { ActForm, Choice, type Field, Fields } from './form.tsx';
 import { type ComponentChildren, useMemo, useState } from './preact.ts';
-import { Commands, type Fact, Facts, Headers, Text } from './text.tsx';
+import { Alert, Commands, type Fact, Facts, Headers, Text } from './text.tsx';
 
 interface RequestDetailProps {
   number: string;
@@ -40,7 +40,9 @@ export function RequestDetail({ number, others, onSent }: RequestDetailProps) {
         <Again shown={data} onSent={onSent} />
       </Fold>
       <Fold title="Difference to another request">
-        <Compare shown={data} others={others} />
+        <Settled.Provider value={ignore}>
+          <Compare shown={data} others={others} />
+        </Settled.Provider>
       </Fold>
       <h3>Answer</h3>
       {answer === null ? <p class="muted">None came.</p> : <Message message={answer} name="answer" />}
@@ -146,7 +148,7 @@ function describeField(field: RequestField): Field<string> {
       {must === '' && <span class="waiting"> {help}</span>}
     </span>
   );
-  const options = [['', 'not sent'], ...new Set([value, ...choices])] as const;
+  const options = [['', 'not sent'], ...(choices.includes(value) ? choices : [value, ...choices])] as const;
   const more = choices.length > 0 ? options.filter((each) => each !== '') : { required: isRequired, placeholder: must };
   return [nameField(field), label, more];
 }
@@ -168,7 +170,7 @@ function writeTarget({ path, fields }: RequestForm, values: Readonly<Record<stri
 
 function Compare({ shown, others }: { shown: ShownExchange; others: readonly RequestRow[] }) {
   const [number, choose] = useState('');
-  const { data: other } = useAsked<ShownExchange>('service/request', number === '' ? undefined : { number }, 0);
+  const { data: other, error } = useAsked<ShownExchange>('service/request', number === '' ? undefined : { number }, 0);
   const isSamePath = ({ path }: RequestRow) => path.split('?')[0] === shown.row.path.split('?')[0];
   const choices = others.filter(({ number }) => number !== shown.row.number);
   const sorted = [...choices.filter(isSamePath), ...choices.filter((each) => !isSamePath(each))].slice(0, maxChoices);
@@ -177,6 +179,7 @@ function Compare({ shown, others }: { shown: ShownExchange; others: readonly Req
   return (
     <>
       <Choice label="The other request" value={number} options={[['', 'choose one'], ...options]} onChange={choose} />
+      <Alert text={error} />
       {other !== undefined && <Difference {...{ other, shown }} />}
     </>
   );

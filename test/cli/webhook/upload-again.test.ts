@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -31,10 +31,12 @@ test('the same registration looks whether its webhook is there; one that is gone
 });
 
 test('a registration that was refused leaves no upload; one that did not arrive is continued by the same command', async () => {
-  const { sotra, write, sent, service, jobs } = place((request) => (request.method === 'POST' ? no : [200, []]));
+  const { folder, sotra, write, sent, service, jobs } = place((request) =>
+    request.method === 'POST' ? no : [200, []],
+  );
   write('list', 'ext:a\n');
-  expect((await sotra(`${register} @list`)).code).toBe(6);
-  expect(jobs()).toEqual([]);
+  expect((await sotra(`${register} @list --secret-file @s`)).code).toBe(6);
+  expect([jobs(), existsSync(join(folder, 's'))]).toEqual([[], false]);
   service.answer = ({ method }) => [method === 'GET' ? 200 : 500, method === 'GET' ? [] : { error: 'broken' }];
   expect((await sotra(`${register} @list --retries 0`)).code).toBe(8);
   expect((await sotra('webhook jobs')).err).toContain('webhook register --url https://d.example.com/hook --file @list');

@@ -1,7 +1,16 @@
 import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { defineEndpoint, inPath } from '../../../src/contract/endpoint.ts';
 import { findMisfit } from '../../../src/contract/misfit.ts';
 import { readBody } from '../../../src/http/body.ts';
-import { buildRequest, type CallEvent, type Caller, sendRequest } from '../../../src/http/client.ts';
+import {
+  buildRequest,
+  type CallEvent,
+  type Caller,
+  callEndpoint,
+  sameOrigin,
+  sendRequest,
+} from '../../../src/http/client.ts';
 import { NetworkFailure } from '../../../src/http/failures.ts';
 import { hidingKey } from '../../../src/http/secrets.ts';
 import type { HttpAnswer, HttpRequest } from '../../../src/world.ts';
@@ -13,6 +22,7 @@ type Step = Reply | NetworkFailure | Error;
 function calling(steps: readonly Step[], changes: Partial<Caller> = {}) {
   const seen: HttpRequest[] = [];
   const events: CallEvent[] = [];
+  const warnings: string[] = [];
   const timeouts: number[] = [];
   let nowMs = 1000;
   const caller: Caller = {
@@ -46,11 +56,11 @@ function calling(steps: readonly Step[], changes: Partial<Caller> = {}) {
     sleep: async (ms) => {
       nowMs += ms;
     },
-    warn: () => undefined,
+    warn: (text) => warnings.push(text),
     observe: (event) => events.push(event),
     ...changes,
   };
-  return { caller, seen, events, timeouts };
+  return { caller, seen, events, warnings, timeouts };
 }
 
 async function* chunk(text: string): AsyncIterable<Uint8Array> {
@@ -62,6 +72,7 @@ const post = { method: 'POST', path: '/v1/x', body: { a: 1 } };
 const down = new NetworkFailure('refused', 'no', undefined);
 const cut = new NetworkFailure('broken', 'cut', undefined);
 const slow = new NetworkFailure('timeout', 'slow', undefined);
+const urls = (seen: readonly HttpRequest[]) => seen.map(({ url }) => url.href);
 
 test('a request has the path behind the base URL, the key and a JSON body where there is one', () => {
   const { caller } = calling([]);
@@ -86,6 +97,20 @@ test('a request has the path behind the base URL, the key and a JSON body where 
   expect(buildRequest({ ...get, href: 'https://a.example.com/other' }, caller).url.href).toBe(
     'https://a.example.com/other',
   );
+});
+
+test('a link stays on the origin of the base URL', () => {
+  const base = 'https://a.example.com/api';
+  expect(sameOrigin('https://a.example.com/v1/x', base)).toBe('https://a.example.com/v1/x');
+  expect(sameOrigin('/v1/x', base)).toBe('https://a.example.com/v1/x');
+  for (const away of ['https://b.example.com/', 'http://a.example.com/', '//b.example.com/', 'https://'])
+    expect(() => sameOrigin(away, base)).toThrow(
+      expect.objectContaining({
+        code: 'redirect',
+        message: `the service links to another origin: ${away}`,
+        hint: 'The key is not sent there. Request the pages one by one with the cursors that --json shows.',
+      }),
+    );
 });
 
 test('an answer comes with its text, status, request id and number of attempts', async () => {
@@ -151,6 +176,14 @@ test.each(unread)('the answer %j is no JSON, and asked for once', async (reply, 
   expect(seen).toHaveLength(1);
 });
 
+test('a body that is no JSON comes with the error where that is asked for, without the key', async () => {
+  const odd = { text: 'not key-of-a-partner' };
+  const told = calling([odd], { tellsBody: true });
+  await expect(sendRequest(get, told.caller)).rejects.toMatchObject({ code: 'bad-answer', body: 'not ***' });
+  const silent = calling([odd]);
+  await expect(sendRequest(get, silent.caller)).rejects.toMatchObject({ code: 'bad-answer', body: undefined });
+});
+
 test('what is waited for a turn is no time of the call, and a turn ends with its answer or failure', async () => {
   const arrived = vi.fn();
   const takeTurn = async () => ({ waitedMs: 500, arrived });
@@ -193,6 +226,30 @@ test('what fails and may be repeated is repeated, after waits that are told', as
   ]);
 });
 
+test('the error that ends a call tells its attempts and what was waited between them', async () => {
+  const { caller } = calling([down, { status: 503, text: '{"error":"busy"}', headers: { 'x-request-id': 'r-9' } }]);
+  await expect(sendRequest(get, caller)).rejects.toMatchObject({
+    code: 'server-error',
+    message: 'busy (HTTP 503 from GET /api/v1/x) (after 3 attempts)',
+    status: 503,
+    requestId: 'r-9',
+    outcome: 'unknown',
+    attempts: 3,
+    details: {
+      attempts: [
+        { reason: 'cannot reach https://a.example.com: no', waitedMs: 125 },
+        { reason: 'busy (HTTP 503 from GET /api/v1/x)', waitedMs: 250 },
+        { reason: 'busy (HTTP 503 from GET /api/v1/x)', waitedMs: null },
+      ],
+    },
+  });
+  await expect(sendRequest(get, calling([down, { text: 'x' }]).caller)).rejects.toMatchObject({
+    code: 'bad-answer',
+    attempts: 2,
+    details: { attempts: [{ waitedMs: 125 }, { reason: expect.stringContaining('not JSON'), waitedMs: null }] },
+  });
+});
+
 const once: readonly [wire: typeof get | typeof post, step: Step, error: object][] = [
   [get, { status: 404, text: '{"error":"no such"}' }, { code: 'not-found', details: undefined }],
   [post, cut, { code: 'network', outcome: 'unknown' }],
@@ -219,9 +276,34 @@ test.each([down, { status: 429 }])('a POST that met %j was not taken, and is rep
   expect(seen.map(({ method }) => method)).toEqual(['POST', 'POST']);
 });
 
+test('a service may ask for a wait, as long as allowed and no longer than the call may take', async () => {
+  const busy = (seconds: string): Reply => ({ status: 429, headers: { 'retry-after': seconds } });
+  const waits = ({ events }: ReturnType<typeof calling>) => events.flatMap((event) => ('why' in event ? event.ms : []));
+  const patient = calling([busy('7'), {}]);
+  expect(await sendRequest(get, patient.caller)).toMatchObject({ attempts: 2 });
+  expect(waits(patient)).toEqual([7000]);
+  const tooLong = calling([busy('61')]);
+  await expect(sendRequest(get, tooLong.caller)).rejects.toMatchObject({ code: 'rate-limited', attempts: 1 });
+  const tight = calling([busy('7')], { maxTimeMs: 7040 });
+  await expect(sendRequest(get, tight.caller)).rejects.toMatchObject({ attempts: 1 });
+  const enough = calling([busy('7'), {}], { maxTimeMs: 7041 });
+  expect(await sendRequest(get, enough.caller)).toMatchObject({ attempts: 2 });
+});
+
 const leads = (location: string | undefined, status = 302): Reply => ({
   status,
   headers: location === undefined ? {} : { location },
+});
+
+test.each([301, 302, 303, 307, 308])('a GET follows status %i on its own origin, the key with it', async (status) => {
+  const { caller, seen } = calling([leads('/v2/x', status), leads('y', status), { text: '3' }]);
+  expect(await sendRequest(get, caller)).toMatchObject({ data: 3, attempts: 1 });
+  expect(urls(seen)).toEqual([
+    'https://a.example.com/api/v1/x?y=1',
+    'https://a.example.com/v2/x',
+    'https://a.example.com/v2/y',
+  ]);
+  expect(seen.at(-1)?.headers['authorization']).toBe('Bearer key-of-a-partner');
 });
 
 const stays: readonly [wire: typeof get | typeof post, reply: Reply][] = [
@@ -240,8 +322,81 @@ test.each(stays)('%j does not follow %j', async (wire, reply) => {
   expect(seen).toHaveLength(1);
 });
 
+test('a circle of redirects ends, and so does a way that is too long', async () => {
+  const circle = calling([leads('/b'), leads('/a'), leads('/b')]);
+  await expect(sendRequest(get, circle.caller)).rejects.toMatchObject({
+    code: 'redirect',
+    message: 'https://a.example.com redirects in a loop, last to /b',
+    hint: expect.stringContaining('base URL'),
+  });
+  expect(circle.seen).toHaveLength(3);
+  const self = calling([leads('/api/v1/x?y=1')]);
+  await expect(sendRequest(get, self.caller)).rejects.toThrow('in a loop, last to /api/v1/x');
+  expect(self.seen).toHaveLength(1);
+  const five = [1, 2, 3, 4, 5].map((step) => leads(`/${step}`));
+  expect(await sendRequest(get, calling([...five, { text: '4' }]).caller)).toMatchObject({ data: 4 });
+  await expect(sendRequest(get, calling([...five, leads('/6'), {}]).caller)).rejects.toThrow('in a loop, last to /6');
+});
+
+test('who interrupts ends the call at once', async () => {
+  const { caller, seen } = calling([down], { signal: AbortSignal.abort() });
+  await expect(sendRequest(get, caller)).rejects.toMatchObject({
+    ...{ code: 'interrupted', message: 'interrupted', outcome: 'unknown', attempts: 1 },
+    cause: down,
+  });
+  expect(seen).toHaveLength(1);
+});
+
 test('the key does not come back in an answer, nor in what is observed', async () => {
   const { caller, events } = calling([{ text: '{"a":"key-of-a-partner"}', headers: { echo: 'key-of-a-partner' } }]);
   expect(await sendRequest(get, caller)).toMatchObject({ data: { a: '***' }, text: '{"a":"***"}' });
   expect(events.at(-1)).toMatchObject({ headers: { echo: '***' }, text: '{"a":"***"}', bytes: 24 });
+});
+
+const endpoint = defineEndpoint({
+  id: 'thing.get',
+  method: 'GET',
+  path: '/v1/things/{id}',
+  source: 'spec',
+  summary: 's',
+  params: { id: inPath(z.string(), 'h') },
+  answer: z.object({ list: z.array(z.object({ n: z.number() })) }),
+  examples: [],
+});
+
+test('an answer of another shape is told of by its place, and with strict is an error', async () => {
+  const odd = { text: '{"list":[{"n":1},{"n":"2"}]}', headers: { 'x-request-id': 'r-1' } };
+  const says = 'GET /v1/things/{id} answered with an unexpected shape at list.1.n: ';
+  const mild = calling([odd]);
+  const { data } = await callEndpoint(endpoint, { id: 'a/b' }, mild.caller);
+  expect(data).toEqual({ list: [{ n: 1 }, { n: '2' }] });
+  expect(urls(mild.seen)).toEqual(['https://a.example.com/api/v1/things/a%2Fb']);
+  expect(mild.warnings).toEqual([expect.stringContaining(says)]);
+  const strict = calling([odd], { strict: true });
+  await expect(callEndpoint(endpoint, { id: 'a' }, strict.caller)).rejects.toMatchObject({
+    ...{ code: 'contract', status: 200, requestId: 'r-1' },
+    message: expect.stringContaining(says),
+  });
+  expect(strict.warnings).toEqual([]);
+  const whole = calling([{ text: '1' }]);
+  await callEndpoint(endpoint, { id: 'a' }, whole.caller);
+  expect(whole.warnings).toEqual([expect.stringContaining('at the answer: ')]);
+});
+
+test('an answer that fits is not told of, nor one that nobody checks', async () => {
+  const good = calling([{ text: '{"list":[]}' }], { strict: true });
+  expect((await callEndpoint(endpoint, { id: 'a' }, good.caller)).data).toEqual({ list: [] });
+  const unchecked = calling([{ text: '"odd"' }], { strict: true, findMisfit: undefined });
+  expect((await callEndpoint(endpoint, { id: 'a' }, unchecked.caller)).data).toBe('odd');
+  expect([good.warnings, unchecked.warnings]).toEqual([[], []]);
+});
+
+test('a link of the service is asked instead of the path', async () => {
+  const { caller, seen } = calling([{ text: '{"list":[]}' }]);
+  await callEndpoint(endpoint, { id: 'a' }, caller, '/v1/next?c=2');
+  expect(urls(seen)).toEqual(['https://a.example.com/v1/next?c=2']);
+  await expect(callEndpoint(endpoint, { id: 'a' }, caller, 'https://b.example.com/')).rejects.toMatchObject({
+    code: 'redirect',
+  });
+  expect(seen).toHaveLength(1);
 });

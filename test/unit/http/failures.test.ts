@@ -163,6 +163,13 @@ test('the first of several headers of one name counts', () => {
 });
 
 const answered: readonly [status: number, code: string, exitCode: number, outcome: string | undefined][] = [
+  [400, 'bad-request', 6, undefined],
+  [401, 'key-refused', 4, undefined],
+  [403, 'forbidden', 4, undefined],
+  [404, 'not-found', 5, undefined],
+  [409, 'conflict', 6, undefined],
+  [413, 'too-large', 6, undefined],
+  [418, 'request-refused', 6, undefined],
   [499, 'request-refused', 6, undefined],
   [429, 'rate-limited', 7, 'unsent'],
   [500, 'server-error', 8, 'unknown'],
@@ -208,6 +215,16 @@ test.each([
   ['soon', 'Wait, or allow more attempts with --retries.', undefined],
 ])('a Retry-After of %s has the hint %j', (header, hint, retryAfterSec) => {
   expect(refusal(429, '', { 'retry-after': header })).toMatchObject({ hint, retryAfterSec });
+});
+
+test('a base URL that ends as the paths begin is named where nothing is found', () => {
+  const { hint } = statusError({
+    ...{ request, status: 404, text: '', headers: {}, requestId: undefined, nowMs: 0 },
+    caller: { ...caller, baseUrl: 'https://a.example.com/api/v2' },
+  });
+  expect(hint).toBe(
+    'The base URL ends in /v2, which the paths begin with already: --base-url https://a.example.com/api.',
+  );
 });
 
 test.each([

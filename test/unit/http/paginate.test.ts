@@ -53,6 +53,32 @@ test('a list without pages is asked for once, as long as it may be', async () =>
   expect(await walk(limited, ['{"x":1}'])).toMatchObject({ batches: [[]] });
 });
 
+test('numbered pages are asked for until one is short, one ahead', async () => {
+  const { asked, batches, failure } = await walk(numbered, ['[1,2,3]', '[4,5,6]', '[7]', '[]'], { input: { a: 1 } });
+  expect(asked).toEqual([
+    { a: 1, limit: 3, page: 1 },
+    { a: 1, limit: 3, page: 2 },
+    { a: 1, limit: 3, page: 3 },
+  ]);
+  expect([batches, failure]).toEqual([[[1, 2, 3], [4, 5, 6], [7]], undefined]);
+  const from = await walk(numbered, ['[1,2]', '[]'], { input: { page: 4, limit: 2 } });
+  expect(from.asked).toEqual([
+    { limit: 2, page: 4 },
+    { limit: 2, page: 5 },
+  ]);
+  expect(from.batches).toEqual([[1, 2], []]);
+});
+
+test('a long list is asked for two pages ahead from its fourth page on', async () => {
+  const pages = ['[1]', '[2]', '[3]', '[4]', '[5]', '[]', '[]', '[]'];
+  const { asked, batches } = await walk(numbered, [...pages.slice(0, 6), '[9]'], { input: { limit: 1 } });
+  expect(asked).toEqual([1, 2, 3, 4, 5, 6, 7].map((page) => ({ limit: 1, page })));
+  expect(batches.flat()).toEqual([1, 2, 3, 4, 5]);
+  const count = async (full: number) =>
+    (await walk(numbered, [...pages.slice(0, full), '[]', '[]', '[]'], { input: { limit: 1 } })).asked.length;
+  expect([await count(2), await count(3), await count(4)]).toEqual([3, 4, 6]);
+});
+
 test('a walk ends once nothing is on its way', async () => {
   let open = 0;
   const ask: Walk['ask'] = async ({ page }) => {
@@ -66,6 +92,27 @@ test('a walk ends once nothing is on its way', async () => {
   const walking = { paging: numbered, input: { limit: 1 }, ask, max: undefined, onCut: () => undefined };
   for await (const items of walkPages(walking)) shown.push(...items);
   expect([shown, open]).toEqual([[1, 2, 3, 4, 5], 0]);
+});
+
+test('no page is asked for beyond what is wanted', async () => {
+  const ahead = await walk(numbered, ['[1,2]', '[3,4]', '[5,6]', '[7,8]', '[9,0]', '[1,2]'], {
+    input: { limit: 2 },
+    max: 12,
+  });
+  expect([ahead.asked.length, ahead.failure]).toEqual([6, undefined]);
+  const pages = ['[1,2,3]', '[4,5,6]', '[7,8,9]', '[10]'];
+  const cases = [1, 3, 4, 6, 7, 10].map(async (max) => {
+    const { asked, batches, cuts } = await walk(numbered, pages, { max });
+    return [max, asked.length, batches.flat().length, cuts];
+  });
+  expect(await Promise.all(cases)).toEqual([
+    [1, 1, 1, 1],
+    [3, 1, 3, 1],
+    [4, 2, 4, 1],
+    [6, 2, 6, 1],
+    [7, 3, 7, 1],
+    [10, 4, 10, 0],
+  ]);
 });
 
 test.each([
@@ -94,6 +141,51 @@ test('a page that repeats a part of the one before is another page', async () =>
   expect((await walk(numbered, ['[1,2]', '[1,3]', '[]'], { input: { limit: 2 } })).failure).toBeUndefined();
 });
 
+test('a page that cannot be had ends the walk, after what came before it', async () => {
+  const { failure, batches } = await walk(numbered, ['[1,2,3]']);
+  expect(batches).toEqual([[1, 2, 3]]);
+  expect(failure).toMatchObject({ message: 'no such page' });
+});
+
+test('a cursor leads on until it is null, empty or absent', async () => {
+  const last = ['{"items":[2],"next":null}', '{"items":[2],"next":""}', '{"items":[2]}', '{"items":[2],"next":7}'];
+  for (const end of last)
+    expect(await walk(cursored, ['{"items":[1],"next":"c"}', end], { input: { a: 1 } })).toMatchObject({
+      asked: [
+        { a: 1, limit: 3 },
+        { a: 1, limit: 3, cursor: 'c' },
+      ],
+      batches: [[1], [2]],
+      failure: undefined,
+    });
+  expect((await walk(cursored, ['null'], { input: { limit: 1 } })).asked).toEqual([{ limit: 1 }]);
+});
+
+test('a cursor that comes a second time ends the walk', async () => {
+  const page = '{"items":[1],"next":"c"}';
+  const { failure, batches, asked } = await walk(cursored, [page, page, page]);
+  expect([batches.length, asked.length]).toEqual([2, 2]);
+  expect(failure).toMatchObject({ code: 'contract', message: expect.stringContaining('returned cursor c twice') });
+});
+
+test('links lead on as they are, cursors where there is none, in the direction that was asked for', async () => {
+  const page = (pagination: object | null) => JSON.stringify({ items: [1], pagination });
+  const older = { olderItemsURL: '/o', olderCursor: 'oc', newerItemsURL: '/n', newerCursor: 'nc' };
+  const cursors = { olderCursor: 'oc', newerCursor: 'nc' };
+  const asked = async (first: object | null, input: Record<string, unknown>) =>
+    (await walk(linked, [page(first), page(null)], { input })).asked.slice(1);
+  expect(await asked(older, {})).toEqual([[{}, '/o']]);
+  expect(await asked(older, { newerThan: 'x' })).toEqual([[{ newerThan: 'x' }, '/n']]);
+  expect(await asked(cursors, { a: 1 })).toEqual([{ a: 1, cursor: 'oc' }]);
+  expect(await asked(cursors, { newerThan: 'x' })).toEqual([{ newerThan: 'nc' }]);
+  expect(await asked({ olderItemsURL: '', olderCursor: null }, {})).toEqual([]);
+  expect(await asked(null, {})).toEqual([]);
+  const again = await walk(linked, [page(older), page(older), page(older)]);
+  expect(again.failure).toMatchObject({ message: expect.stringContaining('returned link /o twice') });
+  const both = await walk(linked, [page({ olderItemsURL: 'oc' }), page({ olderCursor: 'oc' }), page(null)]);
+  expect(both.failure).toBeUndefined();
+});
+
 const newYear = '2026-01-01T00:00:00Z';
 /** Items that many seconds after the new year, newest first. */
 const since = (pagination: object | null, ...seconds: (number | null)[]) =>
@@ -108,6 +200,29 @@ test('items since a time that come newest first are walked down to it, and no fu
   expect([secondsOf(batches), cuts, failure]).toEqual([[[3, 2], [1]], 0, undefined]);
   const unknown = await walk(linked, [since(null, 5, null, -5)], { input: { newerThan: newYear } });
   expect(secondsOf(unknown.batches)).toEqual([[5, Number.NaN]]);
+});
+
+test('items since a time that lead on to newer ones, or since a cursor, are all shown', async () => {
+  const up = [since({ newerItemsURL: '/n', olderItemsURL: '/o' }, 1, -1), since(null, 2)];
+  const walked = await walk(linked, up, { input: { newerThan: newYear } });
+  expect(walked.asked.slice(1)).toEqual([[{ newerThan: newYear }, '/n']]);
+  expect(secondsOf(walked.batches)).toEqual([[1, -1], [2]]);
+  const marked = await walk(linked, [since({ olderItemsURL: '/o' }, 1, -1)], { input: { newerThan: 'mark' } });
+  expect([secondsOf(marked.batches), marked.failure]).toEqual([[[1, -1]], undefined]);
+  const whole = await walk(linked, [since({ olderItemsURL: '/o' }, 1, -1), since(null, -2)]);
+  expect(secondsOf(whole.batches)).toEqual([[1, -1], [-2]]);
+});
+
+test('what was asked for first ends a walk in the middle of a page, and says that it was cut', async () => {
+  const pages = ['{"items":[1,2,3],"next":"c"}', '{"items":[4]}'];
+  const outcome = async (max: number) => {
+    const { batches, cuts, asked } = await walk(cursored, pages, { max });
+    return [batches.flat(), cuts, asked.length];
+  };
+  expect(await outcome(2)).toEqual([[1, 2], 1, 1]);
+  expect(await outcome(3)).toEqual([[1, 2, 3], 1, 1]);
+  expect(await outcome(4)).toEqual([[1, 2, 3, 4], 0, 2]);
+  expect(await outcome(5)).toEqual([[1, 2, 3, 4], 0, 2]);
 });
 
 test.each([

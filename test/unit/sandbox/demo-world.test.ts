@@ -205,6 +205,7 @@ test('the fills are those of the recording itself', () => {
     const { token, side, orderId, tx, atMs, amount, usd, rowKey } = trade;
     const key = rowKey.replace(':flip', '');
     const text = [token, side, orderId, tx, atMs - shiftMs, (usd / amount).toFixed(6)].join(' ');
+    expect(merged.get(key)?.text ?? text).toBe(text);
     merged.set(key, { text, amount: amount + (merged.get(key)?.amount ?? 0) });
   }
   const ours = [...merged.values()].map(({ text, amount }) => `${text} ${amount.toFixed(4)}`);
