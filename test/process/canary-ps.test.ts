@@ -33,9 +33,10 @@ function processesWith(marker: string): Process[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
     try {
+      // The line first: what runs by then has its own environment, and not that of the shell whose place it took.
+      const line = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
       const environment = readFileSync(`/proc/${name}/environ`, 'utf8');
       if (!environment.includes(marker)) return [];
-      const line = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
       return [{ pid: Number(name), line, environment }];
     } catch {
       // It ended meanwhile, or belongs to somebody else.
