@@ -197,7 +197,7 @@ const maxDifferences = 500;
 
 /** What the two have in the same place, where it differs. */
 function Difference({ other, shown }: { other: ShownExchange; shown: ShownExchange }) {
-  const differences = useMemo(() => compareJson(gather(other), gather(shown)), [other, shown]);
+  const differences = useMemo(() => compareJson(readExchange(other), readExchange(shown)), [other, shown]);
   const write = (value: unknown) => (value === undefined ? '' : JSON.stringify(value, null, 1));
   return (
     <>
@@ -226,7 +226,7 @@ function Difference({ other, shown }: { other: ShownExchange; shown: ShownExchan
   );
 }
 
-function gather({ row, request, answer }: ShownExchange) {
+function readExchange({ row, request, answer }: ShownExchange) {
   const [path = '', query = ''] = row.path.split('?');
   const readMessage = ({ headers, body }: ShownMessage) => {
     const text = decodeText(body);
