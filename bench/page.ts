@@ -134,19 +134,23 @@ async function measureViews(): Promise<Row[]> {
   const tab = await browser.newPage();
   await tab.addInitScript(noteRows);
   const sandbox = await serve(['sandbox', 'start', '--port', '0', '--ui']);
-  await tab.goto(sandbox.ui);
+  /** It has its session once it shows rows: before that a reload would lose it. */
+  const open = async (ui: string) => {
+    await tab.goto(ui);
+    await tab.locator('tbody tr th').first().waitFor();
+  };
+  await open(sandbox.ui);
   const sandboxMs = await inRounds(() => viewAfterAnswer(tab));
   await sandbox.close();
   const openBoard = async (length: number) => {
     const service = await serve(['ui'], { SOTRA_BASE_URL: await serveBoard(length), SOTRA_API_KEY: 'a-key' });
-    await tab.goto(service.ui);
+    await open(service.ui);
     return service;
   };
   const board = await openBoard(boardRows);
   const boardMs = await inRounds(() => viewAfterAnswer(tab));
   await board.close();
   const long = await openBoard(rowCount);
-  await tab.locator('tbody tr th').first().waitFor();
   const [frames, floor]: [number[], number[]] = [[], []];
   const empty = await browser.newPage();
   await empty.setContent(

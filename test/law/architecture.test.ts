@@ -342,3 +342,10 @@ test('a helper of the tests is used by two files: what one uses stands in it', (
   });
   expect(lonely).toEqual([]);
 });
+
+test('folders are made in one place: by itself Node waits for ever in a parent that takes none', () => {
+  const making = readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .filter((file) => /mkdir(Sync)?\([^;]*recursive/.test(readFileSync(join('src', file), 'utf8')));
+  expect(making).toEqual([]);
+});

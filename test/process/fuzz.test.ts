@@ -10,15 +10,17 @@ import { fuzzLines } from '../support/hostile/fuzz-lines.ts';
 import { harmed } from '../support/hostile/harm.ts';
 import { size } from '../support/size.ts';
 
-/** FUZZ_RUNS=20000 runs more of them. */
+// FUZZ_RUNS changes how many, FUZZ_SEED begins where a failure was; FUZZ_FILE=config.json harms only the files with that in their names.
 const runs = (count: number) => Number(process.env['FUZZ_RUNS'] ?? count);
+const seed = Number(process.env['FUZZ_SEED'] ?? size(1, Math.floor(Math.random() * 2 ** 31)));
+const only = process.env['FUZZ_FILE'] ?? '';
 
 test('no command line ends in a fault of ours, and JSON mode keeps its word', async () => {
-  await fuzzLines({ numRuns: runs(80) });
+  await fuzzLines({ numRuns: runs(size(80, 10_000)), seed });
 });
 
 test('whatever stands in the files it reads and in its variables, it says so and changes nothing', async () => {
-  await fuzzFiles({ numRuns: runs(50) });
+  await fuzzFiles({ numRuns: runs(size(50, 10_000)), seed, only });
 });
 
 const formats = [

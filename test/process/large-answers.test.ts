@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { answering, run } from '../support/harness.ts';
-import { size, some } from '../support/size.ts';
+import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { pourMegabytes } from '../support/hostile/faults.ts';
+import { start } from '../support/processes.ts';
+import { long, size, some } from '../support/size.ts';
 
 const webhook = (index: number) => ({
   uid: `w-${index}`,
@@ -52,4 +55,39 @@ test('a long answer that does not fit is told by its first misfit', async () => 
   expect(err).toContain(
     `GET /v1/webhooks/feed answered with an unexpected shape at ${many.length}.uid: Invalid input: expected string`,
   );
+});
+
+/** The largest memory of a process so far, in MB; 0 where it has ended. */
+function readPeakMb(pid: number | undefined): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}
+
+long('a body of 100 MB is stopped at 64 MB; memory is bounded', async () => {
+  let sentMb = 0;
+  const { env } = await stub((_, response) => {
+    pourMegabytes(response, 100);
+    response.on('close', () => {
+      sentMb = (response.socket?.bytesWritten ?? 0) / 2 ** 20;
+    });
+  });
+  const folder = temporaryFolder();
+  const { child, printed, ended } = start(['request', 'GET', '/large', '--json'], {
+    ...env,
+    SOTRA_CONFIG_DIR: folder,
+    SOTRA_DATA_DIR: folder,
+  });
+  let peakMb = 0;
+  const watch = setInterval(() => {
+    peakMb = Math.max(peakMb, readPeakMb(child.pid));
+  }, 20);
+  const code = await ended;
+  clearInterval(watch);
+  expect([code, printed.out, JSON.parse(printed.err).error.code]).toEqual([13, '', 'bad-answer']);
+  expect(sentMb).toBeLessThan(80);
+  expect(peakMb).toBeLessThan(200);
 });

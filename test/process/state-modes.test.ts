@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
-import { stub, temporaryFolder } from '../support/harness.ts';
+import { answering, stub, temporaryFolder } from '../support/harness.ts';
 import { fillInbox } from '../support/inbox.ts';
 import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
@@ -179,3 +179,19 @@ test.skipIf(!works)(
     expect([readdirSync(home), written]).toEqual([[], []]);
   },
 );
+
+// /proc exists and takes no folder, as some mounts do.
+test.skipIf(!existsSync('/proc/self'))('a folder that cannot be made ends a command, and nothing is sent', async () => {
+  const service = await answering({ traders: [] });
+  const env = { ...service.env, SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
+  const ended = (argv: string, more: Record<string, string> = {}) => runAs({}, argv.split(' '), { ...env, ...more });
+  const inNone = expect.stringContaining('/proc/none');
+  const board = await ended('--sandbox leaderboard list', { SOTRA_DATA_DIR: '/proc/none/here' });
+  expect(board).toMatchObject({ code: 3, err: inNone });
+  expect(await ended('sandbox start --db /proc/none/x.db --port 0')).toMatchObject({ code: 3, err: inNone });
+  const stored = await ended('context set x --base-url http://127.0.0.1:9', { SOTRA_CONFIG_DIR: '/proc/none' });
+  expect(stored).toMatchObject({ code: 3, err: inNone });
+  const recorded = await ended('leaderboard list --json --record /proc/none');
+  expect(recorded).toMatchObject({ code: 3, out: '', err: inNone });
+  expect(service.requests).toEqual([]);
+});

@@ -6,11 +6,10 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { splitUnseen } from '../../src/model/safe-text.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
-import { complaintsOf, openBrowser, tableRows, violationsOf } from '../support/browser.ts';
+import { complaintsOf, openBrowser, samePicture, tableRows, violationsOf } from '../support/browser.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/hostile/corpus.ts';
 import { forwardPort, startPage } from '../support/page.ts';
-import { samePicture } from '../support/pictures.ts';
 
 const views = {
   leaderboard: '/leaderboard',

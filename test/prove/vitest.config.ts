@@ -2,32 +2,31 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What a proof does whole, of which `npm test` runs a part. */
-const proven = ['test/process/kill-points.test.ts'];
-
 /** Tests that `npm test` runs a part of, and those that use what does so. */
 const sized = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => `test/${name}`)
-  .filter((name) => !proven.includes(name))
   .filter((name) => /support\/(size|large-world|draw|hostile\/corpus)\.ts'/.test(readFileSync(name, 'utf8')));
 
 /** The files that take longest, in that order: begun first, so that no worker is left alone with one of them. */
 const longest = [
-  'webhook-listen',
   'kill-points',
+  'attacks-generated',
+  'webhook-flood',
   'attacks-answers',
+  'canary',
+  'release',
+  'browser-inbox',
   'attacks',
   'webhook-kill',
   'attacks-sandbox',
-  'canary',
   'fuzz',
 ];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId }: TestSpecification) => {
-      const place = longest.findIndex((name) => moduleId.endsWith(`/prove/${name}.prove.ts`));
+      const place = longest.findIndex((name) => new RegExp(`/${name}[.](prove|test)[.]ts$`).test(moduleId));
       return place === -1 ? longest.length : place;
     };
     return (await super.sort(files)).toSorted((one, other) => placeOf(one) - placeOf(other));

@@ -1,7 +1,7 @@
 import { test } from 'vitest';
 
 /** True under `npm run prove`, which runs all of what `npm test` runs a part of. */
-const isProof = process.env['SOTRA_PROVE'] === '1';
+export const isProof = process.env['SOTRA_PROVE'] === '1';
 
 /** How much of something a test does: the first number in `npm test`, the second in `npm run prove`. */
 export const size = (short: number, whole: number): number => (isProof ? whole : short);
@@ -24,4 +24,4 @@ export function some<T>(cases: readonly T[], count: number): readonly T[] {
 }
 
 /** A test that takes long, of `npm run prove` alone. */
-export const long: (name: string, run: () => void | Promise<void>) => void = size(0, 1) === 1 ? test : () => undefined;
+export const long: (name: string, run: () => void | Promise<void>) => void = isProof ? test : () => undefined;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { answering, run, temporaryFolder } from '../../support/harness.ts';
-import { now, wallet, worldOf } from '../../support/position-trades.ts';
+import { now, wallet, worldOf } from '../../support/trades.ts';
 
 const alice = wallet('a');
 const gm = `0x${'0'.repeat(38)}61`;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
-import { now, wallet, worldOf } from '../../support/position-trades.ts';
+import { now, wallet, worldOf } from '../../support/trades.ts';
 
 const [alice, bob, carol, dave, erin, frank] = ['a', 'b', 'c', 'd', 'e', 'f'].map(wallet) as [string, ...string[]];
 const gm = `0x${'0'.repeat(38)}61`;

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, temporaryFolder } from '../../support/harness.ts';
-import { now, wallet, worldOf } from '../../support/position-trades.ts';
+import { now, wallet, worldOf } from '../../support/trades.ts';
 
 const [alice, bob] = [wallet('a'), wallet('b')];
 const [gm, gn] = [`0x${'0'.repeat(37)}abc`, `0x${'0'.repeat(37)}def`];

@@ -44,14 +44,6 @@ const variables = fc.oneof(
 );
 const columns = fc.constantFrom(undefined, undefined, 80, 40, 1, 300);
 
-/** What came out so far, for who wants to know. */
-export interface Tally {
-  runs: number;
-  codes: Record<number, number>;
-  slowestMs: number;
-  slowest: string;
-}
-
 /**
  * Runs commands over random files in the places of those that the program keeps or is given, and random variables; fails with the first
  * that ends in a fault of ours, prints what it should not, or changes a file it should not. `only`: part of the names of the files.
@@ -63,7 +55,7 @@ export async function fuzzFiles({
   numRuns: number;
   seed?: number;
   only?: string;
-}): Promise<Tally> {
+}): Promise<void> {
   const service = await healthyService();
   const state = temporaryFolder();
   const targets = (await makeState(state, service)).filter(({ file }) => file.includes(only));
@@ -72,7 +64,6 @@ export async function fuzzFiles({
   process.chdir(temporaryFolder());
   onTestFinished(() => process.chdir(here));
   const one = fc.oneof(...targets.map((target) => ({ weight: target.weight * 5, arbitrary: caseOf(target, valid) })));
-  const tally: Tally = { runs: 0, codes: {}, slowestMs: 0, slowest: '' };
   const base = temporaryFolder();
   const property = fc.asyncProperty(one, variables, columns, async ({ target, argv, content }, env, tty) => {
     const folder = mkdtempSync(join(base, 'f'));
@@ -86,16 +77,10 @@ export async function fuzzFiles({
       const words = argv.replaceAll('FOLDER', folder).replaceAll('SERVICE', service.url);
       const bare = target.file === 'config.json' ? {} : service.env;
       const all = { ...bare, ...env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-      const started = performance.now();
       const limit = argv.includes('listen') ? 60 : 500;
       const signal = argv.includes('watch') || limit < 100 ? AbortSignal.timeout(limit) : new AbortController().signal;
       const given = { env: all, skipWaits: true, stdin: 'stub-key\n', signal, ...(tty === undefined ? {} : { tty }) };
       const outcome = await run(words, given);
-      const took = performance.now() - started;
-      tally.runs += 1;
-      tally.codes[outcome.code] = (tally.codes[outcome.code] ?? 0) + 1;
-      if (took > tally.slowestMs)
-        Object.assign(tally, { slowestMs: Math.round(took), slowest: `${argv} with ${target.file}` });
       const shown = `${words} with ${target.file} = ${JSON.stringify(content.toString('latin1').slice(0, 1500))}, ended with ${outcome.code}: ${outcome.err.slice(0, 500)}`;
       checkOutput(words, outcome, shown);
       checkFile(target, argv, outcome, content, contentsOf(folder), shown);
@@ -104,7 +89,6 @@ export async function fuzzFiles({
     }
   });
   await fc.assert(property, options);
-  return tally;
 }
 
 interface Case {

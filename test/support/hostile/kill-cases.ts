@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { cardOf, idsIn } from '../feed-cards.ts';
-import { type Script, stub } from '../harness.ts';
+import { run, type Script, stub } from '../harness.ts';
 import { storedIds } from '../inbox.ts';
 import { signed } from '../listening.ts';
-import { manyAddresses, start } from '../processes.ts';
+import { manyAddresses } from '../processes.ts';
 import { degen, writeKeys } from '../traders.ts';
 import { until } from '../until.ts';
 import { keepWebhooks } from '../upload-place.ts';
@@ -219,7 +219,10 @@ const syncing = (name: string, replaces: boolean, onePerUrl?: number): KillCase 
     const list = manyAddresses(replaces ? 2400 : 2500);
     if (replaces) {
       const state = join(folder, 'state');
-      await runSync(syncLine(folder), { ...env, SOTRA_DATA_DIR: state, SOTRA_CONFIG_DIR: state });
+      const { code, err } = await run(syncLine(folder), {
+        env: { ...env, SOTRA_DATA_DIR: state, SOTRA_CONFIG_DIR: state },
+      });
+      must(code === 0, err);
       writeFileSync(join(folder, 'addresses.txt'), `${list.join('\n')}\n`);
     }
     return {
@@ -236,11 +239,6 @@ const syncing = (name: string, replaces: boolean, onePerUrl?: number): KillCase 
     };
   },
 });
-
-async function runSync(argv: readonly string[], env: Record<string, string>): Promise<void> {
-  const { ended, printed } = start(argv, env);
-  if ((await ended) !== 0) throw new Error(printed.err);
-}
 
 const comments: KillCase = {
   name: 'comment post --from',

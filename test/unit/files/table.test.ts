@@ -9,8 +9,8 @@ import { readFollows } from '../../../src/resources/follow/bulk.ts';
 import { readTrades } from '../../../src/sandbox/trades/read-trades.ts';
 import { readAddressFile } from '../../../src/upload/address-file.ts';
 import { fc } from '../../support/draw.ts';
-import { inPieces } from '../../support/read-events.ts';
 import { size } from '../../support/size.ts';
+import { inPieces } from '../../support/trades.ts';
 
 async function rowsOf(text: string | Buffer, size = 1_000_000): Promise<TableRow[]> {
   const rows: TableRow[] = [];

@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ReadOptions } from '../../../../src/sandbox/trades/read-trades.ts';
 import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
-import { collectEvents, countRepeats, inPieces } from '../../../support/read-events.ts';
+import { collectEvents, countRepeats, inPieces } from '../../../support/trades.ts';
 
 const data = '../shared/data';
 const wallet = '0x00000000000000000000000000000000000000aa';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ReadOptions } from '../../../../src/sandbox/trades/read-trades.ts';
 import { readTime, readTradeText } from '../../../../src/sandbox/trades/trade-text.ts';
 import { fc } from '../../../support/draw.ts';
-import { collectEvents, countRepeats, inPieces } from '../../../support/read-events.ts';
+import { collectEvents, countRepeats, inPieces } from '../../../support/trades.ts';
 
 const wallet = '0x00000000000000000000000000000000000000aa';
 const coin = '0x00000000000000000000000000000000000000BB';
