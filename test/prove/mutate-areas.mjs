@@ -61,7 +61,9 @@ export const areas = {
   },
   'comment-post': {
     files: sources('resources/comment/post'),
-    tests: tests('unit/resources/comment/post cli/comment/ways cli/comment/post cli/comment/signer-command'),
+    tests: tests(
+      'unit/resources/comment/post cli/comment/ways cli/comment/post cli/comment/signer-command cli/comment/find-swap',
+    ),
   },
   'key-forms': {
     files: sources('keys/keystore keys/private-key keys/typed-secrets'),

@@ -44,9 +44,11 @@ const shiftKey = 'import.shiftMs';
  */
 export async function importTrades(options: ImportOptions): Promise<ImportReport | ReadFailure> {
   const { db, nowMs, onRejected, onStored } = options;
-  db.exec(
-    'CREATE TEMP TABLE incoming (at_ms INTEGER, trade TEXT); CREATE INDEX temp.incoming_time ON incoming (at_ms)',
-  );
+  db.exec(`
+    -- Else libsql holds the whole file in memory.
+    PRAGMA temp_store = FILE;
+    CREATE TEMP TABLE incoming (at_ms INTEGER, trade TEXT);
+    CREATE INDEX temp.incoming_time ON incoming (at_ms)`);
   const onTrades = (trades: readonly Trade[]): void => {
     db.run("INSERT INTO incoming SELECT value ->> 'atMs', value FROM json_each(?)", [JSON.stringify(trades)]);
   };

@@ -7,7 +7,16 @@ import { recoverMessageAddress } from 'viem';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { long } from '../../support/size.ts';
-import { degen, evmTrader, recode, solanaComment, solanaTrader, swaps, tradersWorld } from '../../support/traders.ts';
+import {
+  bonk,
+  degen,
+  evmTrader,
+  recode,
+  solanaComment,
+  solanaTrader,
+  swaps,
+  tradersWorld,
+} from '../../support/traders.ts';
 import { evmWallet, openTabs, openWallets, signOn, solanaWallet, startSigning } from '../../support/wallet-page.ts';
 
 const base = ['--chain', 'base', '--tx', swaps.good, '--token', degen];
@@ -84,8 +93,8 @@ long(
 
 test('on a terminal without a key, Enter is the browser; flags of the page need it, and a key is not given with it', async () => {
   const words = sign.slice(0, -1);
-  const failing = join(temporaryFolder(), 'browser');
-  writeFileSync(failing, '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+  const [failing, opened] = ['browser', 'opened'].map((each) => join(temporaryFolder(), each)) as [string, string];
+  writeFileSync(failing, `#!/bin/sh\necho "$1" > '${opened}'\nexit 3\n`, { mode: 0o755 });
   const asked = await run([...words, '--timeout', '1ms'], { answers: [''], env: { BROWSER: failing } });
   expect([asked.code, asked.err]).toEqual([
     124,
@@ -93,9 +102,21 @@ test('on a terminal without a key, Enter is the browser; flags of the page need 
       /^Press Enter to sign with your wallet in the browser, or type the key\.\n.*which works once: http:\/\/127/s,
     ),
   ]);
+  await expect.poll(() => existsSync(opened)).toBe(true);
+  const named = await run([...sign, '--timeout', '1ms'], { env: { BROWSER: failing } });
+  expect([named.code, named.err]).toEqual([124, expect.stringContaining('which works once: http://127')]);
   const refused = async (more: string) => (await run([...words, ...more.split(' ')])).err;
   expect(await refused('--open')).toContain('--open would do nothing without --browser');
+  expect(await refused('--ready-file ready')).toContain('--ready-file would do nothing without --browser');
   expect(await refused(`--browser --signer ${solanaTrader.address}`)).toContain(': must be an EVM address');
+  const onSolana = sign.map((word) =>
+    word === 'base' ? 'solana' : word === swaps.good ? swaps.solana : word === degen ? bonk : word,
+  );
+  const other = await run([...onSolana, '--signer', evmTrader.address]);
+  expect([other.code, other.err]).toEqual([
+    2,
+    expect.stringContaining(': must be a Solana address (32 bytes in base58)'),
+  ]);
   expect(await refused('--browser --key-env KEY')).toContain('--key-env and --browser contradict each other');
   const dry = await run([...sign, '--dry-run']);
   expect([dry.code, dry.out]).toEqual([0, expect.stringContaining('  5  Comment: | gm\n')]);

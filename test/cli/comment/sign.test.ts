@@ -86,11 +86,23 @@ test('stdin is either the comment or the key, and may be the one while the key i
   expect(JSON.parse(piped.out)).toEqual(JSON.parse(one.out));
 });
 
+test('on a terminal a key is asked for, without showing it, unless one is given', async () => {
+  const asked = await sign([...base, '--json'], { answers: [evmTrader.key] });
+  expect([asked.code, JSON.parse(asked.out).signerAddress]).toEqual([0, evmTrader.address]);
+  expect(asked.err).toMatch(/Private key of an EVM wallet \(not shown\): $/);
+  const given = await sign([...base, ...byEvm, '--json'], { answers: [solanaTrader.address] });
+  expect([given.code, given.out, given.err]).toEqual([0, asked.out, '']);
+});
+
 test('what is signed goes into a file of its owner, over what was there, and the way to post it is told', async () => {
   const out = join(temporaryFolder(), 'signed.json');
   writeFileSync(out, 'before');
   const refused = await sign([...base, ...byEvm, '--out', out]);
-  expect([refused.code, readFileSync(out, 'utf8')]).toEqual([2, 'before']);
+  expect([refused.code, refused.err, readFileSync(out, 'utf8')]).toEqual([
+    2,
+    expect.stringContaining(`replace ${out} (--out)`),
+    'before',
+  ]);
   const one = await sign([...base, ...byEvm, '--out', out, '--yes']);
   expect(one).toEqual({
     ...{ code: 0, out: '' },
