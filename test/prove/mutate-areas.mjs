@@ -43,7 +43,9 @@ export const areas = {
   },
   signer: {
     files: sources('keys/signer'),
-    tests: tests('cli/comment/signing-vectors cli/comment/signer-command cli/comment/sign unit/keys/private-key'),
+    tests: tests(
+      'cli/comment/signing-vectors cli/comment/signer-command cli/comment/sign unit/keys/private-key unit/keys/private-key-arguments unit/model/quoted',
+    ),
   },
   curve: {
     files: sources('resources/comment/verify model/keccak'),

@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
 
 const signer = '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
@@ -44,6 +45,14 @@ test.each([
 ])('what is no signature of the signer is not used: %s', async (command, message) => {
   const { code, out, err } = await signBy(command);
   expect([code, out, JSON.parse(err).error.message.slice(0, message.length)]).toEqual([11, '', message]);
+});
+
+test('a command that is not used any more is ended, and what it prints on is not read', async () => {
+  const pid = join(temporaryFolder(), 'pid');
+  expect((await signBy(`echo $$ > '${pid}'; exec yes 0123456789`)).code).toBe(11);
+  const isThere = () => spawnSync('kill', ['-0', readFileSync(pid, 'utf8').trim()]).status === 0;
+  onTestFinished(() => void spawnSync('kill', ['-9', readFileSync(pid, 'utf8').trim()]));
+  await expect.poll(isThere).toBe(false);
 });
 
 test('a command that is too long for the system cannot be started', async () => {
