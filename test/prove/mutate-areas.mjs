@@ -68,10 +68,14 @@ export const areas = {
     ),
   },
   'key-forms': {
-    files: sources('keys/keystore keys/private-key keys/typed-secrets'),
+    files: sources('keys/keystore keys/private-key'),
     tests: tests(
-      'unit/keys/private-key unit/keys/keystore unit/keys/private-key-arguments unit/keys/keystore-files cli/key/key-store cli/comment/signer-command',
+      'unit/keys/private-key unit/keys/keystore unit/keys/keystore-files cli/key/key-store cli/comment/signer-command',
     ),
+  },
+  'typed-secrets': {
+    files: sources('keys/typed-secrets'),
+    tests: tests('unit/keys/private-key-arguments'),
   },
   keys: {
     files: sources('keys/open-key'),

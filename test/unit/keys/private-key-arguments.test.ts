@@ -1,6 +1,6 @@
 import nacl from 'tweetnacl';
 import { expect, test } from 'vitest';
-import { findSecret, refuseSecretArguments } from '../../../src/keys/typed-secrets.ts';
+import { findSecret, hideTyped, refuseSecretArguments } from '../../../src/keys/typed-secrets.ts';
 import { encodeBase58 } from '../../../src/model/address.ts';
 import { solanaTrader } from '../../support/traders.ts';
 
@@ -137,4 +137,45 @@ test.each([
   [[]],
 ])('the command line %j is taken', async (argv) => {
   await expect(refuseSecretArguments(argv)).resolves.toBeUndefined();
+});
+
+const threeLetters = 'act add age aim air all any arm art ask bar box';
+const [phraseMark, pairMark] = [
+  '(looks like a recovery phrase, not shown)',
+  '(looks like a Solana keypair, not shown)',
+];
+const hexMark = `${hex.slice(0, 6)}…${hex.slice(-4)}`;
+const nothingSent = { outcome: undefined, status: undefined };
+
+test.each<[typed: string, told: string, shown: string]>([
+  [twelve, `no such profile: ${twelve}.`, `no such profile: ${phraseMark}.`],
+  [threeLetters, `${threeLetters}, ${threeLetters}!`, `${phraseMark}, ${phraseMark}!`],
+  [`--text=${twelve}`, `--text=${twelve}: no`, `--text=${phraseMark}: no`],
+  [`--x=a=${base58}`, `a=${base58}`, `a=${pairMark}`],
+  [`--${base58}`, `unknown option --${base58}`, `unknown option --${pairMark}`],
+  [`say "${base58}" now`, `say "${base58}" now`, `say "${pairMark}" now`],
+  [`/v1/${base58}/x?a=1`, `404 at /v1/${base58}/x?a=1`, `404 at /v1/${pairMark}/x?a=1`],
+  [`/v1?q=${twelve.replaceAll(' ', '+')}#x`, `?q=${twelve.replaceAll(' ', '%20')}#x`, `?q=${phraseMark}#x`],
+  [`/v1?q=${twelve.replaceAll(' ', '%20')}`, `q=${twelve.replaceAll(' ', '+')}`, `q=${phraseMark}`],
+  [` ${twelve}\t`, `at ${twelve}`, `at ${phraseMark}`],
+  [list(64), encodeURIComponent(list(64)), pairMark],
+  // Messages cut what they quote, and change its case.
+  [twelve, `${twelve.slice(0, 20)}...`, `${phraseMark}...`],
+  [twelve, `before ${twelve.toUpperCase()} after`, `before ${phraseMark} after`],
+  [twelve, `before ${twelve}st after`, `before ${phraseMark}st after`],
+  [twelve, twelve.slice(0, 15), twelve.slice(0, 15)],
+  [`0x${hex}`, `0x${hex} and ${twelve}`, `0x${hex.slice(0, 4)}…${hex.slice(-4)} and ${twelve}`],
+  [hex, `no ${hex}`, `no ${hexMark}`],
+  ['gm gm', 'gm gm', 'gm gm'],
+  [threeLetters.slice(1), threeLetters.slice(1), threeLetters.slice(1)],
+])('typed %j, the message %j is shown as %j', async (typed, told, shown) => {
+  expect((await hideTyped(['profile', typed], nothingSent))(told)).toBe(shown);
+});
+
+test('what was sent as a hash stays whole, since the hint has to be typed with it; a phrase never does', async () => {
+  for (const sent of [
+    { outcome: 'unknown', status: undefined },
+    { outcome: undefined, status: 404 },
+  ] as const)
+    expect((await hideTyped([hex, twelve], sent))(`${hex} ${twelve}`)).toBe(`${hex} ${phraseMark}`);
 });
