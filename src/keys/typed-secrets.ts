@@ -9,11 +9,11 @@ export async function hideTyped(
 ): Promise<(text: string) => string> {
   const bare = typed.map((token) => token.replace(/^-+/, ''));
   const tokens = bare.flatMap((token) => [
-    ...[token, token.slice(token.indexOf('=') + 1), ...token.split(/[=,\s"'`]/)],
+    ...[token, ...token.split(/[=,\s"'`]/)],
     ...token.split(/[/?&=#]/).map((part) => part.replaceAll(/\+|%20/g, ' ')),
   ]);
   const hidden = new Map<string, string>();
-  for (const token of new Set(tokens.map((each) => each.trim()).filter(({ length }) => length >= minSecretLength))) {
+  for (const token of new Set(tokens.map((each) => each.trim()))) {
     const what = await findSecret(token);
     const isHash = isHashOrKey(token);
     const ends = `${token.slice(0, 6)}…${token.slice(-4)}`;
@@ -21,15 +21,11 @@ export async function hideTyped(
     if (isHash && (outcome ?? status) !== undefined) continue;
     if (what === undefined) continue;
     // In an address a phrase has other spaces.
-    const spellings = [' ', '+', '%20'].map((space) => token.replaceAll(' ', space));
-    for (const spelling of spellings.flatMap((each) => [each, encodeURIComponent(each)]))
+    for (const spelling of [token, token.replaceAll(' ', '+'), encodeURIComponent(token)])
       hidden.set(spelling, isHash ? ends : `(looks like ${what}, not shown)`);
   }
   return (text) => [...hidden].reduce((shown, [token, mark]) => withoutStart(shown, token, mark), text);
 }
-
-/** Twelve words of three letters, with separators. */
-const minSecretLength = 47;
 
 /** Replaces each place where the other text begins, as far as it goes: messages cut what they quote. */
 function withoutStart(text: string, other: string, mark: string): string {
@@ -39,7 +35,7 @@ function withoutStart(text: string, other: string, mark: string): string {
   for (let at = inText.indexOf(wanted.slice(0, 16)); at !== -1; at = inText.indexOf(wanted.slice(0, 16), done)) {
     parts.push(text.slice(done, at), mark);
     done = at;
-    while (done < text.length && done - at < wanted.length && inText[done] === wanted[done - at]) done += 1;
+    while (done < text.length && inText[done] === wanted[done - at]) done += 1;
   }
   return parts.join('') + text.slice(done);
 }

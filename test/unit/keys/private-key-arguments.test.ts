@@ -131,6 +131,7 @@ test.each([
   [['--tx', `0x${hex}`]],
   [[`--tx=0X${hex}`]],
   [['--text', `a ${hex}`]],
+  [[`a --text=${hex}`]],
   [['--signature', zeros]],
   [[`--signature=${zeros}`]],
   [['--text', 'gm', '--signature', Buffer.from(spoilt).toString('hex')]],
@@ -162,6 +163,7 @@ test.each<[typed: string, told: string, shown: string]>([
   // Messages cut what they quote, and change its case.
   [twelve, `${twelve.slice(0, 20)}...`, `${phraseMark}...`],
   [twelve, `before ${twelve.toUpperCase()} after`, `before ${phraseMark} after`],
+  [twelve, `${twelve}, ${twelve.slice(0, 20)}...`, `${phraseMark}, ${phraseMark}...`],
   [twelve, `before ${twelve}st after`, `before ${phraseMark}st after`],
   [twelve, twelve.slice(0, 15), twelve.slice(0, 15)],
   [`0x${hex}`, `0x${hex} and ${twelve}`, `0x${hex.slice(0, 4)}…${hex.slice(-4)} and ${twelve}`],
