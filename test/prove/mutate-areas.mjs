@@ -101,7 +101,7 @@ export const areas = {
   },
   sync: {
     files: sources('upload/run-sync upload/sync-webhook'),
-    tests: tests('cli/webhook/sync cli/webhook/upload-again'),
+    tests: [...uploadTests, ...tests('cli/webhook/refused cli/missing cli/hints')],
   },
   'webhook-secrets': {
     files: sources('resources/webhook/secrets'),
