@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NetworkFailure } from '../../../src/http/failures.ts';
@@ -53,6 +53,54 @@ test('as JSON a sync says all that it found and did', async () => {
   open.write('list', ids(1));
   const { out: shown } = await open.sotra(`webhook sync --url ${hook} --file @list --json`);
   expect(JSON.parse(shown)).toMatchObject({ secret: 'whsec_0', resentChunks: 0, chunks: 1 });
+});
+
+test('as JSON it says what was there before, and what holds after', async () => {
+  const { sotra, write, folder, hooks } = kept();
+  const told = async (more: string) => JSON.parse((await sotra(`${sync} ${more} --json`)).out);
+  write('list', ids(30));
+  expect(await told('--check')).toMatchObject({
+    ...{ uid: null, wanted: 30, confirmed: 0, missing: 30, inSync: false, registered: false, replaced: null },
+    ...{ checked: true, destinationUrl: hook, notRemovableFile: null },
+  });
+  await sotra(sync);
+  expect(await told('')).toMatchObject({
+    ...{ uid: 'w-0', confirmed: 30, missing: 0, sent: 0, job: null, chunks: 0, inSync: true, registered: false },
+    ...{ checked: false },
+  });
+  write('list', ids(31));
+  expect(await told('--check')).toMatchObject({ confirmed: 30, missing: 1, notRemovable: 0, inSync: false });
+  write('list', ids(5));
+  const left = { confirmed: 30, missing: 0, notRemovable: 25, inSync: false, notRemovableFile: expect.any(String) };
+  const { notRemovableFile, ...less } = await told('--check');
+  expect({ notRemovableFile, ...less }).toMatchObject(left);
+  expect(less.notRemovableAddresses).toEqual(Array.from({ length: 20 }, (_, index) => `ext:${index + 5}`));
+  expect(await told('')).toMatchObject({ ...left, sent: 0 });
+  expect(await told('--replace --check')).toMatchObject({ ...left, missing: 5, replaced: 'w-0' });
+  expect(hooks.map((each) => each.uid)).toEqual(['w-0']);
+  expect(await told('--replace --yes')).toMatchObject({
+    ...{ uid: 'w-1', registered: true, replaced: 'w-0', confirmed: 30, missing: 5, sent: 5, chunks: 1, inSync: true },
+    ...{ notRemovable: 0, notRemovableAddresses: [], notRemovableFile: null, gapMs: null },
+  });
+  write('list', ids(4));
+  const again = (await told('')).notRemovableFile;
+  write('list', ids(5));
+  expect([await told(''), existsSync(again)]).toMatchObject([{ notRemovableFile: null }, false]);
+  const byUid = JSON.parse((await sotra('webhook sync w-1 --file @list --json')).out);
+  expect(byUid).toMatchObject({ uid: 'w-1', destinationUrl: null, sent: 0, inSync: true });
+  expect(notRemovableFile.startsWith(join(folder, 'webhook', 'not-in-file-'))).toBe(true);
+});
+
+test('--check --curl shows the request of its first chunk', async () => {
+  const { sotra, write, requests } = kept();
+  write('list', ids(2));
+  await sotra(sync);
+  write('list', ids(3));
+  const before = requests.length;
+  const { code, out } = await sotra(`${sync} --check --curl`);
+  expect([code, requests.slice(before).some(({ method }) => method !== 'GET')]).toEqual([0, false]);
+  expect(out).toContain('/v1/webhooks/feed/w-0');
+  expect(out).toContain('{"walletAddresses":["ext:2"]}');
 });
 
 test('with --skip-invalid the result says how many lines were left out', async () => {
@@ -247,6 +295,14 @@ test('--replace makes a second webhook, has both secrets accepted, then deletes 
   await sotra(`${sync} --replace --yes`);
   // The secret of the webhook that is gone for longer is no longer accepted.
   expect([hooks.map((each) => each.uid), secrets()]).toEqual([['w-2'], 'whsec_2\nwhsec_1\n']);
+});
+
+test('--replace replaces a webhook of which this machine knows nothing, whatever it holds', async () => {
+  const { sotra, write, hooks, holds } = kept();
+  hooks.push({ uid: 'w-9', destinationUrl: hook, secret: 'whsec_of-before' });
+  write('list', ids(2));
+  expect((await sotra(`${sync} --replace --yes`)).err).toContain('Replaced webhook w-9 by w-0 with 2 addresses.\n');
+  expect([hooks.map((each) => each.uid), holds('w-0')]).toEqual([['w-0'], ['ext:0', 'ext:1']]);
 });
 
 test('lines that a secret file holds besides stay in it', async () => {
