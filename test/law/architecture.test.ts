@@ -202,7 +202,7 @@ const maxLines: Readonly<Record<string, number>> = {
   files: 1260,
   http: 1512,
   inbox: 5398,
-  keys: 1126,
+  keys: 1122,
   library: 775,
   log: 2513,
   mcp: 1040,
@@ -211,10 +211,10 @@ const maxLines: Readonly<Record<string, number>> = {
   pages: 5152,
   report: 296,
   resources: 6803,
-  sandbox: 6924,
+  sandbox: 6926,
   setup: 1673,
   tool: 2501,
-  upload: 1691,
+  upload: 1677,
   watch: 384,
 };
 
