@@ -156,6 +156,21 @@ test('--dry-run asks the service nothing, keeps nothing, and ends as --check doe
   expect(requests).toHaveLength(before);
 });
 
+test('what was sent to another destination, or with another key, says nothing of this one', async () => {
+  const { sotra, write } = kept();
+  write('list', ids(2));
+  await sotra(sync);
+  const wouldRegister = { code: 10, err: 'Would register a webhook with 2 addresses.\n' };
+  const elsewhere = sync.replace(hook, 'https://e.example.com/hook');
+  expect(await sotra(`${elsewhere} --dry-run`)).toMatchObject(wouldRegister);
+  const other = { env: { SOTRA_API_KEY: 'key-of-another-partner' } };
+  expect(await sotra(`${sync} --dry-run`, other)).toMatchObject(wouldRegister);
+  expect(await sotra('webhook sync w-0 --file @list --dry-run', other)).toMatchObject({
+    code: 10,
+    err: 'Would send 2 of 2 addresses to webhook w-0.\n',
+  });
+});
+
 test('a sync that was interrupted goes on with what is missing, also where the file changed, and leaves no upload open', async () => {
   const { sotra, write, holds, fault, sent } = kept();
   write('list', ids(3500));

@@ -46,6 +46,19 @@ test('unfinished uploads come first, each with the line that continues it; typin
   expect((await sotra('webhook jobs')).err).toBe('');
 });
 
+test.each<[typed: string, told: string]>([
+  [`add-addresses ${uid} --file @list.csv --column wallet --skip-invalid`, ''],
+  [`add-addresses ${uid} --file @list.csv --column wallet --allow-bad-checksum`, ''],
+  [`add-addresses ${uid} --wallet-addresses ext:a`, `add-addresses ${uid} --wallet-addresses <the same>`],
+  [`register --url ${hook} --file @list.csv --column wallet --secret-file @secret --another`, ''],
+  [`sync ${uid} --file @list.csv --column wallet`, ''],
+])('webhook %s is continued by the same line', async (typed, told) => {
+  const { sotra, write } = place(refusing);
+  write('list.csv', `wallet\n${ids(1001)}`);
+  expect([6, 10]).toContain((await sotra(`webhook ${typed}`)).code);
+  expect((await sotra('webhook jobs')).err).toContain(`continue with: sotra webhook ${told || typed}\n`);
+});
+
 test('finished uploads are listed for thirty days; what they confirmed stays known to sync', async () => {
   const { sotra, write, sent } = place();
   write('list', ids(3));
