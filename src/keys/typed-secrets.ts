@@ -20,8 +20,9 @@ export async function hideTyped(
     // What was sent as a hash is one, and the hint of an unfinished request has to be typed with it.
     if (isHash && (outcome ?? status) !== undefined) continue;
     if (what === undefined) continue;
-    // In an address a phrase has other spaces.
-    for (const spelling of [token, token.replaceAll(' ', '+'), encodeURIComponent(token)])
+    // In an address a phrase has other spaces, and what was typed so is encoded once more.
+    const spellings = [' ', '+', '%20'].map((space) => token.replaceAll(' ', space));
+    for (const spelling of spellings.flatMap((each) => [each, encodeURIComponent(each)]))
       hidden.set(spelling, isHash ? ends : `(looks like ${what}, not shown)`);
   }
   return (text) => [...hidden].reduce((shown, [token, mark]) => withoutStart(shown, token, mark), text);

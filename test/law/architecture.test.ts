@@ -202,7 +202,7 @@ const maxLines: Readonly<Record<string, number>> = {
   files: 1260,
   http: 1512,
   inbox: 5398,
-  keys: 1122,
+  keys: 1123,
   library: 775,
   log: 2513,
   mcp: 1040,

@@ -158,6 +158,8 @@ test.each<[typed: string, told: string, shown: string]>([
   [`/v1/${base58}/x?a=1`, `404 at /v1/${base58}/x?a=1`, `404 at /v1/${pairMark}/x?a=1`],
   [`/v1?q=${twelve.replaceAll(' ', '+')}#x`, `?q=${twelve.replaceAll(' ', '%20')}#x`, `?q=${phraseMark}#x`],
   [`/v1?q=${twelve.replaceAll(' ', '%20')}`, `q=${twelve.replaceAll(' ', '+')}`, `q=${phraseMark}`],
+  [`note=${twelve.replaceAll(' ', '+')}`, twelve.replaceAll(' ', '%2B'), phraseMark],
+  [`note=${twelve.replaceAll(' ', '%20')}`, twelve.replaceAll(' ', '%2520'), phraseMark],
   [` ${twelve}\t`, `at ${twelve}`, `at ${phraseMark}`],
   [list(64), encodeURIComponent(list(64)), pairMark],
   // Messages cut what they quote, and change its case.
