@@ -82,9 +82,23 @@ export async function syncList(run: UploadRun, target: Target): Promise<Result> 
   return await show.result({ ...result, ...done }, view);
 }
 
-/** What a webhook lacks of a list, and has besides, as far as this machine confirmed it. Memory: some 50 bytes an address. */
-function compareList({ list: { addresses }, jobs }: UploadRun, uid: string | undefined) {
+/**
+ * What a webhook lacks of a list, and has besides, as far as this machine confirmed it. Memory: some 50 bytes an address, none where nothing but this
+ * list was ever confirmed.
+ */
+function compareList({ list, jobs }: UploadRun, uid: string | undefined) {
+  const { addresses, digest } = list;
   const chunks = uid === undefined ? [] : listConfirmed(jobs, uid);
+  const count = chunks.reduce((sum, { length }) => sum + length, 0);
+  if (count === 0) return { missing: addresses, surplus: [], confirmed: 0 };
+  // What was not part of the plan was confirmed before it, but for a webhook that it made.
+  const hasWhole = ({ state: { plan, done, uid: of } }: Job) =>
+    of === uid &&
+    plan.digest === digest &&
+    done.size === plan.chunks &&
+    (plan.uid !== null || plan.addresses === count);
+  if (count === addresses.size && jobs.some(hasWhole))
+    return { missing: new Set<string>(), surplus: [], confirmed: count };
   const missing = new Set(addresses);
   const surplus = new Set<string>();
   for (const chunk of chunks)

@@ -214,7 +214,7 @@ const maxLines: Readonly<Record<string, number>> = {
   sandbox: 6926,
   setup: 1673,
   tool: 2501,
-  upload: 1677,
+  upload: 1691,
   watch: 384,
 };
 
