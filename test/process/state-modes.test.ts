@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -15,7 +15,7 @@ const why = works ? '' : ' (skipped: nobody may not read this folder)';
 
 /** Runs the built program, as whoever runs the tests or as somebody whom file modes bind. */
 function runAs(
-  user: typeof nobody,
+  user: Pick<SpawnOptions, 'uid' | 'gid' | 'timeout' | 'killSignal'>,
   argv: string[],
   env: Record<string, string>,
 ): Promise<{ code: number | null; out: string; err: string }> {
@@ -184,7 +184,8 @@ test.skipIf(!works)(
 test.skipIf(!existsSync('/proc/self'))('a folder that cannot be made ends a command, and nothing is sent', async () => {
   const service = await answering({ traders: [] });
   const env = { ...service.env, SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
-  const ended = (argv: string, more: Record<string, string> = {}) => runAs({}, argv.split(' '), { ...env, ...more });
+  const ended = (argv: string, more: Record<string, string> = {}) =>
+    runAs({ timeout: 30_000, killSignal: 'SIGKILL' }, argv.split(' '), { ...env, ...more });
   const inNone = expect.stringContaining('/proc/none');
   const board = await ended('--sandbox leaderboard list', { SOTRA_DATA_DIR: '/proc/none/here' });
   expect(board).toMatchObject({ code: 3, err: inNone });

@@ -46,7 +46,8 @@ const columns = fc.constantFrom(undefined, undefined, 80, 40, 1, 300);
 
 /**
  * Runs commands over random files in the places of those that the program keeps or is given, and random variables; fails with the first
- * that ends in a fault of ours, prints what it should not, or changes a file it should not. `only`: part of the names of the files.
+ * that ends in a fault of ours, prints what it should not, or changes a file it should not. `only`: part of the names of the files. Gives
+ * how many ran.
  */
 export async function fuzzFiles({
   only = '',
@@ -55,7 +56,7 @@ export async function fuzzFiles({
   numRuns: number;
   seed?: number;
   only?: string;
-}): Promise<void> {
+}): Promise<number> {
   const service = await healthyService();
   const state = temporaryFolder();
   const targets = (await makeState(state, service)).filter(({ file }) => file.includes(only));
@@ -65,6 +66,7 @@ export async function fuzzFiles({
   onTestFinished(() => process.chdir(here));
   const one = fc.oneof(...targets.map((target) => ({ weight: target.weight * 5, arbitrary: caseOf(target, valid) })));
   const base = temporaryFolder();
+  let runs = 0;
   const property = fc.asyncProperty(one, variables, columns, async ({ target, argv, content }, env, tty) => {
     const folder = mkdtempSync(join(base, 'f'));
     try {
@@ -81,6 +83,7 @@ export async function fuzzFiles({
       const signal = argv.includes('watch') || limit < 100 ? AbortSignal.timeout(limit) : new AbortController().signal;
       const given = { env: all, skipWaits: true, stdin: 'stub-key\n', signal, ...(tty === undefined ? {} : { tty }) };
       const outcome = await run(words, given);
+      runs += 1;
       const shown = `${words} with ${target.file} = ${JSON.stringify(content.toString('latin1').slice(0, 1500))}, ended with ${outcome.code}: ${outcome.err.slice(0, 500)}`;
       checkOutput(words, outcome, shown);
       checkFile(target, argv, outcome, content, contentsOf(folder), shown);
@@ -89,6 +92,7 @@ export async function fuzzFiles({
     }
   });
   await fc.assert(property, options);
+  return runs;
 }
 
 interface Case {
