@@ -93,7 +93,7 @@ long(
 
 test('on a terminal without a key, Enter is the browser; flags of the page need it, and a key is not given with it', async () => {
   const words = sign.slice(0, -1);
-  const [failing, opened] = ['browser', 'opened'].map((each) => join(temporaryFolder(), each)) as [string, string];
+  const [failing, opened] = [join(temporaryFolder(), 'browser'), join(temporaryFolder(), 'opened')];
   writeFileSync(failing, `#!/bin/sh\necho "$1" > '${opened}'\nexit 3\n`, { mode: 0o755 });
   const asked = await run([...words, '--timeout', '1ms'], { answers: [''], env: { BROWSER: failing } });
   expect([asked.code, asked.err]).toEqual([
@@ -109,10 +109,19 @@ test('on a terminal without a key, Enter is the browser; flags of the page need 
   expect(await refused('--open')).toContain('--open would do nothing without --browser');
   expect(await refused('--ready-file ready')).toContain('--ready-file would do nothing without --browser');
   expect(await refused(`--browser --signer ${solanaTrader.address}`)).toContain(': must be an EVM address');
-  const onSolana = sign.map((word) =>
-    word === 'base' ? 'solana' : word === swaps.good ? swaps.solana : word === degen ? bonk : word,
-  );
-  const other = await run([...onSolana, '--signer', evmTrader.address]);
+  const onSolana = ['--chain', 'solana', '--tx', swaps.solana, '--token', bonk];
+  const other = await run([
+    'comment',
+    'sign',
+    ...onSolana,
+    '--text',
+    'gm',
+    '--service-name',
+    'Example',
+    '--browser',
+    '--signer',
+    evmTrader.address,
+  ]);
   expect([other.code, other.err]).toEqual([
     2,
     expect.stringContaining(': must be a Solana address (32 bytes in base58)'),

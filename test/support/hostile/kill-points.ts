@@ -32,8 +32,6 @@ export interface KillPoints {
   /** Calls of the command that change a file, or statements that change the database. */
   points: number;
   kills: number;
-  /** Of the kills, those in the middle of a write. */
-  inWrite: number;
   failures: string[];
 }
 
@@ -59,7 +57,7 @@ export async function killEverywhere(
   one: KillCase,
   { most = Number.POSITIVE_INFINITY, twice = false }: { most?: number; twice?: boolean } = {},
 ): Promise<KillPoints> {
-  const report: KillPoints = { name: one.name, points: 0, kills: 0, inWrite: 0, failures: [] };
+  const report: KillPoints = { name: one.name, points: 0, kills: 0, failures: [] };
   const template = mkdtempSync(join(tmpdir(), 'sotra-kill-template-'));
   try {
     mkdirSync(join(template, 'state'));
@@ -88,7 +86,6 @@ export async function killEverywhere(
           const where = `${half ? 'in' : 'before'} call ${at}, ${call.replaceAll(folder, '')}`;
           if (killed.code !== null) return;
           report.kills += 1;
-          if (half) report.inWrite += 1;
           try {
             scene.whole?.();
             makeOld(folder);
