@@ -198,7 +198,7 @@ function isFileFault(thrown: unknown): boolean {
   return syscall !== undefined && (typeof path === 'string' || fileFaults.includes(code));
 }
 
-/** The error as `--json` prints it on stderr (cli.md, "Exit codes"); `schemaVersion` counts the changes that a reader has to know of. */
+/** The error as `--json` prints it on stderr; `schemaVersion` counts the changes that a reader has to know of. */
 export function errorObject(error: SotraError): { error: Record<string, unknown>; schemaVersion: 1 } {
   return {
     error: {

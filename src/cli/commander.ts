@@ -161,7 +161,7 @@ function explainParseError(
     const known = [...globalFlags, ...fields.filter(({ positional }) => !positional)].map((each) => `--${each.flag}`);
     if (known.includes(flag)) return usageError(`${flag} takes no value`, `Type ${flag} alone.`);
     const near = nearest(flag, known);
-    return usageError(`unknown option '${flag}'`, hintFor(flag, words, known) ?? didYouMean(near) ?? seeHelp);
+    return usageError(`unknown option '${flag}'`, hintForFlag(flag, words, known) ?? didYouMean(near) ?? seeHelp);
   }
   const places = fields.filter(({ positional }) => positional);
   const takes = places.length === 0 ? 'no arguments' : places.map(({ label }) => label).join(' ');
@@ -252,7 +252,7 @@ const fileFlags = ['file', 'signed'];
 
 const pagingFlags = ['--limit', '--page', '--cursor', '--offset', '--older-than', '--all'];
 
-function hintFor(flag: string, words: readonly string[], known: readonly string[]): string | undefined {
+function hintForFlag(flag: string, words: readonly string[], known: readonly string[]): string | undefined {
   if (flag === '--key' && words[0] === 'auth') return apiKeyHint;
   if (!pagingFlags.includes(flag)) return unknownFlags.get(flag);
   const own = known.filter((each) => pagingFlags.includes(each));

@@ -36,7 +36,7 @@ export const policies = {
   forward: { firstMs: 10, maxMs: 30_000, spread: 0 },
   /** A stored delivery, by `webhook replay`. */
   replay: { firstMs: 200, maxMs: 10_000, spread: 0, retries: 2 },
-  /** A delivery of the sandbox to a webhook; section "Webhooks" of the sandbox's promises. */
+  /** A delivery of the sandbox to a webhook. */
   deliver: { firstMs: 1000, maxMs: 8000, spread: 0, retries: 4 },
 } as const satisfies Readonly<Record<string, RetryPolicy>>;
 

@@ -11,7 +11,7 @@ import type { Claim, Delivery, Inbox, Target } from './inbox.ts';
 interface ForwarderOptions {
   inbox: Inbox;
   targets: readonly Target[];
-  /** `--retries`: how often a delivery is sent again before it is skipped; absent: until it is accepted. */
+  /** Its option `--retries` is how often a delivery is sent again before it is skipped; absent: until it is accepted. */
   context: Context;
   onDiskError: (error: unknown) => void;
 }

@@ -23,7 +23,7 @@ export function verifyDelivery(
   const parsed = readHeader(header);
   if (typeof parsed === 'string') return refuse(parsed);
   const timestamp = Math.floor(timestampMs(parsed.timestamp) / 1000);
-  if (matchingSecret(parsed, body, secrets) === -1) return refuse(reasonFor(parsed, body, secrets), timestamp);
+  if (matchingSecret(parsed, body, secrets) === -1) return refuse(explainMismatch(parsed, body, secrets), timestamp);
   const untimely = untimelyReason(parsed, tolerance);
   return untimely === undefined ? { valid: true, eventIds, timestamp } : refuse(untimely, timestamp);
 }
@@ -35,7 +35,7 @@ const maxRewrittenLength = 4 * maxBodyBytes;
 const maxHashedBytes = 1024 ** 3;
 
 /** Why no signature fits a body: tries the usual mistakes, and names the one that explains the signature. */
-function reasonFor(parsed: SignatureHeader, body: Uint8Array, secrets: readonly string[]): string {
+function explainMismatch(parsed: SignatureHeader, body: Uint8Array, secrets: readonly string[]): string {
   let hashed = 0;
   const fits = (candidate: Uint8Array, by: readonly (string | Uint8Array)[]): boolean => {
     hashed += candidate.length * by.length;

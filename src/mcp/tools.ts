@@ -78,7 +78,7 @@ interface Extra {
 const positionColumns = ['token', 'chain', 'side', 'realizedUsd', 'amount', 'costUsd', 'lastTradeAt', 'itemId'];
 const feedColumns = ['lastTradeAt', 'trader', 'token', 'chain', 'latest', 'realizedUsd', 'itemId'];
 
-/** Commands that are tools though they are no endpoint, or more than one; `comment post` and `follow bulk` are written by hand. */
+/** What a tool has beyond the parameters of its endpoint; a command without an endpoint is a tool where it stands here. */
 const extras: Readonly<Record<string, Extra>> = {
   'leaderboard list': { columns: ['name', 'pnlUsd', 'address'] },
   'leaderboard copytraded': { columns: ['name', 'copiedUsd', 'copies', 'copiers', 'address'] },

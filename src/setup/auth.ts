@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
+import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { type Context, createContext } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
 import { orUndefined, SotraError, usageError } from '../errors.ts';
@@ -50,7 +51,7 @@ const login = defineCommand({
     },
   ],
   uses: ['requests', 'changes'],
-  exitCodes: [3, 4, 6, 7, 8, 9, 13],
+  exitCodes: [3, ...serviceExitCodes],
   run: runLogin,
 });
 
@@ -77,7 +78,7 @@ const status = defineCommand({
     { argv: '--sandbox auth status --check --json', says: 'as JSON, with the answer of the service' },
   ],
   uses: ['requests'],
-  exitCodes: [3, 4, 6, 7, 8, 9, 13],
+  exitCodes: [3, ...serviceExitCodes],
   view: async () => statusView,
   run: authStatus,
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
+import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { writeFlags } from '../cli/globals.ts';
 import type { Context } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
@@ -40,7 +41,7 @@ const init = defineCommand({
     },
   ],
   uses: ['service', 'changes', 'calls'],
-  exitCodes: [3, 4, 6, 7, 8, 9, 11, 13],
+  exitCodes: [3, ...serviceExitCodes, 11],
   run: runInit,
 });
 

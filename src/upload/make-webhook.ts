@@ -8,7 +8,7 @@ import * as endpoints from '../resources/webhook/endpoints.ts';
 import { addSecret, checkedList, keptSecret, shownSecret, withRoomForSecret } from '../resources/webhook/secrets.ts';
 import { isSameDestination } from './jobs.ts';
 import type { Job, Journal } from './journal.ts';
-import { callWithRetries, computeDelay, mayRepeat, pauseUpload, retriesLeft } from './with-retries.ts';
+import { callWithRetries, computeDelay, hasTriesLeft, pauseUpload, retriesLeft } from './with-retries.ts';
 
 /** What happens during an upload, for its display and for `--format ndjson`. */
 export type UploadEvent =
@@ -136,7 +136,7 @@ async function postOnce(registration: Registration): Promise<NewWebhook> {
       if (found !== undefined) return found;
     }
     if (failed !== undefined) {
-      if (posts >= maxPosts || !mayRepeat(posts, sent, context)) throw failed;
+      if (posts >= maxPosts || !hasTriesLeft(posts, sent, context)) throw failed;
       await pauseUpload(computeDelay(posts, failed, context), context);
     }
     // From before the first POST: a webhook of ours that shows late is not among them.

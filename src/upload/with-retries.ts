@@ -19,7 +19,7 @@ export async function callWithRetries<P extends Params, R extends ZodType>(
       if (!(thrown instanceof SotraError) || thrown.outcome === undefined || thrown.code === 'interrupted')
         throw thrown;
       sent += thrown.attempts ?? 1;
-      if (!mayRepeat(failures, sent, context)) throw thrown;
+      if (!hasTriesLeft(failures, sent, context)) throw thrown;
       const delayMs = computeDelay(failures, thrown, context);
       await onFailure(thrown, delayMs);
       await pauseUpload(delayMs, context);
@@ -33,7 +33,7 @@ export function retriesLeft(sent: number, { options: { retries } }: Context): nu
 }
 
 /** Eight tries, or as many requests as `--retries` allows. */
-export function mayRepeat(failures: number, sent: number, { options: { retries } }: Context): boolean {
+export function hasTriesLeft(failures: number, sent: number, { options: { retries } }: Context): boolean {
   return retries === undefined ? failures <= policies.upload.retries : sent <= retries;
 }
 

@@ -212,7 +212,7 @@ const maxLines: Readonly<Record<string, number>> = {
   report: 296,
   resources: 6803,
   sandbox: 6926,
-  setup: 1673,
+  setup: 1675,
   tool: 2501,
   upload: 1691,
   watch: 384,

@@ -107,7 +107,7 @@ function subscribe(db: Db, id: number, addresses: readonly string[]): void {
   ]);
 }
 
-/** The sandbox sends nothing off this machine: section "Webhooks" of its promises. Errors: ServiceRefusal 400. */
+/** The sandbox sends nothing off this machine. Errors: ServiceRefusal 400. */
 function checkDestination(text: string): void {
   const name = `destinationUrl ${JSON.stringify(text.slice(0, 200))}`;
   if (!isHttpAddress(text)) throw new ServiceRefusal(400, `${name}: must be an http or https address`);

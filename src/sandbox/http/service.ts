@@ -123,7 +123,7 @@ export function refused(thrown: unknown): ServedAnswer {
   return makeAnswer(500, JSON.stringify({ error: `sandbox fault: ${why}` }));
 }
 
-/** Largest request body; section "Errors" of the sandbox's promises. */
+/** Largest request body. */
 export const maxBodyBytes = 5 * 1024 * 1024;
 
 export function bodyTooLarge(): ServiceRefusal {
