@@ -93,11 +93,11 @@ export const areas = {
   },
   upload: {
     files: sources('upload/run-job upload/journal upload/jobs'),
-    tests: [...uploadTests, 'cli/webhook/secret'],
+    tests: [...uploadTests, ...tests('cli/webhook/secret cli/wait/wait')],
   },
   'run-upload': {
     files: sources('upload/upload-addresses upload/show-upload'),
-    tests: [...uploadTests, 'cli/history/replay'],
+    tests: [...uploadTests, ...tests('cli/history/replay unit/upload/show-upload')],
   },
   sync: {
     files: sources('upload/run-sync upload/sync-webhook'),

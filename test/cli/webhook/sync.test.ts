@@ -117,6 +117,18 @@ test('with --skip-invalid the result says how many lines were left out', async (
   expect(again.err).not.toContain(folder);
 });
 
+test('a file that is no place for a secret is refused before anything is sent; a check does not look at it', async () => {
+  const { sotra, write, requests } = kept();
+  write('list', ids(2));
+  const argv = `webhook sync --url ${hook} --file @list --secret-file @none/hook.secret`;
+  expect(await sotra(argv)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('error: --secret-file @none/hook.secret: cannot be written: ENOENT'),
+  });
+  expect(requests).toEqual([]);
+  expect((await sotra(`${argv} --check`)).code).toBe(10);
+});
+
 test('--check exits 10 only where something would be sent, with --exact also for what left the file, which is listed in full', async () => {
   const { sotra, write, requests, folder } = kept();
   write('list', ids(30));

@@ -83,22 +83,6 @@ test('an upload whose events nobody reads any more ends quietly, and the same co
   expect((await sotra(`${register} @list`)).code).toBe(0);
 });
 
-test('the log of an upload that takes long has some lines of progress, not one a request', async () => {
-  const { sotra, write, service } = place();
-  write('list', ids(41_000));
-  // Each request is refused once with a wait.
-  const seen = new Set<string>();
-  service.answer = ({ body = '' }) => {
-    const isFirst = !seen.has(body);
-    seen.add(body);
-    return isFirst ? [503, { error: 'busy' }, { 'retry-after': '1' }] : [200, { uid }];
-  };
-  const { err } = await sotra(`${add} @list --concurrency 1`);
-  const lines = err.split('\n').filter((line) => line.includes(' of 41,000 addresses'));
-  expect(lines[0]).toMatch(/^\d+ %: [\d,]+ of 41,000 addresses, [\d,]+ a second, \d+ (s|min) left$/);
-  expect(lines.length).toBeLessThan(21);
-});
-
 test('the log of an upload that takes less than a second has no lines of progress', async () => {
   const { sotra, write } = place();
   write('list', ids(5000));
