@@ -80,7 +80,7 @@ export const areas = {
   keys: {
     files: sources('keys/open-key'),
     tests: tests(
-      'cli/key/key-files cli/key/key-store cli/comment/sign cli/comment/signer-command cli/comment/find-swap',
+      'cli/key/key-files cli/key/key-store cli/comment/sign cli/comment/signer-command cli/comment/find-swap cli/comment/ways',
     ),
   },
   addresses: {

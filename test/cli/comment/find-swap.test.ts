@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cardOf } from '../../support/feed-cards.ts';
 import { answering, run, type Stub, stub } from '../../support/harness.ts';
@@ -72,6 +74,31 @@ test('a key from stdin is read once, and a wallet that cannot be asked has to be
     2,
     'error: --browser does not say which address signs\nhint: Say whose swap it is: --signer <address>.\n',
   ]);
+});
+
+test('the address of a keystore is read before it is opened; one that does not say it has to be named', async () => {
+  const { env, folder, keys } = await tradersWorld();
+  const [password, file] = [join(folder, 'password'), join(folder, 'other.json')];
+  writeFileSync(password, 'open', { mode: 0o600 });
+  const signs = (...source: string[]) =>
+    run(post('gm', '--last', ...source, '--password-file', password, '--dry-run'), { env });
+  await run(['key', 'import', 'trader', '--key-file', keys.evm, '--password-file', password], { env });
+  await run(['key', 'import', 'sol', '--key-file', keys.solana, '--password-file', password], { env });
+  const read = (name: string) =>
+    JSON.parse(readFileSync(join(env['SOTRA_CONFIG_DIR'] ?? '', 'keys', `${name}.json`), 'utf8'));
+  const write = (store: object) => writeFileSync(file, JSON.stringify(store), { mode: 0o600 });
+  expect((await signs('--key', 'trader')).out).toContain(swaps.order);
+  // Other wallets write it with 0x.
+  write({ ...read('trader'), address: evmTrader.address });
+  expect((await signs('--key-file', file)).out).toContain(swaps.order);
+  write(read('sol'));
+  expect((await signs('--key-file', file)).out).toContain(swaps.solana);
+  const { address, ...nameless } = read('trader');
+  write(nameless);
+  const refused = await signs('--key-file', file);
+  const problem = `error: ${file} does not say its address\nhint: Say whose swap it is: --signer <address>.\n`;
+  expect([`0x${address}`, refused.code, refused.err]).toEqual([evmTrader.address.toLowerCase(), 2, problem]);
+  expect((await signs('--key-file', file, '--signer', evmTrader.address)).out).toContain(swaps.order);
 });
 
 const card = (id: string, atSec: number, address: string, trades?: unknown[]) => {

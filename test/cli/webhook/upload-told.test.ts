@@ -208,6 +208,11 @@ const files: readonly [flags: string, message: string, hint: string][] = [
     '@bad: 2 lines are not addresses; nothing was sent',
     'Correct them, or send the rest (2) with --skip-invalid.',
   ],
+  [
+    '--file @checksum',
+    '@checksum: 2 lines are not addresses; nothing was sent',
+    'Correct them, or send the rest (0) with --skip-invalid. A wrong checksum is accepted with --allow-bad-checksum.',
+  ],
 ];
 
 test.each(files)('webhook add-addresses %s: %s', async (flags, message, hint) => {
@@ -215,11 +220,33 @@ test.each(files)('webhook add-addresses %s: %s', async (flags, message, hint) =>
   write('list', 'ext:a\n');
   write('empty', '\n\n');
   write('bad', 'ext:a\nx\next:b\ny\n');
+  write('checksum', 'x\n0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045\n');
   mkdirSync(join(folder, 'folder'));
   const { code, err } = await sotra(`webhook add-addresses ${uid} ${flags}`);
   expect([code, sent.length]).toEqual([2, 0]);
   expect(err).toContain(`error: ${message}\n`);
-  expect(err).toContain(hint);
+  expect(err).toContain(hint && `hint: ${hint}\n`);
+});
+
+test('a row without an address is named with what it lacks; what is rejected is written without the blanks around it', async () => {
+  const { folder, sotra, write } = place();
+  write('rows', '{"wallet":"ext:a"}\n{"wallet":1}\n{"wallet":" x "}\n');
+  const { err } = await sotra(`${add} @rows --column wallet --rejects @rejects --skip-invalid`);
+  expect(err).toContain('warning: line 2: (12 characters, not shown): has no text in a field wallet\n');
+  const rejects = readFileSync(join(folder, 'rejects'), 'utf8').trim().split('\n');
+  expect(rejects.map((line) => JSON.parse(line))).toMatchObject([{ line: 2 }, { line: 3, text: 'x' }]);
+});
+
+test('an upload that is interrupted while its list is read is exit 130, and sends nothing', async () => {
+  const { sotra, sent, jobs } = place();
+  const stopped = new AbortController();
+  async function* list() {
+    yield Buffer.from(ids(1000));
+    stopped.abort();
+    yield Buffer.from(ids(1000));
+  }
+  const { code, err } = await sotra(`${add} -`, { stdin: list(), signal: stopped.signal });
+  expect([code, err, sent, jobs()]).toEqual([130, 'error: interrupted; nothing was sent\n', [], []]);
 });
 
 test('a typed address that is wrong is named by its place', async () => {
