@@ -46,7 +46,8 @@ async function filled(folder: string): Promise<string> {
   return join(inboxFolderOf(folder), 'inbox.db');
 }
 
-const bytesOf = (file: string) => (statSync(file).isFile() ? readFileSync(file) : undefined);
+/** Texts are compared quickly, bytes one by one. */
+const bytesOf = (file: string) => (statSync(file).isFile() ? readFileSync(file, 'latin1') : undefined);
 
 const commands = [
   'webhook listen --port 0 --secret-file SECRET --forward-to http://127.0.0.1:9/in',
@@ -73,7 +74,7 @@ describe.each(Object.entries(faults))('a store that %s', (_, { make, says }) => 
       expect(err).toContain(says);
       expect(err).toContain('hint: ');
     }
-    expect(bytesOf(file)).toEqual(before);
+    expect(bytesOf(file) === before).toBe(true);
   });
 });
 
