@@ -35,9 +35,9 @@ async function answering(answer: (...of: Parameters<Script>) => unknown): Promis
 const settings: KillCase[] = ['context set own --base-url https://b.example.com', `alias set me ${degen}`].map(
   (argv) => ({
     name: argv.split(' ').slice(0, 2).join(' '),
-    before: (act) => {
-      act('context', 'set', 'old', '--base-url', 'https://a.example.com');
-      act('alias', 'set', 'them', degen);
+    before: async (act) => {
+      await act('context', 'set', 'old', '--base-url', 'https://a.example.com');
+      await act('alias', 'set', 'them', degen);
     },
     scene: (folder) => {
       const read = () => json(join(folder, 'state', 'config.json'));
@@ -55,7 +55,7 @@ const keyFile = (folder: string) => join(folder, 'state', 'keys', 'k.json');
 
 const withKey: KillCase['before'] = (act, folder) => {
   const { evm, password } = writeKeys(folder);
-  act('key', 'import', 'k', '--key-file', evm, '--password-file', password);
+  return act('key', 'import', 'k', '--key-file', evm, '--password-file', password);
 };
 
 const importKey = (folder: string, ...more: string[]) => ({

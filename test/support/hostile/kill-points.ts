@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { run as runHere } from '../harness.ts';
 import { start } from '../processes.ts';
 
 /** One command in a folder of its own, and what must hold there. */
@@ -19,7 +19,7 @@ interface Scene {
 export interface KillCase {
   name: string;
   /** Makes what is there before the command, once; its folder is copied for each run. */
-  before?: (act: (...argv: string[]) => void, folder: string) => void;
+  before?: (act: (...argv: string[]) => Promise<void>, folder: string) => void | Promise<void>;
   scene: (folder: string) => Scene | Promise<Scene>;
   /** Exit codes of the same command after a kill; 0 when absent. */
   again?: readonly number[];
@@ -61,7 +61,7 @@ export async function killEverywhere(
   const template = mkdtempSync(join(tmpdir(), 'sotra-kill-template-'));
   try {
     mkdirSync(join(template, 'state'));
-    one.before?.((...argv) => does(argv, template), template);
+    await one.before?.((...argv) => does(argv, template), template);
     const plan = await inCopy(template, async (folder) => {
       const scene = await one.scene(folder);
       const log = join(folder, 'log');
@@ -89,7 +89,7 @@ export async function killEverywhere(
           try {
             scene.whole?.();
             makeOld(folder);
-            const last = await runScene(one, scene, folder);
+            const last = await runAgain(one, scene, folder);
             if (!(one.again ?? [0]).includes(last.code ?? -1)) throw new Error(`then exit ${last.code}: ${last.err}`);
             scene.complete?.(killed.out + last.out, last.err);
             // A command that finds nothing left to do writes nothing, and so removes nothing.
@@ -167,10 +167,15 @@ function placeOf(folder: string): Record<string, string> {
   return { SOTRA_CONFIG_DIR: join(folder, 'state'), SOTRA_DATA_DIR: join(folder, 'state') };
 }
 
-function does(argv: string[], folder: string): void {
-  const env = { PATH: process.env['PATH'], ...placeOf(folder) };
-  const { status, stderr } = spawnSync(process.execPath, ['bin/sotra.js', ...argv], { env, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${argv.join(' ')}: ${stderr}`);
+async function does(argv: string[], folder: string): Promise<void> {
+  const { code, err } = await runHere(argv, { env: placeOf(folder) });
+  if (code !== 0) throw new Error(`${argv.join(' ')}: ${err}`);
+}
+
+/** The same command to its end: in this process, where its surroundings need none of its own. */
+function runAgain(one: KillCase, scene: Scene, folder: string): Promise<Run> {
+  if (scene.meanwhile !== undefined) return runScene(one, scene, folder);
+  return runHere(scene.argv, { env: { ...placeOf(folder), ...scene.env } });
 }
 
 function linesOf(file: string): string[] {
