@@ -280,8 +280,8 @@ function programWithKeychain(
   return { folder, sotra, kept: () => JSON.parse(readFileSync(file, 'utf8')) };
 }
 
-test('a key in the keychain is not in the file, stays there when it is replaced, and moves only when asked', () => {
-  const { sotra, kept } = programWithKeychain();
+test('a key in the keychain is not in the file, stays there when it is replaced, and moves only when asked', async () => {
+  const { folder, sotra, kept } = programWithKeychain();
   const login = 'auth login --context c --with-key --offline';
   const first = sotra(`${login} --base-url https://own.example.com --store keychain`, key);
   expect(first.err).toContain('The key is stored in the keychain for https://own.example.com');
@@ -293,10 +293,11 @@ test('a key in the keychain is not in the file, stays there when it is replaced,
   const moved = sotra(`${login} --store file`, key);
   expect(moved.err).toContain('The key ...5678 for https://own.example.com is removed from the keychain.');
   expect(kept()).toEqual({});
-  expect(JSON.parse(sotra('auth status --json').out)).toMatchObject({ store: 'file', keySuffix: 'abcd' });
+  const status = await run('auth status --json', { env: { SOTRA_CONFIG_DIR: folder } });
+  expect(JSON.parse(status.out)).toMatchObject({ store: 'file', keySuffix: 'abcd' });
 });
 
-test('where no keychain can be used the key is kept in the settings file, and login, status and doctor say so plainly', () => {
+test('where no keychain can be used the key is kept in the settings file, and login, status and doctor say so plainly', async () => {
   const { sotra, folder, kept } = programWithKeychain('no session of a desktop');
   const login = sotra('auth login --context c --with-key --offline --base-url https://own.example.com', key);
   expect(login.err).toContain('No keychain is used: cannot read the key in the keychain: no session of a desktop.\n');
@@ -306,8 +307,10 @@ test('where no keychain can be used the key is kept in the settings file, and lo
   );
   expect([login.code, statSync(file).mode & 0o777, kept()]).toEqual([0, 0o600, {}]);
   expect(readFileSync(file, 'utf8')).toContain(`"apiKey": "${key}"`);
-  expect(JSON.parse(sotra('auth status --json').out)).toMatchObject({ store: 'file', keySuffix: 'abcd' });
-  const status = sotra('auth status --format table');
+  const env = { SOTRA_CONFIG_DIR: folder };
+  const { out } = await run('auth status --json', { env });
+  expect(JSON.parse(out)).toMatchObject({ store: 'file', keySuffix: 'abcd' });
+  const status = await run('auth status --format table', { env });
   expect(status.out).toContain('the settings file, unencrypted (mode 0600)');
   const second = sotra(
     'auth login --context d --with-key --offline --base-url https://own.example.com --store keychain',

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
-import { stub, temporaryFolder } from '../support/harness.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { start } from '../support/processes.ts';
 import { long } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
@@ -52,34 +52,35 @@ async function batch() {
     onTestFinished(() => void one.child.kill('SIGKILL'));
     return one;
   };
-  return { ...service, begin, data };
+  /** The same command, in this process. */
+  const act = () => run([...argv, '--format', 'ndjson'], { env });
+  return { ...service, begin, act, data };
 }
 
 const allOnce = Array.from({ length: count }, (_, index) => `comment ${index}`);
 const texts = (taken: readonly Record<string, unknown>[]) => taken.map(({ commentText }) => commentText);
 
 test('a second process with the same batch of comments is exit 3, says who has it, and posts nothing', async () => {
-  const { taken, held, begin } = await batch();
+  const { taken, held, begin, act } = await batch();
   const first = begin();
   await until(() => held.length === 1, 'the first comment arrives');
-  const second = begin();
-  expect(await second.ended).toBe(3);
-  expect(second.printed.err).toContain(`in use by process ${first.child.pid}`);
-  expect(second.printed.out).toBe('');
+  const second = await act();
+  expect([second.code, second.out]).toEqual([3, '']);
+  expect(second.err).toContain(`in use by process ${first.child.pid}`);
   held[0]?.();
   expect(await first.ended).toBe(0);
   expect(texts(taken)).toEqual(allOnce);
 });
 
 test('the batch of a process that was killed is taken over, and no comment is posted twice', async () => {
-  const { taken, held, begin, data } = await batch();
+  const { taken, held, begin, act, data } = await batch();
   const first = begin();
   await until(() => held.length === 1, 'the first comment arrives');
   first.child.kill('SIGKILL');
   await first.ended;
-  const second = begin();
-  expect(await second.ended).toBe(0);
-  expect(second.printed.out.trim().split('\n')).toHaveLength(count);
+  const second = await act();
+  expect(second.code).toBe(0);
+  expect(second.out.trim().split('\n')).toHaveLength(count);
   expect(texts(taken)).toEqual(allOnce);
   expect(readdirSync(data).filter((name) => !/^posted-comments-[0-9a-f]{16}\.ndjson$/.test(name))).toEqual(['history']);
 });

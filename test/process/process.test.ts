@@ -87,7 +87,7 @@ test('a served sandbox answers the tool and plain curl alike, and is gone after 
   expect(ready.controlToken.length).toBeGreaterThan(20);
   expect(statSync(readyFile).mode & 0o777).toBe(0o600);
   const client = { SOTRA_API_KEY: 'sandbox-key-a', SOTRA_BASE_URL: ready.url };
-  const list = await sotra('leaderboard list --chains solana --limit 5 --json', environment(client));
+  const list = await run('leaderboard list --chains solana --limit 5 --json', { env: client });
   const { stdout } = await execute('curl', [
     '-s',
     '-H',
@@ -98,7 +98,7 @@ test('a served sandbox answers the tool and plain curl alike, and is gone after 
   const third = JSON.parse(stdout).traders[2].profile.addresses[0];
   const rank = await run(`leaderboard rank ${third} --chains solana --json`, { env: client });
   expect(JSON.parse(rank.out).ranking).toBe(3);
-  const inProcess = await sotra(`--sandbox profile get ${third} --json`, env);
+  const inProcess = await run(`--sandbox profile get ${third} --json`);
   const served = await run(`profile get ${third} --json`, { env: client });
   expect(JSON.parse(served.out)).toEqual(JSON.parse(inProcess.out));
   const wrongKey = await run('leaderboard list', { env: { ...client, SOTRA_API_KEY: 'wrong' } });

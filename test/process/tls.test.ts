@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPort, temporaryFolder } from '../support/harness.ts';
+import { openPort, run, temporaryFolder } from '../support/harness.ts';
 import { findNats, natsInstall, startCluster } from '../support/nats-server.ts';
 import { start } from '../support/processes.ts';
 import { some } from '../support/size.ts';
@@ -57,8 +57,8 @@ async function proxyTo(port: number) {
   return { url: `http://127.0.0.1:${await openPort(proxy)}`, asked, heads };
 }
 
-/** The built program as a process: trust is read when it starts. */
-async function sotra(argv: string, env: Record<string, string>) {
+/** The built program as a process: an authority is trusted from its start. */
+async function trusting(argv: string, env: Record<string, string>) {
   const folder = temporaryFolder();
   const all = {
     PATH: process.env['PATH'] ?? '',
@@ -76,7 +76,7 @@ async function sotra(argv: string, env: Record<string, string>) {
 test('a certificate of an own authority is refused with the way out, and taken with NODE_EXTRA_CA_CERTS', async () => {
   const { port, authority, asked } = await secureService();
   const argv = `leaderboard list --json --base-url https://localhost:${port}`;
-  const refused = await sotra(argv, {});
+  const refused = await run(argv, { env: { SOTRA_API_KEY: 'key' } });
   expect([refused.code, refused.out]).toEqual([9, '']);
   const { error } = JSON.parse(refused.err);
   expect(error.message).toMatch(/^the certificate of https:\/\/localhost:\d+ is not trusted: /);
@@ -84,10 +84,10 @@ test('a certificate of an own authority is refused with the way out, and taken w
   // Trying again would not change it.
   expect(error.message).not.toContain('attempts');
   expect(asked).toEqual([]);
-  const taken = await sotra(`${argv} --verbose`, { NODE_EXTRA_CA_CERTS: authority });
+  const taken = await trusting(`${argv} --verbose`, { NODE_EXTRA_CA_CERTS: authority });
   expect([taken.code, JSON.parse(taken.out)]).toEqual([0, { traders: [] }]);
   expect(asked).toEqual(['/v2/leaderboard Bearer key']);
-  const other = await sotra(argv.replace('localhost', '127.0.0.1'), { NODE_EXTRA_CA_CERTS: authority });
+  const other = await trusting(argv.replace('localhost', '127.0.0.1'), { NODE_EXTRA_CA_CERTS: authority });
   expect(other.code).toBe(9);
   expect(JSON.parse(other.err).error.message).toContain('is not trusted');
 });
@@ -98,25 +98,26 @@ test('HTTPS_PROXY leads to the service, the key hidden from the proxy; NO_PROXY 
   const trust = { NODE_EXTRA_CA_CERTS: authority };
   const far = `leaderboard list --json --base-url https://service.test:${port} --retries 0`;
   for (const env of [{ HTTPS_PROXY: proxy.url }, { https_proxy: proxy.url.replace('//', '//user:word@') }]) {
-    const { code, out } = await sotra(far, { ...trust, ...env });
+    const { code, out } = await trusting(far, { ...trust, ...env });
     expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
   }
   expect(proxy.asked).toEqual([`service.test:${port}`, `service.test:${port} with a password`]);
   expect(proxy.heads.join('')).not.toContain('Bearer');
   expect(asked).toEqual(['/v2/leaderboard Bearer key', '/v2/leaderboard Bearer key']);
-  const near = await sotra(far.replace('service.test', 'localhost'), { ...trust, HTTPS_PROXY: proxy.url });
+  const near = await trusting(far.replace('service.test', 'localhost'), { ...trust, HTTPS_PROXY: proxy.url });
   expect(near.code).toBe(0);
-  const spared = await sotra(far, { ...trust, HTTPS_PROXY: proxy.url, NO_PROXY: 'example.com,service.test' });
+  const own = { SOTRA_API_KEY: 'key', HTTPS_PROXY: proxy.url };
+  const spared = await run(far, { env: { ...own, NO_PROXY: 'example.com,service.test' } });
   expect(spared.code).toBe(9);
   expect(JSON.parse(spared.err).error.message).toMatch(/cannot reach https:\/\/service\.test:\d+: getaddrinfo/);
   expect(proxy.asked).toHaveLength(2);
-  const wrong = await sotra(far, { ...trust, HTTPS_PROXY: 'nowhere' });
+  const wrong = await run(far, { env: { ...own, HTTPS_PROXY: 'nowhere' } });
   expect(wrong.code).toBe(2);
   expect(JSON.parse(wrong.err).error.message).toContain('HTTPS_PROXY "nowhere": must be an address');
 });
 
 test('plain http is for this machine alone', async () => {
-  const { code, err } = await sotra('leaderboard list --json --base-url http://service.test', {});
+  const { code, err } = await run('leaderboard list --json --base-url http://service.test');
   expect(code).toBe(2);
   expect(JSON.parse(err).error.code).toBe('insecure-url');
 });
@@ -142,14 +143,14 @@ test('a proxy that refuses, or does not run, is named as what failed, by the err
   ] as const) {
     const folder = temporaryFolder();
     const own = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-    const env = { ...own, SOTRA_BASE_URL: 'https://service.test', HTTPS_PROXY: address };
-    const { code, err } = await sotra('leaderboard list --retries 0', env);
+    const env = { ...own, SOTRA_API_KEY: 'key', SOTRA_BASE_URL: 'https://service.test', HTTPS_PROXY: address };
+    const { code, err } = await run('leaderboard list --retries 0', { env });
     expect([code, err]).toEqual([
       9,
       `error: cannot reach https://service.test: ${why}\n` +
         'hint: HTTPS_PROXY or HTTP_PROXY names it. NO_PROXY=service.test goes without. sotra why says more.\n',
     ]);
-    expect((await sotra('why', env)).out).toContain(`The service was not reached: ${why}.`);
+    expect((await run('why', { env })).out).toContain(`The service was not reached: ${why}.`);
   }
   expect(asked.map((head) => head.split('\r\n')[0])).toEqual(['CONNECT service.test:443 HTTP/1.1']);
 });
