@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { publint } from 'publint';
 import { expect, test } from 'vitest';
+import { long } from '../support/size.ts';
 
 interface LockedPackage {
   version: string;
@@ -16,13 +18,29 @@ const own = JSON.parse(readFileSync('package.json', 'utf8'));
 const lock: { packages: Record<string, LockedPackage> } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
 
-test('the package holds the program, completions and man pages, and nothing else', () => {
+/** What `files` of package.json names, and what npm packs always. */
+function namedFiles(): string[] {
+  const named: string[] = own.files.flatMap((name: string) =>
+    statSync(name).isDirectory()
+      ? readdirSync(name, { recursive: true, encoding: 'utf8' }).map((inside) => join(name, inside))
+      : [name],
+  );
+  return ['LICENSE', 'README.md', 'package.json', ...named].filter((name) => statSync(name).isFile()).sort();
+}
+
+long('npm packs what package.json names, and what it packs always', () => {
   const listed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const [{ files }] = JSON.parse(listed);
-  const paths: string[] = files.map(({ path }: { path: string }) => path);
+  expect(files.map(({ path }: { path: string }) => path).sort()).toEqual(namedFiles());
+  const modes = files.filter(({ path }: { path: string }) => path === 'bin/sotra.js');
+  expect(modes[0].mode & 0o111).toBe(0o111);
+});
+
+test('the package holds the program, completions and man pages, and nothing else', () => {
+  const paths = namedFiles();
   const kinds = [
     /^bin\/(package\.json|sotra\.js)$/,
     /^dist\/[\w-]+\.(cjs|json)$/,
@@ -46,8 +64,7 @@ test('the package holds the program, completions and man pages, and nothing else
       'package.json',
     ]),
   );
-  const modes = files.filter(({ path }: { path: string }) => path === 'bin/sotra.js');
-  expect(modes[0].mode & 0o111).toBe(0o111);
+  expect(statSync('bin/sotra.js').mode & 0o111).toBe(0o111);
 });
 
 test('publint finds nothing in what code imports', async () => {

@@ -83,7 +83,7 @@ function methodsOf({ name, method }: CommandLine, exitCode: number, sent: Kind):
 }
 
 test.each(singleCalls)('%s ends every command with %i and one error, and is sent %s', async (fault, exitCode, sent) => {
-  for (const command of ['reset before answer', '503'].includes(fault) ? commands : some(commands, 6)) {
+  for (const command of ['reset before answer', '503'].includes(fault) ? commands : some(commands, 4)) {
     const { name } = command;
     const { code, out, err, requests } = await against(fault, command);
     expect([name, code, out]).toEqual([name, exitCode, '']);
@@ -199,6 +199,6 @@ const oneOfEach = [
   'refused',
 ];
 
-test.each(some(rows, 8))('$name with $well requests answered well ends as the table says', async (row) => {
+test.each(some(rows, 5))('$name with $well requests answered well ends as the table says', async (row) => {
   await checkRow(row, isProof ? allFaults : [...oneOfEach, 'redirect elsewhere']);
 });

@@ -11,9 +11,9 @@ const webhook = (index: number) => ({
   walletAddresses: [`0x${index.toString(16).padStart(40, '0')}`],
   events: [],
 });
-const many = Array.from({ length: size(6001, 12_001) }, (_, index) => webhook(index));
+const many = Array.from({ length: size(4001, 12_001) }, (_, index) => webhook(index));
 
-test.each(some(['table', 'csv', 'tsv', 'md', 'json', 'ndjson', 'plain'], 2))(
+test.each(some(['md', 'table', 'tsv', 'plain', 'csv', 'json', 'ndjson'], 2))(
   'Ctrl-C ends a long answer in the middle of its %s',
   async (format) => {
     const service = await answering(format === 'json' ? [...many, ...many] : many);
@@ -28,7 +28,8 @@ test.each(some(['table', 'csv', 'tsv', 'md', 'json', 'ndjson', 'plain'], 2))(
 );
 
 test('a long list is whole in every format, with one header and its rows counted through', async () => {
-  const service = await answering(many);
+  const rows = many.slice(0, size(1201, many.length));
+  const service = await answering(rows);
   const print = async (way: string) => (await run(`webhook list ${way}`, { env: service.env })).out;
   const [csv, md, plain, ndjson] = [
     (await print('--format csv')).trimEnd().split('\n'),
@@ -36,16 +37,16 @@ test('a long list is whole in every format, with one header and its rows counted
     await print('--plain'),
     (await print('--format ndjson')).trimEnd().split('\n'),
   ];
-  expect([csv.length, md.length, ndjson.length]).toEqual([many.length + 1, many.length + 2, many.length]);
+  expect([csv.length, md.length, ndjson.length]).toEqual([rows.length + 1, rows.length + 2, rows.length]);
   expect(csv.filter((line) => line === csv[0])).toHaveLength(1);
   expect(md.filter((line) => line.startsWith('| ---'))).toHaveLength(1);
-  expect(plain.match(new RegExp(`^\\d+ of ${many.length}$`, 'gm'))).toHaveLength(many.length);
-  expect(plain).toContain(`\n\n5001 of ${many.length}\n`);
+  expect(plain.match(new RegExp(`^\\d+ of ${rows.length}$`, 'gm'))).toHaveLength(rows.length);
+  expect(plain).toContain(`\n\n1001 of ${rows.length}\n`);
   expect(plain).not.toContain('\n\n\n');
-  expect((await print('--format table')).match(/w-\d+/g)).toHaveLength(many.length);
+  expect((await print('--format table')).match(/w-\d+/g)).toHaveLength(rows.length);
   const json = await print('--json');
-  expect(JSON.parse(json)).toEqual(many);
-  expect(json).toBe(`${JSON.stringify(many, null, 2)}\n`);
+  expect(JSON.parse(json)).toEqual(rows);
+  expect(json).toBe(`${JSON.stringify(rows, null, 2)}\n`);
 });
 
 test('a long answer that does not fit is told by its first misfit', async () => {

@@ -18,7 +18,7 @@ async function served(folder: string, more: readonly string[]) {
   return one;
 }
 
-test('two servers and four processes write to one database at once: each write that was answered is seen by both', async () => {
+test('two servers and several processes write to one database at once: each write that was answered is seen by both', async () => {
   const count = size(15, 40);
   const folder = temporaryFolder();
   const first = await served(folder, ['--empty']);
@@ -35,11 +35,12 @@ test('two servers and four processes write to one database at once: each write t
       if (answer.status !== 200) throw new Error(await answer.text());
     }
   };
-  const processes = Array.from({ length: 4 }, (_, index) =>
+  const others = size(2, 4);
+  const processes = Array.from({ length: others }, (_, index) =>
     start(['--sandbox', 'follow', 'add', follower(9), target(9000 + index)], env),
   );
   await Promise.all([0, 1, 2, 3].map(put));
-  expect(await Promise.all(processes.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
+  expect(await Promise.all(processes.map(({ ended }) => ended))).toEqual(Array(others).fill(0));
   for (const base of [first.url, url]) {
     const service = { ...env, SOTRA_BASE_URL: base, SOTRA_API_KEY: 'sandbox-key-a' };
     const held = async (client: number) => {
@@ -51,7 +52,7 @@ test('two servers and four processes write to one database at once: each write t
       count,
       count,
       count,
-      4,
+      others,
     ]);
   }
 });
@@ -112,15 +113,15 @@ async function tradesIn(folder: string): Promise<number> {
   return JSON.parse(out).trades;
 }
 
-test('four processes that use a new sandbox at once find the same world, and leave one file', async () => {
+test('processes that use a new sandbox at once find the same world, and leave one file', async () => {
   const folder = temporaryFolder();
   const all = await Promise.all(
-    ['sandbox status', 'sandbox status', board, board].map((line) =>
+    some(['sandbox status', 'sandbox status', board, board], 2).map((line) =>
       execute(process.execPath, ['bin/sotra.js', ...line.split(' '), '--json'], { env: envOf(folder) }),
     ),
   );
   const found = all.map(({ stdout }) => JSON.parse(stdout));
-  expect(found.map(({ trades, traders }) => trades ?? traders.length)).toEqual([2508, 2508, 40, 40]);
+  expect(found.map(({ trades, traders }) => trades ?? traders.length)).toEqual(some([2508, 2508, 40, 40], 2));
   expect(readdirSync(folder)).toEqual(['history', 'sandbox.db']);
 });
 

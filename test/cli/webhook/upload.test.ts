@@ -1,8 +1,10 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
+import { size } from '../../support/size.ts';
 
 const vitalik = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045';
 const lowVitalik = '0xd8da6bf26964af9d7eed9e03e53415d37aa96045';
@@ -210,18 +212,21 @@ test('a destination off this machine is refused by the sandbox', async () => {
   expect(err).toContain('this machine only');
 });
 
-test('30,000 real addresses are 30 chunks and all of them are held', async () => {
-  const { env, held } = world();
-  const { code, out } = await run(register('test/data/addresses-evm/uniswap_airdrop_2020.csv.gz'), { env });
+test('real addresses by the thousand are a chunk each thousand, and all of them are held', async () => {
+  const { env, file, held } = world();
+  const thousands = size(4, 30);
+  const rows = gunzipSync(readFileSync('test/data/addresses-evm/uniswap_airdrop_2020.csv.gz')).toString().split('\n');
+  const path = file(gzipSync(rows.slice(0, thousands * 1000 + 1).join('\n')), 'addresses.csv.gz');
+  const { code, out } = await run(register(path), { env });
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({
-    addresses: 30_000,
-    chunks: 30,
+    addresses: thousands * 1000,
+    chunks: thousands,
     duplicates: 0,
     rejected: 0,
     resentChunks: 0,
   });
-  expect(held()).toHaveLength(30_000);
+  expect(held()).toHaveLength(thousands * 1000);
 });
 
 test('a service that does not repeat the destination is warned of, and the upload goes on', async () => {

@@ -57,8 +57,8 @@ test('a keystore opens with its password, by either derivation, with 0x and Cryp
   expect(await open(scryptOf(4, 1, 2))).toEqual(key);
   expect(await open(scryptOf(2, 8, 1, 128))).toEqual(key);
   // Each of the two needs some megabytes, one for its many rounds, the other for its many lanes.
-  expect(await open(scryptOf(16_384, 8, 1))).toEqual(key);
-  expect(await open(scryptOf(2, 8, 8192))).toEqual(key);
+  expect(await open(scryptOf(size(4096, 16_384), 8, 1))).toEqual(key);
+  expect(await open(scryptOf(2, 8, size(2048, 8192)))).toEqual(key);
   const { crypto, ...rest } = sealed();
   expect(await open({ ...rest, Crypto: crypto } as unknown as Json)).toEqual(key);
   const hex = Object.fromEntries(['ciphertext', 'mac'].map((name) => [name, `0x${crypto[name]}`]));

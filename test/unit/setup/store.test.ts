@@ -14,7 +14,7 @@ import { size } from '../../support/size.ts';
 test('commands that change the settings at the same time all find their change in the file, which is whole at any moment', async () => {
   const env = { ...process.env, SOTRA_CONFIG_DIR: temporaryFolder() };
   const file = join(env.SOTRA_CONFIG_DIR, 'config.json');
-  const names = Array.from({ length: size(3, 20) }, (_, index) => `context-${index}`);
+  const names = Array.from({ length: size(2, 20) }, (_, index) => `context-${index}`);
   const children = names.map((name) =>
     spawn(process.execPath, ['bin/sotra.js', 'context', 'set', name, '--base-url', 'https://a.example.com'], { env }),
   );
