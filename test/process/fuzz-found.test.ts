@@ -178,11 +178,12 @@ test.each(some(terminals, 1))(
     const folder = temporaryFolder();
     const env = { ...process.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...odd };
     const star = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
-    for (const argv of [
-      'leaderboard list --limit 3 --format table',
+    const lines = [
       'leaderboard list --limit 3 --chart',
+      'leaderboard list --limit 3 --format table',
       `profile get ${star} --format table`,
-    ]) {
+    ];
+    for (const argv of some(lines, 2)) {
       const shown = spawnSync(process.execPath, ['bin/sotra.js', '--sandbox', ...argv.split(' ')], {
         env,
         encoding: 'utf8',
