@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 // Most code runs a few times: collecting garbage less often and in one thread, keeping what is compiled, and optimizing later is less work.
 const workerFlags = [
@@ -9,6 +10,14 @@ const workerFlags = [
 ];
 // Node 22 has no such budget any more.
 if (Number.parseInt(process.versions.node, 10) < 22) workerFlags.push('--interrupt-budget=1000000');
+
+/** Files that start processes come first: a start takes the longer the more memory a worker holds, and workers grow. */
+class ProcessesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLater = ({ moduleId }: TestSpecification) => Number(!moduleId.includes('/test/process/'));
+    return (await super.sort(files)).toSorted((one, other) => isLater(one) - isLater(other));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -21,6 +30,7 @@ export default defineConfig({
     pool: 'forks',
     // What files load is loaded once: no test changes what others share.
     isolate: false,
+    sequence: { sequencer: ProcessesFirst },
     // One more than the cores of a small machine: a third of the time other processes are waited for.
     maxWorkers: 3,
     execArgv: workerFlags,
