@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { NetworkFailure } from '../../../src/http/failures.ts';
@@ -332,11 +332,16 @@ test('--replace replaces a webhook of which this machine knows nothing, whatever
   expect([hooks.map((each) => each.uid), holds('w-0')]).toEqual([['w-0'], ['ext:0', 'ext:1']]);
 });
 
-test('lines that a secret file holds besides stay in it', async () => {
-  const { sotra, write, secrets } = kept();
+test('lines that a secret file holds besides stay in it, and one that holds the secret is not written again', async () => {
+  const { folder, sotra, write, secrets } = kept();
+  const fileId = () => statSync(join(folder, 'hook.secret')).ino;
   write('list', ids(3));
-  write('hook.secret', '# both listeners\nwhsec_of-another\n');
+  write('hook.secret', '# both listeners\n  whsec_of-another \n');
   await sotra(sync);
+  const before = fileId();
+  write('list', ids(4));
+  await sotra(sync);
+  expect(fileId()).toBe(before);
   write('list', ids(2));
   await sotra(`${sync} --replace --yes`);
   write('list', ids(1));
