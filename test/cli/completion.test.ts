@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { commandTree } from '../../bin/completions/tree.ts';
-import { outlineAll } from '../../src/program.ts';
 import { run, stub } from '../support/harness.ts';
+import { outlines } from '../support/outlines.ts';
 import { some } from '../support/size.ts';
 
 const keystore = {
@@ -211,15 +211,14 @@ test.skipIf(!has('zsh'))('zsh completes commands, flags, values, lists, contexts
 });
 
 test('everything the program takes is offered, and no flag is a yes/no flag in one place and takes a value in another', async () => {
-  const commands = await outlineAll();
-  const { nodes, globals, valued } = commandTree(commands);
+  const { nodes, globals, valued } = commandTree(outlines);
   const flags = [...globals, ...nodes.flatMap((node) => node.flags)];
   const both = flags.filter(({ flag, takesValue }) => !takesValue && valued.includes(flag));
   // `tour --keep` is followed by nothing that could be taken for its value.
   expect(both.map(({ flag, help }) => `${flag} ${help}`)).toEqual([
     '--keep keep the folder: its key, comment, webhook and deliveries',
   ]);
-  for (const { words } of commands) expect(nodes.map(({ path }) => path)).toContain(words.join(' '));
+  for (const { words } of outlines) expect(nodes.map(({ path }) => path)).toContain(words.join(' '));
   const rank = nodes.find(({ path }) => path === 'leaderboard rank');
   expect(rank?.arguments).toEqual([{ values: [], file: false, list: false, names: 'aliases' }]);
 });

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { outlineAll } from '../../src/program.ts';
 import { answering, openPort, run, temporaryFolder } from '../support/harness.ts';
+import { outlines } from '../support/outlines.ts';
 import { size } from '../support/size.ts';
 
 const profile = 'profile get ext:user-1';
@@ -110,7 +110,7 @@ test.each(['.', '..', '%2e%2E', '../x', 'a/..', 'a\\..\\b', 'x%2f..', '\t..', '.
   'no command takes %j for a part of a path',
   async (value) => {
     const service = await answering({});
-    const parts = (await outlineAll()).flatMap((outline) =>
+    const parts = outlines.flatMap((outline) =>
       outline.fields
         .filter(({ positional, source }) => positional && source !== 'local')
         .map((field) => ({ outline, field })),

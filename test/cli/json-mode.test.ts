@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { outlineAll } from '../../src/program.ts';
 import { type Outcome, type RunOptions, run, stub, temporaryFolder } from '../support/harness.ts';
+import { outlines } from '../support/outlines.ts';
 import { some } from '../support/size.ts';
 
-const outlines = await outlineAll();
 const entry = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';
 
 /** The command line of an example, as it speaks to a service of ours, and what it reads from stdin. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { outlineAll } from '../../src/program.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { outlines } from '../support/outlines.ts';
 
 const first = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 const second = '0x69247dc5319cf2417e8c2b02e8608da749e6ee01';
@@ -103,7 +103,7 @@ const takers: Record<string, string> = {
 };
 
 test('a rank stands for a trader in every input that takes one, and the address is said', async () => {
-  const inputs = (await outlineAll()).flatMap(({ words, fields }) =>
+  const inputs = outlines.flatMap(({ words, fields }) =>
     fields.filter(({ identifier }) => identifier === true).map(({ label }) => `${words.join(' ')} ${label}`),
   );
   // These are more than an identifier to the command line, and resolve what they are given.
@@ -238,7 +238,7 @@ test('no command takes a reference of ours for the name of a trader', async () =
   const names = ['#2', '@whale', 'ext:7', '0x12', two, 'ABCD…wxyz', '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e'];
   const victim = `0x${'f'.repeat(40)}`;
   const service = await show(env, [['first', one], ['second', two], ...names.map((name) => [name, victim] as const)]);
-  const taking = (await outlineAll()).filter(
+  const taking = outlines.filter(
     ({ fields, uses }) =>
       fields.some((field) => field.positional && field.identifier === true) && uses.includes('requests'),
   );

@@ -12,7 +12,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Outline } from '../../src/cli/outline.ts';
 import { encodeBase58 } from '../../src/model/address.ts';
-import { outlineAll } from '../../src/program.ts';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
 import {
   apiKey,
@@ -24,9 +23,8 @@ import {
   secretsIn,
   webhookSecret,
 } from '../support/hostile/canaries.ts';
+import { outlines } from '../support/outlines.ts';
 import { size } from '../support/size.ts';
-
-const outlines = await outlineAll();
 
 /** Files that hold a secret, as it is kept and as it is damaged by hand. */
 const files: Readonly<Record<string, string>> = {

@@ -5,13 +5,14 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { globalFlags } from '../../src/cli/globals.ts';
 import { parse } from '../../src/cli/parse.ts';
-import { createProgram, outlineAll } from '../../src/program.ts';
+import { createProgram } from '../../src/program.ts';
 import { temporaryFolder } from '../support/harness.ts';
+import { outlines } from '../support/outlines.ts';
 import { freePorts, program } from '../support/processes.ts';
 import { some } from '../support/size.ts';
 
 const execute = promisify(execFile);
-const known = createProgram(await outlineAll(), async () => '');
+const known = createProgram(outlines, async () => '');
 const flagsOfCommands = [...known.outlines.flatMap(({ fields }) => fields), ...globalFlags].map(({ flag }) => flag);
 /** The last is of npm. */
 const knownFlags = new Set([...flagsOfCommands, 'help', 'version', 'prefix']);

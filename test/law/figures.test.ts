@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { outlineAll } from '../../src/program.ts';
 import { run, stub } from '../support/harness.ts';
+import { outlines } from '../support/outlines.ts';
 import { startPage } from '../support/page.ts';
 
 const [alice, token, id] = [`0x${'a'.repeat(40)}`, `0x${'4'.repeat(40)}`, '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e'];
@@ -89,7 +89,7 @@ const commands: Readonly<Record<string, [argv: string, answer: (item: Json) => u
 };
 
 test('each command that shows what a position holds or gained is looked at here', async () => {
-  const showing = (await outlineAll())
+  const showing = outlines
     .filter(({ columns }) => columns.some(({ key }) => ['costUsd', 'unrealizedUsd', 'holding'].includes(key)))
     .map(({ words }) => words.join(' '));
   expect(showing.sort()).toEqual(Object.keys(commands).sort());
@@ -101,7 +101,7 @@ test.each(Object.entries(cards))('%s is shown by every command as it is', async 
   for (const [name, [argv, answer, columns]] of Object.entries(commands)) {
     if (name === 'wait position closed' && !isClosed) continue;
     const { env } = await stub((_, response) => response.end(JSON.stringify(answer(item))));
-    const hasPrice = (await outlineAll()).some(
+    const hasPrice = outlines.some(
       ({ words, fields }) => words.join(' ') === name && fields.some(({ key }) => key === 'price'),
     );
     const line = `${argv} --columns ${columns} --format csv ${hasPrice ? `--price ${priceUsd}` : ''}`;

@@ -4,13 +4,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { globalFlags, takenFlags } from '../../src/cli/globals.ts';
-import { outlineAll } from '../../src/program.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
+import { outlines } from '../support/outlines.ts';
 import { inTurn, size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
-const outlines = await outlineAll();
 const nameOf = ({ words }: { words: readonly string[] }) => words.join(' ');
 
 const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';

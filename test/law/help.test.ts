@@ -5,10 +5,8 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { manPages } from '../../bin/man/pages.ts';
 import { errorExitCodes, exitMeanings } from '../../src/errors.ts';
-import { outlineAll } from '../../src/program.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
-
-const commands = await outlineAll();
+import { outlines } from '../support/outlines.ts';
 
 const widths = [40, 60, 80, 140, 300];
 
@@ -20,7 +18,7 @@ const isQuoted = (line: string) => /^ {4}\S+ ['"]/.test(line);
 const unwrapped = (text: string) => text.replaceAll(/ ?\\\n +/g, ' ').replaceAll('\\\n', '');
 
 test.each([[['--help']], [['--help', 'all']]])('%j of every command fits every width', async (flags) => {
-  for (const { words, summary, examples, fields, exitCodes } of commands)
+  for (const { words, summary, examples, fields, exitCodes } of outlines)
     for (const tty of words[0] === 'leaderboard' ? widths : [40, 80]) {
       const { out, code } = await run([...words, ...flags], { tty });
       expect(code).toBe(0);
@@ -38,11 +36,11 @@ test.each([[['--help']], [['--help', 'all']]])('%j of every command fits every w
 });
 
 test('no help is longer than 60 lines at 80 columns', async () => {
-  const groups = commands.flatMap(({ words }) => words.map((_, index) => words.slice(0, index).join(' ')));
-  const topics = commands.flatMap(({ words, fields }) => (words[0] === 'help' ? (fields[0]?.kind.choices ?? []) : []));
+  const groups = outlines.flatMap(({ words }) => words.map((_, index) => words.slice(0, index).join(' ')));
+  const topics = outlines.flatMap(({ words, fields }) => (words[0] === 'help' ? (fields[0]?.kind.choices ?? []) : []));
   const lines = [
     ...[...new Set(groups)].map((group) => `${group} --help`),
-    ...commands.map(({ words }) => `${words.join(' ')} --help`),
+    ...outlines.map(({ words }) => `${words.join(' ')} --help`),
     ...topics.map((topic) => `help ${topic}`),
   ];
   const lengths = await Promise.all(
@@ -54,7 +52,7 @@ test('no help is longer than 60 lines at 80 columns', async () => {
 
 test('the page about webhooks names every one of their commands', async () => {
   const { out } = await run('help webhooks');
-  const lacking = commands.filter(({ words }) => words[0] === 'webhook' && !out.includes(`  ${words.join(' ')}  `));
+  const lacking = outlines.filter(({ words }) => words[0] === 'webhook' && !out.includes(`  ${words.join(' ')}  `));
   expect(lacking.map(({ words }) => words.join(' '))).toEqual([]);
 });
 
@@ -68,7 +66,7 @@ test('an example that is too long goes on below its flags, as a shell reads it',
 });
 
 test('each value in help has a name that says what to type', async () => {
-  const lines = commands.map(async ({ words }) => (await run([...words, '--help', 'all'], { tty: 80 })).out);
+  const lines = outlines.map(async ({ words }) => (await run([...words, '--help', 'all'], { tty: 80 })).out);
   const named = (await Promise.all(lines)).flatMap((text) => text.match(/^ +(?:-\w, )?--[\w-]+ <\S+>/gm) ?? []);
   expect(named.length).toBeGreaterThan(300);
   expect(named.filter((line) => /<(?:value|text|statu)\b/.test(line) && !/ --text /.test(line))).toEqual([]);
@@ -135,7 +133,7 @@ test('the words help and --help mean the same', async () => {
 test('the help of the program names every noun in 40 lines, and all of it has a line for each', async () => {
   const [brief, all] = [await run('--help', { tty: 80 }), await run('help all', { tty: 80 })];
   expect(brief.out.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
-  for (const { words } of commands) {
+  for (const { words } of outlines) {
     expect(brief.out).toMatch(new RegExp(`[ ,]${words[0]}[ ,\n]`));
     expect(all.out).toMatch(new RegExp(`^  ${words[0]} `, 'm'));
   }
@@ -221,7 +219,7 @@ test('every example of the commands about the tool itself runs', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
   const nouns = ['init', 'tour', 'alias', 'auth', 'context', 'doctor', 'completion', 'help'];
   const tried: string[] = [];
-  for (const { words, examples } of commands.filter((command) => nouns.includes(command.words[0] ?? '')))
+  for (const { words, examples } of outlines.filter((command) => nouns.includes(command.words[0] ?? '')))
     for (const { argv } of examples) {
       const fromFile = argv.endsWith(' < key.txt');
       const typed = argv.replace(' < key.txt', '');
@@ -261,7 +259,6 @@ test('help in JSON mode is the part of the tree that was asked for', async () =>
   expect(await run('--version --json')).toEqual({ code: 0, out: '{"version":"0.0.0-test"}\n', err: '' });
 });
 
-const outlines = await outlineAll();
 const pages = manPages(outlines, { version: '1.2.3', date: '2026-11-24', environment: 'ONE\n  A_NAME  what it says' });
 const hasGroff = spawnSync('groff', ['--version']).status === 0;
 

@@ -1,15 +1,15 @@
 import { createClient } from 'sotra';
 import { expect, test } from 'vitest';
-import { outlineAll } from '../../src/program.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { connect } from '../support/mcp-client.ts';
+import { outlines } from '../support/outlines.ts';
 import { startPage } from '../support/page.ts';
 
 const token = `0x${'4'.repeat(40)}`;
 const wallet = `0x${'a'.repeat(40)}`;
 
 test('no list of chains is closed: each input that names them takes another, and says which are known', async () => {
-  const naming = (await outlineAll()).flatMap(({ words, fields }) =>
+  const naming = outlines.flatMap(({ words, fields }) =>
     fields
       .filter(({ kind }) => kind.choices.includes('solana'))
       .map(({ key, kind }) => [words.join(' '), key, kind.open]),

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { displayWidth } from '../../src/output/text-width.ts';
-import { outlineAll } from '../../src/program.ts';
 import { run } from '../support/harness.ts';
+import { outlines } from '../support/outlines.ts';
 import { size, some } from '../support/size.ts';
 
-const outlines = await outlineAll();
 const env = { SOTRA_DATA_DIR: mkdtempSync(join(tmpdir(), 'sotra-test-')) };
 afterAll(() => rmSync(env.SOTRA_DATA_DIR, { recursive: true, force: true }));
 const entry = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { outlineAll } from '../../src/program.ts';
 import { type Outcome, run, type Script } from '../support/harness.ts';
 import {
   type CanaryWorld,
@@ -19,6 +18,7 @@ import { forgottenFlags, type Leak, runLine, strayIn, treeLines, ways } from '..
 import { scripts } from '../support/hostile/faults.ts';
 import { signed } from '../support/listening.ts';
 import { connect } from '../support/mcp-client.ts';
+import { outlines } from '../support/outlines.ts';
 import { long, size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
@@ -103,7 +103,7 @@ long('every line of every command, in every way of printing, against every fault
 });
 
 test('every command is among the lines', async () => {
-  const commands = (await outlineAll()).map(({ words }) => words.join(' '));
+  const commands = outlines.map(({ words }) => words.join(' '));
   expect([...new Set(treeLines().map(({ command }) => command))].sort()).toEqual(commands.sort());
 });
 

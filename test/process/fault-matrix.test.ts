@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { outlineAll } from '../../src/program.ts';
 import { run, stub } from '../support/harness.ts';
 import { checkRow, expected, faults, rows } from '../support/hostile/fault-table.ts';
 import {
@@ -12,9 +11,9 @@ import {
   scripts,
   serviceCommands,
 } from '../support/hostile/faults.ts';
+import { outlines } from '../support/outlines.ts';
 import { isProof, long, some } from '../support/size.ts';
 
-const commands = await serviceCommands();
 const flags = ['--json', '--retries', '1'];
 
 /** What the server gets: once, once more where that is safe, or as the few commands do that are more than one call. */
@@ -83,7 +82,7 @@ function methodsOf({ name, method }: CommandLine, exitCode: number, sent: Kind):
 }
 
 test.each(singleCalls)('%s ends every command with %i and one error, and is sent %s', async (fault, exitCode, sent) => {
-  for (const command of ['reset before answer', '503'].includes(fault) ? commands : some(commands, 4)) {
+  for (const command of ['reset before answer', '503'].includes(fault) ? serviceCommands : some(serviceCommands, 4)) {
     const { name } = command;
     const { code, out, err, requests } = await against(fault, command);
     expect([name, code, out]).toEqual([name, exitCode, '']);
@@ -94,7 +93,7 @@ test.each(singleCalls)('%s ends every command with %i and one error, and is sent
 });
 
 long('a body of 100 MB ends every command with 13', async () => {
-  for (const { name, argv, stdin } of commands) {
+  for (const { name, argv, stdin } of serviceCommands) {
     const command = { name, argv: argv.join(' '), wells: [0], stdin };
     const { code, requests } = await againstLong(command, { fault: '100 MB body', well: 0 }, flags.join(' '));
     expect([name, code, requests.length > 0]).toEqual([name, 13, true]);
@@ -102,7 +101,7 @@ long('a body of 100 MB ends every command with 13', async () => {
 });
 
 test('a wrong shape is shown with a warning that names the place, and with --strict is exit 13', async () => {
-  for (const command of commands) {
+  for (const command of serviceCommands) {
     const { name } = command;
     // A comment that does not come back as it was signed, and a webhook without its id, are errors of their own.
     const loose = name === 'comment post' ? 12 : name === 'webhook register' ? 13 : 0;
@@ -113,7 +112,7 @@ test('a wrong shape is shown with a warning that names the place, and with --str
 });
 
 test('a refused connection is exit 9 and said so; nothing was sent, so that POST is tried again as well', async () => {
-  for (const { name, argv, stdin } of commands) {
+  for (const { name, argv, stdin } of serviceCommands) {
     const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'key' };
     const { code, out, err } = await run([...argv, ...flags], {
       env,
@@ -142,7 +141,7 @@ test('a redirect to another origin is refused with exit 9, and nothing arrives t
   const service = await stub(
     ({ url }, response) => void response.writeHead(307, { location: elsewhere.url + url }).end(),
   );
-  for (const { name, argv, stdin } of commands) {
+  for (const { name, argv, stdin } of serviceCommands) {
     const { code, out, err } = await run([...argv, ...flags], {
       env: service.env,
       stdin,
@@ -156,7 +155,7 @@ test('a redirect to another origin is refused with exit 9, and nothing arrives t
 });
 
 test('every command stands in the table of single calls, in that of long ones, or among those that never ask the service', async () => {
-  const single = (await serviceCommands()).map(({ name }) => name);
+  const single = serviceCommands.map(({ name }) => name);
   const long = longCommands.map(({ name }) => name.split('/')[0]);
   const alone =
     `alias set, alias list, alias remove, auth logout, commands, comment sign, comment verify, completion, context list,
@@ -166,15 +165,14 @@ test('every command stands in the table of single calls, in that of long ones, o
     webhook exam, webhook forward, webhook listen, webhook replay, webhook show, webhook stats, webhook trigger, webhook ui, webhook verify, why`.split(
       /,\s+/,
     );
-  const all = (await outlineAll()).map(({ words }) => words.join(' '));
+  const all = outlines.map(({ words }) => words.join(' '));
   // webhook lint asks for a profile, and one that is not found is a finding.
   // These ask about the intents in a journal, by commands that stand here, and for what a page shows; their own tests say how that ends.
   const others = ['init', 'ui', 'webhook lint'];
   expect([...new Set([...single, ...long, ...alone, ...others])].sort()).toEqual(all.sort());
   expect(alone.filter((name) => [...single, ...long].includes(name))).toEqual([]);
   // Whoever never asks cannot be refused a key, or find the service down.
-  const outlines = (await outlineAll()).filter(({ words }) => alone.includes(words.join(' ')));
-  for (const { words, exitCodes } of outlines)
+  for (const { words, exitCodes } of outlines.filter((outline) => alone.includes(outline.words.join(' '))))
     expect([words, exitCodes.filter((code) => [4, 7, 8].includes(code))]).toEqual([words, []]);
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { outlineAll } from '../../../src/program.ts';
 import { complaintsOf, openBrowser, pixelsIn, tableRows, violationsOf } from '../../support/browser.ts';
 import { run, stub } from '../../support/harness.ts';
+import { outlines } from '../../support/outlines.ts';
 import { sessionOf, startPage } from '../../support/page.ts';
 
 test('the page of the sandbox shows the leaderboard, a trader and a position, and makes a trade', async () => {
@@ -131,7 +131,7 @@ test('a page may give the inputs that are sent to the service, and none that ope
     const query = new URLSearchParams({ command, input: JSON.stringify(input) });
     return (await fetch(`${origin}/api/service/call?${query}`, { headers })).json();
   };
-  const reading = (await outlineAll()).filter(({ endpoint }) => endpoint?.method === 'GET');
+  const reading = outlines.filter(({ endpoint }) => endpoint?.method === 'GET');
   const local = reading.flatMap(({ words, fields }) =>
     fields.filter(({ source }) => source === 'local').map(({ key }) => [words.join(' '), key] as const),
   );

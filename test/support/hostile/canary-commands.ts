@@ -1,7 +1,7 @@
 import { globalFlags } from '../../../src/cli/globals.ts';
 import type { Outline } from '../../../src/cli/outline.ts';
-import { outlineAll } from '../../../src/program.ts';
 import { type RunOptions, run } from '../harness.ts';
+import { outlines } from '../outlines.ts';
 import { degen, swaps } from '../traders.ts';
 import { type CanaryWorld, evmKey, holdersUnder, type Secret, secretsIn } from './canaries.ts';
 
@@ -95,8 +95,6 @@ const own: Readonly<Record<string, readonly Omit<Line, 'command'>[]>> = {
   bundle: [{ argv: '--out @@ --yes' }],
   'sandbox start': [{ argv: '--port 0 --ready-file @@' }],
 };
-
-const outlines = await outlineAll();
 
 /** Every line of every command: its own, else its examples. */
 export function treeLines(): Line[] {

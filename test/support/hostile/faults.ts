@@ -5,9 +5,9 @@ import { onTestFinished } from 'vitest';
 import type { StartTimer } from '../../../src/http/deadline.ts';
 import { NetworkFailure } from '../../../src/http/failures.ts';
 import { createTransport } from '../../../src/http/transport.ts';
-import { outlineAll } from '../../../src/program.ts';
 import type { Transport } from '../../../src/world.ts';
 import { type Outcome, run, type Script, type Seen, stub, temporaryFolder } from '../harness.ts';
+import { outlines } from '../outlines.ts';
 import { degen, swaps } from '../traders.ts';
 
 const entry = '{"addressOrUid":"ext:user_1","targets":["0xb129d76820940a14c764df8b223d8e39cf94a122"]}';
@@ -20,15 +20,13 @@ export interface CommandLine {
 }
 
 /** Every command that is one to one with an endpoint, by its first example; a new one is here by itself. */
-export async function serviceCommands(): Promise<readonly CommandLine[]> {
-  return (await outlineAll()).flatMap(({ words, endpoint, examples }) => {
-    // No key is stored here.
-    const argv = examples.find((example) => !example.argv.includes(' --key '))?.argv;
-    if (endpoint === undefined || argv === undefined) return [];
-    const typed = argv.split(' ').filter((word) => word !== '--sandbox' && word !== '--dry-run');
-    return [{ name: words.join(' '), method: endpoint.method, argv: typed, stdin: entry }];
-  });
-}
+export const serviceCommands: readonly CommandLine[] = outlines.flatMap(({ words, endpoint, examples }) => {
+  // No key is stored here.
+  const argv = examples.find((example) => !example.argv.includes(' --key '))?.argv;
+  if (endpoint === undefined || argv === undefined) return [];
+  const typed = argv.split(' ').filter((word) => word !== '--sandbox' && word !== '--dry-run');
+  return [{ name: words.join(' '), method: endpoint.method, argv: typed, stdin: entry }];
+});
 
 const json = { 'content-type': 'application/json' };
 const body = '{"traders":[],"padding":"0123456789"}';

@@ -1,11 +1,10 @@
 import { expect, onTestFinished } from 'vitest';
 import { globalFlags } from '../../../src/cli/globals.ts';
-import { outlineAll } from '../../../src/program.ts';
 import { anyCharacter, fc } from '../draw.ts';
 import { run, stub, temporaryFolder } from '../harness.ts';
+import { outlines } from '../outlines.ts';
 import { oddWords } from './corpus.ts';
 
-const outlines = await outlineAll();
 /** They go on until they are told to stop, or start a process of their own. */
 const lasting = [
   'sandbox start',
