@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { parseTime } from '../../src/model/duration.ts';
+import { copyDemo } from './demo.ts';
 import { openPort, run, temporaryFolder } from './harness.ts';
 import { until } from './until.ts';
 
@@ -20,6 +22,10 @@ export async function startPage(argv: string, env: Record<string, string> = {}):
   const folder = env['SOTRA_DATA_DIR'] ?? temporaryFolder();
   const [ready, stopping] = [join(folder, `ready-${Math.random()}`), new AbortController()];
   const own = { SOTRA_DATA_DIR: folder, ...env };
+  // A sandbox finds a copy of the world that it would make.
+  const [, asOf] = / --as-of (\S+)/.exec(argv) ?? [];
+  if (argv.startsWith('sandbox start') && !argv.includes('--empty'))
+    copyDemo(join(folder, 'sandbox.db'), asOf === undefined ? Date.now() : Number(parseTime(asOf)));
   const ended = run(`${argv} --ready-file ${ready}`, { env: own, signal: stopping.signal });
   let early: { err: string } | undefined;
   ended.then((outcome) => {
