@@ -29,9 +29,8 @@ export async function worldOf(rows: readonly string[]): Promise<Record<string, s
     ].join();
   });
   writeFileSync(file, ['time,chain,trader,token,symbol,side,amount,usd,direction,leverage,tx', ...lines].join('\n'));
-  const reset = await run('sandbox reset --empty --yes', { env, now });
-  const imported = await run(`sandbox import ${file}`, { env, now });
-  if (reset.code + imported.code > 0) throw new Error(reset.err + imported.err);
+  const { code, err } = await run(`sandbox import ${file}`, { env, now });
+  if (code > 0) throw new Error(err);
   return env;
 }
 

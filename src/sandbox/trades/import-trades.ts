@@ -31,10 +31,10 @@ export interface ImportOptions {
   /** Called between two lots with how many of the file's trades are stored and stay, whatever happens later. */
   onStored: (trades: number) => Promise<void>;
   ownTime: boolean;
+  /** Trades that are stored at once. */
+  lotSize?: number;
 }
 
-/** Trades that are stored at once. */
-const lotSize = 50_000;
 const shiftKey = 'import.shiftMs';
 
 /**
@@ -43,7 +43,7 @@ const shiftKey = 'import.shiftMs';
  * come after newer ones. Gives a ReadFailure, with nothing changed, where the file cannot be read or holds no rows.
  */
 export async function importTrades(options: ImportOptions): Promise<ImportReport | ReadFailure> {
-  const { db, nowMs, onRejected, onStored } = options;
+  const { db, nowMs, onRejected, onStored, lotSize = 50_000 } = options;
   db.exec(`
     -- Else libsql holds the whole file in memory.
     PRAGMA temp_store = FILE;

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { countRows, openDb } from '../../../../src/sandbox/db/store.ts';
+import { importTrades } from '../../../../src/sandbox/trades/import-trades.ts';
+import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
+import { temporaryFolder } from '../../../support/harness.ts';
+
+const nowMs = Date.parse('2026-11-20T12:00:00Z');
+
+/** Buys, one a second. */
+const events = Array.from({ length: 25 }, (_, index) => {
+  const wallet = `0x${String((index % 3) + 1).padStart(40, '0')}`;
+  const trade: Trade = {
+    ...{ chain: 'base', trader: wallet, token: '0xaaaa', side: 'buy', direction: null, leverage: 1 },
+    ...{ amount: 1, usd: 10, atMs: nowMs - 60_000 + index * 1000, tx: `0x${index}`, rowKey: String(index) },
+  };
+  return { kind: 'trade' as const, trade, line: index + 2 };
+});
+
+async function* inOneBatch() {
+  yield events;
+}
+
+test('trades are stored lot by lot; lots that were stored before an import was given up stay, and the next imports the others', async () => {
+  const file = join(temporaryFolder(), 'sandbox.db');
+  const importAll = async (onStored: (trades: number) => Promise<void>) => {
+    const db = openDb(file);
+    const options = { db, nowMs, events: inOneBatch(), onRejected: () => undefined, onStored };
+    const [report] = await Promise.allSettled([importTrades({ ...options, ownTime: false, lotSize: 10 })]);
+    const trades = countRows(db, 'trade');
+    db.close();
+    return { report, trades };
+  };
+  const told: number[] = [];
+  const first = await importAll(async (stored) => {
+    told.push(stored);
+    if (stored === 20) throw new Error('given up');
+  });
+  expect([told, first]).toMatchObject([[10, 20], { report: { reason: { message: 'given up' } }, trades: 20 }]);
+  const second = await importAll(async () => undefined);
+  expect(second).toMatchObject({ report: { value: { rows: 25, imported: 5, repeated: 20 } }, trades: 25 });
+});
