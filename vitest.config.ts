@@ -31,6 +31,8 @@ export default defineConfig({
     // What files load is loaded once: no test changes what others share.
     isolate: false,
     sequence: { sequencer: ProcessesFirst },
+    // Of what did not change since the last run, the script is kept: 1.5 s of a file of tests.
+    experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },
     // One more than the cores of a small machine: a third of the time other processes are waited for.
     maxWorkers: 3,
     execArgv: workerFlags,
