@@ -326,11 +326,8 @@ test('beyond 2,000 calls, 64 MB or 30 days the oldest go, those that failed last
   fill(folder, 99, () => false, 'x'.repeat(1024 * 1024));
   await call();
   const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
-  expect([bytes < 64 * 1024 * 1024, bytes > 60 * 1024 * 1024, (await numbers()).includes(100)]).toEqual([
-    true,
-    true,
-    true,
-  ]);
+  expect([bytes < 64 * 1024 * 1024, bytes > 60 * 1024 * 1024]).toEqual([true, true]);
+  expect([await numbers('history --limit 1'), existsSync(join(folder, '000002.json'))]).toEqual([[100], false]);
   await run('history clear --yes', { env });
   await call();
   fill(folder, 49, () => true);
@@ -343,7 +340,7 @@ test('beyond 2,000 calls, 64 MB or 30 days the oldest go, those that failed last
 test('fifty processes that call at once lose nothing and share no number', async () => {
   const service = await answering({ traders: [] });
   const { env, calls } = user(service.env);
-  const processes = size(6, 50);
+  const processes = size(4, 50);
   const one = () => execute(process.execPath, ['bin/sotra.js', 'leaderboard', 'list'], { env: { ...env, PATH: '' } });
   await Promise.all(Array.from({ length: processes }, one));
   const kept: { n: number; status: number; exitCode: number }[] = await calls('history --limit 1000');
