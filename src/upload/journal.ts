@@ -102,8 +102,7 @@ export function readJournal(folder: string, isWanted: (uid: string) => boolean):
     number += 1;
     if (number === 1 && line.v !== 2) throw otherVersion(file, folder);
     const { success, data: entry } = entrySchema.safeParse(line);
-    if (!success || (state === undefined) !== (number === 1) || (number === 1 && entry.kind !== 'plan'))
-      throw damagedLine(file, number);
+    if (!success || (number === 1 && entry.kind !== 'plan')) throw damagedLine(file, number);
     state = applyEntry(state, entry);
     const { uid = '' } = state;
     if ((entry.kind !== 'registered' && entry.kind !== 'done') || entry.addresses === undefined) continue;

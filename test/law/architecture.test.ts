@@ -214,7 +214,7 @@ const maxLines: Readonly<Record<string, number>> = {
   sandbox: 6926,
   setup: 1675,
   tool: 2501,
-  upload: 1691,
+  upload: 1690,
   watch: 384,
 };
 

@@ -93,7 +93,7 @@ export const areas = {
   },
   upload: {
     files: sources('upload/run-job upload/journal upload/jobs'),
-    tests: [...uploadTests, ...tests('cli/webhook/secret cli/wait/wait')],
+    tests: [...uploadTests, ...tests('cli/webhook/secret unit/upload/journal')],
   },
   'run-upload': {
     files: sources('upload/upload-addresses upload/show-upload'),

@@ -183,6 +183,21 @@ test('what was sent to another destination, or with another key, says nothing of
   });
 });
 
+test('the syncs of a webhook are one upload, whatever the list; those of another are another', async () => {
+  const { sotra, write, jobs, holds } = kept();
+  write('list', ids(2));
+  await sotra(sync);
+  await sotra(`${sync.replace(hook, `${hook}/2`).replace('@hook.secret', '@second.secret')}`);
+  const [first, second] = ['w-0', 'w-1'];
+  expect([holds(first), holds(second), jobs().length]).toEqual([['ext:0', 'ext:1'], ['ext:0', 'ext:1'], 2]);
+  write('list', ids(3));
+  for (const uid of [first, second]) expect((await sotra(`webhook sync ${uid} --file @list`)).code).toBe(0);
+  expect(jobs()).toHaveLength(4);
+  write('list', ids(4));
+  for (const uid of [first, second]) expect((await sotra(`webhook sync ${uid} --file @list`)).code).toBe(0);
+  expect([holds(first).length, holds(second).length, jobs().length]).toEqual([4, 4, 4]);
+});
+
 test('a sync that was interrupted goes on with what is missing, also where the file changed, and leaves no upload open', async () => {
   const { sotra, write, holds, fault, sent } = kept();
   write('list', ids(3500));

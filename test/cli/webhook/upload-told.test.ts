@@ -61,6 +61,39 @@ test('on a terminal a bar says how far an upload is, what it waits for and what 
   expect(again.err).toMatch(/\[#{20}\] 100 %: 2,500 of 2,500 addresses, /);
 });
 
+test('an upload that stops says how far it is, why, and that the same command goes on', async () => {
+  const { sotra, write } = place((request, count) =>
+    request.method === 'PUT' && count > 1 ? [400, { error: 'no' }] : fresh(request, count),
+  );
+  write('list', ids(3500));
+  const { code, err } = await sotra(`${register} @list --concurrency 1`);
+  expect([code, err.split('\n').slice(-3)]).toEqual([
+    10,
+    [
+      `error: 2 of 4 chunks are confirmed, then: no (HTTP 400 from PUT /v1/webhooks/feed/${uid})`,
+      'hint: The same command continues; sotra webhook jobs shows it.',
+      '',
+    ],
+  ]);
+});
+
+test('a chunk that took four attempts was sent again, and counts once', async () => {
+  const { sotra, write } = place((request, count) =>
+    request.method === 'PUT' && count <= 3 ? [503, { error: 'busy' }] : fresh(request, count),
+  );
+  write('list', ids(2500));
+  const { out } = await sotra(`${register} @list --concurrency 1 --json`);
+  expect(JSON.parse(out)).toMatchObject({ chunks: 3, resentChunks: 1 });
+});
+
+test('a preview of a registration shows its POST, whose destination and addresses are those of the list', async () => {
+  const { sotra, write } = place();
+  write('list', ids(2));
+  const { out } = await sotra(`${register} @list --dry-run`);
+  expect(out).toContain('POST https://a.example.com/v1/webhooks/feed');
+  expect(out).toContain(`{"walletAddresses":["ext:0","ext:1"],"destinationUrl":"${hook}"}`);
+});
+
 test('--again does not send again what an upload that is not finished has confirmed', async () => {
   const { sotra, write, service, sent } = place((request, count) =>
     count > 1 ? [400, { error: 'no' }] : well(request, count),
