@@ -9,7 +9,7 @@ import { oddJson } from '../support/hostile/corpus.ts';
 import { program } from '../support/processes.ts';
 
 // ATTACKS changes how many small answers are generated, and fewer large ones with them; ATTACKS_SEED which.
-const count = Number(process.env['ATTACKS'] ?? 10_000);
+const count = Number(process.env['ATTACKS'] ?? 4000);
 const seed = process.env['ATTACKS_SEED'] ?? String(Math.random());
 const processes = 2;
 

@@ -65,15 +65,22 @@ test('without --last a script gets the list and exit 2, a terminal the question,
   expect([none.code, none.err]).toEqual([2, expect.stringContaining('no swap was chosen: nothing was sent')]);
 });
 
-test('a key from stdin is read once, and a wallet that cannot be asked has to be named', async () => {
+test('a key from stdin is read once, a typed one is asked for once', async () => {
   const { env } = await tradersWorld();
   const stdin = await run(post('gm', '--key-stdin', '--last'), { env, stdin: `${evmTrader.key}\n` });
   expect([stdin.code, stdin.out]).toEqual([0, expect.stringContaining(swaps.order)]);
-  const wallet = await run(post('gm', '--browser'), { env });
-  expect([wallet.code, wallet.err]).toEqual([
-    2,
-    'error: --browser does not say which address signs\nhint: Say whose swap it is: --signer <address>.\n',
-  ]);
+  const typed = await run(post('gm', '--last'), { env, tty: 120, answers: [evmTrader.key] });
+  expect([typed.code, typed.out]).toEqual([0, expect.stringContaining(swaps.third)]);
+});
+
+test.each([
+  ['--browser', ['--browser']],
+  ['--signer-command', ['--signer-command', 'sign']],
+])('with %s the wallet has to be named, which cannot be asked', async (flag, words) => {
+  const { env } = await tradersWorld();
+  const { code, err } = await run(post('gm', '--last', ...words), { env });
+  const hint = 'hint: Say whose swap it is: --signer <address>.\n';
+  expect([code, err]).toEqual([2, `error: ${flag} does not say which address signs\n${hint}`]);
 });
 
 test('the address of a keystore is read before it is opened; one that does not say it has to be named', async () => {
