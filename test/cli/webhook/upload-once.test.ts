@@ -240,8 +240,29 @@ test('a second list for a destination that is just being registered is refused, 
   write('two', 'ext:b\n');
   expect((await sotra(`${register} @one`)).code).toBe(0);
   const { code, err } = await (second ?? Promise.reject(new Error('the second did not run')));
-  expect([code, err]).toEqual([3, expect.stringContaining('is in use by process')]);
+  expect([code, err]).toEqual([
+    3,
+    expect.stringContaining('error: destination HTTPS://d.example.com:443/hook is in use by process'),
+  ]);
   expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+test('the same list for the same webhook twice at once: the second is refused, exit 3, and its addresses are sent once', async () => {
+  const { sotra, write, service, sent, jobs } = place();
+  let second: ReturnType<typeof sotra> | undefined;
+  service.answer = async () => {
+    second ??= sotra(`${add} @list`);
+    await second;
+    return [200, { uid }];
+  };
+  write('list', ids(3));
+  expect((await sotra(`${add} @list`)).code).toBe(0);
+  const [job] = jobs();
+  expect(await second).toMatchObject({
+    code: 3,
+    err: expect.stringContaining(`error: upload ${job} is in use by process`),
+  });
+  expect(sent).toHaveLength(1);
 });
 
 /** A service that tells a secret once, at registration. */

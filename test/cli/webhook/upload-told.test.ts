@@ -77,6 +77,20 @@ test('an upload that stops says how far it is, why, and that the same command go
   ]);
 });
 
+test('where a key is refused half-way, what to do about that is told too', async () => {
+  const { sotra, write } = place((request, count) =>
+    request.method === 'PUT' && count > 1 ? [401, { error: 'no' }] : fresh(request, count),
+  );
+  write('list', ids(3500));
+  const { code, err } = await sotra(`${register} @list --concurrency 1`);
+  expect([code, err]).toEqual([
+    10,
+    expect.stringContaining(
+      'hint: The same command continues; sotra webhook jobs shows it. The key ...tner from SOTRA_API_KEY was sent and refused: ',
+    ),
+  ]);
+});
+
 test('a chunk that took four attempts was sent again, and counts once', async () => {
   const { sotra, write } = place((request, count) =>
     request.method === 'PUT' && count <= 3 ? [503, { error: 'busy' }] : fresh(request, count),
