@@ -147,8 +147,9 @@ test.each([[false, size(40, 1000)] as const, ...(size(0, 1) === 1 ? [[true, 1000
 const collect = require('vm').runInNewContext('gc');
 process.on('SIGUSR2', () => { collect(); collect(); process.stderr.write('heap ' + process.memoryUsage().heapUsed + '\\n'); });`,
     );
-    const long = 'x'.repeat(9000);
-    const traders = Array.from({ length: 10 }, (_, index) => ({ profile: { name: `${index} ${long}` } }));
+    const rows = size(10, 100);
+    const long = 'x'.repeat(90_000 / rows);
+    const traders = Array.from({ length: rows }, (_, index) => ({ profile: { name: `${index} ${long}` } }));
     const service = await stub((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ traders }));
     });
@@ -159,7 +160,7 @@ process.on('SIGUSR2', () => { collect(); collect(); process.stderr.write('heap '
       process.kill(transport.pid ?? 0, 'SIGUSR2');
       return Number(await until(() => /heap (\d+)\n/.exec(err().slice(before))?.[1]));
     };
-    const board = { name: 'leaderboard_list', arguments: { limit: 10 } };
+    const board = { name: 'leaderboard_list', arguments: { limit: rows } };
     const call = async (times: number) => {
       for (let each = 0; each < times; each += 1) await client.callTool(isSandbox ? leaderboard : board);
     };

@@ -173,6 +173,8 @@ test.skipIf(!works)(
     const { code, out, err } = await runThere('leaderboard list --json');
     expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
     expect(err).toMatch(/^warning: this call is not in the history: EACCES[^\n]*\n$/);
+    const second = await runThere('webhook list --columns uid --format csv');
+    expect([second.code, second.out]).toEqual([0, 'uid\n']);
     expect([readdirSync(home), written]).toEqual([[], []]);
   },
 );

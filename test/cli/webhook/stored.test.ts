@@ -239,7 +239,7 @@ test('during a burst the store takes at most twice what --keep allows; who is re
   const sizes: number[] = [];
   const measure = () => sizes.push(folderBytes(inboxFolderOf(folder)));
   const statuses = new Set<number>();
-  for (let round = 0; round < 8; round += 1) {
+  for (let round = 0; round < 20; round += 1) {
     const bodies = Array.from({ length: 10 }, (_, index) =>
       bodyOf(`${round}-${index}`).replace('Zo\u00eb', 'x'.repeat(100_000)),
     );
