@@ -4,7 +4,7 @@ import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin, rolldown } from 'rolldown';
-import { buildLibrary } from './bin/library/build.ts';
+import { buildLibrary } from './scripts/library/build.ts';
 
 /** Writes what help says of the commands beside the program, taken from the commands it has just built, and the man pages. */
 const outlines: Plugin = {
@@ -27,7 +27,7 @@ function sourceDate(): string {
 
 /** Writes the man pages, which say what help says. */
 async function writeManPages(dir: string, outlines: unknown): Promise<void> {
-  const maker = await rolldown({ input: 'bin/man/pages.ts', platform: 'node' });
+  const maker = await rolldown({ input: 'scripts/man/pages.ts', platform: 'node' });
   const file = 'node_modules/.cache/man.cjs';
   await maker.write({ file, format: 'cjs' });
   const { manPages } = await import(pathToFileURL(file).href);
@@ -68,7 +68,7 @@ const jq: Plugin = {
 const demo: Plugin = {
   name: 'demo',
   async writeBundle({ dir = '' }) {
-    const maker = await rolldown({ input: 'bin/demo/make.ts', platform: 'node', external: ['libsql'] });
+    const maker = await rolldown({ input: 'scripts/demo/make.ts', platform: 'node', external: ['libsql'] });
     const file = 'node_modules/.cache/demo.cjs';
     await maker.write({ file, format: 'cjs' });
     const { makeDemo } = await import(pathToFileURL(file).href);

@@ -4,7 +4,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A method of any endpoint; the build writes what each takes and gives (bin/library). */
+/** A method of any endpoint; the build writes what each takes and gives (scripts/library). */
 export type AnyMethod = ((input?: object, options?: CallOptions) => Promise<unknown>) & {
   all?: (input?: object, options?: CallOptions) => AsyncGenerator<unknown>;
 };

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { commandTree } from '../../bin/completions/tree.ts';
+import { commandTree } from '../../scripts/completions/tree.ts';
 import { run, stub } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { some } from '../support/size.ts';

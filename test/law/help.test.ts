@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { manPages } from '../../bin/man/pages.ts';
+import { manPages } from '../../scripts/man/pages.ts';
 import { errorExitCodes, exitMeanings } from '../../src/errors.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';

@@ -56,7 +56,7 @@ test.each(workflows)('%s names each action by its major version, or by a commit 
 });
 
 test('the release is built with the Node that is in the executables', () => {
-  const nodes: Record<string, { version: string }> = JSON.parse(readFileSync('bin/executables/nodes.json', 'utf8'));
+  const nodes: Record<string, { version: string }> = JSON.parse(readFileSync('scripts/executables/nodes.json', 'utf8'));
   const versions = new Set(Object.values(nodes).map(({ version }) => version));
   expect([...versions]).toEqual([readFileSync('.node-version', 'utf8').trim()]);
 });
@@ -66,9 +66,9 @@ const commits: Record<string, string> = { 'refs/tags/v6': 'a'.repeat(40), 'refs/
 /** A clone with a workflow, and a `git` that knows those tags; the second is annotated. */
 function makeClone(workflow: string) {
   const clone = temporaryFolder();
-  mkdirSync(join(clone, 'bin'));
+  mkdirSync(join(clone, 'scripts'));
   mkdirSync(join(clone, folder), { recursive: true });
-  cpSync('bin/pin-actions.sh', join(clone, 'bin/pin-actions.sh'));
+  cpSync('scripts/pin-actions.sh', join(clone, 'scripts/pin-actions.sh'));
   writeFileSync(join(clone, folder, 'one.yml'), workflow);
   const git = Object.entries(commits).map(
     ([tag, commit]) => `[ "$3" = ${tag} ] && printf '${'0'.repeat(40)}\\t${tag}\\n${commit}\\t${tag}^{}\\n'`,
@@ -76,7 +76,7 @@ function makeClone(workflow: string) {
   writeFileSync(join(clone, 'git'), `#!/bin/sh\necho "$@" >> '${clone}/asked'\n${git.join('\n')}\nexit 0\n`);
   chmodSync(join(clone, 'git'), 0o755);
   const pin = (...argv: string[]) =>
-    spawnSync('bash', ['bin/pin-actions.sh', ...argv], {
+    spawnSync('bash', ['scripts/pin-actions.sh', ...argv], {
       cwd: clone,
       env: { PATH: `${clone}:${process.env['PATH']}` },
       encoding: 'utf8',

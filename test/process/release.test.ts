@@ -24,7 +24,7 @@ function writePackaging(left: string[] = []): { said: string; read: (name: strin
     .filter(([end]) => !left.includes(end))
     .map(([end, digit]) => `${digit.repeat(64)}  sotra-${version}-${end}\n`);
   writeFileSync(join(folder, 'SHA256SUMS'), lines.join(''));
-  const argv = ['bin/packaging.mjs', join(folder, 'SHA256SUMS'), folder];
+  const argv = ['scripts/packaging.mjs', join(folder, 'SHA256SUMS'), folder];
   const { stdout, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' });
   return { said: stdout + stderr, read: (name) => readFileSync(join(folder, name), 'utf8') };
 }
@@ -123,7 +123,7 @@ test('the Dockerfile checks what it adds, and runs as nobody in particular', () 
 });
 
 test('the list of packages has what is in the program, with its sum, and nothing that only builds it', () => {
-  const text = execFileSync(process.execPath, ['bin/sbom.mjs'], {
+  const text = execFileSync(process.execPath, ['scripts/sbom.mjs'], {
     encoding: 'utf8',
     env: { ...process.env, SOURCE_DATE_EPOCH: '1790000000' },
   });
@@ -182,7 +182,7 @@ function makeRelease(platform: string, program = isProof ? built : working) {
 }
 
 const smokeTest = (folder: string) =>
-  spawnSync('bash', ['bin/smoke-test.sh', folder, 'linux-x64'], { encoding: 'utf8' });
+  spawnSync('bash', ['scripts/smoke-test.sh', folder, 'linux-x64'], { encoding: 'utf8' });
 
 test.skipIf(!has('xz') || process.platform !== 'linux')(
   'the smoke test passes a program that works, and leaves nothing',
@@ -224,7 +224,7 @@ test.skipIf(!has('xz') || process.platform !== 'linux')(
       '[ "$1" = --verify ] && exec grep -q signed "$3"\n[ "$1 $2 $3" = "--force --sign -" ] && echo signed >> "$4"';
     writeFileSync(join(tools, 'codesign'), `#!/bin/sh\n${sign}\n`, { mode: 0o755 });
     const env = { PATH: `${tools}:${process.env['PATH']}` };
-    expect(spawnSync('bash', ['bin/sign-macos.sh', folder], { env, encoding: 'utf8' })).toMatchObject({
+    expect(spawnSync('bash', ['scripts/sign-macos.sh', folder], { env, encoding: 'utf8' })).toMatchObject({
       status: 0,
       stderr: '',
     });

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 // @ts-expect-error: a script without types.
-import { patternsOf } from '../../bin/patterns.mjs';
+import { patternsOf } from '../../scripts/patterns.mjs';
 import { hideSecrets } from '../../src/http/secrets.ts';
 import { safeText, showUnseen } from '../../src/model/safe-text.ts';
 import { visibleJson } from '../../src/output/json.ts';

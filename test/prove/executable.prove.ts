@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/harness.ts';
 
 /** The one that `npm run executables -- linux-x64 --unpacked` makes. */
 function buildExecutable(): string {
-  execFileSync(process.execPath, ['bin/executables.mjs', 'linux-x64', '--unpacked'], { stdio: 'pipe' });
+  execFileSync(process.execPath, ['scripts/executables.mjs', 'linux-x64', '--unpacked'], { stdio: 'pipe' });
   const [folder = ''] = readdirSync('release').filter((name) => name.endsWith('-linux-x64'));
   return join('release', folder, 'sotra');
 }

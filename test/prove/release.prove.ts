@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 test('two builds of the package, in other folders, homes, time zones, languages and rights, are the same bytes', () => {
-  const { status, stdout, stderr } = spawnSync('bash', ['bin/build-twice.sh', 'package'], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('bash', ['scripts/build-twice.sh', 'package'], { encoding: 'utf8' });
   expect([status, stderr]).toMatchObject([0, expect.not.stringContaining('other bytes')]);
   expect(stdout).toMatch(new RegExp(`^two builds give the same bytes:\\n[0-9a-f]{64}  sotra-${version}\\.tgz\\n$`));
 });
@@ -20,13 +20,13 @@ test('a download is known as what its source gives, and as another where one byt
   const source = join(folder, 'source');
   execFileSync('cp', ['-a', 'node_modules', source]);
   rmSync(join(source, 'node_modules', '.cache'), { recursive: true, force: true });
-  execFileSync('bash', ['bin/release.sh', 'package'], { cwd: source, stdio: 'ignore' });
+  execFileSync('bash', ['scripts/release.sh', 'package'], { cwd: source, stdio: 'ignore' });
   const built = readFileSync(join(source, 'release', `sotra-${version}.tgz`));
   const sum = createHash('sha256').update(built).digest('hex');
   const file = join(folder, `sotra-${version}.tgz`);
   built[built.length - 20] = (built.at(-20) ?? 0) ^ 1;
   writeFileSync(file, built);
-  const verified = spawnSync('bash', ['bin/verify-release', '--source', 'HEAD', file], { encoding: 'utf8' });
+  const verified = spawnSync('bash', ['scripts/verify-release', '--source', 'HEAD', file], { encoding: 'utf8' });
   // What it built from the source has the bytes of the download before one was changed.
   expect(verified).toMatchObject({
     status: 1,

@@ -13,7 +13,7 @@ const site = join(folder, 'site');
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 beforeAll(() => {
-  const { status, stderr } = spawnSync(process.execPath, ['bin/site.mjs', site], { encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/site.mjs', site], { encoding: 'utf8' });
   expect([stderr, status]).toEqual(['', 0]);
 });
 

@@ -8,9 +8,9 @@ import { until } from './until.ts';
 
 /** How to get it, where it is missing. */
 export const natsInstall =
-  'no nats-server 2.11 or later: bin/nats-server.sh brings one, or SOTRA_NATS_SERVER names one';
+  'no nats-server 2.11 or later: scripts/nats-server.sh brings one, or SOTRA_NATS_SERVER names one';
 
-/** The program that `bin/nats-server.sh` brought, that a variable names, or that is in the path; `undefined` for an older one. */
+/** The program that `scripts/nats-server.sh` brought, that a variable names, or that is in the path; `undefined` for an older one. */
 export function findNats(): string | undefined {
   const named = process.env['SOTRA_NATS_SERVER'];
   for (const program of [named ?? 'node_modules/.cache/nats-server/usr/sbin/nats-server', 'nats-server'])

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { base58 } from '@scure/base';
 import { expect, test } from 'vitest';
-import { demoWorld } from '../../../bin/demo/world.ts';
+import { demoWorld } from '../../../scripts/demo/world.ts';
 import type { Trade } from '../../../src/sandbox/trades/trade.ts';
 
 const world = demoWorld();

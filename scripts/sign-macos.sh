@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Signs the executables for macOS ad hoc, without which an Apple processor runs none, in the archives of a release: bin/sign-macos.sh <folder>
+# Signs the executables for macOS ad hoc, without which an Apple processor runs none, in the archives of a release: scripts/sign-macos.sh <folder>
 # Needs a Mac. What Node was signed with does not fit any more since the program is in it.
 set -euo pipefail
 cd "$1"

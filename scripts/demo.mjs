@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const sotra = fileURLToPath(new URL('sotra.js', import.meta.url));
+const sotra = fileURLToPath(new URL('../bin/sotra.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sotra-demo-'));
 const env = { ...process.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
 if (process.stdout.isTTY && env.NO_COLOR === undefined) env.FORCE_COLOR ??= '1';

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the committed source twice, in folders, homes, time zones, languages and rights that differ, and ends with 1 unless both give the same bytes.
-# What it says of `bin/release.sh` is said of its arguments: `bin/build-twice.sh package` compares the npm package alone.
+# What it says of `scripts/release.sh` is said of its arguments: `scripts/build-twice.sh package` compares the npm package alone.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
@@ -12,7 +12,7 @@ build() {
   git clone --quiet "$root" "$source"
   cp -al "$root/node_modules" "$source/node_modules" 2>/dev/null || cp -a "$root/node_modules" "$source/node_modules"
   find "$source/node_modules/.cache" -mindepth 1 -maxdepth 1 ! -name executables -exec rm -rf {} +
-  (cd "$source" && bin/release.sh "$@" >&2)
+  (cd "$source" && scripts/release.sh "$@" >&2)
 }
 
 other="$work/another/folder, of a longer name"

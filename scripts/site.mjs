@@ -22,7 +22,7 @@ const { 'node_modules/vitepress': wanted } = lockOf(`${site}/package-lock.json`)
 if (lockOf(`${site}/node_modules/.package-lock.json`)['node_modules/vitepress']?.integrity !== wanted.integrity)
   run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--prefix', site]);
 
-const maker = await rolldown({ input: 'bin/site/pages.ts', platform: 'node' });
+const maker = await rolldown({ input: 'scripts/site/pages.ts', platform: 'node' });
 const built = resolve('node_modules/.cache/site.cjs');
 await maker.write({ file: built, format: 'cjs' });
 const { sitePages } = await import(built);

@@ -2,7 +2,7 @@
 import { rolldown } from 'rolldown';
 
 const external = ['playwright-core', '@sparticuz/chromium'];
-const bundle = await rolldown({ input: 'bin/pictures/make.ts', platform: 'node', external });
+const bundle = await rolldown({ input: 'scripts/pictures/make.ts', platform: 'node', external });
 const file = 'node_modules/.cache/pictures.mjs';
 await bundle.write({ file, format: 'esm' });
 await import(`../${file}`);

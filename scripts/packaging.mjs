@@ -1,4 +1,4 @@
-// Writes how Homebrew, Scoop and Docker get a release: node bin/packaging.mjs <SHA256SUMS of the release> <folder>
+// Writes how Homebrew, Scoop and Docker get a release: node scripts/packaging.mjs <SHA256SUMS of the release> <folder>
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-const nodes = JSON.parse(readFileSync('bin/executables/nodes.json', 'utf8'));
+const nodes = JSON.parse(readFileSync('scripts/executables/nodes.json', 'utf8'));
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 const cache = 'node_modules/.cache/executables';
 const release = 'release';
@@ -42,7 +42,7 @@ function fetchNode(platform) {
 
 /** What the program reads at run time, by the names that it asks for. */
 function listAssets() {
-  const assets = { 'start.cjs': 'bin/executables/start.cjs' };
+  const assets = { 'start.cjs': 'scripts/executables/start.cjs' };
   const add = (name, file) => {
     assets[name] = file;
   };
@@ -57,7 +57,7 @@ function build(platform, folder) {
   const output = join(folder, platform.startsWith('win') ? 'sotra.exe' : 'sotra');
   const config = join(cache, `${platform}.json`);
   const settings = {
-    main: 'bin/executables/start.cjs',
+    main: 'scripts/executables/start.cjs',
     output,
     executable: fetchNode(platform),
     disableExperimentalSEAWarning: true,

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tries the executable of a platform on a machine of that platform, as somebody unpacks it: bin/smoke-test.sh <folder of the release> <platform>
+# Tries the executable of a platform on a machine of that platform, as somebody unpacks it: scripts/smoke-test.sh <folder of the release> <platform>
 set -euo pipefail
 cd "$1"
 platform=$2

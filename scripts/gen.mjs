@@ -23,8 +23,8 @@ async function load(input, name) {
   return import(file);
 }
 
-const { completionScripts } = await load('bin/completions/scripts.ts', 'completions');
-const { errorTables } = await load('bin/site/pages.ts', 'site');
+const { completionScripts } = await load('scripts/completions/scripts.ts', 'completions');
+const { errorTables } = await load('scripts/site/pages.ts', 'site');
 const completions = completionScripts(JSON.parse(readFileSync(pathOf('dist/outlines.json'), 'utf8')));
 
 // As the formatter of the project writes it, so that a hand's touch shows.

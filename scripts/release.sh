@@ -20,13 +20,13 @@ if [ "${1:-}" != --sums ]; then
   if [ $# = 0 ] || [ ${#platforms[@]} -lt $# ]; then npm pack --silent --pack-destination release >/dev/null; fi
   if [ $# = 0 ] || [ ${#platforms[@]} -gt 0 ]; then npm run --silent executables -- ${platforms[@]+"${platforms[@]}"}; fi
   [ $# = 0 ] || exit 0
-  node bin/sbom.mjs > "release/sotra-$version.cdx.json"
+  node scripts/sbom.mjs > "release/sotra-$version.cdx.json"
   cp install.sh release/
 fi
 
 sum() { if command -v sha256sum >/dev/null; then sha256sum -- "$@"; else shasum -a 256 -- "$@"; fi; }
 cd release
 sum sotra-* install.sh > SHA256SUMS
-node ../bin/packaging.mjs SHA256SUMS .
+node ../scripts/packaging.mjs SHA256SUMS .
 sum sotra.rb sotra.json Dockerfile >> SHA256SUMS
 awk -v version="$version" '$1 == "##" { found = $2 == version; next } found' ../CHANGELOG.md > NOTES.md
