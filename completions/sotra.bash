@@ -3,7 +3,7 @@
 # The words that may follow the words of a command.
 _sotra_children() {
   case "$1" in
-  '') echo 'leaderboard profile follow feed token position comment backtest webhook inbox init tour wait ui alias auth context key doctor completion sandbox request why history bundle probe mcp openapi commands help' ;;
+  '') echo 'leaderboard profile follow feed token position comment backtest webhook inbox init tour wait ui alias auth context key doctor completion sandbox request why history bundle mcp openapi commands help' ;;
   'leaderboard') echo 'list rank copytraded sections diff' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
   'follow') echo 'add remove bulk' ;;
@@ -98,7 +98,6 @@ _sotra_flags() {
   'history') echo '--failed --limit' ;;
   'history show') echo '--har' ;;
   'bundle') echo '--out' ;;
-  'probe') echo '--save' ;;
   'mcp') echo '--config --tools --allow-writes --allow-signing --key --password-file --secret-file' ;;
   esac
 }
@@ -353,7 +352,6 @@ _sotra_values() {
   'history --columns') echo 'n at status command method path error ms context exitCode errorCode attempt requestId baseUrl @list' ;;
   'history set 1') echo 'on off' ;;
   'bundle --columns') echo 'sotra settings doctor failedCalls last replay bytes file @list' ;;
-  'probe --columns') echo 'parameter assumed verdict name evidence source @list' ;;
   'mcp --key') echo '@keys' ;;
   'mcp --password-file') echo '@files' ;;
   'mcp --secret-file') echo '@files @list' ;;

@@ -33,7 +33,6 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./log/why.ts'),
   () => import('./log/commands.ts'),
   () => import('./log/bundle.ts'),
-  () => import('./tool/probe.ts'),
   () => import('./mcp/commands.ts'),
   () => import('./tool/openapi.ts'),
   () => import('./tool/help.ts'),

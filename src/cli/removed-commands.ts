@@ -41,7 +41,6 @@ const removedFlags: readonly (readonly [command: string, flags: readonly string[
   ['auth login', ['--password-file'], 'Omit it: the key is kept in the keychain, or as it is in a file of mode 0600.'],
   ['init', ['--password-file'], 'Omit it: the key is kept in the keychain, or as it is in a file of mode 0600.'],
   ['webhook listen', ['--max-delivery'], 'Omit it: a delivery of more than 5 MB is refused.'],
-  ['probe', ['--try'], 'Store the name in the context, where it is tried first: sotra context set <name> --wire.'],
   ['webhook register', ['--report'], noReport],
   ['webhook add-addresses', ['--report'], noReport],
   ['', ['--meta'], 'Omit it: the answer is the same. sotra mcp marks for agents what anybody may have written.'],

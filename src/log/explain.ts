@@ -283,7 +283,6 @@ function reasonOfRefusedInput(facts: Facts, answer: Answer): Reason {
   const sent = named.map((name) => `${name} was ${findSent(parts, name) ?? 'not sent'}`);
   return because(
     `The service refused the input${quote(answer)}${sent.length === 0 ? '' : ` (${sent.join(', ')})`}.`,
-    typed(facts, 'probe'),
     ...help,
   );
 }

@@ -43,7 +43,6 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     'sotra webhook listen --max-delivery was removed',
     'Omit it: a delivery of more than 5 MB is refused.',
   ],
-  ['probe --try limit=x', 'sotra probe --try was removed', 'Store the name in the context, where it is tried first'],
   [
     'whois 0x12',
     'sotra whois was removed',

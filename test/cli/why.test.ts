@@ -100,7 +100,7 @@ const failures: readonly Failure[] = [
     script: answer(400, { error: 'timeframe is not supported here' }),
     code: 6,
     rule: 'The service refused the input: "timeframe is not supported here" (timeframe was "7d").',
-    next: 'sotra probe',
+    next: 'sotra leaderboard list --help',
   },
   {
     what: 'a signature that is not accepted',

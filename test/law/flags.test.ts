@@ -114,7 +114,6 @@ const lines: Record<string, string> = {
   'history clear': 'history clear --yes',
   'history set': 'history set off',
   bundle: 'bundle --out @/bundle.json --yes',
-  probe: 'probe --save --context staging',
   mcp: 'mcp --allow-writes',
   openapi: 'openapi',
   commands: 'commands',

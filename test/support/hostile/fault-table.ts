@@ -73,8 +73,6 @@ backtest copy                 1 : = G3        | = G2     | = G3        | = G3   
 webhook secret                0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 13 G1   | = G1     | =
 auth status                   0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
 auth login                    0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
-probe                         0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 13 G1   | = G1     | =
-probe                         1 : = G3        | 0 G80    | = G3        | = G3       | = G3        | = G2       | 0 G80   | = G2     | = G1     | 401: = G2    | 403: = G2 | 413: = G2
 doctor                        0 : 9 G1        | 0 G1     | 0 G1        | 0 G1       | 0 G1        | 0 G1       | 0 G1    | = G1     | =        | 401: = G1    | 403: = G1 | reset in the body: 0 G1 | stalled body: 0 G1
 wait comment                  0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 13 G1   | = G1     | =
 wait rank                     0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 124 G16 | = G1     | =

@@ -162,7 +162,6 @@ export const longCommands: readonly LongCommand[] = [
     argv: 'auth login --with-key --store file --context staging',
     stdin: 'a-key-to-store',
   },
-  { name: 'probe', wells: [0, 1], argv: 'probe' },
   { name: 'doctor', wells: [0], argv: 'doctor' },
   { name: 'wait comment', wells: [0], argv: `wait comment ${uid} --chain base --token ${degen}` },
   { name: 'wait rank', wells: [0], argv: `wait rank ${wallet} --at-most 10` },

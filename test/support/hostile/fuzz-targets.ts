@@ -56,7 +56,6 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
         'doctor --json',
         'doctor',
         'webhook jobs',
-        'probe --dry-run',
         'request GET /v1/feed --json',
         'context use nowhere',
         'context set a --base-url nonsense',
