@@ -3,7 +3,7 @@
 # The words that may follow the words of a command.
 _sotra_children() {
   case "$1" in
-  '') echo 'leaderboard profile follow feed token position comment backtest webhook inbox init tour wait ui alias auth context key doctor completion sandbox request why history bundle mcp openapi commands help' ;;
+  '') echo 'leaderboard profile follow feed token position comment webhook inbox init tour wait ui alias auth context key doctor completion sandbox request why history bundle mcp openapi commands help' ;;
   'leaderboard') echo 'list rank copytraded sections diff' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
   'follow') echo 'add remove bulk' ;;
@@ -11,7 +11,6 @@ _sotra_children() {
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
   'comment') echo 'post list copy sign verify' ;;
-  'backtest') echo 'copy' ;;
   'webhook') echo 'register list add-addresses delete validate sync jobs secret listen verify events show stats replay forward ui audit lint trigger exam' ;;
   'inbox') echo 'create' ;;
   'wait') echo 'position rank comment webhook job' ;;
@@ -51,7 +50,6 @@ _sotra_flags() {
   'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --again' ;;
   'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signer --file --out' ;;
   'comment verify') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --signed' ;;
-  'backtest copy') echo '--usd --delay --since --fee --limit --chart' ;;
   'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --concurrency --another' ;;
   'webhook list') echo '--show-secrets --watch' ;;
   'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --again' ;;
@@ -213,8 +211,6 @@ _sotra_values() {
   'comment verify --signer') echo '@aliases' ;;
   'comment verify --layout') echo 'five-line blank-line' ;;
   'comment verify --columns') echo 'valid recoveredAddress signerAddress reason @list' ;;
-  'backtest copy --columns') echo 'token chain side enteredAt entries exits investedUsd returnedUsd heldUsd heldPriceAt pnlUsd pnlPercent ownPnlUsd ownPnlPercent prices isPartial tokenAddress itemId @list' ;;
-  'backtest copy 1') echo '@aliases' ;;
   'webhook register --file') echo '@files' ;;
   'webhook register --wallet-addresses') echo '@aliases @list' ;;
   'webhook register --rejects') echo '@files' ;;
@@ -394,7 +390,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --delay --direction --eligibility --expect --fault --fee --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --junit --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --junit --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

@@ -13,7 +13,6 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./resources/feed/index.ts'),
   () => import('./resources/position/index.ts'),
   () => import('./resources/comment/index.ts'),
-  () => import('./backtest/commands.ts'),
   () => import('./resources/webhook/index.ts'),
   () => import('./tool/webhook-audit.ts'),
   () => import('./tool/webhook-lint.ts'),

@@ -62,7 +62,6 @@ const swap = `--chain base --tx 0x${'ab'.repeat(32)} --token ${token} --text gm`
 /** Every input that takes a trader, as a line that shows what would be sent or changed. */
 const takers: Record<string, string> = {
   'alias set <identifier>': 'alias set @it #2 --dry-run',
-  'backtest copy <trader>': 'backtest copy #2 --usd 100 --delay 2m --curl',
   'comment copy --actor-address': `comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --token ${token} --chain base --actor-address #2 --dry-run`,
   'comment copy --actor-addresses': `comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --token ${token} --chain base --actor-addresses #2,#1 --dry-run`,
   'comment list --viewer-addresses': 'comment list 0xab --chain base --viewer-addresses #2 --curl',

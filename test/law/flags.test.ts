@@ -49,7 +49,6 @@ const lines: Record<string, string> = {
   'comment copy': `comment copy ${uid} --chain base --token ${token} --actor-address ${wallet} --again`,
   'comment sign': `comment sign ${swap} --text gm ${form} --key-file @/evm.hex --out @/signed.json --yes`,
   'comment verify': `comment verify ${swap} --text gm ${form} --signature 0x12 --signer ${wallet}`,
-  'backtest copy': 'backtest copy ext:1 --usd 100 --delay 2m',
   'webhook register': `webhook register --url http://127.0.0.1:9/x --file @/users.txt --skip-invalid --secret-file @/new.secret`,
   'webhook list': 'webhook list',
   'webhook add-addresses': `webhook add-addresses ${uid} --file @/users.txt --skip-invalid --rejects @/rejects.ndjson`,

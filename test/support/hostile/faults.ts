@@ -153,7 +153,6 @@ export const longCommands: readonly LongCommand[] = [
   { name: 'follow bulk/file', wells: [0, 1], argv: 'follow bulk --file -', stdin: entries },
   { name: 'comment post/from', wells: [0, 1], argv: `comment post ${posting}`, stdin: comments },
   { name: 'leaderboard diff', wells: [0], argv: 'leaderboard diff' },
-  { name: 'backtest copy', wells: [0, 1], argv: `backtest copy ${wallet} --usd 100 --delay 2m` },
   { name: 'webhook secret', wells: [0], argv: `webhook secret ${uid} --out {out}` },
   { name: 'auth status', wells: [0], argv: 'auth status --check' },
   {
