@@ -5,7 +5,6 @@ import { command, shellLine } from '../model/shell.ts';
 import { findGroup, globalFlags, listWords, withoutWords } from './globals.ts';
 import { isReference } from './input.ts';
 import { beginsWith, type Field, type Outline, type TypedInput } from './outline.ts';
-import { refuseRemovedFlag } from './removed-commands.ts';
 
 type ReadArgv =
   | { kind: 'run'; outline: Outline; typed: TypedInput; globals: Record<string, unknown> }
@@ -153,7 +152,6 @@ function explainParseError(
   if (code === 'commander.optionMissingArgument') return usageError(`${argv.at(-1)} needs a value`, seeHelp);
   if (code === 'commander.unknownOption') {
     const [flag = ''] = node.parseOptions([...argv]).unknown[0]?.split('=') ?? [];
-    refuseRemovedFlag(flag, words);
     const [place] = fields.filter(({ positional }) => positional);
     const isPlace = place !== undefined && placeNames.includes(flag);
     if (isPlace)

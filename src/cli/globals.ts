@@ -157,7 +157,6 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
 function readFormat(text: string | undefined): Format | undefined {
   const format = formats.find((name) => name === text);
   if (text === undefined || format !== undefined) return format;
-  if (text === 'toon') throw usageError('--format toon was removed', 'Take --json, or --format csv.');
   const near = nearest(text, formats);
   throw usageError(`--format ${text}: must be one of ${formats.join(', ')}`, near && `Did you mean ${near}?`);
 }

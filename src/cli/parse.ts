@@ -1,9 +1,8 @@
 import { usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Program } from './command.ts';
-import { findCommand, type GlobalOptions, listWords, readGlobals, refuseUnusedFlags } from './globals.ts';
+import { findCommand, type GlobalOptions, readGlobals, refuseUnusedFlags } from './globals.ts';
 import { beginsWith, listTopics, type Outline, type Shell, shells, type TypedInput } from './outline.ts';
-import { refuseRemoved } from './removed-commands.ts';
 
 export type CommandLine =
   | { kind: 'run'; outline: Outline; typed: TypedInput; options: GlobalOptions }
@@ -20,8 +19,6 @@ export async function parse(
   program: Pick<Program, 'outlines' | 'load'>,
 ): Promise<CommandLine> {
   const { outlines } = program;
-  const words = listWords(typedArgv);
-  refuseRemoved(words[0] === 'help' ? words.slice(1) : words);
   const { argv, all } = withoutAll(helpAsFlag(typedArgv, outlines));
   const text = textRequest(argv, outlines, all);
   if (text !== undefined) return text;

@@ -195,39 +195,6 @@ test('where the keychain cannot be used nothing is stored elsewhere instead', as
   expect(text()).not.toContain(key);
 });
 
-test('a key that an older version sealed with a password is named, and a new login takes its place', async () => {
-  const sealedKey =
-    'scrypt:131072:8:1:c2FsdHNhbHRzYWx0c2FsdA:aXZpdml2aXZpdml2:c2VhbGVkc2VhbGVkc2VhbGVkc2VhbGVkc2VhbGVk';
-  const own = 'https://own.example.com';
-  const c = { baseUrl: own, keyStore: 'sealed', keyOrigin: own, keySuffix: 'abcd', sealedKey };
-  const { env, text } = folder({ current: 'c', contexts: { c } });
-  for (const argv of ['leaderboard list', 'auth status']) {
-    const { code, err } = await run(argv, { env });
-    expect([code, err]).toEqual([
-      4,
-      expect.stringContaining('sealed with a password, which this version does not open'),
-    ]);
-    expect(err).toContain('sotra auth login --context c');
-  }
-  expect((await run('context show', { env, tty: 100 })).out).toContain('...abcd (sealed)');
-  expect((await run('auth login --with-key --offline', { env, stdin: 'a-newer-key-5678' })).code).toBe(0);
-  expect(JSON.parse(text()).contexts.c).toEqual({
-    baseUrl: own,
-    apiKey: 'a-newer-key-5678',
-    keyStore: 'file',
-    keyOrigin: own,
-  });
-});
-
-test.each(['auth login --context c', 'init --preset clicker'])(
-  '%s --password-file says what to type now',
-  async (argv) => {
-    const { code, err } = await run(`${argv} --password-file p`);
-    expect([code, err]).toEqual([2, expect.stringContaining('--password-file was removed')]);
-    expect(err).toContain('Omit it: the key is kept in the keychain, or as it is in a file of mode 0600.');
-  },
-);
-
 test('--dry-run shows the check without asking for a key, and stores nothing', async () => {
   const { env, text } = folder({ contexts: { c: { baseUrl: 'https://own.example.com' } } });
   const { code, out } = await run('auth login --context c --dry-run', { env });

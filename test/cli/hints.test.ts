@@ -18,41 +18,6 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['alias rm @a', "unknown command 'rm'", 'Did you mean sotra alias remove @a?'],
   ['follow delete a b', "unknown command 'delete'", 'Did you mean sotra follow remove a b?'],
   ['profile show x', "unknown command 'show'", 'Did you mean sotra profile get x?'],
-  ...['plan', 'plan --check', 'apply --yes', 'help plan', 'apply --help'].map((argv): [string, string, string] => [
-    argv,
-    `sotra ${argv.includes('plan') ? 'plan' : 'apply'} was removed`,
-    'sotra webhook sync --url <url> --file <file> --check shows which addresses a webhook lacks, and without --check sends them; sotra follow bulk --file <file> --dry-run shows follows.',
-  ]),
-  [
-    'leaderboard compare --check',
-    'sotra leaderboard compare was removed',
-    'sotra leaderboard sections shows the old board, and says which sotra leaderboard list takes the place of each section.',
-  ],
-  [
-    'position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53 --chart',
-    'sotra position get --chart was removed',
-    'Omit it: the trades stand below the position; sotra profile positions has --chart.',
-  ],
-  [
-    'webhook register --url http://127.0.0.1:9/hook --file list --report report',
-    'sotra webhook register --report was removed',
-    'Omit it: the result counts what is confirmed, and an error says what is not.',
-  ],
-  [
-    'webhook listen --secret-file s --max-delivery 1MB',
-    'sotra webhook listen --max-delivery was removed',
-    'Omit it: a delivery of more than 5 MB is refused.',
-  ],
-  [
-    'whois 0x12',
-    'sotra whois was removed',
-    'sotra profile get <identifier> shows who is behind an address, id, name or alias.',
-  ],
-  [
-    'follow plan --file f',
-    'sotra follow plan was removed',
-    'sotra follow bulk --file <file> --dry-run shows what would be sent.',
-  ],
   ['__proto__', "unknown command '__proto__'", 'See sotra --help.'],
   [
     'leaderboard list -o json',

@@ -54,12 +54,6 @@ test('an answer of more than 64 MB is refused, also when it is small until it is
 });
 
 test.each([
-  ['--max-body 1MB', '--max-body was removed\nhint: Omit it: an answer of more than 64 MB is refused.'],
-  [
-    '--max-time 2m',
-    '--max-time was removed\nhint: --timeout bounds a call: its attempts, and the waits that the service',
-  ],
-  ['--max-wait=5m', '--max-wait was removed\nhint: --timeout bounds a call'],
   ['--timeout 2d', '--timeout 2d: must be a time from 1ms to 1d'],
   ['--timeout 5', '--timeout 5: must be a time from 1ms to 1d'],
 ])('%s is refused before anything is sent', async (flags, message) => {

@@ -3,20 +3,6 @@ import { answering, run } from '../support/harness.ts';
 
 const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 
-test('--meta and --format toon say what to type now', async () => {
-  const meta = await run('--sandbox leaderboard list --json --meta');
-  expect(meta).toMatchObject({ code: 2, out: '' });
-  expect(JSON.parse(meta.err).error).toMatchObject({
-    message: '--meta was removed',
-    hint: 'Omit it: the answer is the same. sotra mcp marks for agents what anybody may have written.',
-  });
-  expect(await run('--sandbox leaderboard list --format toon')).toMatchObject({
-    code: 2,
-    out: '',
-    err: 'error: --format toon was removed\nhint: Take --json, or --format csv.\n',
-  });
-});
-
 const nsfw = { nsfwImage: false, nsfwText: true };
 const images = { raw: null, xs: null, sm: null };
 const flagged = {

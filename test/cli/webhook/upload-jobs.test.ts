@@ -123,13 +123,6 @@ test('finished uploads are listed for thirty days; what they confirmed stays kno
   expect(sent).toHaveLength(1);
 });
 
-test.each(['webhook resume 3f9a', 'webhook jobs remove 3f9a --yes'])('sotra %s says what to type now', async (argv) => {
-  const { sotra } = place();
-  const { code, err } = await sotra(argv);
-  expect([code, err]).toEqual([2, expect.stringContaining('was removed\nhint: ')]);
-  expect(err).toContain('continues');
-});
-
 test('an upload whose journal was damaged is named, and another folder is no upload', async () => {
   const { sotra, write, jobs, folder } = place();
   write('list', ids(3));
