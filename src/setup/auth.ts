@@ -244,7 +244,7 @@ function withKey(
   return { ...now, contexts: { ...now.contexts, [name]: { ...next, keyOrigin: origin } } };
 }
 
-function withoutKey({ apiKey: _, sealedKey, keyStore, keyOrigin, keySuffix, ...kept }: StoredContext): StoredContext {
+function withoutKey({ apiKey: _, keyStore, keyOrigin, keySuffix, ...kept }: StoredContext): StoredContext {
   return kept;
 }
 

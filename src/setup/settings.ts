@@ -14,9 +14,8 @@ export type KeyStore = (typeof keyStores)[number];
 const contextSchema = z.object({
   baseUrl: z.string().optional(),
   apiKey: z.string().optional(),
-  /** Default: `file`, if there is a key. Older versions also kept keys `sealed` with a password, in `sealedKey`. */
-  keyStore: z.enum([...keyStores, 'sealed']).optional(),
-  sealedKey: z.string().optional(),
+  /** Default: `file`, if there is a key. */
+  keyStore: z.enum(keyStores).optional(),
   /** The origin the key was stored for; default: that of `baseUrl`. */
   keyOrigin: z.string().optional(),
   /** The last four characters of a key that is not in `apiKey`. */
@@ -174,8 +173,7 @@ export function contextNames(stored: StoredSettings): string[] {
 
 /** The only origin that a context's stored key may be sent to; `undefined` without a key. */
 export function readKeyOrigin(context: StoredContext): string | undefined {
-  const isElsewhere = context.keyStore === 'keychain' || context.sealedKey !== undefined;
-  if (context.apiKey === undefined && !isElsewhere) return undefined;
+  if (context.apiKey === undefined && context.keyStore !== 'keychain') return undefined;
   return context.keyOrigin ?? readOrigin(context.baseUrl ?? '');
 }
 
@@ -196,8 +194,6 @@ function chooseKey(baseUrl: string, context: StoredContext, env: Env): Key {
   if (origin !== readOrigin(baseUrl))
     return { ...noKey, keyProblem: `the stored one was saved for ${origin} and is not sent elsewhere` };
   const { keyStore = 'file' } = context;
-  if (keyStore === 'sealed')
-    return { ...noKey, keyProblem: 'the stored one is sealed with a password, which this version does not open' };
   const apiKey = keyStore === 'file' ? checkKey(context.apiKey ?? '') : null;
   const keySuffix = apiKey === null ? (context.keySuffix ?? '') : lastFour(apiKey);
   return { ...noKey, apiKey, keySource: 'context', keySuffix, keyStore };
