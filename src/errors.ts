@@ -219,6 +219,6 @@ export function errorObject(error: SotraError): { error: Record<string, unknown>
 export const maxShownBody = 10_000;
 
 function readIfJson(text: string): unknown {
-  const value = tryParseJson(text);
+  const value = text.length > maxShownBody ? undefined : tryParseJson(text);
   return value === undefined ? text.slice(0, maxShownBody) : value;
 }

@@ -12,8 +12,8 @@ const decoders = {
 export const maxAnswerBytes = 64 * 1024 ** 2;
 
 /**
- * The whole body of an answer: its text without a byte order mark, and how many bytes it had. Errors: `bad-answer` for more than `maxBytes`,
- * compressed or not, and for an encoding that is unknown or does not decode.
+ * The whole body of an answer: its text without a byte order mark, and how many bytes it had. An empty body is empty in any encoding. Errors:
+ * `bad-answer` for more than `maxBytes`, compressed or not, and for an encoding that is unknown or does not decode.
  */
 export async function readBody(
   incoming: AsyncIterable<Uint8Array>,
@@ -30,15 +30,6 @@ export async function readBody(
   return { text: new TextDecoder().decode(Buffer.concat(chunks)), bytes };
 }
 
-async function* limitBytes(incoming: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Uint8Array> {
-  let bytes = 0;
-  for await (const chunk of incoming) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
-    yield chunk;
-  }
-}
-
 function decode(
   incoming: AsyncIterable<Uint8Array>,
   encoding: string | undefined,
@@ -46,23 +37,43 @@ function decode(
 ): AsyncIterable<Uint8Array> {
   const name = encoding?.trim().toLowerCase() ?? '';
   if (name === '' || name === 'identity') return incoming;
-  if (!Object.hasOwn(decoders, name))
-    throw new SotraError('bad-answer', `the service answered in an unknown encoding: ${name}`, {
-      hint: 'Supported: gzip, deflate and br. A proxy may be the cause.',
-    });
-  return inflate(limitBytes(incoming, maxBytes), name as keyof typeof decoders);
+  const isKnown = Object.hasOwn(decoders, name);
+  return isKnown ? inflate(incoming, name as keyof typeof decoders, maxBytes) : refuseEncoding(incoming, name);
 }
 
-async function* inflate(incoming: AsyncIterable<Uint8Array>, name: keyof typeof decoders): AsyncIterable<Uint8Array> {
+async function* refuseEncoding(incoming: AsyncIterable<Uint8Array>, name: string): AsyncIterable<Uint8Array> {
+  for await (const chunk of incoming) {
+    if (chunk.length > 0)
+      throw new SotraError('bad-answer', `the service answered in an unknown encoding: ${name}`, {
+        hint: 'Supported: gzip, deflate and br. A proxy may be the cause.',
+      });
+    yield chunk;
+  }
+}
+
+async function* inflate(
+  incoming: AsyncIterable<Uint8Array>,
+  name: keyof typeof decoders,
+  maxBytes: number,
+): AsyncIterable<Uint8Array> {
+  let received = 0;
+  async function* limit(): AsyncIterable<Uint8Array> {
+    for await (const chunk of incoming) {
+      received += chunk.length;
+      if (received > maxBytes) throw tooLarge(maxBytes);
+      yield chunk;
+    }
+  }
   const decoder = (await import('node:zlib'))[decoders[name]]();
-  const source = Readable.from(incoming).on('error', (error) => decoder.destroy(error));
+  const source = Readable.from(limit()).on('error', (error) => decoder.destroy(error));
   try {
     for await (const chunk of source.pipe(decoder)) yield chunk as Uint8Array;
   } catch (cause) {
     const { code } = cause as { code?: string };
     if (code === undefined || !/^(Z_|ERR_)/.test(code)) throw cause;
+    if (received === 0) return;
     throw new SotraError('bad-answer', `the service answered with ${name} that does not decode: ${code}`, {
-      hint: 'A proxy may be the cause: --include shows the headers.',
+      hint: 'A proxy may be the cause: --verbose shows the headers.',
       cause,
     });
   } finally {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Endpoint, InputOf, Params, WireNames } from '../contract/endpoint.ts';
 import type { Misfit } from '../contract/misfit.ts';
 import { encodeRequest, type WireRequest } from '../contract/request.ts';
-import { SotraError } from '../errors.ts';
+import { readMessage, SotraError } from '../errors.ts';
 import { DepthError, defined, parseJson } from '../model/json.ts';
 import type { HttpAnswer, HttpRequest, Transport } from '../world.ts';
 import {
@@ -41,7 +41,7 @@ export interface Caller extends TimeLimits {
     body: HttpAnswer['body'],
     encoding: string | undefined,
     maxBytes: number,
-  ) => Promise<{ text: string; bytes: number }>;
+  ) => Promise<{ text: string; bytes: number; unreadable?: string }>;
   /** Where an answer differs from the contract; absent: answers are not checked. */
   findMisfit?: ((schema: z.ZodType, value: unknown) => Misfit | undefined) | undefined;
   /** A misfit is an error. */
@@ -217,14 +217,16 @@ async function attemptOnce(
     arrived?.();
     const { status, firstByteMs } = received;
     const encoding = pickHeader(received.headers, 'content-encoding');
-    const { bytes, ...read } = await caller.readBody(received.body, encoding, caller.maxBodyBytes);
+    const isOk = status >= 200 && status < 300;
+    const reading = caller.readBody(received.body, encoding, caller.maxBodyBytes);
+    const { bytes, unreadable, ...read } = await (isOk ? reading : reading.catch(withoutBody(caller.signal)));
     const { headers, text } = caller.hideKey({ status, headers: received.headers, ...read });
     const ms = caller.now() - started;
     caller.observe({ kind: 'answer', status, headers, bytes, ms, text, ...defined({ firstByteMs }) });
     const requestId = readRequestId(headers);
-    if (status >= 200 && status < 300) return { answer: readAnswer(text, status, requestId, caller) };
+    if (isOk) return { answer: readAnswer(text, { method: request.method, status, requestId }, caller) };
     const failure = { status, retryAfter: pickHeader(headers, 'retry-after') };
-    const error = statusError({ request, status, text, headers, requestId, nowMs: caller.now(), caller });
+    const error = statusError({ request, status, text, unreadable, headers, requestId, nowMs: caller.now(), caller });
     return { failure, error, to: pickHeader(received.headers, 'location') };
   } catch (thrown) {
     if (thrown instanceof SotraError) throw thrown;
@@ -239,8 +241,21 @@ async function attemptOnce(
   }
 }
 
-function readAnswer(text: string, status: number, requestId: string | undefined, caller: Caller): AttemptAnswer {
-  if (text.trim() === '' && status === 204) return { data: null, text: 'null', status, requestId };
+/** The status of a failure counts, whatever its body is. */
+function withoutBody(signal: AbortSignal): (thrown: unknown) => { text: string; bytes: number; unreadable: string } {
+  return (thrown) => {
+    if (signal.aborted) throw thrown;
+    return { text: '', bytes: 0, unreadable: readMessage(thrown) };
+  };
+}
+
+function readAnswer(
+  text: string,
+  { method, status, requestId }: { method: string; status: number; requestId: string | undefined },
+  caller: Caller,
+): AttemptAnswer {
+  const isDone = status === 204 || ['PUT', 'DELETE'].includes(method);
+  if (isDone && text.trim() === '') return { data: null, text: 'null', status, requestId };
   try {
     return { data: parseJson(text), text, status, requestId };
   } catch (cause) {

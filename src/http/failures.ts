@@ -143,13 +143,16 @@ export interface StatusFailure {
   request: HttpRequest;
   status: number;
   text: string;
+  /** Why there is no text. */
+  unreadable?: string | undefined;
   headers: HttpAnswer['headers'];
   requestId: string | undefined;
   nowMs: number;
   caller: { maxWaitMs: number; baseUrl: string; keyName?: string | undefined; tellsBody?: boolean | undefined };
 }
 
-export function statusError({ request, status, text, headers, requestId, nowMs, caller }: StatusFailure): SotraError {
+export function statusError(failure: StatusFailure): SotraError {
+  const { request, status, text, headers, requestId, nowMs, caller } = failure;
   const shared = { status, requestId, ...(caller.tellsBody && text !== '' ? { body: hideSecrets(text) } : {}) };
   if (status < 400) {
     const to = pickHeader(headers, 'location');
@@ -164,7 +167,7 @@ export function statusError({ request, status, text, headers, requestId, nowMs, 
     });
   }
   const code = findStatusCode(status);
-  const message = `${readErrorText(text, request)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
+  const message = `${readErrorText(failure)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
   const outcome = status === 429 ? 'unsent' : status >= 500 ? 'unknown' : undefined;
   const waitMs = readRetryAfter(pickHeader(headers, 'retry-after'), nowMs);
   const retryAfterSec = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
@@ -206,10 +209,19 @@ export function versionHint(baseUrl: string): string | undefined {
   );
 }
 
-function readErrorText(text: string, request: HttpRequest): string {
+/** The longest explanation of the service that an error repeats. */
+const maxExplanation = 500;
+/** Characters that are searched for secrets. */
+const maxRead = 100_000;
+
+function readErrorText({ text, unreadable, request }: StatusFailure): string {
+  if (unreadable !== undefined) return `no explanation that can be read: ${unreadable}`;
+  if (text.trim() === '') return 'no explanation given';
   const body = tryParseJson(text);
   // Once more with the key: JSON may escape any letter of it.
   const hide = requestHider(request);
-  if (isObject(body) && typeof body['error'] === 'string') return hide(body['error']);
-  return text.trim() === '' ? 'no explanation given' : hide(text.slice(0, 100_000).trim()).slice(0, 200);
+  const said = isObject(body) && typeof body['error'] === 'string' ? body['error'] : text.trim();
+  const shown = hide(said.slice(0, maxRead));
+  const more = Math.max(0, shown.length - maxExplanation) + Math.max(0, said.length - maxRead);
+  return more > 0 ? `${shown.slice(0, maxExplanation)}... (${more} more characters)` : shown;
 }

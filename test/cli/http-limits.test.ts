@@ -38,6 +38,77 @@ test('an encoding that is not what it says, cut off or unknown is exit 13', asyn
   }
 });
 
+const unreadable: readonly [status: number, encoding: string, body: string, exitCode: number, requests: number][] = [
+  [503, 'gzip', '', 8, 3],
+  [503, 'gzip', 'busy', 8, 3],
+  [503, 'zstd', 'busy', 8, 3],
+  [429, 'gzip', '', 7, 3],
+  [429, 'br', 'slow down', 7, 3],
+  [500, 'deflate', 'oops', 8, 3],
+  [401, 'gzip', '', 4, 1],
+  [403, 'gzip', 'no', 4, 1],
+  [404, 'gzip', '', 5, 1],
+  [404, 'gzip', 'nothing here', 5, 1],
+];
+
+test.each(unreadable)(
+  'HTTP %i in %s with the body %j keeps the exit code and the retries of its status',
+  async (status, encoding, body, exitCode, requests) => {
+    const service = await stub((_, response) => response.writeHead(status, { 'content-encoding': encoding }).end(body));
+    const { code, out, err } = await run('leaderboard list --json', { env: service.env, skipWaits: true });
+    expect([code, out, service.requests.length]).toEqual([exitCode, '', requests]);
+    expect(JSON.parse(err).error.message).toContain(`HTTP ${status} from GET /v2/leaderboard`);
+  },
+);
+
+test('an error whose body never ends or breaks off keeps its status', async () => {
+  const service = await stub((_, response) => {
+    response.writeHead(404, { 'content-length': '100' });
+    response.write('{"error":', () => response.destroy());
+  });
+  const { code, err } = await run('leaderboard list --json', { env: service.env });
+  expect([code, service.requests.length]).toEqual([5, 1]);
+  expect(JSON.parse(err).error.message).toContain('no explanation that can be read');
+  const large = await stub((_, response) => response.writeHead(409).end('x'.repeat(2000)));
+  const refused = await run('leaderboard list --json', { env: large.env, maxAnswerBytes: 1024 });
+  expect(refused.code).toBe(6);
+  expect(JSON.parse(refused.err).error.message).toContain('the answer is larger than 1 KB (HTTP 409');
+});
+
+test.each([
+  [200, {}],
+  [202, {}],
+  [204, { 'content-encoding': 'gzip' }],
+  [205, {}],
+  [200, { 'content-encoding': 'gzip' }],
+  [200, { 'content-encoding': 'zstd' }],
+])('an empty answer %i with the headers %j to PUT or DELETE means done', async (status, headers) => {
+  const service = await stub((_, response) => response.writeHead(status, headers).end());
+  const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
+  for (const argv of [
+    `webhook delete ${uid} --yes`,
+    'follow remove ext:user-1 ext:user-2',
+    'follow add ext:user-1 ext:user-2',
+    `webhook add-addresses ${uid} --wallet-addresses ext:user-1`,
+    'profile delete-name ext:user-1 --yes',
+  ]) {
+    const { code, err } = await run(`${argv} --json`, { env: service.env });
+    expect([argv, code, err.includes('error')]).toEqual([argv, 0, false]);
+  }
+  expect(service.requests).toHaveLength(5);
+});
+
+test('an error text of the service is cut after 500 characters', async () => {
+  const service = await answering({ error: 'e'.repeat(3_000_000) }, 400);
+  const { code, err } = await run('leaderboard list --json', { env: service.env });
+  expect(code).toBe(6);
+  expect(JSON.parse(err).error.message).toBe(
+    `${'e'.repeat(500)}... (2999500 more characters) (HTTP 400 from GET /v2/leaderboard)`,
+  );
+  const { err: typed } = await run('request GET /v2/leaderboard --json', { env: service.env });
+  expect(typed.length).toBeLessThan(20_000);
+});
+
 test('an answer of more than 64 MB is refused, also when it is small until it is unpacked', async () => {
   const large = (megabytes: number) => JSON.stringify({ traders: [], pad: ' '.repeat(megabytes * 1024 ** 2) });
   for (const [headers, body, maxAnswerBytes, most] of [

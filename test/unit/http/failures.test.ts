@@ -275,7 +275,8 @@ const bodies: readonly [text: string, shown: string][] = [
   [' \n', 'no explanation given'],
   ['  <h1>no</h1>\n', '<h1>no</h1>'],
   ['whsec_abcdefghij', 'whsec_***'],
-  [`${'x'.repeat(200)}yz`, 'x'.repeat(200)],
+  ['x'.repeat(500), 'x'.repeat(500)],
+  [`${'x'.repeat(500)}yz`, `${'x'.repeat(500)}... (2 more characters)`],
 ];
 
 test.each(bodies)('of the body %j the error shows %j', (text, shown) => {

@@ -9,7 +9,7 @@ import { callAll as throughOurs } from '../../../bench/library/ours.ts';
 import { prepare } from '../../../bench/library/setup.ts';
 import type { Calls, World } from '../../../bench/library/world.ts';
 import { endpoints } from '../../../src/resources/index.ts';
-import { temporaryFolder } from '../../support/harness.ts';
+import { stub, temporaryFolder } from '../../support/harness.ts';
 import { runClientExample, runWebhookExample } from '../../support/library-examples.ts';
 
 let sandbox: Sandbox;
@@ -48,6 +48,35 @@ async function failure(act: Promise<unknown> | (() => unknown)): Promise<SotraEr
   expect(thrown).toBeInstanceOf(SotraError);
   return thrown as SotraError;
 }
+
+test.each([
+  [503, 'gzip', 'busy', 'server-error', 3],
+  [429, 'gzip', '', 'rate-limited', 3],
+  [404, 'br', 'nothing', 'not-found', 1],
+] as const)(
+  'HTTP %i in %s with the body %j keeps the code and the retries of its status',
+  async (status, encoding, body, code, requests) => {
+    const service = await stub((_, response) =>
+      response.writeHead(status, { 'content-encoding': encoding, 'retry-after': '0' }).end(body),
+    );
+    const asking = createClient({ baseUrl: service.url, apiKey: 'key' }).leaderboard.list();
+    expect(await failure(asking)).toMatchObject({ code, status });
+    expect(service.requests).toHaveLength(requests);
+  },
+);
+
+test.each([
+  [200, {}],
+  [202, {}],
+  [205, {}],
+  [200, { 'content-encoding': 'gzip' }],
+  [204, { 'content-encoding': 'gzip' }],
+])('an empty answer %i with the headers %j to PUT or DELETE means done', async (status, headers) => {
+  const service = await stub((_, response) => response.writeHead(status, headers).end());
+  const { follow } = createClient({ baseUrl: service.url, apiKey: 'key' });
+  const link = { addressOrUid: 'ext:a', targets: ['ext:b'] };
+  expect([await follow.add(link), await follow.remove(link)]).toEqual([null, null]);
+});
 
 const trader = async () => (await client.leaderboard.list({ chains: ['base'], limit: 1 })).traders[0]?.profile;
 
