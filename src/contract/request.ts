@@ -129,7 +129,9 @@ export function decodeRequest(
     if (issue !== undefined) return { ok: false, problem: describeProblem(raw, issue, explainByKind(param, issue)) };
     const other = unknownChoices(readOpenKind(param), checked.data).find((each) => !known.includes(each));
     if (other !== undefined) return { ok: false, problem: unknownChoice(raw.name, other, param, known) };
-    if (checked.data !== undefined) input[key] = checked.data;
+    const isQueryList = param.place === 'query' && Array.isArray(checked.data);
+    // Repeating a value in a query does not count it twice.
+    if (checked.data !== undefined) input[key] = isQueryList ? [...new Set(checked.data as unknown[])] : checked.data;
   }
   const fields = hasBody(endpoint) ? Object.keys(incoming.body ?? {}) : [];
   const ignored = [...new Set([...incoming.query.keys(), ...fields])].filter((name) => !read.has(name));

@@ -113,3 +113,20 @@ test.each([
   expect(Object.keys(JSON.parse(answer.body))).toEqual(['error']);
   expect((await ask(service, 'GET', '/v2/leaderboard')).status).toBe(200);
 });
+
+test('a chain that is given twice counts once', async () => {
+  const nowMs = Date.UTC(2026, 10, 20);
+  const service = await serveSandbox({ now: () => nowMs });
+  const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
+  for (const path of [
+    '/v2/leaderboard?limit=5&chains=base',
+    `/v2/leaderboard/ranking?address=${trader}&chains=base`,
+    '/v2/leaderboard/copytraded?chains=base',
+    `/v1/addresses/${trader}/positions/open?chains=base`,
+    `/v1/feed/actor?address=${trader}&chains=base`,
+  ]) {
+    const once = await ask(service, 'GET', path);
+    const twice = await ask(service, 'GET', `${path}&chains=base`);
+    expect([path, once.status, twice]).toEqual([path, 200, once]);
+  }
+});
