@@ -24,8 +24,9 @@ async function load(input, name) {
 }
 
 const { completionScripts } = await load('scripts/completions/scripts.ts', 'completions');
-const { errorTables } = await load('scripts/site/pages.ts', 'site');
-const completions = completionScripts(JSON.parse(readFileSync(pathOf('dist/outlines.json'), 'utf8')));
+const { commandTables, errorTables } = await load('scripts/docs/tables.ts', 'docs');
+const outlines = JSON.parse(readFileSync(pathOf('dist/outlines.json'), 'utf8'));
+const completions = completionScripts(outlines);
 
 // As the formatter of the project writes it, so that a hand's touch shows.
 function formatted(name, text) {
@@ -60,7 +61,7 @@ const generated = {
   'completions/sotra.fish': () => completions.fish,
   'completions/sotra.ps1': () => completions.powershell,
   'package.json': (now) => formatted('package.json', JSON.stringify({ ...JSON.parse(now), man: manPages() })),
-  'docs/commands.md': (now) => replaceGenerated(now, sotra('commands', '--format', 'md')),
+  'docs/commands.md': (now) => replaceGenerated(now, commandTables(outlines)),
   'docs/errors.md': (now) => replaceGenerated(now, errorTables()),
   'docs/scaling.md': (now) => replaceGenerated(now, `\`\`\`text\n${sotra('help', 'scaling')}\`\`\`\n`),
 };

@@ -1,0 +1,54 @@
+import type { Outline } from '../../src/cli/outline.ts';
+import { type ErrorCode, errorExitCodes, exitMeanings } from '../../src/errors.ts';
+import { errorTexts } from '../../src/tool/help.ts';
+
+/** Markdown: each command with its endpoint, then the columns of each command that prints rows. */
+export function commandTables(outlines: readonly Outline[]): string {
+  const commands = outlines.map(({ words, endpoint, summary }) => [
+    words.join(' '),
+    endpoint === undefined ? '–' : `${endpoint.method} ${endpoint.path}`,
+    escapeMarkdown(summary),
+  ]);
+  const columns = outlines
+    .filter((outline) => outline.columns.length > 0)
+    .flatMap((outline) => [
+      `### ${outline.words.join(' ')}`,
+      table(
+        ['Column', 'Meaning'],
+        outline.columns.map(({ key, help, extra }) => [
+          key,
+          escapeMarkdown(extra ? `${help} (only when named in --columns)` : help),
+        ]),
+      ),
+    ]);
+  return `${[table(['Command', 'Endpoint', 'What it does'], commands), '## Columns', ...columns].join('\n\n')}\n`;
+}
+
+/** Markdown: each exit code with its errors, then each error with its meaning and what helps. */
+export function errorTables(): string {
+  const codes = Object.keys(errorTexts) as ErrorCode[];
+  const exits = Object.entries(exitMeanings).map(([exit, means]): readonly string[] => {
+    const own = codes.filter((code) => errorExitCodes[code] === Number(exit));
+    return [exit, means, own.map((code) => `[${code}](#${code})`).join(', ') || '–'];
+  });
+  const errors = codes.flatMap((code) => {
+    const [means, fix] = errorTexts[code];
+    const sentence = `${means.charAt(0).toUpperCase()}${means.slice(1)}.`;
+    return [`### ${code}`, `Exit code ${errorExitCodes[code]}. ${escapeMarkdown(`${sentence} ${fix}`)}`];
+  });
+  return `${[table(['Exit code', 'Meaning', 'Errors'], exits), '## Errors', ...errors].join('\n\n')}\n`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** Text as Markdown shows it, with flags as code. */
+function escapeMarkdown(text: string): string {
+  const plain = text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll(/[[\]*_`{}]/g, '\\$&');
+  return plain.replaceAll('\n', ' ').replaceAll(/(?<![\w-])--[a-z][\w-]*/g, '`$&`');
+}
