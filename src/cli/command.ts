@@ -90,7 +90,7 @@ export async function outlineCommand(command: Command): Promise<Outline> {
 function outlineField(key: string, param: Param): Field {
   const kind = readKind(param.schema);
   const flag = param.flag ?? kebabCase(key);
-  const { positional, short, bare, otherFlags, whole, serviceDefault, help } = param;
+  const { positional, short, bare, whole, serviceDefault, help } = param;
   const identifier = param.takesAddress === 'token' ? 'token' : takesIdentifier(kind, param) || undefined;
   const argument = kind.list ? `<${flag}...>` : `<${flag}>`;
   return {
@@ -101,7 +101,7 @@ function outlineField(key: string, param: Param): Field {
     help,
     source: param.place === 'local' ? 'local' : param.source,
     ...(positional && { positional }),
-    ...defined({ short, bare, otherFlags }),
+    ...defined({ short, bare }),
     ...(whole && { whole }),
     ...defined({ identifier, serviceDefault }),
   };

@@ -105,32 +105,21 @@ function isGlobal(field: Field): boolean {
 function makeOptions(field: Field): Option[] {
   if (field.kind.type === 'boolean') return [new Option(`--${field.flag}`), new Option(`--no-${field.flag}`)];
   const short = field.short === undefined ? '' : `-${field.short}, `;
-  const names = [`${short}--${field.flag}`, ...(field.otherFlags ?? []).map((flag) => `--${flag}`)];
-  return names.map((name) => {
-    const option = new Option(`${name} <value>`);
-    if (field.kind.list) option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
-    return option;
-  });
+  const option = new Option(`${short}--${field.flag} <value>`);
+  if (field.kind.list) option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+  return [option];
 }
 
 function readTyped(node: Node, fields: readonly Field[]): TypedInput {
   const options = node.opts();
   let position = 0;
   const entries = fields.map((field) => {
-    if (!field.positional) return [field.key, typedFor(field, options)];
+    if (!field.positional) return [field.key, options[attributeName(field.flag)]];
     const value = node.processedArgs[position];
     position += 1;
     return [field.key, Array.isArray(value) && value.length === 0 ? undefined : value];
   });
   return Object.fromEntries(entries);
-}
-
-/** Errors: `usage` for two names of one flag. */
-function typedFor({ flag, otherFlags = [] }: Field, options: Record<string, unknown>): unknown {
-  const [typed, other] = [flag, ...otherFlags].filter((name) => options[attributeName(name)] !== undefined);
-  if (typed !== undefined && other !== undefined)
-    throw usageError(`--${other} is the same flag as --${typed}`, 'Omit one of them.');
-  return typed === undefined ? undefined : options[attributeName(typed)];
 }
 
 function attributeName(flag: string): string {
@@ -181,31 +170,6 @@ function unknownCommand(argv: readonly string[], words: readonly string[], outli
   );
   return usageError(`unknown command '${name}'`, didYouMean(findMeant(argv, words, outlines) ?? near) ?? seeHelp);
 }
-
-const otherNames: ReadonlyMap<string, string> = new Map([
-  ['whoami', 'auth status'],
-  ['config', 'context'],
-  ['configure', 'context set'],
-  ['profiles', 'context list'],
-  ['api', 'request'],
-  ['curl', 'request'],
-  ['wallet', 'key'],
-  ['ls', 'commands'],
-  ['serve', 'sandbox start'],
-  ['schema', 'openapi'],
-  ['man', 'help'],
-  ['explain', 'why'],
-  ['board', 'leaderboard list'],
-  ['traders', 'leaderboard list'],
-  ['trader', 'profile get'],
-  ['pnl', 'profile get'],
-  ['portfolio', 'profile positions'],
-  ['following', 'profile follows'],
-  ['trades', 'feed actor'],
-  ['swaps', 'feed actor'],
-  ['holders', 'token positions'],
-  ['log', 'history'],
-]);
 
 const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['ls', ['list']],
@@ -259,14 +223,14 @@ function hintForFlag(flag: string, words: readonly string[], known: readonly str
 
 const maxMeant = 3;
 
-/** The lines meant by a word of other tools or of the field, or by what lacks its noun or verb: `positions`, `keys`, `'#1'`. */
+/** The lines that a verb of other tools means, or a word without its noun or verb: `leaderboard ls`, `positions`, `'#1'`. */
 function findMeant(argv: readonly string[], group: readonly string[], outlines: readonly Outline[]) {
   const name = listWords(argv)[group.length] ?? '';
   const names = outlines.map(({ words }) => words.join(' '));
   const isTrader = isReference(name);
   const verbs = isTrader ? ['get'] : otherVerbs.get(name);
   const verb = verbs?.find((each) => names.includes([...group, each].join(' ')));
-  const other = group.length > 0 ? verb && [...group, verb].join(' ') : isTrader ? 'profile get' : otherNames.get(name);
+  const other = group.length > 0 ? verb && [...group, verb].join(' ') : isTrader ? 'profile get' : undefined;
   const ofNouns = names.filter((each) => each.split(' ')[1] === name || each === `${name.slice(0, -1)} list`);
   const meant = other === undefined && group.length === 0 ? ofNouns : [other].flatMap((each) => each ?? []);
   if (meant.length === 0 || meant.length > maxMeant) return undefined;

@@ -31,8 +31,6 @@ export interface Field {
   short?: string;
   /** The value of the flag where none follows. */
   bare?: string;
-  /** Other names of the flag: accepted, and shown nowhere. */
-  otherFlags?: readonly string[];
   /** A list whose items may hold commas. */
   whole?: true;
   /** Accepts an identifier, and so a saved name; `token`: except coins such as `@107`. */

@@ -44,9 +44,8 @@ function withoutAll(argv: readonly string[]): { argv: readonly string[]; all: bo
 
 function textRequest(argv: readonly string[], outlines: readonly Outline[], all: boolean): CommandLine | undefined {
   const [first = '', second = ''] = argv;
-  if (argv.length === 1 && ['--version', '-V', '-v', 'version'].includes(first)) return { kind: 'version' };
-  const named = second === 'pwsh' ? 'powershell' : second;
-  const shell = argv.length === 2 && first === 'completion' ? shells.find((name) => name === named) : undefined;
+  if (argv.length === 1 && ['--version', '-V'].includes(first)) return { kind: 'version' };
+  const shell = argv.length === 2 && first === 'completion' ? shells.find((name) => name === second) : undefined;
   if (shell !== undefined) return { kind: 'completion', shell };
   const words = argv.filter((word) => !['--help', '-h', '--json'].includes(word));
   const asksHelp = argv.length === 0 || argv.includes('--help') || argv.includes('-h');

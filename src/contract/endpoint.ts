@@ -24,8 +24,6 @@ export interface Param<S extends z.ZodType = z.ZodType> {
   flag?: string;
   /** A one-letter flag. */
   short?: string;
-  /** Other names of the flag: accepted, and shown nowhere. */
-  otherFlags?: readonly string[];
   /** A list whose items may hold commas: only repeatable. */
   whole?: boolean;
   /** Refused before sending although the service accepts it, because it would not do what the user expects. */

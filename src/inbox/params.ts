@@ -97,7 +97,7 @@ export type ListenInput = InputOf<typeof listenParams>;
 export const verifyParams = {
   secretFile,
   header: local(z.string().optional(), 'value of the daylight-signature header (default: there was none)'),
-  file: option.text('read the body from this file instead of stdin', { otherFlags: ['body-file'] }),
+  file: option.text('read the body from this file instead of stdin'),
   tolerance,
 };
 

@@ -76,7 +76,7 @@ function describeResult(result: LintResult): string {
 }
 
 const params = {
-  file: { ...option.text('addresses, as webhook sync reads them; - for stdin'), otherFlags: ['addresses-file'] },
+  file: option.text('addresses, as webhook sync reads them; - for stdin'),
   column: option.text('the column, or field of JSON, that holds the addresses'),
   sample: option.count(0, 100_000, 'addresses that the service is asked about (default 50; 0 asks nothing)'),
   all: option.flag('ask the service about every address'),

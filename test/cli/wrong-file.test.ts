@@ -56,7 +56,7 @@ const files: Readonly<Record<string, string>> = {
 };
 
 /** Flags that name a file to read. */
-const reading = ['file', 'from', 'signed', 'text-file', 'addresses-file', 'prices-file', 'data', 'body-file', 'replay'];
+const reading = ['file', 'signed', 'text-file', 'prices-file', 'data', 'replay'];
 /** Flags about files that are made, and those that want a secret. */
 const others = [
   'out',
@@ -158,8 +158,8 @@ const row = '2026-11-20T00:00:00Z,base,0x1,0x2,buy,1,2\n';
 
 test.each([
   ['--sandbox sandbox import FILE', `time,chain,trader,token,side,amount,usd\n${row}`],
-  ['webhook register --url https://example.com/hook --addresses-file FILE --skip-invalid', '0x12\n'],
-  ['webhook add-addresses u-1 --addresses-file FILE --skip-invalid', '0x12\n'],
+  ['webhook register --url https://example.com/hook --file FILE --skip-invalid', '0x12\n'],
+  ['webhook add-addresses u-1 --file FILE --skip-invalid', '0x12\n'],
 ])(
   '%s: --rejects that names the same file is refused and leaves it as it was, under any of its names',
   async (command, content) => {

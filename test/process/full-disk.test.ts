@@ -83,11 +83,11 @@ test.each(
     [
       'context set own --base-url https://b.example.com',
       'key import k --key-file FOLDER/evm.hex --password-file FOLDER/password --replace',
-      'comment sign --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example --out FOLDER/signed',
+      'comment sign --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example --out FOLDER/signed',
       'alias set me 0x4ed4e862860bed51a9570b96d89af5e1b0efefed',
       'key export k --out FOLDER/out.json',
-      'comment post --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
-      'webhook register --url http://127.0.0.1:9/hook --addresses-file FOLDER/addresses.txt',
+      'comment post --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
+      'webhook register --url http://127.0.0.1:9/hook --file FOLDER/addresses.txt',
       `feed actor ${wallet} --watch 100ms --max 1`,
       'follow bulk --file FOLDER/follows.ndjson',
     ],
@@ -115,7 +115,7 @@ test.each(
 
 test('a disk that fills up in the middle of a batch of comments: each is posted once in the end', async () => {
   const { folder, taken, env, run } = await place();
-  const argv = `comment post --from ${folder}/comments.ndjson --key-file ${folder}/evm.hex --service-name Example --format ndjson`;
+  const argv = `comment post --file ${folder}/comments.ndjson --key-file ${folder}/evm.hex --service-name Example --format ndjson`;
   const first = await run(1, argv);
   expect([3, 10]).toContain(first.code);
   expect(first.err).toContain('EFBIG');

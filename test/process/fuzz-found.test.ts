@@ -69,7 +69,7 @@ test('a line of an upload journal that says nothing known stops the upload, and 
   });
   const env = { ...service.env, SOTRA_DATA_DIR: folder };
   writeFileSync(join(folder, 'addresses.txt'), `${degen}\n`);
-  const argv = `webhook register --url http://127.0.0.1:9/hook --addresses-file ${folder}/addresses.txt --json`;
+  const argv = `webhook register --url http://127.0.0.1:9/hook --file ${folder}/addresses.txt --json`;
   const { job } = JSON.parse((await run(argv, { env })).out);
   const file = join(folder, 'webhook', 'jobs', job, 'journal.ndjson');
   const whole = readFileSync(file, 'utf8');

@@ -82,7 +82,7 @@ describe('naughty strings as input', () => {
     const lines = naughty.filter((text) => !/[\r\n]/.test(text));
     writeFileSync(file, `${lines.join('\n')}\n${degen}\n`);
     const uploaded = await run(
-      `webhook add-addresses u-1 --addresses-file ${file} --skip-invalid --rejects ${folder}/rejects --json --quiet`,
+      `webhook add-addresses u-1 --file ${file} --skip-invalid --rejects ${folder}/rejects --json --quiet`,
       given,
     );
     expect(uploaded.code).toBe(0);
@@ -92,12 +92,12 @@ describe('naughty strings as input', () => {
     expect(readFileSync(join(folder, 'rejects'), 'utf8').trimEnd().split('\n')).toHaveLength(rejected);
     expect(JSON.parse(requests.at(-1)?.body ?? '').walletAddresses).toEqual([degen]);
     for (const argv of [
-      `webhook add-addresses u-1 --addresses-file ${file}`,
+      `webhook add-addresses u-1 --file ${file}`,
       `follow bulk --file ${file}`,
       `sandbox import ${file} --db ${folder}/x.db`,
       `profile positions ext:a open --prices-file ${file}`,
-      `comment sign --from ${file} --service-name E --key-file ${file}`,
-      `webhook verify --secret-file ${file} --header t=1,v1=x --body-file ${file}`,
+      `comment sign --file ${file} --service-name E --key-file ${file}`,
+      `webhook verify --secret-file ${file} --header t=1,v1=x --file ${file}`,
       `comment verify --signed ${file}`,
     ])
       for (const content of [lines.join('\n'), ...words]) {

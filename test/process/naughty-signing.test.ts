@@ -70,7 +70,7 @@ describe('naughty strings as comments', () => {
         commentText,
       }));
       writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-      const argv = `comment sign --from ${file} --key-file ${key} --service-name Example --out ${out}`;
+      const argv = `comment sign --file ${file} --key-file ${key} --service-name Example --out ${out}`;
       const { code, err } = await run(argv);
       expect([code, steers.exec(err)?.[0]]).toEqual([0, undefined]);
       const signed: SignedText[] = readFileSync(out, 'utf8')
@@ -134,7 +134,7 @@ describe('naughty strings as comments', () => {
     }
     for (const commentText of ['', '\ud800', 'a\udc00b', 5, null]) {
       writeFileSync(file, `${JSON.stringify({ ...evm, commentText })}\n`);
-      const { code, out, err } = await run(`comment sign --from ${file} --service-name Example --key-file ${keys.evm}`);
+      const { code, out, err } = await run(`comment sign --file ${file} --service-name Example --key-file ${keys.evm}`);
       expect([commentText, code, out]).toEqual([commentText, 2, '']);
       expect(err).toContain('line 1');
     }

@@ -46,7 +46,7 @@ async function batch() {
   const service = await slowService();
   const data = join(folder, 'data');
   const env = { ...service.env, SOTRA_DATA_DIR: data, SOTRA_CONFIG_DIR: folder };
-  const argv = ['comment', 'post', '--from', file, '--key-file', join(folder, 'evm.hex'), '--service-name', 'Example'];
+  const argv = ['comment', 'post', '--file', file, '--key-file', join(folder, 'evm.hex'), '--service-name', 'Example'];
   const begin = () => {
     const one = start([...argv, '--format', 'ndjson'], env);
     onTestFinished(() => void one.child.kill('SIGKILL'));

@@ -51,14 +51,10 @@ const hanging = () =>
   });
 
 const working: [string, number, string][] = [
-  [
-    'webhook register --url http://127.0.0.1:9/hook --addresses-file FOLDER/addresses.txt',
-    3,
-    'The same command continues',
-  ],
+  ['webhook register --url http://127.0.0.1:9/hook --file FOLDER/addresses.txt', 3, 'The same command continues'],
   ['follow bulk --file FOLDER/follows.ndjson', 1, ''],
   [`feed actor ${wallet} --all --format csv`, 2, ''],
-  ['comment post --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example', 1, 'is not known'],
+  ['comment post --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example', 1, 'is not known'],
   ['leaderboard list --retries 5', 1, ''],
 ];
 

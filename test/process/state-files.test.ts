@@ -45,8 +45,8 @@ const found = (folder: string, pattern: RegExp) => {
   return join(folder, name);
 };
 
-const post = 'comment post --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example';
-const upload = 'webhook register --url http://127.0.0.1:9/hook --addresses-file FOLDER/addresses.txt';
+const post = 'comment post --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example';
+const upload = 'webhook register --url http://127.0.0.1:9/hook --file FOLDER/addresses.txt';
 
 const files: Record<string, StateFile> = {
   settings: {

@@ -60,7 +60,7 @@ const kept: Record<string, { argv: string; file: RegExp; later?: string }> = {
   settings: { argv: 'context set own --base-url https://a.example.com', file: /config\.json$/ },
   'kept key': { argv: `key import k ${keyed}`, later: `key import k --replace ${keyed}`, file: /keys\/k\.json$/ },
   'upload journal': {
-    argv: 'webhook register --url http://127.0.0.1:9/hook --addresses-file FOLDER/addresses.txt',
+    argv: 'webhook register --url http://127.0.0.1:9/hook --file FOLDER/addresses.txt',
     file: /journal\.ndjson$/,
   },
   aliases: { argv: `alias set me ${degen}`, file: /config\.json$/ },
@@ -70,7 +70,7 @@ const kept: Record<string, { argv: string; file: RegExp; later?: string }> = {
     file: /watch\/.*\.json$/,
   },
   'journal of posted comments': {
-    argv: 'comment post --from FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
+    argv: 'comment post --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
     file: /posted-comments-[0-9a-f]+\.ndjson$/,
   },
   'sandbox database': { argv: '--sandbox sandbox reset --empty', file: /sandbox\.db$/ },

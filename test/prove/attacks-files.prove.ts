@@ -62,9 +62,9 @@ function* letters(bytes: number, letter = 'a'): Generator<Uint8Array> {
 }
 
 const bulk = [
-  'webhook register --url http://127.0.0.1:9/ --addresses-file',
-  'webhook add-addresses 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --addresses-file',
-  'webhook sync 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --addresses-file',
+  'webhook register --url http://127.0.0.1:9/ --file',
+  'webhook add-addresses 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --file',
+  'webhook sync 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e --file',
   'follow bulk --file',
   'sandbox import --chain base',
   'comment post --service-name E --key-file nowhere --file',

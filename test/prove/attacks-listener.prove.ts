@@ -39,7 +39,7 @@ test.each(deep)('webhook verify tells what is wrong with a body of %s within sec
   writeFileSync(join(folder, 'secret'), `${secret}\n`, { mode: 0o600 });
   writeFileSync(join(folder, 'body'), body);
   const header = wrong()['daylight-signature'];
-  const argv = ['webhook', 'verify', '--secret-file', join(folder, 'secret'), '--body-file', join(folder, 'body')];
+  const argv = ['webhook', 'verify', '--secret-file', join(folder, 'secret'), '--file', join(folder, 'body')];
   const verified = await attack([...argv, '--header', header, '--json']);
   expect([verified.code, verified.err]).toEqual([12, '']);
   expect(verified.cpuSec).toBeLessThan(5);

@@ -80,7 +80,7 @@ test.each([
   async (typed, stores) => {
     const { env, hooks, posts } = await service({ stores, onPost: (count) => (count < 4 ? 'lost' : undefined) });
     const { file, data } = place();
-    const argv = ['webhook', 'register', '--url', typed, '--addresses-file', file];
+    const argv = ['webhook', 'register', '--url', typed, '--file', file];
     const first = await attack(argv, { env: { ...env, ...data } });
     expect([first.code, hooks.length]).toEqual([0, 1]);
     const other = place('ext:other\n');
@@ -107,7 +107,7 @@ test.runIf(isRoot)(
     };
     const secretFile = join(disk, 'hook.secret');
     const register = (file: string) =>
-      `webhook register --url https://d.example.com/h --addresses-file ${file} --secret-file ${secretFile} --json`;
+      `webhook register --url https://d.example.com/h --file ${file} --secret-file ${secretFile} --json`;
     // There is no room from the start.
     fill();
     const full = await service({ toldOnce: true });
@@ -142,7 +142,7 @@ test('a journal from a clock that was ahead keeps no registration waiting', asyn
     const { folder, file, data } = place();
     const clock = join(folder, 'clock.mjs');
     writeFileSync(clock, `const { now } = Date; Date.now = () => now() + ${hours} * 3_600_000;`);
-    const argv = `webhook register --url https://d.example.com/h --addresses-file ${file} --retries 0`;
+    const argv = `webhook register --url https://d.example.com/h --file ${file} --retries 0`;
     const ahead = { NODE_OPTIONS: `--max-old-space-size=256 --import ${clock}` };
     const first = await attack(argv, { env: { ...lost.env, ...data, ...ahead } });
     expect([9, 10]).toContain(first.code);
@@ -154,7 +154,7 @@ test('a journal from a clock that was ahead keeps no registration waiting', asyn
 test('of any flipped bit in a journal nothing is lost without a word', async () => {
   const broken = await service({ onPut: (count) => (count === 1 ? 200 : 400) });
   const { folder, file, jobs } = place(ids(4000));
-  const argv = `webhook register --url https://d.example.com/h --addresses-file ${file} --concurrency 1`;
+  const argv = `webhook register --url https://d.example.com/h --file ${file} --concurrency 1`;
   expect((await attack(argv, { env: { ...broken.env, SOTRA_DATA_DIR: folder } })).code).toBe(10);
   const [job = ''] = readdirSync(jobs);
   const text = readFileSync(join(jobs, job, 'journal.ndjson'));
@@ -190,7 +190,7 @@ test('of any flipped bit in a journal nothing is lost without a word', async () 
 test('ten registrations of one destination at once make one webhook; the others end in a sentence', async () => {
   const slow = await service({});
   const { file, folder, data } = place();
-  const argv = `webhook register --url https://d.example.com/h --addresses-file ${file} --secret-file ${folder}/secret`;
+  const argv = `webhook register --url https://d.example.com/h --file ${file} --secret-file ${folder}/secret`;
   const all = await Promise.all(Array.from({ length: 10 }, () => attack(argv, { env: { ...slow.env, ...data } })));
   expect(all.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
   for (const { code, err } of all)
@@ -206,8 +206,7 @@ test('a registration whose POST never arrived takes no webhook of another one', 
   const shared = await service({ onPost: (count) => (count === 1 ? 'unarrived' : undefined) });
   const [one, two] = [place('ext:one\n'), place('ext:two\n')];
   mkdirSync(join(one.folder, 'x'));
-  const register = (file: string) =>
-    `webhook register --url https://d.example.com/h --addresses-file ${file} --retries 0`;
+  const register = (file: string) => `webhook register --url https://d.example.com/h --file ${file} --retries 0`;
   const env = { ...shared.env, ...one.data };
   expect([9, 10]).toContain((await attack(register(one.file), { env })).code);
   expect((await attack(register(two.file), { env })).code).toBe(0);

@@ -352,7 +352,7 @@ test('a batch is signed one after the other; what was posted before it was left 
     commentText: `comment ${index}`,
   }));
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  const argv = ['--sandbox', 'comment', 'post', '--from', file, '--browser', '--format', 'ndjson'];
+  const argv = ['--sandbox', 'comment', 'post', '--file', file, '--browser', '--format', 'ndjson'];
   const browser = await openTabs();
   const first = await startSigning(argv, { env });
   const fails = { at: 'sign', code: 4001, message: 'no', times: 1, after: 1 } as const;

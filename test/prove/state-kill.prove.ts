@@ -188,7 +188,7 @@ async function killBatches(options: {
       };
       for (let code: number | null = null; code === null; ) {
         const before = service.posted.length;
-        const { child, printed, ended } = start(['comment', 'post', '--from', file, ...key, '--format', 'ndjson'], env);
+        const { child, printed, ended } = start(['comment', 'post', '--file', file, ...key, '--format', 'ndjson'], env);
         const timer = delay(150 + options.random() * longestMs).then(() => child.kill('SIGKILL'));
         code = await ended;
         await timer;

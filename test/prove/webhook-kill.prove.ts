@@ -110,7 +110,7 @@ async function killUploads(options: {
     mkdirSync(data);
     const secretFile = join(data, 'secret');
     const destination = `http://127.0.0.1:9/hook-${number}`;
-    const argv = ['webhook', 'register', '--url', destination, '--addresses-file', file, '--secret-file', secretFile];
+    const argv = ['webhook', 'register', '--url', destination, '--file', file, '--secret-file', secretFile];
     const env = {
       SOTRA_BASE_URL: proxy.url,
       SOTRA_API_KEY: 'sandbox-key-a',

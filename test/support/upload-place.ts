@@ -46,8 +46,8 @@ export const ids = (count: number) => Array.from({ length: count }, (_, index) =
 /** The service before a webhook is made. */
 export const fresh: Answer = (request, count) =>
   request.method === 'GET' && count === 1 ? [200, []] : well(request, count);
-export const add = `webhook add-addresses ${uid} --addresses-file`;
-export const register = `webhook register --url ${hook} --addresses-file`;
+export const add = `webhook add-addresses ${uid} --file`;
+export const register = `webhook register --url ${hook} --file`;
 interface Hook {
   uid: string;
   destinationUrl: string;

@@ -63,9 +63,7 @@ const sign = defineCommand({
     ...keyParams,
     ...walletParams,
     signer: option.text('address that must sign; another one is an error', { takesAddress: 'wallet' }),
-    file: option.text('sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin', {
-      otherFlags: ['from'],
-    }),
+    file: option.text('sign many: NDJSON of chain, transactionHash, tokenAddress, commentText; - is stdin'),
     out: option.text('file for the signed comment (comment post --signed)'),
   },
   examples: [
@@ -103,7 +101,7 @@ const post = defineCommand({
     ...keyParams,
     ...walletParams,
     signed: option.text('post what comment sign --out wrote; - is stdin'),
-    file: option.text('post many in order: NDJSON, signed or not, or -', { otherFlags: ['from'] }),
+    file: option.text('post many in order: NDJSON, signed or not, or -'),
   },
   endpoint: { method: 'POST', path: endpoints.post.path, source: 'spec' },
   examples: [

@@ -20,9 +20,7 @@ export const views = {
 const uploadCodes = [3, 10, ...serviceExitCodes] as const;
 
 const addressParams = {
-  file: option.text('addresses: one a line, CSV or TSV with a header, NDJSON or a JSON array, gzip too; - for stdin', {
-    otherFlags: ['addresses-file'],
-  }),
+  file: option.text('addresses: one a line, CSV or TSV with a header, NDJSON or a JSON array, gzip too; - for stdin'),
   walletAddresses: local(z.array(z.string()).optional(), 'addresses typed here instead', { takesAddress: 'wallet' }),
   column: option.text('the column, or field of JSON, that holds the addresses'),
   allowBadChecksum: option.flag('accept EVM addresses with a wrong EIP-55 checksum'),

@@ -26,7 +26,7 @@ const rows = (out: string) =>
 test('many comments are signed in order, and their file is posted from elsewhere', async () => {
   const { env, folder, keys } = await tradersWorld();
   const file = writeLines(folder, [lineOf(swaps.good, 'one'), lineOf(swaps.second, 'two\nlines')]);
-  const sign = ['--sandbox', 'comment', 'sign', '--from', file, '--key-file', keys.evm];
+  const sign = ['--sandbox', 'comment', 'sign', '--file', file, '--key-file', keys.evm];
   const signed = rows((await run([...sign, '--format', 'ndjson'], { env })).out);
   expect(signed.map(({ commentText, signerAddress }) => [commentText, signerAddress])).toEqual([
     ['one', evmTrader.address],
@@ -34,7 +34,7 @@ test('many comments are signed in order, and their file is posted from elsewhere
   ]);
   const out = join(folder, 'signed.ndjson');
   expect((await run([...sign, '--out', out], { env })).err).toContain(`Signed 2 comments into ${out}.`);
-  const posted = await run(['--sandbox', 'comment', 'post', '--from', out, '--format', 'ndjson'], { env });
+  const posted = await run(['--sandbox', 'comment', 'post', '--file', out, '--format', 'ndjson'], { env });
   expect([posted.code, rows(posted.out).map(({ result }) => result)]).toEqual([0, ['posted', 'posted']]);
 });
 
@@ -45,7 +45,7 @@ test('a batch gives one result a line, goes on after a refusal, and does not pos
     lineOf(swaps.small, 'too small'),
     { chain: 'base', tx: swaps.second, token: degen, text: 'short names' },
   ]);
-  const post = ['--sandbox', 'comment', 'post', '--from', file, '--key-file', keys.evm, '--format', 'ndjson'];
+  const post = ['--sandbox', 'comment', 'post', '--file', file, '--key-file', keys.evm, '--format', 'ndjson'];
   const first = await run(post, { env });
   expect(first.code).toBe(10);
   expect(rows(first.out)).toMatchObject([
@@ -98,7 +98,7 @@ test('an answer lost in the middle of a batch is looked up; the batch goes on, e
     folder,
     [swaps.good, swaps.second, swaps.third].map((tx, index) => lineOf(tx, `c${index}`)),
   );
-  const post = ['comment', 'post', '--from', file, '--key-file', keys.evm, '--service-name', 'Example'];
+  const post = ['comment', 'post', '--file', file, '--key-file', keys.evm, '--service-name', 'Example'];
   const { code, out } = await run([...post, '--format', 'ndjson'], { env: service.env });
   expect([code, rows(out).map(({ uid }) => uid)]).toEqual([0, ['u-c0', 'u-c1', 'u-c2']]);
   expect(taken.map(({ uid }) => uid)).toEqual(['u-c0', 'u-c1', 'u-c2']);
@@ -116,7 +116,7 @@ test('a batch that broke off ends with 10 and is taken up again by the same comm
   const post = [
     'comment',
     'post',
-    '--from',
+    '--file',
     file,
     '--key-file',
     keys.evm,
@@ -156,7 +156,7 @@ test('every line is checked before a key is asked for and anything is sent', asy
     ].join('\n'),
   );
   const service = await stub((_, response) => response.end('{}'));
-  const { code, err } = await run(['comment', 'post', '--from', file, '--key-file', '/nowhere', '--json'], {
+  const { code, err } = await run(['comment', 'post', '--file', file, '--key-file', '/nowhere', '--json'], {
     env: service.env,
   });
   expect(code).toBe(2);

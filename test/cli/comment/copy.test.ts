@@ -114,8 +114,3 @@ test('an intent that was refused may be sent again, one whose answer was lost is
   expect((await run(`${copy} --retries 0`, { env: all })).code).toBe(2);
   expect(failing.requests).toHaveLength(2);
 });
-
-test('typing comment copies says what to type now', async () => {
-  const { code, err } = await run('comment copies');
-  expect([code, err]).toEqual([2, expect.stringContaining('sotra history lists the calls that sent intents')]);
-});

@@ -43,7 +43,7 @@ test('a preview is text for people, the object where JSON or a part of it is ask
 test('a dry run of many comments shows each and signs none', async () => {
   const comments = [onBase, { ...onBase, tx: swaps.second, text: 'gn' }];
   const [file, out] = [linesOf(...comments), join(temporaryFolder(), 'signed.ndjson')];
-  const dry = ['--from', file, '--out', out, ...name, '--layout', 'five-line', '--dry-run', ...byEvm];
+  const dry = ['--file', file, '--out', out, ...name, '--layout', 'five-line', '--dry-run', ...byEvm];
   const shown = await sign(dry);
   expect(shown).toMatchObject({ code: 0, err: `Would sign and write to ${out}.\n` });
   expect(shown.out.split('\n\n').map((part) => part.split(' (')[0])).toEqual(Array(2).fill('Text to be signed'));
@@ -58,7 +58,7 @@ test('what is odd about a comment is warned of where it is signed, by its line w
   const one = await sign([...base.map((word) => (word === 'gm' ? ' gm' : word)), ...byEvm, '--json']);
   expect([one.code, one.err]).toEqual([0, 'warning: the comment begins or ends with a space\n']);
   const file = linesOf(onBase, { ...onBase, tx: swaps.second, text: 'gm ' });
-  const many = await sign(['--from', file, ...name, ...byEvm]);
+  const many = await sign(['--file', file, ...name, ...byEvm]);
   expect([many.code, many.err]).toEqual([0, 'warning: line 2: the comment begins or ends with a space\n']);
 });
 
@@ -66,7 +66,7 @@ test('the signature of a Solana wallet is written in base58, alone and among man
   const { signature } = JSON.parse((await sign([...solana, ...bySolana, '--json'])).out);
   expect(signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/);
   const file = linesOf({ ...onBase, chain: 'solana', tx: swaps.solana, token: bonk });
-  const many = await sign(['--from', file, ...name, ...bySolana, '--format', 'ndjson']);
+  const many = await sign(['--file', file, ...name, ...bySolana, '--format', 'ndjson']);
   expect(JSON.parse(many.out).signature).toBe(signature);
 });
 
@@ -76,13 +76,13 @@ test('stdin is either the comment or the key, and may be the one while the key i
   const both = (use: string) =>
     `error: --key-stdin and ${use} cannot both read stdin\nhint: Give the key another way.\n`;
   expect((await sign([...words, '--key-stdin'], { stdin: 'gm' })).err).toBe(both('--text-file -'));
-  expect((await sign(['--from', '-', ...name, '--key-stdin'], { stdin: lines })).err).toBe(both('--file -'));
+  expect((await sign(['--file', '-', ...name, '--key-stdin'], { stdin: lines })).err).toBe(both('--file -'));
   const one = await sign([...words, ...byEvm, '--json'], { stdin: 'gm' });
   const other = await sign([...base, '--key-stdin', '--json'], { stdin: evmTrader.key });
   expect([one.code, other.code, one.out]).toEqual([0, 0, other.out]);
-  const many = ['--from', linesOf(onBase), ...name, '--key-stdin', '--format', 'ndjson'];
+  const many = ['--file', linesOf(onBase), ...name, '--key-stdin', '--format', 'ndjson'];
   expect(JSON.parse((await sign(many, { stdin: evmTrader.key })).out)).toEqual(JSON.parse(one.out));
-  const piped = await sign(['--from', '-', ...name, ...byEvm, '--format', 'ndjson'], { stdin: lines });
+  const piped = await sign(['--file', '-', ...name, ...byEvm, '--format', 'ndjson'], { stdin: lines });
   expect(JSON.parse(piped.out)).toEqual(JSON.parse(one.out));
 });
 
@@ -110,10 +110,10 @@ test('what is signed goes into a file of its owner, over what was there, and the
   });
   expect(statSync(out).mode & 0o777).toBe(0o600);
   expect(readFileSync(out, 'utf8')).toBe(`${JSON.stringify(JSON.parse(readFileSync(out, 'utf8')), null, 2)}\n`);
-  const single = await sign(['--from', linesOf(onBase), ...name, ...byEvm, '--out', out, '--yes']);
+  const single = await sign(['--file', linesOf(onBase), ...name, ...byEvm, '--out', out, '--yes']);
   expect(single.err).toBe(one.err);
   const file = linesOf(onBase, { ...onBase, tx: swaps.second });
-  const many = await sign(['--from', file, ...name, ...byEvm, '--out', out, '--yes']);
+  const many = await sign(['--file', file, ...name, ...byEvm, '--out', out, '--yes']);
   expect([many.out, many.err]).toEqual([
     '',
     `Signed 2 comments into ${out}. Post with: sotra comment post --file ${out}\n`,

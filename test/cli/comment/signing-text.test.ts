@@ -151,11 +151,11 @@ test('what was signed is shown so in every place: result, batch, and a service t
   const verified = await run(['comment', 'verify', '--signed', file]);
   expect([verified.code, verified.err]).toEqual([0, 'warning: the comment has an invisible character: U+3164\n']);
   const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'k' };
-  const asked = await run(['comment', 'post', '--from', file], { answers: ['n'], env, tty: 120 });
+  const asked = await run(['comment', 'post', '--file', file], { answers: ['n'], env, tty: 120 });
   expect(asked.code).toBe(2);
   expect(asked.err).toContain('Line 1: Text to be signed (five-line, 6 lines):\n  1  Example Swap Comment:\n');
   expect(asked.err).toContain('  5  Comment: | gm<U+3164>\n  6           | Txn Hash: 0xdead\n');
-  const dry = await run(['comment', 'post', '--from', file, '--dry-run'], { env, tty: 200 });
+  const dry = await run(['comment', 'post', '--file', file, '--dry-run'], { env, tty: 200 });
   expect(dry.out).toContain('gm<U+3164><U+000A>Txn Hash: 0xdead');
   const { url } = await answering({ ...signed, uid: 'u', commentText: 'gm\nTxn Hash: 0xdead' });
   const other = await run(['comment', 'post', '--signed', file], { env: { ...env, SOTRA_BASE_URL: url } });

@@ -79,7 +79,7 @@ test.each(refusals)('comment post %s: %s', async (words, message, hint) => {
 });
 
 test('a file of comments goes with a key, and is read before anything else', async () => {
-  const { code, err } = await post(['--from', '/nowhere/f', ...byEvm], { env: unused });
+  const { code, err } = await post(['--file', '/nowhere/f', ...byEvm], { env: unused });
   expect([code, err]).toEqual([
     3,
     "error: cannot read /nowhere/f: ENOENT: no such file or directory, open '/nowhere/f'\nhint: Correct its path or its permissions.\n",
@@ -296,7 +296,7 @@ test('a signature that ends in 00 or 01, as hardware wallets write it, is taken 
     expect(JSON.parse(dry.out).request.body.signature).toBe(signed.signature);
     const file = join(folder, 'signed.json');
     writeFileSync(file, JSON.stringify({ ...signed, signature }));
-    const way = tx === swaps.good ? ['--signed', file] : tx === swaps.second ? ['--from', file] : undefined;
+    const way = tx === swaps.good ? ['--signed', file] : tx === swaps.second ? ['--file', file] : undefined;
     const body = JSON.stringify({ ...signed, signature });
     const raw = ['request', 'POST', '/v1/swap-comments', '--sandbox', '--data', body];
     const posted = await run(way === undefined ? raw : ['comment', 'post', '--sandbox', ...way], { env });

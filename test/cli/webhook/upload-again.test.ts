@@ -100,8 +100,8 @@ test('the column is named for a file and for stdin, packed or not', async () => 
   write('list', table);
   await sotra(`${add} @list --column other`);
   writeFileSync(join(folder, 'list.gz'), gzipSync(table));
-  await sotra(`webhook add-addresses w-3 --addresses-file @list.gz --column other`);
-  await sotra(`webhook add-addresses w-4 --addresses-file - --column other`, { stdin: table });
+  await sotra(`webhook add-addresses w-3 --file @list.gz --column other`);
+  await sotra(`webhook add-addresses w-4 --file - --column other`, { stdin: table });
   expect(sent.map(({ body }) => JSON.parse(body ?? '').walletAddresses)).toEqual([
     ['ext:b', 'ext:d'],
     ['ext:b', 'ext:d'],

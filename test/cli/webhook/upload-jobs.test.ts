@@ -138,7 +138,7 @@ test('an upload whose journal was damaged is named, and another folder is no upl
 
 test.each([
   ['more addresses for one webhook', `${add} @one`, `${add} @two`],
-  ['registrations for two destinations', `${register} @one`, `webhook register --url ${hook}/2 --addresses-file @two`],
+  ['registrations for two destinations', `${register} @one`, `webhook register --url ${hook}/2 --file @two`],
 ])('%s run side by side', async (_, first, second) => {
   const { sotra, write, service } = place(fresh);
   write('one', ids(3));

@@ -30,9 +30,9 @@ test.each([
   });
   write('list', 'ext:a\n');
   write('more', 'ext:b\n');
-  const first = await sotra(`webhook register --url ${typed} --addresses-file @list --json`);
+  const first = await sotra(`webhook register --url ${typed} --file @list --json`);
   expect([first.code, JSON.parse(first.out)]).toEqual([0, expect.objectContaining({ uid, addresses: 1 })]);
-  const second = await sotra(`webhook register --url ${typed} --addresses-file @more`);
+  const second = await sotra(`webhook register --url ${typed} --file @more`);
   expect([second.code, second.err.includes(`webhook ${uid} sends to ${stored} already`)]).toEqual([6, true]);
   expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
@@ -59,8 +59,8 @@ test('the same list for the same destination in other words is the same upload',
     method === 'GET' && count === 1 ? [] : method === 'GET' ? [made] : made,
   ]);
   write('list', 'ext:a\n');
-  await sotra('webhook register --url https://d.example.com --addresses-file @list');
-  const again = await sotra('webhook register --url HTTPS://D.example.com:443/ --addresses-file @list');
+  await sotra('webhook register --url https://d.example.com --file @list');
+  const again = await sotra('webhook register --url HTTPS://D.example.com:443/ --file @list');
   expect([again.code, again.err.includes('was finished at')]).toEqual([0, true]);
   expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
@@ -231,7 +231,7 @@ test('a second list for a destination that is just being registered is refused, 
   const { sotra, write, service, sent } = place();
   service.answer = async ({ method }) => {
     if (method === 'GET') return [200, hooks];
-    second ??= sotra(`webhook register --url HTTPS://d.example.com:443/hook --addresses-file @two`);
+    second ??= sotra(`webhook register --url HTTPS://d.example.com:443/hook --file @two`);
     await second;
     hooks.push(made);
     return [200, made];

@@ -197,7 +197,7 @@ test('a list that is another is another upload; so is another destination', asyn
   await sotra(`${add} @b`);
   await sotra(`webhook add-addresses other --file @a`);
   await sotra(`${register} @a`);
-  await sotra(`webhook register --url ${hook}/2 --addresses-file @a`);
+  await sotra(`webhook register --url ${hook}/2 --file @a`);
   expect(jobs()).toHaveLength(5);
   for (const job of jobs()) expect(job).toMatch(/^[0-9a-f]{12}$/);
 });
@@ -240,7 +240,6 @@ const files: readonly [flags: string, message: string, hint: string][] = [
   ['--file @list --wallet-addresses ext:a', '--file and --wallet-addresses both give addresses', 'Omit one of them.'],
   ['', '--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.'],
   ['--wallet-addresses ext:a --column wallet', '--column is for --file', 'Omit it.'],
-  ['--file @list --addresses-file @list', '--addresses-file is the same flag as --file', 'Omit one of them.'],
   ['--file @none', '--file @none: no such file', ''],
   ['--file @folder', '--file @folder: a folder, not a file', ''],
   ['--file @empty', '@empty holds no address', 'One a line, CSV with a header, NDJSON or a JSON array.'],
@@ -369,7 +368,7 @@ test('--dry-run and --curl of an upload that stopped show what would be sent nex
   const env = { ...service.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
   const list = join(folder, 'users.txt');
   writeFileSync(list, Array.from({ length: 2500 }, (_, index) => `${user(index)}\n`).join(''));
-  const upload = `webhook add-addresses ${uid} --addresses-file ${list} --concurrency 1`;
+  const upload = `webhook add-addresses ${uid} --file ${list} --concurrency 1`;
   expect((await run(upload, { env })).code).toBe(10);
   const [job = ''] = readdirSync(join(folder, 'webhook', 'jobs'));
   const journal = join(folder, 'webhook', 'jobs', job, 'journal.ndjson');
@@ -381,7 +380,7 @@ test('--dry-run and --curl of an upload that stopped show what would be sent nex
   ]);
   expect(dry.out).toMatch(new RegExp(`^PUT http://127\\.0\\.0\\.1:\\d+/v1/webhooks/feed/${uid}\n`));
   expect(dry.out).toContain(`{"walletAddresses":["ext:user-1000",`);
-  const sync = `webhook sync ${uid} --addresses-file ${list}`;
+  const sync = `webhook sync ${uid} --file ${list}`;
   for (const argv of [upload, sync]) {
     const curl = await run(`${argv} --curl`, { env });
     expect([argv, curl.code]).toEqual([argv, 0]);

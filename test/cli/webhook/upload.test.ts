@@ -36,8 +36,7 @@ function world() {
   return { folder, env, file, held };
 }
 
-const register = (path: string, more = '') =>
-  `--sandbox webhook register --url ${hook} --addresses-file ${path} --json ${more}`;
+const register = (path: string, more = '') => `--sandbox webhook register --url ${hook} --file ${path} --json ${more}`;
 
 test('a mixed list is normalized, repeats are dropped across case, and what was sent is told', async () => {
   const { env, file, held } = world();
@@ -85,7 +84,7 @@ test('every bad line is named with its number and the reason, and nothing is sen
   const { env, file } = world();
   const service = await stub((_, response) => response.end('[]'));
   const path = file([lowVitalik, ...bad.map(([text]) => text)].join('\n'));
-  const { code, err, out } = await run(`webhook register --url ${hook} --addresses-file ${path}`, {
+  const { code, err, out } = await run(`webhook register --url ${hook} --file ${path}`, {
     env: { ...env, ...service.env },
   });
   expect({ code, out, requests: service.requests.length }).toEqual({ code: 2, out: '', requests: 0 });
@@ -125,10 +124,9 @@ test('the secret goes to --secret-file, mode 0600, before a second request is se
     response.end(method === 'GET' ? '[]' : JSON.stringify({ uid: 'u-1', destinationUrl: hook, secret: 'the-secret' }));
   });
   const path = file(Array.from({ length: 3000 }, (_, index) => evm(index)).join('\n'));
-  const { code, out } = await run(
-    `webhook register --url ${hook} --addresses-file ${path} --secret-file ${secretFile} --json`,
-    { env: { ...env, ...service.env } },
-  );
+  const { code, out } = await run(`webhook register --url ${hook} --file ${path} --secret-file ${secretFile} --json`, {
+    env: { ...env, ...service.env },
+  });
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ uid: 'u-1', secretFile });
   expect(JSON.parse(out)).not.toHaveProperty('secret');
@@ -153,7 +151,7 @@ test('an upload that stops half-way is exit 10; the same command goes on with wh
   });
   const all = { ...env, ...service.env };
   const list = Array.from({ length: 6000 }, (_, index) => evm(index));
-  const argv = `webhook register --url ${hook} --addresses-file ${file(list.join('\n'))} --concurrency 1 --json`;
+  const argv = `webhook register --url ${hook} --file ${file(list.join('\n'))} --concurrency 1 --json`;
   const first = await run(argv, { env: all });
   expect(first).toMatchObject({ code: 10, out: '' });
   const { error } = JSON.parse(first.err);
@@ -175,7 +173,7 @@ test('add-addresses, sync and its check: only what is missing is sent, what cann
   const added = await run(`--sandbox webhook add-addresses ${uid} --wallet-addresses ${evm(3)},ext:u --json`, { env });
   expect(JSON.parse(added.out)).toMatchObject({ uid, destinationUrl: hook, addresses: 2, chunks: 1, resentChunks: 0 });
   const wanted = file(`${evm(2)}\n${evm(3)}\n${evm(4)}\n${evm(5)}\n`, 'wanted.txt');
-  const sync = `--sandbox webhook sync ${uid} --addresses-file ${wanted} --json`;
+  const sync = `--sandbox webhook sync ${uid} --file ${wanted} --json`;
   const check = await run(`${sync} --check`, { env });
   expect(check.code).toBe(10);
   const found = JSON.parse(check.out);
@@ -193,7 +191,7 @@ test('add-addresses, sync and its check: only what is missing is sent, what cann
   expect(held()).toHaveLength(6);
   expect(JSON.parse((await run(sync, { env })).out)).toMatchObject({ missing: 0, sent: 0 });
   const whole = file([1, 2, 3, 4, 5].map(evm).join('\n').concat('\next:u'), 'whole.txt');
-  expect((await run(`--sandbox webhook sync ${uid} --addresses-file ${whole} --check`, { env })).code).toBe(0);
+  expect((await run(`--sandbox webhook sync ${uid} --file ${whole} --check`, { env })).code).toBe(0);
 });
 
 test('an unknown webhook is exit 5', async () => {

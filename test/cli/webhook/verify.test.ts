@@ -177,6 +177,6 @@ test('a body that no delivery can be, or that cannot be read, is a usage error',
   const argv = ['webhook', 'verify', '--secret-file', file, '--header', header];
   const large = await run(argv, { stdin: new Uint8Array(64 * 1024 * 1024 + 1) });
   expect([large.code, large.err]).toEqual([2, expect.stringContaining('stdin is larger than 64 MB')]);
-  expect((await run([...argv, '--body-file', temporaryFolder()])).code).toBe(2);
-  expect((await run([...argv, '--body-file', '/nowhere/body'])).code).toBe(2);
+  expect((await run([...argv, '--file', temporaryFolder()])).code).toBe(2);
+  expect((await run([...argv, '--file', '/nowhere/body'])).code).toBe(2);
 });

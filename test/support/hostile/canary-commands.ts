@@ -68,8 +68,8 @@ const own: Readonly<Record<string, readonly Omit<Line, 'command'>[]>> = {
   'context remove': [{ argv: 'spare' }],
   'webhook register': [
     { argv: '--url http://127.0.0.1:9/kept --wallet-addresses ext:user-1' },
-    { argv: '--url http://127.0.0.1:9/more --another --addresses-file @users.txt --secret-file @@' },
-    { argv: '--url http://127.0.0.1:9/more --another --addresses-file -', stdin: evmKey },
+    { argv: '--url http://127.0.0.1:9/more --another --file @users.txt --secret-file @@' },
+    { argv: '--url http://127.0.0.1:9/more --another --file -', stdin: evmKey },
   ],
   'webhook list': [{ argv: '' }, { argv: '--show-secrets' }],
   'webhook secret': [{ argv: `${uid} --out @@` }],
@@ -79,7 +79,7 @@ const own: Readonly<Record<string, readonly Omit<Line, 'command'>[]>> = {
   ui: [{ argv: '--sandbox' }],
   'webhook verify': [
     { argv: '--secret-file @hook.secret --header t=1,v1=x', stdin: '{}' },
-    { argv: '--secret-file @hook.secret --header t=1,v1=x --body-file @body.json' },
+    { argv: '--secret-file @hook.secret --header t=1,v1=x --file @body.json' },
   ],
   'webhook replay': [{ argv: '--since 1h --to !/hook' }],
   'webhook trigger': [

@@ -117,8 +117,8 @@ const entries = lines(2500, (index) => `{"addressOrUid":"ext:user_${index}","tar
 const comments = lines(3, (index) =>
   JSON.stringify({ chain: 'base', tx: Object.values(swaps)[index], token: degen, text: `gm ${index}` }),
 );
-const upload = '--addresses-file - --concurrency 1';
-const posting = '--from - --key-env TRADER_KEY --service-name Example --yes --format ndjson';
+const upload = '--file - --concurrency 1';
+const posting = '--file - --key-env TRADER_KEY --service-name Example --yes --format ndjson';
 const adding = { argv: `webhook add-addresses ${uid} ${upload}`, stdin: addresses };
 
 /** By the words of the command, a variant behind a slash. */

@@ -132,7 +132,7 @@ function checkOutput(words: string, { code, out, err }: Outcome, shown: string):
   // The service answers as it should: what is wrong is the file.
   expect(err, shown).not.toContain('the answer is not of the shape');
   if (/--json/.test(words)) {
-    const isStream = / --watch | --from /.test(words);
+    const isStream = / --watch |comment (?:sign|post) --file /.test(words);
     const parts = isStream ? out.split(/\n(?=\{)/) : [out];
     for (const part of parts) if (part !== '') expect(() => JSON.parse(part), shown).not.toThrow();
     if (code !== 0 && out === '' && !isStream)

@@ -24,8 +24,8 @@ export interface Target {
   needs?: RegExp;
 }
 
-const upload = '--addresses-file FOLDER/addresses.txt';
-const post = 'comment post --from FOLDER/comments.ndjson --service-name Example';
+const upload = '--file FOLDER/addresses.txt';
+const post = 'comment post --file FOLDER/comments.ndjson --service-name Example';
 const sign = 'comment sign --chain base --text gm --service-name Example';
 
 /** What reads and changes each file of a folder that is filled; `found` gives the path of one whose name is not known beforehand. */
@@ -190,7 +190,7 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
       file: 'comments.ndjson',
       reads: [
         `${post} --key-file FOLDER/evm.hex --json`,
-        'comment sign --from FOLDER/comments.ndjson --service-name E --key-file FOLDER/evm.hex --out FOLDER/out.ndjson',
+        'comment sign --file FOLDER/comments.ndjson --service-name E --key-file FOLDER/evm.hex --out FOLDER/out.ndjson',
         `${post} --key-file FOLDER/evm.hex --dry-run`,
       ],
       needs: /^evm\.hex$/,
@@ -233,14 +233,14 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
     {
       weight: 1,
       file: 'hook.secret',
-      reads: ['webhook verify --secret-file FOLDER/hook.secret --header t=1,v1=x --body-file FOLDER/body.json --json'],
+      reads: ['webhook verify --secret-file FOLDER/hook.secret --header t=1,v1=x --file FOLDER/body.json --json'],
       needs: /^body\.json$/,
     },
     {
       weight: 1,
       file: 'body.json',
       reads: [
-        'webhook verify --secret-file FOLDER/hook.secret --header t=1,v1=x --body-file FOLDER/body.json --json',
+        'webhook verify --secret-file FOLDER/hook.secret --header t=1,v1=x --file FOLDER/body.json --json',
         'follow bulk --file FOLDER/body.json --json',
       ],
       needs: /^hook\.secret$/,

@@ -180,7 +180,7 @@ const upload = (name: string, toldOnce: boolean): KillCase => ({
         'register',
         '--url',
         destinationUrl,
-        '--addresses-file',
+        '--file',
         `${folder}/addresses.txt`,
         '--secret-file',
         file,
@@ -241,7 +241,7 @@ const syncing = (name: string, replaces: boolean, onePerUrl?: number): KillCase 
 });
 
 const comments: KillCase = {
-  name: 'comment post --from',
+  name: 'comment post --file',
   before: (_, folder) => {
     writeKeys(folder);
     const lines = [1, 2, 3].map((number) => {
@@ -262,7 +262,7 @@ const comments: KillCase = {
     });
     const key = ['--key-file', join(folder, 'evm.hex'), '--service-name', 'Example'];
     return {
-      argv: ['comment', 'post', '--from', join(folder, 'comments.ndjson'), ...key],
+      argv: ['comment', 'post', '--file', join(folder, 'comments.ndjson'), ...key],
       env,
       complete: () =>
         must(posted.map(({ commentText }) => commentText).join() === 'comment 1,comment 2,comment 3', 'not each once'),

@@ -90,7 +90,7 @@ test('bad lines are told by number and kind; their file keeps what opens nothing
   const folder = temporaryFolder();
   const [list, bad] = [join(folder, 'list.txt'), join(folder, 'bad.ndjson')];
   writeFileSync(list, `0x12\nsome one\n0x${hex}\n${phrase}\n`);
-  const argv = `webhook register --url https://example.com/h --addresses-file ${list} --rejects ${bad}`;
+  const argv = `webhook register --url https://example.com/h --file ${list} --rejects ${bad}`;
   const { code, err } = await run(argv, { env: service.env });
   expect(code).toBe(2);
   expect(err).toContain('line 1: 0x12: wrong length: 2 hex digits');

@@ -63,12 +63,9 @@ test('an upload shows a spinner on a terminal, lines with --plain, other frames 
   const addresses = Array.from({ length: 2500 }, (_, index) => `0x${(index + 1).toString(16).padStart(40, '0')}`);
   writeFileSync(file, addresses.join('\n'));
   const upload = (...flags: string[]) =>
-    run(
-      `--sandbox webhook register --url http://127.0.0.1:4242/hook --addresses-file ${file} --yes ${flags.join(' ')}`,
-      {
-        tty: 80,
-      },
-    );
+    run(`--sandbox webhook register --url http://127.0.0.1:4242/hook --file ${file} --yes ${flags.join(' ')}`, {
+      tty: 80,
+    });
   const spinning = await upload();
   expect(spinning.err).toContain('\u001b[');
   expect(spinning.err).toMatch(/[⠋⠙⠹]/);
