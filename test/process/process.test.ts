@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -79,6 +79,17 @@ for (const round of [1, 2, 3, 4, 5])
     const status = await sotra('sandbox status --json', { ...env, NODE_OPTIONS: '' });
     expect(JSON.parse(status.out)).toMatchObject({ world: 'demo', trades: 2508 });
   });
+
+test('an unbuilt clone says what to type, and exits 3', async () => {
+  const clone = temporaryFolder();
+  cpSync('bin', join(clone, 'bin'), { recursive: true });
+  const failed = await promisify(execFile)(process.execPath, [join(clone, 'bin/sotra.js')]).catch((error) => error);
+  expect(failed).toMatchObject({
+    code: 3,
+    stdout: '',
+    stderr: 'error: this clone of sotra is not built yet; type: npm ci && npm run build\n',
+  });
+});
 
 test('a served sandbox answers the tool and plain curl alike, and is gone after SIGTERM', async () => {
   const env = environment();

@@ -7,11 +7,11 @@ import { nodeOf } from '../support/packed.ts';
 import { program } from '../support/processes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sotra-package-'));
-const versions = (process.env['PROVE_NODES'] ?? '22,24,26').split(',');
+const versions = process.env['SOTRA_PROVE_ALL'] === '1' ? ['20', '22', '24', '26'] : ['20', '24'];
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test.each(['20', ...versions])('the packed program works on Node %s', (version) => {
+test.each(versions)('the packed program works on Node %s', (version) => {
   const node = nodeOf(version, folder);
   const data = mkdtempSync(join(folder, 'data-'));
   const env = { PATH: process.env['PATH'] ?? '', SOTRA_DATA_DIR: data, SOTRA_CONFIG_DIR: data, HOME: data };
@@ -39,4 +39,18 @@ test.each(['20', ...versions])('the packed program works on Node %s', (version) 
   const closed = spawnSync('bash', ['--norc', '-c', `${walk} | head -1; echo "\${PIPESTATUS[0]}"`], { env });
   expect(closed.stdout.toString().trim().endsWith('\n0')).toBe(true);
   expect(closed.stderr.toString()).toBe('');
+});
+
+test('npm installs it globally, from a tarball and from a built clone, without a warning', () => {
+  const tarball = readdirSync(join(program, '../../../..')).find((name) => name.endsWith('.tgz')) ?? '';
+  for (const [name, source] of [
+    ['tarball', join(program, '../../../..', tarball)],
+    ['clone', '.'],
+  ] as const) {
+    const prefix = join(folder, `global-${name}`);
+    const installed = spawnSync('npm', ['install', '--global', '--prefix', prefix, source], { encoding: 'utf8' });
+    expect(installed).toMatchObject({ status: 0, stderr: '' });
+    const version = spawnSync(join(prefix, 'bin', 'sotra'), ['--version'], { encoding: 'utf8' });
+    expect(version).toMatchObject({ status: 0, stdout: '1.0.0\n' });
+  }
 });

@@ -8,6 +8,17 @@ const sized = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name}`)
   .filter((name) => /support\/(size|large-world|draw|hostile\/corpus)\.ts'/.test(readFileSync(name, 'utf8')));
 
+/** What CI proves: uploads, the listener, a cluster, the wallet and the package. */
+const inCi = [
+  'test/prove/webhook-kill.prove.ts',
+  'test/prove/attacks-uploads.prove.ts',
+  'test/process/webhook-flood.test.ts',
+  'test/prove/attacks-listener.prove.ts',
+  'test/process/cluster.test.ts',
+  'test/prove/browser-wallet.prove.ts',
+  'test/prove/package.prove.ts',
+];
+
 /** The files that take longest, in that order: begun first, so that no worker is left alone with one of them. */
 const longest = [
   'kill-points',
@@ -33,11 +44,11 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// All that takes longer than the next edit may wait: `npm run prove`.
+// What takes too long for every edit. `npm run prove` runs what CI proves, `npm run prove -- --all` all of it.
 export default defineConfig({
   test: {
     root: '.',
-    include: ['test/prove/**/*.prove.ts', ...sized],
+    include: process.env['SOTRA_PROVE_ALL'] === '1' ? ['test/prove/**/*.prove.ts', ...sized] : inCi,
     env: { SOTRA_PROVE: '1' },
     globalSetup: 'test/support/packed.ts',
     // A machine that does much else takes many times as long; only what hangs comes to an end here.
