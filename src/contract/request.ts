@@ -1,6 +1,7 @@
 import { missingInputs, usageError } from '../errors.ts';
 import { isObject } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
+import { textProblem } from '../model/safe-text.ts';
 import { type Endpoint, isPathSegment, type Param, segmentRule, type WireNames, wireName } from './endpoint.ts';
 import { describeKind, type Kind, readItem, unknownChoices } from './kind.ts';
 import { readKind } from './read-kind.ts';
@@ -33,6 +34,8 @@ export function encodeRequest(endpoint: AnyEndpoint, input: Values, overrides: W
     const value = input[key];
     if (value === undefined) continue;
     const name = wireName(endpoint, key, param, overrides);
+    const wrong = findBadText(value);
+    if (wrong !== undefined) throw usageError(describeProblem({ name, value: wrong.text }, undefined, wrong.problem));
     if (param.place === 'path' && !isPathSegment(value))
       throw usageError(`<${param.flag ?? key}> ${JSON.stringify(value)}: ${segmentRule}`);
     if (param.place === 'path') path = path.replace(`{${key}}`, () => encodeURIComponent(String(value)));
@@ -131,11 +134,28 @@ export function decodeRequest(
     if (other !== undefined) return { ok: false, problem: unknownChoice(raw.name, other, param, known) };
     const isQueryList = param.place === 'query' && Array.isArray(checked.data);
     // Repeating a value in a query does not count it twice.
+    const wrong = findBadText(checked.data);
+    if (wrong !== undefined)
+      return { ok: false, problem: describeProblem({ ...raw, value: wrong.text }, undefined, wrong.problem) };
     if (checked.data !== undefined) input[key] = isQueryList ? [...new Set(checked.data as unknown[])] : checked.data;
   }
   const fields = hasBody(endpoint) ? Object.keys(incoming.body ?? {}) : [];
   const ignored = [...new Set([...incoming.query.keys(), ...fields])].filter((name) => !read.has(name));
   return { ok: true, input, ignored };
+}
+
+/** The first text in a value that cannot be stored as it is. */
+function findBadText(value: unknown): { text: string; problem: string } | undefined {
+  if (typeof value === 'string') {
+    const problem = textProblem(value);
+    return problem === undefined ? undefined : { text: value, problem };
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const each of Object.values(value)) {
+    const found = findBadText(each);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 const openKinds = new WeakMap<Param, Kind>();

@@ -1,4 +1,5 @@
 import { base58 } from '@scure/base';
+import { textProblem } from './safe-text.ts';
 
 const evmPattern = /^0x[0-9a-fA-F]{40}$/;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -24,9 +25,9 @@ export function isUuid(text: string): boolean {
   return uuidPattern.test(text);
 }
 
-/** `ext:` and an id of the partner's own. */
+/** `ext:` and an id of the partner's own, which can be stored as it is. */
 export function isExternalId(text: string): boolean {
-  return /^ext:./s.test(text);
+  return /^ext:./s.test(text) && textProblem(text) === undefined;
 }
 
 /** 64 hex digits, with or without 0x: a transaction hash or a private key. */

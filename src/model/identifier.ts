@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isExternalId, isUuid, isWalletAddress } from './address.ts';
 import { type Chain, chains, type LeaderboardChain, leaderboardChains } from './chain.ts';
+import { textProblem } from './safe-text.ts';
 
 export function isIdentifier(text: string): boolean {
   return isUuid(text) || isWalletAddress(text) || isExternalId(text);
@@ -8,6 +9,8 @@ export function isIdentifier(text: string): boolean {
 
 /** What is wrong with a mistyped address; `undefined` for text that looks like none. */
 function addressProblem(text: string): string | undefined {
+  const unstorable = textProblem(text);
+  if (unstorable !== undefined) return unstorable;
   if (/…|\.\.\./.test(text)) return 'is shortened: the whole address is needed';
   const [, digits = ''] = /^0x(\w+)$/i.exec(text) ?? [];
   const wrong = /[^0-9a-f]/i.exec(digits)?.[0];

@@ -5,6 +5,7 @@ import { isEvmAddress, isSolanaAddress, isUuid } from '../model/address.ts';
 import { tryParseJson } from '../model/json.ts';
 import { hasWrongChecksum } from '../model/keccak.ts';
 import { quotedColumns } from '../model/quoted.ts';
+import { textProblem } from '../model/safe-text.ts';
 
 export interface AddressLine {
   /** In a JSON array the number of the item. */
@@ -161,6 +162,8 @@ function readExternal(text: string): ReadAddress {
   if (text.length === 'ext:'.length) return { reason: 'ext: without an id behind it' };
   if (text.length > maxExternalId) return { reason: `ext: id longer than ${maxExternalId} characters` };
   if (/[\u0000-\u001f\u007f]/.test(text)) return { reason: 'ext: id with a control character' };
+  const problem = textProblem(text);
+  if (problem !== undefined) return { reason: `ext: id that ${problem}` };
   return text;
 }
 

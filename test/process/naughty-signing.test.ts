@@ -36,19 +36,10 @@ function hashOf(chain: string, index: number): string {
   return chain === 'solana' ? base58.encode(bytes) : `0x${bytes.toString('hex')}`;
 }
 
-const long = [
-  '🌊'.repeat(9999),
-  'é'.repeat(9999),
-  '\u0000',
-  'a\u0000b',
-  '\ud7ff\ue000\uffff',
-  '\u{10ffff}',
-  '\u200b',
-  '\u202e',
-];
+const long = ['🌊'.repeat(4999), 'é'.repeat(9999), '\ud7ff\ue000\uffff', '\u{10ffff}', '\u200b', '\u202e'];
 
 describe('naughty strings as comments', () => {
-  const texts = [...some(naughty, 6), ...long];
+  const texts = [...some(naughty, 6).filter((text) => !text.includes('\0')), ...long];
   const evm = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen };
   const solana = { chain: 'solana', transactionHash: swaps.solana, tokenAddress: bonk };
   const headOf = {
@@ -96,8 +87,7 @@ describe('naughty strings as comments', () => {
       const file = join(folder, 'text');
       writeFileSync(file, text);
       const ways = [[`--text=${text}`], ['--text-file', file], ['--text-file', '-']];
-      // An argument cannot hold a NUL.
-      const way = ways[text.includes('\0') ? 1 : index % 3] ?? [];
+      const way = ways[index % 3] ?? [];
       const given = { stdin: Buffer.from(text) };
       const { out, code } = await run(['comment', 'sign', ...fields, ...way, '--key-file', keys.evm, '--json'], given);
       expect([text.slice(0, 40), code]).toEqual([text.slice(0, 40), 0]);
@@ -132,7 +122,7 @@ describe('naughty strings as comments', () => {
       const { code, out, err } = await run(`comment sign ${fields} --text-file ${file}`);
       expect([code, out, err]).toEqual([2, '', expect.stringContaining(why)]);
     }
-    for (const commentText of ['', '\ud800', 'a\udc00b', 5, null]) {
+    for (const commentText of ['', '\ud800', 'a\udc00b', '\0', 'a\0b', 5, null]) {
       writeFileSync(file, `${JSON.stringify({ ...evm, commentText })}\n`);
       const { code, out, err } = await run(`comment sign --file ${file} --service-name Example --key-file ${keys.evm}`);
       expect([commentText, code, out]).toEqual([commentText, 2, '']);
@@ -142,7 +132,7 @@ describe('naughty strings as comments', () => {
 
   test('as the name of the service: one line is signed as it is, more are refused', async () => {
     const { evm: key } = writeKeys(temporaryFolder());
-    for (const text of texts.filter((each) => !each.includes('\0'))) {
+    for (const text of texts) {
       const fields = `--chain base --tx ${swaps.good} --token ${degen} --key-file ${key} --text gm --json`.split(' ');
       const { out, err, code } = await run(['comment', 'sign', ...fields, `--service-name=${text}`]);
       if (/[\r\n]/.test(text)) expect([code, out, /service-name/.test(err)]).toEqual([2, '', true]);

@@ -11,7 +11,7 @@ import {
   walletSchema,
 } from '../../model/identifier.ts';
 import { actorSchema, commentSchema, positionStatsSchema, tradeSchema } from '../../model/position.ts';
-import { countCharacters, maxCommentCharacters } from './signing.ts';
+import { maxCommentCharacters } from './signing.ts';
 
 const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
@@ -24,7 +24,7 @@ const lengthRule = `must be 1 to ${maxCommentCharacters} characters`;
 export const commentTextSchema = z
   .string()
   .min(1)
-  .refine((text) => countCharacters(text) <= maxCommentCharacters, lengthRule)
+  .refine((text) => text.length <= maxCommentCharacters, lengthRule)
   .meta({ maxLength: maxCommentCharacters });
 
 const transactionHash = inBody(z.string().min(1), 'transaction hash of the swap; on hyperliquid also an order id', {

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { formatCodePoint, showUnseen, unseenIn } from '../../model/safe-text.ts';
 import { breakText } from '../../output/text-width.ts';
 import type { Sink } from '../../world.ts';
-import { countCharacters, maxCommentCharacters, signedText, type TextFields, type TextForm } from './signing.ts';
+import { maxCommentCharacters, signedText, type TextFields, type TextForm } from './signing.ts';
 
 /** A text to be signed, with warnings about the comment in it. */
 export interface Preview extends TextFields, TextForm {
@@ -16,7 +16,7 @@ export function previewText(fields: TextFields, form: TextForm): Preview {
   const { chain, tokenAddress, transactionHash, commentText } = fields;
   const { layout, serviceName } = form;
   const message = signedText(fields, form);
-  const [characters, warnings] = [countCharacters(commentText), textWarnings(commentText)];
+  const [characters, warnings] = [commentText.length, textWarnings(commentText)];
   const text = { message, layout, serviceName, chain, tokenAddress, transactionHash, commentText };
   return { ...text, characters, warnings };
 }
@@ -28,17 +28,12 @@ export function warnOfText(commentText: string, { warn }: Pick<Context, 'warn'>,
 
 function textWarnings(text: string): string[] {
   const found: string[] = [];
-  const units = text.length;
   if (/\r\n/.test(text)) found.push('the comment has Windows line ends (CR LF), which are signed as they are');
   if (/\n$/.test(text)) found.push('the comment ends with a newline, which is signed too');
   else if (/\s$|^\s/u.test(text)) found.push('the comment begins or ends with a space');
   if (text.normalize('NFC') !== text)
     found.push('the comment is not in Unicode normal form NFC: an app that normalizes it breaks the signature');
   found.push(...unseenWarnings(text));
-  if (units > maxCommentCharacters && countCharacters(text) <= maxCommentCharacters)
-    found.push(
-      `the comment has ${units} UTF-16 units: a service that counts those instead of characters refuses more than ${maxCommentCharacters}`,
-    );
   return found;
 }
 
@@ -91,7 +86,7 @@ export function describePreview(preview: Preview, { isTTY, width }: Pick<Sink, '
     `Text to be signed (${layout}, ${count} lines):`,
     ...fields.map((line, index) => numbered(index + 1, line === '' ? '(empty line)' : showUnseen(line))),
     ...lines,
-    `Comment: ${characters} of ${maxCommentCharacters} characters (Unicode code points, as maxLength of the interface counts), ${bytes} bytes`,
+    `Comment: ${characters} of ${maxCommentCharacters} characters (UTF-16 units, as the service counts), ${bytes} bytes`,
     `SHA-256 of the whole text: ${digest}`,
     ...warnings.map((warning) => `warning: ${warning}`),
     '',

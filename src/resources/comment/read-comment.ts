@@ -11,7 +11,6 @@ import { showUnseen } from '../../model/safe-text.ts';
 import { readSigned, type SignedComment, signedProblem } from './signed.ts';
 import {
   commentProblem,
-  countCharacters,
   fieldProblem,
   isServiceName,
   maxCommentCharacters,
@@ -75,7 +74,7 @@ async function readCommentText({ commentText, textFile }: CommentInput, { world 
     throw usageError(
       `--text-file ${textFile}: holds what looks like ${what} (not shown here), and a comment is public`,
     );
-  const count = countCharacters(text);
+  const count = text.length;
   if (count >= 1 && count <= maxCommentCharacters) return text;
   throw usageError(`--text-file ${textFile}: has ${count} characters, must be 1 to ${maxCommentCharacters}`);
 }

@@ -1,6 +1,6 @@
 import { decodeBase58, isEvmAddress, isSolanaAddress } from '../../model/address.ts';
 import { type Chain, findFamily } from '../../model/chain.ts';
-import { unseenIn } from '../../model/safe-text.ts';
+import { textProblem, unseenIn } from '../../model/safe-text.ts';
 
 /** What a signed text is made of. The transaction value and the comment go in byte for byte. */
 export interface TextFields {
@@ -65,13 +65,13 @@ export function fieldProblem(fields: TextFields): FieldProblem | undefined {
   if (transaction !== undefined) return { field: 'transactionHash', problem: transaction };
   const token = tokenProblem(chain, tokenAddress);
   if (token !== undefined) return { field: 'tokenAddress', problem: token };
-  if (!/\p{Surrogate}/u.test(commentText)) return undefined;
-  return { field: 'commentText', problem: 'holds half of a character (a lone surrogate), which has no bytes to sign' };
+  const problem = textProblem(commentText);
+  return problem === undefined ? undefined : { field: 'commentText', problem };
 }
 
 /** The same with the length of the comment, in one sentence that names the field and its value. */
 export function commentProblem(fields: TextFields): string | undefined {
-  const count = countCharacters(fields.commentText);
+  const count = fields.commentText.length;
   if (count > maxCommentCharacters)
     return `commentText has ${count} characters, at most ${maxCommentCharacters} are allowed`;
   const wrong = fieldProblem(fields);
@@ -113,12 +113,5 @@ function tokenProblem(chain: string, text: string): string | undefined {
   return `${other}a token on ${chain} is 0x and 40 hex digits`;
 }
 
-/** Longest comment, in Unicode code points: what `maxLength` counts in the service's OpenAPI description. Section "Limits". */
+/** Longest comment, in UTF-16 units: what the service counts. Section "Limits", wire-facts F9. */
 export const maxCommentCharacters = 9999;
-
-/** Characters of a comment as the interface counts them: Unicode code points. */
-export function countCharacters(text: string): number {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
-}

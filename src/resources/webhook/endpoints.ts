@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inBody, inPath } from '../../contract/endpoint.ts';
 import { isExternalId, isWalletAddress } from '../../model/address.ts';
+import { textProblem } from '../../model/safe-text.ts';
 
 /** Addresses that one request may carry (section "Limits"). */
 export const chunkSize = 1000;
 
-const subscriberSchema = z
-  .string()
-  .refine(
-    (text) => isWalletAddress(text) || isExternalId(text),
-    'must be a wallet address (0x... or Solana base58) or ext:<your user id>',
-  );
+const subscriberRule = 'must be a wallet address (0x... or Solana base58) or ext:<your user id>';
+const subscriberSchema = z.string().refine((text) => isWalletAddress(text) || isExternalId(text), {
+  error: ({ input }) => textProblem(String(input)) ?? subscriberRule,
+});
 const walletAddresses = inBody(z.array(subscriberSchema).max(chunkSize), 'wallet addresses or ext: ids');
 const uid = inPath(z.string().min(1), 'the webhook, as webhook list shows it');
 

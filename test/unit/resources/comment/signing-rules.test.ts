@@ -120,11 +120,11 @@ test('a service is named by one line that can be seen', () => {
 test('a comment has 9999 characters at most, and is not shown where it is wrong', () => {
   const problem = (commentText: string, tokenAddress = degen) =>
     commentProblem({ chain: 'base', transactionHash: hash, tokenAddress, commentText });
-  expect(problem('\u{1F600}'.repeat(9999))).toBeUndefined();
+  expect(problem('\u{1F600}'.repeat(4999))).toBeUndefined();
+  expect(problem('\u{1F600}'.repeat(5000))).toBe('commentText has 10000 characters, at most 9999 are allowed');
   expect(problem('x'.repeat(10_000))).toBe('commentText has 10000 characters, at most 9999 are allowed');
-  expect(problem('secret \ud800')).toBe(
-    'commentText holds half of a character (a lone surrogate), which has no bytes to sign',
-  );
+  expect(problem('secret \ud800')).toBe('commentText holds half of a character (a lone surrogate)');
+  expect(problem('secret \0')).toBe('commentText holds a NUL character');
   expect(problem('x', '0x12')).toBe('tokenAddress 0x12: a token on base is 0x and 40 hex digits');
 });
 
