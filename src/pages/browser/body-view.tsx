@@ -32,8 +32,6 @@ export function BodyView({ base64, bytes }: { base64: string | null; bytes: numb
   );
 }
 
-export const decodeText = (base64: string) => new TextDecoder().decode(decodeBase64(base64));
-
 function decodeBase64(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }

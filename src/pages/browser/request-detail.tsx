@@ -1,23 +1,19 @@
-import { compareJson } from '../../model/compare-json.ts';
-import { tryParseJson } from '../../model/json.ts';
 import { sentMethods } from '../../model/logged-request.ts';
-import { counted } from '../../output/format.ts';
 import type { RequestField, RequestForm, RequestRow, SentRequest, ShownExchange, ShownMessage } from '../requests.ts';
-import { ignore, postJson, Settled, useAsked } from './ask.ts';
-import { BodyView, decodeText } from './body-view.tsx';
+import { postJson, useAsked } from './ask.ts';
+import { BodyView } from './body-view.tsx';
 import { Skeleton } from './cells.tsx';
 import { ActForm, Choice, type Field, Fields } from './form.tsx';
 import { type ComponentChildren, useMemo, useState } from './preact.ts';
-import { Alert, Commands, type Fact, Facts, Headers, Text } from './text.tsx';
+import { Commands, type Fact, Facts, Headers, Text } from './text.tsx';
 
 interface RequestDetailProps {
   number: string;
-  others: readonly RequestRow[];
   /** Told the number of a request that was sent. */
   onSent: (number: number) => void;
 }
 
-export function RequestDetail({ number, others, onSent }: RequestDetailProps) {
+export function RequestDetail({ number, onSent }: RequestDetailProps) {
   const { data, error } = useAsked<ShownExchange>('service/request', { number }, 0);
   if (data === undefined) return <Skeleton label="Detail" error={error} />;
   const { row, request, answer, why, commands } = data;
@@ -38,11 +34,6 @@ export function RequestDetail({ number, others, onSent }: RequestDetailProps) {
       <Commands commands={commands} />
       <Fold title="Send again with changes">
         <Again shown={data} onSent={onSent} />
-      </Fold>
-      <Fold title="Difference to another request">
-        <Settled.Provider value={ignore}>
-          <Compare shown={data} others={others} />
-        </Settled.Provider>
       </Fold>
       <h3>Answer</h3>
       {answer === null ? <p class="muted">None came.</p> : <Message message={answer} name="answer" />}
@@ -166,79 +157,4 @@ function writeTarget({ path, fields }: RequestForm, values: Readonly<Record<stri
     else if (value !== '') for (const each of isList ? value.split(',') : [value]) query.append(name, each.trim());
   }
   return query.size === 0 ? written : `${written}?${query.toString().replaceAll('+', '%20')}`;
-}
-
-function Compare({ shown, others }: { shown: ShownExchange; others: readonly RequestRow[] }) {
-  const [number, choose] = useState('');
-  const { data: other, error } = useAsked<ShownExchange>('service/request', number === '' ? undefined : { number }, 0);
-  const isSamePath = ({ path }: RequestRow) => path.split('?')[0] === shown.row.path.split('?')[0];
-  const choices = others.filter(({ number }) => number !== shown.row.number);
-  const sorted = [...choices.filter(isSamePath), ...choices.filter((each) => !isSamePath(each))].slice(0, maxChoices);
-  const options = sorted.map((each) => [String(each.number), writeChoice(each)] as const);
-  if (options.length === 0) return <p class="muted">There is no other yet.</p>;
-  return (
-    <>
-      <Choice label="The other request" value={number} options={[['', 'choose one'], ...options]} onChange={choose} />
-      <Alert text={error} />
-      {other !== undefined && <Difference {...{ other, shown }} />}
-    </>
-  );
-}
-
-const maxChoices = 100;
-
-function writeChoice({ number, status, method, path, time }: RequestRow): string {
-  return `${number}: ${status || 'none'} ${method} ${path.length > 60 ? `${path.slice(0, 59)}…` : path} ${time.slice(11, 19)}`;
-}
-
-/** Each request and answer has others. */
-const ownHeaders = ['date', 'x-request-id', 'content-length', 'user-agent', 'connection'];
-const maxDifferences = 500;
-
-/** What the two have in the same place, where it differs. */
-function Difference({ other, shown }: { other: ShownExchange; shown: ShownExchange }) {
-  const differences = useMemo(() => compareJson(readExchange(other), readExchange(shown)), [other, shown]);
-  const write = (value: unknown) => (value === undefined ? '' : JSON.stringify(value, null, 1));
-  return (
-    <>
-      <p role="status" class="muted">
-        {differences.length === 0 ? 'They are the same.' : `They differ in ${counted(differences.length, 'place')}.`}
-      </p>
-      <table class="difference">
-        <thead>
-          <tr>
-            <th scope="col">Place</th>
-            <th scope="col">{other.row.number}, the other</th>
-            <th scope="col">{shown.row.number}, this one</th>
-          </tr>
-        </thead>
-        <tbody>
-          {differences.slice(0, maxDifferences).map(({ place, before, after }) => (
-            <tr key={place}>
-              <Text as="th" scope="row" text={place} />
-              <Text as="td" text={write(before)} />
-              <Text as="td" text={write(after)} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </>
-  );
-}
-
-function readExchange({ row, request, answer }: ShownExchange) {
-  const [path = '', query = ''] = row.path.split('?');
-  const readMessage = ({ headers, body }: ShownMessage) => {
-    const text = decodeText(body);
-    const told = headers.filter(({ name }) => !ownHeaders.includes(name));
-    return {
-      headers: Object.fromEntries(told.map(({ name, value }) => [name, value])),
-      body: tryParseJson(text) ?? text,
-    };
-  };
-  const parameters = Object.fromEntries(new URLSearchParams(query));
-  return {
-    request: { method: row.method, path, query: parameters, ...readMessage(request) },
-    answer: { status: row.status, fault: row.fault, ...(answer && readMessage(answer)) },
-  };
 }

@@ -43,12 +43,7 @@ export function Requests({ requests, first }: RequestsProps) {
       commands={[{ name: 'Command', line: command }]}
       chooser="Choose a request: click, or arrow keys in the list."
       detail={({ key }, choose) => (
-        <RequestDetail
-          key={key}
-          number={key}
-          others={requests ?? []}
-          onSent={(number) => choose({ kind: 'request', key: String(number) })}
-        />
+        <RequestDetail key={key} number={key} onSent={(number) => choose({ kind: 'request', key: String(number) })} />
       )}
     />
   );
