@@ -61,12 +61,8 @@ export function collectNames(event: unknown): { addresses: ReadonlySet<string>; 
 }
 
 /** The trader's address and the id of the position that an event is about. */
-export function findSubject(event: Record<string, unknown>): {
-  trader: string | undefined;
-  position: string | undefined;
-} {
-  const card = event['feedItem'];
-  return { trader: textIn(valueIn(card, 'actor'), 'address'), position: textIn(card, 'itemId') };
+export function findTrader(event: Record<string, unknown>): string | undefined {
+  return textIn(valueIn(event['feedItem'], 'actor'), 'address');
 }
 
 export function describeEvent({ event, eventType }: EventSummary): string {

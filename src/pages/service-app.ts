@@ -88,7 +88,7 @@ export function createOwnServiceApp({ kind, baseUrl }: Service, context: Context
   });
   const { app, close } = createServiceApp({
     title: 'Service · sotra',
-    facts: { ...facts, controlStart: null, requests },
+    facts: { ...facts, isSandbox: false, requests },
     live,
     routes: {
       'GET requests': log.list,

@@ -8,8 +8,7 @@ export interface ServiceFacts {
   service: string;
   /** How command lines for it begin, such as `sotra --sandbox`. */
   commandStart: string;
-  /** How a curl line begins that changes the world of a sandbox; `null` where this page changes none. */
-  controlStart: string | null;
+  isSandbox: boolean;
   /** Of the list of requests: what stands in its place while there are none, with a line that changes that, and the command that gives the same. */
   requests: { empty: string; line?: string; command: string };
   /** By command, the first example of its help. */
@@ -24,18 +23,10 @@ export interface CallOutcome<T> {
   commands: readonly ShownCommand[];
 }
 
-/** Of a sandbox's world, as `sotra sandbox status` tells it. */
+/** The clock of a sandbox, as `sotra sandbox status` prints it. */
 export interface SandboxWorld {
   now: string;
   frozen: boolean;
-  trades: number;
-  traders: number;
-  positions: number;
-  comments: number;
-  waiting: number;
-  faults: readonly string[];
-  /** Trades a second that are being made; `null` where none are. */
-  simulation: string | null;
 }
 
 export interface SandboxDelivery {

@@ -6,11 +6,11 @@ import type { PageInput } from '../pages/show-address.ts';
 
 const uiCommand = defineCommand({
   words: ['ui'],
-  summary: 'Look at the service on a page of this machine',
+  summary: 'Look at the service on a local page',
   description:
-    'Leaderboard, traders, positions, tokens, feed, webhooks and the calls in sotra history, each with the command and the curl line that give\n' +
-    'the same. With --sandbox also controls: the sandbox is served on a free port meanwhile. Ctrl-C stops it. The key stays in this process;\n' +
-    'over ssh, forward the port of the address: ssh -L 8000:127.0.0.1:<port>, then open it with port 8000.',
+    'Leaderboard, traders, webhooks and the calls in sotra history, each with the command and the curl line that give the same. With --sandbox\n' +
+    'the sandbox is served on a free port meanwhile. Ctrl-C stops it. The key stays in this process; over ssh, forward the port of the\n' +
+    'address: ssh -L 8000:127.0.0.1:<port>, then open it with port 8000.',
   params: {
     open: option.flag('open the page in the browser; otherwise its address is printed on stderr'),
     readyFile: option.text('write {ui, pid} here; ui is the address of the page'),

@@ -1,11 +1,10 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser, tableRows, violationsOf } from '../support/browser.ts';
-import { run, stub } from '../support/harness.ts';
+import { stub } from '../support/harness.ts';
 import { startPage } from '../support/page.ts';
 
 const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
-const position = '6527ff56-9ac0-5c42-812c-d84aa9a0cf53';
 const heading = (tab: Page) => tab.locator('h3').first().textContent();
 
 async function open(argv = 'sandbox start --port 0 --ui', env: Record<string, string> = {}) {
@@ -19,91 +18,45 @@ async function open(argv = 'sandbox start --port 0 --ui', env: Record<string, st
 
 const pasted = (tab: Page) => tab.evaluate<string>('navigator.clipboard.readText()');
 
-test('by keyboard alone: three letters find a trader, a UUID a position; j, Enter and Escape walk there and back', async () => {
+test('by keyboard alone: Enter opens a trader and Escape leads back; / narrows a table, ? names the keys', async () => {
   const { tab, complaints } = await open();
   await expect.poll(() => tableRows(tab, 'Traders').count()).toBeGreaterThan(10);
   const press = async (...keys: string[]) => {
     for (const key of keys) await tab.keyboard.press(key);
   };
-  await press('Control+k');
-  await tab.keyboard.type('val');
-  const options = tab.getByRole('listbox', { name: 'Found' }).getByRole('option');
-  await expect.poll(() => options.first().textContent()).toBe('Ines Valdrée trader');
-  expect(await violationsOf(tab)).toEqual([]);
-  await press('Enter');
+  await press('j', 'j', 'j', 'Enter');
   await expect.poll(() => heading(tab)).toBe('Ines Valdrée');
   expect(await tab.locator('.views [aria-current]').textContent()).toBe('Leaderboard');
+  expect(await tab.locator('.crumbs').textContent()).toBe('LeaderboardInes Valdrée');
   await expect.poll(() => tableRows(tab, 'Open positions').count()).toBeGreaterThan(0);
-  await press('j', 'Enter');
-  await expect.poll(() => tab.locator('.crumbs').textContent()).toMatch(/^LeaderboardInes Valdrée.+ on \w+$/);
-  await press('Escape');
-  await expect.poll(() => heading(tab)).toBe('Ines Valdrée');
-  await press('Escape');
-  await expect.poll(() => heading(tab)).toBe('Leaderboard');
-  await press('Control+k');
-  await tab.keyboard.type('nothing');
-  await press('Escape');
-  await expect.poll(() => tab.getByRole('dialog').count()).toBe(0);
-  await press('Control+k');
-  await tab.keyboard.type(position);
-  await expect.poll(() => options.count()).toBe(1);
-  await press('Enter');
-  await expect.poll(() => heading(tab)).toBe('Position');
-  await expect.poll(() => tableRows(tab, 'Trades').count()).toBe(4);
   await press('?');
   await expect.poll(() => tab.getByRole('dialog').textContent()).toContain('next and previous row');
+  expect(await violationsOf(tab)).toEqual([]);
   await press('Escape');
   await expect.poll(() => tab.getByRole('dialog').count()).toBe(0);
+  await press('Escape');
+  await expect.poll(() => heading(tab)).toBe('Leaderboard');
   await press('/');
   expect(await tab.evaluate('document.activeElement.placeholder')).toBe('Filter: a name, an address');
-  await tab.keyboard.type('sell');
-  await expect.poll(() => tableRows(tab, 'Trades').count()).toBe(1);
-  expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([]);
-});
-
-test('Ctrl-K opens what is pasted whole, before it was shown: an address, a handle, a webhook', async () => {
-  const { ui, env } = await startPage('sandbox start --port 0 --ui');
-  await run('webhook register --url http://127.0.0.1:9/hook?token=a-secret --wallet-addresses ext:one', { env });
-  const tab = await (await openBrowser()).newPage();
-  await tab.goto(ui);
-  await expect.poll(() => tableRows(tab, 'Traders').count()).toBeGreaterThan(10);
-  const options = tab.getByRole('listbox', { name: 'Found' }).getByRole('option');
-  const find = async (text: string) => {
-    await tab.getByRole('dialog').waitFor({ state: 'hidden' });
-    await tab.keyboard.press('Control+k');
-    await tab.locator('input[role=combobox]:focus').waitFor();
-    await tab.keyboard.insertText(text);
-  };
-  await find(trader);
-  await expect.poll(() => options.first().textContent()).toBe('mossyledger.alpha.test trader');
-  await tab.keyboard.press('Enter');
-  await expect.poll(() => heading(tab)).toBe('mossyledger.alpha.test');
-  // The board has the profile, the trader's page was opened by an address.
-  await find('mossyledger');
-  await expect.poll(() => options.filter({ hasText: / position \w{4}…\w{4}$/ }).count()).toBeGreaterThan(0);
-  expect(await options.filter({ hasText: /^mossyledger\.alpha\.test trader$/ }).count()).toBe(1);
-  await tab.keyboard.press('Escape');
-  await find('twitter:mossyledger_');
-  await expect.poll(() => options.allTextContents()).toEqual(['mossyledger.alpha.test trader']);
-  await tab.keyboard.press('Escape');
-  // A token that no view has shown; the lookup of a trader does not hide it.
-  await find(`0x${'ab'.repeat(20)}`);
-  await expect.poll(() => options.allTextContents()).toContain('0xabab…abab on base token');
-  await tab.keyboard.press('Escape');
-  await find('127.0.0.1:9/hook');
-  await expect.poll(() => options.allTextContents()).toEqual(['http://127.0.0.1:9/hook?token=*** webhook']);
-  await tab.keyboard.press('Enter');
-  await expect.poll(() => tab.locator('.detail h2').textContent()).toBe('http://127.0.0.1:9/hook?token=***');
+  await tab.keyboard.type('mossy');
+  await expect.poll(() => tableRows(tab, 'Traders').count()).toBe(1);
+  expect(complaints).toEqual([]);
 });
 
 test('an id is copied by a click and leads to the explorer of its chain; a link of a view opens in a tab of its own', async () => {
   const { tab, context, show } = await open('sandbox start --port 0 --ui --as-of 2026-11-20T12:00:00Z');
   const asked: string[] = [];
   context.on('request', (request) => asked.push(new URL(request.url()).hostname));
-  await show(`/position/${position}`);
-  const first = tableRows(tab, 'Trades').first();
-  await first.getByRole('button').click();
-  await expect.poll(() => first.getByRole('button').textContent()).toBe('Copied');
+  await show(`/trader/${trader}`);
+  const positions = tab.locator('section', { has: tab.getByRole('heading', { name: 'Closed positions' }) });
+  await positions.getByText('Columns', { exact: true }).click();
+  await positions.getByLabel('Transaction transactionHash').check();
+  await positions.getByText('Columns', { exact: true }).click();
+  await positions.getByPlaceholder('Filter').fill('KEYCAT');
+  const first = tableRows(tab, 'Closed positions').first();
+  const copied = first.getByRole('button').first();
+  await copied.click();
+  await expect.poll(() => copied.textContent()).toBe('Copied');
   const hash = await pasted(tab);
   expect(hash).toMatch(/^0x[\da-f]{64}$/);
   const link = first.getByRole('link');
@@ -113,14 +66,14 @@ test('an id is copied by a click and leads to the explorer of its chain; a link 
   ]);
   const time = first.locator('time');
   expect([await time.textContent(), await time.getAttribute('title'), await time.getAttribute('datetime')]).toEqual([
-    '1d ago',
-    expect.stringMatching(/^2026-11-19 \d\d:\d\d:\d\dZ$/),
-    expect.stringMatching(/^2026-11-19T\d\d:\d\d:\d\dZ$/),
+    expect.stringMatching(/^\d+d ago$/),
+    expect.stringMatching(/^2026-1\d-\d\d \d\d:\d\d:\d\dZ$/),
+    expect.stringMatching(/^2026-1\d-\d\dT\d\d:\d\d:\d\dZ$/),
   ]);
   await tab.getByRole('button', { name: 'link of this view' }).click();
   const other = await context.newPage();
   await other.goto(await pasted(tab));
-  await expect.poll(() => heading(other)).toBe('Position');
+  await expect.poll(() => heading(other)).toBe('mossyledger.alpha.test');
   // Without any other page of this session.
   const stranger = await (await openBrowser()).newPage();
   await stranger.goto(await pasted(tab));
@@ -145,8 +98,6 @@ test('a trader has handles, follow counts, holding time and figures by chain, as
   // Where all rows have the same, a column is not shown.
   const heads = (table: string) => tab.getByRole('table', { name: table }).getByRole('columnheader').allTextContents();
   expect((await heads('Open positions')).slice(0, 3)).toEqual(['Token', 'Chain', 'Side']);
-  await show('/token/base/0x4ed4e862860bed51a9570b96d89af5e1b0efefed');
-  await expect.poll(async () => (await heads('Holders')).slice(0, 2)).toEqual(['Trader', 'Side']);
   // What a filter does not change is named.
   await show('/leaderboard?chain=base');
   await expect.poll(() => tab.getByText('of all chains together').count()).toBe(1);

@@ -25,22 +25,6 @@ export async function violationsOf(tab: Page): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
-/** How many pixels of the first chart have a color of the style sheet, such as `--bad`. */
-export function pixelsIn(tab: Page, color: string): Promise<number> {
-  return tab.evaluate<number>(`(() => {
-    const chart = document.querySelector('.uplot');
-    chart.style.color = 'var(${color})';
-    const wanted = getComputedStyle(chart).color.match(/\\d+/g).join();
-    const canvas = chart.querySelector('canvas');
-    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
-    copy.drawImage(canvas, 0, 0);
-    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
-    let found = 0;
-    for (let at = 0; at < data.length; at += 4) found += data.slice(at, at + 3).join() === wanted ? 1 : 0;
-    return found;
-  })()`);
-}
-
 /** The rows of a table that are on the page, without its head. */
 export function tableRows(tab: Page, table: string): Locator {
   return tab.getByRole('table', { name: table }).locator('tbody tr:has(th)');

@@ -23,7 +23,7 @@ import type {
 } from '../../pages/deliveries.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import type { WebApp } from '../../pages/serve.ts';
-import { findSubject } from '../events.ts';
+import { findTrader } from '../events.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../forward.ts';
 import { byHour } from '../hours.ts';
 import type { EventQuery, EventStatus, Inbox, StoredEvent, Target } from '../inbox.ts';
@@ -223,15 +223,10 @@ function describeForwards(
   });
 }
 
-/** Where the page of the service shows what an event is about. */
+/** Where the page of the service shows the trader of an event. */
 function makeLinks(event: Record<string, unknown>): ShownDelivery['links'] {
-  const { trader, position } = findSubject(event);
-  return [
-    ...(trader === undefined ? [] : [{ name: 'Trader', href: `/service#/trader/${encodeURIComponent(trader)}` }]),
-    ...(position === undefined
-      ? []
-      : [{ name: 'Position', href: `/service#/position/${encodeURIComponent(position)}` }]),
-  ];
+  const trader = findTrader(event);
+  return trader === undefined ? [] : [{ name: 'Trader', href: `/service#/trader/${encodeURIComponent(trader)}` }];
 }
 
 function deliveryRow(event: StoredEvent): DeliveryRow {

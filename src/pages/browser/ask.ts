@@ -199,12 +199,12 @@ export function useControl<T>(query: Record<string, string> | undefined): AskSta
 }
 
 /** The answer of a command that reads, as the terminal shows it, and the lines that give the same. */
-export function useCall<T>(command: string, input: Readonly<Record<string, unknown>> | undefined, isOnce = false) {
+export function useCall<T>(command: string, input: Readonly<Record<string, unknown>>) {
   const { version } = useFrame();
   const { data: called, error } = useAsked<CallOutcome<T>>(
     'service/call',
-    input && { command, input: JSON.stringify(input) },
-    isOnce ? 0 : version,
+    { command, input: JSON.stringify(input) },
+    version,
   );
   const { data, tables = [], commands = [] } = called ?? {};
   return { data, tables, table: tables[0], commands, error };

@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import { formatTime } from '../../output/format.ts';
 import { onKeys, useEffect, useRef, useState } from './preact.ts';
 
-export interface ChartPoint {
+interface ChartPoint {
   /** Unix seconds. */
   x: number;
   y: number;

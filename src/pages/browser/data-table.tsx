@@ -2,7 +2,6 @@ import { counted, formatCount } from '../../output/format.ts';
 import type { ServedCell, ServedColumn, ServedTable } from '../table.ts';
 import { Cell, Empty, Skeleton } from './cells.tsx';
 import { Input } from './form.tsx';
-import { useKnown } from './frame.ts';
 import { onKeys, useId, useLayoutEffect, useMemo, useState } from './preact.ts';
 import { seen, Text } from './text.tsx';
 import { useRowBox } from './virtual-list.tsx';
@@ -18,8 +17,6 @@ interface DataTableProps {
   error: string;
   /** What is the same in all rows: shown when it is chosen. */
   omit?: readonly string[];
-  /** Of rows whose table has no column for it. */
-  chain?: string | undefined;
   /** A few rows, of which nothing is chosen. */
   isPlain?: boolean;
 }
@@ -41,14 +38,12 @@ export function DataTable({
   line,
   error,
   omit = [],
-  chain,
   isPlain = false,
 }: DataTableProps) {
   const [sorting, sort] = useState<Sorting>();
   const [wanted, want] = useState('');
   const [chosen, choose] = useState<readonly string[]>();
   const order = useMemo(() => (table === undefined ? [] : orderRows(table, sorting, wanted)), [table, sorting, wanted]);
-  useKnown(() => (table === undefined ? [] : listKnown(table, hrefs)), table);
   if (table === undefined) return <Skeleton label={label} error={error} />;
   if (table.rows.length === 0) return <Empty text={empty} line={line} />;
   const keys = chosen ?? table.columns.filter(({ key, extra }) => !extra && !omit.includes(key)).map(({ key }) => key);
@@ -71,20 +66,11 @@ export function DataTable({
         </div>
       )}
       <Rows
-        {...{ label, table, hrefs, order, keys, sorting, chain }}
+        {...{ label, table, hrefs, order, keys, sorting }}
         onSort={(key) => sort((now) => nextSorting(table, key, now))}
       />
     </div>
   );
-}
-
-/** What leads somewhere, named by its first two texts. */
-function listKnown({ columns, rows }: ServedTable, hrefs: readonly string[]) {
-  return rows.flatMap((cells, row) => {
-    const [href, texts] = [hrefs[row], cells.filter((_, index) => columns[index]?.side === 'left')];
-    const words = cells.map(({ value }) => value ?? '').join(' ');
-    return href === undefined ? [] : [[href, String(texts[0]?.text), words] as const];
-  });
 }
 
 interface ColumnsProps {
@@ -110,7 +96,7 @@ function Columns({ columns, keys, onChoose }: ColumnsProps) {
   );
 }
 
-interface RowsProps extends Pick<DataTableProps, 'label' | 'chain'> {
+interface RowsProps extends Pick<DataTableProps, 'label'> {
   table: ServedTable;
   hrefs: readonly string[];
   order: readonly number[];
@@ -120,7 +106,7 @@ interface RowsProps extends Pick<DataTableProps, 'label' | 'chain'> {
 }
 
 /** Of a long table only what is seen is on the page; arrows or j and k, Page, Home and End go from row to row. */
-function Rows({ label, table, hrefs, order, keys, sorting, chain, onSort }: RowsProps) {
+function Rows({ label, table, hrefs, order, keys, sorting, onSort }: RowsProps) {
   const { box, first, end, walk } = useRowBox({ count: order.length, rowHeight, headRows: 1 });
   const name = useId();
   const [at, setAt] = useState<number>();
@@ -177,7 +163,7 @@ function Rows({ label, table, hrefs, order, keys, sorting, chain, onSort }: Rows
                   </th>
                 ) : (
                   <td key={key} class={`${side} ${cell?.tone ?? ''}`} title={hoverText(cell)}>
-                    <Cell cell={cell} chain={String(table.rows[row]?.[chainAt]?.value ?? chain ?? '')} />
+                    <Cell cell={cell} chain={String(table.rows[row]?.[chainAt]?.value ?? '')} />
                   </td>
                 );
               })}

@@ -163,7 +163,7 @@ function Deliveries() {
           />
         </main>
       </div>
-      {hasKeys && <Keys without="Ctrl K" onClose={() => showKeys(false)} />}
+      {hasKeys && <Keys onClose={() => showKeys(false)} />}
     </Frame.Provider>
   );
 }

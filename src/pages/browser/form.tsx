@@ -31,16 +31,14 @@ export function Choice({ label, value, options, onChange }: ChoiceProps) {
 
 interface InputProps extends InputAttributes {
   label: ComponentChildren;
-  /** Of the label, as the style sheet has it. */
-  class?: string;
   value: string;
   onType: (value: string) => void;
 }
 
 /** A line to type in. */
-export function Input({ label, class: kind, onType, ...attributes }: InputProps) {
+export function Input({ label, onType, ...attributes }: InputProps) {
   return (
-    <label class={kind}>
+    <label>
       {label}
       <input {...attributes} onInput={(event) => onType(event.currentTarget.value)} />
     </label>
@@ -74,19 +72,15 @@ export function Fields<Key extends string>({ fields, values, onChange }: FieldsP
 const isOptions = (more: InputAttributes | readonly Option[]): more is readonly Option[] => Array.isArray(more);
 
 /** What restricts a list; empty texts restrict nothing. */
-export function FilterBar<Key extends string>({
-  children,
-  ...fields
-}: FieldsProps<Key> & { children?: ComponentChildren }) {
+export function FilterBar<Key extends string>(fields: FieldsProps<Key>) {
   return (
     <search class="filters" aria-label="Filters">
-      {children}
       <Fields {...fields} />
     </search>
   );
 }
 
-export interface ActFormProps {
+interface ActFormProps {
   /** As the style sheet has it. */
   kind?: 'act' | 'control' | 'replay';
   button: string;
@@ -94,8 +88,6 @@ export interface ActFormProps {
   about?: string;
   /** Asked before, where it cannot be undone. */
   question?: string;
-  /** The buttons that answer it. */
-  answers?: readonly [yes: string, no: string];
   /** What stands beside the button. */
   more?: ComponentChildren;
   onAct: () => Promise<ComponentChildren>;
@@ -103,9 +95,7 @@ export interface ActFormProps {
 }
 
 /** A form, or a button alone, that says what came of it. */
-export function ActForm(props: ActFormProps) {
-  const { kind = 'act', button, about, question, more, onAct, children } = props;
-  const [yes, no] = props.answers ?? [`Yes, ${button.toLowerCase()}`, 'No'];
+export function ActForm({ kind = 'act', button, about, question, more, onAct, children }: ActFormProps) {
   const [said, say] = useState<ComponentChildren>('');
   const [asks, ask] = useState(false);
   const act = async () => {
@@ -127,12 +117,12 @@ export function ActForm(props: ActFormProps) {
     >
       {children}
       <button type="submit">
-        {asks ? yes : button}
+        {asks ? `Yes, ${button.toLowerCase()}` : button}
         {about !== undefined && <span class="hidden"> {about}</span>}
       </button>
       {asks && (
         <button type="button" onClick={() => [ask(false), say('')]}>
-          {no}
+          No
         </button>
       )}
       {more}

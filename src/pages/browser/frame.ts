@@ -4,14 +4,6 @@ import { createContext, useContext, useEffect, useState } from './preact.ts';
 /** Ages are written anew so often. */
 const ageMs = 15_000;
 
-/** What can be found by a few letters. */
-export interface Known {
-  kind: string;
-  title: string;
-  /** What it is found by, in small letters. */
-  words: string;
-}
-
 /** What all views of a page share. */
 export interface PageFrame {
   /** By the clock of the service; absent until that is known. */
@@ -21,16 +13,13 @@ export interface PageFrame {
   facts: ServiceFacts;
   /** Changes when what is shown must be asked for anew. */
   version: number;
-  /** By its address, what the views have shown. */
-  known: Map<string, Known>;
 }
 
 export const noFrame: PageFrame = {
   nowSec: undefined,
   from: { title: '', href: '#/' },
-  facts: { service: '', commandStart: 'sotra', controlStart: null, requests: { empty: '', command: '' }, examples: {} },
+  facts: { service: '', commandStart: 'sotra', isSandbox: false, requests: { empty: '', command: '' }, examples: {} },
   version: 0,
-  known: new Map(),
 };
 
 export const Frame = createContext(noFrame);
@@ -69,16 +58,4 @@ export function gather<T = void>(tell: (items: T[]) => void, waitMs: number): (i
       tell(items);
     }, waitMs);
   };
-}
-
-/** Makes what a view shows be found later. */
-export function useKnown(
-  list: () => readonly (readonly [href: string, title: string, words: string])[],
-  changed: unknown,
-) {
-  const { known } = useFrame();
-  useEffect(() => {
-    for (const [href, title, words] of list())
-      known.set(href, { kind: href.slice(2).split('/')[0] ?? '', title, words: words.toLowerCase() });
-  }, [changed]);
 }

@@ -1,13 +1,10 @@
-import { type ComponentChildren, useLayoutEffect, useRef } from './preact.ts';
+import { useLayoutEffect, useRef } from './preact.ts';
 import { Facts } from './text.tsx';
-
-/** A dialog of the page. */
-export type Shown = 'find' | 'keys';
 
 /** The first element that fits. */
 export const findElement = (selector: string) => document.querySelector<HTMLElement>(selector);
 
-/** Keys that work wherever nothing is typed, with Ctrl everywhere: those of lists, and more. Gives what ends it. */
+/** Keys that work wherever nothing is typed: those of lists, and more. Gives what ends it. */
 export function listenKeys(more: Readonly<Record<string, () => void>> = {}): () => void {
   const walk = (key: string) => () => {
     const box = findElement('main .scroll:has(th a), main .list');
@@ -20,11 +17,10 @@ export function listenKeys(more: Readonly<Record<string, () => void>> = {}): () 
   };
   const onKey = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;
-    const hasCtrl = event.ctrlKey || event.metaKey;
-    const step = steps[hasCtrl ? `Ctrl ${event.key}` : event.key];
-    const isElsewhere = event.defaultPrevented || event.altKey || target.closest('dialog') !== null;
-    if (step === undefined || (isElsewhere && !hasCtrl)) return;
-    if (hasCtrl || target.closest('input, select, textarea') === null) {
+    const step = steps[event.key];
+    const hasModifier = event.altKey || event.ctrlKey || event.metaKey;
+    if (step === undefined || hasModifier || event.defaultPrevented || target.closest('dialog') !== null) return;
+    if (target.closest('input, select, textarea') === null) {
       event.preventDefault();
       step();
     } else if (event.key === 'Escape') target.blur();
@@ -34,7 +30,6 @@ export function listenKeys(more: Readonly<Record<string, () => void>> = {}): () 
 }
 
 const keys = [
-  ['Ctrl K', 'find a trader, a token, a position, a webhook, a request or a page'],
   ['/', 'filter what is shown'],
   ['j, k', 'next and previous row; also the arrows, Page Up and Down, Home, End'],
   ['Enter', 'open the row'],
@@ -43,38 +38,17 @@ const keys = [
   ['?', 'these keys'],
 ] as const;
 
-/** All keys, but for one that a page does not have. */
-export function Keys({ without, onClose }: { without?: string; onClose: () => void }) {
-  return (
-    <Dialog title="Keys" onClose={onClose}>
-      <Facts
-        kind="keys"
-        facts={keys.filter(([key]) => key !== without).map(([key, does]) => [<kbd>{key}</kbd>, does])}
-      />
-    </Dialog>
-  );
-}
-
-interface DialogProps {
-  title: string;
-  onClose: () => void;
-  children: ComponentChildren;
-}
-
-/** Keeps the keys until it is closed, and gives them back to where they were. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+/** Holds the focus until it is closed, and gives it back. */
+export function Keys({ onClose }: { onClose: () => void }) {
   const box = useRef<HTMLDialogElement>(null);
-  useLayoutEffect(() => {
-    box.current?.showModal();
-    box.current?.querySelector('input')?.focus();
-  }, []);
+  useLayoutEffect(() => box.current?.showModal(), []);
   return (
-    <dialog ref={box} aria-label={title} onClose={onClose}>
+    <dialog ref={box} aria-label="Keys" onClose={onClose}>
       <form method="dialog">
-        <h2>{title}</h2>
+        <h2>Keys</h2>
         <button type="submit">Close</button>
       </form>
-      {children}
+      <Facts kind="keys" facts={keys.map(([key, does]) => [<kbd>{key}</kbd>, does])} />
     </dialog>
   );
 }

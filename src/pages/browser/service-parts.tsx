@@ -4,7 +4,7 @@ import type { ShownCommand } from '../deliveries.ts';
 import type { useCall } from './ask.ts';
 import { Id, Moment, Skeleton } from './cells.tsx';
 import { DataTable } from './data-table.tsx';
-import { useFrame, useKnown } from './frame.ts';
+import { useFrame } from './frame.ts';
 import { type ComponentChildren, useId } from './preact.ts';
 import { writeHref } from './route.ts';
 import { Commands, Text } from './text.tsx';
@@ -27,73 +27,37 @@ export function Section({ title, commands = [], children }: SectionProps) {
   );
 }
 
-export function TraderLink({ id, name }: { id: string; name: string }) {
+function TraderLink({ id, name }: { id: string; name: string }) {
   return <Text as="a" href={writeHref('trader', [id])} text={name === '' ? shortAddress(id) : name} />;
 }
 
 interface PositionsProps {
   title: string;
   asked: ReturnType<typeof useCall<readonly Card[]>>;
-  empty?: string;
-  line?: string | undefined;
-  omit?: readonly string[];
+  omit: readonly string[];
 }
 
-/** A part with positions, each a link to its own view. */
-export function Positions({
-  title,
-  asked: { data, table, error, commands },
-  empty = 'None.',
-  line,
-  omit = [],
-}: PositionsProps) {
-  useKnown(() => (data ?? []).flatMap(listKnown), data);
+export function Positions({ title, asked: { table, error, commands }, omit }: PositionsProps) {
   return (
     <Section title={title} commands={commands}>
-      <DataTable label={title} hrefs={data?.map(positionHref) ?? []} {...{ table, error, empty, line, omit }} />
+      <DataTable label={title} empty="None." {...{ table, error, omit }} />
     </Section>
   );
 }
 
-function listKnown(card: Card) {
-  const { tokenChain, tokenAddress } = card.metadata;
-  const [token, trader] = [nameCardToken(card), card.actor.name || shortAddress(card.actor.address)];
-  const words = `${tokenChain} ${tokenAddress} ${card.metadata.tokenName ?? ''} ${token}`;
-  return [
-    [positionHref(card), `${trader}: ${token}`, `${words} ${trader} ${card.actor.address} ${card.itemId}`],
-    [writeHref('token', [tokenChain, tokenAddress]), nameToken(card), words],
-    [writeHref('trader', [card.actor.address]), trader, `${trader} ${card.actor.address}`],
-  ] as const;
+/** `DEGEN on base`; of a perp, with its side. */
+export function nameCardToken({ metadata }: Card): string {
+  const { tokenSymbol, tokenAddress, tokenChain, perpPositionType: side } = metadata;
+  const name = `${tokenSymbol || shortAddress(tokenAddress)} on ${tokenChain}`;
+  return typeof side === 'string' ? `${side} ${name}` : name;
 }
-
-/** `DEGEN on base`. */
-export function nameToken({ metadata: { tokenSymbol, tokenAddress, tokenChain } }: Card): string {
-  return `${tokenSymbol || shortAddress(tokenAddress)} on ${tokenChain}`;
-}
-
-/** The same with the side of a perp. */
-export function nameCardToken(card: Card): string {
-  const { perpPositionType } = card.metadata;
-  return `${typeof perpPositionType === 'string' ? `${perpPositionType} ` : ''}${nameToken(card)}`;
-}
-
-export const positionHref = ({ itemId }: Card) => writeHref('position', [itemId]);
 
 /** The way back, and what is shown. */
-export function Crumbs({
-  here,
-  above = [],
-}: {
-  here: string;
-  above?: readonly (readonly [text: string, href: string])[] | undefined;
-}) {
+export function Crumbs({ here }: { here: string }) {
   const { from } = useFrame();
-  const links = [[from.title, from.href] as const, ...above];
   return (
     <nav class="crumbs" aria-label="Breadcrumb">
-      {links.map(([text, href]) => (
-        <Text as="a" key={href} href={href} text={text} />
-      ))}
+      <Text as="a" href={from.href} text={from.title} />
       <Text as="span" aria-current="page" text={here} />
     </nav>
   );

@@ -2,26 +2,21 @@ import { formatTime } from '../../output/format.ts';
 import type { RequestRow } from '../requests.ts';
 import type { SandboxWorld, ServiceFacts } from '../service.ts';
 import { ask, type Connection, ignore, listenLive, lostText, type Problem, Settled, useAsked } from './ask.ts';
-import { Controls } from './controls.tsx';
-import { Feed } from './feed.tsx';
-import { Find } from './find.tsx';
 import { Frame, gather, noFrame, type PageFrame, useClock, useWhileSeen } from './frame.ts';
-import { Keys, listenKeys, type Shown } from './keys.tsx';
+import { Keys, listenKeys } from './keys.tsx';
 import { Leaderboard } from './leaderboard.tsx';
-import { Position } from './position.tsx';
 import { useEffect, useMemo, useRef, useState } from './preact.ts';
 import { type Answers, noAnswers, Problems, settleAnswer } from './problems.tsx';
 import { Requests } from './requests.tsx';
 import { type Route, useRoute, writeHref } from './route.ts';
 import { mountPage } from './start.tsx';
 import { Alert, CopyButton, Text } from './text.tsx';
-import { Token } from './token.tsx';
 import { Trader } from './trader.tsx';
 import { Webhooks } from './webhooks.tsx';
 
 /** Views that are shown again after a change at most so often. */
 const reloadMs = 1000;
-const [maxRequests, maxFound] = [1000, 200];
+const maxRequests = 1000;
 /** A service that does not say when something changes is asked again so often, while the page is seen. */
 const [refreshMs, lookMs] = [30_000, 1000];
 
@@ -43,12 +38,12 @@ function Service() {
 function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
   const { data: told } = useAsked<ServiceFacts>('service/facts', {}, 0);
   const facts = told ?? noFrame.facts;
-  const isSandbox = facts.controlStart !== null;
+  const { isSandbox } = facts;
   const [version, setVersion] = useState(0);
   const retry = () => setVersion((before) => before + 1);
   const [state, setState] = useState<Connection>('connecting');
   const [requests, setRequests] = useState<readonly RequestRow[]>();
-  const [dialog, showDialog] = useState<Shown>();
+  const [hasKeys, showKeys] = useState(false);
   const { data: world } = useAsked<SandboxWorld>('service/control', isSandbox ? { name: 'world' } : undefined, version);
   useEffect(() => {
     if (told === undefined) return;
@@ -80,20 +75,12 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
     main.current?.focus({ preventScroll: true });
     for (const each of [main.current, window]) each?.scrollTo(0, 0);
   }, [place]);
-  const views = [...readViews, ...(isSandbox ? [['controls', 'Controls'] as const] : [])];
   const tab = views.find(([view]) => isAt(route, view));
   const from = useRef<PageFrame['from']>({ title: 'Leaderboard', href: writeHref('leaderboard') });
   if (tab !== undefined) from.current = { title: tab[1], href: writeHref(tab[0], route.parts, route.query) };
-  const known = useRef<PageFrame['known']>(new Map());
   const nowSec = useNow(world, isSandbox);
-  const frame = { nowSec, from: from.current, facts, version, known: known.current };
-  useEffect(() => listenKeys({ 'Ctrl k': () => showDialog('find'), '?': () => showDialog('keys') }), []);
-  const others = [
-    ...views.map(([view, title]) => [writeHref(view), { kind: 'page', title, words: title.toLowerCase() }] as const),
-    ...(requests ?? [])
-      .slice(0, maxFound)
-      .map((row) => [writeHref('requests', [String(row.number)]), nameRequest(row)] as const),
-  ];
+  const frame = { nowSec, from: from.current, facts, version };
+  useEffect(() => listenKeys({ '?': () => showKeys(true) }), []);
   const isLost = state === 'lost' || answers.problems.size > 0;
   return (
     <Frame.Provider value={frame}>
@@ -108,10 +95,7 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
               ? sayLost(state, answers)
               : { connecting: 'Connecting', live: isSandbox ? 'Live' : 'Every 30 s', lost: '' }[state]}
           </p>
-          <button type="button" onClick={() => showDialog('find')}>
-            Find <kbd>Ctrl K</kbd>
-          </button>
-          <button type="button" onClick={() => showDialog('keys')} aria-label="Keys">
+          <button type="button" onClick={() => showKeys(true)} aria-label="Keys">
             <kbd>?</kbd>
           </button>
           <CopyButton text={location.href} what="link of this view">
@@ -129,20 +113,15 @@ function ServicePage({ route, answers }: { route: Route; answers: Answers }) {
           <h2 class="hidden">{tab?.[1] ?? route.view}</h2>
           <Alert text={state === 'lost' ? lostText : ''} />
           {state !== 'lost' && <Problems problems={answers.problems} onRetry={retry} />}
-          {drawRoute(route, requests, world)}
+          {drawRoute(route, requests)}
         </main>
       </div>
-      {dialog === 'keys' && <Keys onClose={() => showDialog(undefined)} />}
-      {dialog === 'find' && (
-        <Settled.Provider value={ignore}>
-          <Find others={others} onClose={() => showDialog(undefined)} />
-        </Settled.Provider>
-      )}
+      {hasKeys && <Keys onClose={() => showKeys(false)} />}
     </Frame.Provider>
   );
 }
 
-/** The tab stays where a trader, a position or a token was opened. */
+/** The tab stays current while a trader of it is shown. */
 function sayCurrent(title: string, shown: string | undefined, from: string): 'page' | 'true' | undefined {
   return title === shown ? 'page' : shown === undefined && title === from ? 'true' : undefined;
 }
@@ -160,9 +139,8 @@ function useNow(world: SandboxWorld | undefined, isSandbox: boolean): number | u
   return Date.parse(world.now) / 1000 + (world.frozen ? 0 : Math.max(0, realMs - shownMs) / 1000);
 }
 
-const readViews = [
+const views = [
   ['leaderboard', 'Leaderboard'],
-  ['feed', 'Feed'],
   ['webhooks', 'Webhooks'],
   ['requests', 'Requests'],
 ] as const;
@@ -178,33 +156,20 @@ function addRequest(before: readonly RequestRow[] = [], request: RequestRow): re
     : [request, ...before].slice(0, maxRequests);
 }
 
-function nameRequest({ status, method, path, error }: RequestRow) {
-  const title = `${status || 'none'} ${method} ${path}`;
-  return { kind: 'request', title, words: `${title} ${error ?? ''}`.toLowerCase() };
-}
-
-function drawRoute(route: Route, requests: readonly RequestRow[] | undefined, world: SandboxWorld | undefined) {
-  const [part = '', address = ''] = route.parts;
+function drawRoute(route: Route, requests: readonly RequestRow[] | undefined) {
+  const [part = '', key = ''] = route.parts;
   switch (route.view) {
     case '':
     case 'leaderboard':
       return <Leaderboard route={route} />;
-    case 'feed':
-      return <Feed route={route} />;
     case 'trader':
       return <Trader key={part} id={part} />;
-    case 'position':
-      return <Position key={part} id={part} />;
-    case 'token':
-      return <Token key={address} chain={part} address={address} />;
     case 'webhooks': {
-      const first = { kind: address === '' ? 'webhook' : part, key: address || part };
+      const first = { kind: key === '' ? 'webhook' : part, key: key || part };
       return <Webhooks key={route.parts.join()} first={part === '' ? undefined : first} />;
     }
     case 'requests':
       return <Requests key={part} first={part || undefined} requests={requests} />;
-    case 'controls':
-      return <Controls world={world} />;
     default:
       return <p class="empty">There is no such view.</p>;
   }

@@ -8,8 +8,8 @@ import { DataTable } from './data-table.tsx';
 import { realizedOverTime } from './pnl.ts';
 import { useMemo } from './preact.ts';
 import { writeHref } from './route.ts';
-import { Comments, Crumbs, nameCardToken, Positions, positionHref, type Said, Section } from './service-parts.tsx';
-import { Text } from './text.tsx';
+import { Comments, Crumbs, nameCardToken, Positions, type Said, Section } from './service-parts.tsx';
+import { seen } from './text.tsx';
 
 const positionLimit = 100;
 const sameInAll = ['trader'];
@@ -95,11 +95,7 @@ function chartLabel(total: number, count: number): string {
 /** Newest first. */
 function listSaid(cards: readonly Card[]): Said[] {
   const said = cards.flatMap((card) => {
-    const about = (
-      <>
-        on <Text as="a" href={positionHref(card)} text={nameCardToken(card)} />
-      </>
-    );
+    const about = seen(`on ${nameCardToken(card)}`);
     const { trades } = card.metadata;
     return trades.flatMap(({ comments = [] }) => comments.map((comment) => ({ comment, by: card.actor, about })));
   });

@@ -20,8 +20,7 @@ interface Webhook {
 
 /** The webhooks of the key, and in a sandbox what was delivered to them. */
 export function Webhooks({ first }: { first: Chosen | undefined }) {
-  const { examples, commandStart, controlStart } = useFrame().facts;
-  const isSandbox = controlStart !== null;
+  const { examples, commandStart, isSandbox } = useFrame().facts;
   const { data: answer, error, commands } = useCall<Webhook[]>('webhook list', {});
   const data = useMemo(
     () => answer?.map((each) => ({ ...each, destinationUrl: hideUrlSecrets(each.destinationUrl) })),

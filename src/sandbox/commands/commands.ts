@@ -27,7 +27,7 @@ const start = defineCommand({
   params: startParams,
   examples: [
     { argv: 'sandbox start --port 4010 --verbose', says: 'serve on http://127.0.0.1:4010 and show each request' },
-    { argv: 'sandbox start --ui', says: 'with a page: leaderboard, traders, feed, requests, controls' },
+    { argv: 'sandbox start --ui', says: 'with a page: leaderboard, traders, webhooks, requests' },
     { argv: 'sandbox start --detach', says: 'in the background, until sotra sandbox stop' },
   ],
   uses: ['changes'],

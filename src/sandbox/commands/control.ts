@@ -36,7 +36,6 @@ interface ControlOptions {
   faults: readonly string[];
   status: unknown;
   log: ReturnType<typeof createRequestLog>;
-  onDone: () => void;
   /** Sets again what the sandbox was started with. */
   onReset: () => void;
   stop: () => void;
@@ -45,7 +44,7 @@ interface ControlOptions {
 type Action = (body: Readonly<Record<string, unknown>>, query: URLSearchParams) => unknown;
 
 /** What whoever has the token may do with a served sandbox, by requests under /_sandbox/; `faults` are those that are set now. */
-export function createControl({ db, world, warn, faults: first, status, log, onDone, onReset, stop }: ControlOptions) {
+export function createControl({ db, world, warn, faults: first, status, log, onReset, stop }: ControlOptions) {
   const { now } = world;
   const token = newRunToken();
   let faults = readFaults(first);
@@ -77,11 +76,8 @@ export function createControl({ db, world, warn, faults: first, status, log, onD
 
   const doing =
     (act: Action): Action =>
-    async (...given) => {
-      const made = await act(...given);
-      onDone();
-      return made ?? describe();
-    };
+    async (...given) =>
+      (await act(...given)) ?? describe();
   const actions: Readonly<Record<string, Action>> = {
     'GET world': describe,
     'GET deliveries': () => listDeliveries(db),

@@ -2,7 +2,7 @@ import { type Context, httpTransport } from '../../context.ts';
 import type { WireNames } from '../../contract/endpoint.ts';
 import { readMessage, usageError } from '../../errors.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
-import { command, shellWord } from '../../model/shell.ts';
+import { command } from '../../model/shell.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPages, serveWeb } from '../../pages/serve.ts';
 import { createServiceApp } from '../../pages/service-app.ts';
@@ -15,27 +15,21 @@ import { askServed, type Ready } from './served.ts';
 
 export interface SandboxPage extends ServedPages {
   addRequest: (logged: LoggedRequest, heard: HeardRequest, answer: FaultyAnswer) => void;
-  /** Faults and the rate of a simulation are not in the file that is watched. */
-  controlUsed: () => void;
 }
 
 interface SandboxPageOptions extends Ready {
   wire: WireNames;
-  /** The file that holds the control token. */
-  file: string;
   /** Changes with whatever is written to the world. */
   version: () => string;
 }
 
 const lookEveryMs = 500;
-const [readable, doable] = [
-  ['world', 'deliveries', 'delivery', 'webhook'],
-  ['trade', 'simulate', 'advance', 'faults', 'reset', 'redeliver', 'secret'],
-];
+const readable = ['world', 'deliveries', 'delivery', 'webhook'];
+const doable = ['redeliver', 'secret'];
 
 /** Serves the page of a served sandbox, which it asks as anybody would: with a key, and the control token. Errors: `config`. */
 export async function startSandboxPage(options: SandboxPageOptions, context: Context): Promise<SandboxPage> {
-  const { url, db, file, keys, controlToken, version } = options;
+  const { url, db, keys, controlToken, version } = options;
   const { world, warn } = context;
   const live = createLiveLog();
   const stop = new AbortController();
@@ -60,7 +54,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
         line: command`SOTRA_API_KEY=${keys[0] ?? ''} sotra --base-url ${url} leaderboard list`,
         command: `${commandStart} sandbox log`,
       },
-      controlStart: `curl --header "${controlHeader}: $(jq -r .controlToken ${shellWord(file)})" ${url}/_sandbox/`,
+      isSandbox: true,
     },
     live,
     routes: {
@@ -86,7 +80,6 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   return {
     ...page,
     addRequest: (...answered) => live.add('request', requests.add(...answered)),
-    controlUsed: () => live.add('changed', null),
     close: async () => {
       stop.abort();
       await Promise.all([page.close(), watching, close()]);
@@ -95,9 +88,9 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   };
 }
 
-function known(names: readonly string[] | undefined, given: string | null): string {
-  const found = names?.find((name) => name === given);
-  if (found === undefined) throw usageError(`name ${given}: must be one of ${names?.join(', ')}`);
+function known(names: readonly string[], given: string | null): string {
+  const found = names.find((name) => name === given);
+  if (found === undefined) throw usageError(`name ${given}: must be one of ${names.join(', ')}`);
   return found;
 }
 

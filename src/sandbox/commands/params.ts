@@ -33,7 +33,7 @@ export const startParams = {
   empty,
   asOf,
   detach: option.flag('run in the background; return once it is ready'),
-  ui: option.flag('show its world on a page of this machine, with controls'),
+  ui: option.flag('show its world on a local page'),
   open: option.flag('open that page in the browser; otherwise its address is printed on stderr'),
   readyFile: option.text(
     'write {url, pid, db, keys, controlToken} here once it answers; with --ui the address of the page as ui',

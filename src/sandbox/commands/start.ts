@@ -70,7 +70,6 @@ async function serveSandbox(
     faults: input.fault ?? [],
     status: ready,
     log,
-    onDone: () => page?.controlUsed(),
     onReset: () => keepSettings(db, input),
     stop: () => stop.abort(),
   });
@@ -97,7 +96,7 @@ async function serveSandbox(
   try {
     if (input.ui) {
       const { startSandboxPage } = await import('./page.ts');
-      const facts = { ...ready, controlToken, file: readyFile, wire: readWireNames(input.wire), version: db.version };
+      const facts = { ...ready, controlToken, wire: readWireNames(input.wire), version: db.version };
       page = await startSandboxPage(facts, context);
     }
     const told: Ready = { ...ready, controlToken, ...(page && { ui: page.url }) };
