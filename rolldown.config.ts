@@ -1,42 +1,18 @@
-import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants } from 'node:zlib';
 import { defineConfig, type Plugin, rolldown } from 'rolldown';
 import { buildLibrary } from './scripts/library/build.ts';
 
-/** Writes what help says of the commands beside the program, taken from the commands it has just built, and the man pages. */
+/** Writes what help says about the commands beside the program, taken from the commands that it has just built. */
 const outlines: Plugin = {
   name: 'outlines',
   async writeBundle({ dir = '' }) {
     const { outlineAll } = await import(pathToFileURL(`${dir}/program.cjs`).href);
-    const all = await outlineAll();
-    writeFileSync(`${dir}/outlines.json`, JSON.stringify(all));
-    await writeManPages(dir, all);
+    writeFileSync(`${dir}/outlines.json`, JSON.stringify(await outlineAll()));
   },
 };
-
-/** The day of the sources, as `2026-11-24`, so that the same sources make the same pages: SOURCE_DATE_EPOCH, else the last commit, else today. */
-function sourceDate(): string {
-  const { SOURCE_DATE_EPOCH } = process.env;
-  if (SOURCE_DATE_EPOCH) return new Date(Number(SOURCE_DATE_EPOCH) * 1000).toISOString().slice(0, 10);
-  const { stdout } = spawnSync('git', ['log', '-1', '--format=%cs'], { encoding: 'utf8' });
-  return stdout?.trim() || new Date().toISOString().slice(0, 10);
-}
-
-/** Writes the man pages, which say what help says. */
-async function writeManPages(dir: string, outlines: unknown): Promise<void> {
-  const maker = await rolldown({ input: 'scripts/man/pages.ts', platform: 'node' });
-  const file = 'node_modules/.cache/man.cjs';
-  await maker.write({ file, format: 'cjs' });
-  const { manPages } = await import(pathToFileURL(file).href);
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const environment = readFileSync('src/tool/pages/environment.txt', 'utf8');
-  mkdirSync(`${dir}/man`, { recursive: true });
-  for (const [name, text] of Object.entries<string>(manPages(outlines, { version, date: sourceDate(), environment })))
-    writeFileSync(`${dir}/man/${name}.gz`, gzipSync(text, { level: 9 }));
-}
 
 /** Writes which modules each file of the bundle holds, for the tests that say what may be loaded when. */
 const contents: Plugin = {

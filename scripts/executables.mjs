@@ -112,7 +112,6 @@ for (const platform of wanted.length > 0 ? wanted : Object.keys(nodes)) {
   for (const file of ['README.md', 'LICENSE']) cpSync(file, join(folder, file));
   cpSync(join(fetchNode('linux-x64'), '../../LICENSE'), join(folder, 'LICENSE-node'));
   cpSync('completions', join(folder, 'completions'), { recursive: true });
-  if (!platform.startsWith('win')) cpSync('dist/man', join(folder, 'man'), { recursive: true });
   if (isPacked) {
     const archive = pack(name, platform);
     rmSync(folder, { recursive: true });

@@ -1,6 +1,6 @@
 // Writes what is derived from the commands (`npm run gen`), or says what is stale (`npm run gen -- --check`).
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
@@ -39,13 +39,6 @@ function formatted(name, text) {
   return stdout;
 }
 
-// npm links only the pages that are listed.
-function manPages() {
-  return readdirSync(pathOf('dist/man'))
-    .sort()
-    .map((name) => `./dist/man/${name}`);
-}
-
 /** Below the words that a person wrote. */
 function replaceGenerated(text, content) {
   const start = '<!-- generated -->\n';
@@ -60,7 +53,6 @@ const generated = {
   'completions/_sotra': () => completions.zsh,
   'completions/sotra.fish': () => completions.fish,
   'completions/sotra.ps1': () => completions.powershell,
-  'package.json': (now) => formatted('package.json', JSON.stringify({ ...JSON.parse(now), man: manPages() })),
   'docs/commands.md': (now) => replaceGenerated(now, commandTables(outlines)),
   'docs/errors.md': (now) => replaceGenerated(now, errorTables()),
   'docs/scaling.md': (now) => replaceGenerated(now, `\`\`\`text\n${sotra('help', 'scaling')}\`\`\`\n`),

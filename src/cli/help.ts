@@ -45,7 +45,7 @@ const commonVerbs: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Help of the program, not laid out yet. */
-export function programParts(commands: readonly Outline[], all: boolean): Part[] {
+function programParts(commands: readonly Outline[], all: boolean): Part[] {
   const nouns = [...new Set(commands.map((command) => command.words[0] ?? ''))];
   const isOfService = (noun: string) =>
     commands.some(({ words, endpoint }) => words[0] === noun && endpoint !== undefined);
@@ -117,7 +117,7 @@ function commandHelp(command: Outline, width: number, all: boolean): string {
 }
 
 /** Help of a command, not laid out yet. */
-export function commandParts(
+function commandParts(
   command: Omit<Outline, 'description'> & { description?: string | undefined },
   all: boolean,
 ): Part[] {

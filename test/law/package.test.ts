@@ -39,13 +39,12 @@ long('npm packs what package.json names, and what it packs always', () => {
   expect(modes[0].mode & 0o111).toBe(0o111);
 });
 
-test('the package holds the program, completions and man pages, and nothing else', () => {
+test('the package holds the program and completions, and nothing else', () => {
   const paths = namedFiles();
   const kinds = [
     /^bin\/(package\.json|sotra\.js)$/,
     /^dist\/[\w-]+\.(cjs|json)$/,
     /^dist\/(demo\.db|jq\.wasm)\.br$/,
-    /^dist\/man\/sotra[a-z-]*\.1\.gz$/,
     /^dist\/pages\/[\w-]+\.txt$/,
     /^dist\/web\/[\w-]+\.(js|css|svg)$/,
     /^dist\/library\/[\w-]+\.js(\.map)?$/,

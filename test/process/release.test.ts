@@ -213,7 +213,7 @@ test.skipIf(!has('xz') || process.platform !== 'linux')(
     const folder = temporaryFolder();
     for (const platform of ['darwin-arm64', 'darwin-x64']) {
       const name = `sotra-${version}-${platform}`;
-      mkdirSync(join(folder, name, 'man'), { recursive: true });
+      mkdirSync(join(folder, name));
       writeFileSync(join(folder, name, 'sotra'), platform, { mode: 0o755 });
       execFileSync('tar', ['-cJf', `${name}.tar.xz`, name], { cwd: folder });
       execFileSync('rm', ['-r', name], { cwd: folder });
