@@ -107,7 +107,16 @@ function makeOptions(field: Field): Option[] {
   const short = field.short === undefined ? '' : `-${field.short}, `;
   const option = new Option(`${short}--${field.flag} <value>`);
   if (field.kind.list) option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+  else option.argParser(readOnce(field.flag));
   return [option];
+}
+
+/** Errors: `usage` for a flag that is given twice with different values: one of them would be ignored. */
+function readOnce(flag: string) {
+  return (text: string, before: string | undefined): string => {
+    if (before === undefined || before === text) return text;
+    throw usageError(`--${flag} is given twice: ${before} and ${text}`, 'It takes one value: omit the other.');
+  };
 }
 
 function readTyped(node: Node, fields: readonly Field[]): TypedInput {

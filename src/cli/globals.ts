@@ -1,5 +1,6 @@
 import { type SotraError, usageError } from '../errors.ts';
 import { dayMs, parseDuration, parseRate, type Rate } from '../model/duration.ts';
+import { splitList } from '../model/list.ts';
 import { nearest } from '../model/nearest.ts';
 import { beginsWith, type Outline, type Use } from './outline.ts';
 
@@ -119,9 +120,7 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
     sandbox: on('sandbox'),
     baseUrl: typedText('baseUrl'),
     format: on('json') ? 'json' : format,
-    columns: typedText('columns')
-      ?.split(',')
-      .map((name) => name.trim()),
+    columns: typedText('columns') === undefined ? undefined : splitList(typedText('columns') ?? '', '--columns'),
     showNsfw: on('showNsfw'),
     plain: on('plain'),
     ascii: on('ascii'),

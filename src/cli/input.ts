@@ -1,6 +1,7 @@
 import { describeKind, readItem, unknownChoices } from '../contract/kind.ts';
 import { missingInputs, usageError } from '../errors.ts';
 import { isKnownChain } from '../model/chain.ts';
+import { splitList } from '../model/list.ts';
 import { nearest } from '../model/nearest.ts';
 import { command } from '../model/shell.ts';
 import type { Command } from './command.ts';
@@ -63,8 +64,8 @@ function readField(field: Field, typed: TypedInput[string]): unknown {
   if (field.kind.nullable && typed === 'null') return null;
   if (!field.kind.list) return readOne(field, String(typed));
   const isWhole = field.whole === true || field.kind.type === 'json';
-  const items = [typed].flat().flatMap((text) => (isWhole || text.startsWith('ext:') ? [text] : text.split(',')));
-  return items.map((item) => readOne(field, item.trim()));
+  const items = [typed].flat().flatMap((text) => (isWhole ? [text.trim()] : splitList(text, field.label)));
+  return items.map((item) => readOne(field, item));
 }
 
 function readOne(field: Field, text: string): unknown {
@@ -172,7 +173,7 @@ export async function resolveAliases(
     const isCoin = (text: string) => field.identifier === 'token' && /^@\d+$/.test(text);
     const one = async (text: string) => (isCoin(text.trim()) ? text : resolveIdentifier(field, text.trim(), known));
     const item = async (text: string) =>
-      field.kind.list ? (await Promise.all(text.split(',').map(one))).join(',') : one(text);
+      field.kind.list ? (await Promise.all(splitList(text, field.label).map(one))).join(',') : one(text);
     resolved[field.key] = typeof value === 'string' ? await item(value) : await Promise.all(value.map(item));
     for (const text of [resolved[field.key]].flat())
       if (isSymbol(field, String(text), typed)) throw await refuseSymbol(field, String(text), typed, known);

@@ -6,6 +6,7 @@ import { readItem } from '../contract/kind.ts';
 import { usageError } from '../errors.ts';
 import { nextInput } from '../http/paginate.ts';
 import { namesKnownTo } from '../log/recall.ts';
+import { splitList } from '../model/list.ts';
 import { showUnseen, unseenIn } from '../model/safe-text.ts';
 import { readComment, readTextForm } from '../resources/comment/read-comment.ts';
 import { signedText } from '../resources/comment/signing.ts';
@@ -63,7 +64,7 @@ function readRowCount(limit: unknown): number {
 /** Errors: `usage`. */
 function readColumnNames(fields: unknown): readonly string[] | undefined {
   if (fields === undefined) return undefined;
-  const names = typeof fields === 'string' ? fields.split(',').map((name) => name.trim()) : fields;
+  const names = typeof fields === 'string' ? splitList(fields, 'fields') : fields;
   if (Array.isArray(names) && names.length > 0 && names.every((name) => typeof name === 'string')) return names;
   throw usageError(`fields ${JSON.stringify(fields)}: must be a list of names of columns`);
 }

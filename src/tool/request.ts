@@ -59,7 +59,7 @@ async function sendTyped(typed: InputOf<typeof params>, context: Context): Promi
   const { baseUrl } = await context.service();
   const wire: WireRequest = {
     method: typed.method,
-    ...readAddress(typed.path, typed.query ?? [], baseUrl),
+    ...readAddress(typed.path, typed.query ?? [], { baseUrl, warn: context.warn }),
     ...(typed.data === undefined ? {} : await readBody(typed.data, context)),
   };
   if (typed.method === 'GET' && typed.data !== undefined)
@@ -121,9 +121,18 @@ function repeatedPage({ method, path, href }: WireRequest): SotraError {
   });
 }
 
-function readAddress(typed: string, query: readonly string[], baseUrl: string): Pick<WireRequest, 'path' | 'href'> {
+function readAddress(
+  typed: string,
+  query: readonly string[],
+  { baseUrl, warn }: { baseUrl: string; warn: (text: string) => void },
+): Pick<WireRequest, 'path' | 'href'> {
   const pairs = new URLSearchParams();
-  for (const pair of query) pairs.append(...splitPair(pair));
+  for (const pair of query) {
+    const [name, value] = splitPair(pair);
+    if (/,[\w.[\]-]+=./.test(value))
+      warn(`--query ${pair} is one parameter, ${name}, with the value ${value}. Several: -q a=1 -q b=2.`);
+    pairs.append(name, value);
+  }
   const [bare = ''] = typed.split(/[?#]/, 1);
   if (hasDots(bare.replace(/^\w+:\/\/[^/]*/, '')))
     throw usageError(

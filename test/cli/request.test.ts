@@ -14,6 +14,16 @@ test('any path is asked with the same key, and its JSON comes out as it came', a
   expect(service.requests[0]?.headers).toMatchObject({ authorization: 'Bearer stub-key', accept: 'application/json' });
 });
 
+test('a query with two pairs is sent as one parameter, with a warning that names it', async () => {
+  const service = await answering({});
+  const { code, err } = await run('request GET /v1/x -q limit=1,a=2', { env: service.env });
+  expect(code).toBe(0);
+  expect(err).toBe(
+    'warning: --query limit=1,a=2 is one parameter, limit, with the value 1,a=2. Several: -q a=1 -q b=2.\n',
+  );
+  expect(service.requests).toMatchObject([{ url: '/v1/x?limit=1%2Ca%3D2' }]);
+});
+
 test('the body is the text that was given, as an argument, from a file and from stdin', async () => {
   const service = await answering({});
   const body = '{"n":12345678901234567890,"n":1.0,"s":"ü"}';

@@ -173,3 +173,26 @@ test('two partners: own names, own graphs, a whole profile followed by one addre
   expect((await a(`profile delete-name ${evm} --yes`)).name).not.toContain('storm_7');
   expect((await b(`profile get ${evm}`)).name).toBe('Rain_7.beta.test');
 });
+
+test.each([
+  ['follow add ext:a ext:b,ext:c', '{"targets":["ext:b","ext:c"]}'],
+  [
+    'follow add ext:a ext:b ext:c,0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2',
+    '{"targets":["ext:b","ext:c","0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2"]}',
+  ],
+])('a list is split at commas, whatever its first item is: %s', async (argv, body) => {
+  const service = await answering({ targetProfiles: [] });
+  expect(await run(argv, { env: service.env })).toMatchObject({ code: 0 });
+  expect(service.requests).toMatchObject([{ body }]);
+});
+
+test('wallets and viewers that begin with an ext: id are split at commas', async () => {
+  const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+  const register = `--sandbox webhook register --url https://x.test/h --wallet-addresses ext:user-1,${wallet} --dry-run`;
+  expect((await run(register)).out).toContain(`"walletAddresses":["ext:user-1","${wallet}"]`);
+  const service = await answering({ traders: [] });
+  await run('leaderboard list --viewer-addresses ext:a,ext:b', { env: service.env });
+  expect(service.requests.map(({ url }) => url)).toEqual([
+    '/v2/leaderboard?viewerAddresses=ext%3Aa&viewerAddresses=ext%3Ab',
+  ]);
+});
