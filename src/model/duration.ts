@@ -17,13 +17,26 @@ export function parseMoment(text: string, nowMs: number, direction: 'ago' | 'ahe
   return direction === 'ago' ? nowMs - duration : nowMs + duration;
 }
 
-/** Unix milliseconds of ISO 8601, Unix seconds or Unix milliseconds (11 digits and more); `undefined` for other text. */
+const isoPattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)? ?(Z|UTC|[+-]\d\d:?\d\d)?$/i;
+
+/**
+ * Unix milliseconds of an ISO 8601 date or time, in UTC unless it names a zone, of Unix seconds (10 digits) or of Unix milliseconds (13
+ * digits); `undefined` for other text and for days that no calendar has.
+ */
 export function parseTime(text: string): number | undefined {
-  if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
-  if (/^\d{11,16}$/.test(text)) return Number(text);
-  if (!/^\d{4}-\d{2}-\d{2}/.test(text)) return undefined;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : at;
+  if (/^\d{10}(\.\d+)?$/.test(text)) return Math.round(Number(text) * 1000);
+  if (/^\d{13}(\.\d+)?$/.test(text)) return Math.round(Number(text));
+  const [matched, day = '', minute = '00:00', second = ':00', zone = 'Z'] = isoPattern.exec(text) ?? [];
+  if (matched === undefined || !isDay(day)) return undefined;
+  const offset = /^(z|utc)$/i.test(zone) ? 'Z' : zone.replace(/(\d\d):?(\d\d)$/, '$1:$2');
+  const atMs = Date.parse(`${day}T${minute}${second}${offset}`);
+  return Number.isNaN(atMs) ? undefined : atMs;
+}
+
+/** Date.parse takes 30 February for 2 March; it knows by itself that there is no 32nd, nor a 13th month. */
+function isDay(day: string): boolean {
+  const date = Number(day.slice(-2));
+  return date <= 28 || new Date(`${day}T00:00:00Z`).getUTCDate() === date;
 }
 
 const unitBytes: Readonly<Record<string, number>> = { '': 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };

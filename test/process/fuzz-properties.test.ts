@@ -46,12 +46,12 @@ test('figures keep their sign and their size, and are never NaN, undefined or an
 });
 
 test('a time is read as it is written: ISO, Unix seconds and milliseconds', () => {
-  const moment = fc.integer({ min: 10_000_000_000, max: 253_402_300_799_999 });
+  const moment = fc.integer({ min: 1_000_000_000_000, max: 9_999_999_999_999 });
   fc.assert(
     fc.property(moment, (ms) => {
       expect(parseTime(new Date(ms).toISOString())).toBe(ms);
       expect(parseTime(String(ms))).toBe(ms);
-      const seconds = Math.floor(ms / 1000) % 1e10;
+      const seconds = Math.floor(ms / 1000);
       expect(parseTime(String(seconds))).toBe(seconds * 1000);
       expect(parseTime(formatTime(ms / 1000).replace(' ', 'T'))).toBe(Math.floor(ms / 1000) * 1000);
     }),

@@ -77,7 +77,7 @@ describe('naughty strings around the answers', () => {
       };
     });
     const { env } = await answering({ items: cards.toReversed(), pagination: null });
-    const watch = `feed actor ext:a --watch 5s --newer-than 1 --max ${cards.length}`;
+    const watch = `feed actor ext:a --watch 5s --newer-than 2020-01-01 --max ${cards.length}`;
     const ways = [
       ['--format table', 100],
       ['--plain', 80],

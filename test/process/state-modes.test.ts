@@ -65,7 +65,7 @@ const kept: Record<string, { argv: string; file: RegExp; later?: string }> = {
   },
   aliases: { argv: `alias set me ${degen}`, file: /config\.json$/ },
   'place of a watch': {
-    argv: `feed actor ${degen} --newer-than 0 --watch 100ms --max 1`,
+    argv: `feed actor ${degen} --newer-than 1970-01-01 --watch 100ms --max 1`,
     later: `feed actor ${degen} --watch 100ms --max 1`,
     file: /watch\/.*\.json$/,
   },

@@ -4,6 +4,7 @@ import type { Context } from '../../context.ts';
 import type { Endpoint, Params } from '../../contract/endpoint.ts';
 import { inputError, usageError } from '../../errors.ts';
 import { parseTime } from '../../model/duration.ts';
+import { defined } from '../../model/json.ts';
 import * as endpoints from './endpoints.ts';
 
 const loadFeedViews = () => import('./view.ts');
@@ -65,14 +66,32 @@ function feedInput(endpoint: { params: Params }, typed: FeedOptions): Record<str
     throw inputError((input) => ({
       message: `${input('cursor')} and ${input('olderThan')} are the same: use one of them`,
     }));
-  const olderThan = typed.olderThan ?? typed.cursor;
-  if (olderThan !== undefined && typed.newerThan !== undefined)
+  if ((typed.olderThan ?? typed.cursor) !== undefined && typed.newerThan !== undefined)
     throw inputError((input) => ({
       message: `${input(typed.cursor === undefined ? 'olderThan' : 'cursor')} and ${input('newerThan')} cannot be used together`,
       hint: `A cursor for newer cards (newerCursor) belongs to ${input('newerThan')}.`,
     }));
   const known = Object.entries(typed).filter(([key]) => Object.hasOwn(endpoint.params, key));
-  return { ...Object.fromEntries(known), ...(olderThan === undefined ? {} : { olderThan }) };
+  return {
+    ...Object.fromEntries(known),
+    ...defined({
+      olderThan: typed.cursor ?? readPlace('olderThan', typed.olderThan),
+      newerThan: readPlace('newerThan', typed.newerThan),
+    }),
+  };
+}
+
+/** A cursor as it is, a time with its zone. Errors: `usage` for what looks like a time and is none. */
+function readPlace(key: 'olderThan' | 'newerThan', text: string | undefined): string | undefined {
+  if (text === undefined || !/^(\d+$|\d{4}-\d\d)/.test(text)) return text;
+  const atMs = parseTime(text);
+  if (atMs === undefined)
+    throw inputError((input) => ({
+      message: `${input(key)} ${text}: not a time`,
+      hint: 'Write 2026-07-03T12:00:00Z, Unix seconds (10 digits) or Unix milliseconds (13 digits).',
+    }));
+  const saysZone = /^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(text);
+  return saysZone ? text : new Date(atMs).toISOString();
 }
 
 function checkFeedWatch({ olderThan, cursor, newerThan, all }: FeedOptions, { options }: Context): void {

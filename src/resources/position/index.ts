@@ -78,43 +78,24 @@ export const commands = deriveCommands(endpoints, views, [
   withReport(get),
 ]);
 
-/** Trades lie between these years; other times were typed in another unit. */
+/** Trades lie between these years. */
 const earliestMs = Date.UTC(2010, 0, 1);
 const latestMs = Date.UTC(2100, 0, 1);
 
-/** Unix seconds, milliseconds on hyperliquid. Errors: `usage`, naming the other unit if it fits. */
+/** Unix seconds, milliseconds on hyperliquid. Errors: `usage`. */
 function tradeMoment(text: string, chain: string, nowMs: number): string {
-  const atMs = text === 'now' ? nowMs : parseTime(withZone(text));
+  const atMs = text === 'now' ? nowMs : parseTime(text);
   if (atMs === undefined)
     throw inputError((input) => ({
       message: `${input('timestamp')} ${text}: not a time`,
-      hint: 'Write 2026-11-20T23:46:00Z, Unix seconds, milliseconds, or now.',
+      hint: 'Write 2026-11-20T23:46:00Z, Unix seconds (10 digits), Unix milliseconds (13 digits), or now.',
     }));
-  if (atMs < earliestMs || atMs >= latestMs) throw outOfRange(text, atMs);
+  if (atMs < earliestMs || atMs >= latestMs)
+    throw inputError((input) => ({
+      message: `${input('timestamp')} ${text} is in the year ${new Date(atMs).getUTCFullYear()}, when nothing could trade here`,
+      hint: 'Unix seconds have 10 digits and Unix milliseconds 13.',
+    }));
   return String(chain === 'hyperliquid' ? atMs : Math.floor(atMs / 1000));
-}
-
-/** A time without a zone is UTC, not local. */
-function withZone(text: string): string {
-  return /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/.test(text) ? `${text.replace(' ', 'T')}Z` : text;
-}
-
-function outOfRange(text: string, atMs: number) {
-  const isNumber = /^\d+$/.test(text);
-  const meant = [atMs * 1000, Math.floor(atMs / 1000)].find((ms) => isNumber && ms >= earliestMs && ms < latestMs);
-  const unit = text.length > 10 ? 'milliseconds' : 'seconds';
-  const shown = `${text}${isNumber ? ` as Unix ${unit}` : ''}`;
-  return inputError((input) => ({
-    message: `${input('timestamp')} ${shown} is ${formatYear(atMs)}, when nothing could trade here`,
-    hint:
-      meant === undefined
-        ? 'Give the time of the trade: now, Unix seconds have 10 digits and milliseconds 13.'
-        : `It is off by 1000: ${new Date(meant).toISOString()} is ${Math.floor(meant / 1000)} in seconds and ${meant} in milliseconds.`,
-  }));
-}
-
-function formatYear(atMs: number): string {
-  return Math.abs(atMs) <= 8.64e15 ? `in the year ${new Date(atMs).getUTCFullYear()}` : 'outside the calendar';
 }
 
 /** `undefined` without prices. Errors: `usage` for both flags and for invalid content, naming the entry; `local-file`. */

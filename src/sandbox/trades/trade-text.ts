@@ -1,5 +1,6 @@
 import { isEvmAddress, isSolanaAddress, normalizeAddress } from '../../model/address.ts';
 import { type Chain, chains } from '../../model/chain.ts';
+import { parseTime } from '../../model/duration.ts';
 import type { Trade } from './trade.ts';
 
 /** What a file can say of a trade, with the names of such columns as letters and digits only. */
@@ -29,9 +30,6 @@ export type TradeText = Partial<Record<TradeField, string>>;
 
 const numberPattern = /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 const visiblePattern = /^[^\p{C}\p{Z}]+$/u;
-const timePattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)? ?(Z|UTC|[+-]\d\d:?\d\d)?$/i;
-/** Up to here a time is in seconds (the year 5138), beyond in milliseconds (from 1973). */
-const secondsLimit = 1e11;
 const numberFields = new Set<TradeField>(['amount', 'usd', 'priceUsd', 'leverage', 'supply']);
 const sides: Readonly<Record<string, Trade['side']>> = { buy: 'buy', b: 'buy', sell: 'sell', s: 'sell', a: 'sell' };
 
@@ -65,7 +63,12 @@ export function readTradeText(
   const side = check('side', readSide(given.side), 'buy or sell', 'buy');
   const amount = check('amount', readPositive(given.amount), 'a number above 0', 1);
   const usd = readUsd();
-  const atMs = check('time', readTime(given.time), 'an ISO 8601 time, or Unix seconds or milliseconds', 0);
+  const atMs = check(
+    'time',
+    readTime(given.time),
+    'an ISO 8601 time, Unix seconds (10 digits) or Unix milliseconds (13 digits)',
+    0,
+  );
   const direction = readDirection();
   const leverage = readLeverage();
   const tx = given.tx === '' ? null : check('tx', readVisible(given.tx, 128), 'up to 128 visible characters', '');
@@ -125,27 +128,11 @@ function numberRule(text: string, rule: string): string {
   return isNumber && readNumber(text) === undefined ? 'a number from 1e-60 to 1e60' : rule;
 }
 
-/** Unix milliseconds of an ISO 8601 text (UTC where it names no zone) or of Unix seconds or milliseconds. */
+/** Unix milliseconds of a time since 1970. */
 export function readTime(text: string): number | undefined {
-  const unix = readNumber(text);
-  if (unix !== undefined) {
-    const atMs = Math.round(unix <= secondsLimit ? unix * 1000 : unix);
-    return atMs >= 0 && atMs <= secondsLimit * 1000 ? atMs : undefined;
-  }
-  const [matched, day, minute = '00:00', second = ':00', zone = 'Z'] = timePattern.exec(text) ?? [];
-  if (matched === undefined || !isDay(day ?? '')) return undefined;
-  return readDate(`${day}T${minute}${second}${/^(z|utc)$/i.test(zone) ? 'Z' : zone}`);
-}
-
-function readDate(text: string): number | undefined {
-  const atMs = Date.parse(text);
-  return Number.isNaN(atMs) || atMs < 0 ? undefined : atMs;
-}
-
-/** Date.parse takes 30 February for 1 March; it knows by itself that there is no 32nd, nor a 13th month. */
-function isDay(day: string): boolean {
-  const date = Number(day.slice(-2));
-  return date <= 28 || new Date(`${day}T00:00:00Z`).getUTCDate() === date;
+  // Some exports write 1.795176e9.
+  const atMs = parseTime(/^[\d.]+e/i.test(text) ? String(Number(text)) : text);
+  return atMs !== undefined && atMs >= 0 ? atMs : undefined;
 }
 
 function shown(value: string): string {

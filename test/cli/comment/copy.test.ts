@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
 import { degen, evmTrader, swaps, tradersWorld } from '../../support/traders.ts';
 
@@ -50,6 +50,8 @@ test('what cannot be tracked is refused before anything is sent', async () => {
   expect(await copy(`${perp} 8d`)).toContain('--track-exit-until 8d: is more than 7 days ahead');
   expect(await copy(`${perp} 2027-01-22T08:00:01Z`)).toContain('is more than 7 days ahead');
   expect(await copy(`${perp} 2020-01-01T00:00:00Z`)).toContain('is not in the future');
+  expect(await copy(`${perp} 2026-02-30`)).toContain('must be a time such as 7d, 12h or 2026-11-20T12:00:00Z');
+  expect(await copy(`${perp} 20270118`)).toContain('must be a time such as 7d, 12h or 2026-11-20T12:00:00Z');
   expect(await copy(`${perp} soon`)).toContain('must be a time such as 7d, 12h or 2026-11-20T12:00:00Z');
   expect(service.requests).toEqual([]);
 });
@@ -64,6 +66,26 @@ test('7d becomes the moment seven days from now', async () => {
     actorAddress: copier,
     trackExitUntil: '2027-01-22T08:00:00.000Z',
   });
+});
+
+test.each([
+  ['2027-01-20T08:00:00', '2027-01-20T08:00:00.000Z'],
+  ['2027-01-20T08:00+02:00', '2027-01-20T06:00:00.000Z'],
+  ['2027-01-20', '2027-01-20T00:00:00.000Z'],
+  ['1800432000', '2027-01-20T08:00:00.000Z'],
+  ['1800432000123', '2027-01-20T08:00:00.123Z'],
+  ['12h', '2027-01-15T20:00:00.000Z'],
+])('exits are tracked until %s in UTC, whatever the zone of the machine', async (typed, sent) => {
+  const zone = process.env['TZ'];
+  onTestFinished(() => {
+    if (zone === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = zone;
+  });
+  process.env['TZ'] = 'America/New_York';
+  const service = await answering({ intentIds: ['x'] });
+  const words = `comment copy ${uid} --token ETH --chain hyperliquid --actor-address ${copier} --track-exit-until`;
+  expect((await run([...words.split(' '), typed], { env: service.env, now: 1_800_000_000_000 })).code).toBe(0);
+  expect(JSON.parse(service.requests[0]?.body ?? '').trackExitUntil).toBe(sent);
 });
 
 test('an intent for an unknown comment is 404, one for another token 400', async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { idsIn } from '../../support/feed-cards.ts';
-import { run, temporaryFolder } from '../../support/harness.ts';
+import { answering, run, temporaryFolder } from '../../support/harness.ts';
 import { ask, serveSandbox } from '../../support/served.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
@@ -125,6 +125,20 @@ test('a time is taken in place of a cursor, in both directions and exclusively',
     'DOG',
   ]);
   expect(await symbols(`${alice} --newer-than 2026-11-21`)).toEqual([]);
+});
+
+test('a time without a zone is sent as UTC, and what is no time is refused before any request', async () => {
+  const service = await answering({ items: [], pagination: null });
+  const feed = (words: readonly string[]) => run(['feed', 'actor', 'ext:a', ...words], { env: service.env });
+  expect(await feed(['--newer-than', '2026-11-20 11:04'])).toMatchObject({ code: 0 });
+  expect(service.requests.map(({ url }) => url)).toEqual([
+    '/v1/feed/actor?identifier=ext%3Aa&newerThan=2026-11-20T11%3A04%3A00.000Z',
+  ]);
+  for (const typed of ['2026-02-30', '20261127', '1']) {
+    const { code, err } = await feed(['--older-than', typed]);
+    expect([code, err]).toEqual([2, expect.stringContaining(`--older-than ${typed}: not a time`)]);
+  }
+  expect(service.requests).toHaveLength(1);
 });
 
 test('since a time the newest cards come first, and --all gives those of the window and no others', async () => {

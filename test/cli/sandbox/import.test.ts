@@ -274,18 +274,17 @@ test('fills that are missing inside a position make its figures unavailable, and
 test('numbers whose sums no double holds are an error of their row', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const token = '0x00000000000000000000000000000000000000bb';
-  const stdin = `time,trader,token,side,amount,usd\n1,${user},${token},buy,1,1e308\n2,${user},${token},buy,1e-300,5\n3,${user},${token},buy,1,1e60\n`;
+  const stdin = `time,trader,token,side,amount,usd\n1700000001,${user},${token},buy,1,1e308\n1700000002,${user},${token},buy,1e-300,5\n1700000003,${user},${token},buy,1,1e60\n`;
   const { code, err, out } = await run('sandbox import - --chain base --json', { env, stdin });
   expect([code, JSON.parse(out)]).toMatchObject([10, { imported: 1, rejected: 2 }]);
   expect(err).toContain('line 2: usd "1e308": must be a number from 1e-60 to 1e60');
   expect(err).toContain('line 3: amount "1e-300": must be a number from 1e-60 to 1e60');
-  for (const [flag, value] of [
-    ['--amount', '1e308'],
-    ['--usd', '1e61'],
-  ]) {
-    const argv = `sandbox trade --chain base --trader ${user} --token ${token} --side buy --amount 1 --usd 1 ${flag} ${value}`;
-    expect(await run(argv, { env })).toMatchObject({ code: 2, err: expect.stringContaining(`${flag} 1e`) });
-  }
+  const trade = `sandbox trade --chain base --trader ${user} --token ${token} --side buy`;
+  for (const [size, says] of [
+    ['--amount 1e308 --usd 1', '--amount 1e+308'],
+    ['--amount 1 --usd 1e61', '--usd 1e+61'],
+  ])
+    expect(await run(`${trade} ${size}`, { env })).toMatchObject({ code: 2, err: expect.stringContaining(`${says}`) });
 });
 
 const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';

@@ -55,6 +55,8 @@ test('webhook events finds by time, type, address, token, webhook and status, ne
   expect(await found('--since 2026-07-03T13:00:00Z')).toEqual(['three', 'two']);
   expect(await found('--until 2026-07-03T13:00:00Z')).toEqual(['two', 'one']);
   expect(await found('--since 2h --until 1h')).toEqual(['two']);
+  expect(await found('--since 2026-07-03T14:00')).toEqual(['three']);
+  expect(await found('--since 1783083600 --until 1783087200000')).toEqual(['three', 'two']);
   expect(await found('--type copyswap')).toEqual(['three', 'two']);
   expect(await found(`--address ${trader}`)).toEqual(['two', 'one']);
   expect(await found('--address ext:u1 --limit 1')).toEqual(['three']);
@@ -284,6 +286,9 @@ test('an --inbox keeps what inbox create says: --keep and --repeats-within of a 
 const useless: readonly (readonly [argv: string, says: string])[] = [
   ['events --since 2026-01-02 --until 2026-01-01', '--until 2026-01-01 is before --since 2026-01-02'],
   ['events --since 1h --until 2h', '--until 2h is before --since 1h'],
+  ['events --since 1', '--since 1: must be a time such as 2026-07-03T12:00:00Z or how long ago, such as 1h'],
+  ['events --since 20261127', '--since 20261127: must be a time such as'],
+  ['events --until 2026-02-30', '--until 2026-02-30: must be a time such as'],
   ['stats --until 2d', '--until 2d is before --since 24h'],
   ['events --inbox-creds /tmp/x.creds', '--inbox-creds does nothing without an inbox'],
   ['events --name a --inbox-creds /tmp/x.creds', '--inbox-creds does nothing with --name'],

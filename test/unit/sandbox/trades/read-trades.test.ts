@@ -53,7 +53,7 @@ describe('a CSV', () => {
   });
 
   test('counts lines through blank lines and cells of several lines', async () => {
-    const text = `${header},name\n\n${row('1')},"two\nlines, and ""quotes"""\n${row('x')},b\n${row('3')},c\n`;
+    const text = `${header},name\n\n${row('1700000001')},"two\nlines, and ""quotes"""\n${row('x')},b\n${row('1700000003')},c\n`;
     const { trades, lines, rejected } = await read(text);
     expect(trades.map((trade) => trade.tokenName)).toEqual(['two\nlines, and "quotes"', 'c']);
     expect(lines).toEqual([3, 6]);
@@ -61,7 +61,7 @@ describe('a CSV', () => {
   });
 
   test('loses only the line with a broken quote', async () => {
-    const text = `${header}\n${row('1')}\n"${row('2')}\n${row('3')}\n${row('4').replace('buy', 'bu"y')}\n${row('5')}\n`;
+    const text = `${header}\n${row('1700000001')}\n"${row('1700000002')}\n${row('1700000003')}\n${row('1700000004').replace('buy', 'bu"y')}\n${row('1700000005')}\n`;
     const { lines, rejected } = await read(text);
     expect(lines).toEqual([2, 4, 6]);
     expect(rejected.map(({ line, reason }) => [line, reason])).toEqual([
@@ -71,7 +71,7 @@ describe('a CSV', () => {
   });
 
   test('rejects a row with too few or too many cells', async () => {
-    const { rejected } = await read(`${header}\n1,2\n${row('1')},\n`);
+    const { rejected } = await read(`${header}\n1,2\n${row('1700000001')},\n`);
     expect(rejected.map(({ place, reason }) => `${place}: ${reason}`)).toEqual([
       'line 2: the row has 2 cells, the header 6',
       'line 3: the row has 7 cells, the header 6',
@@ -93,8 +93,9 @@ describe('a CSV', () => {
     ['12345678.123456', '12345678.123456'],
   ])('an amount of %s is one of %s: the same row', async (written, known) => {
     const of = async (amount: string, usd: string) =>
-      (await read(`time,trader,token,side,amount,usd\n1,${wallet},${coin},buy,${amount},${usd}`)).trades[0]?.rowKey;
-    const expected = `base\t${wallet}\t${coin.toLowerCase()}\tbuy\t${known}\t${known}\t1\t\t\t\t1`;
+      (await read(`time,trader,token,side,amount,usd\n1700000001,${wallet},${coin},buy,${amount},${usd}`)).trades[0]
+        ?.rowKey;
+    const expected = `base\t${wallet}\t${coin.toLowerCase()}\tbuy\t${known}\t${known}\t1700000001\t\t\t\t1`;
     expect(await of(written, known)).toBe(expected);
     expect(await of(known, written)).toBe(expected);
   });
@@ -104,7 +105,15 @@ describe('a CSV', () => {
       .tuple(fc.stringMatching(/^\d{1,12}$/), fc.stringMatching(/^(\.\d{0,9})?$/))
       .map((parts) => parts.join(''));
     const rowOf = (amount: string) =>
-      readTradeText({ time: '1', chain: 'base', trader: wallet, token: coin, side: 'buy', amount, usd: amount });
+      readTradeText({
+        time: '1700000001',
+        chain: 'base',
+        trader: wallet,
+        token: coin,
+        side: 'buy',
+        amount,
+        usd: amount,
+      });
     const property = fc.property(text, (amount) => {
       fc.pre(Number(amount) > 0);
       expect(rowOf(amount)).toEqual(rowOf(String(Number(amount))));
@@ -131,8 +140,16 @@ describe('a CSV', () => {
   });
 
   test.each([
-    ['time', 'yesterday', 'time "yesterday": must be an ISO 8601 time, or Unix seconds or milliseconds'],
-    ['time', '2024-02-30', 'time "2024-02-30": must be an ISO 8601 time, or Unix seconds or milliseconds'],
+    [
+      'time',
+      'yesterday',
+      'time "yesterday": must be an ISO 8601 time, Unix seconds (10 digits) or Unix milliseconds (13 digits)',
+    ],
+    [
+      'time',
+      '2024-02-30',
+      'time "2024-02-30": must be an ISO 8601 time, Unix seconds (10 digits) or Unix milliseconds (13 digits)',
+    ],
     ['trader', '0x12', 'trader "0x12": must be 0x and 40 hex digits'],
     ['token', '', 'token is empty: must be 0x and 40 hex digits'],
     ['side', 'hold', 'side "hold": must be buy or sell'],
@@ -150,7 +167,7 @@ describe('a CSV', () => {
     ['chain', 'eth', 'chain "eth": must be base, as --chain says'],
   ])('says what is wrong with %s %j', async (field, value, reason) => {
     const cells: Record<string, string> = {
-      time: '1',
+      time: '1700000001',
       trader: wallet,
       token: coin,
       side: 'buy',
@@ -165,13 +182,13 @@ describe('a CSV', () => {
   });
 
   test('names every mistake of a row', async () => {
-    const { rejected } = await read(`${header}\n1,x,${coin},buy,0,1\n`);
+    const { rejected } = await read(`${header}\n1700000001,x,${coin},buy,0,1\n`);
     expect(rejected[0]?.reason).toBe('trader "x": must be 0x and 40 hex digits; amount "0": must be a number above 0');
   });
 
   test('checks addresses by their chain', async () => {
     const solana = 'DQmMnakiKr1YNE2gcpggLCzBrauBwFbQkAaao2FTbjgp';
-    const text = `time,chain,trader,token,side,amount,usd\n1,solana,${solana},${solana},b,1,1\n1,solana,${wallet},${solana},b,1,1\n1,hyperliquid,${solana},BTC,b,1,1\n1,hyperliquid,${wallet},B TC,b,1,1\n`;
+    const text = `time,chain,trader,token,side,amount,usd\n1700000001,solana,${solana},${solana},b,1,1\n1700000001,solana,${wallet},${solana},b,1,1\n1700000001,hyperliquid,${solana},BTC,b,1,1\n1700000001,hyperliquid,${wallet},B TC,b,1,1\n`;
     const { lines, rejected } = await read(text, {});
     expect(lines).toEqual([2]);
     expect(rejected.map(({ reason }) => reason)).toEqual([
@@ -196,7 +213,7 @@ describe('a CSV', () => {
   });
 
   test('knows the usual names of columns', async () => {
-    const text = `Block Time,Maker,Token Address,Token Symbol,Side,Token Amount,price_usd,Transaction Hash\n5,${wallet},${coin},CAT,Sell,4,2.5,0xab\n`;
+    const text = `Block Time,Maker,Token Address,Token Symbol,Side,Token Amount,price_usd,Transaction Hash\n1700000005,${wallet},${coin},CAT,Sell,4,2.5,0xab\n`;
     const { trades } = await read(text);
     expect(trades).toMatchObject([
       { side: 'sell', amount: 4, usd: 10, tokenSymbol: 'CAT', tx: '0xab', token: coin.toLowerCase() },
@@ -204,15 +221,17 @@ describe('a CSV', () => {
   });
 
   test('takes columns by the map, and the others by their names', async () => {
-    const text = `wann,who,amount,usd,what,is\n5,${wallet},10,4,${coin},buy\n`;
+    const text = `wann,who,amount,usd,what,is\n1700000005,${wallet},10,4,${coin},buy\n`;
     const map = { wann: 'time', who: 'trader', what: 'token', is: 'side' };
-    expect((await read(text, { chain: 'base', map })).trades).toMatchObject([{ amount: 10, usd: 4, atMs: 5000 }]);
+    expect((await read(text, { chain: 'base', map })).trades).toMatchObject([
+      { amount: 10, usd: 4, atMs: 1_700_000_005_000 },
+    ]);
     const turned = { ...map, usd: 'amount', amount: 'usd' };
     expect((await read(text, { chain: 'base', map: turned })).trades).toMatchObject([{ amount: 4, usd: 10 }]);
   });
 
   test('is refused as a whole when a column is missing or the map is wrong', async () => {
-    const body = `\n${row('1')}\n`;
+    const body = `\n${row('1700000001')}\n`;
     expect((await read(header.replace('usd', 'money') + body)).fatal).toEqual([
       'the file has no column for usd | name it with --map <column>=usd; its columns: time, trader, token, side, amount, money',
     ]);
@@ -228,13 +247,13 @@ describe('a CSV', () => {
 
   test('gives the same row the same key and another row another', async () => {
     const { trades } = await read(
-      `${header}\n${row('1')}\n${row('1')}\n${row('1', 'buy,2,11')}\n${row('1', 'sell,2,10')}\n`,
+      `${header}\n${row('1700000001')}\n${row('1700000001')}\n${row('1700000001', 'buy,2,11')}\n${row('1700000001', 'sell,2,10')}\n`,
     );
     expect(countRepeats(trades)).toBe(1);
   });
 
   test('cut off in its gzip is refused', async () => {
-    const packed = gzipSync(`${header}\n${row('1')}\n${row('2')}`);
+    const packed = gzipSync(`${header}\n${row('1700000001')}\n${row('1700000002')}`);
     const read = collectEvents(inPieces(packed.subarray(0, packed.length - 9), 10), { chain: 'base' });
     await expect(read).rejects.toThrow('file: the gzip file is damaged or cut off');
   });
@@ -246,7 +265,7 @@ describe('a CSV', () => {
 
 describe('NDJSON', () => {
   const line = (more: object) =>
-    JSON.stringify({ time: 5, trader: wallet, token: coin, side: 'buy', amount: 2, usd: 10, ...more });
+    JSON.stringify({ time: 1700000001, trader: wallet, token: coin, side: 'buy', amount: 2, usd: 10, ...more });
 
   test('is told by its first character and read line by line', async () => {
     const text = `${line({})}\n\n{"time": \n[1]\n${line({ amount: null })}\r\n${line({ tx: '0xé' })}`;
