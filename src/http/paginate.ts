@@ -1,6 +1,6 @@
 import type { Paging } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';
-import { parseTime } from '../model/duration.ts';
+import { parseTime, toUnixSec } from '../model/duration.ts';
 import { isObject } from '../model/json.ts';
 import { shellWord } from '../model/shell.ts';
 import type { CallAnswer } from './client.ts';
@@ -149,7 +149,7 @@ function readSince(paging: Paging, input: Input): TimeBound | undefined {
 /** The number of items, newest first, since that time. */
 function countSince(items: readonly unknown[], since: TimeBound | undefined): number {
   if (since === undefined) return items.length;
-  const end = items.findIndex((item) => Number((item as Input | null)?.[since.field]) * 1000 <= since.atMs);
+  const end = items.findIndex((item) => toUnixSec(Number((item as Input | null)?.[since.field])) * 1000 <= since.atMs);
   return end === -1 ? items.length : end;
 }
 

@@ -47,9 +47,15 @@ export function parseSize(text: string): number | undefined {
   return digits === undefined ? undefined : Number(digits) * (unitBytes[unit.toUpperCase()] ?? Number.NaN);
 }
 
-/** Unix seconds as `2026-11-20 23:46:00Z`; a number outside the calendar as it is. */
-export function timeText(unixSec: number): string {
-  if (Math.abs(unixSec) > 8.64e12) return String(unixSec);
+/** Unix seconds of a time in an answer: above 1e12 it is in milliseconds. Source: wire-facts F3. */
+export function toUnixSec(time: number): number {
+  return Math.abs(time) > 1e12 ? time / 1000 : time;
+}
+
+/** A time of an answer as `2026-11-20 23:46:00Z`; a number outside the calendar as it is. */
+export function timeText(time: number): string {
+  const unixSec = toUnixSec(time);
+  if (Math.abs(unixSec) > 8.64e12) return String(time);
   const iso = new Date(Math.floor(unixSec) * 1000).toISOString();
   return `${iso.slice(0, -5).replace('T', ' ')}Z`;
 }

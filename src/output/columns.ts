@@ -1,3 +1,4 @@
+import { toUnixSec } from '../model/duration.ts';
 import type { Profile } from '../model/profile.ts';
 import {
   addressCell,
@@ -34,7 +35,7 @@ interface ColumnMaker<Value> {
 /** Columns that show their values alike; where `show` gives nothing, the value as it is. */
 function kind<Value extends CellValue>(
   show: (value: Value, tone: Tone | undefined) => string | CellText | undefined,
-  common: Pick<Column<unknown>, 'align'> = {},
+  { read, ...common }: Pick<Column<unknown>, 'align'> & { read?: (number: number) => number } = {},
 ): ColumnMaker<Value> {
   return <Row>(
     key: string,
@@ -43,7 +44,11 @@ function kind<Value extends CellValue>(
     given?: Get<Row, Value> | Options<Row>,
     more: Options<Row> = {},
   ): Column<Row> => {
-    const value = typeof given === 'function' ? given : (row: Row) => row[key as keyof Row] as Value;
+    const get = typeof given === 'function' ? given : (row: Row) => row[key as keyof Row] as Value;
+    const value: Get<Row, Value> = (row, index) => {
+      const found = get(row, index);
+      return read !== undefined && typeof found === 'number' ? (read(found) as Value) : found;
+    };
     const { tone, ...options } = typeof given === 'object' ? given : more;
     return {
       key,
@@ -63,7 +68,7 @@ const compact = { compact: true };
 export const column = {
   text: kind((text: CellValue, tone) => (typeof text === 'string' && tone !== undefined ? { text, tone } : undefined)),
   address: kind((address: Text, tone) => addressCell(address, tone)),
-  time: kind((unixSec: Figure) => timeCell(unixSec), { align: 'left' }),
+  time: kind((time: Figure) => timeCell(time), { align: 'left', read: toUnixSec }),
   flag: kind((flag: Flag) => (flag === null || flag === undefined ? undefined : flag ? 'yes' : 'no')),
   /** A flag that is good when set and bad otherwise. */
   check: kind((flag: Flag) => (flag ? { text: 'yes', tone: 'gain' } : { text: 'no', tone: 'loss' })),

@@ -54,15 +54,15 @@ export function counted(count: Figure, noun: string): string {
   return `${formatCount(count)} ${count === 1 ? noun : plural}`;
 }
 
-/** Unix seconds as `2026-11-20 23:46:00Z`; a number outside the calendar as it is. */
-export function formatTime(unixSec: Figure): string {
-  if (unixSec === null || unixSec === undefined || Number.isNaN(unixSec)) return missing;
-  return timeText(unixSec);
+/** Unix seconds, or milliseconds above 1e12, as `2026-11-20 23:46:00Z`; a number outside the calendar as it is. */
+export function formatTime(time: Figure): string {
+  if (time === null || time === undefined || Number.isNaN(time)) return missing;
+  return timeText(time);
 }
 
 /** The same with seconds left out where a table would not fit. */
-export function timeCell(unixSec: Figure): string | CellText {
-  const text = formatTime(unixSec);
+export function timeCell(time: Figure): string | CellText {
+  const text = formatTime(time);
   return /:\d\dZ$/.test(text) ? { text, short: `${text.slice(0, -4)}Z` } : text;
 }
 

@@ -1,3 +1,4 @@
+import { toUnixSec } from '../../model/duration.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { counted, formatCount, formatTime, formatUsd } from '../../output/format.ts';
 import { useMemo, useState } from './preact.ts';
@@ -88,7 +89,7 @@ function Leaf({ name = '', value }: { name?: string | undefined; value: unknown 
       ? ''
       : /usd|price|value|pnl/i.test(name)
         ? formatUsd(value)
-        : /(?:timestamp|time|At)$/i.test(name) && value > 1e9 && value < 1e10
+        : /(?:timestamp|time|At)$/i.test(name) && toUnixSec(value) > 1e9 && toUnixSec(value) < 1e10
           ? formatTime(value)
           : '';
   return (

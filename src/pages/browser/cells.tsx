@@ -1,4 +1,5 @@
 import { decodeBase58, isHashOrKey, isUuid, isWalletAddress } from '../../model/address.ts';
+import { toUnixSec } from '../../model/duration.ts';
 import { formatAge, formatTime, shortAddress } from '../../output/format.ts';
 import type { ServedCell, ServedTable } from '../table.ts';
 import { useFrame } from './frame.ts';
@@ -7,7 +8,7 @@ import { CopyButton, type Fact, Facts, seen, Text } from './text.tsx';
 /** How long ago, by the clock of the service; the exact time when pointed at. */
 export function Moment({ atSec }: { atSec: number }) {
   const { nowSec } = useFrame();
-  const sec = Math.floor(atSec);
+  const sec = Math.floor(toUnixSec(atSec));
   const exact = formatTime(sec);
   const age = nowSec === undefined ? exact : formatAge(sec, nowSec);
   return (

@@ -3,6 +3,7 @@ import { SotraError, usageError } from '../../errors.ts';
 import { findKeyAddress, type KeyInput } from '../../keys/open-key.ts';
 import { isEvmAddress, normalizeAddress } from '../../model/address.ts';
 import { type Chain, findFamily } from '../../model/chain.ts';
+import { toUnixSec } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
 import { safeText } from '../../model/safe-text.ts';
 import { command } from '../../model/shell.ts';
@@ -90,11 +91,13 @@ function readSwaps({ transactionHash, timestamp, cardLatestTradeAt, metadata }: 
   const listed = trades.flatMap(({ transactionHash: hash, comments = [], direction, usdCost, timestamp }) => {
     const small = usdCost < minUsd ? `is of less than ${minUsd} USD` : undefined;
     const obstacle = comments.length > 0 ? 'has a comment already' : small;
-    return hash ? [{ ...about, transactionHash: hash, direction, usd: usdCost, atSec: timestamp, obstacle }] : [];
+    return hash
+      ? [{ ...about, transactionHash: hash, direction, usd: usdCost, atSec: toUnixSec(timestamp), obstacle }]
+      : [];
   });
   const isListed = trades.some((trade) => trade.transactionHash === transactionHash);
   if (!transactionHash || isListed) return listed;
-  const atSec = cardLatestTradeAt ?? timestamp;
+  const atSec = toUnixSec(cardLatestTradeAt ?? timestamp);
   return [...listed, { ...about, transactionHash, direction: 'swap', usd: undefined, atSec, obstacle: undefined }];
 }
 

@@ -9,7 +9,7 @@ import { makeFolder, readStateFile, replaceFile } from '../../files/durable-file
 import { takeLock } from '../../files/lock.ts';
 import { checkedLine, readCheckedLine } from '../../files/log-file.ts';
 import { askNext, findNext } from '../../http/paginate.ts';
-import { parseTime } from '../../model/duration.ts';
+import { parseTime, toUnixSec } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
 import { safeText } from '../../model/safe-text.ts';
 import { counted } from '../../output/format.ts';
@@ -176,7 +176,7 @@ async function readNewCards(watch: Watch, { sinceSec: fromSec, seen }: WatchPlac
 }
 
 function readLatestSec(card: Card): number {
-  return card.cardLatestTradeAt ?? card.timestamp;
+  return toUnixSec(card.cardLatestTradeAt ?? card.timestamp);
 }
 
 /** Differs for the same card after each of its trades. */
