@@ -12,6 +12,9 @@ export interface EventSummary {
   event: Record<string, unknown>;
 }
 
+/** The type of an event that names none. */
+const unnamedType = 'unknown';
+
 /** The events with an id of a body, `{events: [...]}` or a single event; none for any other body. Source: wire-facts 4.1. */
 export function readEvents(body: Uint8Array): EventSummary[] {
   return eventValues(body).flatMap((event) => readSummary(event) ?? []);
@@ -23,7 +26,7 @@ export function readAllEvents(body: Uint8Array): EventSummary[] {
   const unnamed = (event: unknown, index: number): EventSummary => {
     hash ??= `sha256-${createHash('sha256').update(body).digest('hex')}`;
     const eventId = index === 0 ? hash : `${hash}-${index}`;
-    const eventType = textIn(event, 'eventType') ?? 'unknown';
+    const eventType = textIn(event, 'eventType') ?? unnamedType;
     return { eventId, eventType, event: isObject(event) ? event : { eventId, eventType } };
   };
   const events = eventValues(body).map((event, index) => readSummary(event) ?? unnamed(event, index));
@@ -42,7 +45,7 @@ function eventValues(body: Uint8Array): unknown[] {
 function readSummary(event: unknown): EventSummary | undefined {
   const eventId = textIn(event, 'eventId');
   if (eventId === undefined || !isObject(event)) return undefined;
-  return { eventId, eventType: textIn(event, 'eventType') ?? 'unknown', event };
+  return { eventId, eventType: textIn(event, 'eventType') ?? unnamedType, event };
 }
 
 /** The addresses and tokens that an event names anywhere, as the service writes them; `ext:<id>` for ids of partners. */
@@ -78,8 +81,12 @@ export function describeEvent({ event, eventType }: EventSummary): string {
     const copier = textIn(event['copyswapActor'], 'name') ?? 'someone';
     return `${copier} copies ${who}: ${formatUsdCost(event['copyswapTrade'])}${token}${on}`;
   }
+  if (eventType === unnamedType) return 'an event without a type';
+  if (eventType !== 'new-feed-item') return `an event of the type ${eventType}`;
   const trades = valueIn(metadata, 'trades');
-  return `${who} buys ${formatUsdCost(Array.isArray(trades) ? trades[0] : undefined)}${token}${on}`;
+  const trade = Array.isArray(trades) ? trades[0] : undefined;
+  const does = { buy: 'buys', sell: 'sells' }[String(valueIn(trade, 'direction'))] ?? 'trades';
+  return `${who} ${does} ${formatUsdCost(trade)}${token}${on}`;
 }
 
 function formatUsdCost(trade: unknown): string {

@@ -32,6 +32,37 @@ test('a signed event is stored once, an unsigned or wrong one is 401, a repeat i
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
+const card = (direction?: string) => ({
+  actor: { name: 'whale' },
+  metadata: {
+    ...{ tokenSymbol: 'DEGEN', tokenChain: 'base' },
+    trades: direction === undefined ? [] : [{ direction, usdCost: 12 }],
+  },
+});
+
+const described: readonly [body: string, shown: string][] = [
+  ['{"events":[{"eventType":"x"}]}', '\tx\t\tan event of the type x\t'],
+  ['{"events":[{"eventId":"1","eventType":"profile-updated"}]}', '\tan event of the type profile-updated\t1'],
+  ['[]', '\tunknown\t\tan event without a type\t'],
+  ['', '\tunknown\t\tan event without a type\t'],
+  ['no JSON', '\tunknown\t\tan event without a type\t'],
+  [
+    JSON.stringify({ eventId: '2', eventType: 'new-feed-item', feedItem: card('buy') }),
+    '\twhale buys $12.00 of DEGEN on base\t2',
+  ],
+  [
+    JSON.stringify({ eventId: '3', eventType: 'new-feed-item', feedItem: card('sell') }),
+    '\twhale sells $12.00 of DEGEN on base\t3',
+  ],
+  [JSON.stringify({ eventId: '4', eventType: 'new-feed-item', feedItem: card() }), '\twhale trades DEGEN on base\t4'],
+];
+
+test.each(described)('the signed body %j is shown by its type, a trade by its direction', async (body, shown) => {
+  const { url, stop } = await listen(temporaryFolder());
+  expect(await send(url, body, signed(body))).toBe(200);
+  expect((await stop()).out).toContain(shown);
+});
+
 test('what was answered 2xx is known after a restart', async () => {
   const folder = temporaryFolder();
   const body = bodyOf('one');
