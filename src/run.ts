@@ -236,15 +236,14 @@ function interrupted(thrown: unknown): SotraError {
 
 async function reportError(error: SotraError, jsonMode: boolean, argv: readonly string[], world: World): Promise<void> {
   const { err } = world.io;
-  const hide = await (await import('./keys/typed-secrets.ts')).hideTyped(argv, error);
   if (jsonMode) {
-    return err.write(`${visibleJson(hide(JSON.stringify(errorObject(error))))}\n`);
+    return err.write(`${visibleJson(JSON.stringify(errorObject(error)))}\n`);
   }
   const isOurs = argv.includes('--verbose') && error.code === 'internal' && error.cause instanceof Error;
   const stack = isOurs ? [(error.cause as Error).stack ?? ''] : [];
   const hint = error.hint === undefined ? [] : [`hint: ${safeText(error.hint)}`];
   const body = error.body === undefined ? [] : shownBody(error.body);
-  await err.write(`${hide([`error: ${safeText(error.message)}`, ...hint, ...body, ...stack].join('\n'))}\n`);
+  await err.write(`${[`error: ${safeText(error.message)}`, ...hint, ...body, ...stack].join('\n')}\n`);
 }
 
 function shownBody(body: string): string[] {

@@ -50,8 +50,6 @@ export interface Command {
   /** Beyond 0, 1, 2 and 130. */
   exitCodes: readonly number[];
   view?: () => Promise<AnyView>;
-  /** Checks the command line before it is parsed; throws to refuse it. */
-  checkArgv?: (argv: readonly string[]) => Promise<void>;
   /** Describes what cannot be undone, such as `delete webhook 2f1d`: it must be confirmed first. */
   confirms?: (input: never) => string;
   run: (input: never, context: Context) => Promise<Result>;
@@ -72,7 +70,7 @@ export interface Program extends KnownCommands {
 }
 
 export async function outlineCommand(command: Command): Promise<Outline> {
-  const { words, summary, description, endpoint, params, examples, exitCodes, uses, view, checkArgv } = command;
+  const { words, summary, description, endpoint, params, examples, exitCodes, uses, view } = command;
   const columns = (await view?.())?.columns ?? [];
   return {
     words,
@@ -83,7 +81,6 @@ export async function outlineCommand(command: Command): Promise<Outline> {
     uses,
     fields: Object.entries(params).map(([key, param]) => outlineField(key, param)),
     columns: columns.map(({ key, help, extra }) => ({ key, help, ...(extra && { extra }) })),
-    ...(checkArgv === undefined ? {} : { checksArgv: true }),
   };
 }
 

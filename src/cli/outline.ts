@@ -52,7 +52,6 @@ export interface Outline {
   uses: readonly Use[];
   fields: readonly Field[];
   columns: readonly { key: string; help: string; extra?: true }[];
-  checksArgv?: true;
 }
 
 /** Whether these words begin with those. */

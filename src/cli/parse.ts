@@ -23,7 +23,6 @@ export async function parse(
   const text = textRequest(argv, outlines, all);
   if (text !== undefined) return text;
   const found = findCommand(argv, outlines);
-  if (found?.checksArgv) await (await program.load(found)).checkArgv?.(argv);
   const { readArgv } = await import('./commander.ts');
   const read = readArgv(argv, outlines, found);
   if (read.kind === 'help') return { ...read, all };

@@ -3,10 +3,6 @@ import { type Command, defineCommand, option } from '../cli/command.ts';
 import { local } from '../contract/endpoint.ts';
 import { chainSchema } from '../model/identifier.ts';
 
-/** Refuses a command line that holds a private key. */
-export const checkArgv = async (argv: readonly string[]) =>
-  (await import('./typed-secrets.ts')).refuseSecretArguments(argv);
-
 /** Where the key comes from: one of them; never an argument. On a terminal the key is asked for where none is given. */
 const sources = {
   keyFile: option.text('file with the key: hex, a Solana keypair (CLI JSON or base58), or a V3 keystore'),
@@ -23,7 +19,6 @@ const keyView = async () => (await import('./run-keys.ts')).keyView;
 
 export const commands: readonly Command[] = [
   defineCommand({
-    checkArgv,
     words: ['key', 'generate'],
     summary: 'Make a new private key and store it, sealed with a password',
     description: 'There is no other copy: export one (key export), and keep the password. The key is never shown.',
@@ -42,7 +37,6 @@ export const commands: readonly Command[] = [
     run: async (input, context) => (await import('./run-keys.ts')).generateKey(input, context),
   }),
   defineCommand({
-    checkArgv,
     words: ['key', 'import'],
     summary: 'Store a private key, sealed with a password',
     description:
@@ -69,7 +63,6 @@ export const commands: readonly Command[] = [
     run: async (input, context) => (await import('./run-keys.ts')).importKey(input, context),
   }),
   defineCommand({
-    checkArgv,
     words: ['key', 'list'],
     summary: 'List the stored keys with their addresses',
     params: {},
@@ -83,7 +76,6 @@ export const commands: readonly Command[] = [
     run: async (_, context) => (await import('./run-keys.ts')).showKeys(context),
   }),
   defineCommand({
-    checkArgv,
     words: ['key', 'remove'],
     summary: 'Remove a stored key for good',
     params: { name },
@@ -97,7 +89,6 @@ export const commands: readonly Command[] = [
     run: async (input, context) => (await import('./run-keys.ts')).removeKey(input.name, context),
   }),
   defineCommand({
-    checkArgv,
     words: ['key', 'export'],
     summary: 'Export a stored key, sealed or unencrypted',
     description: 'An unencrypted key goes to a file that only you may read, never to the screen.',

@@ -9,7 +9,6 @@ import { readEnv } from '../setup/settings.ts';
 import { type Keystore, keyFolder, openKeystore, readKeystore, readStoredKey } from './keystore.ts';
 import { type KeyContent, keyError, type PrivateKey, readKeyContent } from './private-key.ts';
 import { makeCommandSigner, makeSigner, type Signer } from './signer.ts';
-import { safeWays } from './typed-secrets.ts';
 
 export interface KeyInput {
   keyFile?: string | undefined;
@@ -80,6 +79,9 @@ export function keySources(input: KeyInput): string[] {
   const keys = Object.keys(sourceNames) as (keyof typeof sourceNames)[];
   return keys.filter((key) => input[key] !== undefined && input[key] !== false).map((key) => sourceNames[key]);
 }
+
+const safeWays =
+  'Give it with --key-file <file>, --key-env <NAME>, --key-stdin or --key <name>, or type it at the question on a terminal.';
 
 /** Refuses no key source (`orElse`: what can be done without), several, or a second use of stdin. Errors: `usage`. */
 export function checkKeySource(input: KeyInput, context: Context, stdinUse?: string, orElse = ''): void {

@@ -33,6 +33,15 @@ export function readKeyContent(content: Buffer, source: string): KeyContent {
   throw keyError(`${source} holds no private key in a known form${phraseHint(text)}`);
 }
 
+/** Whether a text is a private key, so that nobody publishes one by mistake. */
+export function isPrivateKey(text: string): boolean {
+  try {
+    return readKeyContent(Buffer.from(text), 'it').kind === 'plain';
+  } catch {
+    return false;
+  }
+}
+
 function phraseHint(text: string): string {
   const words = text.split(/\s+/);
   const isPhrase = words.length >= 12 && words.every((word) => /^[a-z]+$/.test(word));
@@ -50,7 +59,7 @@ export function keyError(message: string, hint = knownForms): SotraError {
 const maxPairLetters = 88;
 
 /** The bytes of base58 that may be a keypair: longer texts take long. */
-export function decodeKeypair(text: string): Uint8Array | undefined {
+function decodeKeypair(text: string): Uint8Array | undefined {
   return text.length <= maxPairLetters ? decodeBase58(text) : undefined;
 }
 

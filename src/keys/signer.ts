@@ -40,12 +40,6 @@ async function makeSolanaSigner(seed: Uint8Array): Promise<Signer> {
   };
 }
 
-/** True where all words are of the English list that recovery phrases are made of (BIP-39). */
-export async function areRecoveryWords(words: readonly string[]): Promise<boolean> {
-  const { english } = await import('viem/accounts');
-  return words.every((word) => english.includes(word));
-}
-
 /** What a person at a hardware wallet may take, unless `--timeout` says otherwise. */
 const signMs = 600_000;
 const maxSignatureChars = 4096;

@@ -2,7 +2,6 @@ import { type GlobalOptions, listWords } from '../cli/globals.ts';
 import { readMessage, type SotraError, toSotraError } from '../errors.ts';
 import type { CallAnswer, CallEvent, Caller } from '../http/client.ts';
 import { secretHider } from '../http/secrets.ts';
-import { hideTyped } from '../keys/typed-secrets.ts';
 import { parseJson } from '../model/json.ts';
 import { shellLine } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
@@ -91,7 +90,7 @@ async function describeCommand({
   world,
 }: Omit<LoggedCommand, 'dataDirectory' | 'warn'>): Promise<CommandTold> {
   const { baseUrl, isElsewhere, context, wire } = service;
-  const { line, hide } = await describeTyped(argv, service.apiKey);
+  const { line, hide } = describeTyped(argv, service.apiKey);
   return {
     hide,
     facts: {
@@ -121,7 +120,7 @@ export async function keepCommandFailure(
   try {
     // A failed look into the log is nothing to explain.
     if (isLogOff(command) || ['why', 'history'].includes(listWords(command.argv)[0] ?? '')) return false;
-    const { line, hide } = await describeTyped(command.argv, null);
+    const { line, hide } = describeTyped(command.argv, null);
     const failed = { atMs: command.world.now(), command: line, exitCode, code, message: shorten(message, hide) };
     const more = hint === undefined ? {} : { hint: shorten(hint, hide) };
     keepFailedCommand(findLog(await command.dataDirectory()), { ...failed, ...more });
@@ -222,15 +221,12 @@ function shorten(text: string, hide: (text: string) => string): string {
   return hide(text).slice(0, maxErrorLength);
 }
 
-/** The command as it was typed, long words cut, with what is secret hidden; and what hides it elsewhere: the key, too, and what may be a private key. */
-export async function describeTyped(
+/** The command as it was typed, long words cut and secrets hidden; and what hides the API key elsewhere. */
+export function describeTyped(
   argv: readonly string[],
   apiKey: string | null,
-): Promise<{ line: string; hide: (text: string) => string }> {
-  // What may be a hash was sent as one.
-  const hideWords = await hideTyped(argv, { outcome: 'unknown', status: undefined });
-  const hideSecrets = secretHider(apiKey ?? undefined);
-  const hide = (text: string) => hideWords(hideSecrets(text));
+): { line: string; hide: (text: string) => string } {
+  const hide = secretHider(apiKey ?? undefined);
   // Before it is quoted, which would split a key.
   const words = argv.map((word) => {
     const shown = hide(hideUrlSecrets(`?${word}`).slice(1));

@@ -201,7 +201,7 @@ export function createToolCaller(context: Context) {
         const told = notes.map((note) => `\nnote*: ${note}`).join('');
         const error = toSotraError(thrown);
         exitCode = error.exitCode;
-        return { text: (await formatError(error, input)) + told, isError: true };
+        return { text: formatError(error) + told, isError: true };
       } finally {
         await own.close(exitCode);
       }
@@ -252,21 +252,14 @@ function silentIo(io: Io): Io {
 
 async function* readNothing(): AsyncGenerator<Uint8Array> {}
 
-async function formatError(error: SotraError, input: Readonly<Record<string, unknown>>): Promise<string> {
+function formatError(error: SotraError): string {
   const { code, message, hint, retryAfterSec } = error;
   const [star, warning] = mayQuote(error) ? ['*', [untrustedWarning]] : ['', []];
-  const { hideTyped } = await import('../keys/typed-secrets.ts');
-  const hide = await hideTyped(textsIn(input), error);
   const lines = [
     ...warning,
     `error${star}: ${message}`,
     ...(hint === undefined || hint === seeHelp || hint === seeExample ? [] : [`fix${star}: ${hint}`]),
     `code: ${code}${retryAfterSec === undefined ? '' : `; retry after ${retryAfterSec} s`}`,
   ];
-  return hide(lines.map(safeText).join('\n'));
-}
-
-function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+  return lines.map(safeText).join('\n');
 }

@@ -38,7 +38,7 @@ export async function runReport({ command, input, out, context }: ReportOptions)
     throw usageError('--out needs the end of the list, which --follow does not have', 'Omit one of them.');
   const given = result.kind === 'items' ? await collectItems(result.batches) : result.answer;
   const service = command.uses.includes('requests') ? await context.service() : undefined;
-  const { line, hide } = await describeTyped(context.argv, service?.apiKey ?? null);
+  const { line, hide } = describeTyped(context.argv, service?.apiKey ?? null);
   const html = renderPage({
     ...describeAnswer(result, options.showNsfw ? given : withoutFlagged(given), { command, input, context }),
     made: {

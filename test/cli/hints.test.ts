@@ -220,13 +220,6 @@ test('a target without a scheme is told with one, what may be a secret hidden', 
   });
 });
 
-test('a line that is meant shows no private key that was typed', async () => {
-  const key = '0x0000000000000000000000000000000000000000000000000000000000000007';
-  const { code, err } = await run(`sign --private-key ${key}`);
-  expect([code, err]).toEqual([2, expect.stringContaining('Did you mean sotra comment sign --private-key')]);
-  expect(err).not.toContain('0000007');
-});
-
 test('a comment that is too long is told by its length, and not printed', async () => {
   const words = ['comment', 'sign', '--chain', 'base', '--tx', `0x${'1'.repeat(64)}`, '--token', address];
   const { code, err } = await run([...words, '--text', 'x'.repeat(10_000)]);

@@ -159,41 +159,6 @@ test('dots that an address has once its tabs and line ends are dropped are refus
   expect(service.requests).toEqual([]);
 });
 
-const digits = '0123456789abcdef'.repeat(4);
-
-test('digits that may be a key are not repeated in quotes either', async () => {
-  for (const quote of ['"', "'", '`'])
-    expect((await run(`profile get ${quote}${digits}${quote}`, {})).err).toContain(
-      `${quote}012345…cdef${quote}: must be`,
-    );
-});
-
-test.each([
-  [`profile get ${digits}`, '<identifier> 012345…cdef: must be'],
-  [`profile get 0X${digits.toUpperCase()}`, '<identifier> 0X0123…CDEF: '],
-  [
-    `comment sign --chain solana --token So11111111111111111111111111111111111111112 --text gm --service-name s --tx ${digits}`,
-    '--tx 012345…cdef: ',
-  ],
-  [`leaderboard list --viewer-addresses 0x${'ab'.repeat(20)},${digits}`, '--viewer-addresses 012345…cdef: '],
-  [`leaderboard list --${digits}=x`, "unknown option '--012345…cdef"],
-  [digits, "unknown command '012345…cdef'"],
-  [
-    `position find [${'17,'.repeat(63)}17] base 0x4ed4e862860bed51a9570b96d89af5e1b0efefed 1700000000`,
-    'looks like a Solana keypair, not shown',
-  ],
-])('what may be a private key is not repeated by the error of %s', async (argv, shown) => {
-  for (const way of ['', ' --json', ' --verbose']) {
-    const { code, err } = await run(argv + way, {
-      env: { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'stub-key' },
-    });
-    expect(code).toBe(2);
-    expect(err).toContain(shown);
-    expect(err.toLowerCase()).not.toContain(digits.slice(8, 24));
-    expect(err).not.toContain('17,17,17');
-  }
-});
-
 const deep = '['.repeat(size(4_000_000, 20_000_000));
 
 test.each([

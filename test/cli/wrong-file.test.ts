@@ -133,9 +133,7 @@ test('a private key in the file of a comment is not published', async () => {
       const argv = `${command} ${swap} --key-env CANARY_KEY --text-file ${join(folder, name)}`;
       const { code, out, err } = await run(argv, { env: { ...service.env, CANARY_KEY: evmKey } });
       expect([argv, code, out, secretsIn(err)]).toEqual([argv, 2, '', []]);
-      expect(err).toMatch(
-        /holds what looks like a (private key|Solana keypair) \(not shown here\), and a comment is public/,
-      );
+      expect(err).toContain('holds a private key, and a comment is public');
     }
   }
   expect(service.requests).toEqual([]);

@@ -6,10 +6,8 @@ import {
   type CanaryWorld,
   canaryWorld,
   echoScripts,
-  evmKey,
   holdersUnder,
   namedSecret,
-  phrase,
   type Secret,
   secretsIn,
   webhookSecret,
@@ -119,10 +117,6 @@ const calls: readonly [name: string, input: Record<string, unknown>][] = [
   ['comment_sign', swap],
   ['comment_post', swap],
   ['verify_webhook', { header: 't=1,v1=x', body: `{"secret":"${namedSecret}"}` }],
-  // Typed where they do not belong.
-  ['profile_get', { identifier: evmKey }],
-  ['profile_get', { identifier: phrase }],
-  ['comment_sign', { ...swap, commentText: evmKey }],
 ];
 
 test('no answer of a tool holds a secret, nor what is said beside it, whatever the service answers', {

@@ -73,10 +73,6 @@ export const areas = {
       'unit/keys/private-key unit/keys/keystore unit/keys/keystore-files cli/key/key-store cli/comment/signer-command',
     ),
   },
-  'typed-secrets': {
-    files: sources('keys/typed-secrets'),
-    tests: tests('unit/keys/private-key-arguments'),
-  },
   keys: {
     files: sources('keys/open-key'),
     tests: tests(

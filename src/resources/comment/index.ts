@@ -4,7 +4,7 @@ import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/end
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
 import { inputError, type NameInput, usageError } from '../../errors.ts';
-import { checkArgv, keyParams } from '../../keys/commands.ts';
+import { keyParams } from '../../keys/commands.ts';
 import { parseMoment } from '../../model/duration.ts';
 import { chainSchema } from '../../model/identifier.ts';
 import type { CopyInput } from './copies.ts';
@@ -83,7 +83,6 @@ const sign = defineCommand({
   uses: ['service', 'changes', 'answers'],
   exitCodes: [3, 11, 124, 130],
   view: async () => (await loadCommentViews()).sign,
-  checkArgv,
   run: async (input, context) => (await import('./run-sign.ts')).runSign(readText(input), context),
 });
 
@@ -119,7 +118,6 @@ const post = defineCommand({
   uses: ['requests', 'changes'],
   exitCodes: [3, ...serviceExitCodes, 10, 11, 12, 124],
   view: views.post,
-  checkArgv,
   run: async (typed, context) => {
     const input = readText(typed);
     if (input.file === undefined) return (await import('./post.ts')).runPost(input, context);
@@ -162,7 +160,6 @@ const verify = defineCommand({
   uses: ['service'],
   exitCodes: [3, 12],
   view: async () => (await loadCommentViews()).verify,
-  checkArgv,
   run: async (input, context) => (await import('./run-sign.ts')).runVerify(input, context),
 });
 

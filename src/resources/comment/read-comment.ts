@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import { inputError, missingInputs, orUndefined, SotraError, usageError } from '../../errors.ts';
 import { decodeUtf8, openBytes, readWhole } from '../../files/source.ts';
 import { openTextFile, readLines } from '../../files/text-file.ts';
-import { findSecret } from '../../keys/typed-secrets.ts';
+import { isPrivateKey } from '../../keys/private-key.ts';
 import { type Chain, type ChainFamily, chains, findFamily } from '../../model/chain.ts';
 import { chainSchema } from '../../model/identifier.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
@@ -69,11 +69,7 @@ async function readCommentText({ commentText, textFile }: CommentInput, { world 
     throw usageError('--text and --text-file contradict each other');
   if (textFile === undefined) return commentText ?? '';
   const text = decodeUtf8(await readWhole(textFile, world.io), textFile);
-  const what = await findSecret(text);
-  if (what !== undefined)
-    throw usageError(
-      `--text-file ${textFile}: holds what looks like ${what} (not shown here), and a comment is public`,
-    );
+  if (isPrivateKey(text)) throw usageError(`--text-file ${textFile}: holds a private key, and a comment is public`);
   const count = text.length;
   if (count >= 1 && count <= maxCommentCharacters) return text;
   throw usageError(`--text-file ${textFile}: has ${count} characters, must be 1 to ${maxCommentCharacters}`);

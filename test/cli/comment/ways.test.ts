@@ -307,11 +307,9 @@ test('a signature that ends in 00 or 01, as hardware wallets write it, is taken 
   expect([refused.code, refused.out]).toEqual([12, expect.stringContaining('its last byte is 2, not 27 or 28')]);
 });
 
-test('64 zero bytes are a bad signature, not a key that was given away', async () => {
+test('a signature of 64 zero bytes is not valid, and no error of the program', async () => {
   for (const zeros of ['1'.repeat(64), '00'.repeat(64), `${'A'.repeat(86)}==`]) {
     const words = ['comment', 'verify', ...solanaComment, '--signature', zeros, '--signer', solanaTrader.address];
     expect(await run(words)).toMatchObject({ code: 12, err: '' });
   }
-  const given = ['--text', 'gm', '--signer', solanaTrader.address, '--token', '1'.repeat(64)];
-  expect((await run(['comment', 'verify', '--chain', 'solana', ...given])).err).toContain('looks like a private key');
 });

@@ -2,9 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { encodeBase58 } from '../../../src/model/address.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
-import { evmKey, pair, secretsIn } from '../../support/hostile/canaries.ts';
 import { long, some } from '../../support/size.ts';
 import { degen, evmTrader, solanaTrader, swaps, writeKeys } from '../../support/traders.ts';
 
@@ -260,33 +258,4 @@ describe('keystores of other wallets', () => {
     expect(JSON.parse((await run([...sign, keys.password], { env })).out).signerAddress).toBe(vector?.address);
     expect(readdirSync(join(folder, 'config', 'keys'))).toEqual(['k.json']);
   });
-});
-
-test('a private key in any argument is refused and not repeated', async () => {
-  const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
-  const base = ['--chain', 'base', '--tx', swaps.good, '--token', degen, '--text', 'gm', '--service-name', 'Example'];
-  const tried = [
-    ['comment', 'sign', ...base, '--key', evmKey],
-    ['comment', 'sign', ...base, `--key-file=0x${evmKey}`],
-    ['comment', 'sign', ...base, '--private-key', evmKey],
-    ['comment', 'sign', ...base, `--private-key=${evmKey}`],
-    ['comment', 'sign', ...base, evmKey],
-    ['comment', 'sign', ...base, '--key-env', encodeBase58(pair)],
-    ['comment', 'sign', ...base, '--key', JSON.stringify([...pair])],
-    ['comment', 'sign', ...base, '--key', pair.toString('hex')],
-    ['comment', 'post', ...base, '--signature', `0x${evmKey}`, '--signer', degen],
-    ['comment', 'post', '--text', evmKey],
-    ['comment', 'verify', '--signer', evmKey],
-    ['key', 'import', evmKey],
-    ['key', 'import', 'k', '--key-file', evmKey, '--json'],
-  ];
-  for (const argv of tried) {
-    const { code, out, err } = await run([...argv, '--verbose'], { env });
-    expect([argv, code]).toEqual([argv, 2]);
-    expect(err).toContain('looks like a ');
-    expect(err).toContain('--key-file <file>');
-    expect(secretsIn(out + err)).toEqual([]);
-  }
-  const hash = await run(['comment', 'sign', ...base, '--preview'], { env });
-  expect(hash.code).toBe(0);
 });

@@ -42,14 +42,6 @@ test('the servers of entries are what a client starts', async () => {
   expect((await client.listTools()).tools.length).toBeGreaterThan(15);
 });
 
-test('a server over HTTP is gone: the flags say what takes its place', async () => {
-  for (const argv of ['mcp --http 0', '--sandbox mcp --http=4020', 'mcp --ready-file f', 'mcp --config --http 0'])
-    expect([argv, await run(argv)]).toMatchObject([
-      argv,
-      { code: 2, out: '', err: expect.stringContaining('sotra mcp --config') },
-    ]);
-});
-
 test('the guide for agents is one page, and leads to the tree of commands and to the interface', async () => {
   const { out, code } = await run('help agents', { tty: 80 });
   const lines = out.trimEnd().split('\n');

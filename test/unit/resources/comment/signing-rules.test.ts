@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { areRecoveryWords, makeSigner } from '../../../../src/keys/signer.ts';
+import { makeSigner } from '../../../../src/keys/signer.ts';
 import { plainAddress } from '../../../../src/model/address.ts';
 import type { Chain } from '../../../../src/model/chain.ts';
 import {
@@ -126,11 +126,6 @@ test('a comment has 9999 characters at most, and is not shown where it is wrong'
   expect(problem('secret \ud800')).toBe('commentText holds half of a character (a lone surrogate)');
   expect(problem('secret \0')).toBe('commentText holds a NUL character');
   expect(problem('x', '0x12')).toBe('tokenAddress 0x12: a token on base is 0x and 40 hex digits');
-});
-
-test('words are a recovery phrase where all of them are', async () => {
-  expect(await areRecoveryWords(['zoo', 'abandon'])).toBe(true);
-  expect(await areRecoveryWords(['zoo', 'sotra'])).toBe(false);
 });
 
 const evmKey = Uint8Array.from({ length: 32 }, (_, index) => (index === 31 ? 1 : 0));
