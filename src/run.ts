@@ -134,7 +134,6 @@ async function formatText(
   const json = isJsonMode(argv);
   if (parsed.kind === 'completion') return completion(parsed.shell);
   if (parsed.kind === 'version') return json ? `${JSON.stringify({ version: world.version })}\n` : `${world.version}\n`;
-  if (argv.length === 0 && out.isTTY) return (await import('./tool/welcome.ts')).formatWelcome(world);
   return helpText(parsed.words, outlines, { width: out.width, json, all: parsed.all }) ?? '';
 }
 

@@ -127,6 +127,13 @@ test('the words help and --help mean the same', async () => {
   expect((await run('--sandbox leaderboard rank --help all')).out).toContain('refused by the service (other 4xx)');
 });
 
+test('sotra alone prints the help, and a group alone its commands', async () => {
+  expect(await run('', { tty: 80 })).toEqual({ ...(await run('--help', { tty: 80 })), code: 0 });
+  const { code, out, err } = await run('follow', { tty: 80 });
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toContain('COMMANDS\n  add     Follow');
+});
+
 test('the help of the program names every noun in 40 lines, and all of it has a line for each', async () => {
   const [brief, all] = [await run('--help', { tty: 80 }), await run('help all', { tty: 80 })];
   expect(brief.out.trimEnd().split('\n').length).toBeLessThanOrEqual(40);

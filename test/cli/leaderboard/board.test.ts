@@ -151,3 +151,9 @@ test('the first leaderboard has nothing to be compared with, which is no error; 
   const off = await run('leaderboard diff', { env: { ...service.env, SOTRA_HISTORY: '0' } });
   expect(off).toMatchObject({ code: 3, out: '', err: expect.stringContaining('the history is off') });
 });
+
+test('a chart of more than nine traders has their names below each other', async () => {
+  const { out } = await run('--sandbox leaderboard list --limit 10 --chart', { tty: 80 });
+  expect(out).toMatch(/^ 1 mossyledger/m);
+  expect(out).toMatch(/^10 0x0cf2/m);
+});
