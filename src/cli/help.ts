@@ -29,7 +29,6 @@ const commonFlags: readonly string[] = ['sandbox', 'json', 'dry-run'];
 /** What people type first; the others are only named. */
 const commonTools: readonly string[] = [
   'init',
-  'tour',
   'why',
   'history',
   'doctor',

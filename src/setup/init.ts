@@ -82,7 +82,7 @@ async function runInit(input: Input, context: Context): Promise<Result> {
       context.note(
         command`How comments are signed is not known yet: sotra context set ${chosen?.name ?? 'sandbox'} --service-name <name>.`,
       );
-    context.note("Next: sotra tour, sotra profile get '#1', or sotra --help.");
+    context.note("Next: sotra profile get '#1', or sotra --help.");
     return { kind: 'none' };
   }
   const { baseUrl = null, serviceName = null, layout = null } = stored;
@@ -95,7 +95,7 @@ async function runUntilAccepted(line: readonly string[], { withKey }: Input, con
   const isTyped = line[0] === 'auth' && !withKey && mayAsk(context);
   for (;;)
     try {
-      return (await runShown(line, context, context.world)).code;
+      return (await runShown(line, context)).code;
     } catch (error) {
       if (!isTyped || !(error instanceof SotraError) || error.code !== 'key-refused') throw error;
       await context.world.io.err.write(`${error.message}\n`);

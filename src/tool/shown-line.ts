@@ -2,35 +2,32 @@ import { writeFlags } from '../cli/globals.ts';
 import { wrapCommand } from '../cli/help.ts';
 import type { Context } from '../context.ts';
 import { safeText } from '../model/safe-text.ts';
-import { shellWord } from '../model/shell.ts';
-import type { World } from '../world.ts';
+import { shellLine } from '../model/shell.ts';
 
 export function typedLine(argv: readonly string[]): string {
-  const isPlaceholder = (word: string) => /^[\w:./-]*<(folder|port|address|hash)>[\w:./-]*$/.test(word);
-  return ['sotra', ...argv.map((word) => (isPlaceholder(word) ? word : shellWord(word)))].join(' ');
+  return shellLine(['sotra', ...argv]);
 }
 
 /** Shows a command line, as wide as the terminal. */
-export async function showLine(argv: readonly string[], { world, options }: Context, suffix = ''): Promise<void> {
+export async function showLine(argv: readonly string[], { world, options }: Context): Promise<void> {
   if (options.format === 'json') return;
-  const [first = '', ...others] = wrapCommand(safeText(`${typedLine(argv)}${suffix}`), world.io.out.width - 2);
+  const [first = '', ...others] = wrapCommand(safeText(typedLine(argv)), world.io.out.width - 2);
   await world.io.out.write(`${[`$ ${first.trimStart()}`, ...others].join('\n')}\n`);
 }
 
 /** Runs a command line, and returns its exit code and what it printed, which is shown unless JSON is asked for. */
 export async function runShown(
   argv: readonly string[],
-  { options, runLine, world: { io } }: Context,
-  world: World,
+  { options, runLine, world }: Context,
 ): Promise<{ code: number; printed: string }> {
   let printed = '';
   const write = async (text: string) => {
     printed += text;
-    if (options.format !== 'json') await io.out.write(text);
+    if (options.format !== 'json') await world.io.out.write(text);
   };
   const code = await runLine([...argv, ...writeLookFlags(options)], {
     ...world,
-    io: { err: world.io.err, in: world.io.in, ask: world.io.ask, out: { ...io.out, write } },
+    io: { ...world.io, out: { ...world.io.out, write } },
   });
   return { code, printed };
 }

@@ -164,7 +164,7 @@ test('init hands the flags of a call to the calls it makes, and refuses what the
     0,
     expect.stringContaining('$ sotra leaderboard list --limit 5 --rate 2/s'),
   ]);
-  expect(board.err).toContain('Next: sotra tour');
+  expect(board.err).toContain("Next: sotra profile get '#1'");
 });
 
 test('init shows the lines that it runs without what would steer a terminal', async () => {

@@ -71,7 +71,6 @@ const lines: Record<string, string> = {
   'webhook exam': 'webhook exam STUB/hook --secret-file @/hook.secret',
   'inbox create': 'inbox create --inbox nats://127.0.0.1:9/X',
   init: 'init --preset clicker --offline --with-key --store file',
-  tour: 'tour',
   'wait position closed': 'wait position closed 1',
   'wait rank': `wait rank ${wallet} --at-most 1`,
   'wait comment': `wait comment ${uid} --chain base --token ${token}`,

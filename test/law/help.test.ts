@@ -221,7 +221,7 @@ test('--ascii draws with ASCII alone, at every width', async () => {
 
 test('every example of the commands about the tool itself runs', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
-  const nouns = ['init', 'tour', 'alias', 'auth', 'context', 'doctor', 'completion', 'help'];
+  const nouns = ['init', 'alias', 'auth', 'context', 'doctor', 'completion', 'help'];
   const tried: string[] = [];
   for (const { words, examples } of outlines.filter((command) => nouns.includes(command.words[0] ?? '')))
     for (const { argv } of examples) {
