@@ -3,7 +3,7 @@
 # The words that may follow the words of a command.
 _sotra_children() {
   case "$1" in
-  '') echo 'leaderboard profile follow feed token position comment webhook inbox init tour wait ui alias auth context key doctor completion sandbox request why history bundle mcp openapi commands help' ;;
+  '') echo 'leaderboard profile follow feed token position comment webhook inbox init ui alias auth context key doctor completion sandbox request why history bundle mcp openapi commands help' ;;
   'leaderboard') echo 'list rank copytraded sections diff' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
   'follow') echo 'add remove bulk' ;;
@@ -13,9 +13,6 @@ _sotra_children() {
   'comment') echo 'post list copy sign verify' ;;
   'webhook') echo 'register list add-addresses delete validate sync jobs secret listen verify events show stats replay forward ui audit lint trigger exam' ;;
   'inbox') echo 'create' ;;
-  'wait') echo 'position rank comment webhook job' ;;
-  'wait position') echo 'closed' ;;
-  'wait webhook') echo 'event' ;;
   'alias') echo 'set list remove' ;;
   'auth') echo 'login logout status' ;;
   'context') echo 'list show use set remove' ;;
@@ -58,7 +55,7 @@ _sotra_flags() {
   'webhook secret') echo '--out' ;;
   'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --keep --repeats-within --name --inbox --inbox-creds --ui --open --ready-file' ;;
   'webhook verify') echo '--secret-file --header --file --tolerance' ;;
-  'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --name --inbox --inbox-creds --out' ;;
+  'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --wait --name --inbox --inbox-creds --out' ;;
   'webhook show') echo '--secret-file --name --inbox --inbox-creds --out' ;;
   'webhook stats') echo '--since --until --webhook --chart --name --inbox --inbox-creds' ;;
   'webhook replay') echo '--since --to --name --inbox --inbox-creds' ;;
@@ -70,12 +67,6 @@ _sotra_flags() {
   'webhook exam') echo '--secret-file --junit' ;;
   'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes' ;;
   'init') echo '--preset --service-name --layout --with-key --store --offline' ;;
-  'tour') echo '--keep' ;;
-  'wait position closed') echo '--interval' ;;
-  'wait rank') echo '--at-most --chains --only-with-comments --timeframe --interval' ;;
-  'wait comment') echo '--chain --tx --token --interval' ;;
-  'wait webhook event') echo '--type --since --address --token --name --inbox --inbox-creds --interval' ;;
-  'wait job') echo '--interval' ;;
   'ui') echo '--open --ready-file' ;;
   'auth login') echo '--with-key --offline --store' ;;
   'auth status') echo '--check' ;;
@@ -266,20 +257,6 @@ _sotra_values() {
   'init --preset') echo 'clicker' ;;
   'init --layout') echo 'five-line blank-line' ;;
   'init --store') echo 'keychain file' ;;
-  'wait position closed --columns') echo 'trader token chain side realizedUsd amount costUsd priceUsd unrealizedUsd totalUsd unrealizedWithReceivedUsd boughtUsd soldUsd comments lastTradeAt status leverage amountWithLeverage copies likes replies buyers24h unavailable address tokenAddress transactionHash itemId @list' ;;
-  'wait position closed '[1-9]*) echo '@aliases' ;;
-  'wait rank --chains') echo 'base solana ethereum hyperliquid @list' ;;
-  'wait rank --timeframe') echo '7d 30d' ;;
-  'wait rank --columns') echo 'ranking pnlUsd baseUsd solanaUsd ethereumUsd hyperliquidUsd @list' ;;
-  'wait rank 1') echo '@aliases' ;;
-  'wait comment --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
-  'wait comment --token') echo '@aliases' ;;
-  'wait comment --columns') echo 'uid time signer text chain token tx copies copiedUsd likes isAppUserComment @list' ;;
-  'wait webhook event --address') echo '@aliases' ;;
-  'wait webhook event --token') echo '@aliases' ;;
-  'wait webhook event --columns') echo 'receivedAt eventType about eventId status path webhook @list' ;;
-  'wait job --columns') echo 'job task destinationUrl baseUrl uid addresses chunks confirmed finished startedAt continueWith @list' ;;
-  'wait job 1') echo '@jobs' ;;
   'ui --ready-file') echo '@files' ;;
   'alias set --columns') echo 'alias identifier @list' ;;
   'alias set 2') echo '@aliases' ;;
@@ -390,7 +367,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --junit --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in
@@ -421,14 +398,13 @@ _sotra() {
   case " $found " in *' @contexts '*) found="$found $(_sotra_names "${words[0]}" context list --columns name)" ;; esac
   case " $found " in *' @aliases '*) found="$found $(_sotra_names "${words[0]}" alias list --columns alias)" ;; esac
   case " $found " in *' @keys '*) found="$found $(_sotra_names "${words[0]}" key list --columns name)" ;; esac
-  case " $found " in *' @jobs '*) found="$found $(_sotra_names "${words[0]}" webhook jobs --columns job)" ;; esac
   case " $found " in *' @webhooks '*) found="$found $(_sotra_names "${words[0]}" webhook jobs --columns uid)" ;; esac
   # Of a list, what it holds already is not offered again.
   local held=''
   [[ $lead == *, ]] && held="${lead#--*=}"
   for word in $found; do
     case ",$held" in *",$word,"*) continue ;; esac
-    case "$word" in @contexts | @aliases | @keys | @jobs | @webhooks | @list) ;; *) candidates="$candidates $lead$word" ;; esac
+    case "$word" in @contexts | @aliases | @keys | @webhooks | @list) ;; *) candidates="$candidates $lead$word" ;; esac
   done
   # What readline takes for the word ends at its last break; only the rest of a candidate is put in its place.
   local rest="$current" drop=0 at

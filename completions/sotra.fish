@@ -13,10 +13,10 @@ function __sotra_place
         switch $word
             case '--*=*'
             case '-*'
-                contains -- $word --actor-address --actor-addresses --address --amount --as-of --at-most --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --interval --jq --junit --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wallet-addresses --watch --webhook --wire -d -q
+                contains -- $word --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q
                 and set skip 1
             case '*'
-                if contains -- "$here $word" ' leaderboard' ' profile' ' follow' ' feed' ' token' ' position' ' comment' ' webhook' ' inbox' ' wait' ' wait position' ' wait webhook' ' alias' ' auth' ' context' ' key' ' sandbox' ' history' ' leaderboard list' ' leaderboard rank' ' leaderboard copytraded' ' leaderboard sections' ' leaderboard diff' ' profile get' ' profile positions' ' profile followers' ' profile follows' ' profile set-name' ' profile delete-name' ' follow add' ' follow remove' ' follow bulk' ' feed actor' ' feed home' ' token positions' ' token comments' ' position find' ' position get' ' comment post' ' comment list' ' comment copy' ' comment sign' ' comment verify' ' webhook register' ' webhook list' ' webhook add-addresses' ' webhook delete' ' webhook validate' ' webhook sync' ' webhook jobs' ' webhook secret' ' webhook listen' ' webhook verify' ' webhook events' ' webhook show' ' webhook stats' ' webhook replay' ' webhook forward' ' webhook ui' ' webhook audit' ' webhook lint' ' webhook trigger' ' webhook exam' ' inbox create' ' init' ' tour' ' wait position closed' ' wait rank' ' wait comment' ' wait webhook event' ' wait job' ' ui' ' alias set' ' alias list' ' alias remove' ' auth login' ' auth logout' ' auth status' ' context list' ' context show' ' context use' ' context set' ' context remove' ' key generate' ' key import' ' key list' ' key remove' ' key export' ' doctor' ' completion' ' sandbox start' ' sandbox log' ' sandbox stop' ' sandbox import' ' sandbox reset' ' sandbox status' ' sandbox advance' ' sandbox trade' ' sandbox simulate' ' request' ' why' ' history' ' history show' ' history run' ' history clear' ' history set' ' bundle' ' mcp' ' openapi' ' commands' ' help'
+                if contains -- "$here $word" ' leaderboard' ' profile' ' follow' ' feed' ' token' ' position' ' comment' ' webhook' ' inbox' ' alias' ' auth' ' context' ' key' ' sandbox' ' history' ' leaderboard list' ' leaderboard rank' ' leaderboard copytraded' ' leaderboard sections' ' leaderboard diff' ' profile get' ' profile positions' ' profile followers' ' profile follows' ' profile set-name' ' profile delete-name' ' follow add' ' follow remove' ' follow bulk' ' feed actor' ' feed home' ' token positions' ' token comments' ' position find' ' position get' ' comment post' ' comment list' ' comment copy' ' comment sign' ' comment verify' ' webhook register' ' webhook list' ' webhook add-addresses' ' webhook delete' ' webhook validate' ' webhook sync' ' webhook jobs' ' webhook secret' ' webhook listen' ' webhook verify' ' webhook events' ' webhook show' ' webhook stats' ' webhook replay' ' webhook forward' ' webhook ui' ' webhook audit' ' webhook lint' ' webhook trigger' ' webhook exam' ' inbox create' ' init' ' ui' ' alias set' ' alias list' ' alias remove' ' auth login' ' auth logout' ' auth status' ' context list' ' context show' ' context use' ' context set' ' context remove' ' key generate' ' key import' ' key list' ' key remove' ' key export' ' doctor' ' completion' ' sandbox start' ' sandbox log' ' sandbox stop' ' sandbox import' ' sandbox reset' ' sandbox status' ' sandbox advance' ' sandbox trade' ' sandbox simulate' ' request' ' why' ' history' ' history show' ' history run' ' history clear' ' history set' ' bundle' ' mcp' ' openapi' ' commands' ' help'
                     set here "$here $word"
                 else
                     set slot (math $slot + 1)
@@ -54,10 +54,6 @@ end
 
 function __sotra_keys
     __sotra_names key list --columns name
-end
-
-function __sotra_jobs
-    __sotra_names webhook jobs --columns job
 end
 
 function __sotra_webhooks
@@ -102,8 +98,6 @@ complete -c sotra -n '__sotra_at ""' -a 'comment' -d 'post, list, copy, sign, ve
 complete -c sotra -n '__sotra_at ""' -a 'webhook' -d 'register, list, add-addresses, delete, validate, sync, jobs, secret, listen, verify, events, show, stats, replay, forward, ui, audit, lint, trigger, exam'
 complete -c sotra -n '__sotra_at ""' -a 'inbox' -d 'Set up an inbox for the webhook listeners of several machines, on a NATS cluster'
 complete -c sotra -n '__sotra_at ""' -a 'init' -d 'Choose the sandbox or a service, and see a first board'
-complete -c sotra -n '__sotra_at ""' -a 'tour' -d 'Two minutes in the sandbox: a trade, a comment, a webhook'
-complete -c sotra -n '__sotra_at ""' -a 'wait' -d 'position closed, rank, comment, webhook event, job'
 complete -c sotra -n '__sotra_at ""' -a 'ui' -d 'Look at the service on a local page'
 complete -c sotra -n '__sotra_at ""' -a 'alias' -d 'set, list, remove'
 complete -c sotra -n '__sotra_at ""' -a 'auth' -d 'login, logout, status'
@@ -166,13 +160,6 @@ complete -c sotra -n '__sotra_at " webhook"' -a 'lint' -d 'Check a list of addre
 complete -c sotra -n '__sotra_at " webhook"' -a 'trigger' -d 'Make a real, signed event out of a position of the sandbox and send it'
 complete -c sotra -n '__sotra_at " webhook"' -a 'exam' -d 'Check that your endpoint takes what it must take and refuses what it must refuse'
 complete -c sotra -n '__sotra_at " inbox"' -a 'create' -d 'Set up an inbox for the webhook listeners of several machines, on a NATS cluster'
-complete -c sotra -n '__sotra_at " wait"' -a 'position' -d 'Wait until a position is closed'
-complete -c sotra -n '__sotra_at " wait"' -a 'rank' -d 'Wait until a trader has a place on the leaderboard'
-complete -c sotra -n '__sotra_at " wait"' -a 'comment' -d 'Wait until a comment can be read'
-complete -c sotra -n '__sotra_at " wait"' -a 'webhook' -d 'Wait until webhook listen stored an event'
-complete -c sotra -n '__sotra_at " wait"' -a 'job' -d 'Wait until an upload is finished'
-complete -c sotra -n '__sotra_at " wait position"' -a 'closed' -d 'Wait until a position is closed'
-complete -c sotra -n '__sotra_at " wait webhook"' -a 'event' -d 'Wait until webhook listen stored an event'
 complete -c sotra -n '__sotra_at " alias"' -a 'set' -d 'Save a name for an identifier'
 complete -c sotra -n '__sotra_at " alias"' -a 'list' -d 'List the saved names and what they stand for'
 complete -c sotra -n '__sotra_at " alias"' -a 'remove' -d 'Remove a saved name'
@@ -479,6 +466,7 @@ complete -c sotra -n '__sotra_at " webhook events"' -l webhook -x -d 'only this 
 complete -c sotra -n '__sotra_at " webhook events"' -l status -x -a 'forwarded waiting refused' -d 'only events whose forwarding is at this point'
 complete -c sotra -n '__sotra_at " webhook events"' -l limit -x -d 'how many (default 50)'
 complete -c sotra -n '__sotra_at " webhook events"' -l follow -d 'print new events as they come, until Ctrl-C'
+complete -c sotra -n '__sotra_at " webhook events"' -l wait -x -d 'wait for the first event that fits, at most this long; exit 124 if none comes'
 complete -c sotra -n '__sotra_at " webhook events"' -l name -x -d 'which store, where several listeners run (default: default)'
 complete -c sotra -n '__sotra_at " webhook events"' -l inbox -x -d 'an inbox of several machines instead: nats://host:4222,host:4222/NAME or tls://... (default: the context\'s, if any)'
 complete -c sotra -n '__sotra_at " webhook events"' -l inbox-creds -x -d 'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)'
@@ -551,34 +539,6 @@ complete -c sotra -n '__sotra_at " init"' -l layout -x -a 'five-line blank-line'
 complete -c sotra -n '__sotra_at " init"' -l with-key -d 'read the API key from stdin'
 complete -c sotra -n '__sotra_at " init"' -l store -x -a 'keychain file' -d 'where to keep the key, as in auth login'
 complete -c sotra -n '__sotra_at " init"' -l offline -d 'check nothing with the service, and show no board'
-complete -c sotra -n '__sotra_at " tour"' -l keep -d 'keep the folder: its key, comment, webhook and deliveries'
-complete -c sotra -n '__sotra_at " wait position closed"' -l interval -x -d 'ask this often (default 2s)'
-complete -c sotra -n '__sotra_at " wait position closed"' -l columns -x -a '(__fish_append , trader token chain side realizedUsd amount costUsd priceUsd unrealizedUsd totalUsd unrealizedWithReceivedUsd boughtUsd soldUsd comments lastTradeAt status leverage amountWithLeverage copies likes replies buyers24h unavailable address tokenAddress transactionHash itemId)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
-complete -c sotra -n '__sotra_at " wait position closed" 1 999' -a '(__sotra_aliases)'
-complete -c sotra -n '__sotra_at " wait rank"' -l at-most -x -d 'the place to reach, or a better one'
-complete -c sotra -n '__sotra_at " wait rank"' -l chains -x -a '(__fish_append , base solana ethereum hyperliquid)' -d 'sum PnL over these chains'
-complete -c sotra -n '__sotra_at " wait rank"' -l only-with-comments -d 'rank among traders with swap comments'
-complete -c sotra -n '__sotra_at " wait rank"' -l timeframe -x -a '7d 30d' -d 'window of the PnL'
-complete -c sotra -n '__sotra_at " wait rank"' -l interval -x -d 'ask this often (default 2s)'
-complete -c sotra -n '__sotra_at " wait rank"' -l columns -x -a '(__fish_append , ranking pnlUsd baseUsd solanaUsd ethereumUsd hyperliquidUsd)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
-complete -c sotra -n '__sotra_at " wait rank" 1 1' -a '(__sotra_aliases)'
-complete -c sotra -n '__sotra_at " wait comment"' -l chain -x -a 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' -d 'chain of the swaps'
-complete -c sotra -n '__sotra_at " wait comment"' -l tx -x -d 'transaction hash of the swap; on hyperliquid also an order id'
-complete -c sotra -n '__sotra_at " wait comment"' -l token -x -a '(__sotra_aliases)' -d 'token that was swapped'
-complete -c sotra -n '__sotra_at " wait comment"' -l interval -x -d 'ask this often (default 2s)'
-complete -c sotra -n '__sotra_at " wait comment"' -l columns -x -a '(__fish_append , uid time signer text chain token tx copies copiedUsd likes isAppUserComment)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
-complete -c sotra -n '__sotra_at " wait webhook event"' -l type -x -d 'only this kind, such as new-feed-item'
-complete -c sotra -n '__sotra_at " wait webhook event"' -l since -x -d 'only events received since a time, or within 1h'
-complete -c sotra -n '__sotra_at " wait webhook event"' -l address -x -a '(__sotra_aliases)' -d 'only events that name this wallet: its trader, an author, its audience'
-complete -c sotra -n '__sotra_at " wait webhook event"' -l token -x -a '(__sotra_aliases)' -d 'only events that name this token'
-complete -c sotra -n '__sotra_at " wait webhook event"' -l name -x -d 'which store, where several listeners run (default: default)'
-complete -c sotra -n '__sotra_at " wait webhook event"' -l inbox -x -d 'an inbox of several machines instead: nats://host:4222,host:4222/NAME or tls://... (default: the context\'s, if any)'
-complete -c sotra -n '__sotra_at " wait webhook event"' -l inbox-creds -x -d 'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)'
-complete -c sotra -n '__sotra_at " wait webhook event"' -l interval -x -d 'ask this often (default 2s)'
-complete -c sotra -n '__sotra_at " wait webhook event"' -l columns -x -a '(__fish_append , receivedAt eventType about eventId status path webhook)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
-complete -c sotra -n '__sotra_at " wait job"' -l interval -x -d 'ask this often (default 2s)'
-complete -c sotra -n '__sotra_at " wait job"' -l columns -x -a '(__fish_append , job task destinationUrl baseUrl uid addresses chunks confirmed finished startedAt continueWith)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
-complete -c sotra -n '__sotra_at " wait job" 1 1' -a '(__sotra_jobs)'
 complete -c sotra -n '__sotra_at " ui"' -l open -d 'open the page in the browser; otherwise its address is printed on stderr'
 complete -c sotra -n '__sotra_at " ui"' -l ready-file -r -F -d 'write {ui, pid} here; ui is the address of the page'
 complete -c sotra -n '__sotra_at " alias set"' -l columns -x -a '(__fish_append , alias identifier)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'

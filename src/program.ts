@@ -18,7 +18,6 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./tool/webhook-lint.ts'),
   () => import('./inbox/create-inbox.ts'),
   () => import('./setup/init.ts'),
-  () => import('./tool/wait.ts'),
   () => import('./tool/ui.ts'),
   () => import('./tool/alias.ts'),
   () => import('./setup/auth.ts'),

@@ -6,7 +6,6 @@ export const nameLists = {
   contexts: 'context list --columns name',
   aliases: 'alias list --columns alias',
   keys: 'key list --columns name',
-  jobs: 'webhook jobs --columns job',
   webhooks: 'webhook jobs --columns uid',
 } as const;
 
@@ -139,7 +138,6 @@ function slotOf(field: Field, command?: Outline): Slot {
   const { kind, positional, flag } = field;
   const slot = { ...plain, values: kind.choices, list: kind.list && positional !== true };
   if (flag === 'key' || (command?.words[0] === 'key' && flag === 'name')) return { ...slot, names: 'keys' };
-  if (flag === 'job') return { ...slot, names: 'jobs' };
   if (flag === 'uid' && command?.words[0] !== 'wait') return { ...slot, names: 'webhooks' };
   if (command?.words[0] === 'context') return { ...slot, names: 'contexts' };
   if (command?.words.join(' ') === 'alias remove' || field.identifier || flag === 'who')

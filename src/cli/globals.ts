@@ -244,7 +244,7 @@ export function findCommand(argv: readonly string[], outlines: readonly Outline[
     .sort((a, b) => b.words.length - a.words.length)[0];
 }
 
-/** The words that begin commands: `wait webhook` of `wait webhook evnt`. */
+/** The words that begin commands: `webhook` of `webhook evnts`. */
 export function findGroup(argv: readonly string[], outlines: readonly Outline[]): readonly string[] {
   const words = listWords(argv);
   const isGroup = (length: number) => outlines.some((outline) => beginsWith(outline.words, words.slice(0, length)));

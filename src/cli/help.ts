@@ -27,16 +27,7 @@ export function helpText(
 
 const commonFlags: readonly string[] = ['sandbox', 'json', 'dry-run'];
 /** What people type first; the others are only named. */
-const commonTools: readonly string[] = [
-  'init',
-  'why',
-  'history',
-  'doctor',
-  'request',
-  'context',
-  'key',
-  'sandbox',
-];
+const commonTools: readonly string[] = ['init', 'why', 'history', 'doctor', 'request', 'context', 'key', 'sandbox'];
 /** Of the nouns that have many more. */
 const commonVerbs: Readonly<Record<string, readonly string[]>> = {
   webhook: ['register', 'sync', 'listen', 'events', 'exam', 'trigger'],
@@ -179,7 +170,7 @@ const valueNames: readonly (readonly [name: string, ...flags: string[]])[] = [
   ['url', 'to', 'forward-to', 'inbox'],
   ['origin', 'cors'],
   ['time', 'since', 'until', 'as-of', 'older-than', 'newer-than', 'track-exit-until'],
-  ['duration', 'interval', 'tolerance', 'for', 'late', 'repeats-within', 'watch'],
+  ['duration', 'interval', 'tolerance', 'for', 'late', 'repeats-within', 'wait', 'watch'],
   ['size', 'max-bytes'],
   ['variable', 'key-env'],
   ['name', 'key', 'column'],

@@ -193,7 +193,7 @@ async function refuseSymbol({ label }: Field, text: string, { chain }: TypedInpu
 }
 
 /** What a name, a rank or a shortened address stands for; other text as it is. Errors: as in `resolveAliases`. */
-export async function resolveIdentifier(
+async function resolveIdentifier(
   field: Pick<Field, 'label' | 'identifier'>,
   text: string,
   known: KnownNames,

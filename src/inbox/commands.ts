@@ -59,18 +59,21 @@ const events = defineCommand({
   summary: 'Events that webhook listen stored, newest first',
   description:
     'An event is waiting while a target of --forward-to has not got it, refused where one did not take it, and forwarded where all did.\n' +
-    'With --follow, new events are printed as they come, while webhook listen runs.',
+    'With --follow, new events are printed as they come, while webhook listen runs. --wait prints the first event that fits: the oldest\n' +
+    'one since --since, which may be stored already, or without --since one that is received after the command started.',
   params: eventsParams,
   examples: [
     { argv: 'webhook events --since 1h', says: 'the last hour' },
     { argv: 'webhook events --type copyswap --status waiting', says: 'copies that are not forwarded yet' },
+    { argv: 'webhook events --type comment-created --wait 30s', says: 'the next comment' },
   ],
   uses: [],
-  exitCodes: [3, 5, 9],
+  exitCodes: [3, 5, 9, 124, 130],
   view: async () => (await view()).events,
-  run: async ({ follow, ...input }, context) => {
-    const { followEvents, showEvents } = await import('./run-events.ts');
-    return follow ? followEvents(input, context) : showEvents(input, context);
+  run: async (input, context) => {
+    const { followEvents, showEvents, waitForEvent } = await import('./run-events.ts');
+    if (input.wait !== undefined) return waitForEvent(input, context);
+    return input.follow ? followEvents(input, context) : showEvents(input, context);
   },
 });
 

@@ -57,21 +57,6 @@ const pageParams = {
 const until = momentOption('only events received until a time, or before 1h ago');
 const webhook = option.text('only this webhook: the path that it sends to, or path#secret as webhook stats shows it');
 
-/** Which stored events: inputs of every command that looks among them. */
-export const eventFilters = {
-  type: option.text('only this kind, such as new-feed-item'),
-  since: momentOption('only events received since a time, or within 1h'),
-  address: option.checked(
-    'only events that name this wallet: its trader, an author, its audience',
-    (text) => isWalletAddress(text) || text.startsWith('ext:'),
-    'must be an EVM or Solana address or ext:<id>',
-    { takesAddress: 'wallet' },
-  ),
-  token: option.checked('only events that name this token', isWalletAddress, 'must be an EVM or Solana address', {
-    takesAddress: 'token',
-  }),
-};
-
 export const listenParams = {
   port: option.count(0, 65_535, 'port to listen on (default 4242); 0 picks a free one'),
   host: option.text('address to listen on (default 127.0.0.1: this machine only)'),
@@ -104,11 +89,18 @@ export const verifyParams = {
 export type VerifyInput = InputOf<typeof verifyParams>;
 
 export const eventsParams = {
-  type: eventFilters.type,
-  since: eventFilters.since,
+  type: option.text('only this kind, such as new-feed-item'),
+  since: momentOption('only events received since a time, or within 1h'),
   until,
-  address: eventFilters.address,
-  token: eventFilters.token,
+  address: option.checked(
+    'only events that name this wallet: its trader, an author, its audience',
+    (text) => isWalletAddress(text) || text.startsWith('ext:'),
+    'must be an EVM or Solana address or ext:<id>',
+    { takesAddress: 'wallet' },
+  ),
+  token: option.checked('only events that name this token', isWalletAddress, 'must be an EVM or Solana address', {
+    takesAddress: 'token',
+  }),
   webhook,
   status: local(
     z.enum(['forwarded', 'waiting', 'refused']).optional(),
@@ -116,6 +108,7 @@ export const eventsParams = {
   ),
   limit: local(z.int().min(1).optional(), 'how many (default 50)'),
   follow: option.flag('print new events as they come, until Ctrl-C'),
+  wait: option.duration('wait for the first event that fits, at most this long; exit 124 if none comes', '30s'),
   ...store,
 };
 

@@ -81,6 +81,40 @@ export async function followEvents(input: EventsInput, context: Context): Promis
   return { kind: 'items', batches: batches(), view: eventsView, live: true };
 }
 
+const waitPollMs = 200;
+
+/** The first event that fits, as soon as it is stored. Errors: `wait-timeout`, `interrupted`; `usage` for what --wait does not go with. */
+export async function waitForEvent(input: EventsInput, context: Context): Promise<Result> {
+  for (const key of ['follow', 'until', 'limit'] as const)
+    if (input[key] !== undefined) throw usageError(`--wait and --${key} exclude each other`, `Omit --${key}.`);
+  const { world } = context;
+  const startMs = world.now();
+  const endMs = startMs + (parseDuration(input.wait ?? '') ?? 0);
+  const { sinceMs = startMs } = readTimes(input, startMs);
+  const inbox = await openInbox(input, context);
+  try {
+    for (;;) {
+      const event = await findOldest(inbox, { ...makeEventQuery(input), sinceMs });
+      if (event !== undefined) return { kind: 'answer', answer: [makeEventRow(event)], view: eventsView };
+      const leftMs = endMs - world.now();
+      if (leftMs <= 0)
+        throw new SotraError('wait-timeout', `no such event came within ${input.wait}`, {
+          hint: 'Wait longer, or see sotra webhook events for what came before.',
+        });
+      await world.sleep(Math.min(waitPollMs, leftMs), world.signal).catch(() => undefined);
+      if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted: no such event came yet');
+    }
+  } finally {
+    await inbox.close();
+  }
+}
+
+async function findOldest(inbox: Inbox, query: EventQuery): Promise<StoredEvent | undefined> {
+  let oldest: StoredEvent | undefined;
+  for await (const event of inbox.events(query)) oldest = event;
+  return oldest;
+}
+
 /** What is asked of an inbox, addresses as the service writes them. */
 export function makeEventQuery({ address, token, type, webhook, status }: EventsInput): EventQuery {
   const normalize = (given: string | undefined) => (given === undefined ? undefined : normalizeAddress(given));

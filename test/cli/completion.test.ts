@@ -56,7 +56,7 @@ async function prepareFolder(): Promise<Omit<Place, 'script'>> {
   const path = `${folder}:${process.env['PATH']}`;
   const stored = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
   const registered = await run(register, { env: stored });
-  const { uid, job } = JSON.parse(registered.out);
+  const { uid } = JSON.parse(registered.out);
   for (const hostile of hostileUids) {
     const destinationUrl = `http://127.0.0.1:9/${hostileUids.indexOf(hostile)}`;
     const made = { uid: hostile, destinationUrl, secret: 'c2VjcmV0IG9mIGEgd2ViaG9vaw==' };
@@ -69,7 +69,7 @@ async function prepareFolder(): Promise<Omit<Place, 'script'>> {
   return {
     folder,
     env: { PATH: path, HOME: folder, ...stored, LC_ALL: 'C.UTF-8', TERM: 'xterm' },
-    lines: [...linesOf(uid, job).slice(0, 1), ...some([...fixedLines, ...linesOf(uid, job)], 10)],
+    lines: [...linesOf(uid).slice(0, 1), ...some([...fixedLines, ...linesOf(uid)], 10)],
   };
 }
 
@@ -86,15 +86,13 @@ const hostileUids = ['$(touch$IFS./ran)', '`touch$IFS./ran`', 'a;touch$IFS./ran'
 /** What is typed, and what must be among what is offered for its last word. */
 type Lines = readonly [typed: string, offered: string][];
 
-/** Of a webhook, and of the upload that made it. */
-function linesOf(uid: string, job: string): Lines {
-  const [webhook, upload] = [uid.slice(0, 3), job.slice(0, 3)];
+function linesOf(uid: string): Lines {
+  const webhook = uid.slice(0, 3);
   return [
     ['sotra webhook delete ', uid],
     [`sotra webhook delete ${webhook}`, uid],
     [`sotra webhook audit --since 1h ${webhook}`, uid],
     [`sotra webhook trigger --uid ${webhook}`, uid],
-    [`sotra wait job ${upload}`, job],
   ];
 }
 
@@ -120,7 +118,6 @@ const fixedLines: Lines = [
   ['sotra key remove tra', 'trader'],
   ['sotra leaderboard list --wat', '--watch'],
   ['sotra leaderboard list --rat', '--rate'],
-  ['sotra wait webhook ev', 'event'],
 ];
 
 /** Nothing twice, and of names that others gave only those in which no shell reads anything. */

@@ -102,7 +102,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     "unknown command 'comments'",
     'Did you mean sotra token comments base 0x12 or sotra comment list base 0x12?',
   ],
-  ['rank 0x12', "unknown command 'rank'", 'Did you mean sotra leaderboard rank 0x12 or sotra wait rank 0x12?'],
+  ['rank 0x12', "unknown command 'rank'", 'Did you mean sotra leaderboard rank 0x12?'],
   ['profile #1 --sandbox', "unknown command '#1'", "Did you mean sotra profile get '#1' --sandbox?"],
   [address, `unknown command '${address}'`, `Did you mean sotra profile get ${address}?`],
   ['leaderboard #1', "unknown command '#1'", 'See sotra leaderboard --help.'],

@@ -29,7 +29,6 @@ test('nothing is asked without a terminal, with --no-input, or where no list has
     ['--sandbox profile get', {}],
     ['--sandbox profile get --no-input', { answers: [] }],
     ['--sandbox position get', { answers: [] }],
-    ['wait job', { answers: [] }],
     ['--sandbox token positions base', { answers: [] }],
     ['--sandbox profile get', { answers: [''] }],
   ] as const) {
@@ -89,9 +88,6 @@ const takers: Record<string, string> = {
   'profile positions <identifier>': 'profile positions #2 open --curl',
   'profile set-name <identifier>': 'profile set-name #2 --name moon --dry-run',
   'sandbox trade --trader': `sandbox trade --chain base --token ${token} --side buy --amount 1 --usd 1 --trader #2 --dry-run`,
-  'wait position closed <position...>': `wait position closed #2 base ${token} --curl`,
-  'wait rank <address>': 'wait rank #2 --at-most 1 --curl',
-  'wait webhook event --address': 'wait webhook event --address #2 --timeout 1ms',
   'webhook add-addresses --wallet-addresses':
     'webhook add-addresses 6dc8f757-9875-4f3e-bb4f-40a2106a62cd --wallet-addresses #2 --dry-run',
   'webhook events --address': 'webhook events --address #2',
@@ -105,8 +101,7 @@ test('a rank stands for a trader in every input that takes one, and the address 
   const inputs = outlines.flatMap(({ words, fields }) =>
     fields.filter(({ identifier }) => identifier === true).map(({ label }) => `${words.join(' ')} ${label}`),
   );
-  // These are more than an identifier to the command line, and resolve what they are given.
-  expect([...inputs, 'wait position closed <position...>'].sort()).toEqual(Object.keys(takers).sort());
+  expect(inputs.sort()).toEqual(Object.keys(takers).sort());
   const env = { ...place(), SOTRA_CONTEXT: 'sandbox' };
   await run('leaderboard list --limit 3', { env, tty: 120 });
   for (const line of Object.values(takers)) {
@@ -264,8 +259,7 @@ test('no command takes a reference of ours for the name of a trader', async () =
 
 test('an unknown word after a noun points to the help of the noun', async () => {
   for (const [line, help] of [
-    ['wait nothing', 'See sotra wait --help.'],
-    ['wait webhook nothing', 'See sotra wait webhook --help.'],
+    ['webhook nothing', 'See sotra webhook --help.'],
     ['nothing', 'See sotra --help.'],
   ] as const)
     expect([line, (await run(line)).err]).toEqual([line, expect.stringContaining(help)]);

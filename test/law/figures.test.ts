@@ -82,7 +82,6 @@ const commands: Readonly<Record<string, [argv: string, answer: (item: Json) => u
   'profile positions': [`profile positions ${alice} open`, (item) => [item], all],
   'position get': [`position get ${id}`, (item) => item, all],
   'position find': [`position find ${alice} hyperliquid ETH 1763600000000`, (item) => item, all],
-  'wait position closed': [`wait position closed ${id}`, (item) => item, all],
   'feed home': [`feed home ${alice}`, inFeed, 'side,amount,amountWithLeverage'],
   'feed actor': [`feed actor ${alice}`, inFeed, 'side,amount,amountWithLeverage'],
   'token comments': [`token comments base ${token}`, aboutComment, 'holding'],
@@ -99,7 +98,6 @@ test.each(Object.entries(cards))('%s is shown by every command as it is', async 
   const isClosed = ((item['metadata'] as Json)['positionStats'] as Json)['isOpen'] === false;
   const keys = all.split(',');
   for (const [name, [argv, answer, columns]] of Object.entries(commands)) {
-    if (name === 'wait position closed' && !isClosed) continue;
     const { env } = await stub((_, response) => response.end(JSON.stringify(answer(item))));
     const hasPrice = outlines.some(
       ({ words, fields }) => words.join(' ') === name && fields.some(({ key }) => key === 'price'),

@@ -71,11 +71,6 @@ const lines: Record<string, string> = {
   'webhook exam': 'webhook exam STUB/hook --secret-file @/hook.secret',
   'inbox create': 'inbox create --inbox nats://127.0.0.1:9/X',
   init: 'init --preset clicker --offline --with-key --store file',
-  'wait position closed': 'wait position closed 1',
-  'wait rank': `wait rank ${wallet} --at-most 1`,
-  'wait comment': `wait comment ${uid} --chain base --token ${token}`,
-  'wait webhook event': 'wait webhook event',
-  'wait job': 'wait job JOB --timeout 100ms',
   ui: 'ui',
   'alias set': 'alias set @bob ext:9',
   'alias list': 'alias list',
@@ -183,7 +178,6 @@ async function place() {
   service.requests.splice(0);
   const upload = `webhook register --url http://127.0.0.1:9/y --wallet-addresses ${wallet} --retries 0`;
   await run(upload, { env: { ...env, ...failing.env } });
-  const jobs = JSON.parse((await run('webhook jobs --json', { env })).out);
   const serving = new AbortController();
   const ready = join(folder, 'served.json');
   const ended = run(`sandbox start --port 0 --db :memory: --ready-file ${ready}`, { env, signal: serving.signal });
@@ -192,13 +186,13 @@ async function place() {
     serving.abort();
     await ended;
   });
-  return { folder, env, service, asked, job: jobs[0].job as string };
+  return { folder, env, service, asked };
 }
 
 type Place = Awaited<ReturnType<typeof place>>;
 
-function typed(line: string, { folder, service, job }: Place): string {
-  return line.replaceAll('@/', `${folder}/`).replaceAll('STUB', service.url).replaceAll('JOB', job);
+function typed(line: string, { folder, service }: Place): string {
+  return line.replaceAll('@/', `${folder}/`).replaceAll('STUB', service.url);
 }
 
 /** Lines that name their service or their sandbox see no other. */

@@ -174,7 +174,7 @@ function withoutScheme(address: string | null): CellText {
 
 export const jobs = listView<JobRow>(
   [
-    column.text('job', 'Upload', 'its name, for sotra wait job'),
+    column.text('job', 'Upload', 'its name, as webhook jobs lists it'),
     column.text('task', 'Task', 'register, add-addresses or sync', { drop: 5 }),
     column.text('destinationUrl', 'Destination', 'where feed items are sent, once it is known', {
       show: (row) => withoutScheme(row.destinationUrl),

@@ -81,19 +81,6 @@ test('the query may be in another order, and numbers and bodies that are no JSON
   expect(service.requests.length).toBe(3);
 });
 
-test('a wait goes through the answers that were recorded', async () => {
-  const folder = join(temporaryFolder(), 'recorded.har');
-  const ranks = [{ ranking: null }, { ranking: 5 }, { ranking: 1 }];
-  const service = await stub((_, response, count) =>
-    response.end(JSON.stringify({ ...ranks[count - 1], pnl: { total: 1, perChain: {} } })),
-  );
-  const argv = `wait rank ${wallet} --at-most 1 --json`;
-  const there = await run(`${argv} --record ${folder}`, { env: service.env, skipWaits: true });
-  expect(JSON.parse(readFileSync(folder, 'utf8')).log.entries.length).toBe(3);
-  const again = await run(`${argv} --replay ${folder}`, { skipWaits: true });
-  expect([again.code, again.out]).toEqual([0, there.out]);
-});
-
 test('a request that was not recorded is an error that names the nearest one', async () => {
   const folder = join(temporaryFolder(), 'recorded.har');
   await run(`--sandbox leaderboard list --limit 3 --record ${folder}`);

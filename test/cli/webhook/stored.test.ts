@@ -109,6 +109,29 @@ test('webhook events --follow prints what comes while a listener runs, and ends 
   expect(new Set(ids).size).toBe(ids.length);
 });
 
+test('webhook events --wait --since prints the oldest stored event since then that fits', async () => {
+  const { env } = await threeEvents();
+  const waiting = await run(`webhook events --wait 5s --since 2026-07-03T12:30:00Z --json`, {
+    env,
+  });
+  expect([waiting.code, JSON.parse(waiting.out)]).toMatchObject([0, [{ eventId: 'two' }]]);
+});
+
+test('webhook events --wait ends with exit 124 if no event that fits comes in time', async () => {
+  const { env } = await threeEvents();
+  for (const argv of ['--wait 30s', '--wait 30s --since 2026-07-03T00:00:00Z --type copyswap-none']) {
+    const { code, out, err } = await run(`webhook events ${argv}`, {
+      env,
+      skipWaits: true,
+    });
+    expect([code, out, err]).toEqual([
+      124,
+      '',
+      expect.stringContaining('error: no such event came within 30s\nhint: '),
+    ]);
+  }
+});
+
 test('webhook show tells all of one event: headers, body, signature and each forward', async () => {
   const folder = temporaryFolder();
   const env = { SOTRA_DATA_DIR: folder };
@@ -289,6 +312,9 @@ const useless: readonly (readonly [argv: string, says: string])[] = [
   ['events --since 1', '--since 1: must be a time such as 2026-07-03T12:00:00Z or how long ago, such as 1h'],
   ['events --since 20261127', '--since 20261127: must be a time such as'],
   ['events --until 2026-02-30', '--until 2026-02-30: must be a time such as'],
+  ['events --wait 5s --follow', '--wait and --follow exclude each other'],
+  ['events --wait 5s --until 1h', '--wait and --until exclude each other'],
+  ['events --wait 5s --limit 3', '--wait and --limit exclude each other'],
   ['stats --until 2d', '--until 2d is before --since 24h'],
   ['events --inbox-creds /tmp/x.creds', '--inbox-creds does nothing without an inbox'],
   ['events --name a --inbox-creds /tmp/x.creds', '--inbox-creds does nothing with --name'],

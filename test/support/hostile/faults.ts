@@ -162,9 +162,6 @@ export const longCommands: readonly LongCommand[] = [
     stdin: 'a-key-to-store',
   },
   { name: 'doctor', wells: [0], argv: 'doctor' },
-  { name: 'wait comment', wells: [0], argv: `wait comment ${uid} --chain base --token ${degen}` },
-  { name: 'wait rank', wells: [0], argv: `wait rank ${wallet} --at-most 10` },
-  { name: 'wait position closed', wells: [0], argv: `wait position closed ${uid}` },
   { name: 'webhook audit', wells: [0], argv: `webhook audit ${uid} --file - --since 24h`, stdin: wallet },
   { name: 'history run', wells: [0], argv: 'history run 1', after: { argv: `feed actor ${wallet}`, well: 1 } },
 ];
