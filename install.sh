@@ -30,9 +30,19 @@ read_arguments() {
   case $version in latest) ;; *[!0-9A-Za-z.-]* | [!0-9]*) fail "not a version: $version" ;; esac
   case $releases in
     https://*) https=1 ;;
-    http://127.0.0.1[:/]* | http://localhost[:/]*) https= ;;
-    *) fail "SOTRA_RELEASES must be https (http only for this machine): $releases" ;;
+    *)
+      https=
+      is_loopback "$releases" || fail "SOTRA_RELEASES must be https (http only for this machine): $releases"
+      ;;
   esac
+}
+
+# Whether the URL is plain http to this machine. In http://127.0.0.1:x@other/ the host is `other`.
+is_loopback() {
+  case $1 in http://*) authority=${1#http://} ;; *) return 1 ;; esac
+  authority=${authority%%[/?#]*}
+  case $authority in 127.0.0.1 | localhost) return 0 ;; 127.0.0.1:* | localhost:*) ;; *) return 1 ;; esac
+  case ${authority#*:} in *[!0-9]*) return 1 ;; esac
 }
 
 find_platform() {
@@ -55,7 +65,7 @@ check_dir() {
   if [ ! -d "$above" ] || [ ! -w "$above" ]; then fail "$above cannot be written to; choose another place with --dir"; fi
 }
 
-# In the background, so that a signal is heard meanwhile.
+# In the background, so that a signal ends it at once.
 download() {
   case $client in
     *curl) curl -fsSL ${https:+--proto =https} --connect-timeout 20 --speed-time 60 --speed-limit 1 -o "$2" "$1" & ;;
@@ -72,6 +82,8 @@ clean_up() {
 }
 
 main() {
+  # Nobody else may write to what this makes, whatever umask it is run with.
+  umask go-w
   read_arguments "$@"
   find_platform
   client=$(command -v curl || command -v wget) || fail 'curl or wget is needed'
@@ -90,15 +102,6 @@ main() {
   [ "$name" = "sotra-$version-$platform" ] || fail "no file for $platform in $from/SHA256SUMS" "$npm"
   from=$releases/download/v$version
 
-  checked='checksum is right; the signature was not checked: cosign is not installed'
-  if command -v cosign >/dev/null; then
-    download "$from/SHA256SUMS.sigstore.json" "$work/bundle"
-    cosign verify-blob --bundle "$work/bundle" --certificate-oidc-issuer https://token.actions.githubusercontent.com \
-      --certificate-identity "https://github.com/$repository/.github/workflows/release.yml@refs/tags/v$version" \
-      "$work/SHA256SUMS" >"$work/cosign" 2>&1 || fail "wrong signature; nothing was installed: $(cat "$work/cosign")"
-    checked='checksum and signature are right'
-  fi
-
   echo "downloading $from/$name.tar.xz"
   download "$from/$name.tar.xz" "$work/archive"
   case $sum in *shasum) sum='shasum -a 256' ;; esac
@@ -112,7 +115,7 @@ main() {
   mv -f "$staged" "$dir/sotra"
 
   quoted=$(printf %s "$dir" | sed "s/'/'\\\\''/g")
-  echo "installed sotra $version as $dir/sotra; $checked"
+  echo "installed sotra $version as $dir/sotra; its checksum is right"
   case :$PATH: in *":$dir:"*) ;; *) echo "to find it by name: export PATH='$quoted':\"\$PATH\"" ;; esac
   echo "to undo: rm '$quoted/sotra'"
 }

@@ -69,31 +69,15 @@ function build(platform, folder) {
   chmodSync(output, 0o755);
 }
 
-/** The day of the last commit in seconds, so that the same sources make the same bytes. */
-function sourceSeconds() {
-  return (
-    process.env.SOURCE_DATE_EPOCH ?? execFileSync('git', ['log', '-1', '--format=%ct'], { encoding: 'utf8' }).trim()
-  );
-}
-
-/** Packs a folder of `release`; the same files make the same bytes. */
+/** Packs a folder of `release`, readable for everyone and owned by nobody of this machine. */
 function pack(name, platform) {
-  const at = `@${sourceSeconds()}`;
-  // A folder that was copied has the rights of its source.
   execFileSync('chmod', ['-R', 'u=rwX,go=rX', name], { cwd: release });
-  execFileSync('find', [name, '-exec', 'touch', '-d', at, '{}', '+'], { cwd: release });
-  if (platform.startsWith('win')) {
-    const files = readdirSync(join(release, name), { recursive: true }).map((file) => `${name}/${file}`);
-    execFileSync('zip', ['-q', '-X', '-9', `${name}.zip`, ...files.sort()], {
-      cwd: release,
-      env: { ...process.env, TZ: 'UTC' },
-    });
-    return `${name}.zip`;
-  }
-  const owner = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', `--mtime=${at}`];
-  execFileSync('tar', ['-cf', `${name}.tar`, '--format=ustar', ...owner, name], { cwd: release });
-  execFileSync('xz', ['-6', '-f', `${name}.tar`], { cwd: release });
-  return `${name}.tar.xz`;
+  const [archive, command, argv] = platform.startsWith('win')
+    ? [`${name}.zip`, 'zip', ['-q', '-X', '-r', `${name}.zip`, name]]
+    : [`${name}.tar.xz`, 'tar', ['-cJf', `${name}.tar.xz`, '--owner=0', '--group=0', '--numeric-owner', name]];
+  rmSync(join(release, archive), { force: true });
+  execFileSync(command, argv, { cwd: release });
+  return archive;
 }
 
 const wanted = process.argv.slice(2).filter((word) => word !== '--unpacked');

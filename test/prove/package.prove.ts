@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -53,4 +53,18 @@ test('npm installs it globally, from a tarball and from a built clone, without a
     const version = spawnSync(join(prefix, 'bin', 'sotra'), ['--version'], { encoding: 'utf8' });
     expect(version).toMatchObject({ status: 0, stdout: '1.0.0\n' });
   }
+});
+
+test('the package is installed without a warning, and npx shows a board of the sandbox', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder, '--ignore-scripts']);
+  const tarball = join(folder, `sotra-${version}.tgz`);
+  const env = { ...process.env, npm_config_cache: join(folder, 'cache'), npm_config_loglevel: 'notice' };
+  const install = ['install', '--global', '--no-progress', '--prefix', join(folder, 'installed'), tarball];
+  const { status, stdout, stderr } = spawnSync('npm', install, { env, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(/added \d+ packages/);
+  const argv = ['--yes', '--package', tarball, 'sotra', '--sandbox', 'leaderboard', 'list', '--limit', '3'];
+  const ran = spawnSync('npx', argv, { cwd: folder, env, encoding: 'utf8' });
+  expect([ran.status, ran.stdout.trimEnd().split('\n').length]).toEqual([0, 3]);
 });

@@ -26,7 +26,6 @@ const longest = [
   'webhook-flood',
   'attacks-answers',
   'canary',
-  'release',
   'browser-inbox',
   'attacks',
   'webhook-kill',
