@@ -80,9 +80,8 @@ const pages: Plugin = {
     await page.write({ dir: `${dir}/web`, format: 'esm', minify: true, entryFileNames: '[name].js' });
     for (const file of ['service.css', 'icon.svg']) copyFileSync(`src/pages/browser/${file}`, `${dir}/web/${file}`);
     const [uplot, theme] = ['node_modules/uplot/dist/uPlot.min.css', 'src/pages/browser/theme.css'];
-    const styles = { style: [uplot, theme, 'src/pages/browser/style.css'], report: [theme, 'src/report/report.css'] };
-    for (const [name, files] of Object.entries(styles))
-      writeFileSync(`${dir}/web/${name}.css`, files.map((file) => readFileSync(file, 'utf8')).join('\n'));
+    const styles = [uplot, theme, 'src/pages/browser/style.css'].map((file) => readFileSync(file, 'utf8'));
+    writeFileSync(`${dir}/web/style.css`, styles.join('\n'));
   },
 };
 
@@ -114,7 +113,7 @@ export default defineConfig({
         { name: 'start', test: /src\/(run|program|model\/safe-text)\.ts$/, priority: 3 },
         {
           name: 'call',
-          test: /src\/(context|cli\/(command|commander|endpoint-command)|model\/(chain|identifier)|output\/(print|columns|format)|report\/with-report|watch\/with-watch)\.ts$/,
+          test: /src\/(context|cli\/(command|commander|endpoint-command)|model\/(chain|identifier)|output\/(print|columns|format)|watch\/with-watch)\.ts$/,
           priority: 2,
         },
         {

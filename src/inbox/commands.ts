@@ -1,6 +1,5 @@
 import { type Command, defineCommand } from '../cli/command.ts';
 import { asksChart } from '../cli/endpoint-command.ts';
-import { withReport } from '../report/with-report.ts';
 import {
   eventsParams,
   forwardParams,
@@ -148,7 +147,4 @@ const ui = defineCommand({
   run: async (input, context) => (await import('./page/start-page.ts')).showPage(input, context),
 });
 
-export const receiveCommands: readonly Command[] = [
-  ...[listen, verify, withReport(events), withReport(show)],
-  ...[stats, replay, forward, ui],
-];
+export const receiveCommands: readonly Command[] = [...[listen, verify, events, show], ...[stats, replay, forward, ui]];

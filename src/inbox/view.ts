@@ -36,7 +36,6 @@ export const events = listView<EventRow>(
   ],
   {
     empty: 'No such event is stored. sotra webhook listen receives and stores events.',
-    title: () => 'Stored webhook events',
   },
 );
 
@@ -94,7 +93,6 @@ export const shown = recordView<ShownEvent>(
     }),
   ],
   {
-    title: ([event]) => `Webhook event ${event?.eventId}`,
     blocks: ({ forwards, retries, headers, body }) => [
       { title: 'Forwarded', layout: 'table', columns: forwardColumns as never, rows: forwards },
       { title: 'Waits for', layout: 'table', columns: retryColumns as never, rows: retries },

@@ -222,7 +222,7 @@ function shorten(text: string, hide: (text: string) => string): string {
 }
 
 /** The command as it was typed, long words cut and secrets hidden; and what hides the API key elsewhere. */
-export function describeTyped(
+function describeTyped(
   argv: readonly string[],
   apiKey: string | null,
 ): { line: string; hide: (text: string) => string } {

@@ -50,8 +50,8 @@ const linear: Scale = { says: '', place: (value) => value, value: (place) => pla
 /** Where the largest bar is so many times the middle one, a linear scale would show it and little else. */
 const maxSpread = 20;
 
-/** Linear, or logarithmic from about the smallest bar on: for terminals and pages. */
-export function chooseScale(bars: readonly Bar[]): Scale {
+/** Linear, or logarithmic from about the smallest bar on. */
+function chooseScale(bars: readonly Bar[]): Scale {
   const sizes = bars
     .flatMap((bar) => [sumParts(bar, 1), sumParts(bar, -1)])
     .filter((size) => size > 0)
@@ -119,7 +119,7 @@ function drawLegend(
   return lines.length === 0 ? [] : ['', ...lines.map(({ painted }) => painted)];
 }
 
-export function formatFigure(figure: number | null, { unit }: BarChart, unicode: boolean): string {
+function formatFigure(figure: number | null, { unit }: BarChart, unicode: boolean): string {
   if (figure === null) return unicode ? missing : '-';
   return unit === 'count' ? formatCount(figure) : formatUsd(figure, { signed: true, compact: true });
 }
@@ -129,7 +129,7 @@ function chooseFill(name: string, index: number, single: boolean, unicode: boole
   return unicode ? (shades[index] ?? '╳') : name.charAt(0).toLowerCase();
 }
 
-export function sumParts(bar: Bar, sign: 1 | -1): number {
+function sumParts(bar: Bar, sign: 1 | -1): number {
   return bar.partsUsd.reduce<number>((sum, part) => sum + Math.max(0, sign * (part ?? 0)), 0);
 }
 

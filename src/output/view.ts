@@ -54,8 +54,6 @@ export interface View<Answer, Row, Input = unknown> {
   /** Further tables below the first; human formats only. */
   blocks?: (answer: Answer, input: Input) => readonly Block[];
   chart?: (rows: readonly Row[], input: Input) => BarChart;
-  /** What the rows are, as the heading of a page. */
-  title?: (rows: readonly Row[], input: Input) => string;
 }
 
 /** A view whose answer and rows are not known here: what the renderer takes. */

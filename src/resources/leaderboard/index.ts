@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { defineCommand } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import { local } from '../../contract/endpoint.ts';
-import { withReport } from '../../report/with-report.ts';
 import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
 
@@ -57,7 +56,7 @@ const rank = withWatch(
 );
 
 export const commands = deriveCommands(endpoints, views, [
-  withWatch(withReport(list), { id: 'profileId', rank: 'rank' }),
+  withWatch(list, { id: 'profileId', rank: 'rank' }),
   rank,
   sections,
   diff,

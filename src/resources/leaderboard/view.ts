@@ -72,7 +72,6 @@ export const makeList = (filters: BoardFilters): ListView => ({
     ...lastColumns,
   ],
   empty: 'Nobody is on this leaderboard.',
-  title: () => `Leaderboard: ${describeBoard(filters)}`,
   chart: (traders, { timeframe }): BarChart => ({
     title: `Realized PnL by trader and chain${timeframe === undefined ? '' : `, last ${formatDays(timeframe)}`}`,
     series: [...leaderboardChains.map((chain) => chainTitles[chain]), 'Other'],

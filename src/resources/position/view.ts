@@ -1,8 +1,7 @@
-import { formatChain } from '../../model/chain.ts';
 import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../model/holding.ts';
 import type { Card } from '../../model/position.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
-import { nameOrAddress, pnl, shortAddress } from '../../output/format.ts';
+import { pnl, shortAddress } from '../../output/format.ts';
 import { cardBlocks, cardColumns } from '../../output/trade-cards.ts';
 import type { BarChart, Column, View } from '../../output/view.ts';
 
@@ -60,35 +59,22 @@ function receivedNote(shown: readonly Card[], findPrice: FindPrice | undefined):
   ];
 }
 
-const statusNames = { open: 'Open', closed: 'Closed' } as const;
-
-interface ListInput {
-  status: keyof typeof statusNames;
-}
-
-function listCards<Input>(
-  findPrice: FindPrice | undefined,
-  more: Pick<View<readonly Card[], Card, Input>, 'empty' | 'title' | 'chart'>,
-) {
-  return listView<Card, Input>(columnsWith(findPrice), {
+function listCards(findPrice: FindPrice | undefined, more: Pick<View<readonly Card[], Card>, 'empty' | 'chart'>) {
+  return listView<Card>(columnsWith(findPrice), {
     notes: (shown) => receivedNote(shown, findPrice),
     ...more,
   });
 }
 
 export function ofToken(findPrice?: FindPrice) {
-  return listCards<ListInput & { contractAddress: string }>(findPrice, {
+  return listCards(findPrice, {
     empty: 'There are no such positions in this token.',
-    title: ([card], { status, contractAddress }) =>
-      `${statusNames[status]} positions in ${card === undefined ? contractAddress : describeToken(card)}`,
   });
 }
 
 export function ofProfile(findPrice?: FindPrice) {
-  return listCards<ListInput & { identifier: string }>(findPrice, {
+  return listCards(findPrice, {
     empty: 'There are no such positions. Perps are shown with --chains hyperliquid or all.',
-    title: ([card], { status, identifier }) =>
-      `${statusNames[status]} positions of ${card === undefined ? identifier : describeTrader(card)}`,
     chart: positionsChart,
   });
 }
@@ -98,9 +84,7 @@ export function one(findPrice?: FindPrice) {
     shownAlways.includes(each.key) ? { ...each, extra: false } : each,
   );
   const notes = (card: Card) => receivedNote([card], findPrice);
-  const title = ([card]: readonly Card[]) =>
-    card === undefined ? '' : `${describeToken(card)}, held by ${describeTrader(card)}`;
-  return recordView<Card>(columns, { notes, title, blocks: cardBlocks });
+  return recordView<Card>(columns, { notes, blocks: cardBlocks });
 }
 
 /** Extra in lists; a single position has room for them. */
@@ -116,14 +100,6 @@ function positionsChart(cards: readonly Card[]): BarChart {
       partsUsd: [metadata.positionStats.realizedGainsUSD],
     })),
   };
-}
-
-function describeToken({ metadata }: Card): string {
-  return `${nameToken(metadata)} on ${formatChain(metadata.tokenChain)}`;
-}
-
-function describeTrader({ actor }: Card): string {
-  return nameOrAddress(actor).text;
 }
 
 function nameToken({ tokenSymbol, tokenAddress }: Card['metadata']): string {

@@ -1,6 +1,5 @@
 import { chartParam, deriveCommands, endpointCommand } from '../../cli/endpoint-command.ts';
 import { inputError } from '../../errors.ts';
-import { withReport } from '../../report/with-report.ts';
 import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
 
@@ -14,7 +13,7 @@ export const views = {
   deleteName: async () => (await loadProfileViews()).named,
 };
 
-const get = withWatch(withReport(endpointCommand(endpoints.get, views.get, { params: { chart: chartParam } })), {});
+const get = withWatch(endpointCommand(endpoints.get, views.get, { params: { chart: chartParam } }), {});
 
 const setName = endpointCommand(endpoints.setName, views.setName, {
   prepare: (typed) => {

@@ -120,7 +120,6 @@ function figures({ metadata }: Profile): FigureRow[] {
 
 export const get = recordView<Profile>(columns, {
   blocks: (profile): Block[] => [{ title: 'Trading', layout: 'table', columns: figureColumns, rows: figures(profile) }],
-  title: ([profile]) => `Profile of ${profile?.name}`,
   chart: ([profile]) => ({
     title: `Realized PnL of ${profile?.name ?? 'the profile'}: 7 days against 30`,
     series: ['7 days', '30 days'],
