@@ -113,7 +113,7 @@ export default defineConfig({
         { name: 'start', test: /src\/(run|program|model\/safe-text)\.ts$/, priority: 3 },
         {
           name: 'call',
-          test: /src\/(context|cli\/(command|commander|endpoint-command)|model\/(chain|identifier)|output\/(print|columns|format)|watch\/with-watch)\.ts$/,
+          test: /src\/(context|cli\/(command|commander|endpoint-command)|model\/(chain|identifier)|output\/(print|columns|format))\.ts$/,
           priority: 2,
         },
         {

@@ -25,38 +25,37 @@ _sotra_children() {
 # The flags of a command, beyond those that every command takes.
 _sotra_flags() {
   case "$1" in
-  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses --chart --out --watch' ;;
-  'leaderboard rank') echo '--chains --only-with-comments --timeframe --watch' ;;
+  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses --chart' ;;
+  'leaderboard rank') echo '--chains --only-with-comments --timeframe' ;;
   'leaderboard copytraded') echo '--address --chains --limit --viewer-addresses' ;;
   'leaderboard sections') echo '--limit --sections --timeframe' ;;
   'leaderboard diff') echo '--since --chains --only-with-comments --timeframe --limit' ;;
-  'profile get') echo '--viewer-addresses --chart --out --watch' ;;
-  'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max --out --watch' ;;
+  'profile get') echo '--viewer-addresses --chart' ;;
+  'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max' ;;
   'profile followers') echo '--cursor --limit --all --max' ;;
   'profile follows') echo '--cursor --limit --all --max' ;;
   'profile set-name') echo '--name --avatar-url' ;;
   'follow bulk') echo '--file --from-line --report --undo-file' ;;
   'feed actor') echo '--chains --limit --include-for-you --min-trade-usd --min-market-cap --max-market-cap --older-than --newer-than --cursor --watch --all --max' ;;
   'feed home') echo '--chains --limit --only-with-comments --min-trade-usd --older-than --newer-than --cursor --watch --all --max' ;;
-  'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max --out --watch' ;;
+  'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max' ;;
   'token comments') echo '--limit' ;;
-  'position find') echo '--viewer-addresses --price --prices-file --out' ;;
-  'position get') echo '--viewer-addresses --price --prices-file --out' ;;
+  'position find') echo '--viewer-addresses --price --prices-file' ;;
+  'position get') echo '--viewer-addresses --price --prices-file' ;;
   'comment post') echo '--chain --tx --token --text --text-file --last --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signed --file' ;;
   'comment list') echo '--chain --viewer-addresses --tx' ;;
   'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --again' ;;
   'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signer --file --out' ;;
   'comment verify') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --signed' ;;
   'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --concurrency --another' ;;
-  'webhook list') echo '--show-secrets --watch' ;;
+  'webhook list') echo '--show-secrets' ;;
   'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --again' ;;
   'webhook sync') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --concurrency --check --exact --replace' ;;
-  'webhook jobs') echo '--watch' ;;
   'webhook secret') echo '--out' ;;
   'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --keep --repeats-within --name --inbox --inbox-creds --ui --open --ready-file' ;;
   'webhook verify') echo '--secret-file --header --file --tolerance' ;;
-  'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --wait --name --inbox --inbox-creds --out' ;;
-  'webhook show') echo '--secret-file --name --inbox --inbox-creds --out' ;;
+  'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --wait --name --inbox --inbox-creds' ;;
+  'webhook show') echo '--secret-file --name --inbox --inbox-creds' ;;
   'webhook stats') echo '--since --until --webhook --chart --name --inbox --inbox-creds' ;;
   'webhook replay') echo '--since --to --name --inbox --inbox-creds' ;;
   'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds' ;;

@@ -40,9 +40,6 @@ function makeSink(
     get width() {
       return lineWidth(process.env, stream.columns);
     },
-    get height() {
-      return stream.rows;
-    },
     colorLevel: colorLevel(process.env, isTTY, depth),
     write: isData ? write : (text) => write(terminalText(text)),
     draw: write,

@@ -10,8 +10,6 @@ export interface Sink {
   isTTY: boolean;
   /** Columns of the terminal; default 80. */
   width: number;
-  /** Lines of the terminal, where known. */
-  height?: number | undefined;
   colorLevel: ColorLevel;
 }
 

@@ -21,17 +21,8 @@ export type Result =
     })
   /** Printed as they come; `live`: each batch at once, also on a terminal. */
   | (ChartOption & { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean })
-  /** Each drawn over the one before; for terminals. */
-  | { kind: 'screen'; frames: AsyncIterable<Frame> }
   | { kind: 'text'; text: string }
   | { kind: 'none'; exitCode?: number };
-
-export interface Frame {
-  answer: unknown;
-  view: AnyView;
-  /** Sentences below the table. */
-  notes: readonly string[];
-}
 
 interface ChartOption {
   chart?: boolean;
@@ -87,7 +78,7 @@ export async function outlineCommand(command: Command): Promise<Outline> {
 function outlineField(key: string, param: Param): Field {
   const kind = readKind(param.schema);
   const flag = param.flag ?? kebabCase(key);
-  const { positional, short, bare, whole, serviceDefault, help } = param;
+  const { positional, short, whole, serviceDefault, help } = param;
   const identifier = param.takesAddress === 'token' ? 'token' : takesIdentifier(kind, param) || undefined;
   const argument = kind.list ? `<${flag}...>` : `<${flag}>`;
   return {
@@ -98,7 +89,7 @@ function outlineField(key: string, param: Param): Field {
     help,
     source: param.place === 'local' ? 'local' : param.source,
     ...(positional && { positional }),
-    ...defined({ short, bare }),
+    ...defined({ short }),
     ...(whole && { whole }),
     ...defined({ identifier, serviceDefault }),
   };
@@ -146,9 +137,9 @@ export const httpAddress = z.string().refine(isHttpAddress, {
 
 const [minEveryMs, maxEveryMs] = [100, hourMs];
 
-/** A flag that takes an interval; `bare` is the one where none is typed. */
-export const intervalParam = (help: string, bare?: string) =>
-  option.checked(help, isInterval, 'must be a time from 100ms to 1h, such as 5s', bare === undefined ? {} : { bare });
+/** A flag that takes an interval. */
+export const intervalParam = (help: string) =>
+  option.checked(help, isInterval, 'must be a time from 100ms to 1h, such as 5s');
 
 function isInterval(text: string): boolean {
   const ms = parseDuration(text);

@@ -20,7 +20,7 @@ export function readArgv(argv: readonly string[], outlines: readonly Outline[], 
   const fields = found?.fields ?? [];
   const node = buildNode(fields);
   if (found === undefined) node.addArgument(new Argument('[words...]'));
-  const own = withBareValues(withoutWords(argv, found?.words.length ?? 0), fields);
+  const own = withoutWords(argv, found?.words.length ?? 0);
   try {
     node.parse(own, { from: 'user' });
   } catch (thrown) {
@@ -71,16 +71,6 @@ function refuseGroup(
     .map((outline) => outline.words[words.length]);
   if (words.length > 0)
     throw usageError(`sotra ${words.join(' ')} needs a command`, `It has ${[...new Set(verbs)].join(', ')}.`);
-}
-
-/** Gives a flag that stands alone its value: only what begins like an amount is one that was typed. */
-function withBareValues(argv: readonly string[], fields: readonly Field[]): string[] {
-  return argv.map((token, index) => {
-    const field = fields.find(({ flag, bare }) => bare !== undefined && token === `--${flag}`);
-    return field === undefined || /^\d+(?:\.\d+)?[a-z]{0,3}$/i.test(argv[index + 1] ?? '')
-      ? token
-      : `${token}=${field.bare}`;
-  });
 }
 
 /** One command with its flags and those of all commands. */

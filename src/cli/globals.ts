@@ -66,7 +66,7 @@ export const globalFlags: readonly GlobalFlag[] = [
   ),
   makeFlag(
     'retries <n>',
-    'retry a failed request up to n times (default 2; uploads, --watch and --forward-to retry for longer)',
+    'retry a failed request up to n times (default 2; uploads, feed --watch and --forward-to retry for longer)',
     repeats,
   ),
   makeFlag('rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', calls),

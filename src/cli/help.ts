@@ -158,8 +158,7 @@ function fieldLine(field: Field): HelpLine {
   const isPlain = ['text', 'boolean'].includes(kind.type) && !kind.nullable && kind.maxLength === undefined;
   const allowed = isPlain ? '' : `: ${describeKind(kind)}`;
   const byDefault = field.serviceDefault === undefined ? '' : `; default: ${field.serviceDefault} (set by the service)`;
-  const named = field.bare === undefined ? ` <${valueName(field)}>` : ` [${field.bare}]`;
-  const value = kind.type === 'boolean' || positional ? '' : named;
+  const value = kind.type === 'boolean' || positional ? '' : ` <${valueName(field)}>`;
   const short = field.short === undefined ? '' : `-${field.short}, `;
   return [`${short}${label}${value}`, `${help}${allowed}${several}${byDefault}${required}`];
 }

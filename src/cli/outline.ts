@@ -29,8 +29,6 @@ export interface Field {
   source: string;
   positional?: true;
   short?: string;
-  /** The value of the flag where none follows. */
-  bare?: string;
   /** A list whose items may hold commas. */
   whole?: true;
   /** Accepts an identifier, and so a saved name; `token`: except coins such as `@107`. */

@@ -18,8 +18,6 @@ export interface Param<S extends z.ZodType = z.ZodType> {
   aliases?: readonly string[];
   /** A body field that the sandbox also reads from the query: not every client sends a body with every method. */
   alsoInQuery?: boolean;
-  /** What the flag means where no value follows it. */
-  bare?: string;
   /** Without dashes; default: the key in kebab-case. */
   flag?: string;
   /** A one-letter flag. */

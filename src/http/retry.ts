@@ -28,7 +28,7 @@ export const policies = {
   call: { firstMs: 250, maxMs: 20_000, spread: 1, retries: 2 },
   /** A chunk of addresses, after its call has failed with all attempts. */
   upload: { firstMs: 250, maxMs: 15_000, spread: 0.5, retries: 7 },
-  /** `--watch`, where a round fails; `firstMs` is the time between two rounds. */
+  /** `feed --watch`, where a round fails; `firstMs` is the time between two rounds. */
   poll: { firstMs: 1000, maxMs: 60_000, spread: 0 },
   /** A posted comment whose answer was lost: looked for in the list. */
   findPosted: { firstMs: 700, maxMs: 1400, spread: 0, retries: 2 },

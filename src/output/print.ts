@@ -68,7 +68,6 @@ export async function printPreview(preview: Preview, printing: PrintContext): Pr
 /** Writes a command's result to stdout and gives the exit code. Errors: ClosedPipe when the reader is gone. */
 export async function printResult(result: Result, input: unknown, printing: PrintContext): Promise<number> {
   const { io, filter, flushHeads } = printing;
-  if (result.kind === 'screen') await printScreen(result.frames, input, printing);
   if (result.kind === 'answer') await printAnswer(result, input, printing);
   if (result.kind === 'items') await printItems(result, input, printing);
   if (result.kind === 'text') {
@@ -108,26 +107,6 @@ function chooseForm(result: Result, { io, options, filter }: PrintContext): Form
   // What comes over time never becomes a whole list.
   if (format === 'json' && 'live' in result && result.live) return 'ndjson';
   return format === 'table' && plain ? 'facts' : format;
-}
-
-async function printScreen(
-  frames: (Result & { kind: 'screen' })['frames'],
-  input: unknown,
-  printing: PrintContext,
-): Promise<void> {
-  const { io, options } = printing;
-  const { renderView, drawPictures } = await import('./table.ts');
-  const drawing = await readDrawOptions(printing);
-  async function* drawFrames() {
-    for await (const { view, answer, notes } of frames) {
-      const shown = options.showNsfw ? answer : withoutFlagged(answer);
-      const blocks = listBlocks(view, shown, input);
-      const table = { view, columns: options.columns, rows: listRows(view, shown, input) ?? [], blocks };
-      // The size of the terminal may change while this runs.
-      yield { text: renderView(table, { ...drawing, width: io.out.width }), notes };
-    }
-  }
-  await drawPictures(drawFrames(), io.out, drawing.palette);
 }
 
 async function readDrawOptions({ io, options }: PrintContext): Promise<DrawOptions> {

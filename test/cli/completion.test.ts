@@ -116,7 +116,7 @@ const fixedLines: Lines = [
   ['sotra comment post --key tra', 'trader'],
   ['sotra comment sign --key=tra', 'trader'],
   ['sotra key remove tra', 'trader'],
-  ['sotra leaderboard list --wat', '--watch'],
+  ['sotra feed home --wat', '--watch'],
   ['sotra leaderboard list --rat', '--rate'],
 ];
 

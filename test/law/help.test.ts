@@ -96,8 +96,6 @@ FLAGS
   --only-with-comments  rank among traders with swap comments
   --timeframe <period>  window of the PnL: one of 7d, 30d; default: 30d (set by
                         the service)
-  --watch [10s]         run it again this often, marking what changed; in a pipe
-                        print changes
 
 COLUMNS
   ranking, pnlUsd, baseUsd, solanaUsd, ethereumUsd, hyperliquidUsd

@@ -12,9 +12,9 @@ const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
 
 const placesOf = (form: RegExp) => sources.filter(({ text }) => form.test(text)).map(({ name }) => name);
 
-test('only the edge of the process writes to its streams, and only the screen and the spinner write uncleaned', () => {
+test('only the edge of the process writes to its streams, and only the spinner writes uncleaned', () => {
   expect(placesOf(/process\.std(out|err)|\bconsole\.|\/dev\/tty|writeSync\([12],/)).toEqual(['main.ts']);
-  expect(placesOf(/\.draw\(/).sort()).toEqual(['output/progress.ts', 'output/table.ts']);
+  expect(placesOf(/\.draw\(/).sort()).toEqual(['output/progress.ts']);
   // A question is cleaned where it is asked.
   expect(placesOf(/\.question\(/)).toEqual(['output/confirm.ts']);
 });

@@ -4,16 +4,16 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
-import { readMessage, SotraError } from '../../errors.ts';
+import { type ErrorCode, readMessage, SotraError, toSotraError } from '../../errors.ts';
 import { makeFolder, readStateFile, replaceFile } from '../../files/durable-file.ts';
 import { takeLock } from '../../files/lock.ts';
 import { checkedLine, readCheckedLine } from '../../files/log-file.ts';
 import { askNext, findNext } from '../../http/paginate.ts';
+import { computeBackoff, policies } from '../../http/retry.ts';
 import { parseTime, toUnixSec } from '../../model/duration.ts';
 import type { Card } from '../../model/position.ts';
 import { safeText } from '../../model/safe-text.ts';
 import { counted } from '../../output/format.ts';
-import { createPace } from '../../watch/pace.ts';
 import { type FeedAnswer, paging } from './endpoints.ts';
 
 interface Watch {
@@ -24,6 +24,7 @@ interface Watch {
   context: Context;
 }
 
+const temporaryErrors: readonly ErrorCode[] = ['network', 'timeout', 'server-error', 'rate-limited'];
 /** Each poll asks again for this much: the service may record a trade late. */
 const overlapSec = 3;
 /** Older pages that a poll fetches to reach the place; a warning says when there are more. */
@@ -53,8 +54,8 @@ async function* watchFrom(watch: Watch, file: PlaceFile, say: Say): AsyncGenerat
   const { context, everyMs, max = Number.POSITIVE_INFINITY } = watch;
   const { signal } = context.world;
   let place = await startPlace(watch, file, say);
-  const pace = createPace(context, everyMs, say);
-  let shown = 0;
+  const { retries = Number.POSITIVE_INFINITY, maxWaitMs } = context.options;
+  let [shown, failures, attempts, askedMs] = [0, 0, 0, 0];
   // A first answer that is not JSON means a wrong address: not retried.
   let hasAnswered = place !== undefined && watch.input['newerThan'] === undefined;
   for (;;) {
@@ -80,12 +81,20 @@ async function* watchFrom(watch: Watch, file: PlaceFile, say: Say): AsyncGenerat
           ));
         if (signal.aborted) break;
       }
-      await pace.succeeded();
+      if (failures > 0) await say('The service answers again.');
+      [failures, attempts, askedMs] = [0, 0, 0];
     } catch (thrown) {
       if (signal.aborted) throw stoppedAt(shown, place);
-      await pace.failed(thrown, hasAnswered ? ['bad-answer'] : []);
+      const error = toSotraError(thrown);
+      failures += 1;
+      attempts += error.attempts ?? 1;
+      askedMs = (error.retryAfterSec ?? 0) * 1000;
+      const mayPass = temporaryErrors.includes(error.code) || (hasAnswered && error.code === 'bad-answer');
+      if (!mayPass || askedMs > maxWaitMs || attempts > retries) throw thrown;
+      if (failures === 1) await say(`${error.message}; retrying.`);
     }
-    await pace.pause();
+    const waitMs = computeBackoff({ ...policies.poll, firstMs: everyMs }, failures + 1);
+    await context.world.sleep(Math.max(everyMs, waitMs, askedMs), signal).catch(() => undefined);
     if (signal.aborted) throw stoppedAt(shown, place);
   }
 }

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { defineCommand } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import { local } from '../../contract/endpoint.ts';
-import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
 
 const loadBoardViews = () => import('./view.ts');
@@ -48,16 +47,8 @@ const sections = endpointCommand(endpoints.sections, views.sections, {
   chooseView: async (typed) => (await loadBoardViews())[typed.timeframe === '7d' ? 'sections7d' : 'sections'],
 });
 
-const rank = withWatch(
-  endpointCommand(endpoints.rank, views.rank, {
-    chooseView: async (typed) => (await loadBoardViews()).makeRank(typed),
-  }),
-  { rank: 'ranking' },
-);
+const rank = endpointCommand(endpoints.rank, views.rank, {
+  chooseView: async (typed) => (await loadBoardViews()).makeRank(typed),
+});
 
-export const commands = deriveCommands(endpoints, views, [
-  withWatch(list, { id: 'profileId', rank: 'rank' }),
-  rank,
-  sections,
-  diff,
-]);
+export const commands = deriveCommands(endpoints, views, [list, rank, sections, diff]);

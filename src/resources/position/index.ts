@@ -10,7 +10,6 @@ import { parseTime } from '../../model/duration.ts';
 import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 import type { AnyView } from '../../output/view.ts';
-import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
 import type { FindPrice } from './view.ts';
 
@@ -70,12 +69,7 @@ const find = endpointCommand(endpoints.find, views.find, {
 });
 
 /** Every command of this noun, and those about the positions of others. */
-export const commands = deriveCommands(endpoints, views, [
-  withWatch(ofToken, { id: 'itemId' }),
-  withWatch(ofProfile, { id: 'itemId' }),
-  find,
-  get,
-]);
+export const commands = deriveCommands(endpoints, views, [ofToken, ofProfile, find, get]);
 
 /** Trades lie between these years. */
 const earliestMs = Date.UTC(2010, 0, 1);

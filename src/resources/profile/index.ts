@@ -1,6 +1,5 @@
 import { chartParam, deriveCommands, endpointCommand } from '../../cli/endpoint-command.ts';
 import { inputError } from '../../errors.ts';
-import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
 
 const loadProfileViews = () => import('./view.ts');
@@ -13,7 +12,7 @@ export const views = {
   deleteName: async () => (await loadProfileViews()).named,
 };
 
-const get = withWatch(endpointCommand(endpoints.get, views.get, { params: { chart: chartParam } }), {});
+const get = endpointCommand(endpoints.get, views.get, { params: { chart: chartParam } });
 
 const setName = endpointCommand(endpoints.setName, views.setName, {
   prepare: (typed) => {

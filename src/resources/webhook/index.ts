@@ -4,7 +4,6 @@ import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/end
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
 import { receiveCommands } from '../../inbox/commands.ts';
-import { withWatch } from '../../watch/with-watch.ts';
 import * as endpoints from './endpoints.ts';
 
 const loadWebhookViews = () => import('./view.ts');
@@ -163,7 +162,7 @@ const validate: Command = {
 };
 
 export const commands = deriveCommands(endpoints, views, [
-  ...[register, withWatch(list, { id: 'uid' }), addAddresses, sync, withWatch(jobs, { id: 'job' })],
+  ...[register, list, addAddresses, sync, jobs],
   ...[secret, remove, validate],
   ...receiveCommands,
 ]);

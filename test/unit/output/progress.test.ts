@@ -2,10 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import { createPalette } from '../../../src/output/color.ts';
 import { askLine } from '../../../src/output/confirm.ts';
 import { createProgress, sinkStream } from '../../../src/output/progress.ts';
-import { drawPictures } from '../../../src/output/table.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 
 function createScreen(isTTY: boolean) {
@@ -155,18 +153,6 @@ test('progress on a terminal draws its steps once and leaves a clean line', asyn
   const text = written.join('');
   expect(text.match(/sent 1 of 2/g)).toHaveLength(1);
   expect(text).toMatch(/\u001b\[2K.*\u001b\[\?25h$/s);
-});
-
-test('a line is erased before it is drawn: erasing after it would take the last character of one as wide as the terminal', async () => {
-  let written = '';
-  const write = async (text: string) => {
-    written += text;
-  };
-  async function* pictures() {
-    yield { text: `${'x'.repeat(20)}\n`, notes: ['a note'] };
-  }
-  await drawPictures(pictures(), { isTTY: true, width: 20, colorLevel: 0, write, draw: write }, createPalette(0));
-  expect(written).toContain(`\u001b[K${'x'.repeat(20)}\n\u001b[Ka note\n`);
 });
 
 test('each answer ends one line, however many questions came before', async () => {
