@@ -51,6 +51,8 @@ const entrySchema = z.discriminatedUnion('kind', [
     settled: z.boolean(),
     /** What the POST carried; absent where its answer was lost. */
     addresses: addressList.optional(),
+    /** Another machine made this webhook; this one, which this machine made, is deleted. */
+    inPlaceOf: z.string().optional(),
     atMs: moment.optional(),
   }),
   z.object({ kind: z.literal('sending'), chunk: count }),
@@ -66,8 +68,10 @@ export interface JobState {
   plan: Plan;
   posting: { before: string[] } | undefined;
   uid: string | undefined;
-  /** The webhook that this job made. */
+  /** The webhook that this job made, or took in place of it. */
   registered: string | undefined;
+  /** The webhook that this job made and deleted again, for another machine's. */
+  inPlaceOf: string | undefined;
   destinationUrl: string | undefined;
   done: Set<number>;
   sends: Map<number, number>;
@@ -128,7 +132,9 @@ function applyEntry(before: JobState | undefined, entry: Entry): JobState {
       state.destinationUrl = entry.destinationUrl;
       // The POST carries the first chunk.
       state.sends.set(0, 1);
+      state.inPlaceOf = entry.inPlaceOf;
       if (entry.addresses !== undefined) state.done.add(0);
+      else state.done.delete(0);
       if (state.gap !== undefined) state.gap.toMs = entry.atMs;
       break;
     case 'sending':
@@ -156,6 +162,7 @@ function applyPlan(before: JobState | undefined, plan: Plan): JobState {
     posting: before?.posting,
     uid: plan.uid ?? open?.uid,
     registered: before?.registered,
+    inPlaceOf: undefined,
     destinationUrl: before?.destinationUrl ?? plan.destinationUrl ?? undefined,
     done: new Set(),
     sends: new Map(),

@@ -5,7 +5,14 @@ import { sameDestination } from '../model/http-address.ts';
 import { command } from '../model/shell.ts';
 import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
 import * as endpoints from '../resources/webhook/endpoints.ts';
-import { addSecret, checkedList, keptSecret, shownSecret, withRoomForSecret } from '../resources/webhook/secrets.ts';
+import {
+  addSecret,
+  checkedList,
+  keptSecret,
+  replaceKeptSecret,
+  shownSecret,
+  withRoomForSecret,
+} from '../resources/webhook/secrets.ts';
 import { isSameDestination } from './jobs.ts';
 import type { Job, Journal } from './journal.ts';
 import { callWithRetries, computeDelay, hasTriesLeft, pauseUpload, retriesLeft } from './with-retries.ts';
@@ -85,13 +92,16 @@ function registerWebhook(registration: Registration): Promise<NewWebhook> {
   const { journal, context, walletAddresses: addresses } = registration;
   return withRoomForSecret(journal, async (keep) => {
     const made = await postOnce(registration);
+    const before = new Set(journal.state.posting?.before);
     const { uid, secret, settled } = made;
     const destinationUrl = hideUrlSecrets(made.destinationUrl);
     const atMs = context.world.now();
     try {
       if (secret !== undefined && keptSecret(journal) !== secret) keep(secret);
-      if (secret !== undefined) addToFile(secret, uid, registration);
       await journal.write({ kind: 'registered', uid, destinationUrl, settled, ...(!settled && { addresses }), atMs });
+      const used = (await yieldToTwin(registration, uid, before)) ?? made;
+      if (used.secret !== undefined) addToFile(used.secret, used.uid, registration);
+      return used;
     } catch (cause) {
       throw new SotraError('partial', `webhook ${uid} was made, then: ${toSotraError(cause).message}`, {
         hint: `${continuing} It finds the webhook again.`,
@@ -99,8 +109,39 @@ function registerWebhook(registration: Registration): Promise<NewWebhook> {
         details: { job: journal.state.plan.job, uid },
       });
     }
-    return made;
   });
+}
+
+/**
+ * The webhook that another machine made for the destination since `before`: a sync uses it and deletes its own. Of two that see each other at once
+ * the one with the smaller uid stays. Errors: those of the calls.
+ */
+async function yieldToTwin(
+  { context, journal, destinationUrl }: Registration,
+  own: string,
+  before: ReadonlySet<string>,
+): Promise<NewWebhook | undefined> {
+  if (journal.state.plan.task !== 'sync') return undefined;
+  for (let looks = 0; ; looks += 1) {
+    const listed = await listWebhooksFor(destinationUrl, context);
+    const twins = listed.filter(({ uid }) => uid !== own && !before.has(uid));
+    const [twin] = twins.sort((one, other) => (one.uid < other.uid ? -1 : 1));
+    if (twin === undefined) return undefined;
+    if (twin.uid < own || looks >= maxLooks) return takeTwin(twin);
+    // The other machine gives way if it is still looking.
+    await context.world.sleep(lookEveryMs, context.world.signal);
+  }
+
+  async function takeTwin(twin: endpoints.Webhook): Promise<NewWebhook> {
+    const { uid } = twin;
+    context.warn(`another machine registered webhook ${uid} for this destination: using it, and deleting ${own}`);
+    await deleteWebhook(own, context);
+    const secret = shownSecret(twin);
+    replaceKeptSecret(journal, secret);
+    const registered = { uid, destinationUrl: hideUrlSecrets(twin.destinationUrl), settled: true };
+    await journal.write({ kind: 'registered', ...registered, inPlaceOf: own, atMs: context.world.now() });
+    return { uid, destinationUrl: twin.destinationUrl, secret, settled: true };
+  }
 }
 
 function addToFile(secret: string, uid: string, { secretFile, journal, context }: Registration): void {

@@ -78,7 +78,8 @@ export async function syncList(run: UploadRun, target: Target): Promise<Result> 
   const secret = makes && journal !== undefined ? keptSecret(journal) : undefined;
   const told = secretFile === undefined ? { ...(secret !== undefined && { secret }) } : { secretFile };
   if (makes && secretFile === undefined) context.note(command`Its secret: sotra webhook secret ${uid} --out <file>`);
-  const done = { uid, registered: makes, inSync: result.notRemovable === 0, ...told };
+  const registered = makes && journal?.state.inPlaceOf === undefined;
+  const done = { uid, registered, inSync: result.notRemovable === 0, ...told };
   return await show.result({ ...result, ...done }, view);
 }
 

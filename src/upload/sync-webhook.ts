@@ -71,11 +71,22 @@ export async function findSyncTarget(
     return { uid: undefined, ...found };
   const [first, second] = listed;
   const known = listed.filter(({ uid }) => jobs.some(({ state }) => state.uid === uid));
+  const gone = own.at(-1)?.state.uid;
+  if (gone !== undefined && known.length === 0) {
+    const next = first === undefined ? 'registering a new one' : `using ${first.uid}, which sends to the same address`;
+    context.warn(`webhook ${gone} of an earlier run is gone${isCheck ? '' : `: ${next}`}`);
+  }
   if (second !== undefined && known.length !== 1)
     throw new SotraError('conflict', `${listed.length} webhooks send to ${hideUrlSecrets(url)}`, {
       hint: `Name one in place of --url: ${listed.map(({ uid }) => uid).join(', ')}. sotra webhook delete removes another.`,
     });
-  return { uid: (second === undefined ? first : known[0])?.uid, ...found };
+  const { uid: used } = (second === undefined ? first : known[0]) ?? {};
+  if (second !== undefined)
+    context.warn(
+      `${listed.length} webhooks send to ${hideUrlSecrets(url)}: ${listed.map(({ uid }) => uid).join(', ')}. ` +
+        `This sync uses ${used}; sotra webhook delete removes another.`,
+    );
+  return { uid: used, ...found };
 }
 
 /** The last step of a replacement: the old webhook goes, with all that this machine keeps of it. Errors: those of the call. */

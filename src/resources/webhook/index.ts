@@ -78,7 +78,7 @@ const sync = defineCommand({
     'Make a webhook have the addresses of a file: register it, send what is missing, continue what was interrupted',
   description:
     'For a job that runs every hour: registers where your key has no webhook for the URL, else sends only what is missing, as far as this\n' +
-    'machine knows: keep its data directory between runs. --dry-run does as --check without asking the service. The service cannot remove\n' +
+    'machine knows: keep its data directory between runs. Where two machines register one URL at once, both use one webhook. --dry-run does as --check without asking the service. The service cannot remove\n' +
     'addresses: those that left the file are counted and listed in a file. --replace removes them: a second webhook gets the new list, its\n' +
     'secret is added to the secret file (webhook listen and verify accept each in it), and the old webhook is deleted; where the service\n' +
     'refuses a second one, the old one goes first, and how long there was none is said. It asks, or needs --yes; a replacement that was\n' +

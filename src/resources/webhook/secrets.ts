@@ -92,6 +92,12 @@ export async function withRoomForSecret<T>(
   }
 }
 
+/** Keeps another secret for a job, or none. Errors: those of the file system. */
+export function replaceKeptSecret(job: Pick<Job, 'folder'>, secret: string | undefined): void {
+  if (secret === undefined) rmSync(secretFile(job), { force: true });
+  else writeSecret(secretFile(job), secret);
+}
+
 /** Writes a secret to a file of mode 0600, safe on disk when it returns. Errors: those of the file system. */
 export function writeSecret(file: string, secret: string): void {
   replaceFile(file, `${secret}\n`);

@@ -279,8 +279,65 @@ test('where a webhook was deleted elsewhere a new one is registered, and its sec
   write('list', ids(2));
   await sotra(sync);
   hooks.splice(0);
-  expect((await sotra(sync)).err).toBe('Registered webhook w-1 with 2 addresses.\n');
+  expect((await sotra(sync)).err).toContain('Registered webhook w-1 with 2 addresses.\n');
   expect(secrets()).toBe('whsec_1\nwhsec_0\n');
+});
+
+/** The request by which another machine registers the same destination. */
+const otherPost = ['POST', '/v1/webhooks/feed', JSON.stringify({ destinationUrl: hook, walletAddresses: [] })] as const;
+
+test('of two machines that register one URL at once, the second uses the webhook of the first and deletes its own', async () => {
+  const { sotra, write, holds, hooks, answer, fault, secrets } = kept();
+  write('list', ids(1500));
+  fault.answer = ({ method }, count) => {
+    if (method === 'POST' && count === 1) answer(...otherPost);
+    return undefined;
+  };
+  const { code, out, err } = await sotra(`${sync} --json`);
+  expect([code, err]).toEqual([
+    0,
+    'warning: another machine registered webhook w-0 for this destination: using it, and deleting w-1\n',
+  ]);
+  expect(JSON.parse(out)).toMatchObject({ uid: 'w-0', registered: false, sent: 1500, inSync: true });
+  expect([hooks.map(({ uid }) => uid), holds('w-0').length, secrets()]).toEqual([['w-0'], 1500, 'whsec_0\n']);
+  const again = await sotra(`${sync} --json`);
+  expect([JSON.parse(again.out), again.err]).toMatchObject([{ uid: 'w-0', sent: 0 }, '']);
+});
+
+test('a webhook that another machine registered later is used if it stays, and the own one if that goes', async () => {
+  for (const [stays, uid] of [
+    [true, 'w-1'],
+    [false, 'w-0'],
+  ] as const) {
+    const { sotra, write, holds, hooks, answer, fault } = kept();
+    write('list', ids(3));
+    fault.answer = ({ method, url, body }, count) => {
+      if (method === 'GET' && count === 4 && !stays) answer('DELETE', '/v1/webhooks/feed/w-1', undefined);
+      if (method !== 'POST') return undefined;
+      const made = answer(method, url.pathname, body);
+      answer(...otherPost);
+      return made;
+    };
+    expect(JSON.parse((await sotra(`${sync} --json`)).out)).toMatchObject({ uid, registered: !stays });
+    expect([hooks.map((each) => each.uid), holds(uid)]).toEqual([[uid], ['ext:0', 'ext:1', 'ext:2']]);
+  }
+});
+
+test('a webhook that is gone at the service is named before a new one is registered or another is used', async () => {
+  const { sotra, write, answer } = kept();
+  write('list', ids(2));
+  await sotra(sync);
+  answer('DELETE', '/v1/webhooks/feed/w-0', undefined);
+  expect((await sotra(`${sync} --check`)).err).toContain('warning: webhook w-0 of an earlier run is gone\n');
+  expect((await sotra(sync)).err).toBe(
+    'warning: webhook w-0 of an earlier run is gone: registering a new one\nRegistered webhook w-1 with 2 addresses.\n',
+  );
+  expect((await sotra(sync)).err).not.toContain('gone');
+  answer('DELETE', '/v1/webhooks/feed/w-1', undefined);
+  answer(...otherPost);
+  expect((await sotra(sync)).err).toContain(
+    'warning: webhook w-1 of an earlier run is gone: using w-2, which sends to the same address\n',
+  );
 });
 
 test('several webhooks of one destination are not guessed among, unless this machine made one of them', async () => {
@@ -293,7 +350,11 @@ test('several webhooks of one destination are not guessed among, unless this mac
   hooks.splice(0);
   await sotra(sync);
   hooks.push({ uid: 'a', destinationUrl: hook, secret: 'whsec_x' });
-  expect((await sotra(sync)).err).toContain('Nothing was sent: webhook w-0 has');
+  const { err: said } = await sotra(sync);
+  expect(said).toContain('Nothing was sent: webhook w-0 has');
+  expect(said).toContain(
+    `warning: 2 webhooks send to ${hook}: w-0, a. This sync uses w-0; sotra webhook delete removes another.\n`,
+  );
 });
 
 const misuse: readonly [flags: string, message: string][] = [
@@ -330,7 +391,7 @@ test('--replace makes a second webhook, has both secrets accepted, then deletes 
     'whsec_1\nwhsec_0\n',
   ]);
   expect(requests.slice(before).map(({ method }) => method)).toEqual([
-    ...['GET', 'GET', 'POST', 'PUT', 'PUT', 'DELETE'],
+    ...['GET', 'GET', 'POST', 'GET', 'PUT', 'PUT', 'DELETE'],
   ]);
   expect((await sotra(`${sync} --replace --yes`)).err).toContain('Nothing was sent: webhook w-1');
   write('list', ids(2300));
@@ -381,7 +442,7 @@ test.each([400, 409, 422])(
     ]);
     expect([hooks.length, holds('w-1'), secrets()]).toEqual([1, ['ext:0', 'ext:1'], 'whsec_1\nwhsec_0\n']);
     expect(requests.slice(before).map(({ method }) => method)).toEqual([
-      ...['GET', 'GET', 'POST', 'PUT', 'DELETE', 'GET', 'POST', 'DELETE'],
+      ...['GET', 'GET', 'POST', 'PUT', 'DELETE', 'GET', 'POST', 'GET', 'DELETE'],
     ]);
   },
 );
