@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError, toSotraError } from '../errors.ts';
 import { sameDestination } from '../model/http-address.ts';
@@ -9,6 +8,7 @@ import {
   addSecret,
   checkedList,
   keptSecret,
+  keptSecretFile,
   replaceKeptSecret,
   shownSecret,
   withRoomForSecret,
@@ -148,7 +148,7 @@ function addToFile(secret: string, uid: string, { secretFile, journal, context }
   try {
     if (secretFile !== undefined) addSecret(secretFile, secret);
   } catch (error) {
-    const where = `the secret of webhook ${uid} is in ${join(journal.folder, 'secret')} for now`;
+    const where = `the secret of webhook ${uid} is in ${keptSecretFile(journal)} for now`;
     context.warn(`--secret-file ${secretFile}: cannot be written: ${readMessage(error)}; ${where}`);
   }
 }

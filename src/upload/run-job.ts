@@ -20,6 +20,7 @@ export interface UploadInput extends AddressInput {
   destinationUrl?: string | undefined;
   uid?: string | undefined;
   secretFile?: string | undefined;
+  showSecrets?: boolean | undefined;
   concurrency?: number | undefined;
   another?: boolean | undefined;
   again?: boolean | undefined;

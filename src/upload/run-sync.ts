@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Result } from '../cli/command.ts';
 import { replaceFile } from '../files/durable-file.ts';
-import { command } from '../model/shell.ts';
+import { defined } from '../model/json.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { confirm } from '../output/confirm.ts';
 import { counted } from '../output/format.ts';
-import { findWebhookSecret, fingerprintSecret, keptSecret } from '../resources/webhook/secrets.ts';
+import { findWebhookSecret, fingerprintSecret, keptSecret, keptSecretFile } from '../resources/webhook/secrets.ts';
 import { type SyncResult, synced as view } from '../resources/webhook/view.ts';
 import { hashParts, isSameDestination, listConfirmed, lockJob, readServiceId, setAside } from './jobs.ts';
 import { finishJob, type Job, type Journal, resentChunks } from './journal.ts';
@@ -75,9 +75,11 @@ export async function syncList(run: UploadRun, target: Target): Promise<Result> 
     Object.assign(result, { notRemovable: 0, notRemovableAddresses: [], notRemovableFile: null });
   }
   await closeCovered(run, jobs, uid);
-  const secret = makes && journal !== undefined ? keptSecret(journal) : undefined;
-  const told = secretFile === undefined ? { ...(secret !== undefined && { secret }) } : { secretFile };
-  if (makes && secretFile === undefined) context.note(command`Its secret: sotra webhook secret ${uid} --out <file>`);
+  const isKept = makes && journal !== undefined && keptSecret(journal) !== undefined;
+  const holder = secretFile ?? (isKept ? keptSecretFile(journal) : undefined);
+  const secret = input.showSecrets ? findWebhookSecret(uid, jobs, target.listed) : undefined;
+  if (secretFile === undefined && holder !== undefined) context.note(`The secret of webhook ${uid} is in ${holder}`);
+  const told = defined({ secretFile: holder, secret });
   const registered = makes && journal?.state.inPlaceOf === undefined;
   const done = { uid, registered, inSync: result.notRemovable === 0, ...told };
   return await show.result({ ...result, ...done }, view);

@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError } from '../errors.ts';
 import { counted, formatCount } from '../output/format.ts';
 import * as endpoints from '../resources/webhook/endpoints.ts';
-import { addSecret, checkSecretFile, keptSecret, readOwnSecret } from '../resources/webhook/secrets.ts';
+import { addSecret, checkSecretFile, keptSecret, keptSecretFile, readOwnSecret } from '../resources/webhook/secrets.ts';
 import { type UploadResult, uploaded as view } from '../resources/webhook/view.ts';
 import { jobsFolder, jobsOfKey, lockJob, setAside } from './jobs.ts';
 import { type Job, type Plan, resentChunks } from './journal.ts';
@@ -99,12 +98,12 @@ function describeUpload(job: Job, { list, input, context }: UploadRun): UploadRe
     duplicates: list.duplicates,
     rejected: list.rejected,
     resentChunks: resentChunks(state),
-    ...(plan.task === 'register' ? readJobSecret(job, input.secretFile, context) : {}),
+    ...(plan.task === 'register' ? readJobSecret(job, input, context) : {}),
   };
 }
 
-/** The secret of a registered webhook, or the file that holds it now. Errors: `partial` where it cannot be written. */
-function readJobSecret(job: Job, file: string | undefined, { warn, options }: Context) {
+/** The file that holds the secret of a registered webhook, and the secret if it is to be shown. Errors: `partial` where it cannot be written. */
+function readJobSecret(job: Job, { secretFile: file, showSecrets }: UploadInput, { warn, options }: Context) {
   const { plan, uid } = job.state;
   const secret = keptSecret(job);
   if (secret === undefined) {
@@ -112,11 +111,12 @@ function readJobSecret(job: Job, file: string | undefined, { warn, options }: Co
     if (options.replay !== undefined) warn(`a recording does not hold the secret of webhook ${uid}${unwritten}`);
     return {};
   }
-  if (file === undefined) return { secret };
+  const shown = showSecrets ? { secret } : {};
+  if (file === undefined) return { secretFile: keptSecretFile(job), ...shown };
   try {
     addSecret(file, secret);
   } catch (cause) {
-    const kept = join(job.folder, 'secret');
+    const kept = keptSecretFile(job);
     throw new SotraError(
       'partial',
       `all is confirmed, but --secret-file ${file} cannot be written: ${readMessage(cause)}`,
@@ -127,5 +127,5 @@ function readJobSecret(job: Job, file: string | undefined, { warn, options }: Co
       },
     );
   }
-  return { secretFile: file };
+  return { secretFile: file, ...shown };
 }

@@ -189,7 +189,7 @@ test('a folder that goes while it is recorded into, and a file that cannot be ma
     rmSync(record, { recursive: true, force: true });
     response.end(JSON.stringify(method === 'GET' ? [] : made));
   });
-  const registering = 'webhook register --url http://127.0.0.1:9/a --wallet-addresses ext:1 --json';
+  const registering = 'webhook register --url http://127.0.0.1:9/a --wallet-addresses ext:1 --json --show-secrets';
   const own = { ...env, SOTRA_DATA_DIR: folder };
   const { out, err, code } = await runHere(`${registering} --record ${file}`, { env: own });
   expect([code, JSON.parse(out).secret, err]).toEqual([

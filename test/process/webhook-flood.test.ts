@@ -68,7 +68,7 @@ async function flood(options: { trades: number; webhooks: number; killAt: readon
     await run(`follow add ${follower} ${trader}`, { env });
     const secrets: string[] = [];
     for (let index = 0; index < webhooks; index += 1) {
-      const argv = `webhook register --url http://127.0.0.1:${port}/h${index} --wallet-addresses ${follower} --json`;
+      const argv = `webhook register --url http://127.0.0.1:${port}/h${index} --wallet-addresses ${follower} --json --show-secrets`;
       secrets.push(JSON.parse((await run(argv, { env })).out).secret);
     }
     writeFileSync(secretFile, `${secrets.join('\n')}\n`);

@@ -27,6 +27,7 @@ const addressParams = {
   rejects: option.text('write bad lines here, one JSON object a line'),
 };
 const concurrency = option.count(1, 32, 'requests at once (default 4)');
+const showSecrets = option.flag('print the secret too, not only the file that holds it');
 const uid = endpoints.addAddresses.params.uid;
 
 const fileHelp =
@@ -44,6 +45,7 @@ const register = defineCommand({
     url: local(httpAddress, 'where feed items are sent'),
     ...addressParams,
     secretFile: option.text('write the secret here (mode 0600) before anything else is sent'),
+    showSecrets,
     concurrency,
     another: option.flag('register even if the destination has a webhook already'),
   },
@@ -78,16 +80,16 @@ const sync = defineCommand({
     'Make a webhook have the addresses of a file: register it, send what is missing, continue what was interrupted',
   description:
     'For a job that runs every hour: registers where your key has no webhook for the URL, else sends only what is missing, as far as this\n' +
-    'machine knows: keep its data directory between runs. Where two machines register one URL at once, both use one webhook. --dry-run does as --check without asking the service. The service cannot remove\n' +
-    'addresses: those that left the file are counted and listed in a file. --replace removes them: a second webhook gets the new list, its\n' +
-    'secret is added to the secret file (webhook listen and verify accept each in it), and the old webhook is deleted; where the service\n' +
-    'refuses a second one, the old one goes first, and how long there was none is said. It asks, or needs --yes; a replacement that was\n' +
-    'interrupted is finished by the next sync of the URL.',
+    'machine knows: keep its data directory between runs. Two machines that register one URL at once end with one webhook. The service cannot\n' +
+    'remove addresses: those that left the file are counted and listed in a file. --replace removes them: a second webhook gets the new list,\n' +
+    'its secret is added to the secret file, and the old webhook is deleted; where the service refuses a second one, the old one goes first.\n' +
+    'It asks, or needs --yes; the next sync of the URL finishes a replacement that was interrupted.',
   params: {
     uid: { ...uid, schema: uid.schema.optional() },
     url: local(httpAddress.optional(), 'the webhook by its destination; registered where there is none'),
     ...addressParams,
     secretFile: option.text('the secret goes here (mode 0600); others that the file holds stay'),
+    showSecrets,
     concurrency,
     check: option.flag('send nothing; exit 10 where something would be sent'),
     exact: option.flag('with --check: exit 10 also where the webhook has addresses that are not in the file'),

@@ -70,11 +70,14 @@ export function readOwnSecret(file: string): string | undefined {
   return (isFile && readSmallFile(file).toString().trim()) || undefined;
 }
 
-const secretFile = ({ folder }: Pick<Job, 'folder'>) => join(folder, 'secret');
+/** Where this machine keeps the secret of the webhook that a job made. */
+export function keptSecretFile({ folder }: Pick<Job, 'folder'>): string {
+  return join(folder, 'secret');
+}
 
 /** The secret of the webhook that a job made. Errors: `local-file`. */
 export function keptSecret(job: Pick<Job, 'folder'>): string | undefined {
-  const file = secretFile(job);
+  const file = keptSecretFile(job);
   return readOwnSecret(file) === undefined ? undefined : readSecrets(file)[0];
 }
 
@@ -83,7 +86,7 @@ export async function withRoomForSecret<T>(
   job: Pick<Job, 'folder'>,
   act: (keep: (secret: string) => void) => Promise<T>,
 ): Promise<T> {
-  const file = secretFile(job);
+  const file = keptSecretFile(job);
   reserveFile(file);
   try {
     return await act((secret) => fillReserved(file, `${secret}\n`));
@@ -94,8 +97,8 @@ export async function withRoomForSecret<T>(
 
 /** Keeps another secret for a job, or none. Errors: those of the file system. */
 export function replaceKeptSecret(job: Pick<Job, 'folder'>, secret: string | undefined): void {
-  if (secret === undefined) rmSync(secretFile(job), { force: true });
-  else writeSecret(secretFile(job), secret);
+  if (secret === undefined) rmSync(keptSecretFile(job), { force: true });
+  else writeSecret(keptSecretFile(job), secret);
 }
 
 /** Writes a secret to a file of mode 0600, safe on disk when it returns. Errors: those of the file system. */

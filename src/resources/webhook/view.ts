@@ -1,4 +1,3 @@
-import { command } from '../../model/shell.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
 import { counted, formatAge, formatCount, formatTime } from '../../output/format.ts';
@@ -48,7 +47,7 @@ export interface UploadResult {
   secretFile?: string;
 }
 
-/** What an upload did. The secret is not shown to people: it is in a file. */
+/** What an upload did. The secret is in a file, and shown only with --show-secrets. */
 export const uploaded = recordView<UploadResult>(
   [
     uid,
@@ -63,18 +62,14 @@ export const uploaded = recordView<UploadResult>(
       'Sent twice',
       'chunks sent more than once, over all runs; harmless, since addresses are a set',
     ),
-    column.text('secretFile', 'Secret', 'the file with the secret; without --secret-file, how to get it', {
-      show: (result) =>
-        result.secretFile ?? (result.secret === undefined ? '–' : command`kept; sotra webhook secret ${result.uid}`),
-    }),
+    column.text('secretFile', 'Secret file', 'the file with the secret'),
   ],
-  {
-    notes: ({ secret, uid: id }) =>
-      secret === undefined
-        ? []
-        : [command`The secret is stored on this machine: sotra webhook secret ${id} --out <file> writes it to a file.`],
-  },
+  { notes: describeSecret },
 );
+
+function describeSecret({ secret }: { secret?: string | undefined }): string[] {
+  return secret === undefined ? [] : [`The secret is ${secret}`];
+}
 
 /** What a sync found and did, or with `checked` would do. */
 export interface SyncResult {
@@ -118,7 +113,7 @@ export const synced = recordView<SyncResult>(
     ),
     column.text('inSync', 'In sync', 'whether file and webhook agree now', { extra: true }),
   ],
-  { notes: (result) => [describeSync(result)] },
+  { notes: (result) => [describeSync(result), ...describeSecret(result)] },
 );
 
 /** One sentence for what a sync did, and one for what stays. */

@@ -132,7 +132,7 @@ test('the probe of webhook validate is answered right and is no event', async ()
   const sandbox = await serveSandbox();
   const env = { ...sandbox.envA, SOTRA_DATA_DIR: folder };
   const probe = async (url: string) => {
-    const argv = `webhook register --url ${url}/hook --wallet-addresses ext:user-1 --another --json`;
+    const argv = `webhook register --url ${url}/hook --wallet-addresses ext:user-1 --another --json --show-secrets`;
     return JSON.parse((await run(argv, { env })).out);
   };
   // The secret is known once there is a webhook, whose address is known once something listens.

@@ -52,7 +52,11 @@ test('as JSON a sync says all that it found and did', async () => {
   const open = kept();
   open.write('list', ids(1));
   const { out: shown } = await open.sotra(`webhook sync --url ${hook} --file @list --json`);
-  expect(JSON.parse(shown)).toMatchObject({ secret: 'whsec_0', resentChunks: 0, chunks: 1 });
+  const { secretFile, ...result } = JSON.parse(shown);
+  expect([readFileSync(secretFile, 'utf8'), result]).toMatchObject(['whsec_0\n', { resentChunks: 0, chunks: 1 }]);
+  expect(shown).not.toContain('whsec_');
+  const { out: again, err } = await open.sotra(`webhook sync --url ${hook} --file @list --json --show-secrets`);
+  expect([JSON.parse(again), err]).toMatchObject([{ secret: 'whsec_0' }, '']);
 });
 
 test('as JSON it says what was there before, and what holds after', async () => {

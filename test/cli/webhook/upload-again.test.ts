@@ -24,7 +24,7 @@ test('the same registration looks whether its webhook is there; one that is gone
     ['GET', 'POST', 'GET'],
   ]);
   service.answer = having([{ ...other, destinationUrl: 'https://e.example.com/hook' }], other);
-  const third = await sotra(`${register} @list --json`);
+  const third = await sotra(`${register} @list --json --show-secrets`);
   expect([third.code, JSON.parse(third.out)]).toMatchObject([0, { uid: 'w-2', secret: 'whsec_of-the-second' }]);
   expect(third.err).toContain(`warning: webhook ${uid} of an earlier run is gone: registering a new one\n`);
   expect(jobs().filter((name) => name.includes('.gone-'))).toHaveLength(1);

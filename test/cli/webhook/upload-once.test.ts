@@ -79,7 +79,7 @@ function losing(list: (looks: number) => object[], posted: Answer = down) {
 
 test('a POST whose answer was lost is looked for in the list, and its first chunk is sent once more and counted', async () => {
   const { sotra, methods, bodies } = losing((count) => (count < 3 ? [] : [made]));
-  const { code, out } = await sotra(`${register} @list --concurrency 1 --json`);
+  const { code, out } = await sotra(`${register} @list --concurrency 1 --json --show-secrets`);
   expect([code, JSON.parse(out)]).toMatchObject([
     0,
     { uid, addresses: 2500, chunks: 3, resentChunks: 1, secret: 'whsec_abcdefghij' },
@@ -105,7 +105,7 @@ test('a webhook that shows late, when the POST was repeated already, is taken an
 test('a lost POST is not taken for the webhook that was there before it', async () => {
   const old = { uid: 'w-1', destinationUrl: hook, secret: 'whsec_of-the-old-one' };
   const { sotra } = losing((count) => (count === 1 ? [old] : [old, made]));
-  const { code, out } = await sotra(`${register} @list --another --json`);
+  const { code, out } = await sotra(`${register} @list --another --json --show-secrets`);
   expect([code, JSON.parse(out)]).toMatchObject([0, { uid, secret: 'whsec_abcdefghij' }]);
 });
 

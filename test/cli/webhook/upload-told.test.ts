@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { maskSecret, readSecrets } from '../../../src/resources/webhook/secrets.ts';
@@ -17,7 +17,6 @@ test('an upload is told in lines: what it is, what was made, how far it is', asy
       'warning: line 1003: (8 characters, not shown): wrong length: 8 base58 characters that are not the 32 bytes of a Solana address',
       `upload ${job}: 1,001 addresses in 2 chunks (1 repeated, 1 bad)`,
       `webhook ${uid} registered`,
-      `The secret is stored on this machine: sotra webhook secret ${uid} --out <file> writes it to a file.`,
       '',
     ],
   ]);
@@ -165,11 +164,16 @@ test('a webhook that was made keeps its secret where it was told to, and gives i
   const { folder, sotra, write } = place(fresh);
   write('list', 'ext:a\n');
   const first = await sotra(`${register} @list --json`);
-  expect(JSON.parse(first.out)).toMatchObject({ uid, destinationUrl: hook, secret: 'whsec_abcdefghij' });
+  const { secretFile } = JSON.parse(first.out);
+  expect([JSON.parse(first.out).uid, readFileSync(secretFile, 'utf8')]).toEqual([uid, 'whsec_abcdefghij\n']);
+  expect(statSync(secretFile).mode & 0o777).toBe(0o600);
+  expect(first.out + first.err).not.toContain('whsec_');
+  const shown = await sotra(`${register} @list --json --show-secrets`);
+  expect(JSON.parse(shown.out)).toMatchObject({ secretFile, secret: 'whsec_abcdefghij' });
+  expect((await sotra(`${register} @list --show-secrets`)).err).toContain('The secret is whsec_abcdefghij\n');
   const later = await sotra(`${register} @list --secret-file @later --json`);
   expect(JSON.parse(later.out)).toMatchObject({ secretFile: join(folder, 'later') });
   expect(readFileSync(join(folder, 'later'), 'utf8')).toBe('whsec_abcdefghij\n');
-  expect(JSON.parse((await sotra(`${register} @list --json`)).out)).toMatchObject({ secret: 'whsec_abcdefghij' });
   writeFileSync(join(folder, 'later'), 'mine\n');
   expect(await sotra(`${register} @list --secret-file @later`)).toMatchObject({
     code: 2,

@@ -64,7 +64,7 @@ test('a mixed list is normalized, repeats are dropped across case, and what was 
     'job',
     'rejected',
     'resentChunks',
-    'secret',
+    'secretFile',
     'uid',
   ]);
   expect(
