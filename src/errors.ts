@@ -169,16 +169,41 @@ export async function orUndefined<T>(call: Promise<T>, ...codes: readonly ErrorC
   }
 }
 
+/** What an error says; of the system (`ENOENT: ...`) in our words, without the path. */
 export function readMessage(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  if (!(thrown instanceof Error)) return String(thrown);
+  const { code, syscall } = thrown as NodeJS.ErrnoException;
+  if (syscall?.startsWith('spawn') && code === 'ENOENT') return 'no such program';
+  const words = syscall === undefined ? undefined : systemErrors.get(String(code));
+  return words ?? thrown.message;
 }
+
+const systemErrors: ReadonlyMap<string, string> = new Map([
+  ['EACCES', 'permission denied'],
+  ['EBUSY', 'another program uses it'],
+  ['EDQUOT', 'the disk quota is used up'],
+  ['EEXIST', 'it exists already'],
+  ['EFBIG', 'the file would be too large'],
+  ['EIO', 'the disk failed'],
+  ['EISDIR', 'it is a folder'],
+  ['ELOOP', 'its links lead in a circle'],
+  ['EMFILE', 'too many files are open'],
+  ['ENAMETOOLONG', 'its name is too long'],
+  ['ENFILE', 'too many files are open'],
+  ['ENOENT', 'no such file or folder'],
+  ['ENOSPC', 'no space is left on the disk'],
+  ['ENOTDIR', 'a part of its path is not a folder'],
+  ['ENXIO', 'nobody reads from it'],
+  ['EPERM', 'permission denied'],
+  ['EROFS', 'the disk is read-only'],
+]);
 
 /** `local-file` (exit 3) for what the file system or the sandbox's database refused, `internal` (exit 1) for what is not one of ours. */
 export function toSotraError(thrown: unknown): SotraError {
   if (thrown instanceof SotraError) return thrown;
   const message = readMessage(thrown);
   if (isFileFault(thrown))
-    return new SotraError('local-file', `cannot use a file of this machine: ${message}`, {
+    return new SotraError('local-file', `cannot use ${nameFile(thrown)}: ${message}`, {
       hint: 'Free some disk space or correct its permissions; SOTRA_DATA_DIR and SOTRA_CONFIG_DIR choose other folders.',
       cause: thrown,
     });
@@ -190,8 +215,12 @@ export function toSotraError(thrown: unknown): SotraError {
 
 const fileFaults: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EISDIR'];
 
+function nameFile({ path }: NodeJS.ErrnoException): string {
+  return path ?? 'a file of this machine';
+}
+
 /** Sockets have an address where files have a path; a write to an open file has neither. */
-function isFileFault(thrown: unknown): boolean {
+function isFileFault(thrown: unknown): thrown is NodeJS.ErrnoException {
   if (!(thrown instanceof Error)) return false;
   const { code, path, syscall } = thrown as NodeJS.ErrnoException;
   if (code?.startsWith('SQLITE_')) return true;

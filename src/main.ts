@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
-import { SotraError } from './errors.ts';
+import { readMessage, SotraError } from './errors.ts';
 import { isSingleFile, readAsset } from './files/asset.ts';
 import { platformRules } from './model/platform.ts';
 import { terminalText } from './model/safe-text.ts';
@@ -48,7 +48,7 @@ function makeSink(
 
 function outFailure(cause: NodeJS.ErrnoException): Error {
   if (cause.code === 'EPIPE') return new ClosedPipe('', { cause });
-  return new SotraError('local-file', `cannot write to stdout: ${cause.message}`, {
+  return new SotraError('local-file', `cannot write to stdout: ${readMessage(cause)}`, {
     hint: 'The output is incomplete. Free some disk space, or write it elsewhere.',
     cause,
   });

@@ -2,7 +2,7 @@ import { closeSync, constants, fsync, ftruncateSync, readFileSync, writeSync } f
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
-import { SotraError } from '../errors.ts';
+import { readMessage, SotraError } from '../errors.ts';
 import { parseJson } from '../model/json.ts';
 import { openStateFile, readStateBytes, syncFolder } from './durable-file.ts';
 
@@ -51,7 +51,7 @@ export function* readLog<Entry>(file: string): Generator<Entry> {
     bytes = readStateBytes(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw damaged(`cannot read ${file}: ${(error as Error).message}`, error);
+    throw damaged(`cannot read ${file}: ${readMessage(error)}`, error);
   }
   for (let [start, number] = [0, 1]; start < bytes.length; number += 1) {
     const end = bytes.indexOf(lineEnd, start);

@@ -1,10 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
 import { readMessage, SotraError, usageError } from '../errors.ts';
 import { refuseOther, requireFolder } from './durable-file.ts';
-import { type FileBytes, maxLineBytes } from './text-file.ts';
+import { type FileBytes, isUtf16, maxLineBytes, refuseUtf16 } from './text-file.ts';
 
 export interface Input {
   /** The signal ends the wait for who writes to a pipe. */
@@ -36,7 +37,9 @@ async function* readNamed(file: string, highWaterMark: number, signal?: AbortSig
 }
 
 function unreadable(file: string, cause: unknown): SotraError {
-  return new SotraError('local-file', `cannot read ${file}: ${readMessage(cause)}`, {
+  const { code } = cause as NodeJS.ErrnoException;
+  const message = code === 'ENOENT' ? `no such file: ${file}` : `cannot read ${file}: ${readMessage(cause)}`;
+  return new SotraError('local-file', message, {
     hint: 'Correct its path or its permissions.',
     cause,
   });
@@ -104,13 +107,29 @@ export async function readWhole(file: string, input: Input, maxBytes = maxLineBy
   return Buffer.concat(chunks);
 }
 
-/** The bytes as text, none lost or replaced. Errors: `usage` where they are not UTF-8. */
-export function decodeUtf8(bytes: Uint8Array, file: string): string {
+/**
+ * The text of a small file or of stdin (`-`), without a byte order mark, nothing else lost or replaced. Errors: `usage` for UTF-16, and
+ * naming the first byte that is not UTF-8.
+ */
+export function decodeText(bytes: Uint8Array, file: string): string {
+  const name = file === '-' ? 'stdin' : file;
+  if (isUtf16(bytes)) throw refuseUtf16(name);
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (cause) {
-    throw new SotraError('usage', `${file === '-' ? 'stdin' : file} is not UTF-8 text`, { cause });
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw usageError(`${name} is not UTF-8 text: see byte ${findWrongByte(bytes)}`, 'Save it as UTF-8.');
   }
+}
+
+/** The place, from 1, of the first byte that is not UTF-8. */
+function findWrongByte(bytes: Uint8Array): number {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  // What is before a replaced byte has the same bytes again.
+  for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) {
+    const place = Buffer.byteLength(text.slice(0, at));
+    if (!isUtf8(bytes.subarray(place, place + 3))) return place + 1;
+  }
+  return bytes.length;
 }
 
 /**

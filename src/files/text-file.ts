@@ -37,8 +37,7 @@ export async function openTextFile({ name, bytes }: FileBytes): Promise<TextFile
   const chunks = decompress(bytes, name);
   try {
     let start = await readStart(chunks, hasHead);
-    if (isUtf16(start))
-      throw usageError(`${name}: UTF-16 text, must be UTF-8`, 'Convert it: iconv -f UTF-16 -t UTF-8.');
+    if (isUtf16(start)) throw refuseUtf16(name);
     if (start.toString('utf8', 0, 3) === '\uFEFF') start = start.subarray(3);
     const [, blank = '', head = ''] = /^((?:[^\S\n]*\n)*)([^\n]*)/.exec(start.toString()) ?? [];
     const nextLine = blank.split('\n').length + 1;
@@ -62,7 +61,14 @@ function hasHead(start: Buffer): boolean {
   return start.length > maxLineBytes || (from !== -1 && (text[from] === '[' || text.includes('\n', from)));
 }
 
-function isUtf16([first, second]: Uint8Array): boolean {
+export function refuseUtf16(name: string): SotraError {
+  return usageError(
+    `${name}: UTF-16 text, must be UTF-8`,
+    'Convert it: iconv -f UTF-16 -t UTF-8; in PowerShell: Set-Content -Encoding utf8.',
+  );
+}
+
+export function isUtf16([first, second]: Uint8Array): boolean {
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   return isMarked || first === 0 || second === 0;
 }

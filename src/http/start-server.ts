@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SotraError } from '../errors.ts';
+import { readMessage, SotraError } from '../errors.ts';
 import { isLocalHost } from '../model/http-address.ts';
 
 interface ListenPlace {
@@ -17,7 +17,7 @@ export async function startServer(server: Server, { port, host, hint }: ListenPl
   const place = host === undefined ? (port === 0 ? 'a free port' : `port ${port}`) : `${host}:${port}`;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
+      const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : readMessage(cause);
       reject(new SotraError('config', `cannot listen on ${place}: ${why}`, { hint, cause }));
     });
     server.listen(port, host ?? '127.0.0.1', resolve);

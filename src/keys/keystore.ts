@@ -11,8 +11,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import type { Context } from '../context.ts';
-import { SotraError, usageError } from '../errors.ts';
-import { createFile, makeFolder, readStateFile, replaceFile } from '../files/durable-file.ts';
+import { readMessage, SotraError, usageError } from '../errors.ts';
+import { createFile, makeFolder, readStateBytes, readStateFile, replaceFile } from '../files/durable-file.ts';
+import { decodeText } from '../files/source.ts';
 import type { ChainFamily } from '../model/chain.ts';
 import { isObject, parseJson } from '../model/json.ts';
 import { checksumAddress, keccak256 } from '../model/keccak.ts';
@@ -211,12 +212,12 @@ export function readStoredKey(folder: string, name: string): { stored: StoredKey
 
 function readJson(file: string): Record<string, unknown> {
   try {
-    const json = parseJson(readStateFile(file));
+    const json = parseJson(decodeText(readStateBytes(file), file));
     if (isObject(json)) return json;
     throw new Error('it is not an object');
   } catch (cause) {
     // The parser's words would show what the file holds.
-    const why = cause instanceof SyntaxError ? 'it is not JSON' : (cause as Error).message;
+    const why = cause instanceof SyntaxError ? 'it is not JSON' : readMessage(cause);
     throw new SotraError('local-file', `cannot read the key in ${file}: ${why}`, {
       hint: 'Restore a backup of it (replaced keys end in .bak), or import the key again with --replace.',
       cause,
@@ -256,7 +257,7 @@ export function writeSecretFile(file: string, text: string, { exclusive }: { exc
     if (!exclusive) replaceFile(file, text);
     else if (!createFile(file, text)) throw new Error('it exists already');
   } catch (cause) {
-    throw new SotraError('local-file', `cannot write ${file}: ${(cause as Error).message}`, {
+    throw new SotraError('local-file', `cannot write ${file}: ${readMessage(cause)}`, {
       hint: 'Free some disk space, or correct the permissions of its folder.',
       cause,
     });

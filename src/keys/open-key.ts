@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
-import { readWhole } from '../files/source.ts';
+import { decodeText, readWhole } from '../files/source.ts';
 import { normalizeAddress, plainAddress } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
 import { mayAsk } from '../output/confirm.ts';
@@ -128,7 +128,7 @@ export async function findKeyAddress<Input extends KeyInput & { signer?: string 
   if (input.browser || input.signerCommand !== undefined)
     throw usageError(`${keySources(input)[0]} does not say which address signs`, sayAddress);
   const isReadOnce = input.keyStdin === true || keySources(input).length === 0;
-  const typed = input.keyStdin === true ? (await readWhole('-', context.world.io)).toString() : undefined;
+  const typed = input.keyStdin === true ? decodeText(await readWhole('-', context.world.io), '-') : undefined;
   const kept = isReadOnce ? { ...input, keyStdin: false, typed: typed ?? (await askKey(undefined, context)) } : input;
   const { content, source } = await readSource(kept, undefined, context);
   if (content.kind === 'plain') {
@@ -193,9 +193,8 @@ async function unseal(
 ): Promise<PrivateKey> {
   const { io } = context.world;
   if (passwordFile !== undefined) {
-    for (const password of await readPasswords(passwordFile, context)) {
-      const opened = await openKeystore(keystore, password, source);
-      password.fill(0);
+    for (const text of await readPasswords(passwordFile, context)) {
+      const opened = await tryPassword(keystore, text, source);
       if (opened !== undefined) return opened;
     }
     throw wrongPassword(`the password in ${passwordFile} does not open ${source}`);
@@ -204,11 +203,22 @@ async function unseal(
     throw usageError(`${source} needs a password`, 'Give it with --password-file <file>, or run this on a terminal.');
   for (let left = maxPasswordTries; left > 0; left -= 1) {
     const typed = await io.ask(`Password of ${source} (not shown): `, { hidden: true });
-    const opened = await openKeystore(keystore, Buffer.from(typed), source);
+    const opened = await tryPassword(keystore, typed, source);
     if (opened !== undefined) return opened;
     if (left > 1) context.note('That password does not open it.');
   }
   throw wrongPassword(`none of the typed passwords opens ${source}`);
+}
+
+/** Tries a password as it is, then composed (NFC) and decomposed (NFD): keyboards and programs differ in how they write an accent. */
+async function tryPassword(keystore: Keystore, text: string, source: string): Promise<PrivateKey | undefined> {
+  for (const form of new Set([text, text.normalize('NFC'), text.normalize('NFD')])) {
+    const password = Buffer.from(form);
+    const opened = await openKeystore(keystore, password, source);
+    password.fill(0);
+    if (opened !== undefined) return opened;
+  }
+  return undefined;
 }
 
 function wrongPassword(message: string): SotraError {
@@ -218,18 +228,18 @@ function wrongPassword(message: string): SotraError {
 }
 
 /** What a password file may mean, tried in this order: without the line end that editors add, and as it is. */
-async function readPasswords(file: string, { world }: Context): Promise<Buffer[]> {
-  const bytes = await readWhole(file, world.io);
-  if (bytes.at(-1) !== 0x0a) return [bytes];
-  return [Buffer.from(bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1)), bytes];
+async function readPasswords(file: string, { world }: Context): Promise<string[]> {
+  const text = decodeText(await readWhole(file, world.io), file);
+  const line = text.replace(/\r?\n$/, '');
+  return line === text ? [text] : [line, text];
 }
 
-/** The password to seal a key with: from a file, or typed twice. Errors: `usage` for an empty one, or where nobody can be asked. */
+/** The password to seal a key with, in NFC: from a file, or typed twice. Errors: `usage` for an empty one, or where nobody can be asked. */
 export async function newPassword(file: string | undefined, context: Context): Promise<Uint8Array> {
   if (file !== undefined) {
-    const [password = Buffer.alloc(0)] = await readPasswords(file, context);
-    if (password.length === 0) throw usageError(`${file} holds no password`);
-    return password;
+    const [password = ''] = await readPasswords(file, context);
+    if (password === '') throw usageError(`${file} holds no password`);
+    return Buffer.from(password.normalize('NFC'));
   }
   if (!mayAsk(context))
     throw usageError(
@@ -239,6 +249,7 @@ export async function newPassword(file: string | undefined, context: Context): P
   const first = await context.world.io.ask('Password to seal the key with (not shown): ', { hidden: true });
   if (first === '') throw usageError('the password is empty');
   const second = await context.world.io.ask('The same password again: ', { hidden: true });
-  if (first !== second) throw new SotraError('signing-key', 'the two passwords differ: nothing was stored');
-  return Buffer.from(first);
+  if (first.normalize('NFC') !== second.normalize('NFC'))
+    throw new SotraError('signing-key', 'the two passwords differ: nothing was stored');
+  return Buffer.from(first.normalize('NFC'));
 }

@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { SotraError } from '../errors.ts';
+import { decodeText } from '../files/source.ts';
 import { decodeBase58 } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
@@ -18,8 +19,7 @@ export type KeyContent = { kind: 'plain'; key: PrivateKey } | { kind: 'keystore'
  * naming the source, never showing what it holds.
  */
 export function readKeyContent(content: Buffer, source: string): KeyContent {
-  // This takes off a byte order mark too.
-  const text = content.toString().trim();
+  const text = decodeText(content, source).trim();
   const digits = /^(?:0x)?([0-9a-f]{64})$/i.exec(text)?.[1];
   if (digits !== undefined) {
     const bytes = checkEvmKey(Uint8Array.from(Buffer.from(digits, 'hex')), source);

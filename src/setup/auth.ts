@@ -4,7 +4,7 @@ import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { type Context, createContext } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
 import { orUndefined, SotraError, usageError } from '../errors.ts';
-import { readWhole } from '../files/source.ts';
+import { decodeText, readWhole } from '../files/source.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
 import { command } from '../model/shell.ts';
 import { column, recordView } from '../output/columns.ts';
@@ -172,7 +172,7 @@ async function readKey(
   if (withKey) {
     if (world.io.in.isTTY === true)
       throw usageError('--with-key reads from stdin', 'sotra auth login --with-key < key.txt');
-    return readKeyText((await readWhole('-', world.io)).toString(), 'stdin');
+    return readKeyText(decodeText(await readWhole('-', world.io), '-'), 'stdin');
   }
   if (world.io.in.isTTY !== true || options.noInput)
     throw usageError(
@@ -183,7 +183,7 @@ async function readKey(
 }
 
 function readKeyText(text: string, from: string): string {
-  const key = text.replace(/^\uFEFF/, '').trim();
+  const key = text.trim();
   if (key === '') throw usageError(`${from} holds no key`);
   if (key.length > maxKeyLength) throw usageError(`${from} holds more than 64 KB: not a key`);
   if (!/^[\x21-\x7e]+$/.test(key))

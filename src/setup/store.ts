@@ -2,8 +2,9 @@ import { chmodSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { readMessage, SotraError } from '../errors.ts';
-import { makeFolder, readStateFile, syncFolder } from '../files/durable-file.ts';
+import { makeFolder, readStateBytes, syncFolder } from '../files/durable-file.ts';
 import { type LockWorld, withLock } from '../files/lock.ts';
+import { decodeText } from '../files/source.ts';
 import { byName, isObject, parseJson } from '../model/json.ts';
 import { platformRules } from '../model/platform.ts';
 import type { World } from '../world.ts';
@@ -71,7 +72,7 @@ export function openSettings(directory: string): SettingsStore {
   const path = join(directory, 'config.json');
   const read = (): StoredSettings => {
     try {
-      return checkStored(parseJson(readStateFile(path)));
+      return checkStored(parseJson(decodeText(readStateBytes(path), path)));
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return checkStored({});
       throw failure('read', path, cause);
@@ -91,6 +92,7 @@ export function openSettings(directory: string): SettingsStore {
             configName: 'config',
             configFileMode: 0o600,
             clearInvalidConfig: false,
+            deserialize: (text) => JSON.parse(text.replace(/^\uFEFF/, '')),
           });
           file.store = { ...settings, version };
           chmodSync(path, 0o600);

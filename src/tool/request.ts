@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { type Endpoint, hasDots, type InputOf, local, type WireNames, wireName } from '../contract/endpoint.ts';
 import type { WireRequest } from '../contract/request.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { openBytes } from '../files/source.ts';
+import { decodeText, openBytes } from '../files/source.ts';
 import { sameOrigin } from '../http/client.ts';
 import { askNext, findNext, listItems, listKey } from '../http/paginate.ts';
 import { parseJson, whyNotJson } from '../model/json.ts';
@@ -165,7 +165,7 @@ async function readBody(typed: string, context: Context): Promise<Pick<WireReque
 
 async function readText(typed: string, { world }: Context): Promise<string> {
   const file = typed === '-' ? typed : typed.startsWith('@') ? typed.slice(1) : undefined;
-  return file === undefined ? typed : (await buffer(openBytes(file, world.io).bytes)).toString();
+  return file === undefined ? typed : decodeText(await buffer(openBytes(file, world.io).bytes), file);
 }
 
 /** How an address may be paged, by the names that this deployment uses. */

@@ -18,7 +18,7 @@ import {
   UserAuthenticationExpiredError,
 } from '@nats-io/transport-node';
 import { readMessage, SotraError } from '../../errors.ts';
-import { readSmallFile } from '../../files/source.ts';
+import { decodeText, readSmallFile } from '../../files/source.ts';
 import type { NatsAddress } from './address.ts';
 
 export type { MsgHdrs };
@@ -135,12 +135,12 @@ function readCredentials(file: string): Credentials {
     bytes = readSmallFile(file);
   } catch (cause) {
     const hint = 'Name the file with --inbox-creds or SOTRA_NATS_CREDS.';
-    throw refuse(readMessage(cause).replace(`, open '${file}'`, ''), hint, cause);
+    throw refuse(readMessage(cause), hint, cause);
   }
   if (bytes.includes('-----BEGIN')) return { creds: bytes };
   const hint = 'Write two lines, user: <name> and password: <password>, or one, token: <token>; or nsc generate creds.';
   const values = new Map<string, string>();
-  for (const [index, line] of bytes.toString().split(/\r?\n/).entries()) {
+  for (const [index, line] of decodeText(bytes, file).split(/\r?\n/).entries()) {
     if (/^\s*(#.*)?$/.test(line)) continue;
     const [, name = '', text = ''] = /^\s*(user|password|token)\s*:(.*)$/.exec(line) ?? [];
     const value = text.trim();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { inputError, missingInputs, orUndefined, SotraError, usageError } from '../../errors.ts';
-import { decodeUtf8, openBytes, readWhole } from '../../files/source.ts';
+import { decodeText, openBytes, readWhole } from '../../files/source.ts';
 import { openTextFile, readLines } from '../../files/text-file.ts';
 import { isPrivateKey } from '../../keys/private-key.ts';
 import { type Chain, type ChainFamily, chains, findFamily } from '../../model/chain.ts';
@@ -68,7 +68,7 @@ async function readCommentText({ commentText, textFile }: CommentInput, { world 
   if (commentText !== undefined && textFile !== undefined)
     throw usageError('--text and --text-file contradict each other');
   if (textFile === undefined) return commentText ?? '';
-  const text = decodeUtf8(await readWhole(textFile, world.io), textFile);
+  const text = decodeText(await readWhole(textFile, world.io), textFile);
   if (isPrivateKey(text)) throw usageError(`--text-file ${textFile}: holds a private key, and a comment is public`);
   const count = text.length;
   if (count >= 1 && count <= maxCommentCharacters) return text;

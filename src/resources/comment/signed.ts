@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { decodeUtf8, readWhole } from '../../files/source.ts';
+import { decodeText, readWhole } from '../../files/source.ts';
 import { askKey, checkKeySource, type KeyInput, keySources } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
 import { isEvmAddress, isSolanaAddress, plainAddress } from '../../model/address.ts';
@@ -79,7 +79,7 @@ export function signedProblem(signed: SignedComment): string | undefined {
 
 /** The signed comment in a file that `comment sign --out` wrote, its signature not yet checked. Errors: `local-file`, `usage`. */
 export async function readSignedFile(file: string, { world }: Context): Promise<SignedComment> {
-  const text = decodeUtf8(await readWhole(file, world.io), file).replace(/^\uFEFF/, '');
+  const text = decodeText(await readWhole(file, world.io), file);
   const name = file === '-' ? 'stdin' : file;
   const hint = 'It is written by sotra comment sign --out <file>.';
   const value = tryParseJson(text);

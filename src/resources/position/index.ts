@@ -4,7 +4,7 @@ import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '.
 import type { Context } from '../../context.ts';
 import { inPath, local } from '../../contract/endpoint.ts';
 import { inputError, usageError } from '../../errors.ts';
-import { decodeUtf8, type Input, readWhole } from '../../files/source.ts';
+import { decodeText, type Input, readWhole } from '../../files/source.ts';
 import { normalizeAddress } from '../../model/address.ts';
 import { parseTime } from '../../model/duration.ts';
 import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
@@ -100,7 +100,7 @@ async function readPrices(
     throw usageError('--price and --prices-file cannot be used together', 'The file can hold any number of prices.');
   if (pricesFile !== undefined) {
     const bytes = await readWhole(pricesFile, input, maxPriceBytes);
-    return pricesIn(decodeUtf8(bytes, pricesFile).replace(/^\uFEFF/, ''), pricesFile);
+    return pricesIn(decodeText(bytes, pricesFile), pricesFile);
   }
   return price === undefined ? undefined : priceOneToken(price);
 }

@@ -5,7 +5,7 @@ import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
 import { checkReplaceable, fillReserved, replaceFile, reserveFile, warnOfReaders } from '../../files/durable-file.ts';
-import { readSmallFile } from '../../files/source.ts';
+import { decodeText, readSmallFile } from '../../files/source.ts';
 import { isObject } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 import { hidden } from '../../model/url-secrets.ts';
@@ -28,11 +28,12 @@ export function readSecrets(file: string): string[] {
   const hint = 'sotra webhook secret <uid> --out <file> writes one.';
   let text: string;
   try {
-    text = readSmallFile(file).toString();
+    text = decodeText(readSmallFile(file), written(file));
   } catch (cause) {
+    if (cause instanceof SotraError && cause.code === 'usage') throw cause;
     // Perhaps the secret itself was given in place of its file.
     const name = written(file);
-    const message = `the secret file ${name} cannot be read: ${readMessage(cause).replaceAll(file, name)}`;
+    const message = `the secret file ${name} cannot be read: ${readMessage(cause)}`;
     throw new SotraError('local-file', message, { hint, cause });
   }
   const secrets = text.split('\n').flatMap((line) => (/^\s*(#.*)?$/.test(line) ? [] : [line.trim()]));
@@ -55,19 +56,23 @@ export function checkSecretFile(file: string, { mayHold = false } = {}): void {
   try {
     checkReplaceable(file);
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
+    const { code } = cause as NodeJS.ErrnoException;
     const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(String(code));
-    throw new SotraError(isFull ? 'local-file' : 'usage', `--secret-file ${file}: cannot be written: ${message}`, {
-      hint: isFull ? 'Free some disk space, or name a file on another disk.' : undefined,
-      cause,
-    });
+    throw new SotraError(
+      isFull ? 'local-file' : 'usage',
+      `--secret-file ${file}: cannot be written: ${readMessage(cause)}`,
+      {
+        hint: isFull ? 'Free some disk space, or name a file on another disk.' : undefined,
+        cause,
+      },
+    );
   }
 }
 
 /** The text of a file; `undefined` where it is empty or absent. */
 export function readOwnSecret(file: string): string | undefined {
   const isFile = statSync(file, { throwIfNoEntry: false })?.isFile();
-  return (isFile && readSmallFile(file).toString().trim()) || undefined;
+  return (isFile && decodeText(readSmallFile(file), file).trim()) || undefined;
 }
 
 /** Where this machine keeps the secret of the webhook that a job made. */

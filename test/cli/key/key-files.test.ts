@@ -120,7 +120,7 @@ const refusals: readonly [flags: string, options: RunOptions, code: number, mess
     '--key-env: must be the name of an environment variable',
     'For example: --key-env TRADER_KEY',
   ],
-  ['--key-file @none', {}, 3, "cannot read @none: ENOENT: no such file or directory, open '@none'", ''],
+  ['--key-file @none', {}, 3, 'no such file: @none', ''],
   [
     '--key-stdin',
     { stdin: 'gm' },

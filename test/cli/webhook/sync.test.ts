@@ -127,7 +127,7 @@ test('a file that is no place for a secret is refused before anything is sent; a
   const argv = `webhook sync --url ${hook} --file @list --secret-file @none/hook.secret`;
   expect(await sotra(argv)).toMatchObject({
     code: 2,
-    err: expect.stringContaining('error: --secret-file @none/hook.secret: cannot be written: ENOENT'),
+    err: expect.stringContaining('error: --secret-file @none/hook.secret: cannot be written: no such file or folder'),
   });
   expect(requests).toEqual([]);
   expect((await sotra(`${argv} --check`)).code).toBe(10);

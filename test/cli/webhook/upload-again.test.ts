@@ -54,7 +54,7 @@ test('a file that holds something is refused for a secret before anything is sen
   const nowhere = await sotra(`${register} @list --secret-file @none/s`);
   expect([nowhere.code, nowhere.err, sent, jobs()]).toEqual([
     2,
-    expect.stringContaining('error: --secret-file @none/s: cannot be written: ENOENT'),
+    expect.stringContaining('error: --secret-file @none/s: cannot be written: no such file or folder'),
     [],
     [],
   ]);

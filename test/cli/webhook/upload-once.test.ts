@@ -308,7 +308,7 @@ test('a secret file that cannot be written any more is warned of, with the place
   const { code, err } = await sotra(`${register} @list --secret-file @disk/s`);
   expect([code, err.split('\n').find((line) => line.startsWith('warning: '))]).toEqual([
     10,
-    expect.stringMatching(/^warning: --secret-file @disk\/s: cannot be written: ENOENT: /),
+    expect.stringMatching(/^warning: --secret-file @disk\/s: cannot be written: no such file or folder/),
   ]);
   expect(err).toContain(`; the secret of webhook ${uid} is in @webhook/jobs/${jobs()[0]}/secret for now\n`);
 });

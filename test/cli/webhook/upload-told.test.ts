@@ -349,7 +349,7 @@ test('a secret file without a secret, or that cannot be read, is told', () => {
   const hint = 'sotra webhook secret <uid> --out <file> writes one.';
   const error = (message: string) =>
     expect.objectContaining({ code: 'local-file', message: expect.stringContaining(message), hint });
-  expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} cannot be read: ENOENT`));
+  expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} cannot be read: no such file or folder`));
   writeFileSync(file, '# none\n \n');
   expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} holds no secret`));
   writeFileSync(file, 'whsec_a\n***\n');

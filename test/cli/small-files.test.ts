@@ -1,0 +1,132 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { evmTrader } from '../support/traders.ts';
+
+const mark = '\uFEFF';
+
+/** A folder of its own, what `run` needs to keep settings in it, and how to write a file there. */
+function place() {
+  const folder = temporaryFolder();
+  const file = (name: string, content: string | Uint8Array) => {
+    const path = join(folder, name);
+    mkdirSync(join(path, '..'), { recursive: true });
+    writeFileSync(path, content, { mode: 0o600 });
+    return path;
+  };
+  return { folder, file, env: { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: join(folder, 'data') } };
+}
+
+/** Exports the key `k` with a password from a file: exit 0 where it opens, 11 where it does not. */
+async function opens({ folder, file, env }: ReturnType<typeof place>, password: string | Uint8Array): Promise<number> {
+  const argv = ['key', 'export', 'k', '--unencrypted', '--out', join(folder, 'out.hex'), '--yes'];
+  return (await run([...argv, '--password-file', file('typed', password)], { env })).code;
+}
+
+test('a key that is sealed with a password file of PowerShell opens with what was typed', async () => {
+  const at = place();
+  const password = at.file('password', `${mark}correct horse\r\n`);
+  expect(await run(['key', 'generate', 'k', '--password-file', password], { env: at.env })).toMatchObject({ code: 0 });
+  expect([await opens(at, 'correct horse'), await opens(at, 'correct horse\n'), await opens(at, 'wrong')]).toEqual([
+    0, 0, 11,
+  ]);
+});
+
+test('a password with an accent opens a key however the accent was typed', async () => {
+  for (const sealed of ['cafe\u0301', 'caf\u00e9']) {
+    const at = place();
+    expect(await run('key generate k', { env: at.env, answers: [sealed, 'caf\u00e9'] })).toMatchObject({ code: 0 });
+    expect([await opens(at, 'caf\u00e9'), await opens(at, 'cafe\u0301\n'), await opens(at, 'cafe')]).toEqual([
+      0, 0, 11,
+    ]);
+    const typed = ['key', 'export', 'k', '--unencrypted', '--out', join(at.folder, 'typed.hex')];
+    expect(await run(typed, { env: at.env, answers: ['cafe\u0301'] })).toMatchObject({ code: 0 });
+  }
+});
+
+const utf16 = Buffer.from(`${mark}correct horse\r\n`, 'utf16le');
+const latin1 = Buffer.from('{"name":"caf\u00e9"}', 'latin1');
+
+test('UTF-16 is refused by name, whichever file it is', async () => {
+  const { file, env } = place();
+  const [name, key] = [file('text', utf16), file('key.hex', evmTrader.key)];
+  const service = await answering({});
+  const body = `webhook verify --header t=1,v1=00 --secret-file ${name}`;
+  for (const argv of [
+    `key generate k --password-file ${name}`,
+    `key import k --key-file ${name}`,
+    `key import k --key-file ${key} --password-file ${name}`,
+    `request POST /v1/x -d @${name}`,
+    `comment post --signed ${name}`,
+    `--sandbox profile positions ext:a open --prices-file ${name}`,
+    body,
+  ]) {
+    const { code, err } = await run(argv, { env: { ...service.env, ...env }, stdin: '{}' });
+    expect([argv, code, err]).toEqual([argv, 2, expect.stringContaining(`${name}: UTF-16 text, must be UTF-8`)]);
+  }
+  expect([service.requests, existsSync(join(env.SOTRA_CONFIG_DIR, 'keys', 'k.json'))]).toEqual([[], false]);
+});
+
+test('a body that is not UTF-8 is refused with the place of its first wrong byte, and not sent', async () => {
+  const { file } = place();
+  const service = await answering({});
+  const name = file('latin1.json', latin1);
+  for (const [argv, named] of [
+    [`request POST /v1/x -d @${name}`, name],
+    ['request POST /v1/x -d -', 'stdin'],
+  ] as const) {
+    const { code, err } = await run(argv, { env: service.env, stdin: latin1 });
+    expect([code, err]).toEqual([2, expect.stringContaining(`${named} is not UTF-8 text: see byte 13`)]);
+  }
+  expect(service.requests).toEqual([]);
+});
+
+test('a byte order mark is dropped from a body, an API key, a key, a secret, prices and the settings', async () => {
+  const at = place();
+  const service = await answering({});
+  const env = { ...at.env, ...service.env };
+  await run(['request', 'POST', '/v1/x', '-d', `@${at.file('body.json', `${mark}{"a":1}`)}`], { env });
+  expect(service.requests.at(-1)?.body).toBe('{"a":1}');
+  const key = at.file('key.hex', `${mark}${evmTrader.key}\r\n`);
+  const password = at.file('password', 'pw');
+  const stored = await run(['key', 'import', 'k', '--key-file', key, '--password-file', password], { env });
+  expect(stored).toMatchObject({ code: 0 });
+  const sealed = join(at.folder, 'keys', 'k.json');
+  writeFileSync(sealed, `${mark}${readFileSync(sealed, 'utf8')}`);
+  expect((await run('key list', { env })).out).toContain(evmTrader.address);
+  expect(await opens(at, 'pw')).toBe(0);
+  await run('context set one --base-url https://one.example.com', { env: at.env });
+  const settings = join(at.folder, 'config.json');
+  writeFileSync(settings, `${mark}${readFileSync(settings, 'utf8')}`);
+  expect((await run('context list', { env: at.env })).out).toContain('https://one.example.com');
+  expect(await run('context set two --base-url https://two.example.com', { env: at.env })).toMatchObject({ code: 0 });
+  expect((await run('context list', { env: at.env })).out).toContain('https://two.example.com');
+});
+
+test('a file that is missing or a folder is named without the words of the system', async () => {
+  const { folder, env } = place();
+  const none = join(folder, 'none');
+  const body = `request POST /v1/x -d @`;
+  const said = async (argv: string) => {
+    const { code, err } = await run(argv, {
+      env: {
+        ...env,
+        ...(argv.startsWith('--sandbox') ? {} : { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'k' }),
+      },
+    });
+    expect(err).not.toMatch(/\bE[A-Z]{3,}\b/);
+    return [code, err.split('\n')[0]];
+  };
+  expect(await said(`${body}${none}`)).toEqual([3, `error: no such file: ${none}`]);
+  expect(await said(`${body}${folder}`)).toEqual([3, `error: cannot read ${folder}: it is a folder`]);
+  expect(await said(`key import k --key-file ${none}`)).toEqual([3, `error: no such file: ${none}`]);
+  expect(await said(`webhook listen --secret-file ${none}`)).toEqual([
+    3,
+    `error: the secret file ${none} cannot be read: no such file or folder`,
+  ]);
+  expect(await said(`--sandbox profile positions ext:a open --prices-file ${none}`)).toEqual([
+    3,
+    `error: no such file: ${none}`,
+  ]);
+});
