@@ -4,7 +4,7 @@
 _sotra_children() {
   case "$1" in
   '') echo 'leaderboard profile follow feed token position comment webhook inbox init ui alias auth context key doctor completion sandbox request why history bundle mcp openapi commands help' ;;
-  'leaderboard') echo 'list rank copytraded sections diff' ;;
+  'leaderboard') echo 'list rank copytraded sections' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
   'follow') echo 'add remove bulk' ;;
   'feed') echo 'actor home' ;;
@@ -29,7 +29,6 @@ _sotra_flags() {
   'leaderboard rank') echo '--chains --only-with-comments --timeframe' ;;
   'leaderboard copytraded') echo '--address --chains --limit --viewer-addresses' ;;
   'leaderboard sections') echo '--limit --sections --timeframe' ;;
-  'leaderboard diff') echo '--since --chains --only-with-comments --timeframe --limit' ;;
   'profile get') echo '--viewer-addresses --chart' ;;
   'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max' ;;
   'profile followers') echo '--cursor --limit --all --max' ;;
@@ -107,9 +106,6 @@ _sotra_values() {
   'leaderboard copytraded --columns') echo 'rank name copiedUsd copies copiers pnlUsd roiPercent30d comments30d isFollowedByUser address addresses profileId @list' ;;
   'leaderboard sections --timeframe') echo '7d 30d' ;;
   'leaderboard sections --columns') echo 'section name commenter value pnl30dUsd pnl7dUsd address @list' ;;
-  'leaderboard diff --chains') echo 'base solana ethereum hyperliquid @list' ;;
-  'leaderboard diff --timeframe') echo '7d 30d' ;;
-  'leaderboard diff --columns') echo 'change rank rankBefore name pnlUsd pnlChangeUsd address pnlBeforeUsd places profileId @list' ;;
   'profile get --viewer-addresses') echo '@aliases @list' ;;
   'profile get --columns') echo 'name id status handles addresses externalId followers following comments copiedUsd holdingMinutes nsfw isFollowedByUser pnl7dUsd pnl30dUsd @list' ;;
   'profile get 1') echo '@aliases' ;;

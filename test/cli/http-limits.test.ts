@@ -230,8 +230,8 @@ test('an answer nested a hundred thousand deep ends as JSON or as exit 13, never
 });
 
 test('what works on an answer, and finds nothing of what the contract has, ends with 13 and says so', async () => {
-  const { env } = await answering({ items: [] });
-  const argv = 'leaderboard diff';
+  const { env } = await answering({ traders: [] });
+  const argv = 'feed actor ext:1 --watch 1s';
   const { code, out, err } = await run(argv, { env, tty: 80 });
   expect([code, out]).toEqual([13, '']);
   expect(err).toContain('the answer does not have the shape that this command works on');

@@ -28,7 +28,6 @@ const lines: Record<string, string> = {
   'leaderboard rank': `leaderboard rank ${wallet}`,
   'leaderboard copytraded': 'leaderboard copytraded',
   'leaderboard sections': 'leaderboard sections',
-  'leaderboard diff': 'leaderboard diff',
   'profile get': 'profile get ext:1',
   'profile positions': 'profile positions ext:1 open',
   'profile followers': 'profile followers ext:1',

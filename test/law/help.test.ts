@@ -253,7 +253,6 @@ test('help in JSON mode is the part of the tree that was asked for', async () =>
     'leaderboard rank',
     'leaderboard copytraded',
     'leaderboard sections',
-    'leaderboard diff',
   ]);
   const whole = await run('commands --json');
   for (const argv of ['--help --json', '--json', '--json --quiet'])

@@ -36,10 +36,9 @@ const traderSchema = z.looseObject({
   isFollowedByUser: z.boolean().optional(),
 });
 
-/** Who it is and where, for `leaderboard diff`, names and `#3`. */
-const briefTrader = ({ profile: { id, name, addresses }, pnl: { total } }: z.output<typeof traderSchema>) => ({
-  profile: { id, name, addresses: addresses.slice(0, 1) },
-  pnl: { total },
+/** Who it is, for names and `#3`. */
+const briefTrader = ({ profile: { name, addresses } }: z.output<typeof traderSchema>) => ({
+  profile: { name, addresses: addresses.slice(0, 1) },
 });
 
 /** Source: interface document and wire-facts 3.2. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
+import { answering, run, temporaryFolder } from '../../support/harness.ts';
 
 interface Trader {
   profile: { addresses: string[] };
@@ -84,72 +84,22 @@ const trader = (name: string, total: number) => ({
   hasComments: false,
 });
 
-test('a leaderboard is compared with the last one in the history: entered, left, moved, PnL change', async () => {
-  const boards = [
-    [trader('ann', 300), trader('bob', 200), trader('cat', 100)],
-    [trader('bob', 500), trader('ann', 300), trader('dan', 150)],
-  ];
-  const service = await stub((_, response, count) => response.end(JSON.stringify({ traders: boards[count - 1] })));
-  const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
-  const now = Date.parse('2026-11-20T12:00:00Z');
-  const shown = await run('leaderboard list', { env, now, tty: 80 });
-  expect(shown).toMatchObject({ code: 0 });
-  const later = await run('leaderboard diff --format csv', { env, now: now + 3_600_000 });
-  expect(later.code).toBe(0);
-  const lines = later.out.trim().split('\n');
-  const about = (name: string) => lines.find((line) => line.includes(name)) ?? '';
-  expect(about('dan')).toContain('entered');
-  expect(about('cat')).toContain('left');
-  expect(about('bob')).toContain('300');
-  expect(service.requests.map(({ url }) => url)).toEqual(['/v2/leaderboard', '/v2/leaderboard?limit=50']);
-});
-
-test('--since takes the newest board that is as old, else the oldest, of the same filters alone', async () => {
-  const service = await stub((_, response, count) =>
-    response.end(JSON.stringify({ traders: [trader('ann', count * 100)] })),
-  );
-  const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
-  const start = Date.parse('2026-11-20T12:00:00Z');
-  const at = (hours: number, argv: string) => run(argv, { env, now: start + hours * 3_600_000 });
-  await at(0, 'leaderboard list');
-  await at(1, 'leaderboard list --timeframe 7d');
-  await at(2, 'leaderboard list --limit 10');
-  const before = async (hours: number, argv: string) => JSON.parse((await at(hours, `${argv} --json`)).out).before;
-  expect(await before(3, 'leaderboard diff')).toBe('2026-11-20T14:00:00.000Z');
-  expect(await before(3, 'leaderboard diff --since 2h')).toBe('2026-11-20T12:00:00.000Z');
-  expect(await before(4, 'leaderboard diff --timeframe 7d')).toBe('2026-11-20T13:00:00.000Z');
-  const older = await at(4, 'leaderboard diff --since 9d');
-  expect(older.err).toContain('No board in the history is that old: compared with the oldest one, of 2026-11-20T12:00');
-});
-
-test('a board that is too long for the log is compared whole all the same, and its ranks and names are known', async () => {
+test('the ranks and names of a board that is too long for the log are known', async () => {
   const wallet = (n: number) => `0x${String(n).padStart(40, '0')}`;
   const about = { ...trader('x', 0).profile, metadata: { bio: 'b'.repeat(2000) } };
-  const board = (gain: number) =>
-    Array.from({ length: 250 }, (_, n) => ({
-      ...trader(`trader-${n + 1}`, 1000 - n + (n === 249 ? gain : 0)),
-      profile: { ...about, id: `id-${n + 1}`, name: `trader-${n + 1}`, addresses: [wallet(n + 1)] },
-    }));
-  const service = await stub((_, response, count) => response.end(JSON.stringify({ traders: board(count) })));
+  const traders = Array.from({ length: 250 }, (_, n) => ({
+    ...trader(`trader-${n + 1}`, 1000 - n),
+    profile: { ...about, id: `id-${n + 1}`, name: `trader-${n + 1}`, addresses: [wallet(n + 1)] },
+  }));
+  const service = await answering({ traders });
   const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
   await run('leaderboard list --limit 250', { env });
   const kept = JSON.parse((await run('history show 1 --json', { env })).out);
   expect(kept.response.cut.bytes).toBeGreaterThan(500_000);
-  const { out } = await run('leaderboard diff --json', { env });
-  expect(JSON.parse(out).changes).toMatchObject([{ name: 'trader-250', change: 'pnl', pnlChangeUsd: 1 }]);
   for (const name of ['#250', 'trader-250']) {
     const { err } = await run(`profile get ${name} --curl`, { env });
     expect([name, err]).toEqual([name, expect.stringContaining(`is ${wallet(250)}.`)]);
   }
-});
-
-test('the first leaderboard has nothing to be compared with, which is no error; with the history off it is one', async () => {
-  const service = await stub((_, response) => response.end('{"traders":[]}'));
-  const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
-  const first = await run('leaderboard diff --json', { env });
-  expect([first.code, JSON.parse(first.out)]).toMatchObject([0, { before: null, changes: [] }]);
-  const off = await run('leaderboard diff', { env: { ...service.env, SOTRA_HISTORY: '0' } });
-  expect(off).toMatchObject({ code: 3, out: '', err: expect.stringContaining('the history is off') });
 });
 
 test('a chart of more than nine traders has their names below each other', async () => {
