@@ -17,8 +17,9 @@ export async function listen(
   const [file, ready] = [join(folder, 'secret'), join(folder, `ready-${Math.random()}`)];
   writeFileSync(file, secrets, { mode: 0o600 });
   const stopping = new AbortController();
-  const words = `webhook listen --port 0 --secret-file ${file} --ready-file ${ready}`;
-  const argv = [...words.split(' '), ...(typeof more === 'string' ? more.split(' ').filter(Boolean) : more)];
+  const words = `webhook listen --secret-file ${file} --ready-file ${ready}`;
+  const given = typeof more === 'string' ? more.split(' ').filter(Boolean) : more;
+  const argv = [...words.split(' '), ...(given.includes('--port') ? [] : ['--port', '0']), ...given];
   const shown = { err: '' };
   const onErr = (text: string) => {
     shown.err += text;
