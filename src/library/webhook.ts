@@ -38,6 +38,7 @@ export async function verifyWebhook({ header, body, secrets, toleranceMs }: Deli
   const keys = checkSecrets(secrets);
   const bytes = toBytes(body);
   const refuseDelivery = (reason: string): Verification => ({ valid: false, reason });
+  if (typeof (header ?? '') !== 'string') return refuseDelivery('malformed header: it must be one text');
   const parsed = readHeader(header ?? undefined);
   if (typeof parsed === 'string') return refuseDelivery(parsed);
   const prefix = new TextEncoder().encode(signedPrefix(parsed.timestamp));
@@ -70,11 +71,14 @@ function parseObject(bytes: Uint8Array): { events?: unknown } | undefined {
   }
 }
 
+/** A copy: whoever holds the body could change it between the check and the parser. */
 function toBytes(body: Delivery['body']): Uint8Array {
   if (typeof body === 'string') return new TextEncoder().encode(body);
-  if (body instanceof ArrayBuffer) return new Uint8Array(body);
-  if (ArrayBuffer.isView(body)) return body;
-  throw new TypeError('body: must be the bytes or the text as received, before any JSON parser');
+  // By tag: a test runner or a frame has classes of its own.
+  const tag = Object.prototype.toString.call(body).slice(8, -1);
+  if (tag === 'ArrayBuffer' || tag === 'Uint8Array') return new Uint8Array(body as Uint8Array).slice();
+  const got = ArrayBuffer.isView(body) ? ` (Uint8Array, ArrayBuffer or string), not ${tag}` : '';
+  throw new TypeError(`body: must be the bytes or the text as received${got}, before any JSON parser`);
 }
 
 /** HMAC-SHA256 as base64url. */
@@ -109,6 +113,10 @@ export interface NodeRequest extends AsyncIterable<Uint8Array | string> {
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** What a body parser left. */
   body?: unknown;
+  /** The bytes as they came, where the server keeps them (Firebase, body-parser's `verify`). */
+  rawBody?: unknown;
+  /** Whether somebody read the stream. */
+  readableDidRead?: boolean | undefined;
 }
 
 /** An answer of node:http. */
@@ -120,7 +128,7 @@ export interface NodeResponse {
 export interface WebhookHandler {
   /** For servers that speak `fetch`: Hono, workers, Bun, Deno. */
   fetch: (request: Request) => Promise<Response>;
-  /** For node:http and Express-like servers, before any parser of JSON. */
+  /** For node:http and Express-like servers: reads `rawBody`, else a body of bytes or text, else the stream if nobody has read it. */
   node: (request: NodeRequest, response: NodeResponse) => Promise<void>;
 }
 
@@ -160,7 +168,7 @@ export function webhookHandler({
     },
     node: async (request, response) => {
       const header = [request.headers[signatureHeader]].flat().join(',');
-      const [status, error] = await answer(request.method, header === '' ? null : header, request.body ?? request);
+      const [status, error] = await answer(request.method, header === '' ? null : header, chooseBody(request));
       response.writeHead(status, type);
       response.end(JSON.stringify({ error }));
     },
@@ -170,8 +178,20 @@ export function webhookHandler({
 /** A status, and what is wrong. */
 type Outcome = [status: number, error?: string];
 
+/** What holds the body of a request as it came. */
+function chooseBody(request: NodeRequest): unknown {
+  const { rawBody, body, readableDidRead } = request;
+  if (rawBody !== undefined && rawBody !== null) return rawBody;
+  if (typeof body === 'string' || ArrayBuffer.isView(body)) return body;
+  return readableDidRead === true ? alreadyRead : request;
+}
+
+const alreadyRead = Symbol('already read');
+
 /** The bytes of a stream, or of a body that was read whole; `undefined` for too many. */
 async function gatherBody(body: unknown, max: number): Promise<Delivery['body'] | undefined> {
+  if (body === alreadyRead)
+    throw new TypeError('the body was already read: use this handler before any body parser, or keep rawBody');
   if (!isStream(body)) return (body ?? '') as Delivery['body'];
   const chunks: (Uint8Array | string)[] = [];
   let length = 0;

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { Hono } from 'hono';
 import { createClient } from 'sotra';
 import { startSandbox } from 'sotra/sandbox';
@@ -76,6 +76,57 @@ test('deliveries of the sandbox arrive at a server of node:http', async () => {
   expect(events).toMatchObject([{ eventType: 'new-feed-item', reason: 'first-buy', externalIds: ['me'] }]);
 });
 
+test('a body that changes while it is checked is read as it was, and odd types are refused in words', async () => {
+  const bytes = Buffer.from(known.body);
+  const checking = verifyWebhook({ ...known, body: bytes });
+  bytes.fill(' ');
+  expect(await checking).toMatchObject({ valid: true, event: { test: 'body' } });
+  const { buffer } = new TextEncoder().encode(known.body);
+  const checkingBuffer = verifyWebhook({ ...known, body: buffer });
+  new Uint8Array(buffer).fill(32);
+  expect(await checkingBuffer).toMatchObject({ valid: true, event: { test: 'body' } });
+  const wide = Uint16Array.from(Buffer.from(known.body));
+  await expect(verifyWebhook({ ...known, body: wide as never })).rejects.toThrow(
+    'body: must be the bytes or the text as received (Uint8Array, ArrayBuffer or string), not Uint16Array',
+  );
+  for (const header of [[known.header], 5, {}])
+    expect(await verifyWebhook({ ...known, header: header as never })).toEqual({
+      valid: false,
+      reason: 'malformed header: it must be one text',
+    });
+});
+
+test.each<[string, (request: IncomingMessage) => unknown, status: number, answer: object]>([
+  ['rawBody beside a parsed body', () => ({ rawBody: Buffer.from(body), body: JSON.parse(body) }), 200, {}],
+  ['an empty object that a parser left without reading', () => ({ body: {} }), 200, {}],
+  ['bytes of a parser', () => ({ body: Buffer.from(body) }), 200, {}],
+  [
+    'a stream that others read',
+    async (request) => {
+      for await (const _ of request);
+      return {};
+    },
+    500,
+    { error: 'the body was already read: use this handler before any body parser, or keep rawBody' },
+  ],
+  [
+    'an empty object, the stream read',
+    async (request) => {
+      for await (const _ of request);
+      return { body: {} };
+    },
+    500,
+    { error: 'the body was already read: use this handler before any body parser, or keep rawBody' },
+  ],
+])('a handler of node:http gets %s', async (_, parse, status, answer) => {
+  const hook = webhookHandler({ secrets: 'whsec_1', onEvents: () => undefined });
+  const url = await listening(async (request, response) =>
+    hook.node(Object.assign(request, await parse(request)), response),
+  );
+  const answered = await post(url);
+  expect([answered.status, await answered.json()]).toEqual([status, answer]);
+});
+
 const body = JSON.stringify({ events: [{ eventId: 'a', eventType: 'copyswap' }] });
 const post = (url: string, more: RequestInit = {}, header = headerOf(body)) =>
   fetch(url, { method: 'POST', body, headers: { 'daylight-signature': header }, ...more });
@@ -119,7 +170,7 @@ test('a server of Hono and one of Express answer what is right, and what is wron
     [401, { error: expect.stringMatching(/^wrong secret or body changed/) }],
     [500, { error: 'not processed' }],
     [413, { error: 'too large' }],
-    [500, { error: 'body: must be the bytes or the text as received, before any JSON parser' }],
+    [500, { error: 'the body was already read: use this handler before any body parser, or keep rawBody' }],
     [405, { error: 'only POST' }],
   ]);
   expect(seen.sort()).toEqual(['a', 'a', 'fails']);
