@@ -133,11 +133,15 @@ function refusalNotes(note: (text: string) => void, now: () => number) {
   };
 }
 
+/** Characters that wait for a reader of our output; what comes beyond is stored and not printed. */
+const maxWaiting = 16 * 1024 ** 2;
+
 /** Prints events in the order in which they came; `broken` rejects when the reader of our output is gone. */
-function createPrinter({ world, options }: Context) {
+function createPrinter({ world, options, warn }: Context) {
   const { out } = world.io;
   const asJson = options.format === 'json' || options.format === 'ndjson';
   let waiting: string[] = [];
+  let [size, omitted] = [0, 0];
   let last: Promise<void> | undefined;
   let fail: (error: unknown) => void = () => undefined;
   const broken = new Promise<void>((_, reject) => {
@@ -150,7 +154,11 @@ function createPrinter({ world, options }: Context) {
         ? safeJson(JSON.stringify(each.event))
         : eventLine(withoutFlagged(each), atMs, out.isTTY ? out.width : undefined),
     );
-    waiting.push(...lines);
+    for (const line of lines) {
+      size += line.length;
+      if (size <= maxWaiting) waiting.push(line);
+      else omitted += 1;
+    }
     last ??= write();
     last.catch(fail);
   };
@@ -158,8 +166,11 @@ function createPrinter({ world, options }: Context) {
   const write = async (): Promise<void> => {
     while (waiting.length > 0) {
       const text = waiting.map((line) => `${line}\n`).join('');
-      waiting = [];
+      [waiting, size] = [[], 0];
       await out.write(text);
+      if (omitted > 0)
+        warn(`${counted(omitted, 'event')} not printed, since nobody read the output: sotra webhook events shows them`);
+      omitted = 0;
     }
     last = undefined;
   };
