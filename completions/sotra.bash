@@ -326,7 +326,7 @@ _sotra_values() {
   'commands --columns') echo 'command endpoint source summary @list' ;;
   'help 1') echo 'exit-codes environment contexts ci bulk formatting signing webhooks scaling agents' ;;
   *' --context') echo '@contexts' ;;
-  *' --format') echo 'table json ndjson csv tsv md' ;;
+  *' --format') echo 'table json ndjson csv tsv' ;;
   *' --trace-file') echo '@files' ;;
   esac
 }
@@ -378,7 +378,7 @@ _sotra() {
     found="$(_sotra_values "$here ${current%%=*}")"
     lead="${current%%=*}="
   elif [[ $current == -* ]]; then
-    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --show-nsfw --plain --ascii --no-color --timeout --retries --rate --verbose --quiet --include --record --trace-file --replay --no-history --dry-run --curl --strict --yes --no-input --help"
+    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --show-nsfw --no-color --timeout --retries --rate --verbose --quiet --record --trace-file --replay --no-history --dry-run --curl --strict --yes --no-input --help"
   else
     candidates="$(_sotra_children "$here")"
     [[ -z $candidates ]] && found="$(_sotra_values "$here $slot")"

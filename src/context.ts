@@ -63,8 +63,6 @@ export interface Context {
   stream: () => void;
   /** Removes the spinner for good. */
   stopWaiting: () => void;
-  /** Status and headers of the answers since the last call, for `--include`. */
-  flushHeads: () => string;
   /** With the exit code of the command; gives back whether `sotra why` explains how it failed. */
   close: (exitCode?: number, failed?: SotraError) => Promise<boolean>;
 }
@@ -94,13 +92,13 @@ export function createContext(given: ContextOptions): Context {
   const watcher = watchCalls(given);
   const calls = makeCalls(given, places, served, watcher);
   const { dataDirectory, sandboxFile, store } = places;
-  const { note, warn, onWait, stopWaiting, flushHeads } = watcher;
+  const { note, warn, onWait, stopWaiting } = watcher;
   const { call, ready, request, hasAsked, sawMisfit } = calls;
   return {
     ...{ argv, world, options, program, runLine, stream },
     ...{ store, dataDirectory, sandboxFile, service: served.service, sandbox: served.sandbox },
     ...{ call, ready, request, hasAsked, sawMisfit },
-    ...{ note, warn, onWait, stopWaiting, flushHeads },
+    ...{ note, warn, onWait, stopWaiting },
     close: async (exitCode, failed) => {
       stopWaiting();
       const isKept = await calls.closeLog(exitCode, failed);
@@ -166,17 +164,16 @@ function openService({ world, options, knownService }: ContextOptions, { store, 
   };
 }
 
-/** What is said while calls are made: notes, `--verbose`, `--include`, the spinner. */
+/** What is said while calls are made: notes, `--verbose`, the spinner. */
 function watchCalls({ world, options, say, trace = say }: ContextOptions) {
   const note = (text: string) => (options.quiet ? undefined : say(text));
-  const heads = new Set<{ text: string }>();
   let tellWait: Parameters<Context['onWait']>[0] = () => undefined;
-  let waitsInSilence = !world.io.err.isTTY || options.quiet || options.verbose || options.plain;
+  let waitsInSilence = !world.io.err.isTTY || options.quiet || options.verbose;
   const spinner = once(async () => {
     const { showWaiting } = await import('./output/progress.ts');
-    const { noColor, ascii } = options;
+    const { noColor } = options;
     const { shownWaitMs: shownMs } = world;
-    return showWaiting({ err: world.io.err, noColor, unicode: !ascii, now: world.now, shownMs });
+    return showWaiting({ err: world.io.err, noColor, now: world.now, shownMs });
   });
   return {
     note,
@@ -185,20 +182,13 @@ function watchCalls({ world, options, say, trace = say }: ContextOptions) {
       tellWait = listener;
     },
     observe: async (kind: Service['kind']): Promise<Caller['observe']> => {
-      const watched = { say: options.verbose ? trace : undefined, heads: options.include ? heads : undefined };
-      const isWatched = options.verbose || options.include;
-      const watch = isWatched ? (await import('./http/observe.ts')).watchCall(watched) : undefined;
+      const watch = options.verbose ? (await import('./http/observe.ts')).watchCall(trace) : undefined;
       const shown = waitsInSilence || kind === 'sandbox' ? undefined : await spinner();
       return (event) => {
         watch?.(event);
         if (event.kind === 'wait') tellWait(event);
         shown?.observe(event);
       };
-    },
-    flushHeads: () => {
-      const text = [...heads].map((head) => head.text).join('');
-      heads.clear();
-      return text;
     },
     stopWaiting: () => {
       waitsInSilence = true;

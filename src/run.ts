@@ -93,10 +93,10 @@ async function runCommand(argv: readonly string[], program: Program, world: Worl
   const input = await readCommandInput(parsed, command, context);
   const filter =
     options.jq === undefined ? undefined : await (await import('./output/jq.ts')).compileFilter(options.jq, world);
-  const { note, flushHeads } = context;
+  const { note } = context;
   const { hideSecrets } = await import('./http/secrets.ts');
   const pause = () => world.sleep(0, world.signal);
-  const printing = { io: world.io, options, note, flushHeads, pause, filter, hideSecrets };
+  const printing = { io: world.io, options, note, pause, filter, hideSecrets };
   let exitCode = 0;
   let failed: SotraError | undefined;
   try {
@@ -116,7 +116,6 @@ async function runCommand(argv: readonly string[], program: Program, world: Worl
       throw failed;
     }
   } finally {
-    for (const line of context.flushHeads().split('\n')) if (line !== '') voice.say(line);
     if ((await context.close(exitCode, failed)) && failed !== undefined) nameWhy(failed);
     await filter?.close();
   }

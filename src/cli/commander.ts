@@ -193,8 +193,8 @@ const privateKeyHint =
 
 const unknownFlags: ReadonlyMap<string, string> = new Map([
   ['-v', 'Did you mean --verbose? The version is sotra --version.'],
-  ['-o', 'Did you mean --format? It takes table, json, ndjson, csv, tsv or md.'],
-  ['--output', 'Did you mean --format? It takes table, json, ndjson, csv, tsv or md.'],
+  ['-o', 'Did you mean --format? It takes table, json, ndjson, csv or tsv.'],
+  ['--output', 'Did you mean --format? It takes table, json, ndjson, csv or tsv.'],
   ['-q', 'Did you mean --quiet?'],
   ['-y', 'Did you mean --yes?'],
   ['--fields', 'Did you mean --columns?'],

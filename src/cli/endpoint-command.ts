@@ -143,10 +143,9 @@ export function asksChart(typed: Readonly<Record<string, unknown>>, options: Glo
   throw usageError(`--chart and ${rival} contradict each other`, 'Omit one of them.');
 }
 
-function findRival({ format, jq, plain, columns }: GlobalOptions): string | undefined {
+function findRival({ format, jq, columns }: GlobalOptions): string | undefined {
   if (format === 'json') return '--json';
   if (format !== undefined && format !== 'table') return `--format ${format}`;
   if (jq !== undefined) return '--jq';
-  if (plain) return '--plain';
   return columns === undefined ? undefined : '--columns';
 }

@@ -4,7 +4,7 @@ import { splitList } from '../model/list.ts';
 import { nearest } from '../model/nearest.ts';
 import { beginsWith, type Outline, type Use } from './outline.ts';
 
-export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv', 'md'] as const;
+export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;
 export type Format = (typeof formats)[number];
 
 export interface GlobalFlag {
@@ -56,8 +56,6 @@ export const globalFlags: readonly GlobalFlag[] = [
   ),
   makeFlag('jq <filter>', 'print the result of this jq filter; strings without quotes', json),
   makeFlag('show-nsfw', 'show names that the service flags as NSFW; tables hide them', rows),
-  makeFlag('plain', 'for screen readers: one fact a line, no columns, no spinner, no colors'),
-  makeFlag('ascii', 'draw with ASCII characters only'),
   makeFlag('no-color', 'no colors (also NO_COLOR)'),
   makeFlag(
     'timeout <time>',
@@ -72,7 +70,6 @@ export const globalFlags: readonly GlobalFlag[] = [
   makeFlag('rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', calls),
   makeFlag('verbose', 'show requests, answers and timing on stderr'),
   makeFlag('quiet', 'no progress, notes or warnings on stderr'),
-  makeFlag('include', 'print status and headers of the answer before its body', requests),
   makeFlag('record <file>', 'append requests and answers to this HTTP archive (HAR), secrets hidden', requests),
   makeFlag('trace-file <file>', 'the old name of --record', requests),
   makeFlag(
@@ -96,10 +93,6 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
   const format = readFormat(typedText('format'));
   if (on('json') && format !== undefined && format !== 'json')
     throw usageError(`--json and --format ${format} contradict each other`, 'Omit one of them.');
-  const typedFormat = format === undefined || format === 'table' ? undefined : `--format ${format}`;
-  const machine = on('json') ? '--json' : typedFormat;
-  if (on('plain') && machine !== undefined)
-    throw usageError(`--plain and ${machine} contradict each other`, 'Omit one of them.');
   const rows = format !== undefined && format !== 'json' && format !== 'ndjson' ? `--format ${format}` : undefined;
   const rival = rows ?? (typedText('columns') === undefined ? undefined : '--columns');
   if (typedText('jq') !== undefined && rival !== undefined)
@@ -122,9 +115,7 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
     format: on('json') ? 'json' : format,
     columns: typedText('columns') === undefined ? undefined : splitList(typedText('columns') ?? '', '--columns'),
     showNsfw: on('showNsfw'),
-    plain: on('plain'),
-    ascii: on('ascii'),
-    noColor: on('noColor') || on('plain'),
+    noColor: on('noColor'),
     /** Until something comes: the connection, the first byte, the next one. */
     timeoutMs: timeoutMs ?? 30_000,
     /** Where it was typed. */
@@ -138,7 +129,6 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
     rate: readRate(typedText('rate')),
     verbose: on('verbose'),
     quiet: on('quiet'),
-    include: on('include'),
     record,
     replay: typedText('replay'),
     noHistory: on('noHistory'),
@@ -219,7 +209,7 @@ export function refuseUnusedFlags(
     if (!isTyped || acceptsFlag(outline, flag) || (showsRows && flag.key === 'jq')) continue;
     throw unused(`--${flag.flag}`, outline, flag.needs?.lacking ?? '');
   }
-  const isTable = ['csv', 'tsv', 'md'].includes(format ?? '');
+  const isTable = format === 'csv' || format === 'tsv';
   if (isTable && outline.columns.length === 0 && !showsRows)
     throw unused(`--format ${format}`, outline, 'prints no table');
 }

@@ -235,7 +235,7 @@ async function findShortened(
   if (first !== undefined && others.length === 0) return first;
   throw usageError(
     `${label}: is shortened, and ${first === undefined ? 'no known address' : 'more than one known address'} fits it`,
-    'Give the whole address: --json and --plain show it.',
+    'Give the whole address: --json shows it.',
   );
 }
 

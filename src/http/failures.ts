@@ -162,7 +162,7 @@ export function statusError(failure: StatusFailure): SotraError {
       ...shared,
       hint:
         to === undefined
-          ? 'See the answer with --include, and check the base URL.'
+          ? 'See the answer with --verbose, and check the base URL.'
           : 'The key is only sent on for a GET on the same origin: set the base URL to the new address.',
     });
   }

@@ -1,29 +1,15 @@
-import { STATUS_CODES } from 'node:http';
-import { safeText } from '../model/safe-text.ts';
-import type { HttpAnswer, HttpRequest } from '../world.ts';
+import type { HttpRequest } from '../world.ts';
 import type { CallEvent } from './client.ts';
 import { listHeaders, readRequestId } from './failures.ts';
 import { maskHeader, maskHeaders } from './preview.ts';
 import { hideSecrets, requestHider, secretHider } from './secrets.ts';
 
-interface WatchOptions {
-  /** `--verbose`. */
-  say: ((line: string) => void) | undefined;
-  /** `--include`: status and headers of each answer until they are printed; those of a retried answer are removed. */
-  heads: Set<{ text: string }> | undefined;
-}
-
-/** Reports the requests and answers of one call. */
-export function watchCall({ say, heads }: WatchOptions): (event: CallEvent) => void {
+/** Prints the requests and answers of one call, line by line, for `--verbose`. */
+export function watchCall(say: (line: string) => void): (event: CallEvent) => void {
   let hide = secretHider(undefined);
-  let head = { text: '' };
   return (event) => {
     if (event.kind === 'request') hide = requestHider(event.request);
-    if (say !== undefined) for (const line of describeEvent(event)) say(hide(line));
-    if (event.kind === 'wait') heads?.delete(head);
-    if (event.kind !== 'answer') return;
-    head = { text: hideSecrets(answerHead(event)).split('\n').map(safeText).join('\n') };
-    heads?.add(head);
+    for (const line of describeEvent(event)) say(hide(line));
   };
 }
 
@@ -58,10 +44,4 @@ function describeParts({ firstByteMs, headers }: Extract<CallEvent, { kind: 'ans
   const requestId = readRequestId(headers);
   const firstByte = firstByteMs === undefined ? '' : ` (first byte ${Math.round(firstByteMs)} ms)`;
   return `${firstByte}${requestId === undefined ? '' : `, request id ${requestId}`}`;
-}
-
-/** Status line and headers; ends with an empty line. */
-export function answerHead({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>): string {
-  const lines = listHeaders(headers).map(({ name, value }) => `${name}: ${value}`);
-  return `${[`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), ...lines].join('\n')}\n\n`;
 }

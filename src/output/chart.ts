@@ -68,25 +68,25 @@ function chooseScale(bars: readonly Bar[]): Scale {
 
 function renderBars(chart: BarChart, options: DrawOptions): string[] {
   if (chart.bars.length === 0) return [];
-  const { width, palette, unicode } = options;
+  const { width, palette } = options;
   const used = chart.series.map((_, index) => chart.bars.some(({ partsUsd }) => (partsUsd[index] ?? 0) !== 0));
-  const figures = chart.bars.map(({ totalUsd }) => formatFigure(totalUsd, chart, unicode));
+  const figures = chart.bars.map(({ totalUsd }) => formatFigure(totalUsd, chart));
   const figureWidth = Math.max(...figures.map(displayWidth));
   const labels = chart.bars.map(({ label }) => safeText(label));
   const labelWidth = Math.min(Math.max(...labels.map(displayWidth)), Math.max(10, Math.floor(width * 0.3)));
   const before = labelWidth + figureWidth + 2 * gap;
   const plot = makePlot(chart.bars, width - before);
   const single = used.filter(Boolean).length < 2;
-  const fills = chart.series.map((name, index) => chooseFill(name, index, single, unicode));
+  const fills = chart.series.map((_, index) => chooseFill(index, single));
   const lines = chart.bars.map((bar, index) => {
-    const label = cutText(labels[index] ?? '', labelWidth, 'end', unicode ? '…' : '...');
+    const label = cutText(labels[index] ?? '', labelWidth, 'end');
     const figure = figures[index] ?? '';
     const paint = (series: number, text: string) =>
       single ? palette.tone(chooseTone(bar.totalUsd), text) : palette.series(series, text);
     return [
       label + ' '.repeat(labelWidth - displayWidth(label) + gap),
       ' '.repeat(figureWidth - displayWidth(figure)) + palette.tone(chooseTone(bar.totalUsd), figure) + ' '.repeat(gap),
-      drawChartBar(bar, plot, { fills, paint, halves: single && unicode, unicode }),
+      drawChartBar(bar, plot, { fills, paint, halves: single }),
     ].join('');
   });
   return [
@@ -101,12 +101,12 @@ function renderBars(chart: BarChart, options: DrawOptions): string[] {
 function drawLegend(
   series: readonly string[],
   used: readonly boolean[],
-  { fills, single, width, palette, unicode }: DrawOptions & { fills: readonly string[]; single: boolean },
+  { fills, single, width, palette }: DrawOptions & { fills: readonly string[]; single: boolean },
 ): string[] {
   const lines: { painted: string; cells: number }[] = [];
   series.forEach((name, index) => {
     const fill = fills[index] ?? '';
-    const says = unicode ? ` ${name}` : ` = ${name}`;
+    const says = ` ${name}`;
     const painted = (single ? fill : palette.series(index, fill)) + says;
     const cells = displayWidth(fill + says);
     const last = lines.at(-1);
@@ -119,14 +119,13 @@ function drawLegend(
   return lines.length === 0 ? [] : ['', ...lines.map(({ painted }) => painted)];
 }
 
-function formatFigure(figure: number | null, { unit }: BarChart, unicode: boolean): string {
-  if (figure === null) return unicode ? missing : '-';
+function formatFigure(figure: number | null, { unit }: BarChart): string {
+  if (figure === null) return missing;
   return unit === 'count' ? formatCount(figure) : formatUsd(figure, { signed: true, compact: true });
 }
 
-function chooseFill(name: string, index: number, single: boolean, unicode: boolean): string {
-  if (single) return unicode ? '█' : '#';
-  return unicode ? (shades[index] ?? '╳') : name.charAt(0).toLowerCase();
+function chooseFill(index: number, single: boolean): string {
+  return single ? '█' : (shades[index] ?? '╳');
 }
 
 function sumParts(bar: Bar, sign: 1 | -1): number {
@@ -153,15 +152,13 @@ interface Brush {
   paint: (series: number, text: string) => string;
   /** Whether the end of a bar may be half a cell. */
   halves: boolean;
-  unicode: boolean;
 }
 
 function drawChartBar(bar: Bar, plot: Plot, brush: Brush): string {
   const { left, right } = plot;
   const losses = drawSide(bar, -1, plot, brush);
   const gains = drawSide(bar, 1, plot, brush);
-  const axis = brush.unicode ? '│' : '|';
-  return `${' '.repeat(Math.max(0, left - losses.cells))}${losses.text}${axis}${gains.cells > right ? '' : gains.text}`;
+  return `${' '.repeat(Math.max(0, left - losses.cells))}${losses.text}│${gains.cells > right ? '' : gains.text}`;
 }
 
 /** One side of a bar from zero outwards, its parts in proportion; a value too small for a cell is a thin mark. */
@@ -187,7 +184,7 @@ function drawSide(
     runs.push({ series, text: sign > 0 ? whole + half : half + whole });
   });
   const last = runs.at(-1);
-  if (last !== undefined && drawn === 0) last.text = brush.unicode ? (sign > 0 ? '▏' : '▕') : '.';
+  if (last !== undefined && drawn === 0) last.text = sign > 0 ? '▏' : '▕';
   const ordered = sign > 0 ? runs : runs.toReversed();
   return {
     text: ordered.map(({ series, text }) => (text === '' ? '' : brush.paint(series, text))).join(''),

@@ -7,8 +7,6 @@ export type Palette = ReturnType<typeof createPalette>;
 export interface DrawOptions {
   width: number;
   palette: Palette;
-  /** False: rules, bars and signs in ASCII. */
-  unicode: boolean;
 }
 
 /** Uses only the 16 colors of the user's theme, so it reads on light and dark. */

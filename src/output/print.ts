@@ -24,8 +24,6 @@ interface PrintContext {
   io: Pick<Io, 'out'>;
   options: GlobalOptions;
   note: (text: string) => void;
-  /** Status and headers, to be written before the next text. */
-  flushHeads: () => string;
   /** Handles signals during long work. Rejects when one came. */
   pause: () => Promise<void>;
   filter: JqFilter | undefined;
@@ -67,20 +65,18 @@ export async function printPreview(preview: Preview, printing: PrintContext): Pr
 
 /** Writes a command's result to stdout and gives the exit code. Errors: ClosedPipe when the reader is gone. */
 export async function printResult(result: Result, input: unknown, printing: PrintContext): Promise<number> {
-  const { io, filter, flushHeads } = printing;
+  const { io, filter } = printing;
   if (result.kind === 'answer') await printAnswer(result, input, printing);
   if (result.kind === 'items') await printItems(result, input, printing);
   if (result.kind === 'text') {
     if (filter !== undefined) throw usageError('--jq: this command prints no JSON');
     const isDrawn = drawnForms.includes(chooseForm(result, printing));
-    await io.out.write(flushHeads() + (isDrawn || !io.out.isTTY ? result.text : visibleJson(result.text)));
+    await io.out.write(isDrawn || !io.out.isTTY ? result.text : visibleJson(result.text));
   }
-  const left = flushHeads();
-  if (left !== '') await io.out.write(left);
   return 'exitCode' in result ? (result.exitCode ?? 0) : 0;
 }
 
-/** Every form; `facts` is that of `--plain`, `plain` what a pipe gets without `--format`. */
+/** Every form; `plain` is what a pipe gets without `--format`. */
 const forms = {
   jq: async ({ filter, options, io }, { live }) =>
     jqForm(filter as JqFilter, { byItem: live === true || options.format === 'ndjson', indent: io.out.isTTY }),
@@ -90,40 +86,37 @@ const forms = {
   tsv: async () => (await import('./rows.ts')).rowForm('tsv'),
   plain: async () => (await import('./rows.ts')).rowForm('plain'),
   table: async (printing) => (await import('./table.ts')).tableForm(await readDrawOptions(printing)),
-  facts: async ({ options }) => (await import('./grid.ts')).factsForm(!options.ascii),
-  md: async () => (await import('./grid.ts')).markdownForm,
   chart: async (printing) => (await import('./chart.ts')).chartForm(await readDrawOptions(printing), printing.note),
 } satisfies Readonly<Record<string, (printing: PrintContext, rows: Rows) => Promise<Form>>>;
 
 type FormName = keyof typeof forms;
 
 /** What a person reads is cleaned, also in a pipe: it may end on a terminal. */
-const drawnForms: readonly FormName[] = ['table', 'facts', 'md', 'chart'];
+const drawnForms: readonly FormName[] = ['table', 'chart'];
 
 function chooseForm(result: Result, { io, options, filter }: PrintContext): FormName {
-  const { plain, format = io.out.isTTY || plain ? 'table' : 'plain' } = options;
+  const { format = io.out.isTTY ? 'table' : 'plain' } = options;
   if (filter !== undefined) return 'jq';
   if ('chart' in result && result.chart) return 'chart';
   // What comes over time never becomes a whole list.
   if (format === 'json' && 'live' in result && result.live) return 'ndjson';
-  return format === 'table' && plain ? 'facts' : format;
+  return format;
 }
 
 async function readDrawOptions({ io, options }: PrintContext): Promise<DrawOptions> {
   const { createPalette } = await import('./color.ts');
   const palette = createPalette(options.noColor ? 0 : io.out.colorLevel);
-  return { width: io.out.width, palette, unicode: !options.ascii };
+  return { width: io.out.width, palette };
 }
 
 async function writeForm(name: FormName, rows: Rows, printing: PrintContext): Promise<void> {
-  const { flushHeads } = printing;
   const { out } = printing.io;
   const form = await forms[name](printing, rows);
   // Exact in a pipe; on a terminal, characters that hide or reorder text are escaped.
   const clean = drawnForms.includes(name) ? terminalText : out.isTTY ? visibleJson : (text: string) => text;
   for await (const text of form(rows))
     for (const part of splitLong(text)) {
-      await out.write(flushHeads() + clean(part));
+      await out.write(clean(part));
       if (part !== text) await printing.pause();
     }
 }

@@ -18,7 +18,6 @@ interface ProgressOptions {
   err: Sink;
   quiet: boolean;
   noColor: boolean;
-  unicode: boolean;
   now?: () => number;
 }
 
@@ -34,17 +33,17 @@ export async function showProgress(context: CommandContext, { silent = false } =
   const { world, options } = context;
   if (!silent) context.stopWaiting();
   const { err } = world.io;
-  const { format, quiet, preview, plain, ascii, noColor } = options;
+  const { format, quiet, preview, noColor } = options;
   return createProgress({
-    err: { ...err, isTTY: err.isTTY && !plain },
+    err,
     quiet: silent || quiet || preview || format === 'json' || format === 'ndjson',
-    ...{ noColor, unicode: !ascii, now: world.now },
+    ...{ noColor, now: world.now },
   });
 }
 
 /** Progress on stderr; the spinner's package is loaded for a terminal only. */
 export async function createProgress(options: ProgressOptions): Promise<Progress> {
-  const { err, quiet, noColor, unicode, now = () => 0 } = options;
+  const { err, quiet, noColor, now = () => 0 } = options;
   const live = err.isTTY;
   const silence = () => {};
   if (quiet) return { step: silence, done: silence, stop: silence, live };
@@ -55,7 +54,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   const { default: ora } = await import('ora');
   const { createPalette } = await import('./color.ts');
   const palette = createPalette(noColor ? 0 : err.colorLevel);
-  const frames = unicode ? ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] : ['-', '\\', '|', '/'];
+  const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
   let stepMs = now();
   const elapsed = () => {
     const writeSeconds = Math.floor((now() - stepMs) / 1000);
@@ -71,7 +70,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
     discardStdin: false,
     suffixText: () => elapsed(),
   });
-  const symbol = palette.success(unicode ? '✔' : '+');
+  const symbol = palette.success('✔');
   return {
     step: (text) => {
       stepMs = now();
@@ -121,7 +120,6 @@ export function sinkStream(sink: Sink): TerminalStream {
 interface WaitingOptions {
   err: Sink;
   noColor: boolean;
-  unicode: boolean;
   now: () => number;
   /** Shorter waits are not shown. */
   shownMs?: number | undefined;
@@ -142,13 +140,13 @@ export interface WaitDisplay {
   stop: () => void;
 }
 
-export function showWaiting({ err, noColor, unicode, now, shownMs = 300 }: WaitingOptions): WaitDisplay {
+export function showWaiting({ err, noColor, now, shownMs = 300 }: WaitingOptions): WaitDisplay {
   let line: (() => string) | undefined;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let progress: Promise<Progress> | undefined;
   const drawLine = async () => {
-    progress ??= createProgress({ err, quiet: false, noColor, unicode });
+    progress ??= createProgress({ err, quiet: false, noColor });
     const shown = await progress;
     if (line !== undefined) shown.step(line());
   };

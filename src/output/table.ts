@@ -54,21 +54,19 @@ export function renderView({ view, columns, rows, blocks = [] }: Shown, options:
 function renderPart(
   { layout, columns, rows }: Pick<Block, 'layout' | 'columns' | 'rows'>,
   named: readonly string[] | undefined,
-  { width, palette, unicode }: DrawOptions,
+  { width, palette }: DrawOptions,
 ): string {
   if (rows.length === 0 || columns.length === 0) return '';
-  const whole = readGrid(columns, rows, unicode);
-  const ellipsis = unicode ? '…' : '...';
-  if (layout === 'record') return renderCards(whole, { width, palette, ellipsis, long: 'wrap' });
-  const rule = unicode ? '─' : '-';
+  const whole = readGrid(columns, rows);
+  if (layout === 'record') return renderCards(whole, { width, palette, long: 'wrap' });
   const uncut = measure(whole, columns).map(({ natural }) => natural);
-  if (sumWidths(uncut) <= width) return renderTable(cutCells(whole, uncut, ellipsis), uncut, palette, rule);
+  if (sumWidths(uncut) <= width) return renderTable(cutCells(whole, uncut), uncut, palette);
   const grid = mapCells(whole, (cell) => ({ ...cell, text: cell.short ?? cell.text }));
   const measures = measure(grid, columns);
   const every = columns.map((_, index) => index);
   const { chosen, widths } = chooseColumns(named ? every : withoutEmpty(every, grid), measures, width, !named);
-  if (widths === undefined) return renderCards(pickCells(whole, chosen), { width, palette, ellipsis, long: 'cut' });
-  return renderTable(cutCells(pickCells(grid, chosen), widths, ellipsis), widths, palette, rule);
+  if (widths === undefined) return renderCards(pickCells(whole, chosen), { width, palette, long: 'cut' });
+  return renderTable(cutCells(pickCells(grid, chosen), widths), widths, palette);
 }
 
 type Measure = ReturnType<typeof measure>[number];
@@ -159,14 +157,13 @@ function fitWidths(measures: readonly Measure[], width: number, fewer: boolean):
   return undefined;
 }
 
-function cutCells(grid: Grid, widths: readonly number[], ellipsis: string): Grid {
-  const cut = (text: string, index: number) =>
-    cutText(text, widths[index] ?? 0, grid.heads[index]?.cut ?? 'end', ellipsis);
+function cutCells(grid: Grid, widths: readonly number[]): Grid {
+  const cut = (text: string, index: number) => cutText(text, widths[index] ?? 0, grid.heads[index]?.cut ?? 'end');
   return mapCells(grid, (cell, index) => ({ ...cell, text: cut(cell.text, index) }));
 }
 
 /** Each line is a table of its own: cells come padded to their width, which cli-table3 counts wrongly for marks and newer emoji. */
-function renderTable(grid: Grid, widths: readonly number[], palette: Palette, rule: string): string {
+function renderTable(grid: Grid, widths: readonly number[], palette: Palette): string {
   const drawRow = (cells: readonly CellText[], paint: (cell: CellText) => string) => {
     const table = new CliTable({ chars: noBorders, style: noStyle });
     table.push(
@@ -181,7 +178,7 @@ function renderTable(grid: Grid, widths: readonly number[], palette: Palette, ru
   };
   const header = drawRow(grid.heads, ({ text }) => palette.header(text));
   const body = grid.lines.map((cells) => drawRow(cells, ({ text, tone = 'plain' }) => palette.tone(tone, text)));
-  return [header, `${palette.dim(rule.repeat(sumWidths(widths)))}\n`, ...body].join('');
+  return [header, `${palette.dim('─'.repeat(sumWidths(widths)))}\n`, ...body].join('');
 }
 
 const noStyle = { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true };
@@ -192,7 +189,6 @@ const noBorders = { ...Object.fromEntries(edges.split(' ').map((edge) => [edge, 
 interface CardOptions {
   width: number;
   palette: Palette;
-  ellipsis: string;
   long: 'cut' | 'wrap';
 }
 
@@ -214,7 +210,7 @@ function renderCards(grid: Grid, options: CardOptions): string {
 function fitValue({ text, short }: CellText, room: number, head: Head, options: CardOptions): string[] {
   if (options.long === 'cut' && short !== undefined && displayWidth(text) > room) return [short];
   if (head.cut === undefined) return [text];
-  if (options.long === 'cut') return [cutText(text, room, head.cut, options.ellipsis)];
+  if (options.long === 'cut') return [cutText(text, room, head.cut)];
   return head.cut === 'end' ? wrapText(text, room) : [text];
 }
 

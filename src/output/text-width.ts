@@ -10,16 +10,16 @@ export function displayWidth(text: string): number {
 }
 
 /** The text cut between graphemes to at most `width` cells with the ellipsis; `middle` keeps both ends (addresses). */
-export function cutText(text: string, width: number, where: 'middle' | 'end', ellipsis = '…'): string {
+export function cutText(text: string, width: number, where: 'middle' | 'end'): string {
   if (displayWidth(text) <= width) return text;
-  const room = width - displayWidth(ellipsis);
+  const room = width - 1;
   if (room < 0) return '';
   const parts = splitGraphemes(text);
   const head = takeWidth(parts, where === 'middle' ? Math.ceil(room / 2) : room).join('');
   // A short address that is cut again has one ellipsis.
-  if (where === 'end') return `${head.replace(/(?<![\s…])[\s…]+$/, '')}${ellipsis}`;
+  if (where === 'end') return `${head.replace(/(?<![\s…])[\s…]+$/, '')}…`;
   const tail = takeWidth(parts.reverse(), room - displayWidth(head)).reverse();
-  return head + ellipsis + tail.join('');
+  return `${head}…${tail.join('')}`;
 }
 
 /** Lines of at most `width` cells, broken at spaces, and inside words that are wider; at least one line. */

@@ -225,7 +225,7 @@ function checkTerminal({ world, options }: Context): Finding {
   const locale = readEnv(world.env, 'LC_ALL') ?? readEnv(world.env, 'LC_CTYPE') ?? readEnv(world.env, 'LANG');
   if (platformRules(world.system.platform).isUtf8 || /utf-?8/i.test(locale ?? '')) return ok(found);
   const more = `${found}; the locale ${locale ?? 'is not set and'} says no UTF-8`;
-  return warning(more, 'if dashes or dots look wrong: --ascii');
+  return warning(more, 'if dashes or dots look wrong, set a UTF-8 locale: LC_ALL=C.UTF-8');
 }
 
 async function checkSandbox(context: Context): Promise<Finding> {

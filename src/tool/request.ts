@@ -38,11 +38,11 @@ const requestCommand: Command = defineCommand({
   description:
     'For what has no command. The path begins with a slash; a full URL must be on the origin of the service.\n' +
     '--paginate follows links (pagination.olderItemsURL), cursors (cursor) and page numbers, and prints one list of all items;\n' +
-    'with --format ndjson the items as they arrive. --include prints status and headers before the body.',
+    'with --format ndjson the items as they arrive. --verbose shows status and headers.',
   params,
   examples: [
     { argv: '--sandbox request GET /v2/leaderboard -q chains=solana -q limit=3', says: 'a list, as JSON' },
-    { argv: '--sandbox request GET /v2/leaderboard -q limit=1 --include', says: 'with status and headers' },
+    { argv: '--sandbox request GET /v2/leaderboard -q limit=1 --verbose', says: 'with status and headers on stderr' },
   ],
   uses: ['requests', 'json'],
   exitCodes: serviceExitCodes,

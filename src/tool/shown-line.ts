@@ -32,8 +32,8 @@ export async function runShown(
   return { code, printed };
 }
 
-function writeLookFlags({ noColor, ascii, plain, quiet, verbose, format, noInput, yes }: Context['options']): string[] {
-  const looks = { '--no-color': noColor, '--ascii': ascii, '--plain': plain, '--quiet': quiet, '--no-input': noInput };
+function writeLookFlags({ noColor, quiet, verbose, format, noInput, yes }: Context['options']): string[] {
+  const looks = { '--no-color': noColor, '--quiet': quiet, '--no-input': noInput };
   return writeFlags({ ...looks, '--verbose': verbose, '--yes': yes, '--json': format === 'json' });
 }
 

@@ -31,7 +31,7 @@ export async function showUpload(context: Context, { brief = false } = {}) {
   const tell = () => {
     const nowMs = world.now();
     const { percent, text } = describeProgress(work, nowMs);
-    if (progress.live) return progress.step(`${drawBar(percent, options.ascii)} ${text}`);
+    if (progress.live) return progress.step(`${drawBar(percent)} ${text}`);
     const sinceMs = nowMs - logged.atMs;
     const isDue = sinceMs >= logEveryMs || (sinceMs >= minLogMs && percent - logged.percent >= logEveryPercent);
     if (!isDue || percent === 100) return;
@@ -98,7 +98,7 @@ function formatLeft(seconds: number): string {
 
 const barWidth = 20;
 
-function drawBar(percent: number, ascii: boolean): string {
+function drawBar(percent: number): string {
   const filled = Math.round((percent * barWidth) / 100);
-  return `[${(ascii ? '#' : '█').repeat(filled)}${(ascii ? '.' : '░').repeat(barWidth - filled)}]`;
+  return `[${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}]`;
 }

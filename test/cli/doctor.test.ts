@@ -78,9 +78,9 @@ test('without a service it says how to choose one, and without a sandbox that th
   expect(of('sandbox')).toMatchObject({ state: 'ok', found: 'not created yet: the first --sandbox creates it' });
 });
 
-test('a terminal whose locale says no UTF-8 is pointed to --ascii', async () => {
+test('a terminal whose locale says no UTF-8 is told to set one that does', async () => {
   const plain = await diagnose('doctor --sandbox', { tty: 100, env: { LANG: 'C' } });
-  expect(plain.of('terminal')?.fix).toContain('--ascii');
+  expect(plain.of('terminal')?.fix).toContain('LC_ALL=C.UTF-8');
   const utf8 = await diagnose('doctor --sandbox', { tty: 100, env: { LANG: 'en_US.UTF-8' } });
   expect(utf8.of('terminal')).toMatchObject({ state: 'ok', found: '100 columns, no colors' });
 });

@@ -18,12 +18,12 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   [
     'leaderboard list -o json',
     "unknown option '-o'",
-    'Did you mean --format? It takes table, json, ndjson, csv, tsv or md.',
+    'Did you mean --format? It takes table, json, ndjson, csv or tsv.',
   ],
   [
     'leaderboard list --output json',
     "unknown option '--output'",
-    'Did you mean --format? It takes table, json, ndjson, csv, tsv or md.',
+    'Did you mean --format? It takes table, json, ndjson, csv or tsv.',
   ],
   ['leaderboard list -v', "unknown option '-v'", 'Did you mean --verbose? The version is sotra --version.'],
   ['leaderboard list --limit', '--limit needs a value', 'See sotra leaderboard list --help.'],
@@ -180,7 +180,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   [
     '--sandbox profile get 0xdead…beef',
     '<identifier> 0xdead…beef: is shortened, and no known address fits it',
-    'Give the whole address: --json and --plain show it.',
+    'Give the whole address: --json shows it.',
   ],
 ];
 

@@ -102,31 +102,6 @@ test('an archive that cannot be written is exit 3 before anything is sent', asyn
   expect(service.requests).toEqual([]);
 });
 
-test('--include prints status and headers before the body, of the answer that counted', async () => {
-  const service = await stub((_, response, count) => {
-    response.writeHead(count === 1 ? 503 : 200, { 'content-type': 'application/json', 'x-count': String(count) });
-    response.end(count === 1 ? '{}' : '{"traders":[]}');
-  });
-  const { code, out } = await run('leaderboard list --json --include', { env: service.env });
-  expect(code).toBe(0);
-  const [head = '', body = ''] = out.split('\n\n');
-  expect(head.split('\n')[0]).toBe('HTTP/1.1 200 OK');
-  expect(head).toContain('content-type: application/json');
-  expect(head).toContain('x-count: 2');
-  expect(JSON.parse(body)).toEqual({ traders: [] });
-});
-
-test('--include of a refusal says status and headers on stderr, and stdout stays empty', async () => {
-  const service = await answering({ error: 'no' }, 404, { 'x-request-id': 'req-9' });
-  const { code, out, err } = await run('leaderboard list --include', { env: service.env });
-  expect({ code, out }).toEqual({ code: 5, out: '' });
-  expect(err).toContain('HTTP/1.1 404 Not Found\n');
-  expect(err).toContain('x-request-id: req-9\n');
-  const json = await run('leaderboard list --include --json', { env: service.env });
-  expect(json.out).toBe('');
-  expect(JSON.parse(json.err).error).toMatchObject({ code: 'not-found', requestId: 'req-9' });
-});
-
 test('--verbose says what the time went to, the request id, and why an attempt was repeated', async () => {
   const service = await stub((_, response, count) => {
     response.writeHead(count === 1 ? 503 : 200, { 'x-request-id': `req-${count}` });

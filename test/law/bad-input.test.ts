@@ -39,11 +39,7 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
     'See sotra leaderboard list --help.',
   ],
   ['leaderboard list --columns rank,nme', '--columns nme: no such column'],
-  [
-    'leaderboard list --format jsn',
-    '--format jsn: must be one of table, json, ndjson, csv, tsv, md',
-    'Did you mean json?',
-  ],
+  ['leaderboard list --format jsn', '--format jsn: must be one of table, json, ndjson, csv, tsv', 'Did you mean json?'],
   ['leaderboard list --timeout soon', '--timeout soon: must be a time from 1ms to 1d, such as 500ms, 30s or 2m'],
   ['leaderboard list --retries many', '--retries many: must be a whole number from 0 to 20'],
 ];

@@ -51,7 +51,7 @@ test('a request that is only shown is text, JSON or a curl line; other forms are
   );
   expect(JSON.parse((await run(`${line} --dry-run --json`, options)).out)).toMatchObject({ method: 'GET', url });
   expect((await run(`${line} --dry-run --jq .url`, options)).out).toBe(`${url}\n`);
-  for (const form of ['--dry-run --columns rank', '--dry-run --format csv', '--curl --jq .', '--curl --format md']) {
+  for (const form of ['--dry-run --columns rank', '--dry-run --format csv', '--curl --jq .', '--curl --format tsv']) {
     const { code, out } = await run(`${line} ${form}`, options);
     expect([form, code, out]).toEqual([form, 2, '']);
   }

@@ -272,7 +272,7 @@ const values: Record<string, string> = {
 };
 
 /** Habits of a terminal or a script, and not of a command: accepted everywhere. --json makes errors JSON, --verbose tells more of a bug. */
-const everywhere = ['format', 'json', 'plain', 'ascii', 'no-color', 'verbose', 'quiet', 'yes', 'no-input'];
+const everywhere = ['format', 'json', 'no-color', 'verbose', 'quiet', 'yes', 'no-input'];
 
 test('every command takes a global flag or refuses it by name before it does anything', async () => {
   const here = await place();

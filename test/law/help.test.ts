@@ -194,29 +194,6 @@ test.each(typos)('a slip of the finger is answered with what was meant: %s', asy
   expect(err).toContain(hint);
 });
 
-test('--plain writes one fact a line, without columns or colors', async () => {
-  const { out, code } = await run('--sandbox leaderboard list --limit 2 --plain', { tty: 80 });
-  expect(code).toBe(0);
-  const lines = out.trimEnd().split('\n');
-  expect(lines[0]).toBe('1 of 2');
-  expect(lines[1]).toBe('#: 1');
-  expect(lines.filter((line) => !/^$|^\d of 2$|^[^:]+: .+$/.test(line))).toEqual([]);
-  const both = await run('--sandbox leaderboard list --plain --json');
-  expect(both.code).toBe(2);
-  expect(JSON.parse(both.err).error.message).toBe('--plain and --json contradict each other');
-});
-
-test('--ascii draws with ASCII alone, at every width', async () => {
-  const env = { SOTRA_DATA_DIR: temporaryFolder() };
-  for (const tty of widths) {
-    const { out } = await run('--sandbox leaderboard list --limit 5 --columns rank,pnlUsd,address --ascii', {
-      tty,
-      env,
-    });
-    expect(out).toMatch(/^[\x20-\x7e\n]+$/);
-  }
-});
-
 test('every example of the commands about the tool itself runs', async () => {
   const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
   const nouns = ['init', 'alias', 'auth', 'context', 'doctor', 'completion', 'help'];

@@ -75,23 +75,6 @@ test('gains and losses carry their sign, and color as well where there is some',
   expect(out).toMatch(/\u001b\[31m-\$[\d,.]+/);
 });
 
-test('--plain: no color, no box, no cursor movement, one fact a line', async () => {
-  for (const argv of shown) {
-    const { out, err, code } = await show(`${argv} --plain`, 80, { colors: 3 });
-    expect([argv, code]).toEqual([argv, 0]);
-    expect([argv, /[\u001b\u2500-\u259f\r\t]/.exec(out + err)]).toEqual([argv, null]);
-    // A heading may stand above; all else is a name and its value.
-    const facts = out.split('\n\n').flatMap((part) => part.trim().split('\n').slice(1));
-    const others = facts.filter((line) => !/^[^:]+: /.test(line));
-    expect([argv, others]).toEqual([argv, []]);
-  }
-});
-
-test('--ascii draws with ASCII alone where the service sends no more', async () => {
-  const { out } = await show('--sandbox leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --ascii', 80);
-  expect(/[^\x20-\x7e\n]/.exec(out)).toBeNull();
-});
-
 test('a short address is not cut once more', async () => {
   const { out } = await show('--sandbox feed actor 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --chains all', 80);
   expect(out).toContain(' 0xb7b6…17b2  ');

@@ -73,7 +73,6 @@ test.skipIf(!hasTmux)('colors follow the terminal, NO_COLOR, FORCE_COLOR, TERM a
     ['', { TERM: 'dumb' }, false],
     ['--no-color', {}, false],
     ['', { NO_COLOR: '1' }, false],
-    ['--plain', {}, false],
     ['', { CI: 'true' }, true],
     ['', { NO_COLOR: '1', FORCE_COLOR: '1' }, true],
     ['', { FORCE_COLOR: '0' }, false],

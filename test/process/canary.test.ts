@@ -26,7 +26,7 @@ test('no command, in any way of printing and against any echo, shows a secret or
   const lines = treeLines();
   const leaks: Leak[] = [];
   const shown = new Set<string>();
-  const loudest = '--verbose --include --trace-file @@.har';
+  const loudest = '--verbose --trace-file @@.har';
   const once = async (line: (typeof lines)[number], way: string) => {
     const ran = await runLine(line, way, world);
     leaks.push(...ran.leaks);
@@ -162,8 +162,7 @@ const liveWays: readonly string[] = [
   '--verbose --json',
   '--format csv',
   '--quiet',
-  '--include --verbose --trace-file @@',
-  '--plain --ascii',
+  '--verbose --trace-file @@',
 ];
 
 /** What a command that goes on until it is stopped showed, and where a secret turned up. */
@@ -207,7 +206,7 @@ async function listenOnce(
   const secrets = world.input('hook.secret');
   const forward = `--forward-to ${world.service.url}/hook --route copyswap=${world.service.url}/copies`;
   // A listener prints no table, and gets no answer of the service that could be shown.
-  const printing = /csv|--include/.test(way) ? '--verbose' : way;
+  const printing = /csv/.test(way) ? '--verbose' : way;
   const argv = `webhook listen --port 0 --name l${number} --secret-file ${secrets} --ready-file ${ready} ${forward} ${printing}`;
   const before = world.service.requests.length;
   const answers: string[] = [];

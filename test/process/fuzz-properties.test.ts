@@ -5,11 +5,9 @@ import { parseDuration, parseTime } from '../../src/model/duration.ts';
 import { safeText } from '../../src/model/safe-text.ts';
 import { wrapWords } from '../../src/model/wrap.ts';
 import { formatAmount, formatCount, formatPercent, formatTime, formatUsd } from '../../src/output/format.ts';
-import { factsForm, markdownForm } from '../../src/output/grid.ts';
 import { cutText, displayWidth, wrapText } from '../../src/output/text-width.ts';
 import { anyCharacter, fc } from '../support/draw.ts';
 import { steers } from '../support/hostile/corpus.ts';
-import { textView, writeForm } from '../support/output-sample.ts';
 import { size } from '../support/size.ts';
 
 const any = fc.oneof(
@@ -90,18 +88,6 @@ test('at every width from 1 to 300 text is cut and wrapped to fit, and nothing i
       for (const line of wrapWords(words, width)) expect(line.length <= width || !line.trim().includes(' ')).toBe(true);
       expect(inOrder(wrapProse(parts.join('\n'), width).join(' '))).toBe(inOrder(words));
     }),
-  );
-});
-
-test('any text at all leaves every human format safe, on as many lines as without it', async () => {
-  await fc.assert(
-    fc.asyncProperty(any, any, async (first, second) => {
-      const plain = await writeForm(factsForm(true), { view: textView }, [[first, second]]);
-      const md = await writeForm(markdownForm, { view: textView }, [[first, second]]);
-      expect([plain.split('\n').length, md.split('\n').length]).toEqual([4, 4]);
-      expect(steers.exec(plain + md)?.[0]).toBe(undefined);
-    }),
-    { numRuns: size(250, 1000) },
   );
 });
 

@@ -102,7 +102,7 @@ test('two signals at once end it just the same', async () => {
   expect(await ended).toBe(130);
 });
 
-test.each(some(['json', 'table', 'ndjson', 'csv', 'tsv', 'md'], 1))(
+test.each(some(['json', 'table', 'ndjson', 'csv', 'tsv'], 1))(
   '| head -1 of --format %s is quiet and exit 0',
   async (format) => {
     const traders = Array.from({ length: 250 }, (_, index) => ({

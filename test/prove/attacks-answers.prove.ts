@@ -211,7 +211,7 @@ test('a key that the service repeats, as it is or as JSON and addresses escape i
     const env = { SOTRA_BASE_URL: service.url, SOTRA_API_KEY: odd };
     const trace = join(temporaryFolder(), 'trace.har');
     for (const argv of [
-      'leaderboard list --verbose --include',
+      'leaderboard list --verbose',
       'request GET /v1/x --json',
       `leaderboard list --trace-file ${trace}`,
     ]) {

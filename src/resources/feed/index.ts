@@ -48,7 +48,7 @@ function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): 
       if (typed.watch === undefined) return base.run(typed as never, context);
       const { watchFeed } = await import('./watch.ts');
       const input = feedInput(endpoint, typed);
-      checkFeedWatch(typed, context);
+      checkFeedWatch(typed);
       const batches = watchFeed({
         endpoint,
         input,
@@ -94,7 +94,7 @@ function readPlace(key: 'olderThan' | 'newerThan', text: string | undefined): st
   return saysZone ? text : new Date(atMs).toISOString();
 }
 
-function checkFeedWatch({ olderThan, cursor, newerThan, all }: FeedOptions, { options }: Context): void {
+function checkFeedWatch({ olderThan, cursor, newerThan, all }: FeedOptions): void {
   if (olderThan !== undefined || cursor !== undefined)
     throw usageError('--watch prints new cards, --older-than and --cursor old ones: use one of them');
   const fromMs = newerThan === undefined ? 0 : parseTime(newerThan);
@@ -108,7 +108,6 @@ function checkFeedWatch({ olderThan, cursor, newerThan, all }: FeedOptions, { op
       '--watch and --all cannot be used together',
       'To start in the past: --watch 5s --newer-than <time>.',
     );
-  if (options.format === 'md') throw usageError('--format md needs the end of the list, which --watch does not have');
 }
 
 export const commands = deriveCommands(endpoints, views, [feedCommand(endpoints.actor), feedCommand(endpoints.home)]);

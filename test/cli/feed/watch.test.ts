@@ -332,7 +332,6 @@ test.each([
   ['--watch 5s --all', '--watch and --all cannot be used together'],
   ['--watch 5s --older-than x', '--watch prints new cards'],
   ['--watch 5s --newer-than m17', '--newer-than m17: --watch starts at a time, not at a cursor'],
-  ['--watch 5s --format md', '--format md needs the end of the list'],
 ])('%s is refused before anything is sent', async (flags, message) => {
   const service = await feedService();
   const { code, err } = await run(`feed home ${wallet} ${flags}`, { env: service.env });

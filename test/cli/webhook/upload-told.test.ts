@@ -54,10 +54,10 @@ test('on a terminal a bar says how far an upload is, what it waits for and what 
     expect(err).toContain(` ${step}\u001b`);
   expect(err).toMatch(/ \[████████░{12}\] 40 %: 1,000 of 2,500 addresses, [\d,]+ a second, \d+ s left/);
   service.answer = well;
-  const again = await sotra(`${register} @list --concurrency 1 --ascii`, { tty: 200 });
+  const again = await sotra(`${register} @list --concurrency 1`, { tty: 200 });
   expect(again.err).toContain('40 %: 1,000 of 2,500 addresses\u001b');
-  expect(again.err).toMatch(/\[#{16}\.{4}\] 80 %: 2,000 of 2,500 addresses, /);
-  expect(again.err).toMatch(/\[#{20}\] 100 %: 2,500 of 2,500 addresses, /);
+  expect(again.err).toMatch(/\[█{16}░{4}\] 80 %: 2,000 of 2,500 addresses, /);
+  expect(again.err).toMatch(/\[█{20}\] 100 %: 2,500 of 2,500 addresses, /);
 });
 
 test('an upload that stops says how far it is, why, and that the same command goes on', async () => {

@@ -109,8 +109,8 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
         'webhook events',
         'webhook events --json',
         'webhook events --format csv',
-        'webhook events --format md --since 5y',
-        'webhook events --type copyswap --plain',
+        'webhook events --format csv --since 5y',
+        'webhook events --type copyswap --format tsv',
         'webhook replay --since 5y --to SERVICE/hook --json',
         'webhook replay one --to SERVICE/hook',
       ],
@@ -227,7 +227,7 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
       file: 'prices.json',
       reads: [
         `profile positions ${evmTrader.address} open --prices-file FOLDER/prices.json --json`,
-        `profile positions ${evmTrader.address} open --prices-file FOLDER/prices.json --format md`,
+        `profile positions ${evmTrader.address} open --prices-file FOLDER/prices.json --format csv`,
       ],
     },
     {

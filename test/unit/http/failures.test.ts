@@ -190,7 +190,7 @@ test('a redirect is told with its place', () => {
   expect(error.hint).toContain('base URL');
   expect(error.hint).toContain('set the base URL to the new address');
   expect(refusal(399, '', {}).code).toBe('redirect');
-  expect(refusal(302, '').hint).toBe('See the answer with --include, and check the base URL.');
+  expect(refusal(302, '').hint).toBe('See the answer with --verbose, and check the base URL.');
 });
 
 test('the body of an answer comes with its error where that is asked for, secrets hidden', () => {

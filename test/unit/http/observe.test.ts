@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CallEvent } from '../../../src/http/client.ts';
-import { answerHead, watchCall } from '../../../src/http/observe.ts';
+import { watchCall } from '../../../src/http/observe.ts';
 
 const key = 'key-0123456789';
 const get = {
@@ -27,17 +27,11 @@ const answer: Extract<CallEvent, { kind: 'answer' }> = {
   ms: 40,
   text: `{"you":"${key}"}`,
 };
-test('the head of an answer is its status line and headers, one a line, and an empty line', () => {
-  expect(answerHead({ status: 404, headers: { a: '1', b: ['2', '3'], c: undefined } })).toBe(
-    'HTTP/1.1 404 Not Found\na: 1\nb: 2\nb: 3\n\n',
-  );
-  expect(answerHead({ status: 299, headers: {} })).toBe('HTTP/1.1 299\n\n');
-});
 
 /** What `--verbose` says of these events. */
 function saidOf(...events: readonly CallEvent[]): string[] {
   const lines: string[] = [];
-  const observe = watchCall({ say: (line) => lines.push(line), heads: undefined });
+  const observe = watchCall((line) => lines.push(line));
   for (const event of events) observe(event);
   return lines;
 }
@@ -79,20 +73,4 @@ test('a failure and a wait are told by their reason', () => {
     '! cannot reach it after 12 ms',
   ]);
   expect(saidOf({ kind: 'wait', ms: 250, why: 'busy' })).toEqual(['! waiting 250 ms: busy']);
-});
-
-test('heads are kept of the answer that counts', () => {
-  const heads = new Set<{ text: string }>();
-  const observe = watchCall({ say: undefined, heads });
-  const refused = { ...answer, status: 503, headers: { a: 'whsec_12345678' } };
-  // Of what was not asked for there is nothing to keep.
-  observe({ kind: 'failure', message: 'no', ms: 1, cause: undefined });
-  observe({ kind: 'request', request: get, attempt: 1 });
-  observe(refused);
-  expect([...heads]).toEqual([{ text: 'HTTP/1.1 503 Service Unavailable\na: whsec_***\n\n' }]);
-  observe({ kind: 'wait', ms: 1, why: 'busy' });
-  expect(heads.size).toBe(0);
-  observe({ kind: 'request', request: get, attempt: 2 });
-  observe({ ...answer, headers: { b: 'c' } });
-  expect([...heads]).toEqual([{ text: 'HTTP/1.1 200 OK\nb: c\n\n' }]);
 });

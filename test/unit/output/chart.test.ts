@@ -50,13 +50,6 @@ test('where one bar would leave no room for the others, the scale is logarithmic
   expect(small.out).toContain('Realized PnL by trader and chain\n');
 });
 
-test('--chart with --ascii uses ASCII characters alone', async () => {
-  const service = await answering(board);
-  const { out } = await run('leaderboard list --chart --ascii', { env: service.env, tty: 80 });
-  expect(out).toMatch(/^[\x20-\x7e\n]+$/);
-  expect(out).toContain('ann');
-});
-
 test.each(['--json', '--format csv'])('--chart and %s contradict each other', async (format) => {
   const service = await answering(board);
   const { code, err, out } = await run(`leaderboard list --chart ${format}`, { env: service.env });

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { markdownForm } from '../../../src/output/grid.ts';
 import { ndjsonForm } from '../../../src/output/json.ts';
 import { checkColumns } from '../../../src/output/print.ts';
 import { type RowFormat, rowForm } from '../../../src/output/rows.ts';
@@ -112,21 +111,4 @@ test('an unknown column is named together with the known ones', () => {
   );
   expect(() => checkColumns(textView, ['second', 'second'])).not.toThrow();
   expect(knownColumns(textView, ['second', 'second'])).toEqual([textView.columns[1]]);
-});
-
-test('markdown is a GitHub table with its own characters escaped', async () => {
-  expect(await writeForm(markdownForm, { view: textView }, [['a|b', '*c* `d` <e> [f](g)\\ h\ni']])).toBe(
-    '| First | Second |\n| --- | --- |\n| a\\|b | \\*c\\* \\`d\\` \\<e\\> \\[f\\](g)\\\\ h i |\n',
-  );
-  expect(await writeForm(markdownForm, { view: traderView, columns: ['rank', 'address', 'roi'] }, traders)).toBe(
-    '| Rank | Address | ROI |\n| ---: | --- | ---: |\n| 1 | 0x1234…cdef | +212.4% |\n| 2 | 7xKX…gAsU | -0.042% |\n| 3 | 0xabcd…0000 | – |\n',
-  );
-  expect(
-    await writeForm(
-      markdownForm,
-      { view: { ...traderView, layout: 'record' }, columns: ['rank', 'pnl'] },
-      traders.slice(0, 1),
-    ),
-  ).toBe('| Name | Value |\n| --- | --- |\n| Rank | 1 |\n| PnL 30d | +$128,340.52 |\n');
-  expect(await writeForm(markdownForm, { view: traderView }, [])).toBe('');
 });

@@ -9,11 +9,8 @@ import { size } from '../../support/size.ts';
 
 const palette = createPalette(0);
 
-function renderTraders(
-  width: number,
-  { columns, unicode = true }: { columns?: string[]; unicode?: boolean } = {},
-): string {
-  return renderView({ view: traderView, rows: traders, columns }, { width, palette, unicode });
+function renderTraders(width: number, { columns }: { columns?: string[] } = {}): string {
+  return renderView({ view: traderView, rows: traders, columns }, { width, palette });
 }
 
 test('a wide terminal gets the whole table', () => {
@@ -92,16 +89,6 @@ Bio       –
 `);
 });
 
-test('a terminal without Unicode gets ASCII ornaments', () => {
-  expect(`\n${renderTraders(100, { unicode: false, columns: ['rank', 'address', 'roi'] })}`).toBe(`
-Rank  Address            ROI
-----------------------------
-   1  0x1234...cdef  +212.4%
-   2  7xKX...gAsU    -0.042%
-   3  0xabcd...0000        -
-`);
-});
-
 test('named columns come in the order they were named', () => {
   expect(`\n${renderTraders(80, { columns: ['trades', 'name'] })}`).toBe(`
 Trades  Trader
@@ -123,7 +110,7 @@ test('a record is one line a column, addresses whole and prose wrapped under its
       { key: 'roi', header: 'ROI', help: 'In percent.', value: () => null },
     ],
   };
-  expect(`\n${renderView({ view: record, rows: traders.slice(0, 1) }, { width: 30, palette, unicode: true })}`).toBe(`
+  expect(`\n${renderView({ view: record, rows: traders.slice(0, 1) }, { width: 30, palette })}`).toBe(`
 Address  0x1234567890abcdef1234567890abcdef1234cdef
 Trades   1412
 Bio      buys what the
@@ -139,7 +126,7 @@ test('further blocks stand below under their titles, empty ones are left out', (
     { title: 'Best', layout: 'record', columns: traderView.columns.slice(0, 2), rows: traders.slice(0, 1) },
   ];
   const shown = { view: traderView, columns: ['rank'], rows: traders.slice(0, 1), blocks };
-  expect(`\n${renderView(shown, { width: 80, palette, unicode: true })}`).toBe(`
+  expect(`\n${renderView(shown, { width: 80, palette })}`).toBe(`
 Rank
 ────
    1
@@ -151,12 +138,12 @@ Trader  vitalik_jr
 });
 
 test('no rows are no text', () => {
-  expect(renderView({ view: traderView, rows: [] }, { width: 80, palette, unicode: true })).toBe('');
+  expect(renderView({ view: traderView, rows: [] }, { width: 80, palette })).toBe('');
 });
 
 test('gains are green and losses red, headers bold, and without color nothing else changes', () => {
   const shown = { view: traderView, columns: ['rank', 'pnl'], rows: traders };
-  const options = { width: 80, unicode: true };
+  const options = { width: 80 };
   const colored = renderView(shown, { ...options, palette: createPalette(1) });
   expect(colored.split('\n').slice(0, 5)).toEqual([
     '\u001b[1mRank\u001b[22m       \u001b[1mPnL 30d\u001b[22m',
@@ -170,9 +157,7 @@ test('gains are green and losses red, headers bold, and without color nothing el
 
 test('a long table keeps its columns to the last row', () => {
   const many = Array.from({ length: 120 }, () => traders).flat();
-  const lines = renderView({ view: traderView, rows: many }, { width: 80, palette, unicode: true })
-    .trimEnd()
-    .split('\n');
+  const lines = renderView({ view: traderView, rows: many }, { width: 80, palette }).trimEnd().split('\n');
   expect(lines.length).toBe(362);
   expect(lines.at(-3)).toBe('   1  vitalik_jr     0x1234…cdef  +$128,340.52  +212.4%       72%  buys what th…');
   expect(lines.filter((line) => line.startsWith('Rank')).length).toBe(1);

@@ -24,10 +24,10 @@ test.each([
 });
 
 test('a text of plain characters is cut between graphemes, as Intl.Segmenter sees them', () => {
-  const unit = fc.constantFrom(...'azé…、〆あゖァヺーｦ一鿿가힣Ａ！\u3099\u0301\u200d👍한');
+  const unit = fc.constantFrom(...'azé、〆あゖァヺーｦ一鿿가힣Ａ！\u3099\u0301\u200d👍한');
   const property = fc.property(fc.string({ unit, maxLength: 12 }), fc.integer({ min: 1, max: 12 }), (text, width) => {
     const parts = Array.from(graphemes.segment(text), (part) => part.segment);
-    const head = cutText(text, width, 'end', '');
+    const head = cutText(text, width, 'end').replace(/…$/, '');
     expect(parts.map((_, count) => parts.slice(0, count).join('')).concat(text)).toContain(head);
   });
   fc.assert(property, { numRuns: 2000 });
@@ -47,11 +47,6 @@ test.each([
   ['hello', -3, 'middle', ''],
 ] as const)('%j cut to %i at the %s is %j', (text, width, where, expected) => {
   expect(cutText(text, width, where)).toBe(expected);
-});
-
-test('the ellipsis may be ASCII', () => {
-  expect(cutText('hello world', 8, 'end', '...')).toBe('hello...');
-  expect(cutText('hello world', 2, 'end', '...')).toBe('');
 });
 
 test('prose is wrapped at spaces, and a long word within itself', () => {
