@@ -33,7 +33,7 @@ export const store = {
 
 export type InboxPlace = InputOf<typeof store>;
 
-export const momentOption = (help: string) =>
+const momentOption = (help: string) =>
   option.checked(
     help,
     (text) => isDuration(text) || parseTime(text) !== undefined,

@@ -91,7 +91,6 @@ function linesOf(uid: string): Lines {
   return [
     ['sotra webhook delete ', uid],
     [`sotra webhook delete ${webhook}`, uid],
-    [`sotra webhook audit --since 1h ${webhook}`, uid],
     [`sotra webhook trigger --uid ${webhook}`, uid],
   ];
 }

@@ -71,7 +71,6 @@ webhook secret                0 : = G2        | = G1     | = G2        | = G2   
 auth status                   0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
 auth login                    0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
 doctor                        0 : 9 G1        | 0 G1     | 0 G1        | 0 G1       | 0 G1        | 0 G1       | 0 G1    | = G1     | =        | 401: = G1    | 403: = G1 | reset in the body: 0 G1 | stalled body: 0 G1
-webhook audit                 0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 13 G1   | = G1     | =
 history run                   0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
 `;
 

@@ -161,7 +161,6 @@ export const longCommands: readonly LongCommand[] = [
     stdin: 'a-key-to-store',
   },
   { name: 'doctor', wells: [0], argv: 'doctor' },
-  { name: 'webhook audit', wells: [0], argv: `webhook audit ${uid} --file - --since 24h`, stdin: wallet },
   { name: 'history run', wells: [0], argv: 'history run 1', after: { argv: `feed actor ${wallet}`, well: 1 } },
 ];
 
