@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { type Endpoint, type EndpointsOf, type InputOf, local, type Param, type Params } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { listKey, moreHint, walkPages } from '../http/paginate.ts';
+import { moreHint, walkPages } from '../http/paginate.ts';
 import type { AnyView } from '../output/view.ts';
 import { type Command, option, type Result } from './command.ts';
 import type { GlobalOptions } from './globals.ts';
@@ -76,26 +76,6 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
       };
     },
   };
-}
-
-/** The items of all pages of an endpoint, `max` at most, a batch a page. Errors: as in `walkPages`. */
-export function allItems<P extends Params>(
-  endpoint: Endpoint<string, P>,
-  input: InputOf<P>,
-  context: Context,
-  max?: number,
-): AsyncGenerator<readonly unknown[]> {
-  const { paging } = endpoint;
-  if (paging === undefined) throw new Error(`${endpoint.id} has no pages`);
-  const ask = async (asked: unknown, link?: string) => {
-    const answer = await context.call(endpoint, asked as InputOf<P>, link);
-    if (Array.isArray(answer.data) || listKey(answer.data) !== undefined) return answer;
-    // What is made of the items must not take this for an empty list.
-    throw new SotraError('contract', `${endpoint.method} ${endpoint.path} answered with something else than a list`, {
-      hint: 'See the raw answer: sotra request <METHOD> <path>.',
-    });
-  };
-  return walkPages({ paging, input: input as Record<string, unknown>, ask, max, onCut: () => undefined });
 }
 
 /** Adds to an interruption how many items came. */

@@ -19,7 +19,7 @@ export const inboxCreds = option.text(
   'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)',
 );
 /** Which inbox. */
-export const store = {
+const store = {
   name: option.checked(
     'which store, where several listeners run (default: default)',
     (text) => /^[\w-]{1,64}$/.test(text),

@@ -6,7 +6,7 @@ interface Buy {
 }
 
 /** The counter of a trader and token ends after this long without a buy (wire-facts 4.1). */
-export const buyWindowMs = 14 * dayMs;
+const buyWindowMs = 14 * dayMs;
 const repeatUsd = 1000;
 const apedInFactor = 1.4;
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { inputError, SotraError } from '../errors.ts';
 import { openOutput, openSource } from '../files/source.ts';
+import { isEvmAddress } from '../model/address.ts';
 import { quoted, written } from '../model/quoted.ts';
 import { counted, formatCount } from '../output/format.ts';
 import { type AddressLine, readAddress, readAddressFile, wrongChecksum } from './address-file.ts';
@@ -12,6 +13,8 @@ export interface AddressInput {
   column?: string | undefined;
   allowBadChecksum?: boolean | undefined;
   skipInvalid?: boolean | undefined;
+  /** A few addresses of one chain among many of another are bad lines too. */
+  refusesStrays?: boolean | undefined;
   rejects?: string | undefined;
 }
 
@@ -20,8 +23,16 @@ export interface AddressList {
   addresses: ReadonlySet<string>;
   duplicates: number;
   rejected: number;
+  strays: Strays | undefined;
   /** SHA-256 of the addresses, a line each. */
   digest: string;
+}
+
+/** The few addresses of one chain among many of another. */
+interface Strays {
+  count: number;
+  /** The first of them. */
+  lines: RejectedLine[];
 }
 
 interface RejectedLine {
@@ -55,10 +66,13 @@ export async function readAddresses(
     const allowBadChecksum = input.allowBadChecksum === true;
     const list = await collectAddresses(lines, { allowBadChecksum, onRejected, onRead, signal: context.world.signal });
     await rejects?.appendFile(unwritten.join(''));
-    for (const { line, text, reason } of rejected.slice(0, maxShown)) context.warn(`line ${line}: ${text}: ${reason}`);
-    const hidden = list.rejected - Math.min(list.rejected, maxShown);
-    if (hidden > 0) context.warn(`${counted(hidden, 'more bad line')}; --rejects <file> writes them all`);
-    if (list.rejected > 0 && input.skipInvalid !== true) throw badLines(name, list, rejected);
+    const strays = input.refusesStrays ? list.strays : undefined;
+    const bad = [...rejected, ...(strays?.lines ?? [])].sort((a, b) => a.line - b.line);
+    for (const { line, text, reason } of bad.slice(0, maxShown)) context.warn(`line ${line}: ${text}: ${reason}`);
+    const hidden = list.rejected + (strays?.count ?? 0) - maxShown;
+    if (hidden > 0)
+      context.warn(`${counted(hidden, 'more bad line')}; --rejects <file> writes those that are not addresses`);
+    if (bad.length > 0 && input.skipInvalid !== true) throw badLines(name, list, bad, strays);
     if (list.addresses.size === 0)
       throw inputError((label) => ({
         message: `${name ?? label('walletAddresses')} holds no address`,
@@ -74,13 +88,18 @@ function badLines(
   name: string | undefined,
   { rejected, addresses }: AddressList,
   listed: readonly RejectedLine[],
+  strays: Strays | undefined,
 ): SotraError {
-  const lines = rejected === 1 ? '1 line is not an address' : `${formatCount(rejected)} lines are not addresses`;
+  const wrong = rejected === 1 ? '1 line is not an address' : `${formatCount(rejected)} lines are not addresses`;
+  const mixed = strays === undefined ? '' : `${counted(strays.count, 'address')} may be of another chain`;
+  const lines = [rejected > 0 ? wrong : '', mixed].filter((text) => text !== '').join(', ');
   const accepts = listed.some(({ reason }) => reason === wrongChecksum);
   const error = inputError((label) => ({
     message: `${name ?? label('walletAddresses')}: ${lines}; nothing was sent`,
     hint:
-      `Correct them, or send the rest (${formatCount(addresses.size)}) with ${label('skipInvalid')}.` +
+      (strays === undefined
+        ? `Correct them, or send the rest (${formatCount(addresses.size)}) with ${label('skipInvalid')}.`
+        : `Correct them, or check the rest with ${label('skipInvalid')}.`) +
       (accepts ? ` A wrong checksum is accepted with ${label('allowBadChecksum')}.` : ''),
   }));
   return Object.assign(error, { details: { rejected: listed } });
@@ -104,11 +123,6 @@ function openLines(
       message: `${label('file')} is required: which addresses?`,
       hint: `Give a file, - for stdin, or ${label('walletAddresses')}.`,
     }));
-  return openAddressFile(file, column, world);
-}
-
-/** The lines of a file of addresses, unchecked. Errors: `usage`. */
-export function openAddressFile(file: string, column: string | undefined, world: Context['world']) {
   const source = openSource(file, world, `--file ${file}`);
   return { lines: readAddressFile(source, column), name: source.name };
 }
@@ -130,6 +144,7 @@ async function collectAddresses(
 ): Promise<AddressList> {
   const addresses = new Set<string>();
   const hash = createHash('sha256');
+  const chains = { EVM: startCount(), Solana: startCount() };
   let [duplicates, rejected] = [0, 0];
   for await (const batch of lines) {
     if (options.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was sent');
@@ -140,11 +155,35 @@ async function collectAddresses(
       if (typeof read !== 'string') {
         rejected += 1;
         options.onRejected({ line, text: text.trim(), reason: read.reason });
-      } else if (addresses.add(read).size > size) fresh += `${read}\n`;
-      else duplicates += 1;
+      } else if (addresses.add(read).size > size) {
+        fresh += `${read}\n`;
+        if (!read.startsWith('ext:')) countOne(chains[isEvmAddress(read) ? 'EVM' : 'Solana'], { line, text: read });
+      } else duplicates += 1;
     }
     hash.update(fresh);
     options.onRead(addresses.size);
   }
-  return { addresses, duplicates, rejected, digest: hash.digest('hex') };
+  return { addresses, duplicates, rejected, strays: findStrays(chains), digest: hash.digest('hex') };
+}
+
+interface ChainCount {
+  count: number;
+  first: { line: number; text: string }[];
+}
+
+const startCount = (): ChainCount => ({ count: 0, first: [] });
+
+function countOne(chain: ChainCount, address: ChainCount['first'][number]): void {
+  chain.count += 1;
+  if (chain.first.length < maxListed) chain.first.push(address);
+}
+
+/** Wallets of a chain that are fewer than this part of the list are likely from another list. */
+const strayPart = 0.1;
+
+function findStrays({ EVM, Solana }: Record<'EVM' | 'Solana', ChainCount>): Strays | undefined {
+  const [few, many] = EVM.count < Solana.count ? [EVM, Solana] : [Solana, EVM];
+  if (few.count === 0 || few.count >= (few.count + many.count) * strayPart) return undefined;
+  const reason = `${few === EVM ? 'EVM' : 'Solana'}, but ${formatCount(many.count)} others are ${few === EVM ? 'Solana' : 'EVM'}`;
+  return { count: few.count, lines: few.first.map((each) => ({ ...each, reason })) };
 }

@@ -26,9 +26,11 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
   let release: (() => void) | undefined;
   try {
     show.reading();
-    const list = await readAddresses(input, context, show.read);
-    const plan = await planJob({ input, list, context }, { uid: input.uid ?? null });
     const changesNothing = context.options.preview || input.check === true;
+    const isCheck = isSync && changesNothing;
+    const list = await readAddresses({ ...input, refusesStrays: isCheck }, context, show.read);
+    if (isCheck && list.duplicates > 0) context.note(`${counted(list.duplicates, 'duplicate')} in the list.`);
+    const plan = await planJob({ input, list, context }, { uid: input.uid ?? null });
     if (isSync && input.secretFile !== undefined && !changesNothing)
       checkSecretFile(input.secretFile, { mayHold: true });
     if (!changesNothing) release = lockJob(folder, plan, context.world);

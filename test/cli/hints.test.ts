@@ -198,17 +198,6 @@ test('a place of the board of the sandbox says --sandbox where another service i
   expect([code, err]).toEqual([2, expect.stringContaining('a place of the board of the sandbox needs --sandbox.')]);
 });
 
-test('a list is checked without a service by --sample 0, which the error says', async () => {
-  const file = join(temporaryFolder(), 'list');
-  writeFileSync(file, `${address}\n`);
-  const { code, err } = await run(`webhook lint --file ${file}`);
-  expect([code, err]).toEqual([
-    2,
-    expect.stringContaining('hint: --sample 0 checks the file alone, without a service.'),
-  ]);
-  expect((await run(`webhook lint --file ${file} --sample 0`)).code).toBe(0);
-});
-
 test('a target without a scheme is told with one, what may be a secret hidden', async () => {
   const file = join(temporaryFolder(), 'secret');
   writeFileSync(file, 'whsec_1\n', { mode: 0o600 });

@@ -166,9 +166,8 @@ test('every command stands in the table of single calls, in that of long ones, o
       /,\s+/,
     );
   const all = outlines.map(({ words }) => words.join(' '));
-  // webhook lint asks for a profile, and one that is not found is a finding.
   // These ask about the intents in a journal, by commands that stand here, and for what a page shows; their own tests say how that ends.
-  const others = ['init', 'ui', 'webhook lint'];
+  const others = ['init', 'ui'];
   expect([...new Set([...single, ...long, ...alone, ...others])].sort()).toEqual(all.sort());
   expect(alone.filter((name) => [...single, ...long].includes(name))).toEqual([]);
   // Whoever never asks cannot be refused a key, or find the service down.

@@ -91,7 +91,7 @@ const sync = defineCommand({
     secretFile: option.text('the secret goes here (mode 0600); others that the file holds stay'),
     showSecrets,
     concurrency,
-    check: option.flag('send nothing; exit 10 where something would be sent'),
+    check: option.flag('send nothing: exit 2 for bad lines or a few of another chain, 10 if any would be sent'),
     exact: option.flag('with --check: exit 10 also where the webhook has addresses that are not in the file'),
     replace: option.flag('where addresses left the file: make a new webhook without them, then delete the old one'),
   },

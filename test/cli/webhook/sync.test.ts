@@ -158,6 +158,58 @@ test('--check exits 10 only where something would be sent, with --exact also for
   expect(requests.slice(before).every(({ method }) => method === 'GET')).toBe(true);
 });
 
+const evm = (count: number) =>
+  Array.from({ length: count }, (_, index) => `0x${String(index).padStart(40, '0')}\n`).join('');
+const solana = 'So11111111111111111111111111111111111111112';
+
+test('--check names lines that are not addresses and addresses of another chain, and exits 2 before the service is asked', async () => {
+  const { sotra, write, sent } = place();
+  write('list', `${evm(30)}0x12\n${solana}\n`);
+  for (const flag of ['--check', '--dry-run']) {
+    const { code, out, err } = await sotra(`${sync} ${flag}`);
+    expect([code, out, err.split('\n').slice(0, 4)]).toEqual([
+      2,
+      '',
+      [
+        'warning: line 31: 0x12: wrong length: 2 hex digits: an EVM address has 40',
+        `warning: line 32: ${solana}: Solana, but 30 others are EVM`,
+        'error: @list: 1 line is not an address, 1 address may be of another chain; nothing was sent',
+        'hint: Correct them, or check the rest with --skip-invalid.',
+      ],
+    ]);
+  }
+  const { err } = await sotra(`${sync} --check --json`);
+  expect(JSON.parse(err.split('\n').at(-2) ?? '').error.details.rejected).toMatchObject([{ line: 31 }, { line: 32 }]);
+  expect(sent).toEqual([]);
+});
+
+test('--check names at most 20 bad lines and counts the others', async () => {
+  const { sotra, write } = place();
+  write('list', `${evm(1)}${'0x12\n'.repeat(25)}`);
+  const { err } = await sotra(`${sync} --check`);
+  expect(err.match(/^warning: line /gm)).toHaveLength(20);
+  expect(err).toContain('5 more bad lines');
+  expect(err).toContain('25 lines are not addresses');
+});
+
+test('--check counts duplicates, and --skip-invalid goes on with the other lines', async () => {
+  const { sotra, write } = kept();
+  write('list', `${evm(30)}${evm(2)}${solana}\n`);
+  const { code, err } = await sotra(`${sync} --check --skip-invalid`);
+  expect([code, err]).toEqual([
+    10,
+    `warning: line 33: ${solana}: Solana, but 30 others are EVM\n2 duplicates in the list.\nWould register a webhook with 31 addresses.\n`,
+  ]);
+});
+
+test('a list with many addresses of both chains is clean, and sync sends a list with few of one', async () => {
+  const { sotra, write } = kept();
+  write('list', `${evm(5)}${solana}\n`);
+  expect((await sotra(`${sync} --check`)).code).toBe(10);
+  write('list', `${evm(30)}${solana}\n`);
+  expect((await sotra(sync)).code).toBe(0);
+});
+
 test('--dry-run asks the service nothing, keeps nothing, and ends as --check does', async () => {
   const { sotra, write, requests, jobs } = kept();
   write('list', ids(3));
