@@ -136,21 +136,16 @@ async function formatText(
   return helpText(parsed.words, outlines, { width: out.width, json, all: parsed.all }) ?? '';
 }
 
-/** What was typed, with what is missing asked on a terminal and names for what they stand. Errors: `usage`. */
+/** What was typed, with names replaced by what they stand for. Errors: `usage`. */
 async function readCommandInput(
   { outline, typed }: CommandLine & { kind: 'run' },
   command: Command,
   context: Context,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { fields } = outline;
-  const lacks = fields.some(({ key, kind }) => !kind.optional && typed[key] === undefined);
-  const given =
-    lacks && (await import('./output/confirm.ts')).mayAsk(context)
-      ? await (await import('./tool/ask-missing.ts')).askMissing(outline, typed, context)
-      : typed;
-  const resolved = mentionsAlias(fields, given)
-    ? await resolveAliases(fields, given, await (await import('./log/recall.ts')).namesKnownTo(context))
-    : given;
+  const resolved = mentionsAlias(fields, typed)
+    ? await resolveAliases(fields, typed, await (await import('./log/recall.ts')).namesKnownTo(context))
+    : typed;
   const input = readInput(fields, command, resolved);
   warnOfUnknown(fields, input, context.warn);
   const { endpoint } = command;

@@ -7,40 +7,16 @@ const second = '0x69247dc5319cf2417e8c2b02e8608da749e6ee01';
 const token = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 const place = () => ({ SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() });
 
-test('a trader that is missing is picked by number, or by a part of the name', async () => {
-  const env = place();
-  const byNumber = await run('--sandbox leaderboard rank --json', { env, answers: ['2'] });
-  expect([byNumber.code, byNumber.err]).toEqual([0, expect.stringContaining(`   2  ${second}  cobalt.alpha.test`)]);
-  const byName = await run('--sandbox profile get --json', { env, answers: ['nobody at all', 'mossyledger'] });
-  expect(byName.err).toContain('Nothing matches nobody at all.');
-  expect([byName.code, byName.out]).toEqual([0, expect.stringContaining(first)]);
-});
-
-test('several that are missing are asked for in their order, choices too', async () => {
-  const answers = ['1', 'open'];
-  const { code, err } = await run('--sandbox profile positions --json', { env: place(), answers });
-  expect(code).toBe(0);
-  expect(err).toMatch(/<identifier>, .*<status>, .*1 {2}open/s);
-});
-
-test('nothing is asked without a terminal, with --no-input, or where no list has what is missing', async () => {
-  const env = place();
-  for (const [argv, options] of [
-    ['--sandbox profile get', {}],
-    ['--sandbox profile get --no-input', { answers: [] }],
-    ['--sandbox position get', { answers: [] }],
-    ['--sandbox token positions base', { answers: [] }],
-    ['--sandbox profile get', { answers: [''] }],
-  ] as const) {
-    const { code, err } = await run(argv, { env, ...options });
-    expect([argv, code, err]).toEqual([argv, 2, expect.stringMatching(/(is|are) required: /)]);
-  }
-});
-
-test('contexts and keys that are stored are picked as well', async () => {
-  const env = place();
-  const { code, out } = await run('context use --json', { env, answers: ['click'] });
-  expect([code, JSON.parse(out).name]).toEqual([0, 'clicker']);
+test('a required argument that is missing is a usage error, on a terminal too', async () => {
+  for (const [argv, says] of [
+    ['--sandbox profile get', '<identifier> is required: '],
+    ['--sandbox profile positions', '<identifier> and <status> are required: '],
+    ['context use', '<name> is required: '],
+  ] as const)
+    expect([argv, await run(argv, { env: place(), tty: 80, answers: ['1', '1'] })]).toEqual([
+      argv,
+      { code: 2, out: '', err: expect.stringContaining(`error: ${says}`) },
+    ]);
 });
 
 test('a rank or a name of the last answers stands for a trader', async () => {
