@@ -11,7 +11,7 @@ _sotra_children() {
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
   'comment') echo 'post list copy sign verify' ;;
-  'webhook') echo 'register list add-addresses delete validate sync jobs secret listen verify events show stats replay forward ui audit lint trigger exam' ;;
+  'webhook') echo 'register list add-addresses delete validate sync jobs secret listen verify events show stats replay forward ui trigger exam' ;;
   'inbox') echo 'create' ;;
   'alias') echo 'set list remove' ;;
   'auth') echo 'login logout status' ;;
@@ -59,8 +59,6 @@ _sotra_flags() {
   'webhook replay') echo '--since --to --name --inbox --inbox-creds' ;;
   'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds' ;;
   'webhook ui') echo '--secret-file --open --ready-file --name --inbox --inbox-creds' ;;
-  'webhook audit') echo '--since --late --file --check --name --inbox --inbox-creds' ;;
-  'webhook lint') echo '--file --column --sample --all' ;;
   'webhook trigger') echo '--to --secret-file --uid --position --db' ;;
   'webhook exam') echo '--secret-file --junit' ;;
   'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes' ;;
@@ -236,11 +234,6 @@ _sotra_values() {
   'webhook replay --columns') echo 'eventId eventType taken status error @list' ;;
   'webhook ui --secret-file') echo '@files @list' ;;
   'webhook ui --ready-file') echo '@files' ;;
-  'webhook audit --file') echo '@files' ;;
-  'webhook audit --columns') echo 'state kind why at delay trader symbol reason transactionHash comment eventIds @list' ;;
-  'webhook audit 1') echo '@webhooks' ;;
-  'webhook lint --file') echo '@files' ;;
-  'webhook lint --columns') echo 'line level kind address why @list' ;;
   'webhook trigger --secret-file') echo '@files' ;;
   'webhook trigger --uid') echo '@webhooks' ;;
   'webhook trigger --db') echo '@files' ;;
@@ -362,7 +355,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --late --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --sample --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

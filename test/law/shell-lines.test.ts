@@ -74,7 +74,7 @@ test('a curl line is one line, and curl gets the body as it is', () => {
   }
 });
 
-test('what a service gives as cursor or uid stands quoted in every hint and note', async () => {
+test('a cursor of the service is quoted in the line that gives the next page', async () => {
   for (const text of hostile) {
     const service = await stub((_, response) =>
       response.end(JSON.stringify({ items: [{ id: 'p', name: 'n', addresses: [] }], cursor: text })),
@@ -82,17 +82,6 @@ test('what a service gives as cursor or uid stands quoted in every hint and note
     const page = await run('profile followers 0x143cf5cccbc8447504a99413dec7ea93ec228432', { env: service.env });
     const [, typed = ''] = /--cursor (.*) gives the next page/s.exec(page.err) ?? [];
     expect([text, wordsOf(typed, 'bash')]).toEqual([text, [text]]);
-    const made = await stub((request, response) =>
-      response.end(
-        JSON.stringify(
-          request.method === 'GET' ? [] : { uid: text, destinationUrl: 'http://127.0.0.1:9/a', secret: 's'.repeat(20) },
-        ),
-      ),
-    );
-    const env = { ...made.env, SOTRA_DATA_DIR: temporaryFolder() };
-    const { err } = await run('webhook register --url http://127.0.0.1:9/a --wallet-addresses ext:a', { env });
-    const [, uid = ''] = /sotra webhook secret (.*) --out <file>/s.exec(err) ?? [];
-    expect([text, wordsOf(uid, 'bash')]).toEqual([text, [text]]);
   }
 });
 

@@ -1,7 +1,6 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openLog, readLog } from '../../../src/files/log-file.ts';
 import { type Answer, add, fresh, hook, ids, made, place, register, uid } from '../../support/upload-place.ts';
 
 const refusing: Answer = (request, count) =>
@@ -83,32 +82,6 @@ test('uploads that are not finished come first, the oldest of each kind before t
     [6, true],
     [7, true],
   ]);
-});
-
-test('an upload is named by the start of its name, where no other starts so', async () => {
-  const { folder, sotra, write, jobs } = place();
-  write('list', ids(3));
-  await sotra(`${add} @list`);
-  const [job = ''] = jobs();
-  const done = await sotra(`wait job ${job.slice(0, 4)} --json`);
-  expect([done.code, JSON.parse(done.out)]).toMatchObject([0, { job, finished: true }]);
-  const hint = 'hint: sotra webhook jobs lists them.\n';
-  const other = `${job.slice(0, 11)}${job.endsWith('0') ? '1' : '0'}`;
-  expect(await sotra(`wait job ${other}`)).toMatchObject({
-    code: 5,
-    err: `error: upload ${other}: no such upload\n${hint}`,
-  });
-  const nameJournal = (name: string) => join(folder, 'webhook', 'jobs', name, 'journal.ndjson');
-  mkdirSync(join(folder, 'webhook', 'jobs', other));
-  const log = openLog(nameJournal(other));
-  for (const line of readLog<{ kind: string }>(nameJournal(job)))
-    log.append(line.kind === 'plan' ? { ...line, job: other } : line);
-  log.close();
-  const start = job.slice(0, 11);
-  expect(await sotra(`wait job ${start}`)).toMatchObject({
-    code: 5,
-    err: `error: upload ${start}: ambiguous prefix\n${hint}`,
-  });
 });
 
 test('finished uploads are listed for thirty days; what they confirmed stays known to sync', async () => {
