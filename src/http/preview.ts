@@ -1,4 +1,5 @@
 import { parseJson } from '../model/json.ts';
+import { secretParameter } from '../model/secret-names.ts';
 import { shellLine } from '../model/shell.ts';
 import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
 import type { HttpRequest } from '../world.ts';
@@ -45,8 +46,7 @@ export function deliveryPreview(to: string, headers: readonly string[], body: st
 }
 
 /** By their names; that of a delivery's signature says nothing without the secret, and has to be compared. */
-const secretHeader =
-  /^(?:proxy-authorization|(?:set-)?cookie)$|^(?!idempotency-key$)(?:.*[-_])?(?:token|secret|password|passwd|credentials?|jwt|session|auth|api-?key|key)$/i;
+const secretHeader = new RegExp(`^(?:set-)?cookie$|^(?!idempotency-key$|.*signature$)${secretParameter}$`, 'i');
 
 /** A header with its secret replaced by `***`. */
 export function maskHeader(name: string, value: string): string {

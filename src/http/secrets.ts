@@ -1,8 +1,9 @@
+import { secretName } from '../model/secret-names.ts';
 import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
 import type { HttpAnswer, HttpRequest } from '../world.ts';
 
 /**
- * The text without the key (as it is, and as JSON and addresses spell it), webhook secrets, what is secret in addresses, and the values of
+ * The text without the key, however JSON and addresses spell it, webhook secrets, what is secret in addresses, and the values of
  * JSON fields such as `secret` and `signature`, also in JSON quoted in JSON.
  */
 export function hideSecrets(text: string, key?: string): string {
@@ -26,10 +27,8 @@ export function requestHider({ headers }: Pick<HttpRequest, 'headers'>): (text: 
 }
 
 // The counts keep a value of millions of characters off the stack of the pattern.
-const namedFields =
-  /("(?:secret|signature|password|passphrase|private_?key|api_?key|(?:access|refresh|id)_?token)"\s*:\s*")(?:[^"\\]|\\.){0,8192}/gis;
-const quotedFields =
-  /(\\"(?:secret|signature|password|passphrase|private_?key|api_?key|(?:access|refresh|id)_?token)\\+"\s*:\s*\\+")[^"\\]{0,8192}/gi;
+const namedFields = new RegExp(`("${secretName}"\\s*:\\s*")(?:[^"\\\\]|\\\\.){0,8192}`, 'gis');
+const quotedFields = new RegExp(`(\\\\"${secretName}\\\\+"\\s*:\\s*\\\\+")[^"\\\\]{0,8192}`, 'gi');
 const webhookSecrets = /\bwhsec_[\w+/=-]{8,512}/g;
 
 interface KeyedAnswer {
@@ -60,22 +59,22 @@ export function hidingKey(key: string | null): KeyHiding {
 }
 
 function keyHider(key: string): (text: string) => string {
-  const forms = spellKey(key);
-  return (text) => forms.reduce((shown, form) => shown.replaceAll(form, hidden), text);
+  const pattern = new RegExp([...key].map(spellings).join(''), 'g');
+  return (text) => text.replace(pattern, hidden);
 }
 
-/** The key as it is, as JSON escapes it, and as it stands in an address: coded, from a form, typed into a path or a query. */
-function spellKey(key: string): string[] {
-  const inJson = JSON.stringify(key).slice(1, -1);
-  const inForm = new URLSearchParams([['', key]]).toString().slice(1);
-  const url = new URL('http://host');
-  url.pathname = key;
-  url.search = key;
-  const inAddress = [encodeURIComponent(key), inForm, url.pathname.slice(1), url.search.slice(1)];
-  // An address drops dots and line ends: what is left of a key could be any word.
-  const spellings = [key, inJson, inJson.replaceAll('/', '\\/'), ...inAddress].filter(
-    ({ length }) => length >= key.length,
+/** A pattern of a character as it is, as JSON escapes it, also JSON in JSON, and as addresses and forms code it, also more than once. */
+function spellings(character: string): string {
+  const literal = character.replace(/[!-/:-@[-^`{-~]/, '\\$&');
+  const plain = character === '\\' ? '\\\\{1,16}' : `${/["/]/.test(character) ? '\\\\{0,8}' : ''}${literal}`;
+  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
+  const escaped = units.map((hex) => `\\\\{1,8}u${anyCase(hex)}`).join('');
+  const coded = [...new TextEncoder().encode(character)].map(
+    (byte) => `%(?:25){0,4}${anyCase(byte.toString(16).padStart(2, '0'))}`,
   );
-  // Longer ones first: the key itself may be a part of another.
-  return [...new Set(spellings)].sort((one, other) => other.length - one.length);
+  return `(?:${[coded.join(''), escaped, plain, ...(character === ' ' ? ['\\+'] : [])].join('|')})`;
+}
+
+function anyCase(hex: string): string {
+  return hex.replace(/[a-f]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
 }

@@ -1,3 +1,5 @@
+import { secretParameter } from './secret-names.ts';
+
 /** What stands for a secret that is not shown. */
 export const hidden = '***';
 
@@ -6,8 +8,10 @@ const userInfo = /((?:\b[a-z][a-z0-9+.-]{1,20}):(?:\\?\/){2})[^\s/?#"'<>\\]{1,10
 const codedUserInfo = /(%3a%2f%2f)(?:(?!%2f|%3f|%23|%40)[^\s&"'<>]){1,1024}%40/gi;
 
 // Parameters whose names say that their values let somebody in, also in an address inside a query; the address of a wallet does not.
-const parameter =
-  /((?:[?&;#]|%3f|%26|%23|\\u0026)(?:[\w.%-]{0,40}(?:token|secret|signature|passw(?:or)?d|passphrase|pwd|credentials?|(?:api|access|private)[_-]?key|jwt|hmac)|key|sig|pass|auth|authorization|bearer|session|sid|code)(?:=|%3d))(?!0x[0-9a-f]{40}\b)(?:(?!%26|%23)[^\s&#"'<>\\;]){1,4096}/gi;
+const parameter = new RegExp(
+  `((?:[?&;#]|%3f|%26|%23|\\\\u0026)${secretParameter}(?:=|%3d))(?!0x[0-9a-f]{40}\\b)(?:(?!%26|%23)[^\\s&#"'<>\\\\;]){1,4096}`,
+  'gi',
+);
 
 /**
  * The text with what is secret in its addresses as three stars: user and password, and the values of parameters whose names say so. The address

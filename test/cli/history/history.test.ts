@@ -172,6 +172,18 @@ test('neither keys nor other secrets are kept, and a call with one in it is not 
   expect(service.requests.length).toBe(2);
 });
 
+test('a key that the service repeats in another spelling, and fields that hold secrets, are not kept', async () => {
+  const key = 'part+ner/key=0123';
+  const texts = ['part\\u002Bner\\/key\\u003d0123', 'part%2bner%2fkey%3d0123', 'part%252Bner%252Fkey%253D0123'];
+  const fields = '"client_secret":"hush-1","bearer":"hush-2","access_token":"hush-3"';
+  const service = await answering(`{"echo":"${texts.join(' ')}",${fields}}`);
+  const { env } = user({ ...service.env, SOTRA_API_KEY: key });
+  await run('request GET /v1/x', { env });
+  const { out } = await run('history show 1 --json', { env });
+  expect(out).toContain('*** *** ***');
+  expect(out).not.toMatch(/part|hush/);
+});
+
 test('a call is sent again to the same service, body included; a write asks first', async () => {
   const service = await answering({ ok: true });
   const { env, calls } = user({ SOTRA_API_KEY: 'key-of-mine' });

@@ -15,6 +15,19 @@ const hidden: readonly [text: string, key: string | undefined, shown: string][] 
   ['"\\"{\\\\\\"apiKey\\\\\\": \\\\\\"a\\\\\\"}\\""', undefined, '"\\"{\\\\\\"apiKey\\\\\\": \\\\\\"***\\\\\\"}\\""'],
   ['{"secret":1,"secrets":"x"}', undefined, '{"secret":1,"secrets":"x"}'],
   ['{"access_token":"x","Password":"y"}', undefined, '{"access_token":"***","Password":"***"}'],
+  ['{"client_secret":"x","bearer":"y","pwd":"z"}', undefined, '{"client_secret":"***","bearer":"***","pwd":"***"}'],
+  [
+    '{"webhookSecret":"x","jwt":"y","authToken":"z"}',
+    undefined,
+    '{"webhookSecret":"***","jwt":"***","authToken":"***"}',
+  ],
+  ['{"token":"PEPE","key":"all","code":"usage"}', undefined, '{"token":"PEPE","key":"all","code":"usage"}'],
+  ['{"quote_token":"0x1","nextToken":"2"}', undefined, '{"quote_token":"0x1","nextToken":"2"}'],
+  [
+    '?client_secret=x&bearer=y&access_token=z&limit=1',
+    undefined,
+    '?client_secret=***&bearer=***&access_token=***&limit=1',
+  ],
   ['whsec_12345678 and whsec_ab+/=-_9', undefined, 'whsec_*** and whsec_***'],
   ['whsec_1234567', undefined, 'whsec_1234567'],
   ['my key-1234 is key-1234', 'key-1234', 'my *** is ***'],
@@ -30,6 +43,11 @@ const hidden: readonly [text: string, key: string | undefined, shown: string][] 
   ['?a=it%27s!%20~%22k', 'it\'s! ~"k', '?a=***'],
   ["/v1/it's!%20~%22k", 'it\'s! ~"k', '/v1/***'],
   ['a b / c', '/../b', 'a b / c'],
+  // Spellings that no encoder of ours writes.
+  ['"k\\u002B1=/x" "k\\u002b1\\u003D\\/x" "\\u006b\\u002b1\\u003d\\u002fx"', 'k+1=/x', '"***" "***" "***"'],
+  ['k%2b1%3d%2fx k%252B1%253d%252Fx %6B%2B1=/x k%25252b1=/x', 'k+1=/x', '*** *** *** ***'],
+  ['"\\"k\\\\u002b1=\\\\/x\\""', 'k+1=/x', '"\\"***\\""'],
+  ['k+1=/y K+1=/X', 'k+1=/x', 'k+1=/y K+1=/X'],
 ];
 
 test.each(hidden)('of %j with the key %j there is shown %j', (text, key, shown) => {
