@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { run, stub } from '../support/harness.ts';
@@ -112,14 +112,6 @@ test.each(Object.entries(cards))('%s is shown by every command as it is', async 
     if (columns === all && !hasPrice && !isClosed) expected.fill('', 3);
     expect([name, out.trim().split('\n')[1] ?? err]).toEqual([name, expected.join(',')]);
   }
-});
-
-test('no other place decides from amounts or the state what is held', () => {
-  const allowed = ['model/holding.ts', 'model/position.ts', 'contract/openapi.json'];
-  const reading = readdirSync('src', { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.tsx?$/.test(file) && !file.startsWith('sandbox') && !/\/(sandbox|endpoints)\.ts$/.test(file))
-    .filter((file) => !allowed.includes(file) && /positionAmount/.test(readFileSync(join('src', file), 'utf8')));
-  expect(reading).toEqual([]);
 });
 
 interface Trader {

@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { errorExitCodes, exitMeanings } from '../../src/errors.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
@@ -156,14 +154,6 @@ test.each(['exit-codes', 'environment', 'formatting', 'signing', 'webhooks', 'ci
     expect(JSON.parse(out).topic).toBe(topic);
   },
 );
-
-test('help environment names every variable of ours that the sources name', async () => {
-  const { out } = await run('help environment', { tty: 100 });
-  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file));
-  const named = sources.flatMap((file) => readFileSync(join('src', file), 'utf8').match(/\bSOTRA_[A-Z_]+/g) ?? []);
-  expect(named).toContain('SOTRA_API_KEY');
-  expect([...new Set(named)].filter((name) => !out.includes(`  ${name} `))).toEqual([]);
-});
 
 test('help exit-codes names every error code beside its exit code', async () => {
   const { out } = await run('help exit-codes', { tty: 100 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { wrapCommand } from '../../src/cli/help.ts';
@@ -84,24 +84,3 @@ test('a cursor of the service is quoted in the line that gives the next page', a
     expect([text, wordsOf(typed, 'bash')]).toEqual([text, [text]]);
   }
 });
-
-test('no sentence puts a value into a command line but through the quoting function', () => {
-  const unquoted: string[] = [];
-  for (const name of readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((each) => /\.tsx?$/.test(each))) {
-    const text = readFileSync(join('src', name), 'utf8').replaceAll(/(^|\s)(\/\/|\/?\*).*$/gm, '');
-    for (const [whole, tag = '', body = ''] of text.matchAll(
-      /(\w*)`((?:[^`\\$]|\\.|\$(?!\{)|\$\{(?:[^{}`]|`[^`]*`)*\})*)`/g,
-    )) {
-      if (tag === 'command') continue;
-      // `sotra` and words or flags of it, then a value; or a flag of ours whose value is typed next.
-      const values = body.matchAll(/(?:\bsotra(?: -{0,2}[a-z][\w-]*| <[\w.]+>)+ |gives? .*--[a-z-]+ )\$\{([^}]*)\}/g);
-      for (const [, value = ''] of values)
-        if (!/^shell(Word|Line)\(/.test(value) && !known.has(value.trim()))
-          unquoted.push(`${name}: ${whole.slice(0, 120)}`);
-    }
-  }
-  expect(unquoted).toEqual([]);
-});
-
-/** Words of ours: names of commands and flags. */
-const known = new Set(['argv', "words.join(' ')", 'command', 'near', 'flag']);

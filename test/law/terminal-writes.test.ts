@@ -1,23 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { terminalText } from '../../src/model/safe-text.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { withText } from '../support/hostile/answers.ts';
 import { naughty, sampled, steers, withoutProgress } from '../support/hostile/corpus.ts';
-
-const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((name) => /\.tsx?$/.test(name) && !name.startsWith(join('pages', 'browser')))
-  .map((name) => ({ name, text: readFileSync(join('src', name), 'utf8') }));
-
-const placesOf = (form: RegExp) => sources.filter(({ text }) => form.test(text)).map(({ name }) => name);
-
-test('only the edge of the process writes to its streams, and only the spinner writes uncleaned', () => {
-  expect(placesOf(/process\.std(out|err)|\bconsole\.|\/dev\/tty|writeSync\([12],/)).toEqual(['main.ts']);
-  expect(placesOf(/\.draw\(/).sort()).toEqual(['output/progress.ts']);
-  // A question is cleaned where it is asked.
-  expect(placesOf(/\.question\(/)).toEqual(['output/confirm.ts']);
-});
 
 test('what is written to a terminal keeps its lines and our colors, and loses all that steers', () => {
   const bold = '\u001b[1mTrader\u001b[22m\t\u001b[32m+1\u001b[39m\n';

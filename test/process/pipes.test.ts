@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
@@ -118,23 +118,6 @@ long('a list that a shell writes to a pipe is read whole', () => {
     `${sotra} --sandbox webhook register --url http://127.0.0.1:9/h --file <(seq 1 2000 | sed 's/^/ext:/') --json`,
   );
   expect(JSON.parse(String(out))).toMatchObject({ addresses: 2000 });
-});
-
-test('every file that somebody names is opened in one place', () => {
-  const readers = readdirSync('src', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .filter((name) =>
-      /\b(?:readFileSync|createReadStream|openSync|readFile)\(/.test(readFileSync(join('src', name), 'utf8')),
-    );
-  expect(readers.sort()).toEqual([
-    // The program's own files.
-    'files/asset.ts',
-    'files/database.ts',
-    'files/durable-file.ts',
-    'files/log-file.ts',
-    'files/source.ts',
-    'main.ts',
-  ]);
 });
 
 test('a large file of a secret is refused, a folder and a device too', async () => {
