@@ -1,4 +1,4 @@
-import type { Person } from './people.ts';
+import type { Person } from './person.ts';
 
 /** One person as written down by hand. `wallets`: one letter a wallet, e for EVM, s for Solana. */
 interface CastRow extends Omit<Partial<Person>, 'name' | 'metadata'>, Partial<Person['metadata']> {

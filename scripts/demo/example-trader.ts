@@ -1,5 +1,5 @@
 import type { Trade } from '../../src/sandbox/trades/trade.ts';
-import type { Person } from './people.ts';
+import type { Person } from './person.ts';
 
 const address = '0x7e5f4552091a69125d5dfcb7b8c2659029395bdf';
 

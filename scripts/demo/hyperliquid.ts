@@ -1,6 +1,6 @@
 import type { Trade } from '../../src/sandbox/trades/trade.ts';
 import recorded from './hyperliquid-fills.json' with { type: 'json' };
-import type { Person } from './people.ts';
+import type { Person } from './person.ts';
 import { demoTokens } from './tokens.ts';
 
 interface Fill {

@@ -1,24 +1,6 @@
 import { castRows } from './cast.ts';
 import { evmAddress, solanaAddress } from './ids.ts';
-
-/** Someone of the demo world: their wallets and what the service knows of them. */
-export interface Person {
-  /** EVM lowercase, Solana as it is; unique over all people. */
-  addresses: string[];
-  name: string | null;
-  images: { raw: string | null; xs: string | null; sm: string | null };
-  metadata: {
-    farcasterUsername?: string;
-    farcasterId?: number;
-    lensHandle?: string;
-    ensName?: string;
-    twitterHandle?: string;
-    debankName?: string;
-    hlName?: string;
-  };
-  isNSFW: false | { nsfwImage: boolean; nsfwText: boolean };
-  tracking: 'unnamed' | 'backfilling' | 'active';
-}
+import type { Person } from './person.ts';
 
 /** A person with what the world around them needs: a key for seeds, wallets by family, and their names in the two apps. */
 export interface Member {
