@@ -86,7 +86,9 @@ export function makeInputSchema(fields: readonly Field[]): JsonSchema {
 }
 
 function makeFieldSchema({ kind, help, serviceDefault }: Field): JsonSchema {
-  const description = serviceDefault === undefined ? help : `${help}; default: ${serviceDefault}`;
+  // Not every client takes an enum of numbers.
+  const described = kind.numeric ? `${help}: ${kind.choices.join(', ')}` : help;
+  const description = serviceDefault === undefined ? described : `${described}; default: ${serviceDefault}`;
   const schema = kind.list
     ? { type: 'array', items: makeItemSchema(kind), ...defined({ maxItems: kind.maxItems }) }
     : makeItemSchema(kind);
@@ -97,7 +99,7 @@ function makeItemSchema({ type, choices, open, numeric, min, max, minLength, max
   switch (type) {
     case 'choice':
       if (open) return { type: 'string', examples: choices };
-      return numeric ? { type: 'number', enum: choices.map(Number) } : { type: 'string', enum: choices };
+      return numeric ? numberSchema(choices.map(Number)) : { type: 'string', enum: choices };
     case 'integer':
     case 'number':
       return { type, ...defined({ minimum: min, maximum: max }) };
@@ -108,6 +110,10 @@ function makeItemSchema({ type, choices, open, numeric, min, max, minLength, max
     default:
       return { type: 'string', ...defined({ minLength, maxLength }) };
   }
+}
+
+function numberSchema(choices: readonly number[]): JsonSchema {
+  return { type: 'number', minimum: Math.min(...choices), maximum: Math.max(...choices) };
 }
 
 function orNull(schema: JsonSchema): JsonSchema {

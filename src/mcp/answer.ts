@@ -84,7 +84,9 @@ export function pickFields(view: AnyView, fields: readonly string[] | undefined)
 
 function makeTable(columns: readonly AnyColumn[], all: readonly unknown[], maxRows: number): Table {
   const rows = all.slice(0, maxRows).map((row, index) => columns.map((column) => roundCell(column, row, index)));
-  const untrusted = columns.filter((_, at) => rows.some((row) => isForeign(row[at]))).map(({ key }) => key);
+  const isMarked = ({ key }: AnyColumn, cell: ToolCell | undefined) =>
+    isForeign(cell) || (typeof cell === 'string' && cell !== '' && !formalColumns.has(key));
+  const untrusted = columns.filter((column, at) => rows.some((row) => isMarked(column, row[at]))).map(({ key }) => key);
   return { columns: columns.map(({ key }) => key), rows, ...(untrusted.length > 0 && { untrusted }) };
 }
 
@@ -113,6 +115,14 @@ function formatRecord(table: Table): string {
     .flatMap((row) => row.flatMap((cell, at) => (cell === null ? [] : [`${heads[at]}: ${cell}`])))
     .join('\n');
 }
+
+/** Columns of addresses, ids, times and words of the interface. The texts of any other are marked, whatever they look like. */
+const formalColumns: ReadonlySet<string> = new Set(
+  (
+    'action address addresses at chain direction eventId eventIds eventType id intent intentId itemId job layout profileId ' +
+    'reason recoveredAddress side signature signer signerAddress source state status tokenAddress transactionHash tx uid webhook'
+  ).split(' '),
+);
 
 const plainWords: ReadonlySet<string> = new Set([
   ...chains,

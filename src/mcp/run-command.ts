@@ -6,6 +6,7 @@ import { readItem } from '../contract/kind.ts';
 import { usageError } from '../errors.ts';
 import { nextInput } from '../http/paginate.ts';
 import { namesKnownTo } from '../log/recall.ts';
+import { tryParseJson } from '../model/json.ts';
 import { splitList } from '../model/list.ts';
 import { showUnseen, unseenIn } from '../model/safe-text.ts';
 import { readComment, readTextForm } from '../resources/comment/read-comment.ts';
@@ -26,9 +27,10 @@ interface CommandTool {
 /** The answer of a command to the inputs of its tool. Errors: `usage`; those of the command. */
 export async function runTool(
   { outline, fields, columns: usual }: CommandTool,
-  { fields: chosen, limit = defaultRows, ...typed }: Values,
+  given: Values,
   { context, notes }: ToolCall,
 ): Promise<ToolAnswer> {
+  const { fields: chosen, limit = defaultRows, ...typed } = withoutNull(fields, given);
   const command = await loadCommand(outline, context);
   const isPaged = fields.some(({ key }) => key === 'limit');
   const view = await command.view?.();
@@ -54,6 +56,12 @@ export async function runTool(
   });
 }
 
+/** Some clients send null for what is unset; for some inputs null is a value. */
+function withoutNull(fields: readonly Field[], given: Values): Values {
+  const takesNull = (name: string) => fields.some(({ key, kind }) => key === name && kind.nullable);
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== null || takesNull(name)));
+}
+
 /** Errors: `usage`. */
 function readRowCount(limit: unknown): number {
   const count = typeof limit === 'string' ? Number(limit) : limit;
@@ -64,7 +72,8 @@ function readRowCount(limit: unknown): number {
 /** Errors: `usage`. */
 function readColumnNames(fields: unknown): readonly string[] | undefined {
   if (fields === undefined) return undefined;
-  const names = typeof fields === 'string' ? splitList(fields, 'fields') : fields;
+  const read = readJsonList(fields);
+  const names = typeof read === 'string' ? splitList(read, 'fields') : read;
   if (Array.isArray(names) && names.length > 0 && names.every((name) => typeof name === 'string')) return names;
   throw usageError(`fields ${JSON.stringify(fields)}: must be a list of names of columns`);
 }
@@ -78,13 +87,17 @@ export function loadCommand(outline: Outline, { program }: Context): Promise<Com
 export async function checkValues(
   fields: readonly Field[],
   { params, oneOf = [] }: Pick<Command, 'params' | 'oneOf'>,
-  given: Values,
+  typed: Values,
   context: Context,
 ): Promise<Values> {
+  const given = withoutNull(fields, typed);
   requireInputs(fields, oneOf, given);
   const isTyped = (value: unknown) => [value].flat().every((each) => typeof each === 'string');
   const texts = Object.fromEntries(
-    fields.flatMap(({ key }) => (isTyped(given[key]) ? [[key, given[key] as string | string[]]] : [])),
+    fields.flatMap(({ key, kind }) => {
+      const value = kind.list ? readJsonList(given[key]) : given[key];
+      return isTyped(value) ? [[key, value as string | string[]]] : [];
+    }),
   );
   const resolved = mentionsAlias(fields, texts) ? await resolveAliases(fields, texts, await namesKnownTo(context)) : {};
   return checkTyped(fields, params, (field) => readValue(field, resolved[field.key] ?? given[field.key]));
@@ -98,7 +111,13 @@ function readValue({ kind }: Field, value: unknown): unknown {
     return typeof item === 'string' ? (readItem(kind, item) ?? item) : item;
   };
   if (!kind.list) return one(value);
-  return [value].flat().map(one);
+  return [readJsonList(value)].flat().map(one);
+}
+
+/** Some clients send a list as the JSON text of one. */
+function readJsonList(value: unknown): unknown {
+  const parsed = typeof value === 'string' && value.startsWith('[') ? tryParseJson(value) : undefined;
+  return Array.isArray(parsed) ? parsed : value;
 }
 
 interface SigningTool {
