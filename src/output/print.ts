@@ -150,7 +150,7 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
     await writeForm(name, shown, printing);
     if (rows.length === 0 && view.empty !== undefined && !isWhole) note(view.empty);
     const notes = isWhole ? [] : (readLoosely(() => view.notes?.(answer as never, input as never)) ?? []);
-    for (const each of notes) note(each);
+    for (const each of [...notes, ...(view.after?.() ?? [])]) note(each);
   } else {
     if (view !== undefined && (!isWhole || options.columns !== undefined)) note(unexpectedShape);
     // A table would not have shown a secret.
@@ -183,6 +183,7 @@ async function printItems(result: Result & { kind: 'items' }, input: unknown, pr
   const shown = { view, columns: options.columns, input, batches: showBatches(), live };
   await writeForm(name, shown, printing);
   if (count === 0 && view.empty !== undefined && name !== 'json' && name !== 'jq') note(view.empty);
+  for (const each of view.after?.() ?? []) note(each);
 }
 
 function hidesFlagged(name: FormName, { showNsfw }: GlobalOptions): boolean {

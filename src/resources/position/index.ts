@@ -5,13 +5,13 @@ import type { Context } from '../../context.ts';
 import { inPath, local } from '../../contract/endpoint.ts';
 import { inputError, usageError } from '../../errors.ts';
 import { decodeText, type Input, readWhole } from '../../files/source.ts';
-import { normalizeAddress } from '../../model/address.ts';
+import { isSolanaAddress, normalizeAddress } from '../../model/address.ts';
 import { parseTime } from '../../model/duration.ts';
 import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 import type { AnyView } from '../../output/view.ts';
 import * as endpoints from './endpoints.ts';
-import type { FindPrice } from './view.ts';
+import type { Priced, Prices } from './view.ts';
 
 const loadPositionViews = () => import('./view.ts');
 
@@ -27,22 +27,24 @@ const priceParams = {
     z.number().min(0).optional(),
     'current price of the token in USD: adds unrealized and total PnL to tables, csv and tsv',
   ),
-  pricesFile: option.text('JSON file of prices in USD by address or symbol: {"base:0x4ed4...": 0.0041, "ETH": 1875}'),
+  pricesFile: option.text(
+    'JSON file of prices in USD by chain:address, address or symbol: {"base:0x4ed4...": 0.0041, "ETH": 1875}',
+  ),
 };
 
-type Prices = { price?: number | undefined; pricesFile?: string | undefined; chart?: boolean | undefined };
+type PriceInput = { price?: number | undefined; pricesFile?: string | undefined; chart?: boolean | undefined };
 
 /** What a command of cards adds to that of its endpoint: columns with the user's prices. */
 function withPrices(name: 'ofToken' | 'ofProfile' | 'one') {
   return {
     exitCodes: [3, ...serviceExitCodes],
-    chooseView: async (typed: Prices, { world, options, note }: Context): Promise<AnyView> => {
-      const findPrice = await readPrices(typed, world.io);
-      if (findPrice !== undefined && typed.chart)
+    chooseView: async (typed: PriceInput, { world, options, note }: Context): Promise<AnyView> => {
+      const prices = await readPrices(typed, world.io);
+      if (prices !== undefined && typed.chart)
         throw usageError('--chart shows realized PnL only and takes no prices', 'Remove --chart or the prices.');
-      if (findPrice !== undefined && (options.format === 'json' || options.format === 'ndjson'))
+      if (prices !== undefined && (options.format === 'json' || options.format === 'ndjson'))
         note("Prices fill columns of tables, csv and tsv; JSON is the service's answer unchanged.");
-      return (await loadPositionViews())[name](findPrice);
+      return (await loadPositionViews())[name](prices);
     },
   };
 }
@@ -95,25 +97,27 @@ function tradeMoment(text: string, chain: string, nowMs: number): string {
 async function readPrices(
   { price, pricesFile }: { price?: number | undefined; pricesFile?: string | undefined },
   input: Input,
-): Promise<FindPrice | undefined> {
+): Promise<Prices | undefined> {
   if (price !== undefined && pricesFile !== undefined)
     throw usageError('--price and --prices-file cannot be used together', 'The file can hold any number of prices.');
   if (pricesFile !== undefined) {
     const bytes = await readWhole(pricesFile, input, maxPriceBytes);
     return pricesIn(decodeText(bytes, pricesFile), pricesFile);
   }
-  return price === undefined ? undefined : priceOneToken(price);
+  return price === undefined ? undefined : { find: priceOneToken(price), notes: () => [] };
 }
 
-/** One price cannot fit two tokens. Errors: `usage`, where it is looked up. */
-function priceOneToken(price: number): FindPrice {
-  let first: string | undefined;
-  return ({ tokenSymbol, tokenChain }) => {
-    const name = `${tokenSymbol} on ${tokenChain}`;
-    first ??= name;
-    if (name === first) return price;
+/** One price cannot fit two tokens, which may have the same symbol. Errors: `usage`, where it is looked up. */
+function priceOneToken(price: number): Prices['find'] {
+  let first: Priced | undefined;
+  return (token) => {
+    first ??= token;
+    if (tokenKey(token) === tokenKey(first)) return price;
+    const [one, other] = [first, token].map(
+      (each) => `${each.tokenSymbol} (${each.tokenAddress}) on ${each.tokenChain}`,
+    );
     throw usageError(
-      `--price is for one token, and these positions are in ${first} and ${name}`,
+      `--price is for one token, and these positions are in ${one} and ${other}`,
       'Give a price for each token: --prices-file prices.json with {"base:0x4ed4...": 0.0041, "ETH": 1875}.',
     );
   };
@@ -123,11 +127,16 @@ function priceOneToken(price: number): FindPrice {
 const maxPriceBytes = 16 * 1024 * 1024;
 
 const shape =
-  'Write {"base:0x4ed4...": 0.0041, "hyperliquid:ETH": 1875, "PEPE": 0.0000071}: chain:address, or a symbol.';
+  'Write {"base:0x4ed4...": 0.0041, "hyperliquid:ETH": 1875, "PEPE": 0.0000071}: chain:address, an address, or a symbol.';
 
-/** Prices by `chain:address`, or by symbol for every token of that symbol; the address wins. Errors: `usage`, naming the entry. */
-function pricesIn(text: string, file: string): FindPrice {
-  const prices = new Map<string, number>();
+const maxNamedKeys = 5;
+
+/**
+ * Prices by `chain:address`, by address or by symbol, the first that is there; keys that fit no token, and symbols of several tokens, are
+ * named in a note. Errors: `usage`, naming the entry.
+ */
+function pricesIn(text: string, file: string): Prices {
+  const prices = new Map<string, { key: string; price: number }>();
   for (const [key, value] of Object.entries(readObject(text, file))) {
     if (value === null) continue;
     if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
@@ -135,12 +144,42 @@ function pricesIn(text: string, file: string): FindPrice {
         `--prices-file ${file}: the price of ${written(key)} must be a number from 0, in USD, or null`,
         shape,
       );
-    prices.set(normalizePriceKey(key), value);
+    prices.set(normalizePriceKey(key), { key, price: value });
   }
-  return ({ tokenChain, tokenAddress, tokenSymbol }) =>
-    prices.get(normalizePriceKey(`${tokenChain}:${tokenAddress}`)) ??
-    prices.get((tokenSymbol ?? '').toLowerCase()) ??
-    null;
+  /** The tokens that each key gave a price. */
+  const priced = new Map<string, Set<string>>();
+  let isAsked = false;
+  const find = (token: Priced): number | null => {
+    isAsked = true;
+    const { tokenChain, tokenAddress, tokenSymbol } = token;
+    const found =
+      prices.get(normalizePriceKey(`${tokenChain}:${tokenAddress}`)) ??
+      prices.get(normalizePriceKey(tokenAddress)) ??
+      prices.get(normalizePriceKey(tokenSymbol ?? ''));
+    if (found === undefined) return null;
+    priced.set(found.key, (priced.get(found.key) ?? new Set()).add(tokenKey(token)));
+    return found.price;
+  };
+  const notes = () => {
+    if (!isAsked) return [];
+    const several = [...priced].filter(([, tokens]) => tokens.size > 1);
+    const unused = [...prices.values()].flatMap(({ key }) => (priced.has(key) ? [] : [written(key)]));
+    const more = unused.length > maxNamedKeys ? ` and ${unused.length - maxNamedKeys} more` : '';
+    return [
+      ...several.map(
+        ([key, tokens]) =>
+          `warning: ${written(key)} priced ${tokens.size} tokens: ${[...tokens].join(', ')}. Give each its own price.`,
+      ),
+      ...(unused.length === 0
+        ? []
+        : [`warning: ${file}: no position shown is in ${unused.slice(0, maxNamedKeys).join(', ')}${more}`]),
+    ];
+  };
+  return { find, notes };
+}
+
+function tokenKey({ tokenChain, tokenAddress }: Priced): string {
+  return `${tokenChain}:${normalizeAddress(tokenAddress)}`;
 }
 
 function readObject(text: string, file: string): object {
@@ -156,7 +195,6 @@ function readObject(text: string, file: string): object {
 
 function normalizePriceKey(key: string): string {
   const at = key.indexOf(':');
-  return at === -1
-    ? key.toLowerCase()
-    : `${key.slice(0, at).trim().toLowerCase()}:${normalizeAddress(key.slice(at + 1).trim())}`;
+  if (at === -1) return isSolanaAddress(key.trim()) ? key.trim() : key.trim().toLowerCase();
+  return `${key.slice(0, at).trim().toLowerCase()}:${normalizeAddress(key.slice(at + 1).trim())}`;
 }

@@ -6,6 +6,7 @@ import { now, wallet, worldOf } from '../../support/trades.ts';
 
 const [alice, bob] = [wallet('a'), wallet('b')];
 const [gm, gn] = [`0x${'0'.repeat(37)}abc`, `0x${'0'.repeat(37)}def`];
+const twin = `0x${'1'.repeat(37)}abc`;
 
 const world = () =>
   worldOf([
@@ -50,6 +51,43 @@ test('a file gives each token its price, by address or by symbol; a token withou
   expect(line?.match(/no price/g)).toHaveLength(2);
   expect(shown.out).toContain('-$1,000.00');
   expect(shown.out).toContain('+$60.00');
+});
+
+/** A service whose answer has two tokens of one symbol. */
+async function twoOfOneSymbol() {
+  const env = await worldOf([
+    `2026-11-20T10:00:00Z base ${alice} ${gm} buy 100 200`,
+    `2026-11-20T10:10:00Z base ${alice} ${twin} buy 10 100`,
+  ]);
+  const cards = JSON.parse(
+    (await run(`--sandbox profile positions ${alice} open --chains base --json`, { env, now })).out,
+  );
+  for (const { metadata } of cards) metadata.tokenSymbol = 'PEPE';
+  return answering(cards);
+}
+
+test('a price for one of two tokens that have the same symbol is refused', async () => {
+  const service = await twoOfOneSymbol();
+  const { code, out, err } = await run(`profile positions ${alice} open --price 0.2`, { env: service.env });
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toContain(`--price is for one token, and these positions are in PEPE (`);
+  expect(err).toContain(twin);
+});
+
+test('a file prices two tokens of one symbol by address; a symbol for both is a warning, a key for none is named', async () => {
+  const service = await twoOfOneSymbol();
+  const columns = '--format csv --columns tokenAddress,priceUsd,unrealizedUsd';
+  const show = (content: object, more = '') =>
+    run(`profile positions ${alice} open --prices-file ${pricesFile(content)} ${columns} ${more}`, {
+      env: service.env,
+    });
+  const own = await show({ [gm.toUpperCase().replace('X', 'x')]: 3, [`base:${twin}`]: 12, 'base:0x12': 1, DOGE: 2 });
+  expect(own.out.split('\n').slice(1, 3).sort()).toEqual([`${gm},3,100`, `${twin},12,20`]);
+  expect(own.err).toMatch(/^warning: \S+prices.json: no position shown is in base:0x12, DOGE\n$/);
+  const both = await show({ pepe: 3 });
+  expect(both.err).toContain('warning: pepe priced 2 tokens: base:0x');
+  const walked = await show({ pepe: 3, a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 }, '--all');
+  expect(walked.err).toContain('prices.json: no position shown is in a, b, c, d, e and 1 more\n');
 });
 
 test('an address wins over a symbol', async () => {
