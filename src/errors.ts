@@ -48,10 +48,21 @@ export const exitMeanings: Record<number, string> = {
   12: 'verification failed',
   13: 'the answer is not JSON, or with --strict does not fit the contract',
   124: 'wait timed out',
-  130: 'interrupted',
+  129: 'interrupted by SIGHUP',
+  130: 'interrupted by SIGINT (Ctrl-C)',
+  143: 'interrupted by SIGTERM',
 };
 
 export type ErrorCode = keyof typeof errorExitCodes;
+
+const signalExitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/** The errors that end a command with this exit code. */
+export function findErrorCodes(exit: number): ErrorCode[] {
+  const isSignal = Object.values<number>(signalExitCodes).includes(exit);
+  const codes = Object.keys(errorExitCodes) as ErrorCode[];
+  return isSignal ? ['interrupted'] : codes.filter((code) => errorExitCodes[code] === exit);
+}
 
 export interface ErrorDetails {
   /** The next thing to type. */
@@ -91,13 +102,26 @@ export class SotraError extends Error {
       if (value !== undefined) Object.assign(this, { [name]: value });
   }
 
+  /** Of an interruption, where it was another signal than SIGINT. */
+  readonly signalExitCode?: number;
+
   get exitCode(): number {
-    return errorExitCodes[this.code];
+    return this.signalExitCode ?? errorExitCodes[this.code];
   }
 
   /** Also of another copy of this class: `sotra/sandbox` has its own. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return value instanceof Error && value.name === 'SotraError';
+  }
+}
+
+/** Why a signal stopped the process, with the exit code that shells give it: 128 and its number. */
+export class Stopped extends DOMException {
+  readonly exitCode: number;
+
+  constructor(signal: keyof typeof signalExitCodes) {
+    super('This operation was aborted', 'AbortError');
+    this.exitCode = signalExitCodes[signal];
   }
 }
 

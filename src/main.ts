@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
-import { readMessage, SotraError } from './errors.ts';
+import { readMessage, SotraError, Stopped } from './errors.ts';
 import { isSingleFile, readAsset } from './files/asset.ts';
 import { platformRules } from './model/platform.ts';
 import { terminalText } from './model/safe-text.ts';
@@ -71,10 +71,11 @@ const graceMs = 10_000;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
-    if (stop.signal.aborted) process.exit(130);
-    stop.abort();
+    const stopped = stop.signal.aborted ? (stop.signal.reason as Stopped) : new Stopped(signal);
+    if (stop.signal.aborted) process.exit(stopped.exitCode);
+    stop.abort(stopped);
     // Whatever still holds on to something: a signal ends the process.
-    setTimeout(() => process.exit(130), graceMs).unref();
+    setTimeout(() => process.exit(stopped.exitCode), graceMs).unref();
   });
 
 // Warnings of Node and libraries are for developers, and would stand beside the JSON of an error.

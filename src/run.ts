@@ -13,6 +13,7 @@ import {
   maxShownBody,
   nameInputs,
   SotraError,
+  Stopped,
   seeExample,
   seeHelp,
   toSotraError,
@@ -196,6 +197,8 @@ function makeError(thrown: unknown, argv: readonly string[], program: Program, {
   const error = isStopped ? interrupted(thrown) : toSotraError(thrown);
   const fields = findCommand(argv, program.outlines)?.fields ?? [];
   const named = nameInputs(error, (name) => fields.find(({ key }) => key === name)?.label ?? name);
+  if (named.code === 'interrupted' && signal.reason instanceof Stopped)
+    Object.assign(named, { signalExitCode: signal.reason.exitCode });
   return withHelpHint(named, argv, program);
 }
 

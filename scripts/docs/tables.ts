@@ -1,5 +1,5 @@
 import type { Outline } from '../../src/cli/outline.ts';
-import { type ErrorCode, errorExitCodes, exitMeanings } from '../../src/errors.ts';
+import { type ErrorCode, errorExitCodes, exitMeanings, findErrorCodes } from '../../src/errors.ts';
 import { errorTexts } from '../../src/tool/help.ts';
 
 /** Markdown: each command with its endpoint, then the columns of each command that prints rows. */
@@ -28,7 +28,7 @@ export function commandTables(outlines: readonly Outline[]): string {
 export function errorTables(): string {
   const codes = Object.keys(errorTexts) as ErrorCode[];
   const exits = Object.entries(exitMeanings).map(([exit, means]): readonly string[] => {
-    const own = codes.filter((code) => errorExitCodes[code] === Number(exit));
+    const own = findErrorCodes(Number(exit));
     return [exit, means, own.map((code) => `[${code}](#${code})`).join(', ') || '–'];
   });
   const errors = codes.flatMap((code) => {

@@ -9,7 +9,7 @@ import {
   type Part,
 } from '../cli/help.ts';
 import { local } from '../contract/endpoint.ts';
-import { type ErrorCode, errorExitCodes, exitMeanings, usageError } from '../errors.ts';
+import { type ErrorCode, errorExitCodes, exitMeanings, findErrorCodes, usageError } from '../errors.ts';
 import { readAsset } from '../files/asset.ts';
 import { findStatusCode } from '../http/failures.ts';
 import { nearest } from '../model/nearest.ts';
@@ -150,7 +150,7 @@ function errorPage(word: string): readonly Part[] | undefined {
   const exit = Object.hasOwn(errorTexts, word) ? errorExitCodes[word as ErrorCode] : Number(word);
   const meaning = /^[\w-]+$/.test(word) ? exitMeanings[exit] : undefined;
   if (meaning === undefined) return undefined;
-  const names = (Object.keys(errorTexts) as ErrorCode[]).filter((name) => errorExitCodes[name] === exit);
+  const names = findErrorCodes(exit);
   const shown = names.filter((name) => name === word || !Object.hasOwn(errorTexts, word));
   return [
     ['', `Exit code ${exit}: ${meaning}.`],
@@ -186,6 +186,6 @@ function readLine(line: string): string | HelpLine {
 }
 
 function exitLine([code, says]: [code: string, says: string]): string {
-  const names = Object.entries(errorExitCodes).flatMap(([name, exit]) => (exit === Number(code) ? [name] : []));
+  const names = findErrorCodes(Number(code));
   return `  ${code}  ${says}${names.length === 0 ? '' : ` [${names.join(', ')}]`}`;
 }

@@ -13,6 +13,7 @@ import { until } from '../support/until.ts';
 
 const execute = promisify(execFile);
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const exits = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 /** All take the same way through the program. */
 const signalsInTurn = inTurn(signals);
 const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
@@ -63,14 +64,14 @@ test.each(
     working.flatMap((one) => signals.map((signal) => [...one, signal] as const)),
     2,
   ),
-)('%s: in its middle (request %i, says %j) %s ends it with 130', async (argv, count, says, signal) => {
+)('%s: in its middle (request %i, says %j) %s ends it with its exit code', async (argv, count, says, signal) => {
   const service = await hanging();
   const { begin } = place(service.env);
   const { child, printed, ended } = begin(argv);
   await until(() => service.requests.length >= count, `request ${count} of ${argv}`);
   const from = performance.now();
   child.kill(signal);
-  expect(await ended).toBe(130);
+  expect(await ended).toBe(exits[signal]);
   expect(performance.now() - from).toBeLessThan(20_000);
   expect(printed.err).toContain('error: ');
   expect(printed.err).toContain(says);
@@ -93,13 +94,22 @@ test.each(signalsInTurn())(
   },
 );
 
+test.each(signals)('%s ends a command with the exit code of shells, in JSON too', async (signal) => {
+  const service = await hanging();
+  const { child, printed, ended } = place(service.env).begin('leaderboard list --json');
+  await until(() => service.requests.length > 0, 'the request');
+  child.kill(signal);
+  expect(await ended).toBe({ SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }[signal]);
+  expect(JSON.parse(printed.err).error).toMatchObject({ code: 'interrupted', exitCode: exits[signal] });
+});
+
 test('two signals at once end it just the same', async () => {
   const service = await hanging();
   const { child, ended } = place(service.env).begin('leaderboard list');
   await until(() => service.requests.length > 0, 'the request');
   child.kill('SIGINT');
   child.kill('SIGTERM');
-  expect(await ended).toBe(130);
+  expect([130, 143]).toContain(await ended);
 });
 
 test.each(some(['json', 'table', 'ndjson', 'csv', 'tsv'], 1))(
@@ -131,7 +141,7 @@ test.each(
     2,
   ),
 )(
-  '%s: in the middle of its stdin %s ends it with 130, nothing sent, nothing left',
+  '%s: in the middle of its stdin %s ends it with its exit code, nothing sent, nothing left',
   async (argv, signal, text, begun) => {
     const service = await stub((_, response) => response.end('[]'));
     const folder = temporaryFolder();
@@ -144,7 +154,7 @@ test.each(
     const isReading = () => existsSync(data) && readdirSync(data).some((name) => name.startsWith(begun));
     await until(isReading, 'it reads');
     child.kill(signal);
-    expect(await ended).toBe(130);
+    expect(await ended).toBe(exits[signal]);
     expect(printed).toMatchObject({ out: '', err: expect.stringContaining('interrupted') });
     expect(printed.err).not.toContain('internal error');
     expect(service.requests).toEqual([]);
@@ -195,7 +205,7 @@ test.each(signalsInTurn())(
     const { child, printed, ended } = begin('sandbox start --detach --port 0 --json');
     await until(() => existsSync(join(folder, 'sandbox.log')), 'the server begins');
     child.kill(signal);
-    expect(await ended).toBe(130);
+    expect(await ended).toBe(exits[signal]);
     holder.exec('ROLLBACK');
     holder.close();
     expect(printed).toEqual({ out: '', err: expect.stringContaining('interrupted') });
@@ -209,7 +219,7 @@ test.each(signalsInTurn())(
 );
 
 test.each(signalsInTurn())(
-  'feed actor --watch: %s ends it with 130, says where it was, and the same command goes on there',
+  'feed actor --watch: %s ends it with its exit code, says where it was, and the same command goes on there',
   async (signal) => {
     const cards = [cardOf('n1', 1_700_000_001)];
     const service = await stub((_, response) => {
@@ -223,7 +233,7 @@ test.each(signalsInTurn())(
     cards.unshift(cardOf('n2', 1_700_000_002));
     await until(() => first.printed.out.includes('"n2"'), 'the new card');
     first.child.kill(signal);
-    expect(await first.ended).toBe(130);
+    expect(await first.ended).toBe(exits[signal]);
     expect(first.printed.err).toContain('stopped at 2023-11-14T22:13:22Z, after 1 card');
     cards.unshift(cardOf('n3', 1_700_000_003));
     const second = await act(`${argv} --max 1`);
