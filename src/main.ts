@@ -5,7 +5,7 @@ import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
 import { readMessage, SotraError, Stopped } from './errors.ts';
 import { isSingleFile, readAsset } from './files/asset.ts';
-import { platformRules } from './model/platform.ts';
+import { platformRules, secretVariables } from './model/platform.ts';
 import { terminalText } from './model/safe-text.ts';
 import { createProgram, type ModuleOutline } from './program.ts';
 import { run } from './run.ts';
@@ -128,6 +128,10 @@ async function ask(question: string, { hidden }: { hidden: boolean }): Promise<s
   return askLine({ question, hidden, input: process.stdin, output: process.stderr, stop });
 }
 
+const env = { ...process.env };
+// What a library starts, such as a browser or a tool of the keychain, inherits this.
+for (const name of secretVariables) delete process.env[name];
+
 const world: World = {
   // A note that cannot be written is no failure of the command.
   io: {
@@ -143,7 +147,7 @@ const world: World = {
     },
     ask,
   },
-  env: process.env,
+  env,
   version: packageFile.version,
   now: Date.now,
   random: Math.random,
@@ -161,9 +165,7 @@ const world: World = {
     if (logFile !== undefined) (await import('./files/durable-file.ts')).makeFolder(dirname(logFile));
     const log = logFile === undefined ? 'ignore' : openSync(logFile, 'a', 0o600);
     const self = isSingleFile ? [] : [process.argv[1] ?? ''];
-    // It outlives this process and sends nothing to the service.
-    const { SOTRA_API_KEY: _, ...env } = process.env;
-    const child = spawn(process.execPath, [...self, ...argv], { detached: true, stdio: ['ignore', log, log], env });
+    const child = spawn(process.execPath, [...self, ...argv], { detached: true, stdio: ['ignore', log, log] });
     child.unref();
     return { exitCode: () => child.exitCode, stop: () => void child.kill() };
   },

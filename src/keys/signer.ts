@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readMessage, SotraError } from '../errors.ts';
 import { encodeBase58 } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
+import { childEnv } from '../model/platform.ts';
 import type { World } from '../world.ts';
 import { keyError } from './private-key.ts';
 
@@ -63,7 +64,7 @@ async function signWithCommand(
   message: string,
   { world, limitMs = signMs }: CommandWaits,
 ): Promise<string> {
-  const { SOTRA_API_KEY: _, ...env } = world.env;
+  const env = childEnv(world.env);
   const late = AbortSignal.timeout(limitMs);
   try {
     return await runCommand(command, message, { env, signal: AbortSignal.any([late, world.signal]) });

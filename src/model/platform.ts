@@ -29,3 +29,11 @@ export function platformRules(platform: string): PlatformRules {
   const processes = platform === 'linux' ? 'proc' : 'ps';
   return { hasModes: true, isUtf8: false, paths: posix, home: 'HOME', hasAppData: false, processes };
 }
+
+/** Variables that hold a secret of ours, which no other program needs. */
+export const secretVariables: readonly string[] = ['SOTRA_API_KEY'];
+
+/** The environment that a child gets: without our secrets. */
+export function childEnv(env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !secretVariables.includes(name.toUpperCase())));
+}
