@@ -67,11 +67,13 @@ describe.each(documents)('%s', (name) => {
   const run = blocks.filter((each) => !isRead(each));
 
   // Some thirty commands, of which a busy machine runs one in seconds.
-  test.skipIf(run.length === 0)(
-    'its blocks run as they stand there, one after the other',
+  test.skipIf(run.length === 0).each(['without a context', 'with a context of a service of the reader'])(
+    'its blocks run as written, one after the other, %s',
     { timeout: 600_000 },
-    async () => {
+    async (way) => {
       const place = makePlace();
+      if (way.startsWith('with a'))
+        await runScript('sotra context set own --base-url https://service.example.com; sotra context use own', place);
       onTestFinished(() => runScript('sotra sandbox stop || true', place).then(() => undefined));
       const [listener, sandbox] = await freePorts(2);
       for (const block of run) {

@@ -25,7 +25,8 @@ export async function serve(
   more: readonly string[],
 ): Promise<{ url: string; db: string; child: ChildProcess }> {
   const [ready, db] = [join(folder, 'ready.json'), join(folder, 'sandbox.db')];
-  const { child, printed } = start(['sandbox', 'start', '--port', '0', '--db', db, '--ready-file', ready, ...more], {
+  const own = more.includes('--db') ? [] : ['--db', db];
+  const { child, printed } = start(['sandbox', 'start', '--port', '0', ...own, '--ready-file', ready, ...more], {
     SOTRA_DATA_DIR: folder,
     SOTRA_CONFIG_DIR: folder,
   });

@@ -227,8 +227,8 @@ export async function withSandboxFile(
 }
 
 /**
- * The database of `--db`, that of a served sandbox at the base URL, or the built-in one. Errors: `usage` where the base URL is of something
- * else: its data must not land in another database.
+ * The database of `--db`, that of a served sandbox at the base URL that was typed, or the built-in one, whatever context is set. Errors:
+ * `usage` where the base URL is of something else: its data must not land in another database.
  */
 async function resolveFile(context: Context, db: string | undefined): Promise<string> {
   const { options } = context;
@@ -236,9 +236,8 @@ async function resolveFile(context: Context, db: string | undefined): Promise<st
   if (db !== undefined && (options.sandbox || (options.baseUrl ?? options.context) !== undefined))
     throw usageError(`--db and ${rival} name two sandboxes`, 'Omit one of them.');
   if (db !== undefined) return db;
-  const service = await orUndefined(context.service(), 'no-service');
-  if (service === undefined || service.kind === 'sandbox') return context.sandboxFile();
-  const { baseUrl } = service;
+  const baseUrl = await readBaseUrl(context);
+  if (baseUrl === undefined) return context.sandboxFile();
   const hint = 'Name its database with --db, or use --sandbox for the built-in one.';
   const served = await orUndefined(findServed(context, undefined, baseUrl), 'not-found');
   if (served === undefined) throw usageError(`${baseUrl} is not a sandbox that is served from this data folder`, hint);

@@ -31,12 +31,29 @@ test('with the base URL of a served sandbox a trade happens there, by flag, vari
   expect((await run(trade, { env: { ...env, SOTRA_BASE_URL: url } })).code).toBe(0);
   await run(`context set local --base-url ${url}`, { env });
   expect((await run(`${trade} --context local`, { env })).code).toBe(0);
-  expect((await run(trade, { env })).code).toBe(0);
-  expect(await tradesOf(`--db ${db}`, env)).toBe(4);
-  expect(await tradesOf(`--base-url ${url}`, env)).toBe(4);
+  expect(await tradesOf(`--db ${db}`, env)).toBe(3);
+  expect(await tradesOf(`--base-url ${url}`, env)).toBe(3);
   expect(existsSync(join(env.SOTRA_DATA_DIR, 'sandbox.db'))).toBe(false);
   const moved = await run(`sandbox advance 1d --base-url ${url} --dry-run --json`, { env });
-  expect(JSON.parse(moved.out)).toMatchObject({ db, trades: 4 });
+  expect(JSON.parse(moved.out)).toMatchObject({ db, trades: 3 });
+});
+
+test('without a base URL on the line the built-in sandbox is meant, whatever context is set', async () => {
+  const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder() };
+  await run('context set staging --base-url https://staging.example.com', { env });
+  await run('context use staging', { env });
+  expect((await run('sandbox reset --empty --yes', { env })).code).toBe(0);
+  expect(await run(trade, { env })).toMatchObject({ code: 0, err: '' });
+  expect(await tradesOf('', env)).toBe(1);
+  expect(await tradesOf('', { ...env, SOTRA_CONTEXT: 'staging' })).toBe(1);
+  expect((await run('sandbox advance 1d', { env })).code).toBe(0);
+  const trigger = await run('webhook trigger new-feed-item --to http://127.0.0.1:9/in --dry-run', { env });
+  expect(trigger.err).toContain('no webhook of the sandbox sends to http://127.0.0.1:9/in');
+  const csv = `time,trader,token,side,amount,usd\n2026-11-20T10:00:00Z,${trader},${trader},buy,1,1\n`;
+  expect((await run('sandbox import - --chain base', { env, stdin: csv })).code).toBe(0);
+  expect(await tradesOf('', env)).toBe(2);
+  const typed = await run('sandbox status --context staging', { env });
+  expect([typed.code, typed.err]).toEqual([2, expect.stringContaining('https://staging.example.com is not a sandbox')]);
 });
 
 test('a base URL of anything else is refused with the way out, and nothing happens anywhere', async () => {
