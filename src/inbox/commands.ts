@@ -7,7 +7,6 @@ import {
   replayParams,
   showParams,
   statsParams,
-  uiParams,
   verifyParams,
 } from './params.ts';
 
@@ -134,17 +133,4 @@ const replay = defineCommand({
   run: async (input, context) => (await import('./run-events.ts')).replayEvents(input, context),
 });
 
-const ui = defineCommand({
-  words: ['webhook', 'ui'],
-  summary: 'Look at stored deliveries on a local page: filters, bodies, signatures, forwards; send them again',
-  description:
-    'Shows what is stored and what comes, while webhook listen runs elsewhere or not at all; webhook listen --ui shows refused requests too.\n' +
-    'The page is served on 127.0.0.1 alone. Its address holds a code that works once; Enter on the terminal gives another.',
-  params: uiParams,
-  examples: [{ argv: 'webhook ui --open', says: 'in the browser, until Ctrl-C' }],
-  uses: [],
-  exitCodes: [3, 5, 9, 130],
-  run: async (input, context) => (await import('./page/start-page.ts')).showPage(input, context),
-});
-
-export const receiveCommands: readonly Command[] = [...[listen, verify, events, show], ...[stats, replay, forward, ui]];
+export const receiveCommands: readonly Command[] = [listen, verify, events, show, stats, replay, forward];

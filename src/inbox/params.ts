@@ -50,10 +50,6 @@ const targetParams = {
   ),
 };
 
-const pageParams = {
-  open: option.flag('open the page in the browser; otherwise its address is printed on stderr'),
-};
-
 const until = momentOption('only events received until a time, or before 1h ago');
 const webhook = option.text('only this webhook: the path that it sends to, or path#secret as webhook stats shows it');
 
@@ -72,8 +68,8 @@ export const listenParams = {
     '7d or 30d',
   ),
   ...store,
-  ui: option.flag('show what comes on a page of this machine, also why requests are refused'),
-  open: pageParams.open,
+  ui: option.flag('show on a local page what is stored, what comes, and why requests are refused'),
+  open: option.flag('open the page in the browser; otherwise its address is printed on stderr'),
   readyFile: option.text('write {url, pid} here once it listens; with --ui the address of the page as ui'),
 };
 
@@ -147,12 +143,3 @@ export const replayParams = {
 };
 
 export type ReplayInput = InputOf<typeof replayParams>;
-
-export const uiParams = {
-  secretFile: option.texts('files with the secrets, to say which one fits a delivery; they are not shown'),
-  ...pageParams,
-  readyFile: option.text('write {ui, pid} here once the page is served'),
-  ...store,
-};
-
-export type UiInput = InputOf<typeof uiParams>;

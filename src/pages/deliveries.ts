@@ -79,8 +79,8 @@ export interface ShownRefusal extends ShownRequest {
 
 export interface PageFacts {
   inbox: string;
-  /** Where deliveries are received; `null` where this process does not listen. */
-  listensOn: string | null;
+  /** Where deliveries are received. */
+  listensOn: string;
   targets: readonly string[];
 }
 

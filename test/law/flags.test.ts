@@ -62,7 +62,6 @@ const lines: Record<string, string> = {
   'webhook show': 'webhook show e1',
   'webhook stats': 'webhook stats',
   'webhook forward': 'webhook forward --forward-to STUB/hook',
-  'webhook ui': 'webhook ui',
   'webhook replay': 'webhook replay --since 100000d --to STUB/hook',
   'webhook trigger': 'webhook trigger new-feed-item --to STUB/hook --secret-file @/hook.secret --db @/world.db',
   'webhook exam': 'webhook exam STUB/hook --secret-file @/hook.secret',

@@ -56,7 +56,6 @@ const commands = [
   'webhook events --follow',
   'webhook show e1',
   'webhook stats',
-  'webhook ui',
   'webhook replay --since 1h --to http://127.0.0.1:9/in',
 ];
 

@@ -4,7 +4,7 @@ import { openBrowser, rowsOf, violationsOf } from '../support/browser.ts';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { findNats, natsInstall, startCluster } from '../support/nats-server.ts';
-import { forwardPort, startPage } from '../support/page.ts';
+import { forwardPort } from '../support/page.ts';
 
 const count = (tab: Page) => tab.locator('.choice button').first().textContent();
 
@@ -15,12 +15,12 @@ describe.skipIf(findNats() === undefined)(`an inbox of a cluster (${findNats() ?
   });
   afterAll(() => cluster.end());
 
-  test('is shown live by the listener and by another process, after a drop of the page and of the server without a gap', async () => {
+  test('is shown live by two listeners, after a drop of the page and of the server without a gap', async () => {
     const inbox = `nats://127.0.0.1:${cluster.servers[0]?.port}/PAGE`;
     expect((await run(`inbox create --inbox ${inbox} --replicas 1 --yes`)).code).toBe(0);
     const target = await answering({});
     const listener = await listen(temporaryFolder(), `--ui --inbox ${inbox} --forward-to ${target.url}/hook`);
-    const other = await startPage(`webhook ui --inbox ${inbox}`);
+    const other = await listen(temporaryFolder(), `--ui --inbox ${inbox}`);
     const browser = await (await openBrowser()).newContext();
     const tabs: Page[] = [];
     const open = async (ui: string) => {

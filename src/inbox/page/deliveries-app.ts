@@ -37,8 +37,8 @@ export interface PageOptions {
   place: InboxPlace;
   secrets: readonly NamedSecret[];
   toleranceMs: number | undefined;
-  /** Where deliveries are received; `null` where this process does not listen. */
-  listensOn: string | null;
+  /** Where deliveries are received. */
+  listensOn: string;
   targets: readonly Target[];
   context: Context;
 }

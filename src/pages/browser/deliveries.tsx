@@ -107,10 +107,7 @@ function Deliveries() {
     items: refused,
     readKey: ({ number }) => String(number),
     render: renderRefused,
-    empty:
-      facts?.listensOn === null
-        ? 'Refused requests are kept by sotra webhook listen --ui alone.'
-        : 'No request was refused since this page is served.',
+    empty: 'No request was refused since the start.',
   };
   const retries = stats?.retries ?? [];
   const readDetail = ({ kind, key }: Chosen) => {
@@ -126,13 +123,7 @@ function Deliveries() {
             sotra <span>deliveries</span>
           </h1>
           <p class="where">
-            <Text text={facts?.inbox ?? ''} />
-            {facts?.listensOn && (
-              <>
-                {' '}
-                on <Text text={facts.listensOn} />
-              </>
-            )}
+            <Text text={facts === undefined ? '' : `${facts.inbox} on ${facts.listensOn}`} />
             {facts?.targets.map((url) => (
               <span key={url}>
                 {' '}

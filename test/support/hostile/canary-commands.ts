@@ -75,7 +75,6 @@ const own: Readonly<Record<string, readonly Omit<Line, 'command'>[]>> = {
   'webhook secret': [{ argv: `${uid} --out @@` }],
   'webhook sync': [{ argv: `${uid} --wallet-addresses ext:user-1` }],
   'webhook listen': [{ argv: '--port 0 --secret-file @hook.secret' }],
-  'webhook ui': [{ argv: '--secret-file @hook.secret' }],
   ui: [{ argv: '--sandbox' }],
   'webhook verify': [
     { argv: '--secret-file @hook.secret --header t=1,v1=x', stdin: '{}' },
@@ -170,7 +169,7 @@ export interface Leak {
 
 const limits = '--retries 1 --timeout 60ms';
 /** Those that go on until they are told to stop. */
-const endless = ['sandbox start', 'sandbox simulate', 'webhook listen', 'webhook ui', 'ui'];
+const endless = ['sandbox start', 'sandbox simulate', 'webhook listen', 'ui'];
 
 const numbers = (function* () {
   for (let number = 1; ; number += 1) yield number;

@@ -12,7 +12,6 @@ const lasting = [
   'webhook listen',
   'webhook replay',
   'webhook trigger',
-  'webhook ui',
   'ui',
 ];
 const known = outlines.filter(({ words }) => !lasting.includes(words.join(' ')));
