@@ -11,7 +11,7 @@ _sotra_children() {
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
   'comment') echo 'post list copy sign verify' ;;
-  'webhook') echo 'register list add-addresses delete validate sync jobs secret listen verify events show stats replay forward ui trigger exam' ;;
+  'webhook') echo 'register list add-addresses delete validate sync jobs secret listen verify events show replay forward trigger exam' ;;
   'inbox') echo 'create' ;;
   'alias') echo 'set list remove' ;;
   'auth') echo 'login logout status' ;;
@@ -55,10 +55,8 @@ _sotra_flags() {
   'webhook verify') echo '--secret-file --header --file --tolerance' ;;
   'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --wait --name --inbox --inbox-creds' ;;
   'webhook show') echo '--secret-file --name --inbox --inbox-creds' ;;
-  'webhook stats') echo '--since --until --webhook --chart --name --inbox --inbox-creds' ;;
   'webhook replay') echo '--since --to --name --inbox --inbox-creds' ;;
   'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds' ;;
-  'webhook ui') echo '--secret-file --open --ready-file --name --inbox --inbox-creds' ;;
   'webhook trigger') echo '--to --secret-file --uid --position --db' ;;
   'webhook exam') echo '--secret-file --junit' ;;
   'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes' ;;
@@ -230,10 +228,7 @@ _sotra_values() {
   'webhook events --columns') echo 'receivedAt eventType about eventId status path webhook @list' ;;
   'webhook show --secret-file') echo '@files @list' ;;
   'webhook show --columns') echo 'eventId eventType receivedAt about webhook status verification @list' ;;
-  'webhook stats --columns') echo 'hour webhook received refusedSignatures forwarded refused waiting p50Ms p99Ms @list' ;;
   'webhook replay --columns') echo 'eventId eventType taken status error @list' ;;
-  'webhook ui --secret-file') echo '@files @list' ;;
-  'webhook ui --ready-file') echo '@files' ;;
   'webhook trigger --secret-file') echo '@files' ;;
   'webhook trigger --uid') echo '@webhooks' ;;
   'webhook trigger --db') echo '@files' ;;

@@ -116,7 +116,7 @@ const walkParams: Params = {
 export const chartParam = option.flag('draw a chart instead of the table');
 
 /** Errors: `usage` where a flag asks for another form of output at the same time. */
-export function asksChart(typed: Readonly<Record<string, unknown>>, options: GlobalOptions): boolean {
+function asksChart(typed: Readonly<Record<string, unknown>>, options: GlobalOptions): boolean {
   if (typed['chart'] !== true) return false;
   const rival = findRival(options);
   if (rival === undefined) return true;

@@ -1,14 +1,5 @@
 import { type Command, defineCommand } from '../cli/command.ts';
-import { asksChart } from '../cli/endpoint-command.ts';
-import {
-  eventsParams,
-  forwardParams,
-  listenParams,
-  replayParams,
-  showParams,
-  statsParams,
-  verifyParams,
-} from './params.ts';
+import { eventsParams, forwardParams, listenParams, replayParams, showParams, verifyParams } from './params.ts';
 
 const view = () => import('./view.ts');
 
@@ -86,23 +77,6 @@ const show = defineCommand({
   run: async (input, context) => (await import('./run-events.ts')).showEvent(input, context),
 });
 
-const stats = defineCommand({
-  words: ['webhook', 'stats'],
-  summary: 'What webhook listen received and forwarded, by webhook and hour',
-  params: statsParams,
-  examples: [
-    { argv: 'webhook stats', says: 'the last 24 hours' },
-    { argv: 'webhook stats --since 7d --chart', says: 'a bar for each hour of a week' },
-  ],
-  uses: [],
-  exitCodes: [3, 5, 9],
-  view: async () => (await view()).stats,
-  run: async (input, context) => {
-    const chart = asksChart(input, context.options);
-    return { ...(await (await import('./run-events.ts')).showStats(input, context)), chart };
-  },
-});
-
 const forward = defineCommand({
   words: ['webhook', 'forward'],
   summary: 'Forward what webhook listen stores, from another process',
@@ -133,4 +107,4 @@ const replay = defineCommand({
   run: async (input, context) => (await import('./run-events.ts')).replayEvents(input, context),
 });
 
-export const receiveCommands: readonly Command[] = [listen, verify, events, show, stats, replay, forward];
+export const receiveCommands: readonly Command[] = [listen, verify, events, show, replay, forward];

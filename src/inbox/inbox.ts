@@ -81,24 +81,6 @@ export interface StoredEvent extends EventSummary {
   forwards: readonly Forward[];
 }
 
-/** What happened in one hour at one webhook; refused signatures of unknown paths have a webhook of their own. */
-export interface HourStats {
-  /** The start of the hour, Unix seconds. */
-  hour: number;
-  webhook: string;
-  /** Deliveries; each is counted in the hour in which it came. */
-  received: number;
-  refusedSignatures: number;
-  /** At all targets together; each is counted in the hour in which it ended. */
-  forwarded: number;
-  refused: number;
-  /** Deliveries of that hour that a target has not got yet. */
-  waiting: number;
-  /** From the arrival to the target's answer, in milliseconds; `null` where nothing was forwarded. */
-  p50Ms: number | null;
-  p99Ms: number | null;
-}
-
 /** What is kept; the older part of what exceeds it is removed, never what waits to be forwarded. */
 export interface KeepLimits {
   ms?: number | undefined;
@@ -124,8 +106,6 @@ export interface Inbox {
    * delivery with its new events, or `undefined` for a repeat.
    */
   store: (deliveries: readonly Delivery[]) => Promise<(StoredDelivery | undefined)[]>;
-  /** Counts a request whose signature did not fit. */
-  countRefused: (path: string, atMs: number) => void;
   /** From now on deliveries wait for these targets too, a new one's from the next delivery on. */
   addTargets: (targets: readonly Target[]) => Promise<void>;
   /**
@@ -143,6 +123,5 @@ export interface Inbox {
   follow: (query: EventQuery, signal: AbortSignal) => AsyncIterable<StoredEvent>;
   /** Deliveries, oldest first. */
   deliveries: (query: DeliveryQuery) => AsyncIterable<StoredDelivery>;
-  stats: (query: Pick<EventQuery, 'sinceMs' | 'untilMs' | 'webhook'>) => Promise<HourStats[]>;
   close: () => Promise<void>;
 }

@@ -176,7 +176,6 @@ function refuse(request: IncomingMessage, reply: Reply, options: ListenerOptions
   const { method = '', rawHeaders: headers } = request;
   const { status, text: reason } = reply;
   const [path, atMs] = [readShownPath(request), options.now()];
-  if (status === 401) options.inbox.countRefused(path, atMs);
   options.onRefused({ atMs, method, path, headers, status, reason, body });
   return reply;
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { httpAddress, isDuration, option } from '../cli/command.ts';
-import { chartParam } from '../cli/endpoint-command.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
 import { isWalletAddress } from '../model/address.ts';
 import { parseSize, parseTime } from '../model/duration.ts';
@@ -51,7 +50,7 @@ const targetParams = {
 };
 
 const until = momentOption('only events received until a time, or before 1h ago');
-const webhook = option.text('only this webhook: the path that it sends to, or path#secret as webhook stats shows it');
+const webhook = option.text('only this webhook: the path that it sends to, or path#secret as webhook show prints it');
 
 export const listenParams = {
   port: option.count(0, 65_535, 'port to listen on (default 4242); 0 picks a free one'),
@@ -117,16 +116,6 @@ export const showParams = {
 };
 
 export type ShowInput = InputOf<typeof showParams>;
-
-export const statsParams = {
-  since: momentOption('from the hour of this time on, or of so long ago (default 24h)'),
-  until,
-  webhook,
-  chart: chartParam,
-  ...store,
-};
-
-export type StatsInput = InputOf<typeof statsParams>;
 
 export const forwardParams = { ...targetParams, ...store };
 

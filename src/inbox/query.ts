@@ -26,15 +26,8 @@ export function findEventStatus(forwards: readonly Forward[], isWaiting: boolean
 }
 
 /** Whether a name, or a path, means a webhook. */
-export function isWebhook(webhook: string, asked: string): boolean {
+function isWebhook(webhook: string, asked: string): boolean {
   return webhook === asked || stripSecret(webhook) === asked;
-}
-
-/** The one webhook of a path, or the path; anybody may send to others, and many. */
-export function webhookAt(path: string, webhooks: Iterable<string>): string {
-  const own = [...webhooks].filter((webhook) => stripSecret(webhook) === path);
-  if (own.length === 0) return '(other paths)';
-  return own.length === 1 ? (own[0] ?? path) : path;
 }
 
 /** The times of `--since` and `--until`. Errors: `usage` where nothing lies between them. */

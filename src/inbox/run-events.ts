@@ -15,25 +15,16 @@ import { forward, forwardedHeaders, headerPairs, signatureIn } from './forward.t
 import {
   type Delivery,
   type EventQuery,
-  type HourStats,
   type Inbox,
   type StoredDelivery,
   type StoredEvent,
   stripSecret,
 } from './inbox.ts';
 import { openInbox, withInbox } from './open-inbox.ts';
-import type { EventsInput, ReplayInput, ShowInput, StatsInput, VerifyInput } from './params.ts';
+import type { EventsInput, ReplayInput, ShowInput, VerifyInput } from './params.ts';
 import { readTimes } from './query.ts';
 import { verifyDelivery } from './verify.ts';
-import {
-  type EventRow,
-  events as eventsView,
-  type ReplayRow,
-  replayed,
-  type ShownEvent,
-  shown,
-  stats as statsView,
-} from './view.ts';
+import { type EventRow, events as eventsView, type ReplayRow, replayed, type ShownEvent, shown } from './view.ts';
 
 const defaultLimit = 50;
 
@@ -127,20 +118,6 @@ export function makeEventRow({ eventId, eventType, event, delivery, status }: St
   const { webhook, atMs } = delivery;
   const receivedAt = Math.floor(atMs / 1000);
   return { eventId, eventType, receivedAt, webhook, path: stripSecret(webhook), about, status, event };
-}
-
-const defaultStatsSince = '24h';
-
-/** What was received and forwarded, by webhook and hour, oldest first. Errors: `not-found` for a store that does not exist. */
-export async function showStats(input: StatsInput, context: Context): Promise<Result & { kind: 'answer' }> {
-  const times = readTimes({ since: input.since ?? defaultStatsSince, until: input.until }, context.world.now());
-  const none = () => ({ kind: 'answer' as const, answer: [] as HourStats[], view: statsView, notes: [] as string[] });
-  return withInbox(input, context, none, async (inbox) => ({
-    kind: 'answer' as const,
-    answer: await inbox.stats({ ...times, webhook: input.webhook }),
-    view: statsView,
-    notes: await retryNotes(inbox),
-  }));
 }
 
 /** One stored event with its delivery. Errors: `not-found`. */

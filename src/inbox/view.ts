@@ -2,8 +2,7 @@ import type { Forward, Retry } from '../model/forward.ts';
 import { column, listView, recordView } from '../output/columns.ts';
 import { formatTime } from '../output/format.ts';
 import type { DeliveryVerdict } from '../resources/webhook/view.ts';
-import { byHour } from './hours.ts';
-import type { EventStatus, HourStats } from './inbox.ts';
+import type { EventStatus } from './inbox.ts';
 
 export interface EventRow {
   eventId: string;
@@ -127,32 +126,3 @@ type Headers = ShownEvent['headers'];
 /** A line for each header, since a table would cut long values. */
 const headerColumns = (headers: Headers) =>
   headers.map(({ name, value }) => column.text<Headers>(name, name, 'its value', () => value));
-
-export const stats = listView<HourStats>(
-  [
-    column.time('hour', 'Hour', 'its start, Unix seconds'),
-    column.text('webhook', 'Webhook', 'its path, and digits that stand for its secret', { cut: 'end' }),
-    column.count('received', 'Received', 'deliveries that were stored'),
-    column.count('refusedSignatures', 'Refused signatures', 'requests whose signature did not fit', { drop: 1 }),
-    column.count('forwarded', 'Forwarded', 'deliveries that a target took'),
-    column.count('refused', 'Refused', 'deliveries that a target did not take'),
-    column.count('waiting', 'Waiting', 'deliveries of this hour that a target has not got yet'),
-    column.count('p50Ms', 'p50 ms', 'from the arrival to the answer of the target: half of them took less', {
-      drop: 2,
-    }),
-    column.count('p99Ms', 'p99 ms', 'the same, of 99 in 100', { drop: 2 }),
-  ],
-  {
-    empty: 'Nothing was received in this time: --since says how far to look back.',
-    chart: (rows) => ({
-      title: 'Deliveries received by hour, and to the left what was refused',
-      unit: 'count',
-      series: ['received', 'refused signatures', 'refused by a target'],
-      bars: byHour(rows).map(({ hour, received, refusedSignatures, refused }) => ({
-        label: formatTime(hour).slice(0, 16),
-        totalUsd: received,
-        partsUsd: [received, -refusedSignatures, -refused],
-      })),
-    }),
-  },
-);

@@ -84,20 +84,12 @@ export interface PageFacts {
   targets: readonly string[];
 }
 
-export interface PageStats {
-  hours: readonly {
-    /** Its start, Unix seconds. */
-    hour: number;
-    received: number;
-    refusedSignatures: number;
-    refused: number;
-  }[];
+export interface PageStatus {
   stored: number;
-  forwarded: number;
+  /** Deliveries that targets of this listener have not got yet, one counted for each target. */
   waiting: number;
   /** What is sent again just now. */
   retries: readonly Retry[];
-  commands: readonly ShownCommand[];
 }
 
 export interface ReplayOutcome {

@@ -60,7 +60,6 @@ const lines: Record<string, string> = {
   'webhook verify': 'webhook verify --secret-file @/hook.secret --header t=1,v1=x',
   'webhook events': 'webhook events',
   'webhook show': 'webhook show e1',
-  'webhook stats': 'webhook stats',
   'webhook forward': 'webhook forward --forward-to STUB/hook',
   'webhook replay': 'webhook replay --since 100000d --to STUB/hook',
   'webhook trigger': 'webhook trigger new-feed-item --to STUB/hook --secret-file @/hook.secret --db @/world.db',

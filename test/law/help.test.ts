@@ -137,8 +137,8 @@ test('the help of the program names every noun in 40 lines, and all of it has a 
     expect(brief.out).toMatch(new RegExp(`[ ,]${words[0]}[ ,\n]`));
     expect(all.out).toMatch(new RegExp(`^  ${words[0]} `, 'm'));
   }
-  expect(brief.out).toContain('webhook      register, sync, listen, events, exam, trigger and 11 more\n');
-  expect(all.out).toContain('trigger, exam\n');
+  expect(brief.out).toContain('webhook      register, sync, listen, events, exam, trigger and 10 more\n');
+  expect(all.out).toMatch(/trigger,\s+exam\n/);
 });
 
 test.each(['exit-codes', 'environment', 'formatting', 'signing', 'webhooks', 'ci', 'bulk', 'contexts'])(

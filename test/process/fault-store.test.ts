@@ -19,8 +19,8 @@ const changed = (sql: string, says: string) => ({
 });
 
 const faults: Record<string, { make: (folder: string) => Promise<string>; says: string }> = {
-  'is of a newer sotra': changed('PRAGMA user_version = 99', 'is of a newer version of sotra (99, not 4)'),
-  'is of an older sotra': changed('PRAGMA user_version = 3', 'is of an older version of sotra (3, not 4)'),
+  'is of a newer sotra': changed('PRAGMA user_version = 99', 'is of a newer version of sotra (99, not 5)'),
+  'is of an older sotra': changed('PRAGMA user_version = 3', 'is of an older version of sotra (3, not 5)'),
   'is the database of another program': changed('DROP TABLE delivery', 'is a database of another program'),
   'has lost its beginning': {
     make: async (folder) => {
@@ -55,7 +55,6 @@ const commands = [
   'webhook events',
   'webhook events --follow',
   'webhook show e1',
-  'webhook stats',
   'webhook replay --since 1h --to http://127.0.0.1:9/in',
 ];
 

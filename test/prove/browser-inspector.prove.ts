@@ -141,7 +141,7 @@ test('by keyboard alone one finds a failed forward and sends it again', async ()
   await expect.poll(() => tab.locator('.forward output').textContent()).toMatch(/^Taken: 200 in \d+ ms$/);
   expect([target.requests.at(-1)?.url, target.requests.at(-1)?.body]).toEqual(['/hook?token=a-secret', bodyOf('e1')]);
   const figures = await tab.locator('.counters').innerText();
-  expect(figures.replaceAll('\n', ' ')).toContain('Refused by a target, 24 h 1 Wrong signatures, 24 h 0');
+  expect(figures.replaceAll('\n', ' ')).toBe('Stored 2 Waiting 0');
   expect([await violationsOf(tab), complaints]).toEqual([[], []]);
 });
 

@@ -253,38 +253,5 @@ add('deliveries are replayed oldest first, by time or by ids', async (open) => {
   expect(await replay({ ids: ['c', 'a', 'nobody'] })).toEqual(['a', 'c']);
 });
 
-add('an hour of a webhook says what came, what was refused, what was forwarded and how fast', async (open) => {
-  const inbox = await open();
-  await inbox.addTargets([target]);
-  await inbox.store(['a', 'b', 'c'].map((id) => deliveryOf(id)));
-  await inbox.store([deliveryOf('d', { atMs: hour + 3_600_000 })]);
-  inbox.countRefused('/hook', hour);
-  inbox.countRefused('/elsewhere', hour);
-  const { claims, stop } = taking(inbox, target);
-  for (const [index, outcome] of [taken, refused].entries()) {
-    await until(() => claims.length === index + 1);
-    await claims[index]?.settle(outcome);
-  }
-  await stop();
-  await inbox.close();
-  const stats = await (await open()).stats({ webhook: '/hook' });
-  const none = { refusedSignatures: 0, forwarded: 0, refused: 0, p50Ms: null, p99Ms: null };
-  expect(stats).toEqual([
-    {
-      ...none,
-      hour: hour / 1000,
-      webhook: '/hook#1',
-      received: 3,
-      refusedSignatures: 1,
-      waiting: 1,
-      forwarded: 1,
-      refused: 1,
-      p50Ms: 40,
-      p99Ms: 40,
-    },
-    { ...none, hour: hour / 1000 + 3600, webhook: '/hook#1', received: 1, waiting: 1 },
-  ]);
-});
-
 /** What every inbox does. */
 export const inboxCases: readonly InboxCase[] = cases;

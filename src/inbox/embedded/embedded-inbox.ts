@@ -7,10 +7,10 @@ import { takeLock } from '../../files/lock.ts';
 import { dayMs, hourMs } from '../../model/duration.ts';
 import type { World } from '../../world.ts';
 import type { EventQuery, Inbox, KeepLimits, OnDamaged, StoredEvent, Target } from '../inbox.ts';
-import { askedEvents, findEventStatus, webhookAt } from '../query.ts';
+import { askedEvents, findEventStatus } from '../query.ts';
 import { isFor } from '../route.ts';
-import { countWaiting, eventsIn, hourStats, queryDeliveries, queryEvents, seqsAfter } from './queries.ts';
-import { findTarget, readDelivery, readRetries, readWebhooks } from './rows.ts';
+import { countWaiting, eventsIn, queryDeliveries, queryEvents, seqsAfter } from './queries.ts';
+import { findTarget, readDelivery, readRetries } from './rows.ts';
 import { naming, openStore, type Store, storeError } from './store.ts';
 import { awaitChange, type StoreNews, takeDeliveries } from './take.ts';
 import { type NewDelivery, newestSeq, startWriter, type Writer } from './writer.ts';
@@ -156,14 +156,6 @@ export function openEmbedded({
     name,
     count: async () => naming(db, () => db.value<number>('SELECT count(*) FROM delivery') ?? 0),
     store: (deliveries) => Promise.all(deliveries.map(openWriter().add)),
-    countRefused: (path, atMs) =>
-      openWriter().countRefused(
-        webhookAt(
-          path,
-          readWebhooks(db).map((each) => each.name),
-        ),
-        atMs,
-      ),
     addTargets: async (targets) => naming(db, () => openWriter().addTargets(targets, now())),
     take: (target, signal) => namingAll(db, take(target, signal)),
     retries: async () => naming(db, () => readRetries(db)),
@@ -174,7 +166,6 @@ export function openEmbedded({
     events: (query) => namingAll(db, queryEvents(store, query, now())),
     follow: (query, signal) => namingAll(db, (listens ? followOwn : followOthers)(query, signal)),
     deliveries: (query) => namingAll(db, queryDeliveries(store, query, now())),
-    stats: async (query) => naming(db, () => hourStats(store, query, now())),
     close: async () => {
       closing.abort();
       await keeping;

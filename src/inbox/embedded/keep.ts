@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { SotraError } from '../../errors.ts';
 import type { Db } from '../../files/database.ts';
-import { dayMs, hourMs } from '../../model/duration.ts';
+import { dayMs } from '../../model/duration.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { type KeepLimits, targetMs } from '../inbox.ts';
 import { readRows, text } from './rows.ts';
@@ -61,7 +61,6 @@ export function createKeeper(db: Db, now: () => number): Keeper {
       const oldMs = ms === undefined ? 0 : nowMs - ms;
       for (let isDone = false; !isDone; await setImmediate())
         isDone = db.transaction(() => removeSome(oldMs, nowMs, rowsAtOnce));
-      if (ms !== undefined) db.run('DELETE FROM hour WHERE hour < ?', [Math.floor((nowMs - ms) / hourMs)]);
       const hasFreePages = () => readPragma(db, 'freelist_count') > minFreePages;
       if (!hasFreePages()) return;
       for (; hasFreePages(); await setImmediate()) db.exec(`PRAGMA incremental_vacuum(${pagesAtOnce})`);

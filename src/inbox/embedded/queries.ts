@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Db, SqlValue } from '../../files/database.ts';
-import { hourMs } from '../../model/duration.ts';
-import { tryParseJson } from '../../model/json.ts';
 import { collectNames, type EventSummary } from '../events.ts';
-import { type HourCounts, summarizeHour } from '../hours.ts';
-import type { DeliveryQuery, EventQuery, HourStats, StoredDelivery, StoredEvent } from '../inbox.ts';
+import type { DeliveryQuery, EventQuery, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { stripSecret, targetMs } from '../inbox.ts';
-import { askedEvents, findEventStatus, isWebhook } from '../query.ts';
+import { askedEvents, findEventStatus } from '../query.ts';
 import { isFor } from '../route.ts';
-import { readDelivery, readForwards, readRows, readTargets, text } from './rows.ts';
+import { readDelivery, readForwards, readTargets } from './rows.ts';
 import type { Store } from './store.ts';
 
 const rowsAtOnce = 256;
@@ -143,30 +140,4 @@ export function readDays(db: Db, from = 0): number[] {
 /** How many deliveries wait for a target. */
 export function countWaiting(db: Db, targetId: number): number {
   return db.value<number>('SELECT count(*) FROM waiting WHERE target_id = ?', [targetId]) ?? 0;
-}
-
-/** What happened at each webhook in each hour, oldest first. */
-export function hourStats(
-  { db, onDamaged }: Store,
-  { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, webhook }: Pick<EventQuery, 'sinceMs' | 'untilMs' | 'webhook'>,
-  nowMs: number,
-): HourStats[] {
-  const hours = readRows<{ hour: number; counts: string }>(
-    db,
-    `SELECT hour, ${text('counts', 'counts')} FROM hour WHERE hour BETWEEN ? AND ? ORDER BY hour, webhook`,
-    [Math.floor(sinceMs / hourMs), Math.floor(untilMs / hourMs)],
-  );
-  const waiting = readRows<{ hour: number; webhook: string; count: number }>(
-    db,
-    `SELECT w.hour, ${text('h.name', 'webhook')}, count(*) AS count FROM waiting w JOIN target t ON t.id = w.target_id
-       JOIN webhook h ON h.id = w.webhook_id WHERE t.used_ms > ? GROUP BY w.webhook_id, w.hour`,
-    [nowMs - targetMs],
-  );
-  return hours.flatMap(({ hour, ...row }) => {
-    const counts = tryParseJson(row.counts) as HourCounts | undefined;
-    if (counts === undefined) onDamaged(`the store ${db.file} is damaged: the counts of hour ${hour} cannot be read`);
-    if (counts === undefined || (webhook !== undefined && !isWebhook(counts.webhook, webhook))) return [];
-    const own = waiting.find((each) => each.hour === hour && each.webhook === counts.webhook);
-    return [summarizeHour({ ...counts, waiting: own?.count ?? 0 })];
-  });
 }

@@ -13,9 +13,9 @@ import {
 import type { OnDamaged } from '../inbox.ts';
 
 /** Of the tables below, as SQLite's user_version holds it. */
-const schemaVersion = 4;
+const schemaVersion = 5;
 
-/** Times are Unix milliseconds, hours and days their number since 1970. */
+/** Times are Unix milliseconds, days their number since 1970. */
 const schema = `
 CREATE TABLE webhook (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 
@@ -45,7 +45,6 @@ CREATE TABLE target (
 );
 CREATE TABLE waiting (
   target_id INTEGER NOT NULL, webhook_id INTEGER NOT NULL, seq INTEGER NOT NULL,
-  hour INTEGER NOT NULL,     -- in which the delivery came
   PRIMARY KEY (target_id, webhook_id, seq)
 ) WITHOUT ROWID;
 CREATE INDEX waiting_seq ON waiting (seq);
@@ -60,11 +59,6 @@ CREATE TABLE forward (
   PRIMARY KEY (seq, target_id)
 ) WITHOUT ROWID;
 CREATE INDEX forward_refused ON forward (seq) WHERE outcome = 'refused';
-
-CREATE TABLE hour (
-  hour INTEGER NOT NULL, webhook TEXT NOT NULL, counts TEXT NOT NULL, -- JSON
-  PRIMARY KEY (hour, webhook)
-) WITHOUT ROWID;
 `;
 
 const options = {

@@ -1,21 +1,19 @@
 import { statSync } from 'node:fs';
 import type { Db } from '../../files/database.ts';
-import { dayMs, hourMs } from '../../model/duration.ts';
+import { dayMs } from '../../model/duration.ts';
 import type { FailedTry, Forward } from '../../model/forward.ts';
-import { tryParseJson } from '../../model/json.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { type EventSummary, readAllEvents } from '../events.ts';
-import { addCounts, countForward, countsAt, type HourCounts } from '../hours.ts';
 import type { Delivery, StoredDelivery, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
 import { createKeeper } from './keep.ts';
 import { indexedWords, readDays } from './queries.ts';
-import { readRows, readTargets, type StoredTarget, text, writeRule } from './rows.ts';
+import { readTargets, type StoredTarget, writeRule } from './rows.ts';
 import { type Store, storeError } from './store.ts';
 
 /** What one commit takes at most, so that nothing else waits for long. */
 const [maxDeliveries, maxBytes] = [512, 16 * 1024 * 1024];
-/** How long what may get lost waits for a commit: marks of forwards, failed tries, refused signatures. */
+/** How long what may get lost waits for a commit: marks of forwards, failed tries. */
 const lazyMs = 50;
 /** Marks that a crash may lose: so many deliveries are then forwarded again. */
 const maxUnsafeMarks = 256;
@@ -59,8 +57,6 @@ export function startWriter(store: Store, { repeatsMs, now, onStored }: WriterOp
   let waiting: PendingDelivery[] = [];
   let marks: (Place & { forward: Omit<Forward, 'url'> })[] = [];
   const retries = new Map<string, Place & { failedTry: FailedTry }>();
-  /** Of refused signatures. */
-  let hours = new Map<string, HourCounts>();
   let failure: unknown;
   let soon: NodeJS.Immediate | undefined;
   let later: NodeJS.Timeout | undefined;
@@ -68,18 +64,8 @@ export function startWriter(store: Store, { repeatsMs, now, onStored }: WriterOp
   const write = (taken: readonly PendingDelivery[]): (NewDelivery | undefined)[] =>
     db.transaction(() => {
       const added = addDeliveries(db, taken, repeatsMs);
-      const counted = hours;
-      // Where this fails, a few refused signatures are not counted.
-      hours = new Map();
-      for (const { delivery } of added.filter((each) => each !== undefined))
-        countsAt(counted, delivery.webhook, delivery.atMs).received += 1;
-      for (const mark of marks) {
-        addMark(db, mark);
-        const { delivery, forward } = mark;
-        countForward(countsAt(counted, delivery.webhook, forward.atMs), delivery.atMs, forward);
-      }
+      for (const mark of marks) addMark(db, mark);
       for (const retry of retries.values()) addRetry(db, retry);
-      for (const counts of counted.values()) addHour(db, counts);
       keeper.trim(taken.length);
       return added;
     });
@@ -109,7 +95,7 @@ export function startWriter(store: Store, { repeatsMs, now, onStored }: WriterOp
   };
   const flush = (): void => {
     while (waiting.length > 0) commit();
-    if (marks.length + retries.size + hours.size > 0) commit();
+    if (marks.length + retries.size > 0) commit();
   };
   return {
     keeper,
@@ -134,10 +120,6 @@ export function startWriter(store: Store, { repeatsMs, now, onStored }: WriterOp
     },
     retry: (place: Place, failedTry: FailedTry): void => {
       retries.set(joinPlace(place), { ...place, failedTry });
-      commitLater();
-    },
-    countRefused: (webhook: string, atMs: number): void => {
-      countsAt(hours, webhook, atMs).refusedSignatures += 1;
       commitLater();
     },
     addTargets: (targets: readonly Target[], nowMs: number): void =>
@@ -197,9 +179,8 @@ export function addDeliveries(
     ]);
     db.run('INSERT INTO term (rowid, terms) VALUES (?, ?)', [seq, indexedWords(webhook, fresh)]);
     const fitting = targets.filter((target) => fresh.some((event) => isFor(target, event)));
-    const hour = Math.floor(atMs / hourMs);
     for (const { id } of fitting)
-      db.run('INSERT INTO waiting (target_id, webhook_id, seq, hour) VALUES (?, ?, ?, ?)', [id, webhookId, seq, hour]);
+      db.run('INSERT INTO waiting (target_id, webhook_id, seq) VALUES (?, ?, ?)', [id, webhookId, seq]);
     return { webhookId, delivery: { ...delivery, seq, events: fresh }, targets: fitting };
   });
 }
@@ -229,14 +210,4 @@ function addMark(db: Db, { targetId, webhookId, delivery, forward }: Place & { f
 function addRetry(db: Db, { targetId, webhookId, delivery, failedTry }: Place & { failedTry: FailedTry }): void {
   const values = [targetId, webhookId, delivery.seq, JSON.stringify(failedTry)];
   db.run('INSERT OR REPLACE INTO retry (target_id, webhook_id, seq, failed_try) VALUES (?, ?, ?, ?)', values);
-}
-
-/** Adds to what is counted of the hour. */
-function addHour(db: Db, counts: HourCounts): void {
-  const key = [counts.hour, counts.webhook];
-  const sql = `SELECT ${text('counts', 'counts')} FROM hour WHERE hour = ? AND webhook = ?`;
-  const [row] = readRows<{ counts: string }>(db, sql, key);
-  const before = row && (tryParseJson(row.counts) as HourCounts | undefined);
-  const sum = JSON.stringify(before === undefined ? counts : addCounts(before, counts));
-  db.run('INSERT OR REPLACE INTO hour (hour, webhook, counts) VALUES (?, ?, ?)', [...key, sum]);
 }

@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { SotraError } from '../../errors.ts';
 import type { World } from '../../world.ts';
 import { type EventSummary, readAllEvents } from '../events.ts';
 import type { Delivery, Inbox, StoredDelivery } from '../inbox.ts';
-import { webhookAt } from '../query.ts';
 import type { NatsAddress } from './address.ts';
 import { connectInbox } from './create.ts';
 import { readStoredDelivery, writeHeaders } from './message.ts';
-import { countWaiting, type QueryOptions, queryDeliveries, queryEvents, queryStats, tailEvents } from './queries.ts';
+import { countWaiting, type QueryOptions, queryDeliveries, queryEvents, tailEvents } from './queries.ts';
 import { type InboxStream, within } from './stream.ts';
 import { choosePartition, encodeEventId, targetId } from './subjects.ts';
 import { takeDeliveries } from './take.ts';
@@ -20,8 +18,6 @@ interface NatsInboxOptions {
   warn: (text: string) => void;
 }
 
-/** How often refused requests are counted in the stream. */
-const countMs = 10_000;
 /** How long servers may take for what was last said to them. */
 const flushMs = 1000;
 /** What the headers of a message may take beside a body. */
@@ -43,37 +39,11 @@ export async function openNats({ address, credsFile, world, warn }: NatsInboxOpt
     stray.add(seq);
   };
   const options = (): QueryOptions => ({ stream, nowMs: world.now(), onStray });
-  /** Those that this process has stored deliveries of. */
-  const webhooks = new Set<string>();
-  const refused = new Map<string, { path: string; atMs: number; count: number }>();
-  const writeRefused = async (): Promise<void> => {
-    for (const [hour, counts] of [...refused]) {
-      refused.delete(hour);
-      await stream.publish(stream.subjects.refused(randomUUID()), JSON.stringify(counts));
-    }
-  };
-  const closing = new AbortController();
-  const counting = (async () => {
-    for (; ; await writeRefused().catch(() => undefined)) await world.sleep(countMs, closing.signal);
-  })().catch(() => undefined);
   return {
     name: address.name,
     maxBytes: (connection.info?.max_payload ?? 1024 * 1024) - headerBytes,
     count: () => stream.count(stream.subjects.deliveries),
-    store: (deliveries) =>
-      Promise.all(
-        deliveries.map((delivery) => {
-          webhooks.add(delivery.webhook);
-          return storeDelivery(delivery, stream);
-        }),
-      ),
-    countRefused: (sentTo, atMs) => {
-      const path = webhookAt(sentTo, webhooks);
-      const key = `${Math.floor(atMs / 3_600_000)} ${path}`;
-      const counts = refused.get(key) ?? { path, atMs, count: 0 };
-      counts.count += 1;
-      refused.set(key, counts);
-    },
+    store: (deliveries) => Promise.all(deliveries.map((delivery) => storeDelivery(delivery, stream))),
     addTargets: async (targets) => addTargets(targets, (await stream.info())?.state.last_seq ?? 0, stream),
     take: (target, signal) => takeDeliveries(target, { ...options(), sleep: world.sleep, signal }),
     retries: () => readRetries(stream),
@@ -85,13 +55,9 @@ export async function openNats({ address, credsFile, world, warn }: NatsInboxOpt
     events: (query) => queryEvents(query, options()),
     follow: (query, signal) => tailEvents(query, { ...options(), signal }),
     deliveries: (query) => queryDeliveries(query, options()),
-    stats: (query) => queryStats(query, options()),
     close: async () => {
-      closing.abort();
-      await counting;
       if (stray.size > 1) warn(`${stray.size} messages of the inbox are not deliveries and were skipped`);
       try {
-        await writeRefused();
         await within(flushMs, connection.flush(), world.sleep);
       } finally {
         await connection.close();

@@ -1,4 +1,4 @@
-import type { Retry } from '../../model/forward.ts';
+import type { Forward, Retry } from '../../model/forward.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import type { World } from '../../world.ts';
 import type { Claim, Target } from '../inbox.ts';
@@ -7,7 +7,7 @@ import { readStoredDelivery } from './message.ts';
 import type { QueryOptions } from './queries.ts';
 import { isOutage, isStreamFull, type JsMsg, within } from './stream.ts';
 import { targetId } from './subjects.ts';
-import { type ForwardRecord, nameConsumer } from './targets.ts';
+import { nameConsumer } from './targets.ts';
 
 interface PartitionOptions extends Pick<QueryOptions, 'stream' | 'onStray'> {
   target: Target;
@@ -60,13 +60,10 @@ export function workPartition(partition: number, { target, stream, onStray, offe
         delivery,
         lost: own.lose.signal,
         settle: async (forward) => {
-          const record: ForwardRecord = {
-            forward: { url: hideUrlSecrets(target.url), ...forward },
-            ...{ webhook: delivery.webhook, arrivedMs: delivery.atMs },
-          };
+          const ended: Forward = { url: hideUrlSecrets(target.url), ...forward };
           end(true);
           // A full inbox has no room for how it ended, and goes on.
-          await stream.publish(subject, JSON.stringify(record)).catch((error) => {
+          await stream.publish(subject, JSON.stringify(ended)).catch((error) => {
             if (!isStreamFull(error)) throw error;
           });
         },

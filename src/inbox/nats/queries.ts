@@ -1,14 +1,12 @@
 import { hourMs } from '../../model/duration.ts';
 import type { Forward } from '../../model/forward.ts';
-import { tryParseJson } from '../../model/json.ts';
-import { countForward, countsAt, type HourCounts, summarizeHour } from '../hours.ts';
-import type { DeliveryQuery, EventQuery, HourStats, StoredDelivery, StoredEvent } from '../inbox.ts';
-import { askedEvents, findEventStatus, isWebhook } from '../query.ts';
+import type { DeliveryQuery, EventQuery, StoredDelivery, StoredEvent } from '../inbox.ts';
+import { askedEvents, findEventStatus } from '../query.ts';
 import { isFor } from '../route.ts';
 import { type KeyedDelivery, readMessageText, readStoredDelivery } from './message.ts';
 import type { InboxStream, Message } from './stream.ts';
 import { encodeEventId } from './subjects.ts';
-import { type KnownTarget, readForwardRecord, readForwards, readTargets, waitsFor } from './targets.ts';
+import { type KnownTarget, readForwards, readTargets, waitsFor } from './targets.ts';
 
 export interface QueryOptions {
   stream: InboxStream;
@@ -128,38 +126,6 @@ async function eventReader(
       return query.status === undefined || status === query.status ? [{ ...event, delivery, status, forwards }] : [];
     });
   };
-}
-
-/** What came, was refused, was forwarded and waits, by hour and webhook, oldest first. */
-export async function queryStats(
-  { sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, webhook }: Pick<EventQuery, 'sinceMs' | 'untilMs' | 'webhook'>,
-  options: QueryOptions,
-): Promise<HourStats[]> {
-  const { stream } = options;
-  const [from, to] = [{ ms: Math.max(0, sinceMs - clockMs) }, (await stream.info())?.state.last_seq ?? 0];
-  const hours = new Map<string, HourCounts>();
-  const waiting = new Map<HourCounts, number>();
-  const targets = await readTargets(stream);
-  for await (const deliveries of readDeliveries({ from, to }, options))
-    for (const delivery of deliveries) {
-      const counts = countsAt(hours, delivery.webhook, delivery.atMs);
-      counts.received += 1;
-      const waits = targets.filter((target) => isAwaited(delivery, target));
-      waiting.set(counts, (waiting.get(counts) ?? 0) + waits.length);
-    }
-  for await (const messages of stream.read({ filter: stream.subjects.forwards, from, to }))
-    for (const record of messages.flatMap((message) => readForwardRecord(message) ?? []))
-      countForward(countsAt(hours, record.webhook, record.forward.atMs), record.arrivedMs, record.forward);
-  for await (const messages of stream.read({ filter: stream.subjects.allRefused, from, to }))
-    for (const message of messages) {
-      const { path, atMs, count } = Object(tryParseJson(readMessageText(message)));
-      if (typeof path === 'string') countsAt(hours, path, Number(atMs)).refusedSignatures += Number(count);
-    }
-  const [first, last] = [Math.floor(sinceMs / hourMs), Math.floor(untilMs / hourMs)];
-  return [...hours.values()]
-    .filter(({ hour, webhook: name }) => hour >= first && hour <= last && (!webhook || isWebhook(name, webhook)))
-    .sort((a, b) => a.hour - b.hour || (a.webhook < b.webhook ? -1 : 1))
-    .map((counts) => ({ ...summarizeHour(counts), waiting: waiting.get(counts) ?? 0 }));
 }
 
 /** How many deliveries a target has not got. */

@@ -7,7 +7,7 @@ export const partitions = 16;
 /** The subjects of an inbox, each of which holds one message; a change here is another inbox. */
 export function nameSubjects(name: string) {
   return {
-    stream: [`${name}.event.*.*`, `${name}.part.*`, `${name}.forward.*.*`, `${name}.refused.*`],
+    stream: [`${name}.event.*.*`, `${name}.part.*`, `${name}.forward.*.*`],
     /** Each holds a delivery, by the first of its new events. */
     deliveries: `${name}.event.*.*`,
     ofPartition: (partition: number) => `${name}.event.${partition}.*`,
@@ -19,12 +19,8 @@ export function nameSubjects(name: string) {
     anyOf: (eventId: string) => [`${name}.event.*.${encodeEventId(eventId)}`, `${name}.part.${encodeEventId(eventId)}`],
     /** How a delivery ended at a target. */
     forward: (seq: number, target: string) => `${name}.forward.${seq}.${target}`,
-    forwards: `${name}.forward.*.*`,
     /** Those who share the work of a target hear this; it is not stored. */
     members: (target: string) => `${name}.members.${target}`,
-    /** How many requests a listener refused in a while. */
-    refused: (id: string) => `${name}.refused.${id}`,
-    allRefused: `${name}.refused.*`,
   };
 }
 

@@ -49,18 +49,10 @@ export function waitsFor({ seq, partition }: KeyedDelivery, { floors }: KnownTar
   return seq > (floors[partition] ?? Number.POSITIVE_INFINITY);
 }
 
-/** How a delivery ended at a target, as it is stored. */
-export interface ForwardRecord {
-  forward: Forward;
-  webhook: string;
-  arrivedMs: number;
-}
-
-export function readForwardRecord(message: Message): ForwardRecord | undefined {
-  const record = tryParseJson(readMessageText(message));
-  return isObject(record) && isObject(record['forward']) && typeof record['forward']['atMs'] === 'number'
-    ? (record as unknown as ForwardRecord)
-    : undefined;
+/** How a delivery ended at a target; `undefined` for a message of somebody else. */
+function readForward(message: Message): Forward | undefined {
+  const ended = tryParseJson(readMessageText(message));
+  return isObject(ended) && typeof ended['atMs'] === 'number' ? (ended as unknown as Forward) : undefined;
 }
 
 /** What is sent again just now, as those who forward say it; nothing where this user may not ask them. */
@@ -88,9 +80,9 @@ export async function readForwards(
   const found = new Map<number, Map<string, Forward>>();
   for (const message of await stream.lastOf(wanted)) {
     const [target = '', seq] = message.subject.split('.').reverse();
-    const record = readForwardRecord(message);
-    if (record === undefined) continue;
-    found.set(Number(seq), (found.get(Number(seq)) ?? new Map()).set(target, record.forward));
+    const forward = readForward(message);
+    if (forward === undefined) continue;
+    found.set(Number(seq), (found.get(Number(seq)) ?? new Map()).set(target, forward));
   }
   return found;
 }

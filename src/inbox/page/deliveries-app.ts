@@ -2,7 +2,6 @@ import type { Context } from '../../context.ts';
 import { readMessage, usageError } from '../../errors.ts';
 import { curlLine, deliveryPreview } from '../../http/preview.ts';
 import { isWalletAddress } from '../../model/address.ts';
-import { hourMs } from '../../model/duration.ts';
 import type { Retry } from '../../model/forward.ts';
 import { isHttpAddress, suggestScheme } from '../../model/http-address.ts';
 import { isObject } from '../../model/json.ts';
@@ -12,7 +11,7 @@ import type {
   DeliveryList,
   DeliveryRow,
   PageFacts,
-  PageStats,
+  PageStatus,
   RefusedRow,
   ReplayOutcome,
   ShownCommand,
@@ -25,7 +24,6 @@ import { createLiveLog } from '../../pages/live-log.ts';
 import type { WebApp } from '../../pages/serve.ts';
 import { findTrader } from '../events.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../forward.ts';
-import { byHour } from '../hours.ts';
 import type { EventQuery, EventStatus, Inbox, StoredEvent, Target } from '../inbox.ts';
 import type { RefusedRequest } from '../listener.ts';
 import type { InboxPlace } from '../params.ts';
@@ -145,17 +143,11 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     const { ok: taken, status, error } = await forward(to, delivery, sent);
     return { taken, status, error, ms: world.now() - startedMs };
   };
-  const stats = async (): Promise<PageStats> => {
-    const rows = await inbox.stats({ sinceMs: world.now() - 24 * hourMs });
-    return {
-      hours: byHour(rows),
-      stored: await inbox.count(),
-      forwarded: rows.reduce((sum, { forwarded }) => sum + forwarded, 0),
-      waiting: rows.reduce((sum, { waiting }) => sum + waiting, 0),
-      retries: (await inbox.retries()).map((each) => ({ ...each, url: hideUrlSecrets(each.url) })),
-      commands: [{ name: 'These figures', line: line('webhook stats', { since: '24h' }) }],
-    };
-  };
+  const readStatus = async (): Promise<PageStatus> => ({
+    stored: await inbox.count(),
+    waiting: await inbox.waiting(targets),
+    retries: (await inbox.retries()).map((each) => ({ ...each, url: hideUrlSecrets(each.url) })),
+  });
   const showRefused = async (query: URLSearchParams): Promise<ShownRefusal> => {
     const found = refused.find(({ number }) => number === Number(query.get('number')));
     if (found === undefined) throw usageError('this request is not kept any more', 'The latest 200 are.');
@@ -183,7 +175,7 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
       'GET list': list,
       'GET rows': rows,
       'GET event': show,
-      'GET stats': stats,
+      'GET status': readStatus,
       'GET refused': async () => refused.map(refusedRow).reverse(),
       'GET refused-request': showRefused,
       'POST replay': (_, body) => replay(body),

@@ -1,9 +1,8 @@
 import type { Retry } from '../../model/forward.ts';
-import { formatCount, formatTime } from '../../output/format.ts';
-import type { DeliveryList, DeliveryRow, PageFacts, PageStats, RefusedRow } from '../deliveries.ts';
+import { formatCount } from '../../output/format.ts';
+import type { DeliveryList, DeliveryRow, PageFacts, PageStatus, RefusedRow } from '../deliveries.ts';
 import { ask, type Connection, ignore, listenLive, lostText, useAsked } from './ask.ts';
 import { Moment } from './cells.tsx';
-import { Chart } from './chart.tsx';
 import { Delivery, Refused, sayTime } from './delivery-detail.tsx';
 import { type Field, FilterBar } from './form.tsx';
 import { Frame, gather, noFrame, useClock, useWhileSeen } from './frame.ts';
@@ -14,8 +13,7 @@ import { mountPage } from './start.tsx';
 import { Facts, Row, Text } from './text.tsx';
 
 const [maxRows, maxRefused] = [10_000, 200];
-const [gatherMs, filterWaitMs, reloadMs, statusEveryMs, figuresEveryMs] = [50, 250, 1000, 1500, 4000];
-const [hourSec, hourCount] = [3600, 24];
+const [gatherMs, filterWaitMs, reloadMs, statusEveryMs, lookEveryMs] = [50, 250, 1000, 1500, 4000];
 const noFilters = { text: '', type: '', webhook: '', wallet: '', token: '', status: '' };
 const none: DeliveryList = { rows: [], hasMore: false, commands: [] };
 
@@ -33,8 +31,8 @@ function Deliveries() {
   const lookAgain = () => setVersion((before) => before + 1);
   const { data: facts } = useAsked<PageFacts>('deliveries/facts', {}, 0);
   /** After the list was asked for. Also whether the inbox answers, which may be elsewhere. */
-  const { data: stats, error: trouble } = useAsked<PageStats>(
-    'deliveries/stats',
+  const { data: status, error: trouble } = useAsked<PageStatus>(
+    'deliveries/status',
     version > 0 ? {} : undefined,
     version,
   );
@@ -78,7 +76,7 @@ function Deliveries() {
     const wait = setTimeout(load, state === 'connecting' ? 0 : filterWaitMs);
     return () => clearTimeout(wait);
   }, [filters]);
-  useWhileSeen(state === 'live' && lookAgain, figuresEveryMs, state);
+  useWhileSeen(state === 'live' && lookAgain, lookEveryMs, state);
   const waiting = list.rows.filter(({ status }) => status === 'waiting').slice(0, 50);
   const waitingIds = waiting.map(({ id }) => id).join('\n');
   const loadWaiting = () =>
@@ -109,7 +107,7 @@ function Deliveries() {
     render: renderRefused,
     empty: 'No request was refused since the start.',
   };
-  const retries = stats?.retries ?? [];
+  const retries = status?.retries ?? [];
   const readDetail = ({ kind, key }: Chosen) => {
     if (kind === 'refused') return <Refused number={key} />;
     const tries = retries.map((each) => `${each.seq} ${each.tries}`);
@@ -138,9 +136,15 @@ function Deliveries() {
             <kbd>?</kbd>
           </button>
         </header>
-        {stats !== undefined && (
+        {status !== undefined && (
           <section class="figures" aria-label="Figures">
-            <Figures stats={stats} />
+            <Facts
+              kind="counters"
+              facts={[
+                ['Stored', formatCount(status.stored)],
+                ['Waiting', formatCount(status.waiting)],
+              ]}
+            />
           </section>
         )}
         <main>
@@ -148,7 +152,7 @@ function Deliveries() {
             tabs={[deliveries, refusals]}
             error={state === 'lost' ? lostText : error || trouble}
             notes={retries.map((each) => <FailingTarget key={`${each.url} ${each.webhook}`} retry={each} />)}
-            commands={[...list.commands, ...(stats?.commands ?? [])]}
+            commands={list.commands}
             chooser="Choose a delivery: click, or arrow keys in the list."
             detail={readDetail}
           />
@@ -170,32 +174,6 @@ function listFields(types: readonly string[], webhooks: readonly string[]): read
   ];
 }
 
-/** What came in the last 24 hours, in figures and as a bar for each hour: below the line what was refused. */
-function Figures({ stats: { hours, stored, forwarded, waiting } }: { stats: PageStats }) {
-  const points = useMemo(() => makeHourPoints(hours), [hours]);
-  const sum = (key: 'received' | 'refusedSignatures' | 'refused') =>
-    formatCount(hours.reduce((total, hour) => total + hour[key], 0));
-  const figures = [
-    ['Stored', formatCount(stored)],
-    ['Waiting', formatCount(waiting)],
-    ['Received, 24 h', sum('received')],
-    ['Forwarded, 24 h', formatCount(forwarded)],
-    ['Refused by a target, 24 h', sum('refused')],
-    ['Wrong signatures, 24 h', sum('refusedSignatures')],
-  ] as const;
-  return (
-    <>
-      <Facts kind="counters" facts={figures} />
-      <Chart
-        label="Each of the last 24 hours: received, and below the line refused"
-        points={points}
-        shape="bars"
-        height={44}
-      />
-    </>
-  );
-}
-
 function FailingTarget({ retry: { url, webhook, error, tries, nextMs } }: { retry: Retry }) {
   return (
     <p>
@@ -203,18 +181,6 @@ function FailingTarget({ retry: { url, webhook, error, tries, nextMs } }: { retr
       {`; ${formatCount(tries)} ${tries === 1 ? 'try' : 'tries'}, the next at ${sayTime(nextMs)}`}
     </p>
   );
-}
-
-function makeHourPoints(hours: PageStats['hours']) {
-  const last = Math.floor(Date.now() / 1000 / hourSec) * hourSec;
-  const byHour = new Map(hours.map((each) => [each.hour, each]));
-  return Array.from({ length: hourCount }, (_, index) => {
-    const hour = last - (hourCount - 1 - index) * hourSec;
-    const { received = 0, refusedSignatures = 0, refused = 0 } = byHour.get(hour) ?? {};
-    const lost = refused + refusedSignatures;
-    const title = `${formatTime(hour).slice(0, 16)}Z: ${formatCount(received)} received, ${formatCount(lost)} refused`;
-    return { x: hour, y: received, loss: -lost, title };
-  });
 }
 
 const readRowId = ({ id }: DeliveryRow) => id;

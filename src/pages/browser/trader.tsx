@@ -43,7 +43,6 @@ export function Trader({ id }: { id: string }) {
           <Chart
             label={chartLabel(points.at(-1)?.y ?? 0, cards.length)}
             points={points}
-            shape="steps"
             axis={(value) => formatUsd(value, { signed: true, compact: true })}
           />
         </Section>

@@ -6,14 +6,7 @@ import { outlines } from '../outlines.ts';
 import { oddWords } from './corpus.ts';
 
 /** They go on until they are told to stop, or start a process of their own. */
-const lasting = [
-  'sandbox start',
-  'sandbox simulate',
-  'webhook listen',
-  'webhook replay',
-  'webhook trigger',
-  'ui',
-];
+const lasting = ['sandbox start', 'sandbox simulate', 'webhook listen', 'webhook replay', 'webhook trigger', 'ui'];
 const known = outlines.filter(({ words }) => !lasting.includes(words.join(' ')));
 /** Every exit code that the table of the command line has, but 1: that is a fault of ours. */
 export const documented = [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 124, 130];

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Inbox } from '../../../../src/inbox/inbox.ts';
 import { temporaryFolder } from '../../../support/harness.ts';
@@ -84,16 +83,4 @@ test('what exceeds an age is removed, and never what waits', async () => {
   };
   await expect.poll(ids).toEqual(['newest', 'waits']);
   expect(await inbox.store([deliveryOf('waits', startMs)])).toEqual([undefined]);
-});
-
-test('signatures that did not fit are counted soon, though nothing else comes', async () => {
-  const folder = join(temporaryFolder(), 'store');
-  const inbox = openInboxOf(folder, true);
-  onTestFinished(inbox.close);
-  inbox.countRefused('/x', Date.UTC(2026, 6, 3));
-  const reader = openInboxOf(folder, false);
-  onTestFinished(reader.close);
-  let rows: readonly { webhook: string; refusedSignatures: number }[] = [];
-  for (; rows.length === 0; rows = await reader.stats({})) await delay(5);
-  expect(rows).toMatchObject([{ webhook: '(other paths)', refusedSignatures: 1, received: 0 }]);
 });

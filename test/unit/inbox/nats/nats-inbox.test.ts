@@ -231,7 +231,6 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
     expect((await listOf(inbox.events({}), ({ eventId }) => eventId)).sort()).toEqual(
       ['first', ...paths.map((path) => `event of ${path}`)].sort(),
     );
-    expect((await inbox.stats({})).reduce((sum, { received }) => sum + received, 0)).toBe(41);
     expect(warnings).toEqual([
       expect.stringMatching(/^message \d+ of the inbox \(T\d+\.event\.\S+\) is not a delivery/),
     ]);
