@@ -48,7 +48,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     "unexpected argument 'morning': comment post takes <comment>",
     'Put a text of several words in quotes.',
   ],
-  ['leaderboard --limit 5', 'sotra leaderboard needs a command', 'It has list, rank, copytraded, sections, diff.'],
+  ['leaderboard --limit 5', 'sotra leaderboard needs a command', 'It has list, rank, copytraded, sections.'],
   ['comment gm --last --key trader', "unknown command 'gm'", 'See sotra comment --help.'],
   ['leaderboard list --sandbox=yes', '--sandbox takes no value', 'Type --sandbox alone.'],
   ['profile get #1', 'no service is configured', 'Try the built-in sandbox with --sandbox'],

@@ -407,7 +407,7 @@ test('a damaged call that cannot be moved aside, and a log that is none, stop no
   writeFileSync(join(folder, 'damaged'), 'a file where the folder should be');
   const { code, out, err } = await run('history --json', { env });
   expect([code, out]).toEqual([0, '[]\n']);
-  expect(err).toMatch(/^warning: 1 call of the history is damaged .*: left where they are \(EEXIST.*\)\n$/);
+  expect(err).toMatch(/^warning: 1 call of the history is damaged .*: left where they are \(it exists already\)\n$/);
   rmSync(folder, { recursive: true });
   writeFileSync(folder, 'a file where the folder should be');
   const named = await run('profile get @me --quiet', { env });
