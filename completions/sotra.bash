@@ -76,7 +76,7 @@ _sotra_flags() {
   'sandbox status') echo '--db' ;;
   'sandbox advance') echo '--db' ;;
   'sandbox trade') echo '--chain --trader --token --side --amount --usd --direction --leverage --tx --db' ;;
-  'sandbox simulate') echo '--for --speed --chain --preset --seed --db' ;;
+  'sandbox simulate') echo '--for --replay --speed --chain --preset --seed --db' ;;
   'request') echo '--query --data --paginate' ;;
   'history') echo '--failed --limit' ;;
   'history show') echo '--har' ;;
@@ -307,7 +307,7 @@ _sotra_values() {
   'request 1') echo 'GET POST PUT PATCH DELETE' ;;
   'history --columns') echo 'n at status command method path error ms context exitCode errorCode attempt requestId baseUrl @list' ;;
   'history set 1') echo 'on off' ;;
-  'bundle --columns') echo 'sotra settings doctor failedCalls last replay bytes file @list' ;;
+  'bundle --columns') echo 'sotra settings doctor failedCalls last bytes file @list' ;;
   'mcp --key') echo '@keys' ;;
   'mcp --password-file') echo '@files' ;;
   'mcp --secret-file') echo '@files @list' ;;
@@ -315,7 +315,6 @@ _sotra_values() {
   'help 1') echo 'exit-codes environment contexts ci bulk formatting signing webhooks scaling agents' ;;
   *' --context') echo '@contexts' ;;
   *' --format') echo 'table json ndjson csv tsv' ;;
-  *' --trace-file') echo '@files' ;;
   esac
 }
 
@@ -350,7 +349,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --record --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --trace-file --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in
@@ -366,7 +365,7 @@ _sotra() {
     found="$(_sotra_values "$here ${current%%=*}")"
     lead="${current%%=*}="
   elif [[ $current == -* ]]; then
-    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --show-nsfw --no-color --timeout --retries --rate --verbose --quiet --record --trace-file --replay --no-history --dry-run --curl --strict --yes --no-input --help"
+    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --show-nsfw --no-color --timeout --retries --rate --verbose --quiet --no-history --dry-run --curl --strict --yes --no-input --help"
   else
     candidates="$(_sotra_children "$here")"
     [[ -z $candidates ]] && found="$(_sotra_values "$here $slot")"

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import type { GlobalOptions } from './cli/globals.ts';
@@ -7,23 +5,15 @@ import type { KnownCommands } from './cli/outline.ts';
 import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
 import { findMisfit, findUnknownValue } from './contract/misfit.ts';
 import { encodeRequest, type WireRequest } from './contract/request.ts';
-import { isExplained, orUndefined, SotraError, usageError } from './errors.ts';
+import { isExplained, SotraError } from './errors.ts';
 import { maxAnswerBytes, readBody } from './http/body.ts';
 import type { CallAnswer, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
 import { RequestPreview } from './http/preview.ts';
 import { createRate, policies } from './http/retry.ts';
 import { hidingKey } from './http/secrets.ts';
-import type { Replay } from './log/har.ts';
 import { command } from './model/shell.ts';
-import {
-  contextNames,
-  describeKey,
-  needsNoStore,
-  resolveService,
-  type Service,
-  servedSandboxUrl,
-} from './setup/settings.ts';
+import { describeKey, needsNoStore, resolveService, type Service, servedSandboxUrl } from './setup/settings.ts';
 import type { SettingsStore } from './setup/store.ts';
 import type { LocalSandbox, Transport, World } from './world.ts';
 
@@ -103,7 +93,6 @@ export function createContext(given: ContextOptions): Context {
       stopWaiting();
       const isKept = await calls.closeLog(exitCode, failed);
       await served.close();
-      await places.close();
       return isKept;
     },
   };
@@ -117,40 +106,25 @@ function openPlaces(world: World, options: GlobalOptions) {
     // A preview computes the change, with its refusals, and writes nothing.
     if (options.preview)
       return { ...opened, update: async (_, change) => change(opened.read()) } satisfies SettingsStore;
-    return options.replay === undefined ? opened : { ...opened, update: refuseToStore };
+    return opened;
   });
-  // What a recording answers is no news of the service that it names: nothing that is kept of that is read or changed.
-  const replayDirectory = once(async () => mkdtempSync(join(tmpdir(), 'sotra-replay-')));
-  const dataDirectory = async () =>
-    options.replay === undefined ? (await import('./setup/store.ts')).dataDirectory(world) : replayDirectory();
+  const dataDirectory = async () => (await import('./setup/store.ts')).dataDirectory(world);
   return {
     store,
     dataDirectory,
     sandboxFile: async () => join(await dataDirectory(), 'sandbox.db'),
-    close: async () => {
-      if (replayDirectory.started()) rmSync(await replayDirectory(), { recursive: true, force: true });
-    },
   };
 }
 
-/** The service, a recording of it or the sandbox, and the way there. */
+/** The service or the sandbox, and the way there. */
 function openService({ world, options, knownService }: ContextOptions, { store, sandboxFile }: Places) {
-  const replay = once(async () =>
-    options.replay === undefined ? undefined : (await import('./log/har.ts')).openReplay(options.replay),
-  );
-  const service = once(async () => {
-    const recorded = await replay();
-    const source = { world, options, store };
-    if (recorded !== undefined) return replayedService(recorded, source);
-    return knownService ?? findService(source);
-  });
+  const service = once(async () => knownService ?? findService({ world, options, store }));
   const sandbox = once(async () => {
     const { wire, serviceName, layout } = await service();
     return world.openSandbox({ file: await sandboxFile(), now: world.now, wire, serviceName, layout });
   });
   const transport = once(async () => {
-    const known = (await replay())?.openTransport((await service()).baseUrl) ?? world.transport;
-    if (known !== undefined) return known;
+    if (world.transport !== undefined) return world.transport;
     return (await service()).kind === 'sandbox' ? sandbox() : httpTransport(world);
   });
   return {
@@ -287,10 +261,6 @@ function makeCalls(
   };
 }
 
-function refuseToStore(): Promise<never> {
-  throw usageError('--replay: what a recording answers is not stored', 'Omit --replay to ask the service itself.');
-}
-
 const previewing: Transport = {
   send: () => Promise.reject(new SotraError('internal', 'a previewed request was about to be sent')),
   close: async () => undefined,
@@ -306,19 +276,6 @@ async function findService({ world, options, store }: ServiceSource): Promise<Se
   if (keyStore !== 'keychain' || options.preview) return service;
   const { readKeychain } = await import('./setup/keychain.ts');
   return { ...service, apiKey: await readKeychain({ name, baseUrl, platform: world.system.platform }) };
-}
-
-/** The service of a recording, with what is configured of names and layout; without any key. Errors: those of the settings. */
-async function replayedService(recorded: Replay, source: ServiceSource): Promise<Service> {
-  const { context } = source.options;
-  // The context of another machine is not known here; and no keychain is opened.
-  const isKnown = context !== undefined && contextNames((await source.store()).read()).includes(context);
-  const options = { ...source.options, context: isKnown ? context : undefined, preview: true };
-  const named = await orUndefined(findService({ ...source, options }), 'no-service');
-  const service = named ?? resolveService({ ...options, baseUrl: 'https://localhost' }, {}, { contexts: {} });
-  const apiKey = service.apiKey ?? 'no-key-is-needed-for-a-replay';
-  const { baseUrl, wire = service.wire } = recorded.findService({ context, baseUrl: named?.baseUrl });
-  return { ...service, kind: 'http', apiKey, baseUrl, wire };
 }
 
 export async function httpTransport({ transport, now, system, env }: World): Promise<Transport> {

@@ -9,7 +9,6 @@ export const errorExitCodes = {
   config: 3,
   locked: 3,
   'local-file': 3,
-  'not-recorded': 3,
   'key-missing': 4,
   'key-refused': 4,
   forbidden: 4,

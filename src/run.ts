@@ -245,9 +245,5 @@ async function reportError(error: SotraError, jsonMode: boolean, argv: readonly 
 function shownBody(body: string): string[] {
   const lines = body.slice(0, maxShownBody).trimEnd().split('\n').map(safeText);
   const left = body.length - maxShownBody;
-  return [
-    'The service answered:',
-    ...lines,
-    ...(left > 0 ? [`... and ${left} characters more: --trace-file keeps all.`] : []),
-  ];
+  return ['The service answered:', ...lines, ...(left > 0 ? [`... and ${left} more characters`] : [])];
 }

@@ -70,13 +70,6 @@ export const globalFlags: readonly GlobalFlag[] = [
   makeFlag('rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', calls),
   makeFlag('verbose', 'show requests, answers and timing on stderr'),
   makeFlag('quiet', 'no progress, notes or warnings on stderr'),
-  makeFlag('record <file>', 'append requests and answers to this HTTP archive (HAR), secrets hidden', requests),
-  makeFlag('trace-file <file>', 'the old name of --record', requests),
-  makeFlag(
-    'replay <file>',
-    "answer from an HTTP archive (--record's or a browser's); needs no network and no key",
-    requests,
-  ),
   makeFlag('no-history', 'keep nothing of these calls in sotra history', calls),
   makeFlag('dry-run', 'show what would be sent or changed, and send and change nothing; needs no key', effects),
   makeFlag('curl', 'print the request as a curl line instead of sending it', sent),
@@ -97,11 +90,6 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
   const rival = rows ?? (typedText('columns') === undefined ? undefined : '--columns');
   if (typedText('jq') !== undefined && rival !== undefined)
     throw usageError(`--jq and ${rival} contradict each other`, 'A filter works on JSON: omit one of them.');
-  const record = typedText('record') ?? typedText('traceFile');
-  if (typedText('record') !== undefined && typedText('traceFile') !== undefined)
-    throw usageError('--trace-file is the same flag as --record', 'Omit one of them.');
-  if (record !== undefined && typedText('replay') !== undefined)
-    throw usageError('--record and --replay contradict each other', 'Omit one of them.');
   if (on('sandbox') && (typedText('baseUrl') ?? typedText('context')) !== undefined)
     throw usageError(
       `--sandbox and --${typedText('baseUrl') ? 'base-url' : 'context'} name two services`,
@@ -129,8 +117,6 @@ export function readGlobals(typed: Readonly<Record<string, unknown>>) {
     rate: readRate(typedText('rate')),
     verbose: on('verbose'),
     quiet: on('quiet'),
-    record,
-    replay: typedText('replay'),
     noHistory: on('noHistory'),
     jq: typedText('jq'),
     dryRun: on('dryRun'),

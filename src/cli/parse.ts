@@ -28,8 +28,8 @@ export async function parse(
   if (read.kind === 'help') return { ...read, all };
   if (read.kind !== 'run') return read;
   const { outline, typed, globals } = read;
-  // sandbox simulate has flags of these names that are older.
-  const isOwn = (name: string) => ['rate', 'replay'].includes(name) && outline.fields.some(({ flag }) => flag === name);
+  // sandbox simulate has a --rate of its own.
+  const isOwn = (name: string) => name === 'rate' && outline.fields.some(({ flag }) => flag === name);
   const options = readGlobals(Object.fromEntries(Object.entries(globals).filter(([name]) => !isOwn(name))));
   refuseUnusedFlags(outline, globals, options);
   return { kind: 'run', outline, typed, options };

@@ -7,7 +7,6 @@ import { local, openNames, wireName } from '../contract/endpoint.ts';
 import { readStateFile, replaceFile, requireFolder } from '../files/durable-file.ts';
 import { hideSecrets } from '../http/secrets.ts';
 import { parseJson } from '../model/json.ts';
-import { shellWord } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { column, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
@@ -29,7 +28,6 @@ interface BundleSummary {
   doctor: string;
   failedCalls: number;
   last: string | null;
-  replay: string | null;
   bytes: number;
   file: string;
 }
@@ -40,7 +38,6 @@ const view = recordView<BundleSummary>([
   column.text('doctor', 'Doctor', 'what sotra doctor found'),
   column.count('failedCalls', 'Failed calls', 'how many of the last calls that failed it holds, with their answers'),
   column.text('last', 'Last one', 'the last call that failed', { cut: 'end' }),
-  column.text('replay', 'Replay', 'what answers from the file as the service did', { cut: 'end' }),
   column.count('bytes', 'Bytes', 'its size'),
   column.text('file', 'File', 'the file that was written, to be read before it is sent'),
 ]);
@@ -50,8 +47,7 @@ const bundle = defineCommand({
   summary: 'Write one file for a support ticket: version, settings, doctor and the last failed calls',
   description:
     'Without keys and secrets: settings, what doctor finds, the names of parameters, and the last commands that failed with the answers they got.\n' +
-    'It is an HTTP archive too: sotra --replay <file> and such a command gives what it gave. Where the API keys and\n' +
-    'secrets of webhooks that this machine keeps stand in it, three stars do instead.',
+    'It is an HTTP archive (HAR) too, which browsers read. *** replaces the API keys and webhook secrets that this machine keeps.',
   params: {
     out: local(z.string().min(1).optional(), 'file to write (mode 0600; default: sotra-bundle-<time>.json)'),
   },
@@ -68,7 +64,7 @@ const bundle = defineCommand({
     requireFolder('--out', file);
     const what = 'a bundle of version, settings, doctor and failed calls';
     if (context.options.dryRun) return showPlan([{ action: 'write', what, detail: file }]);
-    const contents = await collect(file, context);
+    const contents = await collect(context);
     const hide = hideKnown(await listSecrets(context));
     const text = hide(`${JSON.stringify(contents, undefined, 2)}\n`);
     if (existsSync(file)) await confirm(`replace ${file}`, context);
@@ -92,19 +88,17 @@ function sumUp(contents: Contents, text: string, file: string): BundleSummary {
     doctor: problems.length === 0 ? 'nothing is wrong' : `look at ${problems.join(', ')}`,
     failedCalls: failedCalls.length,
     last: last === undefined ? null : `${last.method} ${last.path}: ${last.error}`,
-    replay: last?.replay ?? null,
     bytes: Buffer.byteLength(text),
     file,
   };
 }
 
-async function collect(file: string, context: Context) {
+async function collect(context: Context) {
   const { world } = context;
   const { current, contexts, aliases = {}, history } = (await context.store()).read();
   const folder = findLog(await context.dataDirectory());
   // Before doctor makes calls of its own.
   const entries = collectCalls(folder, context.warn);
-  const isOneService = new Set(entries.map(({ _sotra }) => _sotra.baseUrl)).size === 1;
   const failed = entries.filter(({ _sotra }) => _sotra.error !== undefined).reverse();
   const diagnosis = await doctorCommands[0]?.run({} as never, context);
   return {
@@ -126,10 +120,7 @@ async function collect(file: string, context: Context) {
     wireNames: await listWireNames(context),
     doctor: diagnosis?.kind === 'answer' ? diagnosis.answer : null,
     failedCommand: readFailedCommand(folder) ?? null,
-    failedCalls: failed.map((entry) => ({
-      ...summarizeCall(entry),
-      replay: writeReplayLine(entry, file, isOneService),
-    })),
+    failedCalls: failed.map(summarizeCall),
     ...wrapInHar(entries, world.version),
   };
 }
@@ -149,14 +140,6 @@ function collectCalls(folder: string, warn: (text: string) => void): NumberedEnt
     if (bytes <= maxBytes || entry._sotra.errorCode !== undefined) entries.push(entry);
   }
   return entries.reverse();
-}
-
-/** What answers from the file as the service answered this call; where it holds calls to several, the line names which. */
-function writeReplayLine({ _sotra }: NumberedEntry, file: string, isOneService: boolean): string {
-  const { command, baseUrl } = _sotra;
-  const isNamed = isOneService || / --(?:sandbox|context|base-url)\b/.test(command);
-  const service = isNamed ? '' : ` --base-url ${shellWord(baseUrl)}`;
-  return `sotra --replay ${shellWord(file)}${service} ${command.replace(/^sotra /, '')}`;
 }
 
 /** What the service in use calls the parameters whose names the interface leaves open, by their keys for `--wire`. */

@@ -12,7 +12,7 @@ import { confirm, showPlan } from '../output/confirm.ts';
 import { counted, formatTime } from '../output/format.ts';
 import { indentJson } from '../output/json.ts';
 import type { Column } from '../output/view.ts';
-import type { HarEntry, LogEntry } from './entry.ts';
+import type { LogEntry } from './entry.ts';
 import { wrapInHar } from './har.ts';
 import { maxOfCommand } from './keep-calls.ts';
 import { type NumberedEntry, readCalls } from './read-calls.ts';
@@ -84,7 +84,7 @@ const list = defineCommand({
 const show = defineCommand({
   words: ['history', 'show'],
   summary: 'One call: its request and its answer, headers and bodies',
-  params: { n, har: option.flag('as an HTTP archive (HAR), which --replay and browsers read') },
+  params: { n, har: option.flag('as an HTTP archive (HAR), which browsers read') },
   examples: [
     { argv: 'history show 1', says: 'the first call' },
     { argv: 'history show 1 --har', says: 'as an HTTP archive' },
@@ -262,7 +262,7 @@ export function readPath(url: string, baseUrl: string): string {
 /** A call with headers and bodies; a body that is JSON as data. */
 function describeCall(call: NumberedEntry) {
   const { request, response } = call;
-  const formatHeaders = (list: HarEntry['request']['headers']) => list.map(({ name, value }) => `${name}: ${value}`);
+  const formatHeaders = (list: LogEntry['request']['headers']) => list.map(({ name, value }) => `${name}: ${value}`);
   return {
     ...summarizeCall(call),
     request: {
@@ -308,8 +308,8 @@ function printCall(call: NumberedEntry): string {
 function printMessage(
   mark: string,
   first: string,
-  headers: HarEntry['request']['headers'],
-  body: HarEntry['request']['postData'],
+  headers: LogEntry['request']['headers'],
+  body: LogEntry['request']['postData'],
 ): string[] {
   const { text = '', _cut: cut } = body ?? {};
   const isJson = tryParseJson(text) !== undefined;

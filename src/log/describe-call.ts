@@ -22,7 +22,7 @@ export interface TextRules {
 }
 
 /** The address without secrets: scheme, host and port are none, so that an address it stays, whatever the key is. */
-export function hideInUrl({ origin, pathname, search }: URL, hide: (text: string) => string): URL {
+function hideInUrl({ origin, pathname, search }: URL, hide: (text: string) => string): URL {
   return new URL(`${origin}/${hide(pathname.slice(1) + search)}`);
 }
 

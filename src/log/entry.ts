@@ -37,10 +37,10 @@ const facts = z.object({
   brief: z.unknown().optional(),
 });
 
-/** An entry of HAR 1.2, as far as we read it. Without an answer the status is 0 and `comment` says why. */
-export const harEntrySchema = z.looseObject({
-  startedDateTime: z.string().optional(),
-  time: z.number().optional(),
+/** An attempt of a call as it is kept: an entry of HAR 1.2. Without an answer the status is 0 and `comment` says why. */
+export const logEntrySchema = z.looseObject({
+  startedDateTime: z.string(),
+  time: z.number(),
   request: z.looseObject({
     method: z.string(),
     url: z.string(),
@@ -50,16 +50,12 @@ export const harEntrySchema = z.looseObject({
   response: z.looseObject({
     status: z.number(),
     headers: headers.default([]),
-    content: z.looseObject({ text: z.string().optional(), encoding: z.string().optional(), _cut: cut }),
+    content: z.looseObject({ text: z.string().optional(), _cut: cut }),
   }),
   comment: z.string().optional(),
-  _sotra: facts.pick({ baseUrl: true, context: true, wire: true, failure: true }).partial().loose().optional(),
+  _sotra: facts,
 });
 
-/** An attempt of a call as it is kept. */
-export const logEntrySchema = harEntrySchema.extend({ startedDateTime: z.string(), time: z.number(), _sotra: facts });
-
-export type HarEntry = z.output<typeof harEntrySchema>;
 export type LogEntry = z.output<typeof logEntrySchema>;
 type CallFacts = LogEntry['_sotra'];
 /** What is the same for all calls of a command. */

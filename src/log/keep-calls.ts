@@ -37,42 +37,37 @@ export interface LoggedCommand {
   argv: readonly string[];
   isPage?: boolean | undefined;
   service: Service;
-  options: Pick<GlobalOptions, 'noHistory' | 'record' | 'replay'>;
+  options: Pick<GlobalOptions, 'noHistory'>;
   world: World;
   dataDirectory: () => Promise<string>;
   warn: (text: string) => void;
 }
 
-/** Nothing but the file of `--record`, before anything is sent, fails a command: else what cannot be kept is said once. Errors: those of that file. */
+/** What cannot be kept is warned of once; it fails no command. */
 export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
-  const { options, world, warn } = command;
+  const { world, warn } = command;
   const notKept = (thrown: unknown) => warn(`this call is not in the history: ${readMessage(thrown)}`);
-  const { record } = options;
-  const file = record && (await (await import('./har.ts')).openHarFile(record, world.version, world));
   const told = await describeCommand(command).catch(notKept);
   const kept = told && (await openLog(command).catch(notKept));
   const log = kept && recordCalls(kept, told, world.now, notKept);
-  const archive = file && told && recordCalls(file, told, world.now, (thrown) => warn(readMessage(thrown)));
-  const recorders = [log, archive].flatMap((each) => each || []);
   let hasFailed = false;
   return {
     keep: async (caller, act, takeBrief) => {
-      const calls = recorders.map(({ startCall }) => startCall());
+      const call = log?.startCall();
       const observe = (event: CallEvent) => {
         caller.observe(event);
-        for (const call of calls) call.observe(event);
+        call?.observe(event);
       };
       const answer = await act({ ...caller, observe }).catch((thrown: unknown) => {
         hasFailed = true;
-        for (const call of calls) call.fail(thrown);
+        call?.fail(thrown);
         throw thrown;
       });
-      for (const call of calls) call.succeed(answer.data, takeBrief);
+      call?.succeed(answer.data, takeBrief);
       return answer;
     },
     close: async (exitCode) => {
       const isKept = await log?.close(exitCode);
-      if (archive) await archive.close(exitCode);
       return hasFailed && isKept === true;
     },
   };
@@ -106,9 +101,9 @@ async function openLog(command: LoggedCommand): Promise<Keeper | undefined> {
   return isLogOff(command) ? undefined : keepInLog(findLog(await command.dataDirectory()), command.world);
 }
 
-/** Whether calls are not remembered: by a variable, a flag, the settings, or since a recording answers. */
+/** Whether calls are not remembered: by a variable, a flag or the settings. */
 export function isLogOff({ options, world }: Pick<LoggedCommand, 'options' | 'world'>): boolean {
-  if (options.noHistory || options.replay !== undefined || readEnv(world.env, 'SOTRA_HISTORY') === '0') return true;
+  if (options.noHistory || readEnv(world.env, 'SOTRA_HISTORY') === '0') return true;
   return openSettings(configDirectory(world)).read().history === false;
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { type Command, defineCommand } from '../cli/command.ts';
 import { type Context, httpTransport } from '../context.ts';
-import { readMessage, SotraError, toSotraError, usageError } from '../errors.ts';
+import { readMessage, SotraError, toSotraError } from '../errors.ts';
 import { buildRequest } from '../http/client.ts';
 import { type NetworkFailure, versionHint } from '../http/failures.ts';
 import { platformRules } from '../model/platform.ts';
@@ -70,8 +70,6 @@ const doctor = defineCommand({
   exitCodes: [3, 4, 9],
   view: async () => view,
   run: async (_, context) => {
-    if ((context.options.record ?? context.options.replay) !== undefined)
-      throw usageError('doctor looks at the network itself, which --record and --replay do not see', 'Omit them.');
     if (context.options.preview) await context.request({ method: 'GET', path: checkPath });
     const checks = await examine(context);
     const first = checks.find(({ state }) => state === 'problem')?.check;

@@ -108,10 +108,6 @@ export const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]
   config: ['the settings, or a file or folder of this machine, cannot be used', 'Run sotra doctor.'],
   locked: ['another process is using it', 'Wait until that process has ended, or end it.'],
   'local-file': ['a file cannot be read or written', 'Check its path, its permissions and the disk space.'],
-  'not-recorded': [
-    '--replay has no answer to this request',
-    'Record it with --record, or run the command as it was recorded.',
-  ],
   'key-missing': ['there is no API key for the service', 'Set SOTRA_API_KEY, or run sotra auth login.'],
   'key-refused': ['the service refused the API key (401)', 'Run sotra auth status to see which key is used.'],
   forbidden: ['the API key may not do this (403)', 'Ask the service for the permission, or use another key.'],

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
 
 const key = 'sk-very-secret-1';
 
@@ -83,40 +83,6 @@ test('only a file that is there is asked about', async () => {
   expect((await run(`--context staging bundle --out ${out} --yes`, { env })).code).toBe(0);
   expect((await run(`--context staging bundle --out ${out}.new --dry-run`, { env })).code).toBe(0);
   expect(existsSync(`${out}.new`)).toBe(false);
-});
-
-test('the line of each failed call gives on another machine what it gave on this one', async () => {
-  const env = folders();
-  const service = await stub(({ url }, response, count) => {
-    const page = new URL(url, 'http://stub').searchParams.get('seite');
-    if (url.startsWith('/v1/tokens')) {
-      response.statusCode = page === '2' ? 503 : 200;
-      return void response.end(page === '2' ? '{"error":"busy"}' : JSON.stringify([{ itemId: count }]));
-    }
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<html>a proxy</html>');
-  });
-  const wire = '{"*.page":"seite"}';
-  await run(['context', 'set', 'far', '--base-url', service.url, '--wire', wire], { env });
-  const own = { ...env, SOTRA_API_KEY: 'key-of-mine' };
-  const lines = [
-    '--context far token positions base 0x4ed4e862860bed51a9570b96d89af5e1b0efefed open --limit 1 --all --retries 1',
-    `leaderboard list --base-url ${service.url}`,
-    'leaderboard list --base-url http://127.0.0.1:9 --retries 0 --limit 3',
-  ];
-  const there = [];
-  for (const line of lines) there.push(await run(line, { env: own, skipWaits: true }));
-  expect(there.map(({ code }) => code)).toEqual([8, 13, 9]);
-  const folder = temporaryFolder();
-  const file = join(folder, 'ticket.json');
-  expect((await run(`bundle --out ${file} --base-url ${service.url}`, { env: own })).code).toBe(0);
-  const { failedCalls } = readBundle(file);
-  // Both attempts of the second page, and one of each other call.
-  expect(failedCalls.length).toBe(4);
-  const [refused, page, busy] = failedCalls.map(({ replay }: { replay: string }) => replay.split(' ').slice(1));
-  const again = [];
-  for (const words of [busy, page, refused]) again.push(await run(words, { skipWaits: true }));
-  const withoutWhy = (text: string) => text.replace(/^hint: sotra why.*\n| sotra why says more\.$/m, '');
-  expect(again).toEqual(there.map(({ err, ...rest }) => ({ ...rest, err: withoutWhy(err) })));
 });
 
 test('keys and secrets of webhooks are hidden wherever they stand, as a name in the settings too', async () => {

@@ -262,9 +262,6 @@ const values: Record<string, string> = {
   timeout: '1s',
   retries: '0',
   rate: '5/s',
-  record: '@/recorded',
-  replay: '@/recorded',
-  'trace-file': '@/trace.har',
 };
 
 /** Habits of a terminal or a script, and not of a command: accepted everywhere. --json makes errors JSON, --verbose tells more of a bug. */
@@ -321,5 +318,5 @@ test('no command has a flag of its own by the name of a global one but those tha
       .filter(({ positional, flag }) => !positional && globalFlags.some((global) => global.flag === flag))
       .map(({ flag }) => `${nameOf(outline)} --${flag}`),
   );
-  expect(own).toEqual(['context set --base-url', 'sandbox simulate --rate', 'sandbox simulate --replay']);
+  expect(own).toEqual(['context set --base-url', 'sandbox simulate --rate']);
 });

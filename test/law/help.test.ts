@@ -118,7 +118,7 @@ test('the words help and --help mean the same', async () => {
     expect((await run(line)).out).toBe((await run('--help')).out);
   expect((await run('')).out).toBe((await run('--help')).out);
   const all = await run('--help all');
-  expect(all.out).toContain('--trace-file <file>');
+  expect(all.out).toContain('--retries <n>');
   expect((await run('help all')).out).toBe(all.out);
   expect((await run('--sandbox leaderboard rank --help all')).out).toContain('refused by the service (other 4xx)');
 });

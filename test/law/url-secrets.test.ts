@@ -30,7 +30,6 @@ test('nothing that is kept or shown beside an answer holds what is secret in add
     response.end(JSON.stringify(url.includes('fails') ? { error: `no ${destination}` } : method === 'GET' ? [] : made));
   });
   const env = { ...service.env, SOTRA_DATA_DIR: join(folder, 'data'), SOTRA_CONFIG_DIR: join(folder, 'config') };
-  const kept = (name: string) => ['--record', join(folder, `${name}.har`)];
   const said: string[] = [];
   const sotra = async (...argv: string[]) => {
     const { out, err, code } = await run(argv, { env });
@@ -38,10 +37,10 @@ test('nothing that is kept or shown beside an answer holds what is secret in add
     return { out, code };
   };
   const query = ['-q', 'api_key=cQuery4711', '-q', `to=${destination}`];
-  expect((await sotra('request', 'GET', '/v1/any', ...query, ...kept('get'), '--verbose')).code).toBe(0);
-  expect((await sotra('request', 'GET', '/v1/fails', ...query, ...kept('fails'), '--verbose')).code).toBe(6);
+  expect((await sotra('request', 'GET', '/v1/any', ...query, '--verbose')).code).toBe(0);
+  expect((await sotra('request', 'GET', '/v1/fails', ...query, '--verbose')).code).toBe(6);
   const registering = ['webhook', 'register', '--url', destination, '--wallet-addresses', 'ext:1'];
-  expect((await sotra(...registering, ...kept('register'), '--verbose')).code).toBe(0);
+  expect((await sotra(...registering, '--verbose')).code).toBe(0);
   for (const argv of ['history', 'history --format csv', 'history show 1', 'webhook jobs', 'history show 2 --json']) {
     const { out, code } = await sotra(...argv.split(' '));
     expect([argv, code]).toEqual([argv, 0]);
@@ -50,9 +49,6 @@ test('nothing that is kept or shown beside an answer holds what is secret in add
   expect((await sotra('bundle', '--out', join(folder, 'bundle.json'), '--yes')).code).toBe(0);
   expect(leaks(folder)).toEqual([]);
   expect(canaries.filter((canary) => said.join('\n').includes(canary))).toEqual([]);
-  // What was recorded answers the same request again.
-  const again = await run(['request', 'GET', '/v1/any', ...query, '--replay', join(folder, 'get.har')], { env });
-  expect([again.code, again.out]).toEqual([0, '[]\n']);
 });
 
 test('an upload that waits for its webhook keeps nothing of a destination that lets somebody in', async () => {

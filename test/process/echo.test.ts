@@ -1,8 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+
+/** All that the history in a data folder keeps. */
+function readLog(folder: string): string {
+  const log = join(folder, 'history');
+  return readdirSync(log)
+    .map((name) => readFileSync(join(log, name), 'utf8'))
+    .join('');
+}
 
 const key = 'Zx9/echo+key-4711';
 
@@ -20,13 +28,13 @@ test.each([400, 401, 404, 429, 500, 502])('a %i that says back the key is told w
       });
       response.end(body);
     });
-    const file = join(temporaryFolder(), 'trace.har');
-    const env = { ...service.env, SOTRA_API_KEY: key };
-    const words = ['leaderboard', 'list', '--verbose', '--trace-file', file, '--retries', '1'];
+    const folder = temporaryFolder();
+    const env = { ...service.env, SOTRA_API_KEY: key, SOTRA_DATA_DIR: folder };
+    const words = ['leaderboard', 'list', '--verbose', '--retries', '1'];
     const { err, out } = await run(words, { env, skipWaits: true });
     expect(err).toMatch(/^error: you sent Bearer .*\*\*\*.* to us \(HTTP/m);
     expect(err).toMatch(/^< x-echo: Bearer .*\*\*\*/m);
-    for (const text of [out, err, readFileSync(file, 'utf8')]) expect(text).not.toContain(spelled);
+    for (const text of [out, err, readLog(folder)]) expect(text).not.toContain(spelled);
     const { err: json } = await run(['leaderboard', 'list', '--json'], { env, skipWaits: true });
     expect(json).not.toContain(spelled);
     expect(JSON.parse(json).error.requestId).toMatch(/\*\*\*/);
@@ -37,13 +45,13 @@ test('an answer that is no JSON is quoted and written down without the key', asy
   const env = { SOTRA_API_KEY: key };
   for (const told of spellings.map((each) => `<pre>Bearer ${each}</pre>`)) {
     const service = await answering(told);
-    const file = join(temporaryFolder(), 'trace.har');
-    const argv = `leaderboard list --verbose --trace-file ${file}`;
-    const { code, out, err } = await run(argv, { env: { ...service.env, ...env } });
+    const folder = temporaryFolder();
+    const argv = 'leaderboard list --verbose';
+    const { code, out, err } = await run(argv, { env: { ...service.env, ...env, SOTRA_DATA_DIR: folder } });
     expect([told, code, err.match(/is not JSON: (.*)/)?.[1]]).toEqual([told, 13, '"<pre>Bearer ***</pre>"']);
-    const har = readFileSync(file, 'utf8');
-    expect(har).toContain('Bearer ***');
-    for (const text of [out, err, har]) for (const spelled of spellings) expect(text).not.toContain(spelled);
+    const kept = readLog(folder);
+    expect(kept).toContain('Bearer ***');
+    for (const text of [out, err, kept]) for (const spelled of spellings) expect(text).not.toContain(spelled);
   }
 });
 

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -154,53 +154,10 @@ test('a command whose notes nobody can read does its work', () => {
   }
 });
 
-test('an answer whose record cannot be written is printed, with the exit code of the call; what was recorded stays whole', async () => {
-  const folder = temporaryFolder();
-  const secret = 'a-secret-that-is-shown-once';
-  const { env } = await stub((_, response, count) =>
-    response.end(JSON.stringify({ secret, note: count === 1 ? '' : 'x'.repeat(6000) })),
-  );
-  const record = join(folder, 'calls.har');
-  const own = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, SOTRA_HISTORY: '0' };
-  const paginated = 'request POST /v1/thing --data {}';
-  const first = await runHere(`${paginated} --record ${record}`, { env: own });
-  expect([first.code, first.err]).toEqual([0, '']);
-  const second = await limited(4, `${paginated} --record ${record}`, own);
-  expect([second.code, JSON.parse(second.out).secret]).toEqual([0, secret]);
-  expect(second.err).toMatch(/^warning: --record \S+: the file would be too large[^\n]*\n$/);
-  expect(JSON.parse(readFileSync(record, 'utf8')).log.entries).toHaveLength(1);
-});
-
 test('a log of calls that cannot be written is one note, and the exit code is that of the call', async () => {
   const { run, env } = await place();
   const { code, out, err } = await run(0, 'leaderboard list --json');
   expect([code, JSON.parse(out)]).toEqual([0, { traders: [] }]);
   expect(err).toMatch(/^warning: this call is not in the history: the file would be too large[^\n]*\n$/);
   expect(JSON.parse((await runHere('history --json', { env })).out)).toEqual([]);
-});
-
-test('a folder that goes while it is recorded into, and a file that cannot be made, lose no answer of a write', async () => {
-  const folder = temporaryFolder();
-  const record = join(folder, 'record');
-  const file = join(record, 'calls.har');
-  mkdirSync(record);
-  const made = { uid: 'hook-1', destinationUrl: 'http://127.0.0.1:9/a', secret: 'c2VjcmV0IG9mIGEgaG9vaw==' };
-  const { env, requests } = await stub(({ method }, response) => {
-    rmSync(record, { recursive: true, force: true });
-    response.end(JSON.stringify(method === 'GET' ? [] : made));
-  });
-  const registering = 'webhook register --url http://127.0.0.1:9/a --wallet-addresses ext:1 --json --show-secrets';
-  const own = { ...env, SOTRA_DATA_DIR: folder };
-  const { out, err, code } = await runHere(`${registering} --record ${file}`, { env: own });
-  expect([code, JSON.parse(out).secret, err]).toEqual([
-    0,
-    made.secret,
-    expect.stringContaining(`warning: --record ${file}: no such file or folder`),
-  ]);
-  const sent = requests.length;
-  writeFileSync(record, 'a file');
-  for (const flags of [`--record ${file}`, `--trace-file ${join(folder, 'no-folder', 'a.har')}`]) {
-    const refused = await runHere(`request POST /v1/x --data {} ${flags}`, { env: own });
-    expect([flags, refused.code, requests.length]).toEqual([flags, 3, sent]);
-  }
 });

@@ -29,8 +29,6 @@ const places = [
   'key generate trader --password-file {pipe}',
   `profile positions ${wallet} open --prices-file {pipe}`,
   'request POST /v1/x --data @{pipe}',
-  'request GET /v1/x --replay {pipe}',
-  'request GET /v1/x --trace-file {pipe}',
   'sandbox import {pipe} --db :memory:',
   'sandbox status --db {pipe}',
   'bundle --out {pipe} --yes',

@@ -184,7 +184,6 @@ const unmakeable: readonly (readonly [argv: string, more: Record<string, string>
   ['context set x --base-url http://127.0.0.1:9', { SOTRA_CONFIG_DIR: '/proc/none' }],
   ['sandbox start --db /proc/none/x.db --port 0', {}],
   ['--sandbox leaderboard list', { SOTRA_DATA_DIR: '/proc/none/here' }],
-  ['leaderboard list --json --record /proc/none', {}],
 ];
 
 test.skipIf(!existsSync('/proc/self')).each(some(unmakeable, 2))(

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -152,15 +152,8 @@ test('what the first command makes is its user\u2019s alone, whatever the umask'
     expect(started.code).toBe(0);
     process.kill(JSON.parse(readFileSync(ready, 'utf8')).pid, 'SIGKILL');
     const { url, env: service } = await answering({ traders: [] });
-    const [trace, target] = [join(home, 'trace.har'), join(home, 'target')];
-    writeFileSync(target, 'precious', { mode: 0o644 });
-    symlinkSync(target, join(home, 'link.har'));
     const before = `umask ${umask}`;
-    expect((await attack(`leaderboard list --trace-file ${trace}`, { env: { ...env, ...service }, before })).code).toBe(
-      0,
-    );
-    await attack(`leaderboard list --trace-file ${home}/link.har`, { env: { ...env, ...service }, before });
-    expect(readFileSync(target, 'utf8')).toBe('precious');
+    expect((await attack('leaderboard list', { env: { ...env, ...service }, before })).code).toBe(0);
     await attack(`context set own --base-url ${url}`, { env, before });
     await attack(`alias set me ${degen}`, { env, before });
     writeFileSync(join(home, 'key'), evmTrader.key, { mode: 0o600 });
@@ -172,7 +165,7 @@ test('what the first command makes is its user\u2019s alone, whatever the umask'
     expect([imported.code, imported.err]).toEqual([0, expect.stringMatching(/password.*(?:read|others)/)]);
     const names = ['.', ...readdirSync(home, { recursive: true, encoding: 'utf8' })];
     const open = names.filter(
-      (name) => /^(?:data|config|trace)/.test(name) && (statSync(join(home, name)).mode & 0o077) !== 0,
+      (name) => /^(?:data|config)/.test(name) && (statSync(join(home, name)).mode & 0o077) !== 0,
     );
     expect(open).toEqual([]);
   }

@@ -25,7 +25,7 @@ export const areas = {
   pages: { files: sources('http/paginate'), tests: tests('unit/http/paginate cli/pages') },
   documents: {
     files: sources('http/observe contract/openapi'),
-    tests: tests('unit/http/observe cli/trace unit/contract/openapi law/openapi-document'),
+    tests: tests('unit/http/observe cli/trace cli/history/har unit/contract/openapi law/openapi-document'),
   },
   signature: {
     files: sources('model/webhook-signature model/signature-header'),
@@ -93,7 +93,7 @@ export const areas = {
   },
   'run-upload': {
     files: sources('upload/upload-addresses upload/show-upload'),
-    tests: [...uploadTests, ...tests('cli/history/replay unit/upload/show-upload')],
+    tests: [...uploadTests, ...tests('unit/upload/show-upload')],
   },
   sync: {
     files: sources('upload/run-sync upload/sync-webhook'),

@@ -41,8 +41,7 @@ const importFile = defineCommand({
   description:
     'Columns: time, trader, token, side, amount, usd, and where known chain, symbol, name, tx, orderId, direction, leverage, supply.\n' +
     'Rows with errors are reported with their line, the others are imported; the same row twice is one trade. All times move by one constant so\n' +
-    'that the newest trade is now. Files may be gzip. Importing into a sandbox that does not exist yet makes one with these trades only.\n' +
-    'A file.har that --record wrote gives the trades of the positions and feeds in it.',
+    'that the newest trade is now. Files may be gzip. Importing into a sandbox that does not exist yet makes one with these trades only.',
   params: importParams,
   examples: [
     { argv: 'sandbox import trades.csv --chain base --map value_usd=usd', says: 'a file with its own column name' },

@@ -1,15 +1,10 @@
 import { writeSync } from 'node:fs';
-import { Readable } from 'node:stream';
-import { z } from 'zod';
 import type { Result } from '../../cli/command.ts';
 import { splitPair } from '../../cli/input.ts';
 import type { Context } from '../../context.ts';
-import { readMessage, SotraError, usageError } from '../../errors.ts';
+import { SotraError, usageError } from '../../errors.ts';
 import { openOutput, openSource } from '../../files/source.ts';
-import type { FileBytes } from '../../files/text-file.ts';
 import { dayMs } from '../../model/duration.ts';
-import { isObject, tryParseJson } from '../../model/json.ts';
-import { actorSchema, cardSchema } from '../../model/position.ts';
 import { column, recordView } from '../../output/columns.ts';
 import { counted, formatCount } from '../../output/format.ts';
 import { type Progress, showProgress } from '../../output/progress.ts';
@@ -25,7 +20,7 @@ const maxShown = 10;
 
 /** Errors: `usage` for a file that is missing or cannot be read as trades, with nothing changed. */
 export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
-  const source = await openTrades(input, context);
+  const source = openSource(input.file, context.world, input.file);
   const map = Object.fromEntries((input.map ?? []).map(splitPair));
   const rejects = await openOutput('--rejects', context.options.dryRun ? undefined : input.rejects, [
     input.file,
@@ -64,17 +59,6 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
     await rejects?.close();
     db.close();
   }
-}
-
-/** The file, or the trades of a recording. Errors: `usage` for flags about the columns of a file. */
-async function openTrades({ file, preset, map }: ImportInput, { world }: Context): Promise<FileBytes> {
-  if (!/\.har$/i.test(file)) return openSource(file, world, file);
-  if (preset !== undefined || map !== undefined)
-    throw usageError(
-      `${preset === undefined ? '--map' : '--preset'}: ${file} is a recording, which needs none`,
-      'Omit it.',
-    );
-  return { name: file, bytes: Readable.from([Buffer.from(await recordedTrades(file))]) };
 }
 
 interface ImportProgress {
@@ -139,56 +123,4 @@ const monthMs = 30 * dayMs;
 function formatLength(ms: number): string {
   const days = ms / dayMs;
   return days >= 2 ? `${Math.round(days)} days` : `${Math.round(ms / 1000)} s`;
-}
-
-/** What of a card a trade needs; positions and feeds have it. */
-const cardForm = z.object({
-  actor: actorSchema.pick({ address: true }),
-  metadata: cardSchema.shape.metadata.omit({ positionStats: true }),
-});
-
-/** The trades of all cards in an HTTP archive, each once, oldest first, as NDJSON. Errors: `usage` for another file, and where there are none. */
-async function recordedTrades(file: string): Promise<string> {
-  const rows = new Map<string, number>();
-  for (const text of await readAnswers(file))
-    for (const row of tradesIn(tryParseJson(text))) rows.set(JSON.stringify(row), row.time);
-  if (rows.size === 0)
-    throw usageError(
-      `${file}: its answers hold no trades`,
-      'Record some: sotra feed actor <address> --all --record <file.har>.',
-    );
-  const inTime = [...rows].sort(([, a], [, b]) => a - b);
-  return inTime.map(([line]) => `${line}\n`).join('');
-}
-
-/** The bodies of all answers. Errors: `usage` for another file. */
-async function readAnswers(file: string): Promise<string[]> {
-  const { readHar, readText } = await import('../../log/har.ts');
-  try {
-    return readHar(file, file).map(readText);
-  } catch (cause) {
-    throw usageError(readMessage(cause), 'Name a file of trades, or one that sotra --record <file.har> wrote.');
-  }
-}
-
-interface TradeRow {
-  time: number;
-  [field: string]: unknown;
-}
-
-function tradesIn(value: unknown): TradeRow[] {
-  if (Array.isArray(value)) return value.flatMap(tradesIn);
-  if (!isObject(value)) return [];
-  const { data: card } = cardForm.safeParse(value);
-  return card === undefined ? Object.values(value).flatMap(tradesIn) : cardTrades(card);
-}
-
-function cardTrades({ actor, metadata }: z.output<typeof cardForm>): TradeRow[] {
-  const { tokenChain: chain, tokenAddress: token, tokenSymbol: symbol, tokenName: name, trades } = metadata;
-  return trades.flatMap((trade) => {
-    if (!['buy', 'sell'].includes(trade.direction)) return [];
-    const { timestamp: time, direction: side, tokenAmount: amount, usdCost: usd, transactionHash: tx } = trade;
-    const { perpPositionType: direction, perpLeverage: leverage } = trade;
-    return { time, chain, trader: actor.address, token, symbol, name, side, amount, usd, tx, direction, leverage };
-  });
 }

@@ -69,7 +69,7 @@ export const startParams = {
 export type StartInput = InputOf<typeof startParams>;
 
 export const importParams = {
-  file: local(z.string().min(1), 'file to read, - for stdin, or a file.har of --record', { positional: true }),
+  file: local(z.string().min(1), 'file to read, or - for stdin', { positional: true }),
   chain: local(chainSchema.optional(), 'chain of rows that name no chain'),
   preset: local(presetSchema, 'a known format, which needs no --map'),
   map: local(z.array(z.string().regex(/^\w+=.+$/s)).optional(), 'which field a column holds: value_in_usd=usd'),

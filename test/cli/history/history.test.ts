@@ -415,7 +415,7 @@ test('a damaged call that cannot be moved aside, and a log that is none, stop no
   const ranked = await run('profile get #1', { env });
   expect([ranked.code, ranked.err]).toEqual([
     2,
-    expect.stringMatching(/^warning: the history cannot be read: ENOTDIR/),
+    expect.stringMatching(/^warning: the history cannot be read: a part of its path is not a folder/),
   ]);
 });
 

@@ -126,8 +126,6 @@ export const ways: readonly string[] = [
   '--verbose --json',
   '--no-color --no-history',
   '--json --verbose --strict',
-  '--trace-file @@.har',
-  '--record @@.record.har',
   '--format table --show-nsfw',
   '--dry-run',
   '--dry-run --json',
@@ -137,7 +135,7 @@ export const ways: readonly string[] = [
 ];
 
 /** Flags that do not touch what is printed, or are in every line. */
-const otherFlags = ['context', 'sandbox', 'base-url', 'columns', 'timeout', 'retries', 'rate', 'replay'];
+const otherFlags = ['context', 'sandbox', 'base-url', 'columns', 'timeout', 'retries', 'rate'];
 
 /** Flags of every command that are in no way of printing. */
 export function forgottenFlags(): string[] {

@@ -42,7 +42,7 @@ const line = fc.constantFrom(...known).chain(({ words, fields }) => {
     return kind.type === 'boolean' ? fc.constant([`--${flag}`]) : choice.map((text) => [`--${flag}`, text]);
   });
   const shared = globalFlags
-    .filter(({ flag }) => flag !== 'sandbox' && flag !== 'trace-file')
+    .filter(({ flag }) => flag !== 'sandbox')
     .map(({ flag, value: takes }) =>
       takes === undefined ? fc.constant([`--${flag}`]) : value.map((text) => [`--${flag}`, text]),
     );
