@@ -1,4 +1,5 @@
 import { formats, globalFlags } from '../../src/cli/globals.ts';
+import { listChoices } from '../../src/cli/input.ts';
 import type { Field, Outline } from '../../src/cli/outline.ts';
 
 /** Names that the program is asked for: what lists them, one a line, without the network. */
@@ -110,7 +111,7 @@ function commandNode(command: Outline): TreeNode {
     !isArgument && globalFlags.every((global) => global.flag !== flag);
   const flags = fields.filter(isOwn).map(commandFlag);
   const slots = positional.map((field) => slotOf(field, command));
-  const rest = positional.at(-1)?.kind.list ?? false;
+  const rest = positional.at(-1)?.kind.type === 'list';
   const columns = globalFlags.flatMap((flag) =>
     flag.key === 'columns' && values.length > 0 ? [{ ...globalFlag(flag), values, list: true }] : [],
   );
@@ -136,7 +137,7 @@ function commandFlag(field: Field): TreeFlag {
 
 function slotOf(field: Field, command?: Outline): Slot {
   const { kind, positional, flag } = field;
-  const slot = { ...plain, values: kind.choices, list: kind.list && positional !== true };
+  const slot = { ...plain, values: listChoices(field), list: kind.type === 'list' && positional !== true };
   if (flag === 'key' || (command?.words[0] === 'key' && flag === 'name')) return { ...slot, names: 'keys' };
   if (flag === 'uid' && command?.words[0] !== 'wait') return { ...slot, names: 'webhooks' };
   if (command?.words[0] === 'context') return { ...slot, names: 'contexts' };

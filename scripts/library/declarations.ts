@@ -1,7 +1,6 @@
 import type { Endpoint, Param } from '../../src/contract/endpoint.ts';
-import { describeKind } from '../../src/contract/kind.ts';
+import { describeKind, type Kind, toJsonSchema } from '../../src/contract/kind.ts';
 import { namedShapes, type SharedSchemas, sharedSchemas } from '../../src/contract/openapi.ts';
-import { readKind } from '../../src/contract/read-kind.ts';
 import { methodName } from '../../src/library/endpoints.ts';
 import { chains } from '../../src/model/chain.ts';
 import { bareEndpoints } from '../../src/resources/endpoints.ts';
@@ -64,7 +63,7 @@ const ownSummaries: Readonly<Record<string, string>> = {
 function methodOf(endpoint: Endpoint): string {
   const { id, method, path, deprecated, paging } = endpoint;
   const base = typeBase(endpoint);
-  const isOptional = Object.values(endpoint.params).every(({ schema }) => readKind(schema).optional);
+  const isOptional = Object.values(endpoint.params).every(({ kind }) => kind.optional);
   const input =
     Object.keys(endpoint.params).length === 0 ? 'input?: {}' : `input${isOptional ? '?' : ''}: ${base}Input`;
   const takes = `(${input}, options?: CallOptions)`;
@@ -97,19 +96,28 @@ function typesOf(endpoint: Endpoint, shared: SharedSchemas): string[] {
   const base = typeBase(endpoint);
   const answer = `export type ${base}Answer = ${typeOf(shared.toSchema(endpoint.answer) as JsonSchema, { isInput: false })};`;
   const fields = Object.entries(endpoint.params).map(([key, param]) => {
-    const { optional } = readKind(param.schema);
-    const type = typeOf(shared.toSchema(param.schema) as JsonSchema, { isInput: true });
+    const { optional } = param.kind;
+    const type = typeOfKind(param.kind);
     return `${docOf(docOfParam(param))}\n${key}${optional ? '?' : ''}: ${type}${optional ? ' | undefined' : ''};`;
   });
   if (fields.length === 0) return [answer];
   return [`export interface ${base}Input {\n${fields.map(indented).join('\n')}\n}`, answer];
 }
 
-function docOfParam({ help, serviceDefault, schema }: Param): string[] {
-  const kind = readKind(schema);
-  const isBound = [kind.min, kind.max, kind.minLength, kind.maxLength, kind.maxItems].some(
-    (bound) => bound !== undefined,
-  );
+/** The type of the values of a parameter. */
+function typeOfKind(kind: Kind): string {
+  const item = kind.type === 'list' ? kind.item : kind;
+  // Beside known texts, so that an editor still offers those.
+  const one =
+    item.type === 'choice' && item.open !== undefined
+      ? [...item.choices.map(literal), '(string & {})'].join(' | ')
+      : typeOf(toJsonSchema(item) as JsonSchema, { isInput: true });
+  const type = kind.type === 'list' ? listOf(one, { isInput: true }) : one;
+  return kind.nullable ? `${type} | null` : type;
+}
+
+function docOfParam({ help, serviceDefault, kind }: Param): string[] {
+  const isBound = Object.keys(kind).some((key) => /^(min|max)(Length|Items)?$/.test(key));
   const range = isBound ? `: ${describeKind(kind)}` : '';
   const usual = serviceDefault === undefined ? '' : `; default: ${serviceDefault} (set by the service)`;
   return [`${help.slice(0, 1).toUpperCase()}${help.slice(1)}${range}${usual}.`];

@@ -1,10 +1,18 @@
-import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { type Example, type InputOf, local, type Param, type Params } from '../contract/endpoint.ts';
-import type { Kind } from '../contract/kind.ts';
-import { readKind } from '../contract/read-kind.ts';
+import { fitting } from '../contract/formats.ts';
+import {
+  boolean,
+  checkValue,
+  formatted,
+  integer,
+  itemOf,
+  type Kind,
+  listOf,
+  optional,
+  text,
+} from '../contract/kind.ts';
 import { hourMs, parseDuration } from '../model/duration.ts';
-import { isHttpAddress, suggestScheme } from '../model/http-address.ts';
 import { defined } from '../model/json.ts';
 import type { AnyView } from '../output/view.ts';
 import type { Field, KnownCommands, Outline, Use } from './outline.ts';
@@ -76,11 +84,11 @@ export async function outlineCommand(command: Command): Promise<Outline> {
 }
 
 function outlineField(key: string, param: Param): Field {
-  const kind = readKind(param.schema);
+  const { kind } = param;
   const flag = param.flag ?? kebabCase(key);
   const { positional, short, whole, serviceDefault, help } = param;
   const identifier = param.takesAddress === 'token' ? 'token' : takesIdentifier(kind, param) || undefined;
-  const argument = kind.list ? `<${flag}...>` : `<${flag}>`;
+  const argument = kind.type === 'list' ? `<${flag}...>` : `<${flag}>`;
   return {
     key,
     label: positional ? argument : `--${flag}`,
@@ -104,36 +112,29 @@ const anAddress = '0x0000000000000000000000000000000000000001';
 
 function takesIdentifier(kind: Kind, param: Param): boolean {
   if (param.takesAddress === 'wallet') return true;
-  if (kind.type !== 'text') return false;
-  const takes = (text: string) => param.schema.safeParse(kind.list ? [text] : text).success;
+  const item = itemOf(kind);
+  if (item.type !== 'text') return false;
+  const takes = (typed: string) => checkValue(item, typed) === undefined;
   return takes(anAddress) && !takes('@name') && !takes('name');
 }
 
 type ParamOptions = Parameters<typeof local>[2];
 
-const text = z.string().min(1).optional();
-const texts = z.array(z.string().min(1)).optional();
-const flag = z.boolean().optional();
-
 /** Inputs that no command requires, and that are never sent. */
 export const option = {
-  text: (help: string, more?: ParamOptions) => local(text, help, more),
-  texts: (help: string, more?: ParamOptions) => local(texts, help, more),
-  flag: (help: string) => local(flag, help),
+  text: (help: string, more?: ParamOptions) => local(optional(text()), help, more),
+  texts: (help: string, more?: ParamOptions) => local(optional(listOf(text())), help, more),
+  flag: (help: string) => local(optional(boolean()), help),
   /** A whole number. */
-  count: (min: number, max: number, help: string) => local(z.int().min(min).max(max).optional(), help),
+  count: (min: number, max: number, help: string) => local(optional(integer(min, max)), help),
   /** A text that fits; `rule` says what it must be. */
   checked: (help: string, fits: (text: string) => boolean, rule: string, more?: ParamOptions) =>
-    local(z.string().refine(fits, rule).optional(), help, more),
+    local(optional(formatted(fitting(fits, rule))), help, more),
   /** A time such as these. */
   duration: (help: string, such: string) => option.checked(help, isDuration, `must be a time such as ${such}`),
 };
 
 export const isDuration = (text: string) => parseDuration(text) !== undefined;
-
-export const httpAddress = z.string().refine(isHttpAddress, {
-  error: ({ input }) => `must be an http or https address${suggestScheme(String(input))}`,
-});
 
 const [minEveryMs, maxEveryMs] = [100, hourMs];
 

@@ -3,7 +3,7 @@ import { type SotraError, seeHelp, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import { command, shellLine } from '../model/shell.ts';
 import { findGroup, globalFlags, listWords, withoutWords } from './globals.ts';
-import { isReference } from './input.ts';
+import { isReference, listChoices } from './input.ts';
 import { beginsWith, type Field, type Outline, type TypedInput } from './outline.ts';
 
 type ReadArgv =
@@ -42,7 +42,7 @@ export function readArgv(argv: readonly string[], outlines: readonly Outline[], 
 /** Errors: `usage`, with the right line, for two arguments that stand in each other's place. */
 function refuseOrder(argv: readonly string[], { words, fields }: Outline, typed: TypedInput): void {
   const places = fields.filter(({ positional }) => positional);
-  const allows = ({ kind }: Field, { key }: Field) => kind.choices.includes(String(typed[key]));
+  const allows = ({ kind }: Field, { key }: Field) => listChoices({ kind }).includes(String(typed[key]));
   const swaps = places.map(
     (one) => [one, places.find((other) => allows(one, other) && !allows(other, other))] as const,
   );
@@ -81,7 +81,7 @@ function buildNode(fields: readonly Field[]): Node {
   node.helpInformation = () => '';
   for (const { flag, value } of globalFlags) node.addOption(new Option(value ? `--${flag} <${value}>` : `--${flag}`));
   for (const field of fields) {
-    if (field.positional) node.addArgument(new Argument(`[${field.flag}${field.kind.list ? '...' : ''}]`));
+    if (field.positional) node.addArgument(new Argument(`[${field.flag}${field.kind.type === 'list' ? '...' : ''}]`));
     else if (!isGlobal(field)) for (const option of makeOptions(field)) node.addOption(option);
   }
   return node;
@@ -96,7 +96,8 @@ function makeOptions(field: Field): Option[] {
   if (field.kind.type === 'boolean') return [new Option(`--${field.flag}`), new Option(`--no-${field.flag}`)];
   const short = field.short === undefined ? '' : `-${field.short}, `;
   const option = new Option(`${short}--${field.flag} <value>`);
-  if (field.kind.list) option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
+  if (field.kind.type === 'list')
+    option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text]);
   else option.argParser(readOnce(field.flag));
   return [option];
 }

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import type { Context } from '../context.ts';
 import { type Endpoint, type EndpointsOf, type InputOf, local, type Param, type Params } from '../contract/endpoint.ts';
+import { integer, optional } from '../contract/kind.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { moreHint, walkPages } from '../http/paginate.ts';
 import type { AnyView } from '../output/view.ts';
@@ -110,7 +110,7 @@ export function deriveCommands<M extends object>(
 
 const walkParams: Params = {
   all: option.flag('fetch every page, printing items as they arrive'),
-  max: local(z.int().min(1).optional(), 'fetch pages until this many items'),
+  max: local(optional(integer(1)), 'fetch pages until this many items'),
 };
 
 export const chartParam = option.flag('draw a chart instead of the table');

@@ -1,4 +1,4 @@
-import { describeKind } from '../contract/kind.ts';
+import { describeKind, itemOf } from '../contract/kind.ts';
 import { exitMeanings } from '../errors.ts';
 import { wrapWords } from '../model/wrap.ts';
 import { type GlobalFlag, globalFlags, takenFlags } from './globals.ts';
@@ -154,8 +154,10 @@ function reference(command: Omit<Outline, 'description'>): Part[] {
 function fieldLine(field: Field): HelpLine {
   const { label, kind, positional, help } = field;
   const required = kind.optional || positional ? '' : ' (required)';
-  const several = kind.list ? `; repeatable${field.whole ? '' : ', or comma-separated'}` : '';
-  const isPlain = ['text', 'boolean'].includes(kind.type) && !kind.nullable && kind.maxLength === undefined;
+  const item = itemOf(kind);
+  const several = kind.type === 'list' ? `; repeatable${field.whole ? '' : ', or comma-separated'}` : '';
+  const isShort = item.type === 'text' && item.maxLength === undefined;
+  const isPlain = (isShort || item.type === 'boolean') && !kind.nullable;
   const allowed = isPlain ? '' : `: ${describeKind(kind)}`;
   const byDefault = field.serviceDefault === undefined ? '' : `; default: ${field.serviceDefault} (set by the service)`;
   const value = kind.type === 'boolean' || positional ? '' : ` <${valueName(field)}>`;
@@ -183,7 +185,8 @@ const valueNames: readonly (readonly [name: string, ...flags: string[]])[] = [
   ['period', 'timeframe'],
 ];
 
-function valueName({ flag, identifier, kind: { type, list } }: Field): string {
+function valueName({ flag, identifier, kind }: Field): string {
+  const { type } = itemOf(kind);
   const [named = ''] = valueNames.find(([, ...flags]) => flags.includes(flag)) ?? [];
   const isNumber = type === 'integer' || type === 'number';
   const lastWord =
@@ -192,7 +195,7 @@ function valueName({ flag, identifier, kind: { type, list } }: Field): string {
       .at(-1)
       ?.replace(/(?<=ss)es$|(?<![su])s$/, '') ?? '';
   const one = type === 'json' ? 'json' : isNumber ? 'n' : identifier === true ? 'address' : named || lastWord;
-  return list ? `${one},...` : one;
+  return kind.type === 'list' ? `${one},...` : one;
 }
 
 function globalLines(flags: readonly GlobalFlag[]): HelpLine[] {
@@ -300,6 +303,14 @@ function makeCommandEntry(outline: Outline) {
 
 /** `key` is its name in the input schema; `source` is spec, public, assumed or local. */
 function describeInput({ key, label, kind, help, source }: Field) {
-  const { type, list, nullable, choices, min = null, max = null } = kind;
-  return { key, label, help, type, list, required: !kind.optional, nullable, choices, min, max, source };
+  const {
+    min = null,
+    max = null,
+    choices = [],
+    type,
+  } = itemOf(kind) as { type: string; min?: number; max?: number; choices?: readonly unknown[] };
+  return {
+    ...{ key, label, help, type, list: kind.type === 'list', required: !kind.optional },
+    ...{ nullable: kind.nullable === true, choices: choices.map(String), min, max, source },
+  };
 }

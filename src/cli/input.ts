@@ -1,4 +1,5 @@
-import { describeKind, readItem, unknownChoices } from '../contract/kind.ts';
+import { checkParam } from '../contract/endpoint.ts';
+import { itemOf, type Problem, parseText, unknownChoices } from '../contract/kind.ts';
 import { missingInputs, usageError } from '../errors.ts';
 import { isKnownChain } from '../model/chain.ts';
 import { splitList } from '../model/list.ts';
@@ -45,11 +46,11 @@ export function checkTyped(
     const value = read(field);
     const param = params[field.key];
     if (param === undefined) continue;
-    const checked = param.schema.safeParse(value);
-    if (!checked.success) throw refuseValue(field, value, checked.error.issues[0]);
+    const problem = checkParam(param, value);
+    if (problem !== undefined) throw refuseValue(field, problem);
     const { sendRule } = param;
-    if (sendRule?.allows(value) === false) throw refuseValue(field, value, { code: 'custom', message: sendRule.why });
-    if (checked.data !== undefined) input[field.key] = checked.data;
+    if (sendRule?.allows(value) === false) throw refuseValue(field, { value, message: sendRule.why });
+    if (value !== undefined) input[field.key] = value;
   }
   return input;
 }
@@ -62,38 +63,32 @@ function joinInputs(fields: readonly Field[], keys: readonly string[]): { label:
 function readField(field: Field, typed: TypedInput[string]): unknown {
   if (typed === undefined || typeof typed === 'boolean') return typed;
   if (field.kind.nullable && typed === 'null') return null;
-  if (!field.kind.list) return readOne(field, String(typed));
-  const isWhole = field.whole === true || field.kind.type === 'json';
-  const items = [typed].flat().flatMap((text) => (isWhole ? [text.trim()] : splitList(text, field.label)));
-  return items.map((item) => readOne(field, item));
+  const { kind, label } = field;
+  if (kind.type !== 'list') return parseText(kind, String(typed));
+  const isWhole = field.whole === true || kind.item.type === 'json';
+  const items = [typed].flat().flatMap((text) => (isWhole ? [text.trim()] : splitList(text, label)));
+  return items.map((item) => parseText(kind, item));
 }
 
-function readOne(field: Field, text: string): unknown {
-  const value = readItem(field.kind, text);
-  if (value === undefined) throw refuseValue(field, text, undefined);
-  return value;
-}
-
-function refuseValue(
-  field: Field,
-  value: unknown,
-  issue: { code?: string; message: string; path?: PropertyKey[] } | undefined,
-) {
-  const at = issue?.path?.[0];
-  const culprit = Array.isArray(value) && typeof at === 'number' ? value[at] : value;
-  const text = typeof culprit === 'string' ? culprit : formatTyped(culprit);
-  const why = issue?.code === 'custom' ? issue.message : `must be ${describeKind(field.kind)}`;
+function refuseValue(field: Field, { value, message }: Problem) {
+  const text = typeof value === 'string' ? value : formatTyped(value);
   const shown = text.length > maxShownLength ? `(${[...text].length} characters)` : text;
-  const near = typeof culprit === 'string' ? nearest(culprit, field.kind.choices) : undefined;
+  const near = typeof value === 'string' ? nearest(value, listChoices(field)) : undefined;
   const isName = takesTrader(field) && /^(?!0x)[\p{L}\p{N}][\p{L}\p{N} ._:-]*$/u.test(text) && !whole.test(text);
   const known = isName
     ? 'A name works once an answer of the service in use named it (of the sandbox: with --sandbox); sotra alias set saves one.'
     : undefined;
-  return usageError(`${field.label} ${shown}: ${why}`, near === undefined ? known : `Did you mean ${near}?`);
+  return usageError(`${field.label} ${shown}: ${message}`, near === undefined ? known : `Did you mean ${near}?`);
 }
 
 function formatTyped(value: unknown): string {
   return Array.isArray(value) ? value.join(',') : JSON.stringify(value);
+}
+
+/** The choices of a field, as they are typed. */
+export function listChoices({ kind }: Pick<Field, 'kind'>): readonly string[] {
+  const item = itemOf(kind);
+  return item.type === 'choice' ? item.choices.map(String) : [];
 }
 
 /** The two sides of `name=value`. */
@@ -108,11 +103,12 @@ export function warnOfUnknown(
   input: Readonly<Record<string, unknown>>,
   warn: (text: string) => void,
 ): void {
-  for (const { key, label, kind } of fields)
+  for (const { key, label, kind } of fields.filter(({ source }) => source !== 'local'))
     for (const value of unknownChoices(kind, input[key])) {
-      const near = nearest(value, kind.choices);
+      const choices = listChoices({ kind });
+      const near = nearest(value, choices);
       const meant = near === undefined ? '' : ` Did you mean ${near}?`;
-      warn(`${label} ${value} is sent as typed: the known ones are ${kind.choices.join(', ')}.${meant}`);
+      warn(`${label} ${value} is sent as typed: the known ones are ${choices.join(', ')}.${meant}`);
     }
 }
 
@@ -173,7 +169,7 @@ export async function resolveAliases(
     const isCoin = (text: string) => field.identifier === 'token' && /^@\d+$/.test(text);
     const one = async (text: string) => (isCoin(text.trim()) ? text : resolveIdentifier(field, text.trim(), known));
     const item = async (text: string) =>
-      field.kind.list ? (await Promise.all(splitList(text, field.label).map(one))).join(',') : one(text);
+      field.kind.type === 'list' ? (await Promise.all(splitList(text, field.label).map(one))).join(',') : one(text);
     resolved[field.key] = typeof value === 'string' ? await item(value) : await Promise.all(value.map(item));
     for (const text of [resolved[field.key]].flat())
       if (isSymbol(field, String(text), typed)) throw await refuseSymbol(field, String(text), typed, known);

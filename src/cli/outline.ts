@@ -1,6 +1,5 @@
 import type { Example, Method, Source } from '../contract/endpoint.ts';
-import type { Kind } from '../contract/kind.ts';
-import { defined } from '../model/json.ts';
+import { type JsonSchema, type Kind, number, toJsonSchema } from '../contract/kind.ts';
 
 /** What a command works with; decides which global flags it accepts. */
 export type Use =
@@ -60,7 +59,7 @@ export function beginsWith(words: readonly string[], start: readonly string[]): 
 /** What `sotra help` explains besides commands. */
 export function listTopics(outlines: readonly Outline[]): readonly string[] {
   const help = outlines.find(({ words }) => words.join(' ') === 'help');
-  return help?.fields.flatMap(({ kind }) => kind.choices) ?? [];
+  return help?.fields.flatMap(({ kind }) => (kind.type === 'choice' ? kind.choices.map(String) : [])) ?? [];
 }
 
 export interface KnownCommands {
@@ -72,9 +71,7 @@ export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export type Shell = (typeof shells)[number];
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
-
-/** The JSON Schema of an object of these inputs, by their keys. Sources of types and ranges: the schemas of the parameters. */
+/** The JSON Schema of an object of these inputs, by their keys. Sources of types and ranges: the kinds of the parameters. */
 export function makeInputSchema(fields: readonly Field[]): JsonSchema {
   const required = fields.filter(({ kind }) => !kind.optional).map(({ key }) => key);
   return {
@@ -87,40 +84,9 @@ export function makeInputSchema(fields: readonly Field[]): JsonSchema {
 
 function makeFieldSchema({ kind, help, serviceDefault }: Field): JsonSchema {
   // Not every client takes an enum of numbers.
-  const described = kind.numeric ? `${help}: ${kind.choices.join(', ')}` : help;
+  const numbers = kind.type === 'choice' ? kind.choices.map(Number).filter(Number.isFinite) : [];
+  const described = numbers.length > 0 ? `${help}: ${numbers.join(', ')}` : help;
   const description = serviceDefault === undefined ? described : `${described}; default: ${serviceDefault}`;
-  const schema = kind.list
-    ? { type: 'array', items: makeItemSchema(kind), ...defined({ maxItems: kind.maxItems }) }
-    : makeItemSchema(kind);
-  return { ...(kind.nullable ? orNull(schema) : schema), description };
-}
-
-function makeItemSchema({ type, choices, open, numeric, min, max, minLength, maxLength }: Kind): JsonSchema {
-  switch (type) {
-    case 'choice':
-      if (open) return { type: 'string', examples: choices };
-      return numeric ? numberSchema(choices.map(Number)) : { type: 'string', enum: choices };
-    case 'integer':
-    case 'number':
-      return { type, ...defined({ minimum: min, maximum: max }) };
-    case 'boolean':
-      return { type };
-    case 'json':
-      return {};
-    default:
-      return { type: 'string', ...defined({ minLength, maxLength }) };
-  }
-}
-
-function numberSchema(choices: readonly number[]): JsonSchema {
-  return { type: 'number', minimum: Math.min(...choices), maximum: Math.max(...choices) };
-}
-
-function orNull(schema: JsonSchema): JsonSchema {
-  const { type, enum: choices } = schema;
-  return {
-    ...schema,
-    ...(type === undefined ? {} : { type: [type, 'null'] }),
-    ...(Array.isArray(choices) ? { enum: [...choices, null] } : {}),
-  };
+  const schema = numbers.length > 0 ? number(Math.min(...numbers), Math.max(...numbers)) : kind;
+  return { ...toJsonSchema(schema), description };
 }

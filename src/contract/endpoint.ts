@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { usageError } from '../errors.ts';
+import { checkValue, type Kind, type Problem } from './kind.ts';
 
 /** Where a name comes from: the interface document, a public fact, or an assumption of ours (overridable). */
 export type Source = 'spec' | 'public' | 'assumed';
@@ -7,9 +8,10 @@ export type Source = 'spec' | 'public' | 'assumed';
 /** `document` is the whole body; `local` is never sent. */
 export type InputPlace = 'path' | 'query' | 'body' | 'document' | 'local';
 
-export interface Param<S extends z.ZodType = z.ZodType> {
+/** One input of an endpoint or a command; `Value` is its type in TypeScript. */
+export interface Param<Value = unknown> {
   place: InputPlace;
-  schema: S;
+  kind: Kind<Value>;
   source: Source;
   help: string;
   /** The service's name for it; default: the key. */
@@ -26,7 +28,7 @@ export interface Param<S extends z.ZodType = z.ZodType> {
   whole?: boolean;
   /** Refused before sending although the service accepts it, because it would not do what the user expects. */
   sendRule?: { allows: (value: unknown) => boolean; why: string };
-  /** Accepts an address, and so a saved name, although the schema accepts other text too. `token`: except coins such as `@107`. */
+  /** Accepts an address, and so a saved name, although its kind accepts other text too. `token`: except coins such as `@107`. */
   takesAddress?: 'wallet' | 'token';
   /** Typed without a flag. Path parameters always are. */
   positional?: boolean;
@@ -81,7 +83,13 @@ interface Definition<Id extends string, P extends Params, R extends z.ZodType> {
   examples: readonly Example[];
 }
 
-export type InputOf<P extends Params> = z.output<z.ZodObject<{ [K in keyof P]: P[K]['schema'] }>>;
+type ValueOf<P> = P extends Param<infer Value> ? Value : never;
+type OptionalKey<P extends Params> = { [K in keyof P]: undefined extends ValueOf<P[K]> ? K : never }[keyof P];
+
+/** The values of parameters, by their keys. */
+export type InputOf<P extends Params> = { [K in Exclude<keyof P, OptionalKey<P>>]: ValueOf<P[K]> } & {
+  [K in OptionalKey<P>]?: ValueOf<P[K]>;
+};
 
 export type AnswerOf<E extends { answer: z.ZodType }> = z.output<E['answer']>;
 
@@ -94,12 +102,12 @@ export function defineEndpoint<const Id extends string, P extends Params, R exte
   return { ...definition, source: definition.source ?? 'spec' };
 }
 
-type ParamOptions = Omit<Param, 'place' | 'schema' | 'help' | 'source'> & { source?: Source };
+type ParamOptions = Omit<Param, 'place' | 'kind' | 'help' | 'source'> & { source?: Source };
 
 function param(place: InputPlace) {
-  return <S extends z.ZodType>(schema: S, help: string, more: ParamOptions = {}): Param<S> => ({
+  return <V>(kind: Kind<V>, help: string, more: ParamOptions = {}): Param<V> => ({
     place,
-    schema,
+    kind,
     help,
     ...more,
     source: more.source ?? 'spec',
@@ -107,8 +115,18 @@ function param(place: InputPlace) {
   });
 }
 
-export const inPath = <S extends z.ZodType>(schema: S, help: string, more: ParamOptions = {}): Param<S> =>
-  param('path')(schema.refine(isPathSegment, segmentRule), help, more);
+export const inPath = param('path');
+export const inQuery = param('query');
+export const inBody = param('body');
+export const asDocument = param('document');
+export const local = param('local');
+
+/** What is wrong with the value of a parameter; `undefined` if nothing is. */
+export function checkParam({ place, kind }: Param, value: unknown): Problem | undefined {
+  const problem = checkValue(kind, value);
+  if (problem !== undefined || place !== 'path' || value === undefined || isPathSegment(value)) return problem;
+  return { value, message: segmentRule };
+}
 
 /** Whether a path value stays one segment: an empty one, `.` and `..` would lead to another endpoint. */
 export function isPathSegment(value: unknown): boolean {
@@ -122,10 +140,6 @@ export function hasDots(path: string): boolean {
   const kept = path.replaceAll(/[\s\p{Cc}]/gu, '');
   return kept.split(/[\\/]|%(?:25)*(?:2f|5c)/i).some((part) => /^(?:\.|%(?:25)*2e){1,2}$/i.test(part));
 }
-export const inQuery = param('query');
-export const inBody = param('body');
-export const asDocument = param('document');
-export const local = param('local');
 
 /** The service's name of a parameter; names that are not from the interface document can be overridden. */
 export function wireName(endpoint: Pick<Endpoint, 'id'>, key: string, param: Param, overrides: WireNames): string {

@@ -15,7 +15,7 @@ import {
   profileSchema,
 } from '../model/profile.ts';
 import { type Endpoint, type Param, type Source, type WireNames, wireName } from './endpoint.ts';
-import { readKind } from './read-kind.ts';
+import { toJsonSchema } from './kind.ts';
 
 type Json = Record<string, unknown>;
 
@@ -121,8 +121,8 @@ function operation(endpoint: Endpoint, { wire, samples }: OpenApiOptions, shared
   const text = texts.filter((part) => part !== undefined).join('\n\n');
   const parameters = Object.entries(params)
     .filter(([, param]) => param.place === 'path' || param.place === 'query')
-    .map(([key, param]) => parameter(wireName(endpoint, key, param, wire), key, param, sample[key], shared));
-  const body = requestBody(endpoint, wire, sample, shared);
+    .map(([key, param]) => parameter(wireName(endpoint, key, param, wire), key, param, sample[key]));
+  const body = requestBody(endpoint, wire, sample);
   return {
     operationId: id,
     tags: [readNoun(endpoint)],
@@ -145,40 +145,37 @@ function operation(endpoint: Endpoint, { wire, samples }: OpenApiOptions, shared
   };
 }
 
-function parameter(name: string, key: string, param: Param, sample: unknown, shared: SharedSchemas): Json {
+function parameter(name: string, key: string, param: Param, sample: unknown): Json {
   const path = param.place === 'path';
-  const { list, optional } = readKind(param.schema);
+  const { type, optional } = param.kind;
   return {
     name: path ? key : name,
     in: param.place,
     ...(path || !optional ? { required: true } : {}),
     description: writeParamHelp(param),
-    schema: shared.toSchema(param.schema),
-    ...(list ? { style: 'form', explode: true } : {}),
+    schema: toJsonSchema(param.kind),
+    ...(type === 'list' ? { style: 'form', explode: true } : {}),
     ...(sample === undefined ? {} : { example: sample }),
     ...marks(param),
   };
 }
 
-function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json, shared: SharedSchemas): Json | undefined {
+function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json): Json | undefined {
   const entries = Object.entries(endpoint.params);
   const whole = entries.find(([, param]) => param.place === 'document');
   if (whole !== undefined) {
     const [key, param] = whole;
     const example = sample[key] === undefined ? {} : { example: sample[key] };
-    const content = { 'application/json': { schema: shared.toSchema(param.schema), ...example } };
+    const content = { 'application/json': { schema: toJsonSchema(param.kind), ...example } };
     return { required: true, description: writeParamHelp(param), content, ...marks(param) };
   }
   const fields = entries.filter(([, param]) => param.place === 'body');
   if (fields.length === 0) return undefined;
   const nameField = ([key, param]: [string, Param]) => wireName(endpoint, key, param, wire);
-  const required = fields.filter(([, param]) => !readKind(param.schema).optional).map(nameField);
+  const required = fields.filter(([, param]) => !param.kind.optional).map(nameField);
   const properties = fields.map((field) => {
     const [, param] = field;
-    return [
-      nameField(field),
-      { ...shared.toSchema(param.schema), description: writeParamHelp(param), ...marks(param) },
-    ];
+    return [nameField(field), { ...toJsonSchema(param.kind), description: writeParamHelp(param), ...marks(param) }];
   });
   const given = fields
     .filter(([key]) => sample[key] !== undefined)

@@ -2,9 +2,16 @@ import { missingInputs, usageError } from '../errors.ts';
 import { isObject } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
 import { textProblem } from '../model/safe-text.ts';
-import { type Endpoint, isPathSegment, type Param, segmentRule, type WireNames, wireName } from './endpoint.ts';
-import { describeKind, type Kind, readItem, unknownChoices } from './kind.ts';
-import { readKind } from './read-kind.ts';
+import {
+  checkParam,
+  type Endpoint,
+  isPathSegment,
+  type Param,
+  segmentRule,
+  type WireNames,
+  wireName,
+} from './endpoint.ts';
+import { describeKind, itemOf, type Problem, parseText, unknownChoices } from './kind.ts';
 
 /** A request before base URL and key. */
 export interface WireRequest {
@@ -35,7 +42,7 @@ export function encodeRequest(endpoint: AnyEndpoint, input: Values, overrides: W
     if (value === undefined) continue;
     const name = wireName(endpoint, key, param, overrides);
     const wrong = findBadText(value);
-    if (wrong !== undefined) throw usageError(describeProblem({ name, value: wrong.text }, undefined, wrong.problem));
+    if (wrong !== undefined) throw usageError(describeProblem(name, wrong));
     if (param.place === 'path' && !isPathSegment(value))
       throw usageError(`<${param.flag ?? key}> ${JSON.stringify(value)}: ${segmentRule}`);
     if (param.place === 'path') path = path.replace(`{${key}}`, () => encodeURIComponent(String(value)));
@@ -57,35 +64,27 @@ export function sentParams(params: Endpoint['params']): Endpoint['params'] {
   return Object.fromEntries(Object.entries(params).filter(([, { place }]) => place !== 'local'));
 }
 
-/** What a value must be, ends "limit 0: ..."; `issue` is what its schema said. */
-type Explain = (param: Param, issue: Issue) => string;
-
 /**
  * The checked input of a call from code. Errors: `usage` naming the field, its value and what is allowed; for an unknown field the known
  * ones; for missing fields all of them.
  */
-export function checkInput(
-  { id, params }: Pick<Endpoint, 'id' | 'params'>,
-  given: Values,
-  explain: Explain = (_, { message }) => message,
-): Values {
+export function checkInput({ id, params }: Pick<Endpoint, 'id' | 'params'>, given: Values): Values {
   for (const key of Object.keys(given))
     if (!Object.hasOwn(params, key)) throw unknownField(id, key, Object.keys(params));
   for (const [name, param] of Object.entries(params)) {
     const value = given[name];
-    const { error } = param.schema.safeParse(value);
-    if (error !== undefined && value === undefined) throw missingInputs(findRequired(params, given));
-    const [issue] = error?.issues ?? [];
-    if (issue !== undefined) throw usageError(describeProblem({ name, value }, issue, explain(param, issue)));
+    const problem = checkParam(param, value);
+    if (problem !== undefined && value === undefined) throw missingInputs(findRequired(params, given));
+    if (problem !== undefined) throw usageError(describeProblem(name, problem));
     if (param.sendRule?.allows(value) === false)
-      throw usageError(describeProblem({ name, value }, undefined, param.sendRule.why));
+      throw usageError(describeProblem(name, { value, message: param.sendRule.why }));
   }
   return given;
 }
 
 function findRequired(params: Endpoint['params'], given: Values) {
   return Object.entries(params)
-    .filter(([key, { schema }]) => given[key] === undefined && !schema.safeParse(undefined).success)
+    .filter(([key, { kind }]) => given[key] === undefined && !kind.optional)
     .map(([label, { help }]) => ({ label, help }));
 }
 
@@ -125,19 +124,17 @@ export function decodeRequest(
     const raw = readRaw(key, param, wireName(endpoint, key, param, overrides), incoming);
     if (raw.problem !== undefined) return { ok: false, problem: raw.problem };
     read.add(raw.name);
-    const checked = param.schema.safeParse(raw.value);
-    const [issue] = checked.error?.issues ?? [];
-    if (issue !== undefined && raw.value === undefined)
-      return { ok: false, problem: `${raw.name} is required: ${describeParam(param)}` };
-    if (issue !== undefined) return { ok: false, problem: describeProblem(raw, issue, explainByKind(param, issue)) };
-    const other = unknownChoices(readOpenKind(param), checked.data).find((each) => !known.includes(each));
-    if (other !== undefined) return { ok: false, problem: unknownChoice(raw.name, other, param, known) };
-    const isQueryList = param.place === 'query' && Array.isArray(checked.data);
+    const { name, value } = raw;
+    const problem = checkParam(param, value) ?? findBadText(value);
+    if (problem !== undefined && value === undefined)
+      return { ok: false, problem: `${name} is required: ${describeKind(param.kind)}` };
+    if (problem !== undefined) return { ok: false, problem: describeProblem(name, problem) };
+    const other = unknownChoices(param.kind, value).find((each) => !known.includes(each));
+    if (other !== undefined) return { ok: false, problem: unknownChoice(name, other, param, known) };
+    const { kind, place } = param;
+    const kept = kind.type === 'list' && Array.isArray(value) ? value.slice(0, kind.keepFirst) : value;
     // Repeating a value in a query does not count it twice.
-    const wrong = findBadText(checked.data);
-    if (wrong !== undefined)
-      return { ok: false, problem: describeProblem({ ...raw, value: wrong.text }, undefined, wrong.problem) };
-    if (checked.data !== undefined) input[key] = isQueryList ? [...new Set(checked.data as unknown[])] : checked.data;
+    if (kept !== undefined) input[key] = place === 'query' && Array.isArray(kept) ? [...new Set(kept)] : kept;
   }
   const fields = hasBody(endpoint) ? Object.keys(incoming.body ?? {}) : [];
   const ignored = [...new Set([...incoming.query.keys(), ...fields])].filter((name) => !read.has(name));
@@ -145,10 +142,10 @@ export function decodeRequest(
 }
 
 /** The first text in a value that cannot be stored as it is. */
-function findBadText(value: unknown): { text: string; problem: string } | undefined {
+function findBadText(value: unknown): Problem | undefined {
   if (typeof value === 'string') {
-    const problem = textProblem(value);
-    return problem === undefined ? undefined : { text: value, problem };
+    const message = textProblem(value);
+    return message === undefined ? undefined : { value, message };
   }
   if (typeof value !== 'object' || value === null) return undefined;
   for (const each of Object.values(value)) {
@@ -158,46 +155,14 @@ function findBadText(value: unknown): { text: string; problem: string } | undefi
   return undefined;
 }
 
-const openKinds = new WeakMap<Param, Kind>();
-
-/** Read once for each parameter: it takes longer than a request. */
-function readOpenKind(param: Param): Kind {
-  const kind = openKinds.get(param) ?? readKind(param.schema);
-  openKinds.set(param, kind);
-  return kind;
+function unknownChoice(name: string, value: string, { kind }: Param, known: readonly string[]): string {
+  const item = itemOf(kind);
+  const choices = item.type === 'choice' ? item.choices : [];
+  return describeProblem(name, { value, message: `must be one of ${[...choices, ...known].join(', ')}` });
 }
 
-function unknownChoice(name: string, value: string, param: Param, known: readonly string[]): string {
-  return `${name} ${JSON.stringify(value)}: must be one of ${[...readOpenKind(param).choices, ...known].join(', ')}`;
-}
-
-interface Issue {
-  code?: string;
-  message: string;
-  path: readonly PropertyKey[];
-}
-
-/** In terms of what the parameter takes, except for rules that say it themselves. */
-export const explainByKind: Explain = (param, { code, message }) =>
-  code === 'custom' ? message : `must be ${describeParam(param)}`;
-
-function describeProblem({ name, value }: Raw, issue: Issue | undefined, why: string): string {
-  const [index] = issue?.path ?? [];
-  const isItem = Array.isArray(value) && typeof index === 'number';
-  return `${name} ${JSON.stringify(isItem ? value[index] : value)?.slice(0, 80)}: ${why}`;
-}
-
-/** Ends "must be ...", for a value of the request. */
-export function describeParam({ place, schema }: Param): string {
-  const kind = readKind(schema);
-  if (!kind.list) return describeKind(kind);
-  const { type, choices, maxItems } = kind;
-  const items = type === 'choice' ? choices.join(', ') : type === 'text' ? 'strings' : `${type}s`;
-  const notes = [
-    ...(maxItems === undefined ? [] : [`at most ${maxItems}`]),
-    ...(place === 'query' ? ['repeat the name for each'] : []),
-  ];
-  return `a list of ${items}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`;
+function describeProblem(name: string, { value, message }: Problem): string {
+  return `${name} ${JSON.stringify(value)?.slice(0, 80)}: ${message}`;
 }
 
 interface Raw {
@@ -222,13 +187,9 @@ function readRaw(key: string, param: Param, name: string, incoming: RequestParts
   return used === undefined ? { name } : readQuery(param, used, query.getAll(used));
 }
 
-function readQuery(param: Param, name: string, texts: string[]): Raw {
-  const kind = readKind(param.schema);
-  const values = texts.map((text) => readItem(kind, text));
-  const wrong = values.indexOf(undefined);
-  if (wrong !== -1)
-    return { name, problem: `${name} ${JSON.stringify(texts[wrong]?.slice(0, 80))}: must be ${describeParam(param)}` };
-  if (kind.list) return { name, value: values };
+function readQuery({ kind }: Param, name: string, texts: string[]): Raw {
+  const values = texts.map((text) => parseText(kind, text));
+  if (kind.type === 'list') return { name, value: values };
   return values.length > 1
     ? { name, problem: `${name} is given ${values.length} times, once is allowed` }
     : { name, value: values[0] };

@@ -1,12 +1,13 @@
-import { z } from 'zod';
-import { httpAddress, isDuration, option } from '../cli/command.ts';
+import { isDuration, option } from '../cli/command.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
+import { fitting, httpAddressKind } from '../contract/formats.ts';
+import { choice, formatted, integer, listOf, optional, text } from '../contract/kind.ts';
 import { isWalletAddress } from '../model/address.ts';
 import { parseSize, parseTime } from '../model/duration.ts';
 import { readRoute, routeForm } from './route.ts';
 
 const secretFile = local(
-  z.array(z.string().min(1)),
+  listOf(text()),
   'file with the secret; several files, or several lines in one, while a secret is being changed',
 );
 const tolerance = option.duration(
@@ -42,9 +43,9 @@ const momentOption = (help: string) =>
 const isKept = (text: string) => isDuration(text) || (parseSize(text) ?? 0) >= 1024 ** 2;
 
 const targetParams = {
-  forwardTo: local(z.array(z.string()).optional(), 'forward every delivery to this address'),
+  forwardTo: local(optional(listOf(text({ minLength: 0 }))), 'forward every delivery to this address'),
   route: local(
-    z.array(z.string().refine((text) => readRoute(text) !== undefined, routeForm)).optional(),
+    optional(listOf(formatted(fitting((typed) => readRoute(typed) !== undefined, routeForm)))),
     "forward deliveries with such events: 'comment-created=http://127.0.0.1:3000/c' or '* where chain=base=http://127.0.0.1:3000/b'",
   ),
 };
@@ -59,7 +60,7 @@ export const listenParams = {
   ...targetParams,
   tolerance,
   keep: local(
-    z.array(z.string().refine(isKept, 'must be a time such as 30d or a size from 1MB on, such as 5GB')).optional(),
+    optional(listOf(formatted(fitting(isKept, 'must be a time such as 30d or a size from 1MB on, such as 5GB')))),
     'remove what is older, or the oldest of what takes more space, and never what waits to be forwarded (503 at twice the size); an --inbox keeps what inbox create says',
   ),
   repeatsWithin: option.duration(
@@ -76,7 +77,7 @@ export type ListenInput = InputOf<typeof listenParams>;
 
 export const verifyParams = {
   secretFile,
-  header: local(z.string().optional(), 'value of the daylight-signature header (default: there was none)'),
+  header: local(optional(text({ minLength: 0 })), 'value of the daylight-signature header (default: there was none)'),
   file: option.text('read the body from this file instead of stdin'),
   tolerance,
 };
@@ -97,11 +98,8 @@ export const eventsParams = {
     takesAddress: 'token',
   }),
   webhook,
-  status: local(
-    z.enum(['forwarded', 'waiting', 'refused']).optional(),
-    'only events whose forwarding is at this point',
-  ),
-  limit: local(z.int().min(1).optional(), 'how many (default 50)'),
+  status: local(optional(choice(['forwarded', 'waiting', 'refused'])), 'only events whose forwarding is at this point'),
+  limit: local(optional(integer(1)), 'how many (default 50)'),
   follow: option.flag('print new events as they come, until Ctrl-C'),
   wait: option.duration('wait for the first event that fits, at most this long; exit 124 if none comes', '30s'),
   ...store,
@@ -110,7 +108,7 @@ export const eventsParams = {
 export type EventsInput = InputOf<typeof eventsParams>;
 
 export const showParams = {
-  id: local(z.string().min(1), 'id of the event, or its start; webhook events lists them', { positional: true }),
+  id: local(text(), 'id of the event, or its start; webhook events lists them', { positional: true }),
   secretFile: option.texts('verify the signature once more, by the secrets of these files'),
   ...store,
 };
@@ -127,7 +125,7 @@ export const replayParams = {
     flag: 'id',
   }),
   since: momentOption('every delivery received since a time, or within 1h'),
-  to: local(httpAddress, 'where to send them'),
+  to: local(httpAddressKind, 'where to send them'),
   ...store,
 };
 

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { type Command, defineCommand, option } from '../cli/command.ts';
 import { local } from '../contract/endpoint.ts';
-import { chainSchema } from '../model/identifier.ts';
+import { chainKind } from '../contract/formats.ts';
+import { optional, text } from '../contract/kind.ts';
 
 /** Where the key comes from: one of them; never an argument. On a terminal the key is asked for where none is given. */
 const sources = {
@@ -14,7 +14,7 @@ const passwordFile = option.text('file with the password of a keystore or stored
 /** The same with a stored key, as commands take it that sign. */
 export const keyParams = { ...sources, key: option.text('name of a stored key (see sotra key list)'), passwordFile };
 
-const name = local(z.string().min(1), 'name of the key', { positional: true });
+const name = local(text(), 'name of the key', { positional: true });
 const keyView = async () => (await import('./run-keys.ts')).keyView;
 
 export const commands: readonly Command[] = [
@@ -24,7 +24,7 @@ export const commands: readonly Command[] = [
     description: 'There is no other copy: export one (key export), and keep the password. The key is never shown.',
     params: {
       name,
-      chain: local(chainSchema.optional(), 'chain that it signs for: solana, or any other for an EVM key (default)'),
+      chain: local(optional(chainKind), 'chain that it signs for: solana, or any other for an EVM key (default)'),
       passwordFile: option.text('file with the password to seal with (default: ask for it)'),
     },
     examples: [

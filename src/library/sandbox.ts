@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkWireNames } from '../contract/endpoint.ts';
-import { checkInput, explainByKind } from '../contract/request.ts';
+import { checkInput } from '../contract/request.ts';
 import { usageError, withoutHint } from '../errors.ts';
 import { parseDuration, parseTime } from '../model/duration.ts';
 import { isOrigin, originForm } from '../model/http-address.ts';
@@ -88,7 +88,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 function checkTrade(trade: LiveTrade): void {
   try {
-    checkInput({ id: 'trade', params: tradeParams }, { ...trade }, explainByKind);
+    checkInput({ id: 'trade', params: tradeParams }, { ...trade });
     checkLiveTrade(trade);
   } catch (thrown) {
     throw withoutHint(thrown);

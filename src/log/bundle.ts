@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { local, openNames, wireName } from '../contract/endpoint.ts';
+import { optional, text } from '../contract/kind.ts';
 import { readStateFile, replaceFile, requireFolder } from '../files/durable-file.ts';
 import { hideSecrets } from '../http/secrets.ts';
 import { parseJson } from '../model/json.ts';
@@ -49,7 +49,7 @@ const bundle = defineCommand({
     'Without keys and secrets: settings, what doctor finds, the names of parameters, and the last commands that failed with the answers they got.\n' +
     'It is an HTTP archive (HAR) too, which browsers read. *** replaces the API keys and webhook secrets that this machine keeps.',
   params: {
-    out: local(z.string().min(1).optional(), 'file to write (mode 0600; default: sotra-bundle-<time>.json)'),
+    out: local(optional(text()), 'file to write (mode 0600; default: sotra-bundle-<time>.json)'),
   },
   examples: [
     { argv: '--sandbox bundle', says: 'writes sotra-bundle-<time>.json and sums it up' },

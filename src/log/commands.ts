@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
+import { choice, integer, optional } from '../contract/kind.ts';
 import { SotraError } from '../errors.ts';
 import { compareJson } from '../model/compare-json.ts';
 import { parseJson, tryParseJson } from '../model/json.ts';
@@ -45,7 +45,7 @@ const columns: readonly Column<ShownCall>[] = [
 
 const callsView = listView(columns, { empty: 'No such call is in the history.' });
 
-const n = local(z.int().min(1), 'number of the call, as sotra history shows it', { positional: true });
+const n = local(integer(1), 'number of the call, as sotra history shows it', { positional: true });
 
 const list = defineCommand({
   words: ['history'],
@@ -56,7 +56,7 @@ const list = defineCommand({
     '256 KB. Keys and other secrets are hidden. SOTRA_HISTORY=0 or sotra history set off stops it, --no-history for one command.',
   params: {
     failed: option.flag('only calls that failed'),
-    limit: local(z.int().min(1).max(maxCalls).optional(), 'how many (default 20)'),
+    limit: local(optional(integer(1, maxCalls)), 'how many (default 20)'),
   },
   examples: [
     { argv: 'history --failed', says: 'what went wrong' },
@@ -140,7 +140,7 @@ const clear = defineCommand({
 const set = defineCommand({
   words: ['history', 'set'],
   summary: 'Remember calls, or stop doing so',
-  params: { state: local(z.enum(['on', 'off']), 'on or off; what is remembered stays', { positional: true }) },
+  params: { state: local(choice(['on', 'off']), 'on or off; what is remembered stays', { positional: true }) },
   examples: [
     { argv: 'history set off', says: 'for this user of the machine' },
     { argv: 'history set on', says: 'again' },

@@ -1,7 +1,6 @@
 import { type WireNames, wireName } from '../contract/endpoint.ts';
+import { describeKind, itemOf } from '../contract/kind.ts';
 import { matchEndpoint } from '../contract/match-endpoint.ts';
-import { readKind } from '../contract/read-kind.ts';
-import { describeParam } from '../contract/request.ts';
 import { usageError } from '../errors.ts';
 import { sentMethods } from '../model/logged-request.ts';
 import type { ShownCommand } from '../pages/deliveries.ts';
@@ -71,16 +70,20 @@ function makeForm({ entry: { request }, baseUrl, wire, keys, asksFirst }: Exchan
   const { endpoint, parts } = matched ?? {};
   const params = Object.entries(endpoint?.params ?? {});
   const fields = params.flatMap(([key, param]): RequestField[] => {
-    const { place, help, schema, aliases = [] } = param;
+    const { place, help, kind, aliases = [] } = param;
     if (endpoint === undefined || (place !== 'path' && place !== 'query')) return [];
     const own = place === 'path' ? key : wireName(endpoint, key, param, wire);
     const name = aliases.find((other) => searchParams.has(other)) ?? own;
-    const { type, list, optional, choices, open } = readKind(schema);
-    const any = type === 'boolean' ? ['true', 'false'] : list || open ? [] : choices;
+    const isList = kind.type === 'list';
+    const item = itemOf(kind);
+    const any =
+      item.type === 'boolean'
+        ? ['true', 'false']
+        : isList || item.type !== 'choice' || item.open
+          ? []
+          : item.choices.map(String);
     const value = place === 'path' ? (parts?.path[key] ?? '') : searchParams.getAll(name).join(',');
-    return [
-      { place, name, help, must: describeParam(param), value, isList: list, isRequired: !optional, choices: any },
-    ];
+    return [{ place, name, help, must: describeKind(kind), value, isList, isRequired: !kind.optional, choices: any }];
   });
   const known = fields.map(({ name }) => name);
   const others = [...new Set(searchParams.keys())].filter((name) => !known.includes(name));

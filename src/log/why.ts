@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
+import { integer, optional } from '../contract/kind.ts';
 import { errorExitCodes, orUndefined, SotraError } from '../errors.ts';
 import { curlLine } from '../http/preview.ts';
 import { safeText } from '../model/safe-text.ts';
@@ -34,7 +34,7 @@ const why = defineCommand({
     'Of the last call that failed, or of the call with this number in sotra history. Names where the answer differs from the interface, and\n' +
     'parameters without effect with the name that was meant. It sends nothing.',
   params: {
-    n: local(z.int().min(1).optional(), 'number of the call, as sotra history shows it', { positional: true }),
+    n: local(optional(integer(1)), 'number of the call, as sotra history shows it', { positional: true }),
   },
   examples: [
     { argv: 'why 1', says: 'what came of the first call' },

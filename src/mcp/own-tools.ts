@@ -1,5 +1,6 @@
-import type { JsonSchema, Outline } from '../cli/outline.ts';
+import type { Outline } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
+import type { JsonSchema } from '../contract/kind.ts';
 import { usageError } from '../errors.ts';
 import { bulkJsonSchema } from '../resources/follow/endpoints.ts';
 import { type Tool, toolName } from './tool.ts';

@@ -2,7 +2,7 @@ import type { Command, Program } from '../cli/command.ts';
 import { checkTyped, mentionsAlias, requireInputs, resolveAliases, warnOfUnknown } from '../cli/input.ts';
 import type { Field, Outline } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
-import { readItem } from '../contract/kind.ts';
+import { itemOf, parseText } from '../contract/kind.ts';
 import { usageError } from '../errors.ts';
 import { nextInput } from '../http/paginate.ts';
 import { namesKnownTo } from '../log/recall.ts';
@@ -95,7 +95,7 @@ export async function checkValues(
   const isTyped = (value: unknown) => [value].flat().every((each) => typeof each === 'string');
   const texts = Object.fromEntries(
     fields.flatMap(({ key, kind }) => {
-      const value = kind.list ? readJsonList(given[key]) : given[key];
+      const value = kind.type === 'list' ? readJsonList(given[key]) : given[key];
       return isTyped(value) ? [[key, value as string | string[]]] : [];
     }),
   );
@@ -106,12 +106,12 @@ export async function checkValues(
 /** Some clients send a number as text, a text as number, or one item in the place of a list. */
 function readValue({ kind }: Field, value: unknown): unknown {
   if (value === undefined || value === null) return value;
+  const { type } = itemOf(kind);
   const one = (item: unknown) => {
-    if (kind.type === 'text') return typeof item === 'number' ? String(item) : item;
-    return typeof item === 'string' ? (readItem(kind, item) ?? item) : item;
+    if (type === 'text') return typeof item === 'number' ? String(item) : item;
+    return typeof item === 'string' ? parseText(kind, item) : item;
   };
-  if (!kind.list) return one(value);
-  return [readJsonList(value)].flat().map(one);
+  return kind.type === 'list' ? [readJsonList(value)].flat().map(one) : one(value);
 }
 
 /** Some clients send a list as the JSON text of one. */

@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
+import type { JsonSchema } from '../contract/kind.ts';
 import { nearest } from '../model/nearest.ts';
 
 /** What a tool may do: ask, change something at the service, or use a private key. */

@@ -1,4 +1,5 @@
-import { type Field, type JsonSchema, makeInputSchema, type Outline } from '../cli/outline.ts';
+import { type Field, makeInputSchema, type Outline } from '../cli/outline.ts';
+import type { JsonSchema } from '../contract/kind.ts';
 import { usageError } from '../errors.ts';
 import { ownTools } from './own-tools.ts';
 import { type Access, defaultRows, listKnown, type SigningKey, type Tool, toolName } from './tool.ts';

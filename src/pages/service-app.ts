@@ -2,7 +2,7 @@ import type { Command, Program } from '../cli/command.ts';
 import type { GlobalOptions } from '../cli/globals.ts';
 import type { Outline } from '../cli/outline.ts';
 import { type Context, createContext } from '../context.ts';
-import { checkInput, explainByKind, sentParams } from '../contract/request.ts';
+import { checkInput, sentParams } from '../contract/request.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { curlLine, RequestPreview } from '../http/preview.ts';
 import { isLogOff } from '../log/keep-calls.ts';
@@ -42,11 +42,7 @@ export function createServiceApp({ title, facts, live, routes, ...options }: Ser
     const name = query.get('command') ?? '';
     const { outline, command } = await findReading(name, options.context);
     const given = tryParseJson(query.get('input') ?? '{}');
-    const input = checkInput(
-      { id: name, params: sentParams(command.params) },
-      isObject(given) ? given : {},
-      explainByKind,
-    ) as never;
+    const input = checkInput({ id: name, params: sentParams(command.params) }, isObject(given) ? given : {}) as never;
     const preview = await command.run(input, previewing).catch((thrown: unknown) => thrown);
     const question = `${name} ${JSON.stringify(input)}`;
     const asker = asked.has(question) ? repeating : calling;

@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { type Context, createContext } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
+import { choice, optional } from '../contract/kind.ts';
 import { orUndefined, SotraError, usageError } from '../errors.ts';
 import { decodeText, readWhole } from '../files/source.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
@@ -29,7 +29,7 @@ const loginParams = {
   withKey: option.flag('read the key from stdin: sotra auth login --with-key < key.txt'),
   offline: option.flag('store the key without checking it'),
   store: local(
-    z.enum(keyStores).optional(),
+    optional(choice(keyStores)),
     'where to keep it: the keychain of the system, or the settings file (mode 0600), unencrypted; default: where the key of this context is kept now, else the keychain, else the file',
   ),
 };

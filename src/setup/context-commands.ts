@@ -1,11 +1,12 @@
-import { z } from 'zod';
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { checkWireNames, type InputOf, local } from '../contract/endpoint.ts';
+import { fitting } from '../contract/formats.ts';
+import { checkValue, choice, formatted, json, nullable, optional, text } from '../contract/kind.ts';
 import { toSotraError, usageError } from '../errors.ts';
 import { readNatsAddress } from '../inbox/nats/address.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
-import { defined } from '../model/json.ts';
+import { defined, isObject } from '../model/json.ts';
 import { command } from '../model/shell.ts';
 import { column, recordView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
@@ -27,16 +28,13 @@ import {
 
 const nameRule =
   'must begin with a letter or digit and hold only letters, digits, dot, dash and underscore, 64 at most';
-const nameSchema = z
-  .string()
-  .min(1)
-  .refine((text) => /^(?!null$)[A-Za-z0-9][\w.-]{0,63}$/.test(text), nameRule);
-const name = local(nameSchema, 'name of the context', { positional: true });
+const nameKind = formatted(fitting((text) => /^(?!null$)[A-Za-z0-9][\w.-]{0,63}$/.test(text), nameRule));
+const name = local(nameKind, 'name of the context', { positional: true });
 const presetNames = Object.keys(presets) as [string, ...string[]];
 
 /** Errors: `usage` for a name that no context may have. */
 export function checkName(text: string): string {
-  if (nameSchema.safeParse(text).success) return text;
+  if (checkValue(nameKind, text) === undefined) return text;
   throw usageError(`context ${text}: a context's name ${nameRule}`);
 }
 
@@ -68,7 +66,7 @@ const show = defineCommand({
   words: ['context', 'show'],
   summary: 'Show one context as it is in force, and where each value comes from',
   description: 'Flags and variables override what is stored. Of the key only the last four characters are shown.',
-  params: { name: local(nameSchema.optional(), 'name of the context; default: the current one', { positional: true }) },
+  params: { name: local(optional(nameKind), 'name of the context; default: the current one', { positional: true }) },
   examples: [
     { argv: 'context show clicker', says: 'the public deployment' },
     { argv: 'context show sandbox --json', says: 'the built-in sandbox, as JSON' },
@@ -85,7 +83,7 @@ const show = defineCommand({
 const use = defineCommand({
   words: ['context', 'use'],
   summary: 'Use a context when a command names none',
-  params: { name: local(nameSchema.nullable(), 'name of the context; null for none', { positional: true }) },
+  params: { name: local(nullable(nameKind), 'name of the context; null for none', { positional: true }) },
   examples: [
     { argv: 'context use sandbox', says: 'the built-in sandbox from now on' },
     { argv: 'context use null', says: 'none: commands must name one' },
@@ -106,24 +104,26 @@ const use = defineCommand({
   },
 });
 
-const textOrNull = z.string().min(1).nullable().optional();
+const wireSchema = { type: 'object', additionalProperties: { type: 'string' } };
+
+function findWireProblem(value: unknown): string | undefined {
+  const fits = isObject(value) && Object.values(value).every((each) => typeof each === 'string');
+  return fits ? undefined : 'must be a JSON object of names';
+}
+
+const textOrNull = optional(nullable(text()));
 
 const setParams = {
   name,
   baseUrl: local(textOrNull, 'address of the service'),
   serviceName: local(
-    z
-      .string()
-      .min(1)
-      .refine((text) => /^[^\r\n]+$/.test(text), 'must be one line of text')
-      .nullable()
-      .optional(),
+    optional(nullable(formatted(fitting((text) => /^[^\r\n]+$/.test(text), 'must be one line of text')))),
     'first line of the signed text of a comment',
   ),
-  layout: local(z.enum(layouts).nullable().optional(), 'form of the signed text (default five-line)'),
-  preset: local(z.enum(presetNames).optional(), 'use the values of this preset; other flags override them'),
+  layout: local(optional(nullable(choice(layouts))), 'form of the signed text (default five-line)'),
+  preset: local(optional(choice(presetNames)), 'use the values of this preset; other flags override them'),
   wire: local(
-    z.record(z.string(), z.string()).nullable().optional(),
+    optional(nullable(json<Readonly<Record<string, string>>>(wireSchema, findWireProblem))),
     'names this deployment uses for parameters, in place of those stored: {"*.limit":"count"}',
   ),
   inbox: local(textOrNull, 'where webhook commands store deliveries: nats://host:4222/NAME (default: this machine)'),

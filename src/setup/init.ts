@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { writeFlags } from '../cli/globals.ts';
 import type { Context } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
+import { choice, optional } from '../contract/kind.ts';
 import { readMessage, SotraError, usageError } from '../errors.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
 import { command } from '../model/shell.ts';
@@ -16,11 +16,11 @@ import { keyStores, layouts, presets, readEnv, type StoredContext } from './sett
 const presetNames = Object.keys(presets).filter((name) => name !== 'sandbox') as [string, ...string[]];
 
 const params = {
-  preset: local(z.enum(presetNames).optional(), 'a known service, or the values of one for --base-url'),
+  preset: local(optional(choice(presetNames)), 'a known service, or the values of one for --base-url'),
   serviceName: option.text('first words of the signed text of a comment (default: of the preset, or asked for)'),
-  layout: local(z.enum(layouts).optional(), 'form of that text (default: of the preset, or asked for)'),
+  layout: local(optional(choice(layouts)), 'form of that text (default: of the preset, or asked for)'),
   withKey: option.flag('read the API key from stdin'),
-  store: local(z.enum(keyStores).optional(), 'where to keep the key, as in auth login'),
+  store: local(optional(choice(keyStores)), 'where to keep the key, as in auth login'),
   offline: option.flag('check nothing with the service, and show no board'),
 };
 

@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import { type Command, defineCommand } from '../cli/command.ts';
 import { aliasPattern } from '../cli/input.ts';
 import { local } from '../contract/endpoint.ts';
+import { fitting, identifierKind } from '../contract/formats.ts';
+import { formatted } from '../contract/kind.ts';
 import { usageError } from '../errors.ts';
-import { identifierSchema } from '../model/identifier.ts';
 import { byName } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
 import { column, recordView } from '../output/columns.ts';
@@ -15,13 +15,16 @@ interface AliasEntry {
   identifier: string;
 }
 
-const nameSchema = z
-  .string()
-  .transform((text) => (text.startsWith('@') ? text : `@${text}`))
-  .refine(
-    (text) => aliasPattern.test(text),
+const nameKind = formatted(
+  fitting(
+    (text) => aliasPattern.test(withAt(text)),
     'must be a name such as @whale: letters, digits, dot, dash and underscore, 32 at most',
-  );
+  ),
+);
+
+function withAt(name: string): string {
+  return name.startsWith('@') ? name : `@${name}`;
+}
 
 const columns: View<unknown, AliasEntry>['columns'] = [
   column.text('alias', 'Alias', 'the name, as it is typed'),
@@ -45,8 +48,8 @@ const set = defineCommand({
     "already is replaced. PowerShell reads a bare @ itself: write '@whale' there. Of a trader also a name or rank ('#3') of the last\n" +
     'answers works, and the name of a stored key.',
   params: {
-    name: local(nameSchema, 'the name, such as @whale', { positional: true }),
-    identifier: local(identifierSchema, 'profile UUID, wallet or token address, or ext:<your user id>', {
+    name: local(nameKind, 'the name, such as @whale', { positional: true }),
+    identifier: local(identifierKind, 'profile UUID, wallet or token address, or ext:<your user id>', {
       positional: true,
     }),
   },
@@ -57,7 +60,8 @@ const set = defineCommand({
   uses: ['service', 'changes'],
   exitCodes: [3],
   view: async () => oneView,
-  run: async ({ name, identifier }, context) => {
+  run: async ({ name: typed, identifier }, context) => {
+    const name = withAt(typed);
     let before: string | undefined;
     await (await context.store()).update(context.world, (now) => {
       before = now.aliases?.[name.slice(1)];
@@ -94,11 +98,12 @@ const list = defineCommand({
 const remove = defineCommand({
   words: ['alias', 'remove'],
   summary: 'Remove a saved name',
-  params: { name: local(nameSchema, 'the name, such as @whale', { positional: true }) },
+  params: { name: local(nameKind, 'the name, such as @whale', { positional: true }) },
   examples: [{ argv: 'alias remove @whale', says: 'remove it' }],
   uses: ['changes'],
   exitCodes: [3],
-  run: async ({ name }, context) => {
+  run: async ({ name: typed }, context) => {
+    const name = withAt(typed);
     let before: string | undefined;
     await (await context.store()).update(context.world, (now) => {
       const { [name.slice(1)]: found, ...others } = now.aliases ?? byName<string>([]);

@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { type Command, defineCommand } from '../cli/command.ts';
 import { shells } from '../cli/outline.ts';
 import { local } from '../contract/endpoint.ts';
+import { choice } from '../contract/kind.ts';
 
 const completion = defineCommand({
   words: ['completion'],
@@ -12,7 +12,7 @@ const completion = defineCommand({
     'fish        sotra completion fish > ~/.config/fish/completions/sotra.fish\n' +
     'powershell  sotra completion powershell | Out-String | Invoke-Expression in $PROFILE\n' +
     'Commands, flags, values, columns, contexts, aliases, keys, uploads and their webhooks are completed without the network.',
-  params: { shell: local(z.enum(shells), 'the shell', { positional: true }) },
+  params: { shell: local(choice(shells), 'the shell', { positional: true }) },
   examples: [
     { argv: 'completion bash', says: 'for bash' },
     { argv: 'completion zsh', says: 'for zsh' },

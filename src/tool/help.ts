@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { type Command, defineCommand } from '../cli/command.ts';
 import {
   type CommandEntry,
@@ -9,6 +8,7 @@ import {
   type Part,
 } from '../cli/help.ts';
 import { local } from '../contract/endpoint.ts';
+import { openChoice } from '../contract/kind.ts';
 import { type ErrorCode, errorExitCodes, exitMeanings, findErrorCodes, usageError } from '../errors.ts';
 import { readAsset } from '../files/asset.ts';
 import { findStatusCode } from '../http/failures.ts';
@@ -36,7 +36,7 @@ const helpCommand: Command = defineCommand({
   summary: 'Explain a topic, an exit code, an error code, an HTTP status or a command',
   params: {
     topic: local(
-      z.union([z.enum(topics), z.string()]),
+      openChoice(topics, { findProblem: () => undefined }),
       'the topic; also an exit code, an error code, an HTTP status or the words of a command',
       { positional: true },
     ),

@@ -1,10 +1,11 @@
 import { buffer } from 'node:stream/consumers';
-import { z } from 'zod';
 import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { splitPair } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { type Endpoint, hasDots, type InputOf, local, type WireNames, wireName } from '../contract/endpoint.ts';
+import { fitting } from '../contract/formats.ts';
+import { formatted, listOf, openChoice, optional, text } from '../contract/kind.ts';
 import type { WireRequest } from '../contract/request.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { decodeText, openBytes } from '../files/source.ts';
@@ -16,18 +17,24 @@ import { endpoints } from '../resources/index.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-const pair = z
-  .string()
-  .refine((text) => text.indexOf('=') > 0, 'must be name=value, such as limit=10; the same name may come again');
+const pair = formatted(
+  fitting((typed) => typed.indexOf('=') > 0, 'must be name=value, such as limit=10; the same name may come again'),
+);
 
 const params = {
   method: local(
-    z.preprocess((text) => (typeof text === 'string' ? text.toUpperCase() : text), z.enum(methods)),
+    openChoice(
+      methods,
+      fitting(
+        (typed) => methods.some((method) => method === typed.toUpperCase()),
+        `must be one of ${methods.join(', ')}`,
+      ),
+    ),
     'HTTP method',
     { positional: true },
   ),
-  path: local(z.string().min(1), 'path with or without a query, such as /v2/leaderboard', { positional: true }),
-  query: local(z.array(pair).optional(), 'a query parameter, name=value', { short: 'q', whole: true }),
+  path: local(text(), 'path with or without a query, such as /v2/leaderboard', { positional: true }),
+  query: local(optional(listOf(pair)), 'a query parameter, name=value', { short: 'q', whole: true }),
   data: option.text('JSON body: the text itself, @file, or - for stdin', { short: 'd' }),
   paginate: option.flag('request the following pages too, until the last'),
 };
@@ -55,7 +62,8 @@ export const commands: readonly Command[] = [requestCommand];
  * The answer to a request as it was typed; with `paginate` the items of all its pages. Errors: `usage` for another origin and a body that
  * is not JSON; `local-file`; those of the call; `contract` when a page comes twice.
  */
-async function sendTyped(typed: InputOf<typeof params>, context: Context): Promise<Result> {
+async function sendTyped(given: InputOf<typeof params>, context: Context): Promise<Result> {
+  const typed = { ...given, method: given.method.toUpperCase() };
   const { baseUrl } = await context.service();
   const wire: WireRequest = {
     method: typed.method,

@@ -1,5 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { listChoices } from '../../src/cli/input.ts';
 import { answering, openPort, run, temporaryFolder } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { size } from '../support/size.ts';
@@ -119,7 +120,7 @@ test.each(['.', '..', '%2e%2E', '../x', 'a/..', 'a\\..\\b', 'x%2f..', '\t..', '.
     for (const { outline, field } of parts) {
       const values = outline.fields
         .filter(({ positional }) => positional)
-        .map((each) => (each === field ? value : (each.kind.choices[0] ?? 'x')));
+        .map((each) => (each === field ? value : (listChoices(each)[0] ?? 'x')));
       const { code, err } = await run([...outline.words, ...values, '--yes'], { env: service.env });
       expect([outline.words, code]).toEqual([outline.words, 2]);
       expect(err).toMatch(/^error: <[\w.-]+>|are required|is required/);

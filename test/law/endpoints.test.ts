@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Endpoint, Param } from '../../src/contract/endpoint.ts';
-import { readKind } from '../../src/contract/read-kind.ts';
+import { checkValue, itemOf } from '../../src/contract/kind.ts';
 import { decodeRequest, encodeRequest } from '../../src/contract/request.ts';
 import { endpoints, views } from '../../src/resources/index.ts';
 import { allRoutes, routesUnder } from '../../src/resources/routes.ts';
@@ -10,8 +10,8 @@ import { inTurn, some } from '../support/size.ts';
 const all: readonly Endpoint[] = endpoints;
 
 /** Values that a parameter may carry, odd ones among them. */
-function samples(param: Param): unknown[] {
-  const kind = readKind(param.schema);
+function samples({ kind }: Param): unknown[] {
+  const item = itemOf(kind);
   const one: unknown[] = {
     text: [
       'ext:a/b c?d#e%&+ü"',
@@ -21,22 +21,22 @@ function samples(param: Param): unknown[] {
       '60',
       '2026-11-20T00:00:00Z',
     ],
-    integer: [kind.min ?? 0, kind.max ?? 7],
-    number: [kind.min ?? 0.5, kind.max ?? 1e6],
+    integer: item.type === 'integer' ? [item.min ?? 0, item.max ?? 7] : [],
+    number: item.type === 'number' ? [item.min ?? 0.5, item.max ?? 1e6] : [],
     boolean: [true, false],
-    choice: [...kind.choices, ...kind.choices.map(Number)],
-    json: [{ a: 1 }, { addressOrUid: 'ext:a/b', targets: ['ext:c'], action: 'unfollow' }],
-  }[kind.type];
-  const shaped = kind.list ? [...one.map((item) => [item]), one.slice(0, 2)] : one;
+    choice: item.type === 'choice' ? [...item.choices] : [],
+    json: [[{ addressOrUid: 'ext:a/b', targets: ['ext:c'], action: 'unfollow' }]],
+  }[item.type];
+  const shaped = kind.type === 'list' ? [...one.map((item) => [item]), one.slice(0, 2)] : one;
   const typed = kind.nullable ? [null, ...shaped] : shaped;
-  return typed.filter((value) => param.schema.safeParse(value).success);
+  return typed.filter((value) => checkValue(kind, value) === undefined);
 }
 
 /** Inputs that give each parameter each of its samples, the others their first. */
 function inputs(endpoint: Endpoint): Record<string, unknown>[] {
   const entries = Object.entries(endpoint.params).map(([key, param]) => ({ key, values: samples(param), param }));
   const base = Object.fromEntries(
-    entries.filter(({ param }) => !readKind(param.schema).optional).map(({ key, values }) => [key, values[0]]),
+    entries.filter(({ param }) => !param.kind.optional).map(({ key, values }) => [key, values[0]]),
   );
   return [base, ...entries.flatMap(({ key, values }) => values.map((value) => ({ ...base, [key]: value })))];
 }

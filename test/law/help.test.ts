@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { listChoices } from '../../src/cli/input.ts';
 import { errorExitCodes, exitMeanings } from '../../src/errors.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
@@ -32,7 +33,9 @@ test.each([[['--help']], [['--help', 'all']]])('%j of every command fits every w
 
 test('no help is longer than 60 lines at 80 columns', async () => {
   const groups = outlines.flatMap(({ words }) => words.map((_, index) => words.slice(0, index).join(' ')));
-  const topics = outlines.flatMap(({ words, fields }) => (words[0] === 'help' ? (fields[0]?.kind.choices ?? []) : []));
+  const topics = outlines.flatMap(({ words, fields }) =>
+    words[0] === 'help' ? fields.slice(0, 1).flatMap(listChoices) : [],
+  );
   const lines = [
     ...[...new Set(groups)].map((group) => `${group} --help`),
     ...outlines.map(({ words }) => `${words.join(' ')} --help`),

@@ -1,5 +1,6 @@
 import { createClient } from 'sotra';
 import { expect, test } from 'vitest';
+import { itemOf } from '../../src/contract/kind.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { connect } from '../support/mcp-client.ts';
 import { outlines } from '../support/outlines.ts';
@@ -10,9 +11,12 @@ const wallet = `0x${'a'.repeat(40)}`;
 
 test('no list of chains is closed: each input that names them takes another, and says which are known', async () => {
   const naming = outlines.flatMap(({ words, fields }) =>
-    fields
-      .filter(({ kind }) => kind.choices.includes('solana'))
-      .map(({ key, kind }) => [words.join(' '), key, kind.open]),
+    fields.flatMap(({ key, kind }) => {
+      const item = itemOf(kind);
+      return item.type === 'choice' && item.choices.includes('solana')
+        ? [[words.join(' '), key, item.open !== undefined]]
+        : [];
+    }),
   );
   expect(naming.length).toBeGreaterThan(15);
   expect(naming.filter(([, , open]) => open !== true)).toEqual([]);

@@ -9,10 +9,12 @@ import {
   inQuery,
   local,
 } from '../../src/contract/endpoint.ts';
+import { boolean, choice, integer, listOf, nullable, optional, text } from '../../src/contract/kind.ts';
 import { openApiDocument } from '../../src/contract/openapi.ts';
 
-const chain = z.enum(['base', 'solana']);
-const about = { source: 'spec', answer: z.object({ chain }), examples: [] } as const;
+const chain = choice(['base', 'solana']);
+const chainSchema = z.enum(['base', 'solana']);
+const about = { source: 'spec', answer: z.object({ chain: chainSchema }), examples: [] } as const;
 const get = defineEndpoint({
   ...about,
   id: 'thing.get',
@@ -23,10 +25,10 @@ const get = defineEndpoint({
   deprecated: 'ask for the list',
   keyless: true,
   params: {
-    id: inPath(z.string(), 'which thing', { wire: 'other' }),
-    chains: inQuery(z.array(chain).optional(), 'on which chains', { aliases: ['nets'], serviceDefault: 'all' }),
-    limit: inQuery(z.int().min(1).max(9), 'how many', { wire: 'count', source: 'assumed', aliases: [] }),
-    wide: local(z.boolean().optional(), 'never sent'),
+    id: inPath(text({ minLength: 0 }), 'which thing', { wire: 'other' }),
+    chains: inQuery(optional(listOf(chain)), 'on which chains', { aliases: ['nets'], serviceDefault: 'all' }),
+    limit: inQuery(integer(1, 9), 'how many', { wire: 'count', source: 'assumed', aliases: [] }),
+    wide: local(optional(boolean()), 'never sent'),
   },
   examples: [{ argv: 'thing get a', says: 'a thing' }],
 });
@@ -37,8 +39,8 @@ const add = defineEndpoint({
   path: '/v1/things',
   summary: 'adds a thing',
   params: {
-    name: inBody(z.string(), 'its name', { wire: 'title', source: 'public', aliases: ['label'] }),
-    until: inBody(z.int().min(0).max(9).nullable().optional(), 'its end', {
+    name: inBody(text({ minLength: 0 }), 'its name', { wire: 'title', source: 'public', aliases: ['label'] }),
+    until: inBody(optional(nullable(integer(0, 9))), 'its end', {
       source: 'assumed',
       serviceDefault: 'never',
     }),
@@ -50,7 +52,7 @@ const change = defineEndpoint({
   method: 'PUT',
   path: '/v1/things',
   summary: 'changes a thing',
-  params: { until: inBody(z.int().min(0).max(9).optional(), 'its end') },
+  params: { until: inBody(optional(integer(0, 9)), 'its end') },
 });
 const replace = defineEndpoint({
   ...about,
@@ -58,7 +60,7 @@ const replace = defineEndpoint({
   method: 'PUT',
   path: '/v1/list',
   summary: 'replaces the list',
-  params: { entries: asDocument(z.array(chain), 'the list', { source: 'public', aliases: ['all'] }) },
+  params: { entries: asDocument(listOf(chain), 'the list', { source: 'public', aliases: ['all'] }) },
 });
 
 type Samples = Record<string, Record<string, unknown>>;
@@ -66,7 +68,7 @@ const documentOf = (endpoints: readonly Endpoint[], samples: Samples = {}) =>
   openApiDocument(endpoints, {
     servers: [{ url: 'https://api.example', description: 'the service' }],
     wire: { 'thing.get.limit': 'top', 'thing.get.chains': 'unused', 'thing.add.until': 'end' },
-    shared: { Chain: chain },
+    shared: { Chain: chainSchema },
     samples: ({ id }) => samples[id] ?? {},
   });
 type Operations = Record<string, Record<string, Record<string, unknown>>>;
@@ -78,6 +80,7 @@ const bodyOf = (endpoint: Endpoint, sample: Record<string, unknown> = {}) =>
   operationOf(endpoint, sample)['requestBody'];
 
 const chainRef = { $ref: '#/components/schemas/Chain' };
+const chainText = { type: 'string', enum: ['base', 'solana'] };
 const done = {
   description: 'done',
   content: {
@@ -117,7 +120,7 @@ test('an operation says all that its endpoint says, and nothing that is not sent
         name: 'chains',
         in: 'query',
         description: 'on which chains; default: all (set by the service)',
-        schema: { type: 'array', items: chainRef },
+        schema: { type: 'array', items: chainText },
         style: 'form',
         explode: true,
         'x-source': 'spec',
@@ -144,7 +147,9 @@ const fields = {
   properties: {
     title: { type: 'string', description: 'its name', 'x-source': 'public', 'x-aliases': ['label'] },
     end: {
-      anyOf: [{ type: 'integer', minimum: 0, maximum: 9 }, { type: 'null' }],
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: 9,
       description: 'its end; default: never (set by the service)',
       'x-source': 'assumed',
     },
@@ -182,7 +187,7 @@ test('a body is shown with an example where the samples hold all that it must ha
 });
 
 test('a body that is one document has its schema and, where there is one, its sample', () => {
-  const schema = { type: 'array', items: chainRef };
+  const schema = { type: 'array', items: chainText };
   const about = { required: true, description: 'the list', 'x-source': 'public', 'x-aliases': ['all'] };
   expect(bodyOf(replace)).toStrictEqual({ ...about, content: { 'application/json': { schema } } });
   expect(bodyOf(replace, { entries: ['base'] })).toStrictEqual({

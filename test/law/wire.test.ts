@@ -14,6 +14,7 @@ import {
   openNames,
   type WireNames,
 } from '../../src/contract/endpoint.ts';
+import { json, optional, text } from '../../src/contract/kind.ts';
 import { decodeRequest, encodeRequest } from '../../src/contract/request.ts';
 import { endpoints } from '../../src/resources/index.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
@@ -96,19 +97,19 @@ test('the OpenAPI document of a context has its names', async () => {
 
 const about = { source: 'spec', summary: 's', answer: z.unknown(), examples: [] } as const;
 const assumed = { source: 'assumed' } as const;
-const text = z.string().optional();
+const word = optional(text());
 const list = defineEndpoint({
   ...about,
   id: 'thing.list',
   method: 'GET',
   path: '/v1/things/{owner}',
   params: {
-    owner: inPath(z.string(), 'h', assumed),
-    chains: inQuery(text, 'h'),
-    limit: inQuery(text, 'h', assumed),
-    sort: inQuery(text, 'h', { source: 'public', wire: 'order' }),
-    wide: local(text, 'h', { ...assumed, wire: 'same' }),
-    tall: local(text, 'h', { ...assumed, wire: 'same' }),
+    owner: inPath(text(), 'h', assumed),
+    chains: inQuery(word, 'h'),
+    limit: inQuery(word, 'h', assumed),
+    sort: inQuery(word, 'h', { source: 'public', wire: 'order' }),
+    wide: local(word, 'h', { ...assumed, wire: 'same' }),
+    tall: local(word, 'h', { ...assumed, wire: 'same' }),
   },
 });
 const put = defineEndpoint({
@@ -116,14 +117,20 @@ const put = defineEndpoint({
   id: 'thing.put',
   method: 'PUT',
   path: '/v1/things',
-  params: { limit: inBody(text, 'h', assumed), note: inQuery(text, 'h', assumed) },
+  params: { limit: inBody(word, 'h', assumed), note: inQuery(word, 'h', assumed) },
 });
 const raw = defineEndpoint({
   ...about,
   id: 'thing.raw',
   method: 'POST',
   path: '/v1/raw',
-  params: { all: asDocument(z.unknown(), 'h', assumed) },
+  params: {
+    all: asDocument(
+      json({}, () => undefined),
+      'h',
+      assumed,
+    ),
+  },
 });
 const renamable: readonly Endpoint[] = [list, put, raw];
 

@@ -1,15 +1,10 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../contract/endpoint.ts';
-import { isUuid } from '../../model/address.ts';
+import { chainKind, commentUidKind, firstTenViewers, viewersKind, walletKind } from '../../contract/formats.ts';
+import { integer, listOf, optional, text } from '../../contract/kind.ts';
 import { chains } from '../../model/chain.ts';
 import { dayMs } from '../../model/duration.ts';
-import {
-  chainSchema,
-  firstTenViewers,
-  knownText,
-  viewerAddressesSchema,
-  walletSchema,
-} from '../../model/identifier.ts';
+import { knownText } from '../../model/identifier.ts';
 import { actorSchema, commentSchema, positionStatsSchema, tradeSchema } from '../../model/position.ts';
 import { maxCommentCharacters } from './signing.ts';
 
@@ -19,23 +14,16 @@ const wallet = '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 /** `trackExitUntil` is at most this far ahead. Section "Limits". */
 export const maxTrackingMs = 7 * dayMs;
 
-const lengthRule = `must be 1 to ${maxCommentCharacters} characters`;
+export const commentTextKind = text({ maxLength: maxCommentCharacters });
 
-export const commentTextSchema = z
-  .string()
-  .min(1)
-  .refine((text) => text.length <= maxCommentCharacters, lengthRule)
-  .meta({ maxLength: maxCommentCharacters });
-
-const transactionHash = inBody(z.string().min(1), 'transaction hash of the swap; on hyperliquid also an order id', {
+const transactionHash = inBody(text(), 'transaction hash of the swap; on hyperliquid also an order id', {
   flag: 'tx',
   aliases: ['txnHash'],
 });
-const tokenAddress = inBody(
-  z.string().min(1),
-  'token that was swapped: contract address, mint, or coin on hyperliquid',
-  { flag: 'token', takesAddress: 'token' },
-);
+const tokenAddress = inBody(text(), 'token that was swapped: contract address, mint, or coin on hyperliquid', {
+  flag: 'token',
+  takesAddress: 'token',
+});
 
 /** Source: interface document and wire-facts 3.6. */
 export const post = defineEndpoint({
@@ -45,11 +33,11 @@ export const post = defineEndpoint({
   summary: 'Sign a comment on a swap and post it',
   params: {
     transactionHash,
-    chain: inBody(chainSchema, 'chain of the swap'),
+    chain: inBody(chainKind, 'chain of the swap'),
     tokenAddress,
-    commentText: inBody(commentTextSchema, 'the comment', { flag: 'text' }),
-    signature: inBody(z.string().min(1), 'signature over the text; default: made with a key'),
-    signerAddress: inBody(z.string().min(1), 'address that signed', { flag: 'signer' }),
+    commentText: inBody(commentTextKind, 'the comment', { flag: 'text' }),
+    signature: inBody(text(), 'signature over the text; default: made with a key'),
+    signerAddress: inBody(text(), 'address that signed', { flag: 'signer' }),
   },
   answer: commentSchema,
   examples: [
@@ -71,15 +59,15 @@ export const list = defineEndpoint({
   path: '/v1/swap-comments',
   summary: 'The comments of one or more swaps',
   params: {
-    hashes: inQuery(z.array(z.string().min(1)).min(1), 'transaction hash, on hyperliquid also an order id', {
+    hashes: inQuery(listOf(text(), { minItems: 1 }), 'transaction hash, on hyperliquid also an order id', {
       source: 'assumed',
       wire: 'transactionHashes',
       aliases: ['transactionHash', 'txnHashes', 'txnHash'],
       flag: 'hash',
       positional: true,
     }),
-    chain: inQuery(chainSchema, 'chain of the swaps', { source: 'assumed' }),
-    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'fills the liked column for these wallets', {
+    chain: inQuery(chainKind, 'chain of the swaps', { source: 'assumed' }),
+    viewerAddresses: inQuery(optional(viewersKind), 'fills the liked column for these wallets', {
       sendRule: firstTenViewers,
       source: 'assumed',
       aliases: ['userAddress'],
@@ -113,12 +101,12 @@ export const copy = defineEndpoint({
   description:
     'Send every address the user could trade with: an entry into the token by one of them within the hour counts as a copy.',
   params: {
-    id: inPath(z.string().refine(isUuid, 'must be the uid of a comment (a UUID)'), 'uid of the comment'),
+    id: inPath(commentUidKind, 'uid of the comment'),
     tokenAddress,
-    chain: inBody(chainSchema.optional(), 'chain of the token', { serviceDefault: "the comment's" }),
-    actorAddress: inBody(walletSchema.optional(), 'wallet that may trade'),
-    actorAddresses: inBody(z.array(walletSchema).min(1).optional(), 'all wallets of the user'),
-    trackExitUntil: inBody(z.string().min(1).optional(), 'follow exits of the position until then; hyperliquid only'),
+    chain: inBody(optional(chainKind), 'chain of the token', { serviceDefault: "the comment's" }),
+    actorAddress: inBody(optional(walletKind), 'wallet that may trade'),
+    actorAddresses: inBody(optional(listOf(walletKind, { minItems: 1 })), 'all wallets of the user'),
+    trackExitUntil: inBody(optional(text()), 'follow exits of the position until then; hyperliquid only'),
   },
   answer: z.looseObject({ intentIds: z.array(z.string()) }),
   examples: [
@@ -133,8 +121,8 @@ export const copy = defineEndpoint({
   ],
 });
 
-const number = z.number().nullable().optional();
-const text = z.string().nullable().optional();
+const numberOrNull = z.number().nullable().optional();
+const textOrNull = z.string().nullable().optional();
 
 const tokenCommentSchema = z.looseObject({
   itemId: z.string(),
@@ -144,19 +132,19 @@ const tokenCommentSchema = z.looseObject({
   trade: tradeSchema,
   positionDetails: z
     .looseObject({
-      perpPositionType: text,
-      perpLeverage: number,
-      positionAmount: number,
+      perpPositionType: textOrNull,
+      perpLeverage: numberOrNull,
+      positionAmount: numberOrNull,
       positionStats: positionStatsSchema.optional(),
-      positionAmountWithLeverage: number,
+      positionAmountWithLeverage: numberOrNull,
     })
     .optional(),
   token: z.looseObject({
     chain: knownText(chains),
-    symbol: text,
-    name: text,
+    symbol: textOrNull,
+    name: textOrNull,
     address: z.string(),
-    commentCount: number,
+    commentCount: numberOrNull,
   }),
 });
 
@@ -167,12 +155,12 @@ export const ofToken = defineEndpoint({
   path: '/v1/tokens/{chain}/{contractAddress}/comments',
   summary: 'Comments on a token, newest first',
   params: {
-    chain: inPath(chainSchema, 'chain of the token; perps are on hyperliquid'),
-    contractAddress: inPath(z.string().min(1), 'contract address or mint; on hyperliquid the coin', {
+    chain: inPath(chainKind, 'chain of the token; perps are on hyperliquid'),
+    contractAddress: inPath(text(), 'contract address or mint; on hyperliquid the coin', {
       flag: 'contract',
       takesAddress: 'token',
     }),
-    limit: inQuery(z.int().min(1).optional(), 'how many comments', { source: 'public', serviceDefault: '50' }),
+    limit: inQuery(optional(integer(1)), 'how many comments', { source: 'public', serviceDefault: '50' }),
   },
   answer: z.array(tokenCommentSchema),
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: Number.POSITIVE_INFINITY },

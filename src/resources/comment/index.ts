@@ -1,12 +1,12 @@
-import { z } from 'zod';
 import { defineCommand, option } from '../../cli/command.ts';
 import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
+import { chainKind } from '../../contract/formats.ts';
+import { choice, listOf, optional, text } from '../../contract/kind.ts';
 import { inputError, type NameInput, usageError } from '../../errors.ts';
 import { keyParams } from '../../keys/commands.ts';
 import { parseMoment } from '../../model/duration.ts';
-import { chainSchema } from '../../model/identifier.ts';
 import type { CopyInput } from './copies.ts';
 import * as endpoints from './endpoints.ts';
 
@@ -19,23 +19,23 @@ export const views = {
   ofToken: async () => (await loadCommentViews()).ofToken,
 };
 
-const typedText = local(endpoints.commentTextSchema.optional(), 'the comment; the same as --text', {
+const typedText = local(optional(endpoints.commentTextKind), 'the comment; the same as --text', {
   positional: true,
 });
 
 /** What a comment is about, typed as for `comment post`; optional, since it may come from a file. */
 const commentParams = {
-  chain: local(chainSchema.optional(), 'chain of the swap'),
+  chain: local(optional(chainKind), 'chain of the swap'),
   transactionHash: option.text(endpoints.post.params.transactionHash.help, { flag: 'tx' }),
   tokenAddress: option.text(endpoints.post.params.tokenAddress.help, { flag: 'token', takesAddress: 'token' }),
-  commentText: local(endpoints.commentTextSchema.optional(), 'the comment', { flag: 'text' }),
+  commentText: local(optional(endpoints.commentTextKind), 'the comment', { flag: 'text' }),
   textFile: option.text('file with the comment, byte for byte; - is stdin'),
 };
 
 const formParams = {
   serviceName: option.text("first word of the signed text (default: context's)"),
   layout: local(
-    z.enum(['five-line', 'blank-line']).optional(),
+    optional(choice(['five-line', 'blank-line'])),
     "form of the signed text (default: context's, else five-line)",
   ),
 };
@@ -182,8 +182,8 @@ const copy = endpointCommand(endpoints.copy, views.copy, {
 
 const list = endpointCommand(endpoints.list, views.list, {
   params: {
-    hashes: { ...endpoints.list.params.hashes, schema: endpoints.list.params.hashes.schema.optional() },
-    tx: local(z.array(z.string().min(1)).optional(), 'the same as <hash...>, as in comment sign and comment post'),
+    hashes: { ...endpoints.list.params.hashes, kind: optional(endpoints.list.params.hashes.kind) },
+    tx: local(optional(listOf(text())), 'the same as <hash...>, as in comment sign and comment post'),
   },
   oneOf: [['hashes', 'tx']],
   prepare: ({ hashes = [], tx = [], ...rest }) => ({ ...rest, hashes: [...hashes, ...tx] }),

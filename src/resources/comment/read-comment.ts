@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { chainKind } from '../../contract/formats.ts';
+import { kindSchema } from '../../contract/kind-schema.ts';
 import { inputError, missingInputs, orUndefined, SotraError, usageError } from '../../errors.ts';
 import { decodeText, openBytes, readWhole } from '../../files/source.ts';
 import { openTextFile, readLines } from '../../files/text-file.ts';
 import { isPrivateKey } from '../../keys/private-key.ts';
 import { type Chain, type ChainFamily, chains, findFamily } from '../../model/chain.ts';
-import { chainSchema } from '../../model/identifier.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
 import { showUnseen } from '../../model/safe-text.ts';
 import { readSigned, type SignedComment, signedProblem } from './signed.ts';
@@ -99,7 +100,7 @@ export interface CommentLine {
 }
 
 const lineSchema = z.object({
-  chain: chainSchema,
+  chain: kindSchema(chainKind),
   transactionHash: z.string().min(1),
   tokenAddress: z.string().min(1),
   commentText: z.string().min(1),

@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
+import { chainKind } from '../../contract/formats.ts';
+import { kindSchema } from '../../contract/kind-schema.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { decodeText, readWhole } from '../../files/source.ts';
 import { askKey, checkKeySource, type KeyInput, keySources } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
 import { isEvmAddress, isSolanaAddress, plainAddress } from '../../model/address.ts';
 import type { ChainFamily } from '../../model/chain.ts';
-import { chainSchema } from '../../model/identifier.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { mayAsk } from '../../output/confirm.ts';
 import type { PageInput } from '../../pages/show-address.ts';
-import { commentTextSchema } from './endpoints.ts';
+import { commentTextKind } from './endpoints.ts';
 import { fieldProblem, isServiceName, signedText, signedToken, type TextFields, type TextForm } from './signing.ts';
 import { verifySignature } from './verify.ts';
 
@@ -50,10 +51,10 @@ const signedSchema = z.looseObject({
   message: z.string(),
   layout: z.enum(['five-line', 'blank-line']),
   serviceName: z.string(),
-  chain: chainSchema,
+  chain: kindSchema(chainKind),
   tokenAddress: z.string(),
   transactionHash: z.string(),
-  commentText: commentTextSchema,
+  commentText: kindSchema(commentTextKind),
   signature: z.string(),
   signerAddress: z.string(),
 });

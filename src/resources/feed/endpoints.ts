@@ -1,42 +1,41 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inQuery } from '../../contract/endpoint.ts';
-import { chainFilterSchema, identifierSchema } from '../../model/identifier.ts';
+import { chainFilterKind, identifierKind } from '../../contract/formats.ts';
+import { boolean, choice, integer, listOf, optional, text } from '../../contract/kind.ts';
 import { cardSchema } from '../../model/position.ts';
 
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const user = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 
-const text = z.string().nullable().optional();
+const textOrNull = z.string().nullable().optional();
 
 /** Pages in both directions: a cursor, and the address that it leads to; null or absent where nothing lies that way. */
 const paginationSchema = z.looseObject({
-  olderCursor: text,
-  olderItemsURL: text,
-  newerCursor: text,
-  newerItemsURL: text,
+  olderCursor: textOrNull,
+  olderItemsURL: textOrNull,
+  newerCursor: textOrNull,
+  newerItemsURL: textOrNull,
 });
 
 const answer = z.looseObject({ items: z.array(cardSchema), pagination: paginationSchema.optional() });
 
-const chains = inQuery(z.array(chainFilterSchema).optional(), 'only trades on these chains, or all', {
+const chains = inQuery(optional(listOf(chainFilterKind)), 'only trades on these chains, or all', {
   source: 'public',
   serviceDefault: 'base, ethereum, solana',
 });
-const limit = inQuery(z.int().min(1).max(100).optional(), 'cards on a page', {
+const limit = inQuery(optional(integer(1, 100)), 'cards on a page', {
   source: 'public',
   serviceDefault: '25',
 });
 const minTradeUsd = inQuery(
-  z.literal([10, 100, 500, 1000]).optional(),
+  optional(choice([10, 100, 500, 1000])),
   'only cards with a trade worth at least this much, in USD',
   { source: 'public' },
 );
-const olderThan = inQuery(
-  z.string().min(1).optional(),
-  'only older cards: a cursor, or a time such as 2026-07-03T12:00:00Z',
-  { source: 'public' },
-);
-const newerThan = inQuery(z.string().min(1).optional(), 'only newer cards: a cursor, or a time', { source: 'public' });
+const olderThan = inQuery(optional(text()), 'only older cards: a cursor, or a time such as 2026-07-03T12:00:00Z', {
+  source: 'public',
+});
+const newerThan = inQuery(optional(text()), 'only newer cards: a cursor, or a time', { source: 'public' });
 export const paging = {
   kind: 'links',
   size: 'limit',
@@ -47,11 +46,9 @@ export const paging = {
 } as const;
 
 const marketCap = (which: 'at least' | 'below') =>
-  inQuery(
-    z.literal([100_000, 1_000_000, 10_000_000]).optional(),
-    `only tokens whose market cap is ${which} this, in USD`,
-    { source: 'assumed' },
-  );
+  inQuery(optional(choice([100_000, 1_000_000, 10_000_000])), `only tokens whose market cap is ${which} this, in USD`, {
+    source: 'assumed',
+  });
 
 const order = 'Cards come newest first; a card moves to the top when its position trades again.';
 
@@ -63,14 +60,14 @@ export const actor = defineEndpoint({
   summary: 'Trades of one trader, newest first',
   description: order,
   params: {
-    identifier: inQuery(identifierSchema, 'whose trades: profile UUID, wallet address or ext:<your user id>', {
+    identifier: inQuery(identifierKind, 'whose trades: profile UUID, wallet address or ext:<your user id>', {
       positional: true,
       source: 'assumed',
       aliases: ['address', 'addressOrUid', 'addresses'],
     }),
     chains,
     limit,
-    includeForYou: inQuery(z.boolean().optional(), 'also trades that the service recommends, marked', {
+    includeForYou: inQuery(optional(boolean()), 'also trades that the service recommends, marked', {
       source: 'assumed',
     }),
     minTradeUsd: { ...minTradeUsd, source: 'assumed' },
@@ -99,14 +96,14 @@ export const home = defineEndpoint({
   summary: 'Trades of the traders that a user follows, newest first',
   description: order,
   params: {
-    addresses: inQuery(z.array(identifierSchema).min(1), "the user's wallets (or UUID, or ext: id)", {
+    addresses: inQuery(listOf(identifierKind, { minItems: 1 }), "the user's wallets (or UUID, or ext: id)", {
       positional: true,
       flag: 'address',
       source: 'public',
     }),
     chains,
     limit,
-    onlyWithComments: inQuery(z.boolean().optional(), 'only cards with a comment', { source: 'public' }),
+    onlyWithComments: inQuery(optional(boolean()), 'only cards with a comment', { source: 'public' }),
     minTradeUsd,
     olderThan,
     newerThan,

@@ -1,16 +1,18 @@
 import { z } from 'zod';
 import { type AnswerOf, asDocument, defineEndpoint, inBody, inPath } from '../../contract/endpoint.ts';
+import { identifierKind } from '../../contract/formats.ts';
+import { json, listOf } from '../../contract/kind.ts';
 import { normalizeAddress } from '../../model/address.ts';
-import { identifierSchema, isIdentifier } from '../../model/identifier.ts';
+import { isIdentifier } from '../../model/identifier.ts';
 import { isObject } from '../../model/json.ts';
 import { profileSchema } from '../../model/profile.ts';
 
-const follower = inPath(identifierSchema, 'who follows: profile UUID, wallet address or ext:<your user id>', {
+const follower = inPath(identifierKind, 'who follows: profile UUID, wallet address or ext:<your user id>', {
   flag: 'follower',
 });
 
 const targets = inBody(
-  z.array(identifierSchema).refine((list) => list.length > 0, 'must name at least one target'),
+  listOf(identifierKind, { minItems: 1 }),
   'whom: profile UUID, wallet address or ext:<your user id>, one or more',
   { positional: true, flag: 'target' },
 );
@@ -90,14 +92,7 @@ export const bulk = defineEndpoint({
   source: 'spec',
   summary: 'Follow and unfollow for many followers at once',
   params: {
-    entries: asDocument(
-      z
-        .custom<readonly BulkEntry[]>((value) => bulkProblem(value) === undefined, {
-          error: ({ input }) => bulkProblem(input) ?? 'must be entries',
-        })
-        .meta(bulkJsonSchema),
-      'who follows or unfollows whom',
-    ),
+    entries: asDocument(json<readonly BulkEntry[]>(bulkJsonSchema, bulkProblem), 'who follows or unfollows whom'),
   },
   answer,
   examples: [

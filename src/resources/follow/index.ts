@@ -1,7 +1,7 @@
-import { z } from 'zod';
 import { defineCommand, option } from '../../cli/command.ts';
 import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import { local } from '../../contract/endpoint.ts';
+import { integer, optional, text } from '../../contract/kind.ts';
 import { inputError } from '../../errors.ts';
 import * as endpoints from './endpoints.ts';
 
@@ -35,8 +35,8 @@ const bulk = defineCommand({
     'to the data directory: the opposite of every entry that was sent, last first. It cannot know what was followed before: an entry that\n' +
     'changed nothing is reversed as well. A million entries take some 700 MB of memory.',
   params: {
-    file: local(z.string().min(1), 'JSON array or NDJSON of entries, or - for stdin'),
-    fromLine: local(z.int().min(1).optional(), 'start at this line, or place in an array; skip those before'),
+    file: local(text(), 'JSON array or NDJSON of entries, or - for stdin'),
+    fromLine: local(optional(integer(1)), 'start at this line, or place in an array; skip those before'),
     report: option.text('write what became of each entry here, one JSON object a line with its request id'),
     undoFile: option.text('write the undo file here instead; must not exist'),
   },

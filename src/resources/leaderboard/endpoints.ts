@@ -1,33 +1,29 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, type InputOf, inQuery } from '../../contract/endpoint.ts';
-import {
-  firstTenViewers,
-  identifierSchema,
-  leaderboardChainSchema,
-  viewerAddressesSchema,
-} from '../../model/identifier.ts';
+import { firstTenViewers, identifierKind, leaderboardChainKind, viewersKind } from '../../contract/formats.ts';
+import { boolean, choice, integer, listOf, optional, text } from '../../contract/kind.ts';
 import { pnlSchema, profileMetadataSchema, profileSchema } from '../../model/profile.ts';
 
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const commenter = '0xb129d76820940a14c764df8b223d8e39cf94a122';
 
-const timeframe = inQuery(z.enum(['7d', '30d']).optional(), 'window of the PnL', {
+const timeframe = inQuery(optional(choice(['7d', '30d'])), 'window of the PnL', {
   source: 'assumed',
   serviceDefault: '30d',
 });
-const limit = inQuery(z.int().min(1).max(250).optional(), 'how many traders', {
+const limit = inQuery(optional(integer(1, 250)), 'how many traders', {
   source: 'public',
   serviceDefault: '50',
 });
-const viewerAddresses = inQuery(viewerAddressesSchema.optional(), 'show whether these wallets follow each trader', {
+const viewerAddresses = inQuery(optional(viewersKind), 'show whether these wallets follow each trader', {
   sendRule: firstTenViewers,
   source: 'assumed',
 });
 
-const chains = inQuery(z.array(leaderboardChainSchema).optional(), 'sum PnL over these chains', {
+const chains = inQuery(optional(listOf(leaderboardChainKind)), 'sum PnL over these chains', {
   serviceDefault: 'all four',
 });
-const onlyWithComments = inQuery(z.boolean().optional(), 'only traders with swap comments');
+const onlyWithComments = inQuery(optional(boolean()), 'only traders with swap comments');
 
 const traderSchema = z.looseObject({
   profile: profileSchema,
@@ -65,9 +61,9 @@ export const rank = defineEndpoint({
   summary: 'The rank of one trader and the PnL behind it',
   description: 'Rank 1 is the top trader; null means not on the leaderboard.',
   params: {
-    address: inQuery(identifierSchema, 'wallet whose rank to get', { positional: true }),
+    address: inQuery(identifierKind, 'wallet whose rank to get', { positional: true }),
     chains,
-    onlyWithComments: inQuery(z.boolean().optional(), 'rank among traders with swap comments', { source: 'assumed' }),
+    onlyWithComments: inQuery(optional(boolean()), 'rank among traders with swap comments', { source: 'assumed' }),
     timeframe,
   },
   answer: z.looseObject({ ranking: z.int().nullable(), pnl: pnlSchema.optional() }),
@@ -87,7 +83,7 @@ export const copytraded = defineEndpoint({
   description:
     'Each row has the copy trades of one trader, the different copiers and the volume, over the period in the answer.',
   params: {
-    address: inQuery(identifierSchema.optional(), 'also give the rank of this wallet', { source: 'assumed' }),
+    address: inQuery(optional(identifierKind), 'also give the rank of this wallet', { source: 'assumed' }),
     chains: { ...chains, help: 'count copies on these chains', source: 'assumed' },
     limit: { ...limit, source: 'assumed' },
     viewerAddresses,
@@ -131,7 +127,7 @@ export const sections = defineEndpoint({
   keyless: true,
   params: {
     limit: { ...limit, help: 'how many traders a section', source: 'spec' },
-    sections: inQuery(z.array(z.string().min(1)).optional(), 'section keys: all, chain-solana, chain-base, ...', {
+    sections: inQuery(optional(listOf(text())), 'section keys: all, chain-solana, chain-base, ...', {
       serviceDefault: 'all sections',
     }),
     timeframe: { ...timeframe, source: 'spec' },

@@ -1,39 +1,41 @@
 import { z } from 'zod';
 import { defineEndpoint, inPath, inQuery } from '../../contract/endpoint.ts';
 import {
-  chainFilterSchema,
-  chainSchema,
+  chainFilterKind,
+  chainKind,
   firstTenViewers,
-  identifierSchema,
-  viewerAddressesSchema,
-  walletSchema,
-} from '../../model/identifier.ts';
+  fitting,
+  identifierKind,
+  viewersKind,
+  walletKind,
+} from '../../contract/formats.ts';
+import { boolean, choice, formatted, integer, listOf, optional, text } from '../../contract/kind.ts';
 import { cardSchema } from '../../model/position.ts';
 
 const account = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const holder = '0x465bdc4499e12488c05fd6b60f545ff5d781e755';
 const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
 
-const chain = inPath(chainSchema, 'chain of the token; perps are on hyperliquid');
-const contract = inPath(z.string().min(1), 'contract address or mint; on hyperliquid the coin', {
+const chain = inPath(chainKind, 'chain of the token; perps are on hyperliquid');
+const contract = inPath(text(), 'contract address or mint; on hyperliquid the coin', {
   flag: 'contract',
   takesAddress: 'token',
 });
-const status = inPath(z.enum(['open', 'closed']), 'open: what is left is worth 1 USD or more; closed: less');
-const sort = inQuery(z.enum(['value', 'latest']).optional(), 'order of the positions', { serviceDefault: 'value' });
-const page = inQuery(z.int().min(1).optional(), 'page number, from 1', { source: 'assumed', serviceDefault: '1' });
-const limit = inQuery(z.int().min(1).max(100).optional(), 'positions on a page', {
+const status = inPath(choice(['open', 'closed']), 'open: what is left is worth 1 USD or more; closed: less');
+const sort = inQuery(optional(choice(['value', 'latest'])), 'order of the positions', { serviceDefault: 'value' });
+const page = inQuery(optional(integer(1)), 'page number, from 1', { source: 'assumed', serviceDefault: '1' });
+const limit = inQuery(optional(integer(1, 100)), 'positions on a page', {
   source: 'public',
   serviceDefault: '20 (assumed)',
 });
 const paging = { kind: 'page', page: 'page', size: 'limit', defaultSize: 20, maxSize: 100 } as const;
-const viewerAddresses = inQuery(viewerAddressesSchema.optional(), 'mark what these wallets like', {
+const viewerAddresses = inQuery(optional(viewersKind), 'mark what these wallets like', {
   sendRule: firstTenViewers,
   source: 'assumed',
 });
 
 function chainFilter(serviceDefault: string) {
-  return inQuery(z.array(chainFilterSchema).optional(), 'only positions on these chains, or all', {
+  return inQuery(optional(listOf(chainFilterKind)), 'only positions on these chains, or all', {
     source: 'assumed',
     serviceDefault,
   });
@@ -77,9 +79,9 @@ export const ofProfile = defineEndpoint({
   description:
     'Order: with value, closed positions by realized PnL, those never sold last, and open ones by the cost of what was sold in 30 days; with latest, by when they closed or opened.',
   params: {
-    identifier: inPath(identifierSchema, 'profile UUID, wallet address or ext:<your user id>'),
+    identifier: inPath(identifierKind, 'profile UUID, wallet address or ext:<your user id>'),
     status,
-    providedAddressesOnly: inQuery(z.boolean().optional(), "only this wallet, not the profile's others", {
+    providedAddressesOnly: inQuery(optional(boolean()), "only this wallet, not the profile's others", {
       serviceDefault: 'false: all wallets of the profile',
     }),
     sort,
@@ -105,11 +107,11 @@ export const find = defineEndpoint({
   path: '/v1/positions/{address}/{chain}/{contract}/{timestamp}',
   summary: "The position of a wallet's trade, found by the time of the trade",
   params: {
-    address: inPath(walletSchema, 'wallet that traded'),
+    address: inPath(walletKind, 'wallet that traded'),
     chain,
     contract,
     timestamp: inPath(
-      z.string().refine((text) => /^\d{1,16}$/.test(text), 'must be a Unix time'),
+      formatted(fitting((typed) => /^\d{1,16}$/.test(typed), 'must be a Unix time')),
       'Unix seconds; milliseconds on hyperliquid',
     ),
     viewerAddresses,
@@ -128,7 +130,7 @@ export const get = defineEndpoint({
   path: '/v1/position/{id}',
   source: 'public',
   summary: 'One position with its trades, their comments and the replies',
-  params: { id: inPath(z.string().min(1), 'id of the position (itemId of a card)'), viewerAddresses },
+  params: { id: inPath(text(), 'id of the position (itemId of a card)'), viewerAddresses },
   answer: cardSchema,
   examples: [
     { argv: 'position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53', says: 'a position with what was said about it' },

@@ -1,8 +1,8 @@
-import { z } from 'zod';
 import { option } from '../../cli/command.ts';
 import { chartParam, deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
 import { inPath, local } from '../../contract/endpoint.ts';
+import { number, optional, text } from '../../contract/kind.ts';
 import { inputError, usageError } from '../../errors.ts';
 import { decodeText, type Input, readWhole } from '../../files/source.ts';
 import { isSolanaAddress, normalizeAddress } from '../../model/address.ts';
@@ -24,7 +24,7 @@ export const views = {
 
 const priceParams = {
   price: local(
-    z.number().min(0).optional(),
+    optional(number(0)),
     'current price of the token in USD: adds unrealized and total PnL to tables, csv and tsv',
   ),
   pricesFile: option.text(
@@ -60,7 +60,7 @@ const get = endpointCommand(endpoints.get, views.get, { params: priceParams, ...
 
 const find = endpointCommand(endpoints.find, views.find, {
   params: {
-    timestamp: inPath(z.string().min(1), 'when it traded: ISO time (UTC), Unix seconds or milliseconds, or now'),
+    timestamp: inPath(text(), 'when it traded: ISO time (UTC), Unix seconds or milliseconds, or now'),
     ...priceParams,
   },
   prepare: ({ price: _, pricesFile: __, ...typed }, { world }) => ({

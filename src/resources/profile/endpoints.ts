@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../contract/endpoint.ts';
+import { firstTenViewers, fitting, identifierKind, viewersKind } from '../../contract/formats.ts';
+import { formatted, integer, nullable, optional, text } from '../../contract/kind.ts';
 import { isHttpAddress, suggestScheme } from '../../model/http-address.ts';
-import { firstTenViewers, identifierSchema, viewerAddressesSchema } from '../../model/identifier.ts';
 import { profileSchema } from '../../model/profile.ts';
 
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const followed = '0xb129d76820940a14c764df8b223d8e39cf94a122';
 
-const identifier = inPath(identifierSchema, 'profile UUID, wallet address or ext:<your user id>');
+const identifier = inPath(identifierKind, 'profile UUID, wallet address or ext:<your user id>');
 
 /** Source: interface document and wire-facts 3.11. */
 export const get = defineEndpoint({
@@ -17,7 +18,7 @@ export const get = defineEndpoint({
   summary: 'One profile with its addresses, trading figures and follow counts',
   params: {
     identifier,
-    viewerAddresses: inQuery(viewerAddressesSchema.optional(), 'show whether these wallets follow the profile', {
+    viewerAddresses: inQuery(optional(viewersKind), 'show whether these wallets follow the profile', {
       sendRule: firstTenViewers,
     }),
   },
@@ -29,8 +30,8 @@ export const get = defineEndpoint({
 });
 
 const pageParams = {
-  cursor: inQuery(z.string().min(1).optional(), 'cursor of the previous page', { source: 'assumed' }),
-  limit: inQuery(z.int().min(1).max(100).optional(), 'profiles a page', { source: 'assumed', serviceDefault: '100' }),
+  cursor: inQuery(optional(text()), 'cursor of the previous page', { source: 'assumed' }),
+  limit: inQuery(optional(integer(1, 100)), 'profiles a page', { source: 'assumed', serviceDefault: '100' }),
 };
 
 const profilePageSchema = z.looseObject({ items: z.array(profileSchema), cursor: z.string().nullable().optional() });
@@ -81,18 +82,21 @@ export const follows = defineEndpoint({
 
 const nameRule = 'must be 3 to 18 letters, digits or underscores, without the suffix; or null, which removes it';
 
-const nameSchema = z
-  .string()
-  .refine((name) => /^[a-zA-Z0-9_]{3,18}$/.test(name), nameRule)
-  .meta({ minLength: 3, maxLength: 18, pattern: '^[a-zA-Z0-9_]+$' });
+const nameKind = formatted(
+  fitting((name) => /^[a-zA-Z0-9_]{3,18}$/.test(name), nameRule, {
+    minLength: 3,
+    maxLength: 18,
+    pattern: '^[a-zA-Z0-9_]+$',
+  }),
+);
 
-const avatarSchema = z
-  .string()
-  .refine(isHttpAddress, {
-    error: ({ input }) =>
-      `must be an http or https address of a jpeg or png; or null, which removes it${suggestScheme(String(input))}`,
-  })
-  .meta({ format: 'uri' });
+const avatarKind = formatted({
+  findProblem: (address) =>
+    isHttpAddress(address)
+      ? undefined
+      : `must be an http or https address of a jpeg or png; or null, which removes it${suggestScheme(address)}`,
+  schema: { format: 'uri' },
+});
 
 /** Source: interface document and wire-facts 3.9. */
 export const setName = defineEndpoint({
@@ -105,8 +109,8 @@ export const setName = defineEndpoint({
     "The answer carries the name with your partner's suffix. An avatar needs a name: jpeg or png, at least 120x120, at most 5 MB.",
   params: {
     identifier,
-    name: inBody(nameSchema.nullable().optional(), 'new name, or null to remove name and avatar'),
-    avatarUrl: inBody(avatarSchema.nullable().optional(), 'address of the avatar, or null to remove it'),
+    name: inBody(optional(nullable(nameKind)), 'new name, or null to remove name and avatar'),
+    avatarUrl: inBody(optional(nullable(avatarKind)), 'address of the avatar, or null to remove it'),
   },
   answer: profileSchema,
   examples: [

@@ -1,17 +1,13 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inBody, inPath } from '../../contract/endpoint.ts';
-import { isExternalId, isWalletAddress } from '../../model/address.ts';
-import { textProblem } from '../../model/safe-text.ts';
+import { subscriberKind } from '../../contract/formats.ts';
+import { listOf, optional, text } from '../../contract/kind.ts';
 
 /** Addresses that one request may carry (section "Limits"). */
 export const chunkSize = 1000;
 
-const subscriberRule = 'must be a wallet address (0x... or Solana base58) or ext:<your user id>';
-const subscriberSchema = z.string().refine((text) => isWalletAddress(text) || isExternalId(text), {
-  error: ({ input }) => textProblem(String(input)) ?? subscriberRule,
-});
-const walletAddresses = inBody(z.array(subscriberSchema).max(chunkSize), 'wallet addresses or ext: ids');
-const uid = inPath(z.string().min(1), 'the webhook, as webhook list shows it');
+const walletAddresses = inBody(listOf(subscriberKind, { maxItems: chunkSize }), 'wallet addresses or ext: ids');
+const uid = inPath(text(), 'the webhook, as webhook list shows it');
 
 const webhookSchema = z.looseObject({
   destinationUrl: z.string(),
@@ -28,7 +24,7 @@ export const register = defineEndpoint({
   method: 'POST',
   path: '/v1/webhooks/feed',
   summary: 'Register a webhook for any number of addresses; an interrupted upload resumes where it stopped',
-  params: { walletAddresses, destinationUrl: inBody(z.string().min(1), 'where feed items are sent', { flag: 'url' }) },
+  params: { walletAddresses, destinationUrl: inBody(text(), 'where feed items are sent', { flag: 'url' }) },
   answer: webhookSchema,
   examples: [
     {
@@ -64,8 +60,12 @@ export const addAddresses = defineEndpoint({
   summary: 'Add any number of addresses to a webhook; an interrupted upload resumes where it stopped',
   params: {
     uid,
-    walletAddresses: { ...walletAddresses, schema: walletAddresses.schema.min(1), source: 'assumed' },
-    destinationUrl: inBody(z.string().min(1).optional(), 'send feed items there from now on', {
+    walletAddresses: {
+      ...walletAddresses,
+      kind: listOf(subscriberKind, { minItems: 1, maxItems: chunkSize }),
+      source: 'assumed',
+    },
+    destinationUrl: inBody(optional(text()), 'send feed items there from now on', {
       source: 'assumed',
       flag: 'url',
     }),

@@ -1,8 +1,9 @@
-import { z } from 'zod';
-import { type Command, defineCommand, httpAddress, option } from '../../cli/command.ts';
+import { type Command, defineCommand, option } from '../../cli/command.ts';
 import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
 import { local } from '../../contract/endpoint.ts';
+import { httpAddressKind } from '../../contract/formats.ts';
+import { listOf, optional, text } from '../../contract/kind.ts';
 import { receiveCommands } from '../../inbox/commands.ts';
 import * as endpoints from './endpoints.ts';
 
@@ -20,7 +21,9 @@ const uploadCodes = [3, 10, ...serviceExitCodes] as const;
 
 const addressParams = {
   file: option.text('addresses: one a line, CSV or TSV with a header, NDJSON or a JSON array, gzip too; - for stdin'),
-  walletAddresses: local(z.array(z.string()).optional(), 'addresses typed here instead', { takesAddress: 'wallet' }),
+  walletAddresses: local(optional(listOf(text({ minLength: 0 }))), 'addresses typed here instead', {
+    takesAddress: 'wallet',
+  }),
   column: option.text('the column, or field of JSON, that holds the addresses'),
   allowBadChecksum: option.flag('accept EVM addresses with a wrong EIP-55 checksum'),
   skipInvalid: option.flag('skip bad lines instead of stopping before anything is sent'),
@@ -42,7 +45,7 @@ const register = defineCommand({
     `${fileHelp}\nThe webhook is made exactly once: if the answer is lost, the list of webhooks shows whether it was made.\n` +
     'One machine at a time registers a destination: the list does not say whose webhook is whose.',
   params: {
-    url: local(httpAddress, 'where feed items are sent'),
+    url: local(httpAddressKind, 'where feed items are sent'),
     ...addressParams,
     secretFile: option.text('write the secret here (mode 0600) before anything else is sent'),
     showSecrets,
@@ -85,8 +88,8 @@ const sync = defineCommand({
     'its secret is added to the secret file, and the old webhook is deleted; where the service refuses a second one, the old one goes first.\n' +
     'It asks, or needs --yes; the next sync of the URL finishes a replacement that was interrupted.',
   params: {
-    uid: { ...uid, schema: uid.schema.optional() },
-    url: local(httpAddress.optional(), 'the webhook by its destination; registered where there is none'),
+    uid: { ...uid, kind: optional(uid.kind) },
+    url: local(optional(httpAddressKind), 'the webhook by its destination; registered where there is none'),
     ...addressParams,
     secretFile: option.text('the secret goes here (mode 0600); others that the file holds stay'),
     showSecrets,
@@ -139,7 +142,7 @@ const list = defineCommand({
 const secret = defineCommand({
   words: ['webhook', 'secret'],
   summary: "Write a webhook's secret to a file, from this machine's uploads or the service's list",
-  params: { uid, out: local(z.string().min(1), 'file to write (mode 0600); replacing one needs a yes') },
+  params: { uid, out: local(text(), 'file to write (mode 0600); replacing one needs a yes') },
   examples: [
     { argv: `webhook secret ${endpoints.exampleUid} --out hook.secret`, says: 'for webhook listen and verify' },
   ],

@@ -1,6 +1,7 @@
-import { z } from 'zod';
 import { type Command, defineCommand, isDuration } from '../../cli/command.ts';
 import { local } from '../../contract/endpoint.ts';
+import { fitting } from '../../contract/formats.ts';
+import { formatted } from '../../contract/kind.ts';
 import { parseDuration } from '../../model/duration.ts';
 import { tradeParams } from '../trades/live-trades.ts';
 import {
@@ -82,7 +83,7 @@ const advance = defineCommand({
   summary: "Move the sandbox's clock forward",
   params: {
     duration: local(
-      z.string().refine(isDuration, 'must be a time such as 90s, 12h or 8d'),
+      formatted(fitting(isDuration, 'must be a time such as 90s, 12h or 8d')),
       'how far, such as 12h or 8d',
       { positional: true },
     ),

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Context } from '../../context.ts';
-import { checkInput, explainByKind } from '../../contract/request.ts';
+import { checkInput } from '../../contract/request.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { parseDuration, parseRate } from '../../model/duration.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
@@ -90,7 +90,7 @@ export function createControl({ db, world, warn, faults: first, status, log, onR
       return {};
     },
     'POST trade': doing((body) => {
-      const input = checkInput({ id: 'trade', params: tradeParams }, body, explainByKind) as unknown as LiveTrade;
+      const input = checkInput({ id: 'trade', params: tradeParams }, body) as unknown as LiveTrade;
       checkLiveTrade(input);
       return change(() => addTradeNow(db, input, sandboxNow(db, now())));
     }),

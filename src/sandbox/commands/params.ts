@@ -1,14 +1,14 @@
-import { z } from 'zod';
-import { httpAddress, option } from '../../cli/command.ts';
+import { option } from '../../cli/command.ts';
 import { type InputOf, local } from '../../contract/endpoint.ts';
+import { chainKind, fitting, httpAddressKind } from '../../contract/formats.ts';
+import { choice, formatted, listOf, optional, text } from '../../contract/kind.ts';
 import { parseDuration, parseRate, parseTime } from '../../model/duration.ts';
 import { isOrigin, originForm } from '../../model/http-address.ts';
-import { chainSchema } from '../../model/identifier.ts';
 import { layouts } from '../../setup/settings.ts';
 import { latestMs, readWire, wireForm } from '../db/settings.ts';
 import { faultForm, parseExpected, parseFault } from '../http/fault.ts';
 
-const presetSchema = z.enum(['hyperliquid-fills', 'pumpfun', 'dune']).optional();
+const presetKind = optional(choice(['hyperliquid-fills', 'pumpfun', 'dune']));
 export const db = option.text(
   'database file (default: that of the served sandbox at the base URL, or else the built-in one)',
 );
@@ -39,29 +39,30 @@ export const startParams = {
     'write {url, pid, db, keys, controlToken} here once it answers; with --ui the address of the page as ui',
   ),
   wire: local(
-    z
-      .string()
-      .refine((text) => readWire(text) !== undefined, wireForm)
-      .optional(),
+    optional(formatted(fitting((typed) => readWire(typed) !== undefined, wireForm))),
     'clicker: perps without a sign, closed ones with their last amount; or names for parameters: {"*.limit":"count"}',
   ),
   eligibility: local(
-    z.enum(['any', 'public']).optional(),
+    optional(choice(['any', 'public'])),
     'who is on leaderboards: any trader, or by the public thresholds',
   ),
   serviceName: option.text('first words of the signed text that it accepts (default: Sandbox)'),
-  layout: local(z.enum(layouts).optional(), 'layout of the signed text that it accepts (default: five-line)'),
+  layout: local(optional(choice(layouts)), 'layout of the signed text that it accepts (default: five-line)'),
   chains: local(
-    z.array(z.string().regex(/^[a-z][a-z0-9-]{0,31}$/)).optional(),
+    optional(
+      listOf(
+        formatted(fitting((typed) => /^[a-z][a-z0-9-]{0,31}$/.test(typed), 'must be a name of a chain, such as bsc')),
+      ),
+    ),
     'further chains that it takes, such as bsc',
   ),
   cors: local(
-    z.array(z.string().refine(isOrigin, originForm)).optional(),
+    optional(listOf(formatted(fitting(isOrigin, originForm)))),
     'an origin whose pages may call it from a browser, such as http://localhost:5173',
     { whole: true },
   ),
   fault: local(
-    z.array(z.string().refine((text) => parseFault(text) !== undefined, faultForm)).optional(),
+    optional(listOf(formatted(fitting((typed) => parseFault(typed) !== undefined, faultForm)))),
     "make requests fail: '<status|drop|delay=2s|truncate|garbage>:<every=3|p=0.1|first=2>:<METHOD path-glob>'",
   ),
 };
@@ -69,10 +70,13 @@ export const startParams = {
 export type StartInput = InputOf<typeof startParams>;
 
 export const importParams = {
-  file: local(z.string().min(1), 'file to read, or - for stdin', { positional: true }),
-  chain: local(chainSchema.optional(), 'chain of rows that name no chain'),
-  preset: local(presetSchema, 'a known format, which needs no --map'),
-  map: local(z.array(z.string().regex(/^\w+=.+$/s)).optional(), 'which field a column holds: value_in_usd=usd'),
+  file: local(text(), 'file to read, or - for stdin', { positional: true }),
+  chain: local(optional(chainKind), 'chain of rows that name no chain'),
+  preset: local(presetKind, 'a known format, which needs no --map'),
+  map: local(
+    optional(listOf(formatted(fitting((typed) => /^\w+=.+$/s.test(typed), 'must be <column>=<field>')))),
+    'which field a column holds: value_in_usd=usd',
+  ),
   rejects: option.text('write rejected rows here, one JSON object a line'),
   ownTime: option.flag("make this file's newest trade now, whatever was imported before"),
   db,
@@ -80,20 +84,13 @@ export const importParams = {
 
 export type ImportInput = InputOf<typeof importParams>;
 
+const expectedRule = "must be such as 'POST /v1/**' or 'GET /v2/leaderboard=2'";
+
 export const logParams = {
   limit: option.count(1, 1000, 'how many of the latest (default: 50)'),
   readyFile,
   expect: local(
-    z
-      .array(
-        z
-          .string()
-          .refine(
-            (text) => parseExpected(text) !== undefined,
-            "must be such as 'POST /v1/**' or 'GET /v2/leaderboard=2'",
-          ),
-      )
-      .optional(),
+    optional(listOf(formatted(fitting((typed) => parseExpected(typed) !== undefined, expectedRule)))),
     "exit 12 unless such a request is among them, or so many: 'POST /v1/swap-comments=1'",
   ),
 };
@@ -117,8 +114,8 @@ export const simulateParams = {
     (text) => readSpeed(text) !== undefined,
     'must be a factor such as 60x',
   ),
-  chain: local(chainSchema.optional(), 'chain of rows that name no chain'),
-  preset: local(presetSchema, 'a known format'),
+  chain: local(optional(chainKind), 'chain of rows that name no chain'),
+  preset: local(presetKind, 'a known format'),
   seed: option.text('the same seed makes the same trades in the same world'),
   db,
 };
@@ -126,8 +123,8 @@ export const simulateParams = {
 export type SimulateInput = InputOf<typeof simulateParams>;
 
 export const triggerParams = {
-  type: local(z.enum(['new-feed-item', 'comment-created', 'copyswap']), 'kind of event', { positional: true }),
-  to: local(httpAddress.optional(), 'send it here'),
+  type: local(choice(['new-feed-item', 'comment-created', 'copyswap']), 'kind of event', { positional: true }),
+  to: local(optional(httpAddressKind), 'send it here'),
   secretFile: option.text('sign with this secret'),
   uid: option.text('send it to this webhook of the sandbox only'),
   position: option.text('the position it is about (default: the newest that fits)'),
@@ -137,8 +134,8 @@ export const triggerParams = {
 export type TriggerInput = InputOf<typeof triggerParams>;
 
 export const examParams = {
-  url: local(httpAddress, 'the endpoint', { positional: true }),
-  secretFile: local(z.string().min(1), 'file with the secret that the endpoint verifies with; of several, the first'),
+  url: local(httpAddressKind, 'the endpoint', { positional: true }),
+  secretFile: local(text(), 'file with the secret that the endpoint verifies with; of several, the first'),
   junit: option.text('write the cases here as JUnit XML, for CI'),
 };
 

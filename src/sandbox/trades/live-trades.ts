@@ -1,10 +1,10 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { z } from 'zod';
 import { local } from '../../contract/endpoint.ts';
+import { chainKind, walletKind } from '../../contract/formats.ts';
+import { choice, number, optional, text } from '../../contract/kind.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { encodeBase58, normalizeAddress } from '../../model/address.ts';
 import { type Chain, chains } from '../../model/chain.ts';
-import { chainSchema, walletSchema } from '../../model/identifier.ts';
 import type { World } from '../../world.ts';
 import { moreChains } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
@@ -15,15 +15,15 @@ import type { LiveTrade, MadeTrade, Trade } from './trade.ts';
 
 /** What a trade that happens now says of itself. */
 export const tradeParams = {
-  chain: local(chainSchema, 'where'),
-  trader: local(walletSchema, 'wallet that trades'),
-  token: local(z.string().min(1), 'contract address or mint; on hyperliquid the symbol', { takesAddress: 'token' }),
-  side: local(z.enum(['buy', 'sell']), 'buy or sell'),
-  amount: local(z.number().min(1e-60).max(1e60), 'tokens; on hyperliquid the full size, with leverage'),
-  usd: local(z.number().min(0).max(1e60), 'value in US dollars'),
-  direction: local(z.enum(['long', 'short']).optional(), 'hyperliquid: which position (default: long)'),
-  leverage: local(z.number().min(1).optional(), 'hyperliquid: size divided by margin (default: 1)'),
-  tx: local(z.string().min(1).optional(), 'transaction hash, or order id on hyperliquid (default: a random one)'),
+  chain: local(chainKind, 'where'),
+  trader: local(walletKind, 'wallet that trades'),
+  token: local(text(), 'contract address or mint; on hyperliquid the symbol', { takesAddress: 'token' }),
+  side: local(choice(['buy', 'sell']), 'buy or sell'),
+  amount: local(number(1e-60, 1e60), 'tokens; on hyperliquid the full size, with leverage'),
+  usd: local(number(0, 1e60), 'value in US dollars'),
+  direction: local(optional(choice(['long', 'short'])), 'hyperliquid: which position (default: long)'),
+  leverage: local(optional(number(1)), 'hyperliquid: size divided by margin (default: 1)'),
+  tx: local(optional(text()), 'transaction hash, or order id on hyperliquid (default: a random one)'),
 };
 
 /** `flag` stands before the names of inputs. Errors: `usage` for what only perps have. */

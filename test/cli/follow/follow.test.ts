@@ -67,7 +67,7 @@ test('answers are profiles without metrics and status', async () => {
 
 test.each([
   ['no targets field', {}, 400, /^targets is required/],
-  ['no targets', { targets: [] }, 400, /^targets \[\]: must name at least one target/],
+  ['no targets', { targets: [] }, 400, /^targets \[\]: must have at least 1 item/],
   ['a target that is no identifier', { targets: [wallet, '0x12'] }, 400, /^targets .*has 2 hex digits, 40 are needed/],
   ['itself', { targets: [wallet, follower] }, 400, /^targets 0x.*f1: a profile cannot follow itself/],
   ['an unknown profile', { targets: [wallet, unknown] }, 404, /^profile 3f0c1f5e.* does not exist/],

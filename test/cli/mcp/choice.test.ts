@@ -1,4 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { displayWidth } from '../../../src/output/text-width.ts';
 import { run } from '../../support/harness.ts';
@@ -65,6 +66,7 @@ test('the tree of commands has a version, and a JSON Schema of the inputs of eac
   };
   expect(schemaVersion).toBe(1);
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+  ajvFormats.default(ajv);
   for (const { command, inputs, inputSchema } of commands) {
     expect([command, ajv.validateSchema(inputSchema)]).toEqual([command, true]);
     expect(inputs.map(({ key }) => key)).toEqual(Object.keys(inputSchema.properties));

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../../support/listening.ts';
@@ -38,6 +39,7 @@ test('every tool does in the sandbox what it is for, its answer fits its schema,
   const { client } = await connect(argv, { env, client: asking, prepare });
   const { tools } = await client.listTools();
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+  ajvFormats.default(ajv);
   const called = new Set<string>();
   const call = async (name: string, input: Record<string, unknown>) => {
     const { inputSchema, outputSchema, annotations } = tools.find((tool) => tool.name === name) ?? {};

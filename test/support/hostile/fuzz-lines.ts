@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import { globalFlags } from '../../../src/cli/globals.ts';
+import { listChoices } from '../../../src/cli/input.ts';
 import { anyCharacter, fc } from '../draw.ts';
 import { run, stub, temporaryFolder } from '../harness.ts';
 import { outlines } from '../outlines.ts';
@@ -37,7 +38,8 @@ const value = fc.oneof(
 /** A command with some of its flags and arguments, some of everybody's, and what does not belong there. */
 const line = fc.constantFrom(...known).chain(({ words, fields }) => {
   const own = fields.map(({ flag, positional, kind }) => {
-    const choice = kind.choices.length > 0 ? fc.oneof(fc.constantFrom(...kind.choices), value) : value;
+    const choices = listChoices({ kind });
+    const choice = choices.length > 0 ? fc.oneof(fc.constantFrom(...choices), value) : value;
     if (positional) return choice.map((text) => [text]);
     return kind.type === 'boolean' ? fc.constant([`--${flag}`]) : choice.map((text) => [`--${flag}`, text]);
   });

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { defineEndpoint, inPath } from '../../../src/contract/endpoint.ts';
+import { text } from '../../../src/contract/kind.ts';
 import { findMisfit } from '../../../src/contract/misfit.ts';
 import { readBody } from '../../../src/http/body.ts';
 import {
@@ -359,7 +360,7 @@ const endpoint = defineEndpoint({
   path: '/v1/things/{id}',
   source: 'spec',
   summary: 's',
-  params: { id: inPath(z.string(), 'h') },
+  params: { id: inPath(text(), 'h') },
   answer: z.object({ list: z.array(z.object({ n: z.number() })) }),
   examples: [],
 });

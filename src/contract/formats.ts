@@ -1,0 +1,64 @@
+import { isExternalId, isUuid, isWalletAddress } from '../model/address.ts';
+import { type Chain, chains, type LeaderboardChain, leaderboardChains } from '../model/chain.ts';
+import { isHttpAddress, suggestScheme } from '../model/http-address.ts';
+import { addressProblem, honoredViewers, isIdentifier } from '../model/identifier.ts';
+import { textProblem } from '../model/safe-text.ts';
+import { type Format, formatted, type Kind, listOf, openChoice } from './kind.ts';
+
+/** A form of texts that a function decides; `rule` is "must be ...". */
+export const fitting = (fits: (text: string) => boolean, rule: string, schema?: Format['schema']): Format => ({
+  findProblem: (text) => (fits(text) ? undefined : rule),
+  ...(schema && { schema }),
+});
+
+/** As `fitting`, of texts that may be a mistyped address. */
+const addressLike = (fits: (text: string) => boolean, rule: string): Format => ({
+  findProblem: (text) => (fits(text) ? undefined : (addressProblem(text) ?? rule)),
+});
+
+/** Section "Identifiers" of wire-facts. */
+export const identifierKind = formatted(
+  addressLike(isIdentifier, 'must be a profile UUID, a wallet address (0x... or Solana base58) or ext:<your user id>'),
+);
+
+export const walletKind = formatted(addressLike(isWalletAddress, 'must be a wallet address (0x... or Solana base58)'));
+
+/** What a webhook is subscribed for. */
+export const subscriberKind = formatted({
+  findProblem: (text) =>
+    isWalletAddress(text) || isExternalId(text)
+      ? undefined
+      : (textProblem(text) ?? 'must be a wallet address (0x... or Solana base58) or ext:<your user id>'),
+});
+
+/** The uid of a comment. */
+export const commentUidKind = formatted(fitting(isUuid, 'must be the uid of a comment (a UUID)', { format: 'uuid' }));
+
+/** The viewer's linked wallets (section "Endpoints"); only those that count are checked. */
+export const viewersKind = listOf(identifierKind, { keepFirst: honoredViewers });
+
+/** The service silently ignores all but the first 10 viewer addresses. */
+export const firstTenViewers = {
+  allows: (value: unknown) => !Array.isArray(value) || value.length <= honoredViewers,
+  why: `more than ${honoredViewers} viewer addresses: the service honors only the first ${honoredViewers}`,
+};
+
+const chainName = (known: readonly string[]): Format =>
+  fitting(
+    (text) => /^[a-z][a-z0-9-]{0,31}$/.test(text),
+    `must be one of ${known.join(', ')}, or another name of a chain`,
+  );
+
+/** A chain of the document, or what a deployment calls another (wire-facts N1). */
+export const chainKind: Kind<Chain> = openChoice(chains, chainName(chains));
+export const leaderboardChainKind: Kind<LeaderboardChain> = openChoice(leaderboardChains, chainName(leaderboardChains));
+
+const filters = [...chains, 'all'] as const;
+
+/** A chain or `all` ("What the service does"). */
+export const chainFilterKind: Kind<Chain | 'all'> = openChoice(filters, chainName(filters));
+
+export const httpAddressKind = formatted({
+  findProblem: (text) => (isHttpAddress(text) ? undefined : `must be an http or https address${suggestScheme(text)}`),
+  schema: { format: 'uri' },
+});
