@@ -18,7 +18,7 @@ _sotra_children() {
   'context') echo 'list show use set remove' ;;
   'key') echo 'generate import list remove export' ;;
   'sandbox') echo 'start log stop import reset status advance trade simulate' ;;
-  'history') echo 'show run clear set' ;;
+  'history') echo 'show run clear' ;;
   esac
 }
 
@@ -306,7 +306,6 @@ _sotra_values() {
   'sandbox simulate --columns') echo 'trades deliveries waiting seconds @list' ;;
   'request 1') echo 'GET POST PUT PATCH DELETE' ;;
   'history --columns') echo 'n at status command method path error ms context exitCode errorCode attempt requestId baseUrl @list' ;;
-  'history set 1') echo 'on off' ;;
   'bundle --columns') echo 'sotra settings doctor failedCalls last bytes file @list' ;;
   'mcp --key') echo '@keys' ;;
   'mcp --password-file') echo '@files' ;;
@@ -365,7 +364,7 @@ _sotra() {
     found="$(_sotra_values "$here ${current%%=*}")"
     lead="${current%%=*}="
   elif [[ $current == -* ]]; then
-    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --show-nsfw --no-color --timeout --retries --rate --verbose --quiet --no-history --dry-run --curl --strict --yes --no-input --help"
+    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --show-nsfw --no-color --timeout --retries --rate --verbose --quiet --dry-run --curl --strict --yes --no-input --help"
   else
     candidates="$(_sotra_children "$here")"
     [[ -z $candidates ]] && found="$(_sotra_values "$here $slot")"

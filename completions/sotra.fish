@@ -16,7 +16,7 @@ function __sotra_place
                 contains -- $word --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q
                 and set skip 1
             case '*'
-                if contains -- "$here $word" ' leaderboard' ' profile' ' follow' ' feed' ' token' ' position' ' comment' ' webhook' ' inbox' ' alias' ' auth' ' context' ' key' ' sandbox' ' history' ' leaderboard list' ' leaderboard rank' ' leaderboard copytraded' ' leaderboard sections' ' profile get' ' profile positions' ' profile followers' ' profile follows' ' profile set-name' ' profile delete-name' ' follow add' ' follow remove' ' follow bulk' ' feed actor' ' feed home' ' token positions' ' token comments' ' position find' ' position get' ' comment post' ' comment list' ' comment copy' ' comment sign' ' comment verify' ' webhook register' ' webhook list' ' webhook add-addresses' ' webhook delete' ' webhook validate' ' webhook sync' ' webhook jobs' ' webhook secret' ' webhook listen' ' webhook verify' ' webhook events' ' webhook show' ' webhook replay' ' webhook forward' ' webhook trigger' ' webhook exam' ' inbox create' ' init' ' ui' ' alias set' ' alias list' ' alias remove' ' auth login' ' auth logout' ' auth status' ' context list' ' context show' ' context use' ' context set' ' context remove' ' key generate' ' key import' ' key list' ' key remove' ' key export' ' doctor' ' completion' ' sandbox start' ' sandbox log' ' sandbox stop' ' sandbox import' ' sandbox reset' ' sandbox status' ' sandbox advance' ' sandbox trade' ' sandbox simulate' ' request' ' why' ' history' ' history show' ' history run' ' history clear' ' history set' ' bundle' ' mcp' ' openapi' ' commands' ' help'
+                if contains -- "$here $word" ' leaderboard' ' profile' ' follow' ' feed' ' token' ' position' ' comment' ' webhook' ' inbox' ' alias' ' auth' ' context' ' key' ' sandbox' ' history' ' leaderboard list' ' leaderboard rank' ' leaderboard copytraded' ' leaderboard sections' ' profile get' ' profile positions' ' profile followers' ' profile follows' ' profile set-name' ' profile delete-name' ' follow add' ' follow remove' ' follow bulk' ' feed actor' ' feed home' ' token positions' ' token comments' ' position find' ' position get' ' comment post' ' comment list' ' comment copy' ' comment sign' ' comment verify' ' webhook register' ' webhook list' ' webhook add-addresses' ' webhook delete' ' webhook validate' ' webhook sync' ' webhook jobs' ' webhook secret' ' webhook listen' ' webhook verify' ' webhook events' ' webhook show' ' webhook replay' ' webhook forward' ' webhook trigger' ' webhook exam' ' inbox create' ' init' ' ui' ' alias set' ' alias list' ' alias remove' ' auth login' ' auth logout' ' auth status' ' context list' ' context show' ' context use' ' context set' ' context remove' ' key generate' ' key import' ' key list' ' key remove' ' key export' ' doctor' ' completion' ' sandbox start' ' sandbox log' ' sandbox stop' ' sandbox import' ' sandbox reset' ' sandbox status' ' sandbox advance' ' sandbox trade' ' sandbox simulate' ' request' ' why' ' history' ' history show' ' history run' ' history clear' ' bundle' ' mcp' ' openapi' ' commands' ' help'
                     set here "$here $word"
                 else
                     set slot (math $slot + 1)
@@ -75,7 +75,6 @@ complete -c sotra -l retries -x -d 'retry a failed request up to n times (defaul
 complete -c sotra -l rate -x -d 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h'
 complete -c sotra -l verbose -d 'show requests, answers and timing on stderr'
 complete -c sotra -l quiet -d 'no progress, notes or warnings on stderr'
-complete -c sotra -l no-history -d 'keep nothing of these calls in sotra history'
 complete -c sotra -l dry-run -d 'show what would be sent or changed, and send and change nothing; needs no key'
 complete -c sotra -l curl -d 'print the request as a curl line instead of sending it'
 complete -c sotra -l strict -d 'an answer that does not fit the contract is an error (exit 13)'
@@ -102,7 +101,7 @@ complete -c sotra -n '__sotra_at ""' -a 'completion' -d 'Print the completion sc
 complete -c sotra -n '__sotra_at ""' -a 'sandbox' -d 'start, log, stop, import, reset, status, advance, trade, simulate'
 complete -c sotra -n '__sotra_at ""' -a 'request' -d 'Send any request, with the key, and print the JSON answer'
 complete -c sotra -n '__sotra_at ""' -a 'why' -d 'Say why the last command failed, and what to type next'
-complete -c sotra -n '__sotra_at ""' -a 'history' -d ', show, run, clear, set'
+complete -c sotra -n '__sotra_at ""' -a 'history' -d ', show, run, clear'
 complete -c sotra -n '__sotra_at ""' -a 'bundle' -d 'Write one file for a support ticket: version, settings, doctor and the last failed calls'
 complete -c sotra -n '__sotra_at ""' -a 'mcp' -d 'Offer the service to agents over the Model Context Protocol'
 complete -c sotra -n '__sotra_at ""' -a 'openapi' -d 'Print the service\'s interface as an OpenAPI 3.1 document'
@@ -177,7 +176,6 @@ complete -c sotra -n '__sotra_at " sandbox"' -a 'simulate' -d 'Make trades happe
 complete -c sotra -n '__sotra_at " history"' -a 'show' -d 'One call: its request and its answer, headers and bodies'
 complete -c sotra -n '__sotra_at " history"' -a 'run' -d 'Send a call again, to the same service, and say what differs in the answer'
 complete -c sotra -n '__sotra_at " history"' -a 'clear' -d 'Remove every remembered call'
-complete -c sotra -n '__sotra_at " history"' -a 'set' -d 'Remember calls, or stop doing so'
 complete -c sotra -n '__sotra_at " leaderboard list"' -l chains -x -a '(__fish_append , base solana ethereum hyperliquid)' -d 'sum PnL over these chains'
 complete -c sotra -n '__sotra_at " leaderboard list"' -l only-with-comments -d 'only traders with swap comments'
 complete -c sotra -n '__sotra_at " leaderboard list"' -l limit -x -d 'how many traders'
@@ -591,7 +589,6 @@ complete -c sotra -n '__sotra_at " history"' -l failed -d 'only calls that faile
 complete -c sotra -n '__sotra_at " history"' -l limit -x -d 'how many (default 20)'
 complete -c sotra -n '__sotra_at " history"' -l columns -x -a '(__fish_append , n at status command method path error ms context exitCode errorCode attempt requestId baseUrl)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " history show"' -l har -d 'as an HTTP archive (HAR), which browsers read'
-complete -c sotra -n '__sotra_at " history set" 1 1' -a 'on off'
 complete -c sotra -n '__sotra_at " bundle"' -l out -x -d 'file to write (mode 0600; default: sotra-bundle-<time>.json)'
 complete -c sotra -n '__sotra_at " bundle"' -l columns -x -a '(__fish_append , sotra settings doctor failedCalls last bytes file)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " mcp"' -l config -d 'print the entry for the settings of Claude, Cursor and VS Code'

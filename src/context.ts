@@ -190,7 +190,7 @@ function makeCalls(
     return hidingKey(kind === 'sandbox' ? null : apiKey);
   });
   const callLog = once(async () => {
-    const logged = { argv, isPage, service: await service(), options, world, dataDirectory, warn };
+    const logged = { argv, isPage, service: await service(), world, dataDirectory, warn };
     return (await import('./log/keep-calls.ts')).openCallLog(logged);
   });
   const takeTurn = options.rate === undefined ? undefined : createRate(options.rate, world);
@@ -230,7 +230,7 @@ function makeCalls(
     };
   };
   const keepFailure = async (failed: SotraError) =>
-    (await import('./log/keep-calls.ts')).keepCommandFailure({ argv, options, world, dataDirectory }, failed);
+    (await import('./log/keep-calls.ts')).keepCommandFailure({ argv, world, dataDirectory }, failed);
   const call: Context['call'] = async (endpoint, input, link, retries) => {
     const caller = await makeCaller(endpoint.keyless === true, retries);
     if (options.preview)

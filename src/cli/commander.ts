@@ -127,8 +127,8 @@ function attributeName(flag: string): string {
 }
 
 function readTypedGlobals(node: Node): Record<string, unknown> {
-  const { color, input, history, ...others } = node.opts();
-  return { ...others, noColor: color === false, noInput: input === false, noHistory: history === false };
+  const { color, input, ...others } = node.opts();
+  return { ...others, noColor: color === false, noInput: input === false };
 }
 
 /** The error in our words, by commander's code. */

@@ -205,7 +205,7 @@ async function resolveIdentifier(
     if (found) return found;
     throw usageError(
       `${label} ${text}: the last leaderboard in the history has no such place`,
-      'Show one with sotra leaderboard list; a place of the board of the sandbox needs --sandbox. With SOTRA_HISTORY=0, --no-history or sotra history set off none is remembered.',
+      'Show one with sotra leaderboard list; a place of the board of the sandbox needs --sandbox. With SOTRA_HISTORY=0 no board is remembered.',
     );
   }
   if (isReference(text)) return text;

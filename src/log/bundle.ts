@@ -15,6 +15,7 @@ import { commands as doctorCommands } from '../setup/doctor.ts';
 import { readEnv, type StoredContext } from '../setup/settings.ts';
 import { summarizeCall } from './commands.ts';
 import { wrapInHar } from './har.ts';
+import { isLogOff } from './keep-calls.ts';
 import { type NumberedEntry, readCalls, readFailedCommand } from './read-calls.ts';
 import { findLog } from './store.ts';
 
@@ -95,7 +96,7 @@ function sumUp(contents: Contents, text: string, file: string): BundleSummary {
 
 async function collect(context: Context) {
   const { world } = context;
-  const { current, contexts, aliases = {}, history } = (await context.store()).read();
+  const { current, contexts, aliases = {} } = (await context.store()).read();
   const folder = findLog(await context.dataDirectory());
   // Before doctor makes calls of its own.
   const entries = collectCalls(folder, context.warn);
@@ -115,7 +116,7 @@ async function collect(context: Context) {
       current: current ?? null,
       contexts: Object.fromEntries(Object.entries(contexts).map(([name, stored]) => [name, withoutSecrets(stored)])),
       aliases: Object.keys(aliases).length,
-      history: history !== false,
+      history: !isLogOff(world),
     },
     wireNames: await listWireNames(context),
     doctor: diagnosis?.kind === 'answer' ? diagnosis.answer : null,

@@ -2,7 +2,7 @@ import { type Command, defineCommand, option, type Result } from '../cli/command
 import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
-import { choice, integer, optional } from '../contract/kind.ts';
+import { integer, optional } from '../contract/kind.ts';
 import { SotraError } from '../errors.ts';
 import { compareJson } from '../model/compare-json.ts';
 import { parseJson, tryParseJson } from '../model/json.ts';
@@ -53,7 +53,7 @@ const list = defineCommand({
   description:
     `The last ${maxCalls} calls of this machine, those to the sandbox too: what was asked, what was answered, and why it failed. A call that was\n` +
     `tried again is a line for each attempt. Of one command the first ${maxOfCommand} calls are kept and all that failed; of a long body the first\n` +
-    '256 KB. Keys and other secrets are hidden. SOTRA_HISTORY=0 or sotra history set off stops it, --no-history for one command.',
+    '256 KB. Keys and other secrets are hidden. With SOTRA_HISTORY=0 no call is kept.',
   params: {
     failed: option.flag('only calls that failed'),
     limit: local(optional(integer(1, maxCalls)), 'how many (default 20)'),
@@ -137,28 +137,7 @@ const clear = defineCommand({
   },
 });
 
-const set = defineCommand({
-  words: ['history', 'set'],
-  summary: 'Remember calls, or stop doing so',
-  params: { state: local(choice(['on', 'off']), 'on or off; what is remembered stays', { positional: true }) },
-  examples: [
-    { argv: 'history set off', says: 'for this user of the machine' },
-    { argv: 'history set on', says: 'again' },
-  ],
-  uses: ['changes'],
-  exitCodes: [3],
-  run: async ({ state }, context) => {
-    const store = await context.store();
-    await store.update(context.world, (settings) => ({ ...settings, history: state === 'on' }));
-    if (context.options.dryRun) return showPlan([{ action: 'set', what: 'history', detail: state }]);
-    context.note(
-      `Calls are ${state === 'on' ? '' : 'no longer '}remembered. Remove those there are: sotra history clear`,
-    );
-    return { kind: 'none' };
-  },
-});
-
-export const commands: readonly Command[] = [list, show, again, clear, set];
+export const commands: readonly Command[] = [list, show, again, clear];
 
 /** Errors: `not-found`. */
 export async function findCall(wanted: number, { dataDirectory, warn }: Context): Promise<NumberedEntry> {

@@ -1,4 +1,4 @@
-import { type GlobalOptions, listWords } from '../cli/globals.ts';
+import { listWords } from '../cli/globals.ts';
 import { readMessage, type SotraError, toSotraError } from '../errors.ts';
 import type { CallAnswer, CallEvent, Caller } from '../http/client.ts';
 import { secretHider } from '../http/secrets.ts';
@@ -6,7 +6,6 @@ import { parseJson } from '../model/json.ts';
 import { shellLine } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { readEnv, type Service } from '../setup/settings.ts';
-import { configDirectory, openSettings } from '../setup/store.ts';
 import type { World } from '../world.ts';
 import { addAnswer, startEntry, type TextRules } from './describe-call.ts';
 import type { CommandFacts, EntryPart, Keeper, LogEntry } from './entry.ts';
@@ -37,7 +36,6 @@ export interface LoggedCommand {
   argv: readonly string[];
   isPage?: boolean | undefined;
   service: Service;
-  options: Pick<GlobalOptions, 'noHistory'>;
   world: World;
   dataDirectory: () => Promise<string>;
   warn: (text: string) => void;
@@ -98,13 +96,12 @@ async function describeCommand({
 }
 
 async function openLog(command: LoggedCommand): Promise<Keeper | undefined> {
-  return isLogOff(command) ? undefined : keepInLog(findLog(await command.dataDirectory()), command.world);
+  return isLogOff(command.world) ? undefined : keepInLog(findLog(await command.dataDirectory()), command.world);
 }
 
-/** Whether calls are not remembered: by a variable, a flag or the settings. */
-export function isLogOff({ options, world }: Pick<LoggedCommand, 'options' | 'world'>): boolean {
-  if (options.noHistory || readEnv(world.env, 'SOTRA_HISTORY') === '0') return true;
-  return openSettings(configDirectory(world)).read().history === false;
+/** Whether SOTRA_HISTORY=0 turns the history off. */
+export function isLogOff({ env }: Pick<World, 'env'>): boolean {
+  return readEnv(env, 'SOTRA_HISTORY') === '0';
 }
 
 /** Keeps how a command ended that failed beside its calls, for `sotra why`; gives back whether it did. */
@@ -114,7 +111,7 @@ export async function keepCommandFailure(
 ): Promise<boolean> {
   try {
     // A failed look into the log is nothing to explain.
-    if (isLogOff(command) || ['why', 'history'].includes(listWords(command.argv)[0] ?? '')) return false;
+    if (isLogOff(command.world) || ['why', 'history'].includes(listWords(command.argv)[0] ?? '')) return false;
     const { line, hide } = describeTyped(command.argv, null);
     const failed = { atMs: command.world.now(), command: line, exitCode, code, message: shorten(message, hide) };
     const more = hint === undefined ? {} : { hint: shorten(hint, hide) };

@@ -68,7 +68,7 @@ async function findFailure(n: number | undefined, context: Context): Promise<Num
   if (isLater) return command;
   if (call !== undefined) return call;
   throw new SotraError('not-found', 'no call in the history failed', {
-    hint: 'sotra history lists the calls; it keeps none with SOTRA_HISTORY=0, --no-history or sotra history set off.',
+    hint: 'sotra history lists the calls; with SOTRA_HISTORY=0 it keeps none.',
   });
 }
 

@@ -33,9 +33,11 @@ interface ServiceAppOptions {
  */
 export function createServiceApp({ title, facts, live, routes, ...options }: ServiceAppOptions) {
   // What a page asks again by itself would push out of the history what somebody asked.
-  const [calling, repeating, previewing] = ([{}, { noHistory: true }, previewOptions] as const).map((own) =>
-    makePageContext(options, own),
-  ) as [Context, Context, Context];
+  const { world } = options.context;
+  const unkept = { ...options.context, world: { ...world, env: { ...world.env, SOTRA_HISTORY: '0' } } };
+  const calling = makePageContext(options, {});
+  const repeating = makePageContext({ ...options, context: unkept }, {});
+  const previewing = makePageContext(options, previewOptions);
   const asked = new Set<string>();
   const asking = keepAway(options.context.world.now);
   const call = async (query: URLSearchParams): Promise<CallOutcome<unknown>> => {
@@ -73,8 +75,8 @@ export function createOwnServiceApp({ kind, baseUrl }: Service, context: Context
     kind === 'sandbox'
       ? { service: 'the built-in sandbox', commandStart: 'sotra --sandbox' }
       : { service: baseUrl, commandStart: `sotra${named}` };
-  const requests = isLogOff(context)
-    ? { empty: 'Calls are not remembered.', line: 'sotra history set on', command: 'sotra history' }
+  const requests = isLogOff(context.world)
+    ? { empty: 'SOTRA_HISTORY=0: no call is kept.', command: 'sotra history' }
     : { empty: 'No call to this service is in the history.', command: 'sotra history' };
   const live = createLiveLog();
   const log = openPageRequests({

@@ -35,7 +35,6 @@ export const settingsSchema = z.object({
   contexts: z.record(z.string(), contextSchema),
   aliases: z.record(z.string(), z.string()).optional(),
   /** Whether calls are remembered; default: yes. */
-  history: z.boolean().optional(),
 });
 
 export type StoredContext = Readonly<z.output<typeof contextSchema>>;

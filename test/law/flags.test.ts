@@ -100,7 +100,6 @@ const lines: Record<string, string> = {
   'history show': 'history show 1',
   'history run': 'history run 1',
   'history clear': 'history clear --yes',
-  'history set': 'history set off',
   bundle: 'bundle --out @/bundle.json --yes',
   mcp: 'mcp --allow-writes',
   openapi: 'openapi',

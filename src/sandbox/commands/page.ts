@@ -65,7 +65,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
       'POST request': (_, body) => requests.send(body),
     },
     service: makeService(options),
-    context: { ...context, world: { ...world, transport }, options: { ...context.options, noHistory: true } },
+    context: { ...context, world: { ...world, transport, env: { ...world.env, SOTRA_HISTORY: '0' } } },
   });
   const watch = async (): Promise<void> => {
     for (let seen = version(); !stop.signal.aborted; ) {

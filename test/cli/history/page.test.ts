@@ -10,10 +10,11 @@ const answers: Script = (seen, response) => {
 };
 
 /** A service, the page of it as the browser asks it, and commands of the same machine. */
-async function open() {
+async function open(more: Record<string, string> = {}) {
   const [service, folder] = [await stub(answers), temporaryFolder()];
-  const env = { ...service.env, SOTRA_API_KEY: 'a-secret-key-1234', SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  const command = (argv: string, more: Record<string, string> = {}) => run(argv, { env: { ...env, ...more } });
+  const own = { SOTRA_API_KEY: 'a-secret-key-1234', SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const env = { ...service.env, ...own, ...more };
+  const command = (argv: string, other: Record<string, string> = {}) => run(argv, { env: { ...env, ...other } });
   const begin = async () => {
     const { ui } = await startPage('ui', env);
     const { origin } = new URL(ui);
@@ -116,13 +117,11 @@ test('no key and no secret reaches the page, and one that is not kept is not sen
   expect(service.requests.length).toBe(asked);
 });
 
-test('where calls are not remembered, the page says how to remember them', async () => {
-  const { command, begin } = await open();
-  await command('history set off');
+test('the page says that no call is kept with SOTRA_HISTORY=0', async () => {
+  const { begin } = await open({ SOTRA_HISTORY: '0' });
   const page = await begin();
   expect((await page('facts')).json.requests).toEqual({
-    empty: 'Calls are not remembered.',
-    line: 'sotra history set on',
+    empty: 'SOTRA_HISTORY=0: no call is kept.',
     command: 'sotra history',
   });
 });

@@ -124,7 +124,7 @@ export const ways: readonly string[] = [
   '--format tsv',
   '--verbose',
   '--verbose --json',
-  '--no-color --no-history',
+  '--no-color',
   '--json --verbose --strict',
   '--format table --show-nsfw',
   '--dry-run',
