@@ -7,7 +7,6 @@ export const nameLists = {
   contexts: 'context list --columns name',
   aliases: 'alias list --columns alias',
   keys: 'key list --columns name',
-  webhooks: 'webhook jobs --columns uid',
 } as const;
 
 /** For bash and zsh: the function that asks the program for names. `program` is how it is called with its arguments. */
@@ -139,7 +138,6 @@ function slotOf(field: Field, command?: Outline): Slot {
   const { kind, positional, flag } = field;
   const slot = { ...plain, values: listChoices(field), list: kind.type === 'list' && positional !== true };
   if (flag === 'key' || (command?.words[0] === 'key' && flag === 'name')) return { ...slot, names: 'keys' };
-  if (flag === 'uid' && command?.words[0] !== 'wait') return { ...slot, names: 'webhooks' };
   if (command?.words[0] === 'context') return { ...slot, names: 'contexts' };
   if (command?.words.join(' ') === 'alias remove' || field.identifier || flag === 'who')
     return { ...slot, names: 'aliases' };

@@ -1,20 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { SotraError } from '../errors.ts';
+import { readMessage } from '../errors.ts';
 import { makeFolder, syncFolder } from '../files/durable-file.ts';
 import { takeLock } from '../files/lock.ts';
-import { dayMs } from '../model/duration.ts';
 import { normalizeDestination } from '../model/http-address.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
-import { type JobRow, jobs as jobsView } from '../resources/webhook/view.ts';
+import { counted, formatCount } from '../output/format.ts';
 import type { World } from '../world.ts';
-import { type Job, type Plan, readJournal, resentChunks } from './journal.ts';
-
-/** A finished upload is listed for so long. What it confirmed stays known: a sync needs it. */
-const listedMs = 30 * dayMs;
+import { type Job, type Plan, readJournal } from './journal.ts';
 
 export async function jobsFolder(context: Context): Promise<string> {
   const folder = join(await context.dataDirectory(), 'webhook', 'jobs');
@@ -51,7 +46,7 @@ export function setAside({ folder }: Job): void {
 }
 
 /** All uploads of this machine, oldest first, with the addresses that they confirmed of wanted webhooks. Errors: as in `readJournal`. */
-export function listJobs(jobs: string, isWanted: (uid: string) => boolean = () => false): Job[] {
+function listJobs(jobs: string, isWanted: (uid: string) => boolean = () => false): Job[] {
   const names = existsSync(jobs) ? readdirSync(jobs).filter((name) => /^[0-9a-f]{12}$/.test(name)) : [];
   return names
     .flatMap((name) => readJournal(join(jobs, name), isWanted) ?? [])
@@ -81,35 +76,54 @@ export function listConfirmed(jobs: readonly Job[], uid: string): (readonly stri
   return jobs.flatMap(({ confirmed }) => confirmed.flatMap((each) => (each.uid === uid ? [each.addresses] : [])));
 }
 
-/** The job of a name or the start of one. Errors: `not-found`. */
-export function findJob(jobs: string, name: string): Job {
-  const [found, other] = listJobs(jobs).filter(({ state }) => state.plan.job.startsWith(name));
-  if (found !== undefined && other === undefined) return found;
-  throw new SotraError('not-found', `upload ${name}: ${found === undefined ? 'no such upload' : 'ambiguous prefix'}`, {
-    hint: 'sotra webhook jobs lists them.',
-  });
+/** The unfinished uploads from this machine to the service in use. Warns of a journal that cannot be read. */
+export async function findUnfinished(context: Context): Promise<Job[]> {
+  const folder = join(await context.dataDirectory(), 'webhook', 'jobs');
+  const { baseUrl } = await context.service();
+  try {
+    return listJobs(folder).filter(({ state }) => state.plan.baseUrl === baseUrl && state.finishedMs === undefined);
+  } catch (thrown) {
+    context.warn(readMessage(thrown));
+    return [];
+  }
 }
 
-/** The uploads of this machine: those to be continued first, with the line that does so, then those that finished lately. */
-export async function showJobs(context: Context): Promise<Result> {
-  const sinceMs = context.world.now() - listedMs;
-  const listed = listJobs(await jobsFolder(context)).filter(({ state }) => (state.finishedMs ?? sinceMs) >= sinceMs);
-  const isOpen = ({ state }: Job) => state.finishedMs === undefined;
-  const answer = [...listed.filter(isOpen), ...listed.filter((job) => !isOpen(job))].map(
-    ({ state }): JobRow => ({
-      job: state.plan.job,
-      task: state.plan.task,
-      uid: state.uid ?? null,
-      destinationUrl: state.destinationUrl ?? null,
-      baseUrl: state.plan.baseUrl,
-      addresses: state.plan.addresses,
-      chunks: state.plan.chunks,
-      confirmed: state.done.size,
-      resentChunks: resentChunks(state),
-      finished: state.finishedMs !== undefined,
-      startedAt: Math.floor(state.plan.atMs / 1000),
-      continueWith: state.finishedMs === undefined ? state.plan.line : null,
-    }),
-  );
-  return { kind: 'answer', answer, view: jobsView };
+/** Removes each upload whose webhook the service does not list any more, with a warning, and gives the others. */
+export async function removeGone(
+  unfinished: readonly Job[],
+  listed: readonly { uid: string }[],
+  context: Context,
+): Promise<Job[]> {
+  const { keyId } = await readServiceId(context);
+  const isGone = ({ state: { uid, plan } }: Job) =>
+    uid !== undefined && plan.keyId === keyId && !listed.some((each) => each.uid === uid);
+  const left: Job[] = [];
+  for (const job of unfinished)
+    if (isGone(job) && trySetAside(job, context))
+      context.warn(`webhook ${job.state.uid} is gone: its unfinished upload is removed`);
+    else left.push(job);
+  return left;
+}
+
+/** Whether a job could be taken out of the list: another process may hold it. */
+function trySetAside(job: Job, { world }: Context): boolean {
+  try {
+    const release = lockJob(dirname(job.folder), job.state.plan, world);
+    setAside(job);
+    release();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A line for each unfinished upload: how far it is, and the command that continues it. */
+export function describeUnfinished(jobs: readonly Job[]): string[] {
+  return jobs
+    .filter(({ state }) => state.finishedMs === undefined)
+    .map(({ state: { plan, done, uid } }) => {
+      const to = uid === undefined ? plan.destinationUrl : `webhook ${uid}`;
+      const progress = `${formatCount(done.size)} of ${counted(plan.chunks, 'request')} confirmed`;
+      return `The upload to ${to} is not finished, ${progress}; continue with: ${plan.line}`;
+    });
 }

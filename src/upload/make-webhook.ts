@@ -51,7 +51,7 @@ export interface NewWebhook {
   settled: boolean;
 }
 
-export const continuing = 'The same command continues; sotra webhook jobs shows it.';
+export const continuing = 'The same command continues; sotra webhook list shows it.';
 
 /** Statuses of a service that allows one webhook a destination; of others nothing can be concluded. */
 const refusals = [400, 409, 422];

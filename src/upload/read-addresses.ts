@@ -70,8 +70,8 @@ export async function readAddresses(
     const bad = [...rejected, ...(strays?.lines ?? [])].sort((a, b) => a.line - b.line);
     for (const { line, text, reason } of bad.slice(0, maxShown)) context.warn(`line ${line}: ${text}: ${reason}`);
     const hidden = list.rejected + (strays?.count ?? 0) - maxShown;
-    if (hidden > 0)
-      context.warn(`${counted(hidden, 'more bad line')}; --rejects <file> writes those that are not addresses`);
+    const all = strays === undefined ? 'them all' : 'those that are not addresses';
+    if (hidden > 0) context.warn(`${counted(hidden, 'more bad line')}; --rejects <file> writes ${all}`);
     if (bad.length > 0 && input.skipInvalid !== true) throw badLines(name, list, bad, strays);
     if (list.addresses.size === 0)
       throw inputError((label) => ({

@@ -8,7 +8,15 @@ import { confirm } from '../output/confirm.ts';
 import { counted } from '../output/format.ts';
 import { findWebhookSecret, fingerprintSecret, keptSecret, keptSecretFile } from '../resources/webhook/secrets.ts';
 import { type SyncResult, synced as view } from '../resources/webhook/view.ts';
-import { hashParts, isSameDestination, listConfirmed, lockJob, readServiceId, setAside } from './jobs.ts';
+import {
+  describeUnfinished,
+  hashParts,
+  isSameDestination,
+  listConfirmed,
+  lockJob,
+  readServiceId,
+  setAside,
+} from './jobs.ts';
 import { finishJob, type Job, type Journal, resentChunks } from './journal.ts';
 import { findOwnJob, planJob, previewChunk, runJob, splitChunks, type UploadRun } from './run-job.ts';
 import { finishReplacement, keepInFile, type Target } from './sync-webhook.ts';
@@ -49,6 +57,7 @@ export async function syncList(run: UploadRun, target: Target): Promise<Result> 
     checked: isCheck,
   };
   if (isCheck) {
+    for (const line of describeUnfinished(run.jobs.filter((job) => isFor(job, target.uid, input)))) context.note(line);
     if (context.options.curl) await previewChunk(target.uid, splitChunks(missing).next().value, run);
     const isSent = result.missing > 0 || isOpen;
     const isOff = isSent || (input.exact === true && result.notRemovable > 0);
@@ -83,6 +92,11 @@ export async function syncList(run: UploadRun, target: Target): Promise<Result> 
   const registered = makes && journal?.state.inPlaceOf === undefined;
   const done = { uid, registered, inSync: result.notRemovable === 0, ...told };
   return await show.result({ ...result, ...done }, view);
+}
+
+function isFor({ state }: Job, uid: string | undefined, { destinationUrl }: UploadRun['input']): boolean {
+  if (uid !== undefined && state.uid === uid) return true;
+  return destinationUrl !== undefined && isSameDestination(state.plan.destinationUrl, destinationUrl);
 }
 
 /**

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { commandTree } from '../../scripts/completions/tree.ts';
-import { run, stub } from '../support/harness.ts';
+import { run } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { some } from '../support/size.ts';
 
@@ -41,7 +41,7 @@ async function prepare(shell: string): Promise<Place> {
 
 let prepared: Promise<Omit<Place, 'script'>> | undefined;
 
-/** The program as `sotra`, and settings with an alias, a context, a key and an upload. */
+/** The program as `sotra`, and settings with an alias, a context and a key. */
 async function prepareFolder(): Promise<Omit<Place, 'script'>> {
   const program = join(folder, 'sotra');
   writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${process.cwd()}/bin/sotra.js' "$@"\n`);
@@ -55,21 +55,10 @@ async function prepareFolder(): Promise<Omit<Place, 'script'>> {
   writeFileSync(join(folder, 'keys', 'trader.json'), JSON.stringify(keystore));
   const path = `${folder}:${process.env['PATH']}`;
   const stored = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-  const registered = await run(register, { env: stored });
-  const { uid } = JSON.parse(registered.out);
-  for (const hostile of hostileUids) {
-    const destinationUrl = `http://127.0.0.1:9/${hostileUids.indexOf(hostile)}`;
-    const made = { uid: hostile, destinationUrl, secret: 'c2VjcmV0IG9mIGEgd2ViaG9vaw==' };
-    const service = await stub((request, response) =>
-      response.end(JSON.stringify(request.method === 'GET' ? [] : made)),
-    );
-    const line = register.replace('--sandbox ', '').replace('http://127.0.0.1:9/hook', destinationUrl);
-    expect((await run(`${line} --quiet`, { env: { ...stored, ...service.env } })).code).toBe(0);
-  }
   return {
     folder,
     env: { PATH: path, HOME: folder, ...stored, LC_ALL: 'C.UTF-8', TERM: 'xterm' },
-    lines: [...linesOf(uid).slice(0, 1), ...some([...fixedLines, ...linesOf(uid)], 10)],
+    lines: some(fixedLines, 10),
   };
 }
 
@@ -77,23 +66,8 @@ function has(shell: string): boolean {
   return spawnSync(shell, ['-c', 'true']).status === 0;
 }
 
-const register =
-  '--sandbox webhook register --url http://127.0.0.1:9/hook --wallet-addresses 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --json';
-
-/** What a service may call its webhooks: none of it may run, be taken for a flag or be offered. */
-const hostileUids = ['$(touch$IFS./ran)', '`touch$IFS./ran`', 'a;touch$IFS./ran', '--yes', "it's", 'a b', 'a*'];
-
 /** What is typed, and what must be among what is offered for its last word. */
 type Lines = readonly [typed: string, offered: string][];
-
-function linesOf(uid: string): Lines {
-  const webhook = uid.slice(0, 3);
-  return [
-    ['sotra webhook delete ', uid],
-    [`sotra webhook delete ${webhook}`, uid],
-    [`sotra webhook trigger --uid ${webhook}`, uid],
-  ];
-}
 
 const fixedLines: Lines = [
   ['sotra lead', 'leaderboard'],
@@ -120,9 +94,8 @@ const fixedLines: Lines = [
 ];
 
 /** Nothing twice, and of names that others gave only those in which no shell reads anything. */
-function onlyPlain(typed: string, words: readonly string[]): void {
+function expectDistinct(typed: string, words: readonly string[]): void {
   expect([typed, words]).toEqual([typed, [...new Set(words)]]);
-  if (typed === 'sotra webhook delete ') expect(words.filter((word) => word !== '')).toHaveLength(1);
 }
 
 test.skipIf(!has('bash'))('bash offers nothing of a list that it holds already', async () => {
@@ -160,7 +133,7 @@ test.skipIf(!has('bash'))('bash completes commands, flags, values, lists, contex
     // readline keeps what stands before its last break, so of --flag=value only the value is offered.
     const words = (offers[index] ?? '').split(' ').map((word) => word.replace(/^.*,/, ''));
     expect([typed, words]).toEqual([typed, expect.arrayContaining([offered])]);
-    onlyPlain(typed, words);
+    expectDistinct(typed, words);
   }
 });
 
@@ -175,7 +148,7 @@ test.skipIf(!has('fish'))('fish completes commands, flags, values, lists, contex
   for (const [index, [typed, offered]] of lines.entries()) {
     const words = (offers[index] ?? '').split('\n').map((line) => (line.split('\t')[0] ?? '').replace(/^.*[,=]/, ''));
     expect([typed, words]).toEqual([typed, expect.arrayContaining([offered])]);
-    onlyPlain(typed, words);
+    expectDistinct(typed, words);
   }
 });
 

@@ -41,7 +41,7 @@ test('nothing that is kept or shown beside an answer holds what is secret in add
   expect((await sotra('request', 'GET', '/v1/fails', ...query, '--verbose')).code).toBe(6);
   const registering = ['webhook', 'register', '--url', destination, '--wallet-addresses', 'ext:1'];
   expect((await sotra(...registering, '--verbose')).code).toBe(0);
-  for (const argv of ['history', 'history --format csv', 'history show 1', 'webhook jobs', 'history show 2 --json']) {
+  for (const argv of ['history', 'history --format csv', 'history show 1', 'webhook list', 'history show 2 --json']) {
     const { out, code } = await sotra(...argv.split(' '));
     expect([argv, code]).toEqual([argv, 0]);
     said.push(out);

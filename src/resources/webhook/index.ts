@@ -118,23 +118,11 @@ const sync = defineCommand({
     ),
 });
 
-const jobs = defineCommand({
-  words: ['webhook', 'jobs'],
-  summary: 'The uploads of this machine: unfinished ones first, each with the line that continues it',
-  description:
-    'Finished ones are listed for 30 days; what they confirmed stays known, since webhook sync needs it. A registration that the service\n' +
-    'refused is no upload.',
-  params: {},
-  examples: [{ argv: 'webhook jobs', says: 'every upload with what is confirmed' }],
-  uses: [],
-  exitCodes: [3],
-  view: async () => (await loadWebhookViews()).jobs,
-  run: async (_, context) => (await import('../../upload/jobs.ts')).showJobs(context),
-});
-
 const list = defineCommand({
   ...endpointCommand(endpoints.list, views.list),
   oneOf: [],
+  description:
+    'Uploads of this machine that are not finished are named on stderr, each with the line that continues it.',
   params: { showSecrets: option.flag('show the secrets instead of masking them') },
   run: async ({ showSecrets }, context) => (await import('./secrets.ts')).listWebhooks(showSecrets === true, context),
 });
@@ -167,7 +155,7 @@ const validate: Command = {
 };
 
 export const commands = deriveCommands(endpoints, views, [
-  ...[register, list, addAddresses, sync, jobs],
+  ...[register, list, addAddresses, sync],
   ...[secret, remove, validate],
   ...receiveCommands,
 ]);

@@ -10,7 +10,7 @@ import { isObject } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 import { hidden } from '../../model/url-secrets.ts';
 import { confirmReplace } from '../../output/confirm.ts';
-import { jobsOfService } from '../../upload/jobs.ts';
+import { describeUnfinished, findUnfinished, jobsOfService, removeGone } from '../../upload/jobs.ts';
 import type { Job } from '../../upload/journal.ts';
 import * as endpoints from './endpoints.ts';
 import { list as listView, secretWritten } from './view.ts';
@@ -124,10 +124,6 @@ export function fingerprintSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 16);
 }
 
-export function maskSecret(secret: string): string {
-  return `${secret.slice(0, secret.startsWith('whsec_') ? 8 : 2)}***`;
-}
-
 /** A list of webhooks, checked. Errors: `contract` for another shape, which does not say what webhooks there are. */
 export function checkedList(data: endpoints.WebhookList): endpoints.WebhookList {
   if (Array.isArray(data)) return data;
@@ -154,15 +150,19 @@ export function findWebhookSecret(
 
 /** The caller's webhooks, secrets masked in every format unless asked for. */
 export async function listWebhooks(showSecrets: boolean, context: Context): Promise<Result> {
+  // Read before the list is: an upload that another process makes meanwhile is not taken for one whose webhook is gone.
+  const unfinished = await findUnfinished(context);
   const { data, text } = await context.call(endpoints.list, {});
-  if (showSecrets) return { kind: 'answer', answer: data, text, view: listView };
-  return { kind: 'answer', answer: maskSecrets(data), view: listView };
+  const left = Array.isArray(data) ? await removeGone(unfinished, data, context) : unfinished;
+  const shown = { view: listView, notes: describeUnfinished(left) };
+  if (showSecrets) return { kind: 'answer', answer: data, text, ...shown };
+  return { kind: 'answer', answer: maskSecrets(data), ...shown };
 }
 
 /** The value with each text masked that is a secret by its form or by its field. */
 function maskSecrets(value: unknown, field = ''): unknown {
   if (typeof value === 'string')
-    return value !== '' && (/secret/i.test(field) || value.startsWith('whsec_')) ? maskSecret(value) : value;
+    return value !== '' && (/secret/i.test(field) || value.startsWith('whsec_')) ? hidden : value;
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, field));
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, maskSecrets(held, key)]));

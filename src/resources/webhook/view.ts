@@ -1,7 +1,7 @@
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
-import { counted, formatAge, formatCount, formatTime } from '../../output/format.ts';
-import type { CellText, Column, View } from '../../output/view.ts';
+import { counted, formatAge, formatCount } from '../../output/format.ts';
+import type { Column, View } from '../../output/view.ts';
 import type { Validation, Webhook } from './endpoints.ts';
 
 const uid: Column<{ uid?: string | undefined }> = column.text('uid', 'Webhook', 'uid: what later commands take');
@@ -52,7 +52,6 @@ export const uploaded = recordView<UploadResult>(
   [
     uid,
     destination,
-    column.text('job', 'Upload', 'its name, as webhook jobs lists it'),
     column.count('addresses', 'Addresses', 'distinct addresses, all confirmed'),
     column.count('chunks', 'Chunks', 'requests of up to 1,000 addresses'),
     column.count('duplicates', 'Repeated', 'addresses that were in the input more than once'),
@@ -144,65 +143,6 @@ function describeSync(result: SyncResult): string {
     return `Nothing was sent: webhook ${uid} has all ${wanted} of the file.`;
   }
 }
-
-export interface JobRow {
-  job: string;
-  task: string;
-  uid: string | null;
-  destinationUrl: string | null;
-  baseUrl: string;
-  addresses: number;
-  chunks: number;
-  /** Chunks. */
-  confirmed: number;
-  resentChunks: number;
-  finished: boolean;
-  /** Unix seconds. */
-  startedAt: number;
-  /** The line that continues an unfinished one. */
-  continueWith: string | null;
-}
-
-function withoutScheme(address: string | null): CellText {
-  return { text: address ?? '', short: (address ?? '').replace(/^https:\/\//, '') };
-}
-
-export const jobs = listView<JobRow>(
-  [
-    column.text('job', 'Upload', 'its name, as webhook jobs lists it'),
-    column.text('task', 'Task', 'register, add-addresses or sync', { drop: 5 }),
-    column.text('destinationUrl', 'Destination', 'where feed items are sent, once it is known', {
-      show: (row) => withoutScheme(row.destinationUrl),
-      cut: 'middle',
-      keep: 16,
-    }),
-    column.text('baseUrl', 'Service', 'the service it speaks to', {
-      show: (row) => withoutScheme(row.baseUrl),
-      cut: 'middle',
-      keep: 16,
-    }),
-    column.text('uid', 'Webhook', 'uid, once there is one', { drop: 6 }),
-    column.count('addresses', 'Addresses', 'distinct addresses of the list', { drop: 2 }),
-    column.count('chunks', 'Chunks', 'requests it takes', { drop: 4 }),
-    column.count('confirmed', 'Confirmed', 'chunks that are confirmed', { drop: 1 }),
-    column.text('finished', 'Finished', 'whether all is confirmed', {
-      show: (row) => (row.finished ? 'yes' : { text: 'no', tone: 'strong' }),
-    }),
-    column.time('startedAt', 'Started', 'when it was started, Unix seconds', {
-      show: ({ startedAt }) => ({ text: formatTime(startedAt), short: formatTime(startedAt).slice(0, 16) }),
-    }),
-    column.text('continueWith', 'Continue with', 'the line that continues it, where it is not finished', {
-      extra: true,
-    }),
-  ],
-  {
-    empty: 'No uploads yet.',
-    notes: (rows) =>
-      rows.flatMap(({ job, continueWith }) =>
-        continueWith === null ? [] : [`upload ${job} is not finished; continue with: ${continueWith}`],
-      ),
-  },
-);
 
 export const secretWritten = recordView<{ uid: string; secretFile: string }>([
   column.text('uid', 'Webhook', 'uid'),

@@ -95,10 +95,10 @@ test('the list masks what is a secret by its name or its form, however it is esc
         uid,
         destinationUrl: hook,
         secret: '',
-        note: 'whsec_"q***',
+        note: '***',
         whsec_name: 1,
         secretCount: 12345,
-        oldSecret: '\u{1f512}***',
+        oldSecret: '***',
         n: null,
       },
     ],
@@ -114,5 +114,5 @@ test('a list of more than two million characters is masked to its end', async ()
   const { sotra } = place(() => [200, list]);
   const { code, out } = await sotra('webhook list --json');
   expect(code).toBe(0);
-  expect(JSON.parse(out)).toEqual(list.map((each) => ({ ...each, secret: 'whsec_ab***' })));
+  expect(JSON.parse(out)).toEqual(list.map((each) => ({ ...each, secret: '***' })));
 });

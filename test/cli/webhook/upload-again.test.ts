@@ -39,7 +39,7 @@ test('a registration that was refused leaves no upload; one that did not arrive 
   expect([jobs(), existsSync(join(folder, 's'))]).toEqual([[], false]);
   service.answer = ({ method }) => [method === 'GET' ? 200 : 500, method === 'GET' ? [] : { error: 'broken' }];
   expect((await sotra(`${register} @list --retries 0`)).code).toBe(8);
-  expect((await sotra('webhook jobs')).err).toContain('webhook register --url https://d.example.com/hook --file @list');
+  expect((await sotra('webhook list')).err).toContain('webhook register --url https://d.example.com/hook --file @list');
   service.answer = having([], made);
   expect((await sotra(`${register} @list`)).code).toBe(0);
   expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(3);

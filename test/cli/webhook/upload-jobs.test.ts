@@ -1,4 +1,4 @@
-import { cpSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Answer, add, fresh, hook, ids, made, place, register, uid } from '../../support/upload-place.ts';
@@ -15,35 +15,55 @@ async function stopped() {
   return { ...there, job };
 }
 
-test('an upload is listed with destination, service and time, at 80 columns too', async () => {
-  const { sotra, job } = await stopped();
-  for (const tty of [80, 140]) {
-    const { out } = await sotra('webhook jobs', { tty });
-    expect(out).toMatch(/Upload +.*Destination +Service +.*Finished +Started/);
-    expect(out).toContain(job);
-    expect(out).toContain('d.example.com/hook');
-    expect(out).toContain('a.example.com');
-    expect(out).toMatch(/\d{4}-\d\d-\d\d \d\d:\d\d/);
-  }
-  const { out } = await sotra('webhook jobs --json');
-  expect(JSON.parse(out)).toMatchObject([
-    { job, uid, destinationUrl: hook, baseUrl: 'https://a.example.com', confirmed: 1, chunks: 3, finished: false },
+test('webhook list shows an unfinished upload with the line that continues it; typing that line does', async () => {
+  const { sotra, service } = await stopped();
+  service.answer = ({ method }) => [200, method === 'GET' ? [made] : { uid }];
+  const line = `sotra webhook register --url ${hook} --file @list`;
+  const told = await sotra('webhook list --json');
+  expect([told.code, JSON.parse(told.out), told.err]).toEqual([
+    0,
+    [{ ...made, secret: '***' }],
+    `The upload to webhook ${uid} is not finished, 1 of 3 requests confirmed; continue with: ${line}\n`,
   ]);
+  expect((await sotra(line.replace('sotra ', ''))).code).toBe(0);
+  expect((await sotra('webhook list')).err).toBe('');
 });
 
-test('unfinished uploads come first, each with the line that continues it; typing that line does', async () => {
-  const { sotra, job, write, service } = await stopped();
-  write('more', ids(3));
-  service.answer = () => [200, { uid }];
-  expect((await sotra(`webhook add-addresses ${uid} --file @more`)).code).toBe(0);
-  const { out, err } = await sotra('webhook jobs --json');
-  const line = `sotra webhook register --url ${hook} --file @list`;
-  expect([JSON.parse(out).map(({ finished }: { finished: boolean }) => finished), err]).toEqual([[false, true], '']);
-  const told = await sotra('webhook jobs');
-  expect(told.err).toContain(`upload ${job} is not finished; continue with: ${line}\n`);
-  service.answer = ({ method }) => [200, method === 'GET' ? [made] : { uid }];
-  expect((await sotra(line.replace('sotra ', ''))).code).toBe(0);
-  expect((await sotra('webhook jobs')).err).toBe('');
+test('an unfinished upload to another service is not shown', async () => {
+  const { sotra, service } = await stopped();
+  service.answer = () => [200, []];
+  expect((await sotra('webhook list --base-url https://b.example.com')).err).toBe(
+    'No webhooks. sotra webhook register --url <address> --file <file> makes one.\n',
+  );
+});
+
+test('webhook list removes an unfinished upload whose webhook is gone, with one warning', async () => {
+  const { sotra, service, job, jobs } = await stopped();
+  service.answer = () => [200, [{ ...made, uid: 'u-0' }]];
+  const first = await sotra('webhook list');
+  expect([first.code, first.err]).toEqual([0, `warning: webhook ${uid} is gone: its unfinished upload is removed\n`]);
+  expect(jobs()).not.toContain(job);
+  expect((await sotra('webhook list')).err).toBe('');
+});
+
+test('webhook list keeps an unfinished upload of another key, and one that a dry run looks at', async () => {
+  const { sotra, service, job, jobs } = await stopped();
+  service.answer = () => [200, []];
+  expect((await sotra('webhook list --dry-run')).code).toBe(0);
+  const other = await sotra('webhook list', { env: { SOTRA_API_KEY: 'another-key-of-theirs' } });
+  expect(other.err).toContain(`The upload to webhook ${uid} is not finished`);
+  expect(jobs()).toContain(job);
+});
+
+test('webhook sync --check names the unfinished upload of the webhook', async () => {
+  const { sotra, service } = await stopped();
+  service.answer = () => [200, [made]];
+  const { code, err } = await sotra(`webhook sync --url ${hook} --file @list --check`);
+  expect([code, err]).toEqual([
+    10,
+    `The upload to webhook ${uid} is not finished, 1 of 3 requests confirmed; continue with: sotra webhook register --url ${hook} --file @list\n` +
+      `Would send 1,500 of 2,500 addresses to webhook ${uid}.\n`,
+  ]);
 });
 
 test.each<[typed: string, told: string]>([
@@ -53,60 +73,32 @@ test.each<[typed: string, told: string]>([
   [`register --url ${hook} --file @list.csv --column wallet --secret-file @secret --another`, ''],
   [`sync ${uid} --file @list.csv --column wallet`, ''],
 ])('webhook %s is continued by the same line', async (typed, told) => {
-  const { sotra, write } = place(refusing);
+  const { sotra, write, service } = place(refusing);
   write('list.csv', `wallet\n${ids(1001)}`);
   expect([6, 10]).toContain((await sotra(`webhook ${typed}`)).code);
-  expect((await sotra('webhook jobs')).err).toContain(`continue with: sotra webhook ${told || typed}\n`);
+  service.answer = () => [200, [made]];
+  expect((await sotra('webhook list')).err).toContain(`continue with: sotra webhook ${told || typed}\n`);
 });
 
-test('uploads that are not finished come first, the oldest of each kind before the others', async () => {
-  const { sotra, write, service } = place();
-  const at = async (minute: number, count: number) => {
-    write('list', ids(count));
-    await sotra(`${add} @list`, { now: Date.UTC(2026, 10, 1, 0, minute) });
-  };
-  await at(7, 7);
-  await at(2, 6);
-  service.answer = () => [400, { error: 'no' }];
-  await at(5, 5);
-  await at(3, 4);
-  await at(6, 3);
-  await at(4, 2);
-  const { out } = await sotra('webhook jobs --json', { now: Date.UTC(2026, 10, 2) });
-  const rows = JSON.parse(out).map(({ addresses, finished }: Record<string, unknown>) => [addresses, finished]);
-  expect(rows).toEqual([
-    [4, false],
-    [2, false],
-    [5, false],
-    [3, false],
-    [6, true],
-    [7, true],
-  ]);
-});
-
-test('finished uploads are listed for thirty days; what they confirmed stays known to sync', async () => {
+test('what a finished upload confirmed stays known to sync', async () => {
   const { sotra, write, sent } = place();
   write('list', ids(3));
-  const dayMs = 86_400_000;
   const now = Date.UTC(2026, 10, 1);
   await sotra(`${add} @list`, { now });
-  const listed = async (atMs: number) => JSON.parse((await sotra('webhook jobs --json', { now: atMs })).out).length;
-  expect([await listed(now + 30 * dayMs), await listed(now + 30 * dayMs + 1)]).toEqual([1, 0]);
-  expect((await sotra(`webhook sync ${uid} --file @list`, { now: now + 60 * dayMs })).code).toBe(0);
+  expect((await sotra(`webhook sync ${uid} --file @list`, { now: now + 60 * 86_400_000 })).code).toBe(0);
   expect(sent).toHaveLength(1);
 });
 
-test('an upload whose journal was damaged is named, and another folder is no upload', async () => {
-  const { sotra, write, jobs, folder } = place();
-  write('list', ids(3));
-  await sotra(`${add} @list`);
-  const [job = ''] = jobs();
-  const uploads = join(folder, 'webhook', 'jobs');
-  cpSync(join(uploads, job), join(uploads, `old-${job}`), { recursive: true });
-  expect(JSON.parse((await sotra('webhook jobs --json')).out)).toMatchObject([{ job, finished: true }]);
-  writeFileSync(join(uploads, job, 'journal.ndjson'), 'noise\n');
-  const { code, err } = await sotra('webhook jobs');
-  expect([code, err]).toEqual([3, expect.stringContaining('journal.ndjson is damaged at line 1')]);
+test('webhook list warns of an upload whose journal is damaged, and lists the webhooks all the same', async () => {
+  const { folder, sotra, service, job } = await stopped();
+  service.answer = () => [200, [made]];
+  writeFileSync(join(folder, 'webhook', 'jobs', job, 'journal.ndjson'), 'noise\n');
+  const { code, out, err } = await sotra('webhook list --json');
+  expect([code, JSON.parse(out), err]).toEqual([
+    0,
+    [{ ...made, secret: '***' }],
+    expect.stringMatching(/^warning: .*journal\.ndjson is damaged at line 1/),
+  ]);
 });
 
 test.each([

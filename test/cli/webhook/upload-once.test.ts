@@ -191,7 +191,7 @@ test('who stops an upload is told how far it came; one that waits for a lost POS
   };
   const { code, err } = await sotra(`${register} @list --concurrency 1`, { signal: stop.signal });
   expect([code, err]).toEqual([130, expect.stringMatching(/interrupted with [12] of 3 chunks confirmed/)]);
-  expect(err).toContain('The same command continues; sotra webhook jobs shows it.');
+  expect(err).toContain('The same command continues; sotra webhook list shows it.');
   const lost = losing(() => []);
   const other = new AbortController();
   lost.service.answer = ({ method }) => {

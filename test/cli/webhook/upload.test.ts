@@ -157,7 +157,7 @@ test('an upload that stops half-way is exit 10; the same command goes on with wh
   const { error } = JSON.parse(first.err);
   expect(error).toMatchObject({ code: 'partial', details: { uid: 'u-1', chunks: 6, confirmed: 3 } });
   expect(error.message).toContain('not now');
-  expect(error.hint).toContain('The same command continues; sotra webhook jobs shows it.');
+  expect(error.hint).toContain('The same command continues; sotra webhook list shows it.');
   refusing = false;
   const second = await run(argv, { env: all });
   expect(second.code).toBe(0);

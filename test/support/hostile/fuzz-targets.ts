@@ -55,7 +55,6 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
         `${sign} --tx ${swaps.good} --token ${degen} --preview --json`,
         'doctor --json',
         'doctor',
-        'webhook jobs',
         'request GET /v1/feed --json',
         'context use nowhere',
         'context set a --base-url nonsense',
@@ -125,7 +124,7 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
     {
       weight: 3,
       file: `${job}/journal.ndjson`,
-      reads: ['webhook jobs', 'webhook jobs --json', `webhook sync u-1 ${upload} --check --json`, 'webhook secret u-1'],
+      reads: ['webhook list', 'webhook list --json', `webhook sync u-1 ${upload} --check --json`, 'webhook secret u-1'],
       changes: [
         `webhook register --url http://127.0.0.1:9/hook ${upload} --another`,
         `webhook register --url http://127.0.0.1:9/hook ${upload} --json`,
