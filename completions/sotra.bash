@@ -11,7 +11,7 @@ _sotra_children() {
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
   'comment') echo 'post list copy sign verify' ;;
-  'webhook') echo 'register list add-addresses delete validate sync jobs secret listen verify events show replay forward trigger exam' ;;
+  'webhook') echo 'register list add-addresses delete validate sync listen verify events show replay forward trigger exam' ;;
   'inbox') echo 'create' ;;
   'alias') echo 'set list remove' ;;
   'auth') echo 'login logout status' ;;
@@ -50,7 +50,6 @@ _sotra_flags() {
   'webhook list') echo '--show-secrets' ;;
   'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --again' ;;
   'webhook sync') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --check --exact --replace' ;;
-  'webhook secret') echo '--out' ;;
   'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --keep --repeats-within --name --inbox --inbox-creds --ui --open --ready-file' ;;
   'webhook verify') echo '--secret-file --header --file --tolerance' ;;
   'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --wait --name --inbox --inbox-creds' ;;
@@ -197,26 +196,19 @@ _sotra_values() {
   'webhook register --wallet-addresses') echo '@aliases @list' ;;
   'webhook register --rejects') echo '@files' ;;
   'webhook register --secret-file') echo '@files' ;;
-  'webhook register --columns') echo 'uid destinationUrl job addresses chunks duplicates rejected resentChunks secretFile @list' ;;
+  'webhook register --columns') echo 'uid destinationUrl addresses chunks duplicates rejected resentChunks secretFile @list' ;;
   'webhook list --columns') echo 'uid destinationUrl secret @list' ;;
   'webhook add-addresses --file') echo '@files' ;;
   'webhook add-addresses --wallet-addresses') echo '@aliases @list' ;;
   'webhook add-addresses --rejects') echo '@files' ;;
-  'webhook add-addresses --columns') echo 'uid destinationUrl job addresses chunks duplicates rejected resentChunks secretFile @list' ;;
-  'webhook add-addresses 1') echo '@webhooks' ;;
+  'webhook add-addresses --columns') echo 'uid destinationUrl addresses chunks duplicates rejected resentChunks secretFile @list' ;;
   'webhook delete --columns') echo 'uid state @list' ;;
-  'webhook delete 1') echo '@webhooks' ;;
   'webhook validate --columns') echo 'success error @list' ;;
-  'webhook validate 1') echo '@webhooks' ;;
   'webhook sync --file') echo '@files' ;;
   'webhook sync --wallet-addresses') echo '@aliases @list' ;;
   'webhook sync --rejects') echo '@files' ;;
   'webhook sync --secret-file') echo '@files' ;;
   'webhook sync --columns') echo 'uid wanted missing sent notRemovable inSync @list' ;;
-  'webhook sync 1') echo '@webhooks' ;;
-  'webhook jobs --columns') echo 'job task destinationUrl baseUrl uid addresses chunks confirmed finished startedAt continueWith @list' ;;
-  'webhook secret --columns') echo 'uid secretFile @list' ;;
-  'webhook secret 1') echo '@webhooks' ;;
   'webhook listen --secret-file') echo '@files @list' ;;
   'webhook listen --ready-file') echo '@files' ;;
   'webhook verify --secret-file') echo '@files @list' ;;
@@ -230,7 +222,6 @@ _sotra_values() {
   'webhook show --columns') echo 'eventId eventType receivedAt about webhook status verification @list' ;;
   'webhook replay --columns') echo 'eventId eventType taken status error @list' ;;
   'webhook trigger --secret-file') echo '@files' ;;
-  'webhook trigger --uid') echo '@webhooks' ;;
   'webhook trigger --db') echo '@files' ;;
   'webhook trigger --columns') echo 'eventId destinationUrl delivered status error @list' ;;
   'webhook trigger 1') echo 'new-feed-item comment-created copyswap' ;;
@@ -379,13 +370,12 @@ _sotra() {
   case " $found " in *' @contexts '*) found="$found $(_sotra_names "${words[0]}" context list --columns name)" ;; esac
   case " $found " in *' @aliases '*) found="$found $(_sotra_names "${words[0]}" alias list --columns alias)" ;; esac
   case " $found " in *' @keys '*) found="$found $(_sotra_names "${words[0]}" key list --columns name)" ;; esac
-  case " $found " in *' @webhooks '*) found="$found $(_sotra_names "${words[0]}" webhook jobs --columns uid)" ;; esac
   # Of a list, what it holds already is not offered again.
   local held=''
   [[ $lead == *, ]] && held="${lead#--*=}"
   for word in $found; do
     case ",$held" in *",$word,"*) continue ;; esac
-    case "$word" in @contexts | @aliases | @keys | @webhooks | @list) ;; *) candidates="$candidates $lead$word" ;; esac
+    case "$word" in @contexts | @aliases | @keys | @list) ;; *) candidates="$candidates $lead$word" ;; esac
   done
   # What readline takes for the word ends at its last break; only the rest of a candidate is put in its place.
   local rest="$current" drop=0 at

@@ -16,7 +16,7 @@ function __sotra_place
                 contains -- $word --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q
                 and set skip 1
             case '*'
-                if contains -- "$here $word" ' leaderboard' ' profile' ' follow' ' feed' ' token' ' position' ' comment' ' webhook' ' inbox' ' alias' ' auth' ' context' ' key' ' sandbox' ' history' ' leaderboard list' ' leaderboard rank' ' leaderboard copytraded' ' leaderboard sections' ' profile get' ' profile positions' ' profile followers' ' profile follows' ' profile set-name' ' profile delete-name' ' follow add' ' follow remove' ' follow bulk' ' feed actor' ' feed home' ' token positions' ' token comments' ' position find' ' position get' ' comment post' ' comment list' ' comment copy' ' comment sign' ' comment verify' ' webhook register' ' webhook list' ' webhook add-addresses' ' webhook delete' ' webhook validate' ' webhook sync' ' webhook jobs' ' webhook secret' ' webhook listen' ' webhook verify' ' webhook events' ' webhook show' ' webhook replay' ' webhook forward' ' webhook trigger' ' webhook exam' ' inbox create' ' init' ' ui' ' alias set' ' alias list' ' alias remove' ' auth login' ' auth logout' ' auth status' ' context list' ' context show' ' context use' ' context set' ' context remove' ' key generate' ' key import' ' key list' ' key remove' ' key export' ' doctor' ' completion' ' sandbox start' ' sandbox log' ' sandbox stop' ' sandbox import' ' sandbox reset' ' sandbox status' ' sandbox advance' ' sandbox trade' ' sandbox simulate' ' request' ' why' ' history' ' history show' ' history run' ' history clear' ' bundle' ' mcp' ' openapi' ' commands' ' help'
+                if contains -- "$here $word" ' leaderboard' ' profile' ' follow' ' feed' ' token' ' position' ' comment' ' webhook' ' inbox' ' alias' ' auth' ' context' ' key' ' sandbox' ' history' ' leaderboard list' ' leaderboard rank' ' leaderboard copytraded' ' leaderboard sections' ' profile get' ' profile positions' ' profile followers' ' profile follows' ' profile set-name' ' profile delete-name' ' follow add' ' follow remove' ' follow bulk' ' feed actor' ' feed home' ' token positions' ' token comments' ' position find' ' position get' ' comment post' ' comment list' ' comment copy' ' comment sign' ' comment verify' ' webhook register' ' webhook list' ' webhook add-addresses' ' webhook delete' ' webhook validate' ' webhook sync' ' webhook listen' ' webhook verify' ' webhook events' ' webhook show' ' webhook replay' ' webhook forward' ' webhook trigger' ' webhook exam' ' inbox create' ' init' ' ui' ' alias set' ' alias list' ' alias remove' ' auth login' ' auth logout' ' auth status' ' context list' ' context show' ' context use' ' context set' ' context remove' ' key generate' ' key import' ' key list' ' key remove' ' key export' ' doctor' ' completion' ' sandbox start' ' sandbox log' ' sandbox stop' ' sandbox import' ' sandbox reset' ' sandbox status' ' sandbox advance' ' sandbox trade' ' sandbox simulate' ' request' ' why' ' history' ' history show' ' history run' ' history clear' ' bundle' ' mcp' ' openapi' ' commands' ' help'
                     set here "$here $word"
                 else
                     set slot (math $slot + 1)
@@ -56,10 +56,6 @@ function __sotra_keys
     __sotra_names key list --columns name
 end
 
-function __sotra_webhooks
-    __sotra_names webhook jobs --columns uid
-end
-
 complete -c sotra -f
 complete -c sotra -l context -x -a '(__sotra_contexts)' -d 'use this stored context (SOTRA_CONTEXT)'
 complete -c sotra -l sandbox -d 'use the built-in sandbox; its state is kept between calls'
@@ -88,7 +84,7 @@ complete -c sotra -n '__sotra_at ""' -a 'feed' -d 'actor, home'
 complete -c sotra -n '__sotra_at ""' -a 'token' -d 'positions, comments'
 complete -c sotra -n '__sotra_at ""' -a 'position' -d 'find, get'
 complete -c sotra -n '__sotra_at ""' -a 'comment' -d 'post, list, copy, sign, verify'
-complete -c sotra -n '__sotra_at ""' -a 'webhook' -d 'register, list, add-addresses, delete, validate, sync, jobs, secret, listen, verify, events, show, replay, forward, trigger, exam'
+complete -c sotra -n '__sotra_at ""' -a 'webhook' -d 'register, list, add-addresses, delete, validate, sync, listen, verify, events, show, replay, forward, trigger, exam'
 complete -c sotra -n '__sotra_at ""' -a 'inbox' -d 'Set up an inbox for the webhook listeners of several machines, on a NATS cluster'
 complete -c sotra -n '__sotra_at ""' -a 'init' -d 'Choose the sandbox or a service, and see a first board'
 complete -c sotra -n '__sotra_at ""' -a 'ui' -d 'Look at the service on a local page'
@@ -137,8 +133,6 @@ complete -c sotra -n '__sotra_at " webhook"' -a 'add-addresses' -d 'Add any numb
 complete -c sotra -n '__sotra_at " webhook"' -a 'delete' -d 'Delete a webhook'
 complete -c sotra -n '__sotra_at " webhook"' -a 'validate' -d 'Have the service check that a destination rejects unsigned and accepts signed requests'
 complete -c sotra -n '__sotra_at " webhook"' -a 'sync' -d 'Make a webhook have the addresses of a file: register it, send what is missing, continue what was interrupted'
-complete -c sotra -n '__sotra_at " webhook"' -a 'jobs' -d 'The uploads of this machine: unfinished ones first, each with the line that continues it'
-complete -c sotra -n '__sotra_at " webhook"' -a 'secret' -d 'Write a webhook\'s secret to a file, from this machine\'s uploads or the service\'s list'
 complete -c sotra -n '__sotra_at " webhook"' -a 'listen' -d 'Receive deliveries: verify, store, show and forward each event'
 complete -c sotra -n '__sotra_at " webhook"' -a 'verify' -d 'Say whether one saved delivery is valid, or why not'
 complete -c sotra -n '__sotra_at " webhook"' -a 'events' -d 'Events that webhook listen stored, newest first'
@@ -372,7 +366,7 @@ complete -c sotra -n '__sotra_at " webhook register"' -l secret-file -r -F -d 'w
 complete -c sotra -n '__sotra_at " webhook register"' -l show-secrets -d 'print the secret too, not only the file that holds it'
 complete -c sotra -n '__sotra_at " webhook register"' -l concurrency -x -d 'requests at once (default 4)'
 complete -c sotra -n '__sotra_at " webhook register"' -l another -d 'register even if the destination has a webhook already'
-complete -c sotra -n '__sotra_at " webhook register"' -l columns -x -a '(__fish_append , uid destinationUrl job addresses chunks duplicates rejected resentChunks secretFile)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
+complete -c sotra -n '__sotra_at " webhook register"' -l columns -x -a '(__fish_append , uid destinationUrl addresses chunks duplicates rejected resentChunks secretFile)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " webhook list"' -l show-secrets -d 'show the secrets instead of masking them'
 complete -c sotra -n '__sotra_at " webhook list"' -l columns -x -a '(__fish_append , uid destinationUrl secret)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " webhook add-addresses"' -l file -r -F -d 'addresses: one a line, CSV or TSV with a header, NDJSON or a JSON array, gzip too; - for stdin'
@@ -383,12 +377,9 @@ complete -c sotra -n '__sotra_at " webhook add-addresses"' -l skip-invalid -d 's
 complete -c sotra -n '__sotra_at " webhook add-addresses"' -l rejects -r -F -d 'write bad lines here, one JSON object a line'
 complete -c sotra -n '__sotra_at " webhook add-addresses"' -l concurrency -x -d 'requests at once (default 4)'
 complete -c sotra -n '__sotra_at " webhook add-addresses"' -l again -d 'send the list once more although it is confirmed'
-complete -c sotra -n '__sotra_at " webhook add-addresses"' -l columns -x -a '(__fish_append , uid destinationUrl job addresses chunks duplicates rejected resentChunks secretFile)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
-complete -c sotra -n '__sotra_at " webhook add-addresses" 1 1' -a '(__sotra_webhooks)'
+complete -c sotra -n '__sotra_at " webhook add-addresses"' -l columns -x -a '(__fish_append , uid destinationUrl addresses chunks duplicates rejected resentChunks secretFile)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " webhook delete"' -l columns -x -a '(__fish_append , uid state)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
-complete -c sotra -n '__sotra_at " webhook delete" 1 1' -a '(__sotra_webhooks)'
 complete -c sotra -n '__sotra_at " webhook validate"' -l columns -x -a '(__fish_append , success error)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
-complete -c sotra -n '__sotra_at " webhook validate" 1 1' -a '(__sotra_webhooks)'
 complete -c sotra -n '__sotra_at " webhook sync"' -l url -x -d 'the webhook by its destination; registered where there is none'
 complete -c sotra -n '__sotra_at " webhook sync"' -l file -r -F -d 'addresses: one a line, CSV or TSV with a header, NDJSON or a JSON array, gzip too; - for stdin'
 complete -c sotra -n '__sotra_at " webhook sync"' -l wallet-addresses -x -a '(__fish_append , (__sotra_aliases))' -d 'addresses typed here instead'
@@ -403,11 +394,6 @@ complete -c sotra -n '__sotra_at " webhook sync"' -l check -d 'send nothing: exi
 complete -c sotra -n '__sotra_at " webhook sync"' -l exact -d 'with --check: exit 10 also where the webhook has addresses that are not in the file'
 complete -c sotra -n '__sotra_at " webhook sync"' -l replace -d 'where addresses left the file: make a new webhook without them, then delete the old one'
 complete -c sotra -n '__sotra_at " webhook sync"' -l columns -x -a '(__fish_append , uid wanted missing sent notRemovable inSync)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
-complete -c sotra -n '__sotra_at " webhook sync" 1 1' -a '(__sotra_webhooks)'
-complete -c sotra -n '__sotra_at " webhook jobs"' -l columns -x -a '(__fish_append , job task destinationUrl baseUrl uid addresses chunks confirmed finished startedAt continueWith)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
-complete -c sotra -n '__sotra_at " webhook secret"' -l out -x -d 'file to write (mode 0600); replacing one needs a yes'
-complete -c sotra -n '__sotra_at " webhook secret"' -l columns -x -a '(__fish_append , uid secretFile)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
-complete -c sotra -n '__sotra_at " webhook secret" 1 1' -a '(__sotra_webhooks)'
 complete -c sotra -n '__sotra_at " webhook listen"' -l port -x -d 'port to listen on (default 4242); 0 picks a free one'
 complete -c sotra -n '__sotra_at " webhook listen"' -l host -x -d 'address to listen on (default 127.0.0.1: this machine only)'
 complete -c sotra -n '__sotra_at " webhook listen"' -l secret-file -r -F -d 'file with the secret; several files, or several lines in one, while a secret is being changed'
@@ -459,7 +445,7 @@ complete -c sotra -n '__sotra_at " webhook forward"' -l inbox -x -d 'an inbox of
 complete -c sotra -n '__sotra_at " webhook forward"' -l inbox-creds -x -d 'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)'
 complete -c sotra -n '__sotra_at " webhook trigger"' -l to -x -d 'send it here'
 complete -c sotra -n '__sotra_at " webhook trigger"' -l secret-file -r -F -d 'sign with this secret'
-complete -c sotra -n '__sotra_at " webhook trigger"' -l uid -x -a '(__sotra_webhooks)' -d 'send it to this webhook of the sandbox only'
+complete -c sotra -n '__sotra_at " webhook trigger"' -l uid -x -d 'send it to this webhook of the sandbox only'
 complete -c sotra -n '__sotra_at " webhook trigger"' -l position -x -d 'the position it is about (default: the newest that fits)'
 complete -c sotra -n '__sotra_at " webhook trigger"' -l db -r -F -d 'database file (default: that of the served sandbox at the base URL, or else the built-in one)'
 complete -c sotra -n '__sotra_at " webhook trigger"' -l columns -x -a '(__fish_append , eventId destinationUrl delivered status error)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'

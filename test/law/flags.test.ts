@@ -54,7 +54,6 @@ const lines: Record<string, string> = {
   'webhook delete': `webhook delete ${uid} --yes`,
   'webhook validate': `webhook validate ${uid}`,
   'webhook sync': `webhook sync 00000000-0000-4000-8000-000000000001 --file @/users.txt --skip-invalid`,
-  'webhook secret': `webhook secret ${uid} --out @/hook.secret --yes`,
   'webhook listen': 'webhook listen --secret-file @/hook.secret --port 0',
   'webhook verify': 'webhook verify --secret-file @/hook.secret --header t=1,v1=x',
   'webhook events': 'webhook events',

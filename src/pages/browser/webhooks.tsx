@@ -68,7 +68,7 @@ export function Webhooks({ first }: { first: Chosen | undefined }) {
 
 function writeLines(start: string, uid: string): ShownCommand[] {
   return [
-    { name: 'Its secret', line: `${start} webhook secret ${uid} --out hook.secret` },
+    { name: 'Its secret', line: `${start} webhook list --show-secrets` },
     { name: 'Check it', line: `${start} webhook validate ${uid}` },
     { name: 'Delete it', line: `${start} webhook delete ${uid}` },
   ];

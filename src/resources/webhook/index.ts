@@ -127,19 +127,6 @@ const list = defineCommand({
   run: async ({ showSecrets }, context) => (await import('./secrets.ts')).listWebhooks(showSecrets === true, context),
 });
 
-const secret = defineCommand({
-  words: ['webhook', 'secret'],
-  summary: "Write a webhook's secret to a file, from this machine's uploads or the service's list",
-  params: { uid, out: local(text(), 'file to write (mode 0600); replacing one needs a yes') },
-  examples: [
-    { argv: `webhook secret ${endpoints.exampleUid} --out hook.secret`, says: 'for webhook listen and verify' },
-  ],
-  uses: ['requests', 'changes'],
-  exitCodes: [3, ...serviceExitCodes],
-  view: async () => (await loadWebhookViews()).secretWritten,
-  run: async (input, context) => (await import('./secrets.ts')).writeWebhookSecret(input.uid, input.out, context),
-});
-
 const remove = endpointCommand(endpoints.remove, views.remove, {
   confirms: (input) => `delete webhook ${input.uid} with its addresses and its secret`,
 });
@@ -156,6 +143,6 @@ const validate: Command = {
 
 export const commands = deriveCommands(endpoints, views, [
   ...[register, list, addAddresses, sync],
-  ...[secret, remove, validate],
+  ...[remove, validate],
   ...receiveCommands,
 ]);

@@ -9,11 +9,10 @@ import { decodeText, readSmallFile } from '../../files/source.ts';
 import { isObject } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
 import { hidden } from '../../model/url-secrets.ts';
-import { confirmReplace } from '../../output/confirm.ts';
 import { describeUnfinished, findUnfinished, jobsOfService, removeGone } from '../../upload/jobs.ts';
 import type { Job } from '../../upload/journal.ts';
 import * as endpoints from './endpoints.ts';
-import { list as listView, secretWritten } from './view.ts';
+import { list as listView } from './view.ts';
 
 /** Warns where others may read a file. Errors: as in `readSecrets`. */
 export function readOwnSecrets(files: readonly string[], context: Context): string[] {
@@ -25,7 +24,7 @@ export function readOwnSecrets(files: readonly string[], context: Context): stri
 
 /** The secrets in a file, one a line, without comments (#) and empty lines. Errors: `local-file` naming the file. */
 export function readSecrets(file: string): string[] {
-  const hint = 'sotra webhook secret <uid> --out <file> writes one.';
+  const hint = 'sotra webhook sync --url <url> --file <file> --secret-file <file> writes one.';
   let text: string;
   try {
     text = decodeText(readSmallFile(file), written(file));
@@ -166,18 +165,6 @@ function maskSecrets(value: unknown, field = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, field));
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, maskSecrets(held, key)]));
-}
-
-/** Writes the secret of a webhook to a file. Errors: `usage` where it cannot be written, `not-found` where nobody knows the secret. */
-export async function writeWebhookSecret(uid: string, out: string, context: Context): Promise<Result> {
-  await confirmReplace('--out', out, context);
-  const secret = await webhookSecret(uid, context);
-  try {
-    writeSecret(out, secret);
-  } catch (cause) {
-    throw usageError(`--out ${out}: cannot be written: ${readMessage(cause)}`);
-  }
-  return { kind: 'answer', answer: { uid, secretFile: out }, view: secretWritten };
 }
 
 /** The secret of a webhook, as this machine or the service knows it. Errors: `not-found`. */

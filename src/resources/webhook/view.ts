@@ -144,11 +144,6 @@ function describeSync(result: SyncResult): string {
   }
 }
 
-export const secretWritten = recordView<{ uid: string; secretFile: string }>([
-  column.text('uid', 'Webhook', 'uid'),
-  column.text('secretFile', 'Secret', 'the file that was written'),
-]);
-
 /** What `webhook verify --json` prints. */
 export interface DeliveryVerdict {
   valid: boolean;

@@ -346,7 +346,7 @@ test.each(secretFiles)('the secret file %j holds %j', (text, secrets) => {
 
 test('a secret file without a secret, or that cannot be read, is told', () => {
   const file = join(temporaryFolder(), 's');
-  const hint = 'sotra webhook secret <uid> --out <file> writes one.';
+  const hint = 'sotra webhook sync --url <url> --file <file> --secret-file <file> writes one.';
   const error = (message: string) =>
     expect.objectContaining({ code: 'local-file', message: expect.stringContaining(message), hint });
   expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} cannot be read: no such file or folder`));

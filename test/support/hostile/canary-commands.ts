@@ -72,7 +72,6 @@ const own: Readonly<Record<string, readonly Omit<Line, 'command'>[]>> = {
     { argv: '--url http://127.0.0.1:9/more --another --file -', stdin: evmKey },
   ],
   'webhook list': [{ argv: '' }, { argv: '--show-secrets' }],
-  'webhook secret': [{ argv: `${uid} --out @@` }],
   'webhook sync': [{ argv: `${uid} --wallet-addresses ext:user-1` }],
   'webhook listen': [{ argv: '--port 0 --secret-file @hook.secret' }],
   ui: [{ argv: '--sandbox' }],
@@ -157,7 +156,7 @@ const asked: readonly { command: string; when: RegExp; holds: Secret }[] = [
 
 /** Answers that are of no shape of the contract, which `--json` and its kin print as they came; not those of commands that know secrets. */
 const foreign = { answers: ['echo in another shape', 'echo in a list'], when: /--json|--format ndjson|--jq/ };
-const knowing = ['webhook list', 'webhook register', 'webhook sync', 'webhook add-addresses', 'webhook secret'];
+const knowing = ['webhook list', 'webhook register', 'webhook sync', 'webhook add-addresses'];
 
 export interface Leak {
   argv: string;
@@ -216,7 +215,7 @@ function givenTo({ command, stdin = '', answers }: Line, world: CanaryWorld): Ru
 const holders: readonly { file: RegExp; holds: Secret }[] = [
   { file: /^config\/config\.json$/, holds: 'API key' },
   { file: /^data\/webhook\/jobs\/[0-9a-f]{12}(\.gone-[0-9a-f]{8})?\/secret$/, holds: 'webhook secret' },
-  // webhook register --secret-file, webhook secret --out.
+  // webhook register --secret-file.
   { file: /^written-\d+$/, holds: 'webhook secret' },
   // key export --unencrypted --out.
   { file: /^written-\d+$/, holds: 'EVM key' },

@@ -152,7 +152,6 @@ export const longCommands: readonly LongCommand[] = [
   { name: 'webhook sync', wells: [0, 1], argv: `webhook sync ${uid} ${upload}`, stdin: addresses },
   { name: 'follow bulk/file', wells: [0, 1], argv: 'follow bulk --file -', stdin: entries },
   { name: 'comment post/from', wells: [0, 1], argv: `comment post ${posting}`, stdin: comments },
-  { name: 'webhook secret', wells: [0], argv: `webhook secret ${uid} --out {out}` },
   { name: 'auth status', wells: [0], argv: 'auth status --check' },
   {
     name: 'auth login',

@@ -22,8 +22,8 @@ test.each([
 });
 
 test('a command in a sentence has each value as one word, and none that would be read as a flag', () => {
-  expect(command`sotra webhook secret ${'$(id)'} --out ${'a b'} writes ${3}.`).toBe(
-    "sotra webhook secret '$(id)' --out 'a b' writes 3.",
+  expect(command`sotra webhook delete ${'$(id)'} --context ${'a b'} deletes ${3}.`).toBe(
+    "sotra webhook delete '$(id)' --context 'a b' deletes 3.",
   );
   expect(command`sotra webhook delete ${'--yes'}`).toBe('sotra webhook delete <value>');
   expect(shellLine(['sotra', 'request', 'GET', '/v1/a?b=c&d'])).toBe("sotra request GET '/v1/a?b=c&d'");
