@@ -1,7 +1,7 @@
 import { type Command, defineCommand, option } from '../cli/command.ts';
 import { local } from '../contract/endpoint.ts';
-import { chainKind } from '../contract/formats.ts';
-import { optional, text } from '../contract/kind.ts';
+import { choice, optional, text } from '../contract/kind.ts';
+import { chains } from '../model/chain.ts';
 
 /** Where the key comes from: one of them; never an argument. On a terminal the key is asked for where none is given. */
 const sources = {
@@ -24,7 +24,7 @@ export const commands: readonly Command[] = [
     description: 'There is no other copy: export one (key export), and keep the password. The key is never shown.',
     params: {
       name,
-      chain: local(optional(chainKind), 'chain that it signs for: solana, or any other for an EVM key (default)'),
+      chain: local(optional(choice(chains)), 'chain that it signs for: solana, or any other for an EVM key (default)'),
       passwordFile: option.text('file with the password to seal with (default: ask for it)'),
     },
     examples: [

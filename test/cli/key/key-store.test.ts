@@ -259,3 +259,12 @@ describe('keystores of other wallets', () => {
     expect(readdirSync(join(folder, 'config', 'keys'))).toEqual(['k.json']);
   });
 });
+
+test('a chain that does not exist makes no key, and the one that was meant is named', async () => {
+  const { folder, env, keys } = place();
+  const { code, out, err } = await run(`key generate k --chain sol --password-file ${keys.password}`, { env });
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toContain('--chain sol: must be one of ethereum,');
+  expect(err).toContain('hint: Did you mean solana?');
+  expect(existsSync(join(folder, 'config', 'keys', 'k.json'))).toBe(false);
+});
