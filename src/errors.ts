@@ -202,6 +202,7 @@ export function readMessage(thrown: unknown): string {
 }
 
 const systemErrors: ReadonlyMap<string, string> = new Map([
+  ['E2BIG', 'its line is too long'],
   ['EACCES', 'permission denied'],
   ['EBUSY', 'another program uses it'],
   ['EDQUOT', 'the disk quota is used up'],

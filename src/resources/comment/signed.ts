@@ -12,7 +12,15 @@ import { tryParseJson } from '../../model/json.ts';
 import { mayAsk } from '../../output/confirm.ts';
 import type { PageInput } from '../../pages/show-address.ts';
 import { commentTextKind } from './endpoints.ts';
-import { fieldProblem, isServiceName, signedText, signedToken, type TextFields, type TextForm } from './signing.ts';
+import {
+  fieldProblem,
+  isServiceName,
+  normalizeSignature,
+  signedText,
+  signedToken,
+  type TextFields,
+  type TextForm,
+} from './signing.ts';
 import { verifySignature } from './verify.ts';
 
 /** What `comment sign` gives: the text, what it was made of, and the signature over it. */
@@ -29,7 +37,7 @@ export async function makeSignedComment(
   signer: Signer,
 ): Promise<SignedComment> {
   const message = signedText(fields, { serviceName, layout });
-  const signature = await signer.sign(message);
+  const signature = normalizeSignature(fields.chain, await signer.sign(message));
   const signerAddress = signer.address;
   const verdict = verifySignature({ chain: fields.chain, message, signature, signerAddress });
   if (!verdict.valid)

@@ -31,6 +31,17 @@ test('a command gets the exact text and signs it; the API key is not in its envi
   expect(readFileSync(env, 'utf8')).not.toContain('key-that-stays');
 });
 
+test.each(['01', '1c'])(
+  'a signature that a wallet ends with %s ends with 1c in the output and in --out',
+  async (last) => {
+    const command = `echo ${signature.slice(0, -2)}${last}`;
+    expect(JSON.parse((await signBy(command)).out).signature).toBe(signature);
+    const out = join(temporaryFolder(), 'signed.json');
+    await signBy(command, `--signer ${signer} --out ${out}`);
+    expect(JSON.parse(readFileSync(out, 'utf8')).signature).toBe(signature);
+  },
+);
+
 const unverified = 'the signature just made does not verify (';
 
 test.each([
@@ -57,7 +68,10 @@ test('a command that is not used any more is ended, and what it prints on is not
 
 test('a command that is too long for the system cannot be started', async () => {
   const { code, err } = await signBy(`true ${'#'.repeat(200_000)}`);
-  expect([code, JSON.parse(err).error.message]).toEqual([11, '--signer-command cannot be started: spawn E2BIG']);
+  expect([code, JSON.parse(err).error.message]).toEqual([
+    11,
+    '--signer-command cannot be started: its line is too long',
+  ]);
 });
 
 test('--signer says whose signature it must be, and no key is given beside', async () => {
