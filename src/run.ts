@@ -1,7 +1,7 @@
 import type { Command, Program, Result } from './cli/command.ts';
 import { findCommand, findGroup, type GlobalOptions } from './cli/globals.ts';
 import { helpText } from './cli/help.ts';
-import { mentionsAlias, readInput, resolveAliases, warnOfUnknown } from './cli/input.ts';
+import { mentionsAlias, readInput, resolveAliases, warnOfSurplus, warnOfUnknown } from './cli/input.ts';
 import { type CommandLine, parse } from './cli/parse.ts';
 import type { Context } from './context.ts';
 import {
@@ -149,6 +149,7 @@ async function readCommandInput(
     : typed;
   const input = readInput(fields, command, resolved);
   warnOfUnknown(fields, input, context.warn);
+  warnOfSurplus(fields, input, context.warn);
   const { endpoint } = command;
   if (endpoint?.deprecated !== undefined)
     context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);

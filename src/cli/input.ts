@@ -48,8 +48,6 @@ export function checkTyped(
     if (param === undefined) continue;
     const problem = checkParam(param, value);
     if (problem !== undefined) throw refuseValue(field, problem);
-    const { sendRule } = param;
-    if (sendRule?.allows(value) === false) throw refuseValue(field, { value, message: sendRule.why });
     if (value !== undefined) input[field.key] = value;
   }
   return input;
@@ -110,6 +108,19 @@ export function warnOfUnknown(
       const meant = near === undefined ? '' : ` Did you mean ${near}?`;
       warn(`${label} ${value} is sent as typed: the known ones are ${choices.join(', ')}.${meant}`);
     }
+}
+
+/** Says which lists hold more items than the service reads: the others are not sent. */
+export function warnOfSurplus(
+  fields: readonly Field[],
+  input: Readonly<Record<string, unknown>>,
+  warn: (text: string) => void,
+): void {
+  for (const { key, label, kind } of fields) {
+    const [first, value] = [kind.type === 'list' ? kind.keepFirst : undefined, input[key]];
+    if (first === undefined || !Array.isArray(value) || value.length <= first) continue;
+    warn(`${label}: the service uses the first ${first} only; ${value.length - first} of ${value.length} are not sent`);
+  }
 }
 
 /** A saved name, with its `@`. */

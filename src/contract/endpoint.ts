@@ -26,8 +26,6 @@ export interface Param<Value = unknown> {
   short?: string;
   /** A list whose items may hold commas: only repeatable. */
   whole?: boolean;
-  /** Refused before sending although the service accepts it, because it would not do what the user expects. */
-  sendRule?: { allows: (value: unknown) => boolean; why: string };
   /** Accepts an address, and so a saved name, although its kind accepts other text too. `token`: except coins such as `@107`. */
   takesAddress?: 'wallet' | 'token';
   /** Typed without a flag. Path parameters always are. */

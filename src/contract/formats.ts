@@ -37,12 +37,6 @@ export const commentUidKind = formatted(fitting(isUuid, 'must be the uid of a co
 /** The viewer's linked wallets (section "Endpoints"); only those that count are checked. */
 export const viewersKind = listOf(identifierKind, { keepFirst: honoredViewers });
 
-/** The service silently ignores all but the first 10 viewer addresses. */
-export const firstTenViewers = {
-  allows: (value: unknown) => !Array.isArray(value) || value.length <= honoredViewers,
-  why: `more than ${honoredViewers} viewer addresses: the service honors only the first ${honoredViewers}`,
-};
-
 const chainName = (known: readonly string[]): Format =>
   fitting(
     (text) => /^[a-z][a-z0-9-]{0,31}$/.test(text),

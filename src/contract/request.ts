@@ -11,7 +11,7 @@ import {
   type WireNames,
   wireName,
 } from './endpoint.ts';
-import { describeKind, itemOf, type Problem, parseText, unknownChoices } from './kind.ts';
+import { describeKind, itemOf, type Kind, type Problem, parseText, unknownChoices } from './kind.ts';
 
 /** A request before base URL and key. */
 export interface WireRequest {
@@ -38,7 +38,7 @@ export function encodeRequest(endpoint: AnyEndpoint, input: Values, overrides: W
   let document: unknown;
   let path = endpoint.path;
   for (const [key, param] of Object.entries(endpoint.params)) {
-    const value = input[key];
+    const value = keepFirst(param.kind, input[key]);
     if (value === undefined) continue;
     const name = wireName(endpoint, key, param, overrides);
     const wrong = findBadText(value);
@@ -59,6 +59,11 @@ export function encodeRequest(endpoint: AnyEndpoint, input: Values, overrides: W
   };
 }
 
+/** The part of a list that the service reads; any other value as it is. */
+function keepFirst(kind: Kind, value: unknown): unknown {
+  return kind.type === 'list' && Array.isArray(value) ? value.slice(0, kind.keepFirst) : value;
+}
+
 /** The inputs that are sent to the service. Others open files, write them or show secrets: they are for whoever types the command. */
 export function sentParams(params: Endpoint['params']): Endpoint['params'] {
   return Object.fromEntries(Object.entries(params).filter(([, { place }]) => place !== 'local'));
@@ -76,8 +81,6 @@ export function checkInput({ id, params }: Pick<Endpoint, 'id' | 'params'>, give
     const problem = checkParam(param, value);
     if (problem !== undefined && value === undefined) throw missingInputs(findRequired(params, given));
     if (problem !== undefined) throw usageError(describeProblem(name, problem));
-    if (param.sendRule?.allows(value) === false)
-      throw usageError(describeProblem(name, { value, message: param.sendRule.why }));
   }
   return given;
 }
@@ -131,10 +134,9 @@ export function decodeRequest(
     if (problem !== undefined) return { ok: false, problem: describeProblem(name, problem) };
     const other = unknownChoices(param.kind, value).find((each) => !known.includes(each));
     if (other !== undefined) return { ok: false, problem: unknownChoice(name, other, param, known) };
-    const { kind, place } = param;
-    const kept = kind.type === 'list' && Array.isArray(value) ? value.slice(0, kind.keepFirst) : value;
+    const kept = keepFirst(param.kind, value);
     // Repeating a value in a query does not count it twice.
-    if (kept !== undefined) input[key] = place === 'query' && Array.isArray(kept) ? [...new Set(kept)] : kept;
+    if (kept !== undefined) input[key] = param.place === 'query' && Array.isArray(kept) ? [...new Set(kept)] : kept;
   }
   const fields = hasBody(endpoint) ? Object.keys(incoming.body ?? {}) : [];
   const ignored = [...new Set([...incoming.query.keys(), ...fields])].filter((name) => !read.has(name));

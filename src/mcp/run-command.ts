@@ -1,5 +1,12 @@
 import type { Command, Program } from '../cli/command.ts';
-import { checkTyped, mentionsAlias, requireInputs, resolveAliases, warnOfUnknown } from '../cli/input.ts';
+import {
+  checkTyped,
+  mentionsAlias,
+  requireInputs,
+  resolveAliases,
+  warnOfSurplus,
+  warnOfUnknown,
+} from '../cli/input.ts';
 import type { Field, Outline } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
 import { itemOf, parseText } from '../contract/kind.ts';
@@ -39,6 +46,7 @@ export async function runTool(
   if (view !== undefined) pickFields(view, named);
   const values = await checkValues(fields, command, isPaged ? { ...typed, limit } : typed, context);
   warnOfUnknown(fields, values, context.warn);
+  warnOfSurplus(fields, values, context.warn);
   const maxRows = isPaged ? Number(values['limit']) : readRowCount(limit);
   const paging = endpoints.find(({ id }) => id === outline.words.join('.'))?.paging;
   // One more tells whether there is more.

@@ -88,7 +88,7 @@ const extras: Readonly<Record<string, Extra>> = {
   'token positions': { columns: ['trader', ...positionColumns.slice(3)] },
   'feed actor': { columns: feedColumns },
   'feed home': { columns: feedColumns },
-  'profile set-name': { isDestructive: true },
+  'profile set-name': { local: ['clear', 'clearAvatar'], isDestructive: true },
   'profile delete-name': { isDestructive: true },
   'follow remove': { isDestructive: true },
   'comment copy': { local: ['trackExitUntil'] },

@@ -26,15 +26,27 @@ test('nothing to change, and an avatar while the name goes, are wrong use', asyn
   const nothing = await run(`profile set-name ${wallet}`, { env: service.env });
   expect(nothing.code).toBe(2);
   expect(nothing.err).toContain('neither --name nor --avatar-url is given');
-  const alone = await run(`profile set-name ${wallet} --name null --avatar-url https://a.example/c.png`, {
+  const alone = await run(`profile set-name ${wallet} --clear --avatar-url https://a.example/c.png`, {
     env: service.env,
   });
   expect(alone.code).toBe(2);
   expect(alone.err).toContain('an avatar needs a name');
+  const both = await run(`profile set-name ${wallet} --name moon --clear`, { env: service.env });
+  expect([both.code, both.err]).toEqual([2, 'error: --name and --clear contradict each other\n']);
+  const avatars = `profile set-name ${wallet} --avatar-url https://a.example/c.png --clear-avatar`;
+  expect((await run(avatars, { env: service.env })).err).toContain(
+    '--avatar-url and --clear-avatar contradict each other',
+  );
   expect(service.requests).toEqual([]);
 });
 
-test('absent, null and a value are three different things', async () => {
+test('null is a name as any other', async () => {
+  const service = await answering({});
+  await run(`profile set-name ${wallet} --name null`, { env: service.env });
+  expect(service.requests).toMatchObject([{ method: 'PUT', body: '{"name":"null"}' }]);
+});
+
+test('absent, cleared and a value are three different things', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const nameAfter = async (argv: string) => {
     const { code, out } = await run(`--sandbox profile ${argv} --json`, { env });
@@ -48,9 +60,9 @@ test('absent, null and a value are three different things', async () => {
     picture,
   ]);
   expect(await nameAfter('set-name ext:u1 --name Moon_Cat')).toEqual(['Moon_Cat.alpha.test', picture]);
-  expect(await nameAfter('set-name ext:u1 --avatar-url null')).toEqual(['Moon_Cat.alpha.test', null]);
+  expect(await nameAfter('set-name ext:u1 --clear-avatar')).toEqual(['Moon_Cat.alpha.test', null]);
   expect(await nameAfter(`set-name ext:u1 --avatar-url ${picture}`)).toEqual(['Moon_Cat.alpha.test', picture]);
-  expect(await nameAfter('set-name ext:u1 --name null')).toEqual(['u1', null]);
+  expect(await nameAfter('set-name ext:u1 --clear')).toEqual(['u1', null]);
   expect(await nameAfter('set-name ext:u1 --name back')).toEqual(['back.alpha.test', null]);
   expect(await nameAfter('delete-name ext:u1 --yes')).toEqual(['u1', null]);
   expect(await nameAfter('delete-name ext:u1 --yes')).toEqual(['u1', null]);

@@ -23,6 +23,18 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
   ['follow bulk --file a --file b', '--file is given twice: a and b', 'It takes one value: omit the other.'],
   ['leaderboard list --limit 3 --timeframe 7d --limit 4', '--limit is given twice: 3 and 4'],
   ['request GET /v1/x -d {} -d []', '--data is given twice: {} and []'],
+  [
+    'comment list 0x12 --chain base',
+    '<hash...> 0x12: it has 2 hex digits; a transaction on base is 0x and 64 hex digits',
+  ],
+  [
+    'comment list --tx 52012345678 --chain base',
+    '--tx 52012345678: that is an order id, which only hyperliquid has; a transaction on base is 0x and 64 hex digits',
+  ],
+  [
+    'comment list 0x12 --chain solana',
+    '<hash...> 0x12: it has 2 hex digits; a transaction on solana is 64 bytes in base58 (87 or 88 letters)',
+  ],
   ['leaderboard list --timeframe 1y', '--timeframe 1y: must be one of 7d, 30d'],
   ['leaderboard rank', '<address> is required: wallet whose rank to get'],
   ['leaderboard rank 0x123', '<address> 0x123: has 3 hex digits, 40 are needed'],
@@ -53,12 +65,16 @@ for (const [argv, message, hint] of refused)
     expect({ code, out, requests: service.requests }).toEqual({ code: 2, out: '', requests: [] });
   });
 
-test('more than ten viewer addresses are refused with the reason', async () => {
+test('of twelve viewer addresses the first ten are sent, with a warning', async () => {
   const service = await answering({ traders: [] });
-  const wallets = Array.from({ length: 11 }, (_, index) => `0x${String(index).padStart(40, '0')}`).join(',');
-  const { code, err } = await run(`leaderboard list --viewer-addresses ${wallets}`, { env: service.env });
-  expect(err).toContain('more than 10 viewer addresses: the service honors only the first 10');
-  expect({ code, requests: service.requests }).toEqual({ code: 2, requests: [] });
+  const viewers = Array.from({ length: 12 }, (_, index) => `ext:${index}`).join(',');
+  const { code, err } = await run(`leaderboard list --viewer-addresses ${viewers}`, { env: service.env });
+  expect([code, err]).toEqual([
+    0,
+    expect.stringContaining('warning: --viewer-addresses: the service uses the first 10 only; 2 of 12 are not sent\n'),
+  ]);
+  const sent = new URL(service.requests[0]?.url ?? '', service.url).searchParams.getAll('viewerAddresses');
+  expect(sent).toEqual('0 1 2 3 4 5 6 7 8 9'.split(' ').map((each) => `ext:${each}`));
 });
 
 test('without a service configured a command ends with exit 2 and the two ways to go on', async () => {

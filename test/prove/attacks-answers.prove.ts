@@ -75,7 +75,7 @@ const readers = [
   'request GET /v1/x',
   'request GET /v1/x --paginate',
   'webhook list',
-  'comment list 0x11 --chain base',
+  `comment list 0x${'1'.repeat(64)} --chain base`,
 ];
 
 test.each(opens)('20 MB of nested %s are exit 13 at once, closed or not', async (_, open) => {

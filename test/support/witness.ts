@@ -100,13 +100,13 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
       body: { name: 'Cat9', avatarUrl: 'https://a.example/c.png?v=1' },
     },
     {
-      argv: `profile set-name ${uuid} --name null`,
+      argv: `profile set-name ${uuid} --clear`,
       method: 'PUT',
       path: `/v1/profiles/${uuid}/name`,
       body: { name: null },
     },
     {
-      argv: `profile set-name ${uuid} --avatar-url null`,
+      argv: `profile set-name ${uuid} --clear-avatar`,
       method: 'PUT',
       path: `/v1/profiles/${uuid}/name`,
       body: { avatarUrl: null },
@@ -275,14 +275,14 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
   ],
   'comment.list': [
     {
-      argv: 'comment list 0xABC --chain base',
+      argv: `comment list 0x${'A'.repeat(64)} --chain base`,
       method: 'GET',
-      path: '/v1/swap-comments?transactionHashes=0xABC&chain=base',
+      path: `/v1/swap-comments?transactionHashes=0x${'A'.repeat(64)}&chain=base`,
     },
     {
-      argv: `comment list 52012345678 0xdef --chain hyperliquid --viewer-addresses ${wallet}`,
+      argv: `comment list 52012345678 0x${'d'.repeat(64)} --chain hyperliquid --viewer-addresses ${wallet}`,
       method: 'GET',
-      path: `/v1/swap-comments?transactionHashes=52012345678&transactionHashes=0xdef&chain=hyperliquid&viewerAddresses=${wallet}`,
+      path: `/v1/swap-comments?transactionHashes=52012345678&transactionHashes=0x${'d'.repeat(64)}&chain=hyperliquid&viewerAddresses=${wallet}`,
     },
   ],
   'comment.copy': [

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../contract/endpoint.ts';
-import { chainKind, commentUidKind, firstTenViewers, viewersKind, walletKind } from '../../contract/formats.ts';
+import { chainKind, commentUidKind, viewersKind, walletKind } from '../../contract/formats.ts';
 import { integer, listOf, optional, text } from '../../contract/kind.ts';
 import { chains } from '../../model/chain.ts';
 import { dayMs } from '../../model/duration.ts';
@@ -68,7 +68,6 @@ export const list = defineEndpoint({
     }),
     chain: inQuery(chainKind, 'chain of the swaps', { source: 'assumed' }),
     viewerAddresses: inQuery(optional(viewersKind), 'fills the liked column for these wallets', {
-      sendRule: firstTenViewers,
       source: 'assumed',
       aliases: ['userAddress'],
     }),

@@ -9,6 +9,7 @@ import { keyParams } from '../../keys/commands.ts';
 import { parseMoment } from '../../model/duration.ts';
 import type { CopyInput } from './copies.ts';
 import * as endpoints from './endpoints.ts';
+import { transactionProblem } from './signing.ts';
 
 const loadCommentViews = () => import('./view.ts');
 
@@ -186,7 +187,13 @@ const list = endpointCommand(endpoints.list, views.list, {
     tx: local(optional(listOf(text())), 'the same as <hash...>, as in comment sign and comment post'),
   },
   oneOf: [['hashes', 'tx']],
-  prepare: ({ hashes = [], tx = [], ...rest }) => ({ ...rest, hashes: [...hashes, ...tx] }),
+  prepare: ({ hashes = [], tx = [], ...rest }) => {
+    for (const [key, hash] of [...hashes.map((each) => ['hashes', each]), ...tx.map((each) => ['tx', each])] as const) {
+      const problem = transactionProblem(rest.chain, String(hash));
+      if (problem !== undefined) throw inputError((name) => ({ message: `${name(String(key))} ${hash}: ${problem}` }));
+    }
+    return { ...rest, hashes: [...hashes, ...tx] };
+  },
 });
 
 /** Every command of this noun, and the comments of a token. */

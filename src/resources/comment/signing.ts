@@ -84,7 +84,8 @@ const isEvmHash = (text: string) => /^0x[0-9a-fA-F]{64}$/.test(text);
 const isOrderId = (text: string) => /^\d{1,20}$/.test(text);
 const isSolanaHash = (text: string) => text.length <= 90 && decodeBase58(text)?.length === 64;
 
-function transactionProblem(chain: string, text: string): string | undefined {
+/** What is wrong with the hash of a transaction, or an order id, for its chain; `undefined` where nothing is. */
+export function transactionProblem(chain: string, text: string): string | undefined {
   if (chain === 'solana') {
     if (isSolanaHash(text)) return undefined;
     return `${describeForm(text)}; a transaction on solana is 64 bytes in base58 (87 or 88 letters)`;

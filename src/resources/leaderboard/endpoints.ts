@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, type InputOf, inQuery } from '../../contract/endpoint.ts';
-import { firstTenViewers, identifierKind, leaderboardChainKind, viewersKind } from '../../contract/formats.ts';
+import { identifierKind, leaderboardChainKind, viewersKind } from '../../contract/formats.ts';
 import { boolean, choice, integer, listOf, optional, text } from '../../contract/kind.ts';
 import { pnlSchema, profileMetadataSchema, profileSchema } from '../../model/profile.ts';
 
@@ -16,7 +16,6 @@ const limit = inQuery(optional(integer(1, 250)), 'how many traders', {
   serviceDefault: '50',
 });
 const viewerAddresses = inQuery(optional(viewersKind), 'show whether these wallets follow each trader', {
-  sendRule: firstTenViewers,
   source: 'assumed',
 });
 

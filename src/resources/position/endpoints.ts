@@ -3,7 +3,6 @@ import { defineEndpoint, inPath, inQuery } from '../../contract/endpoint.ts';
 import {
   chainFilterKind,
   chainKind,
-  firstTenViewers,
   fitting,
   identifierKind,
   viewersKind,
@@ -30,7 +29,6 @@ const limit = inQuery(optional(integer(1, 100)), 'positions on a page', {
 });
 const paging = { kind: 'page', page: 'page', size: 'limit', defaultSize: 20, maxSize: 100 } as const;
 const viewerAddresses = inQuery(optional(viewersKind), 'mark what these wallets like', {
-  sendRule: firstTenViewers,
   source: 'assumed',
 });
 

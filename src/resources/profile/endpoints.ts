@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from '../../contract/endpoint.ts';
-import { firstTenViewers, fitting, identifierKind, viewersKind } from '../../contract/formats.ts';
+import { fitting, identifierKind, viewersKind } from '../../contract/formats.ts';
 import { formatted, integer, nullable, optional, text } from '../../contract/kind.ts';
 import { isHttpAddress, suggestScheme } from '../../model/http-address.ts';
 import { profileSchema } from '../../model/profile.ts';
@@ -18,9 +18,7 @@ export const get = defineEndpoint({
   summary: 'One profile with its addresses, trading figures and follow counts',
   params: {
     identifier,
-    viewerAddresses: inQuery(optional(viewersKind), 'show whether these wallets follow the profile', {
-      sendRule: firstTenViewers,
-    }),
+    viewerAddresses: inQuery(optional(viewersKind), 'show whether these wallets follow the profile', {}),
   },
   answer: profileSchema,
   examples: [
@@ -80,9 +78,9 @@ export const follows = defineEndpoint({
   ],
 });
 
-const nameRule = 'must be 3 to 18 letters, digits or underscores, without the suffix; or null, which removes it';
+const nameRule = 'must be 3 to 18 letters, digits or underscores, without the suffix';
 
-const nameKind = formatted(
+export const nameKind = formatted(
   fitting((name) => /^[a-zA-Z0-9_]{3,18}$/.test(name), nameRule, {
     minLength: 3,
     maxLength: 18,
@@ -90,11 +88,9 @@ const nameKind = formatted(
   }),
 );
 
-const avatarKind = formatted({
+export const avatarKind = formatted({
   findProblem: (address) =>
-    isHttpAddress(address)
-      ? undefined
-      : `must be an http or https address of a jpeg or png; or null, which removes it${suggestScheme(address)}`,
+    isHttpAddress(address) ? undefined : `must be an http or https address of a jpeg or png${suggestScheme(address)}`,
   schema: { format: 'uri' },
 });
 
@@ -105,7 +101,7 @@ export const setName = defineEndpoint({
   path: '/v1/profiles/{identifier}/name',
   summary: 'Set the name and avatar that a profile has at your partner',
   description:
-    'Omitted values stay unchanged, null removes: --name null removes name and avatar, --avatar-url null the avatar alone.\n' +
+    'Omitted values stay unchanged. A name of null removes name and avatar, an avatarUrl of null the avatar alone.\n' +
     "The answer carries the name with your partner's suffix. An avatar needs a name: jpeg or png, at least 120x120, at most 5 MB.",
   params: {
     identifier,

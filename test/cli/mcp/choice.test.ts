@@ -78,7 +78,7 @@ test('the tree of commands has a version, and a JSON Schema of the inputs of eac
   expect(check('leaderboard list', { limit: 251 })).toBe(false);
   expect(check('leaderboard list', { rows: 1 })).toBe(false);
   expect(check('profile get', {})).toBe(false);
-  expect(check('profile set-name', { identifier: 'ext:1', name: null })).toBe(true);
+  expect(check('profile set-name', { identifier: 'ext:1', clear: true })).toBe(true);
   expect(check('feed actor', { identifier: 'ext:1', minTradeUsd: 100 })).toBe(true);
   expect(check('feed actor', { identifier: 'ext:1', minTradeUsd: 5 })).toBe(false);
 });

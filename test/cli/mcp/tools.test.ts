@@ -120,8 +120,8 @@ test('what a command refuses is told by the names of the inputs of its tool, nev
     ['profile_set_name', { identifier: wallet }, 'nothing to change: neither name nor avatarUrl is given'],
     [
       'profile_set_name',
-      { identifier: wallet, name: null, avatarUrl: 'https://a.b/c.png' },
-      'avatarUrl https://a.b/c.png: an avatar needs a name, and name null removes it',
+      { identifier: wallet, clear: true, avatarUrl: 'https://a.b/c.png' },
+      'avatarUrl https://a.b/c.png: an avatar needs a name, and clear removes it',
     ],
     ['follow_add', { addressOrUid: wallet, targets: [wallet] }, `targets ${wallet}: nobody can follow themselves`],
     [

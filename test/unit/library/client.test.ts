@@ -138,11 +138,6 @@ test.each<[string, (to: Client) => Promise<unknown>, string]>([
   ],
   ['a path', (to) => to.position.get({ id: '..' }), 'id "..": must be one part of a path'],
   [
-    'what the service would ignore',
-    (to) => to.position.get({ id: 'a', viewerAddresses: Array(11).fill('ext:1') }),
-    'more than 10 viewer addresses',
-  ],
-  [
     'a transaction of another chain',
     (to) =>
       to.comment.post({
