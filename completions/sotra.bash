@@ -33,7 +33,7 @@ _sotra_flags() {
   'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max' ;;
   'profile followers') echo '--cursor --limit --all --max' ;;
   'profile follows') echo '--cursor --limit --all --max' ;;
-  'profile set-name') echo '--name --avatar-url' ;;
+  'profile set-name') echo '--name --avatar-url --clear --clear-avatar' ;;
   'follow bulk') echo '--file --from-line --report --undo-file' ;;
   'feed actor') echo '--chains --limit --include-for-you --min-trade-usd --min-market-cap --max-market-cap --older-than --newer-than --cursor --watch --all --max' ;;
   'feed home') echo '--chains --limit --only-with-comments --min-trade-usd --older-than --newer-than --cursor --watch --all --max' ;;
