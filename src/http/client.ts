@@ -3,7 +3,7 @@ import type { Endpoint, InputOf, Params, WireNames } from '../contract/endpoint.
 import type { Misfit } from '../contract/misfit.ts';
 import { encodeRequest, type WireRequest } from '../contract/request.ts';
 import { readMessage, SotraError } from '../errors.ts';
-import { DepthError, defined, parseJson } from '../model/json.ts';
+import { BoundsError, defined, isObject, parseJson } from '../model/json.ts';
 import type { HttpAnswer, HttpRequest, Transport } from '../world.ts';
 import {
   NetworkFailure,
@@ -257,15 +257,17 @@ function readAnswer(
   const isDone = status === 204 || ['PUT', 'DELETE'].includes(method);
   if (isDone && text.trim() === '') return { data: null, text: 'null', status, requestId };
   try {
-    return { data: parseJson(text), text, status, requestId };
+    const data = parseJson(text);
+    refuseManyRows(data);
+    return { data, text, status, requestId };
   } catch (cause) {
-    const isDeep = cause instanceof DepthError;
+    const isTooMuch = cause instanceof BoundsError;
     const start = JSON.stringify(hideSecrets(text.slice(0, 4000), caller.apiKey ?? undefined).slice(0, 120));
     const what = text.trim() === '' ? 'an empty body' : start;
-    const found = isDeep ? cause.message : `a body that is not JSON: ${what}`;
+    const found = isTooMuch ? cause.message : `a body that is not JSON: ${what}`;
     const usual = 'Check that the base URL is the service itself and not a proxy or a web page.';
     throw new SotraError('bad-answer', `the service answered ${status} with ${found}`, {
-      hint: isDeep
+      hint: isTooMuch
         ? 'The interface has no such answer: --curl prints a command that shows it.'
         : (versionHint(caller.baseUrl) ?? usual),
       cause,
@@ -275,6 +277,15 @@ function readAnswer(
       ...(caller.tellsBody && { body: hideSecrets(text, caller.apiKey ?? undefined) }),
     });
   }
+}
+
+/** More than any list of the interface has; each takes a line to draw. */
+const maxRows = 250_000;
+
+function refuseManyRows(data: unknown): void {
+  const lists = [data, ...(isObject(data) ? Object.values(data) : [])];
+  if (lists.some((list) => Array.isArray(list) && list.length > maxRows))
+    throw new BoundsError(`a list of more than ${maxRows.toLocaleString('en-US')} rows`);
 }
 
 function withAttempts(error: SotraError, failed: readonly FailedAttempt[]): SotraError {

@@ -1,10 +1,17 @@
 /** Maximum nesting of JSON from outside, so that code that walks a value may recurse. */
 const maxJsonDepth = 512;
 
-/** In place of JSON.parse for everything from outside. Errors: SyntaxError for what is not JSON; `DepthError`, also one, for more than 512 levels. */
+/** Maximum values of JSON from outside: a few bytes each, they take gigabytes and minutes. */
+const maxJsonValues = 1_000_000;
+
+/**
+ * In place of JSON.parse for everything from outside. Errors: SyntaxError for what is not JSON; `BoundsError`, also one, for more than 512
+ * levels or 1,000,000 values.
+ */
 export function parseJson(text: string): unknown {
   // Before a value is built, which of many levels takes up to half a second a million characters and 20 MB.
-  if (isTooDeep(text)) throw new DepthError();
+  const exceeded = findExceeded(text);
+  if (exceeded !== undefined) throw new BoundsError(exceeded);
   return JSON.parse(text);
 }
 
@@ -31,31 +38,32 @@ export function defined<T extends object>(values: T): { [Key in keyof T]?: Exclu
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
 }
 
-export class DepthError extends SyntaxError {
-  constructor() {
-    super(`JSON nested more than ${maxJsonDepth} levels deep`);
-  }
-}
+export class BoundsError extends SyntaxError {}
 
-/** One pass over brackets outside of strings. */
-function isTooDeep(text: string): boolean {
-  let depth = 0;
+/** What the text has too much of. One pass over brackets and commas outside of strings. */
+function findExceeded(text: string): string | undefined {
+  let [depth, values] = [0, 1];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === quote) {
       at = endOfString(text, at);
-      if (at === -1) return false;
+      if (at === -1) return undefined;
     } else if (code === bracket || code === brace) {
       depth += 1;
-      if (depth > maxJsonDepth) return true;
+      values += 1;
+      if (depth > maxJsonDepth) return `JSON nested more than ${maxJsonDepth} levels deep`;
     } else if (code === bracket + 2 || code === brace + 2) {
       depth -= 1;
+    } else if (code === comma) {
+      values += 1;
     }
+    if (values > maxJsonValues) return `JSON of more than ${maxJsonValues.toLocaleString('en-US')} values`;
   }
-  return false;
+  return undefined;
 }
 
 const quote = 0x22;
+const comma = 0x2c;
 const backslash = 0x5c;
 const bracket = 0x5b;
 const brace = 0x7b;

@@ -15,8 +15,8 @@ export interface Grid {
   lines: readonly (readonly CellText[])[];
 }
 
-/** Rows as people read them: on one line and safe for a terminal, `–` for no value, numbers on the right. */
-export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[]): Grid {
+/** Rows as people read them, counted on from the index of the first: on one line and safe for a terminal, `–` for no value, numbers on the right. */
+export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[], from = 0): Grid {
   return {
     heads: columns.map((column) => {
       const { header, cut, keep } = column;
@@ -24,7 +24,7 @@ export function readGrid(columns: readonly AnyColumn[], rows: readonly unknown[]
     }),
     lines: rows.map((row, index) =>
       columns.map((column) => {
-        const { text, short, ...shown } = readCell(column, row, index);
+        const { text, short, ...shown } = readCell(column, row, from + index);
         return { ...shown, text: safeText(text), ...(short !== undefined && { short: safeText(short) }) };
       }),
     ),

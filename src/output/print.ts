@@ -11,10 +11,10 @@ import {
   type AnyView,
   cellValue,
   type Form,
+  inSlices,
   knownColumns,
   listBlocks,
   listRows,
-  oneBatch,
   type Rows,
   rawItems,
   readLoosely,
@@ -114,10 +114,12 @@ async function writeForm(name: FormName, rows: Rows, printing: PrintContext): Pr
   const form = await forms[name](printing, rows);
   // Exact in a pipe; on a terminal, characters that hide or reorder text are escaped.
   const clean = drawnForms.includes(name) ? terminalText : out.isTTY ? visibleJson : (text: string) => text;
+  let hasWritten = false;
   for await (const text of form(rows))
     for (const part of splitLong(text)) {
+      if (hasWritten) await printing.pause();
       await out.write(clean(part));
-      if (part !== text) await printing.pause();
+      hasWritten = true;
     }
 }
 
@@ -144,7 +146,7 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
     const change = chooseFields(view, name, options);
     const shown: Rows = {
       ...{ view, columns: options.columns, input },
-      batches: oneBatch(change === undefined ? rows : rows.map(change)),
+      batches: inSlices(change === undefined ? rows : rows.map(change)),
       answer: { json: change === undefined ? json : undefined, blocks: listBlocks(view, answer, input) },
     };
     await writeForm(name, shown, printing);
@@ -158,7 +160,7 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
     const lines = view === undefined && name === 'ndjson' ? [answer].flat() : undefined;
     const whole: Rows = {
       ...{ view: rawItems, columns: undefined, input },
-      batches: oneBatch(lines ?? [shown === json ? answer : parseJson(shown)]),
+      batches: inSlices(lines ?? [shown === json ? answer : parseJson(shown)]),
       answer: { json: shown, blocks: [] },
     };
     await writeForm(name === 'jq' || name === 'ndjson' ? name : 'json', whole, printing);

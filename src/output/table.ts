@@ -10,6 +10,7 @@ import {
   type Block,
   type CellText,
   type Form,
+  inSlices,
   joinParts,
   knownColumns,
   tableBatches,
@@ -26,9 +27,24 @@ const minWidth = 8;
 export function tableForm(options: DrawOptions): Form {
   return async function* (given) {
     const { view, columns, answer, live } = given;
-    const render = (rows: readonly unknown[]) => renderView({ view, columns, rows, blocks: answer?.blocks }, options);
+    const render = (rows: readonly unknown[], from = 0) => renderView({ view, columns, rows, from }, options);
     const write = live ? liveTable(render) : render;
-    for await (const rows of tableBatches(given)) yield write(rows);
+    let [from, separator] = [0, ''];
+    for await (const rows of tableBatches(given)) {
+      const text = write(rows, from);
+      if (text !== '') separator = '\n';
+      yield text;
+      from += rows.length;
+    }
+    for (const block of answer?.blocks ?? []) {
+      let [at, title] = [0, block.title];
+      for await (const rows of inSlices(block.rows)) {
+        const text = renderBlock({ ...block, rows, title }, options, at);
+        if (text !== '') yield at === 0 ? separator + text : text;
+        if (text !== '') separator = '\n';
+        [at, title] = [at + rows.length, undefined];
+      }
+    }
   };
 }
 
@@ -36,28 +52,32 @@ interface Shown {
   view: Pick<AnyView, 'layout' | 'columns'>;
   columns?: readonly string[] | undefined;
   rows: readonly unknown[];
+  /** The index of the first row. */
+  from?: number;
   blocks?: readonly Block[] | undefined;
 }
 
 /** The same of these rows. Empty without any. */
-export function renderView({ view, columns, rows, blocks = [] }: Shown, options: DrawOptions): string {
-  const drawBlock = (block: Block) => {
-    const part = renderPart(block, undefined, options);
-    if (part === '' || block.title === undefined) return part;
-    const title = wrapText(safeText(block.title), options.width);
-    return title.map((line) => `${options.palette.title(line)}\n`).join('') + part;
-  };
+export function renderView({ view, columns, rows, from = 0, blocks = [] }: Shown, options: DrawOptions): string {
   const main = { layout: view.layout, columns: knownColumns(view, columns), rows };
-  return joinParts([renderPart(main, columns, options), ...blocks.map(drawBlock)]);
+  return joinParts([renderPart(main, columns, options, from), ...blocks.map((each) => renderBlock(each, options))]);
+}
+
+function renderBlock(block: Block, options: DrawOptions, from = 0): string {
+  const part = renderPart(block, undefined, options, from);
+  if (part === '' || block.title === undefined) return part;
+  const title = wrapText(safeText(block.title), options.width);
+  return title.map((line) => `${options.palette.title(line)}\n`).join('') + part;
 }
 
 function renderPart(
   { layout, columns, rows }: Pick<Block, 'layout' | 'columns' | 'rows'>,
   named: readonly string[] | undefined,
   { width, palette }: DrawOptions,
+  from: number,
 ): string {
   if (rows.length === 0 || columns.length === 0) return '';
-  const whole = readGrid(columns, rows);
+  const whole = readGrid(columns, rows, from);
   if (layout === 'record') return renderCards(whole, { width, palette, long: 'wrap' });
   const uncut = measure(whole, columns).map(({ natural }) => natural);
   if (sumWidths(uncut) <= width) return renderTable(cutCells(whole, uncut), uncut, palette);

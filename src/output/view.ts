@@ -33,7 +33,7 @@ export interface Column<Row> {
 
 /** A titled table that accompanies a view; human formats only. */
 export interface Block {
-  title?: string;
+  title?: string | undefined;
   layout: 'table' | 'record';
   columns: readonly Column<never>[];
   rows: readonly unknown[];
@@ -143,7 +143,7 @@ export type Form = (rows: Rows) => AsyncIterable<string>;
 /** Rows of one table; a longer list is several tables. */
 const tableRows = 500;
 
-/** The rows of each table: those of an answer in one, a list in tables of some size, what comes over time as it comes. */
+/** The rows of each table: those of an answer in one or in slices, a list in tables of some size, what comes over time as it comes. */
 export async function* tableBatches({ batches, answer, live }: Rows): AsyncGenerator<readonly unknown[]> {
   if (answer !== undefined || live) return yield* batches;
   let rows: unknown[] = [];
@@ -170,9 +170,12 @@ export async function* onEachBatch(
   }
 }
 
-/** Items that are all there, as one batch. */
-export async function* oneBatch<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
-  yield items;
+/** Rows that are drawn without a pause in which a signal is heard. */
+const sliceRows = 1000;
+
+/** Items that are all there, in batches that are drawn at once. */
+export async function* inSlices<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
+  for (let at = 0; at === 0 || at < items.length; at += sliceRows) yield items.slice(at, at + sliceRows);
 }
 
 /** All items of the batches. */

@@ -42,7 +42,11 @@ export function makeTables(view: AnyView | undefined, answer: unknown, input: un
   return [{ layout, columns, rows }, ...listBlocks(view, answer, input)].map(makeTable);
 }
 
-function makeTable({ title, layout, columns, rows }: Block): ServedTable {
+/** The most rows of a table that a page draws. */
+const maxRows = 1000;
+
+function makeTable({ title, layout, columns, rows: all }: Block): ServedTable {
+  const rows = all.slice(0, maxRows);
   const lines = rows.map((row, index) =>
     columns.map((column) => ({ ...readCell(column, row, index), value: cellValue(column, row, index) })),
   );

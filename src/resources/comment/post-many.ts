@@ -10,7 +10,7 @@ import { damagedLine, openLog, otherVersion, readLog } from '../../files/log-fil
 import { withSigner } from '../../keys/open-key.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { confirm } from '../../output/confirm.ts';
-import { oneBatch } from '../../output/view.ts';
+import { inSlices } from '../../output/view.ts';
 import type { World } from '../../world.ts';
 import type { BrowserWallet } from './browser-wallet.ts';
 import { post } from './endpoints.ts';
@@ -81,7 +81,7 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
     }
     if (preview) {
       const results = ready.map((one) => makePostResult(one, { result: 'not sent' }));
-      return { kind: 'items', batches: oneBatch(results), view };
+      return { kind: 'items', batches: inSlices(results), view };
     }
     if (context.world.io.in.isTTY === true && !yes) await confirmAll(ready, origin, context);
     open = async () => ({ lines: ready.map((one) => ({ ...one, sign: async () => one.comment })) });

@@ -6,7 +6,7 @@ import { withSigner } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
 import { shellWord } from '../../model/shell.ts';
 import { confirmReplace } from '../../output/confirm.ts';
-import { oneBatch, type View } from '../../output/view.ts';
+import { inSlices, type View } from '../../output/view.ts';
 import { describePreview, type Preview, previewText, warnOfText } from './preview.ts';
 import {
   type CommentInput,
@@ -101,7 +101,7 @@ function asText(previews: readonly Preview[], { options: { format, jq }, world }
 }
 
 function makeSignResult<T>(items: readonly T[], view: View<T, T>, isMany: boolean): Result {
-  return isMany ? { kind: 'items', batches: oneBatch(items), view } : { kind: 'answer', answer: items[0], view };
+  return isMany ? { kind: 'items', batches: inSlices(items), view } : { kind: 'answer', answer: items[0], view };
 }
 
 interface VerifyInput extends CommentInput, FormInput {

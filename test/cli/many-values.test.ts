@@ -1,0 +1,51 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
+
+const objects = (count: number) => `[${'{},'.repeat(count - 1)}{}]`;
+
+test.each([
+  [`{"traders":${objects(600_000)}}`, 'the service answered 200 with JSON of more than 1,000,000 values'],
+  [`[${'0,'.repeat(1_000_001)}0]`, 'the service answered 200 with JSON of more than 1,000,000 values'],
+  [`{"traders":${objects(250_001)}}`, 'the service answered 200 with a list of more than 250,000 rows'],
+])('an answer of few bytes and too many values or rows is exit 13', async (body, message) => {
+  const service = await stub((_, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body)),
+  );
+  const { code, out, err } = await run('leaderboard list --json', { env: service.env });
+  expect([code, out, JSON.parse(err).error.message]).toEqual([13, '', message]);
+});
+
+test.each([
+  ['follow bulk --file @', []],
+  ['webhook register --url https://a.example.com/hook --file @', []],
+  ['--sandbox sandbox import @ --preset hyperliquid-fills', []],
+])('%s refuses a small gzip file of an array with too many values', async (argv, requests) => {
+  const service = await stub((_, response) => void response.end('[]'));
+  const file = join(temporaryFolder(), 'many.json.gz');
+  writeFileSync(file, gzipSync(objects(20_000_000)));
+  const { code, out, err } = await run(argv.replace('@', file), { env: service.env });
+  expect([code, out, service.requests]).toEqual([2, '', requests]);
+  expect(err).toContain('JSON of more than 1,000,000 values');
+});
+
+test('a long table is drawn in slices: its rows are counted on, and a signal ends it between two', async () => {
+  const traders = Array.from({ length: 2500 }, (_, index) => ({
+    profile: { id: 'p', name: `trader-${index}`, images: {}, addresses: [], metadata: {}, isNSFW: false },
+    pnl: { total: 1, perChain: {} },
+  }));
+  const service = await stub((_, response) => void response.end(JSON.stringify({ traders })));
+  const { out } = await run('leaderboard list --format table', { env: service.env });
+  expect(out).toMatch(/^ *1 {2}trader-0 /m);
+  expect(out).toMatch(/^ *2500 {2}trader-2499 /m);
+  const stop = new AbortController();
+  const stopped = await run('leaderboard list --format table', {
+    env: service.env,
+    signal: stop.signal,
+    onOut: () => stop.abort(),
+  });
+  expect(stopped.code).toBe(130);
+  expect(stopped.out).not.toContain('trader-1000 ');
+});
