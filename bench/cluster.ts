@@ -47,8 +47,6 @@ async function startInbox(servers: number) {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { PATH: process.env['PATH'], ...env },
     });
-  const made = sotra(['inbox', 'create', '--replicas', String(servers), '--yes', '--quiet']);
-  await new Promise((resolve) => made.once('exit', resolve));
   return { folder, cluster, inbox, secrets, env, sotra };
 }
 
@@ -60,7 +58,19 @@ async function measure(servers: number): Promise<Row[]> {
     for (const listeners of [1, 2, 4]) {
       const started = Array.from({ length: listeners }, (_, index) => {
         const ready = join(folder, `ready-${listeners}-${index}`);
-        const argv = ['webhook', 'listen', '--port', '0', '--secret-file', secrets, '--ready-file', ready, '--quiet'];
+        const argv = [
+          'webhook',
+          'listen',
+          '--port',
+          '0',
+          '--secret-file',
+          secrets,
+          '--ready-file',
+          ready,
+          '--quiet',
+          '--replicas',
+          String(servers),
+        ];
         return { ready, child: sotra(argv) };
       });
       while (!started.every(({ ready }) => existsSync(ready))) await delay(10);

@@ -3,7 +3,7 @@
 # The words that may follow the words of a command.
 _sotra_children() {
   case "$1" in
-  '') echo 'leaderboard profile follow feed token position comment webhook inbox init ui alias auth context key doctor completion sandbox request why history bundle mcp openapi commands help' ;;
+  '') echo 'leaderboard profile follow feed token position comment webhook init ui alias auth context key doctor completion sandbox request why history bundle mcp openapi commands help' ;;
   'leaderboard') echo 'list rank copytraded sections' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
   'follow') echo 'add remove bulk' ;;
@@ -12,7 +12,6 @@ _sotra_children() {
   'position') echo 'find get' ;;
   'comment') echo 'post list copy sign verify' ;;
   'webhook') echo 'register list add-addresses delete validate sync listen verify events show replay forward trigger exam' ;;
-  'inbox') echo 'create' ;;
   'alias') echo 'set list remove' ;;
   'auth') echo 'login logout status' ;;
   'context') echo 'list show use set remove' ;;
@@ -50,7 +49,7 @@ _sotra_flags() {
   'webhook list') echo '--show-secrets' ;;
   'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --again' ;;
   'webhook sync') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --check --exact --replace' ;;
-  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --keep --repeats-within --name --inbox --inbox-creds --ui --open --ready-file' ;;
+  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --keep --repeats-within --name --inbox --inbox-creds --replicas --ui --open --ready-file' ;;
   'webhook verify') echo '--secret-file --header --file --tolerance' ;;
   'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --wait --name --inbox --inbox-creds' ;;
   'webhook show') echo '--secret-file --name --inbox --inbox-creds' ;;
@@ -58,7 +57,6 @@ _sotra_flags() {
   'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds' ;;
   'webhook trigger') echo '--to --secret-file --uid --position --db' ;;
   'webhook exam') echo '--secret-file --junit' ;;
-  'inbox create') echo '--inbox --inbox-creds --replicas --keep --max-bytes' ;;
   'init') echo '--preset --service-name --layout --with-key --store --offline' ;;
   'ui') echo '--open --ready-file' ;;
   'auth login') echo '--with-key --offline --store' ;;
@@ -227,7 +225,6 @@ _sotra_values() {
   'webhook trigger 1') echo 'new-feed-item comment-created copyswap' ;;
   'webhook exam --secret-file') echo '@files' ;;
   'webhook exam --columns') echo 'case sent answer expected verdict status @list' ;;
-  'inbox create --columns') echo 'name servers replicas keep maxBytes created @list' ;;
   'init --preset') echo 'clicker' ;;
   'init --layout') echo 'five-line blank-line' ;;
   'init --store') echo 'keychain file' ;;
@@ -339,7 +336,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-bytes --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

@@ -13,7 +13,8 @@ const listen = defineCommand({
     'delivery is accepted and continues at the next start. Its outcomes are lines on stderr, also with --json: -> 200 in 12 ms\n' +
     'http://... On 127.0.0.1 unless --host says otherwise. With --json one object an event. webhook verify says why a signature does not fit.\n' +
     'What was answered 2xx survives a crash and, where the disk keeps what it says it wrote, a power cut; after one, the last few forwarded\n' +
-    'deliveries may be forwarded again. Once --keep has removed an event, it counts as new if it comes again.',
+    'deliveries may be forwarded again. Once --keep has removed an event, it counts as new if it comes again.\n' +
+    'An --inbox that does not exist is made, and one that exists is never changed.',
   params: listenParams,
   examples: [
     {

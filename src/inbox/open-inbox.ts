@@ -4,6 +4,7 @@ import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { errorExitCodes, SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
+import { counted } from '../output/format.ts';
 import { chosenContext, readEnv } from '../setup/settings.ts';
 import { openEmbedded } from './embedded/embedded-inbox.ts';
 import type { Inbox, KeepLimits, OnDamaged } from './inbox.ts';
@@ -19,6 +20,8 @@ interface OpenOptions {
   repeatsMs?: number | undefined;
   /** Of a store of this machine. */
   keep?: KeepLimits | undefined;
+  /** Of the stream of an inbox, which is made if there is none. */
+  replicas?: number | undefined;
   /** Told of each record that cannot be read, after the warning. */
   onDamaged?: OnDamaged;
 }
@@ -31,12 +34,18 @@ export async function openInbox(place: InboxPlace, context: Context, options: Op
     const flag = options.keep !== undefined ? '--keep' : '--repeats-within';
     if (options.keep !== undefined || options.repeatsMs !== undefined)
       throw usageError(
-        `${flag} is for a store of this machine: an --inbox keeps each event, and knows its repeats, as long as inbox create --keep says`,
-        'Omit it.',
+        `${flag} is for a store of this machine: an --inbox keeps each event, and knows its repeats, as long as its stream does`,
+        `Omit it, and set how long on the servers: nats stream edit ${cluster.address.name} --max-age 7d.`,
       );
     const { openNats } = await import('./nats/nats-inbox.ts');
-    return openNats({ ...cluster, world: context.world, warn: context.warn });
+    const { name, servers } = cluster.address;
+    const onMade = (replicas: number) =>
+      context.note(`Made the stream ${name} at ${servers.join(', ')}: ${counted(replicas, 'replica')}.`);
+    const make = options.listens ? { replicas: options.replicas, onMade } : undefined;
+    return openNats({ ...cluster, world: context.world, warn: context.warn, make });
   }
+  if (options.replicas !== undefined)
+    throw usageError('--replicas does nothing without an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
   const name = place.name ?? defaultName;
   const folder = join(await storesFolder(context), name);
   return openEmbedded({ folder, name, ...options, onDamaged, world: context.world });
@@ -96,7 +105,7 @@ export async function withInbox<R extends Result = Result>(
  * The inbox of a cluster that flags or the context in use name, and the file of its credentials, with a warning where others may read that.
  * Errors: `usage`.
  */
-export async function readCluster(place: InboxPlace, context: Context) {
+async function readCluster(place: InboxPlace, context: Context) {
   const cluster = await findCluster(place, context);
   if (cluster?.credsFile !== undefined) warnOfReaders(cluster.credsFile, context);
   return cluster;

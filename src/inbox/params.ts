@@ -15,7 +15,7 @@ const tolerance = option.duration(
   '300s or 5m',
 );
 /** The file with the credentials of an inbox. */
-export const inboxCreds = option.text(
+const inboxCreds = option.text(
   'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)',
 );
 /** Which inbox. */
@@ -61,13 +61,18 @@ export const listenParams = {
   tolerance,
   keep: local(
     optional(listOf(formatted(fitting(isKept, 'must be a time such as 30d or a size from 1MB on, such as 5GB')))),
-    'remove what is older, or the oldest of what takes more space, and never what waits to be forwarded (503 at twice the size); an --inbox keeps what inbox create says',
+    'remove what is older, or the oldest of what takes more space, and never what waits to be forwarded (503 at twice the size); not with --inbox',
   ),
   repeatsWithin: option.duration(
     'an event that comes again within this time is a repeat (default 7d); an --inbox knows each for as long as it is kept',
     '7d or 30d',
   ),
   ...store,
+  replicas: option.checked(
+    'servers that hold each event of a new --inbox: 1, 3 or 5 (default 3)',
+    (text) => /^[135]$/.test(text),
+    'must be 1, 3 or 5',
+  ),
   ui: option.flag('show on a local page what is stored, what comes, and why requests are refused'),
   open: option.flag('open the page in the browser; otherwise its address is printed on stderr'),
   readyFile: option.text('write {url, pid} here once it listens; with --ui the address of the page as ui'),

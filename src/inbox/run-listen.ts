@@ -28,7 +28,8 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
   const secrets = readNamedSecrets(input.secretFile, context);
   const targets = parseTargets(input);
   const repeatsMs = parseDuration(input.repeatsWithin ?? '');
-  const inbox = await openInbox(input, context, { listens: true, repeatsMs, keep: readLimits(input.keep) });
+  const replicas = input.replicas === undefined ? undefined : Number(input.replicas);
+  const inbox = await openInbox(input, context, { listens: true, repeatsMs, keep: readLimits(input.keep), replicas });
   try {
     context.stream();
     await receive(inbox, { input, targets, secrets, context });

@@ -62,7 +62,6 @@ const lines: Record<string, string> = {
   'webhook replay': 'webhook replay --since 100000d --to STUB/hook',
   'webhook trigger': 'webhook trigger new-feed-item --to STUB/hook --secret-file @/hook.secret --db @/world.db',
   'webhook exam': 'webhook exam STUB/hook --secret-file @/hook.secret',
-  'inbox create': 'inbox create --inbox nats://127.0.0.1:9/X',
   init: 'init --preset clicker --offline --with-key --store file',
   ui: 'ui',
   'alias set': 'alias set @bob ext:9',

@@ -149,15 +149,26 @@ async function proveCluster(options: ProofOptions): Promise<ClusterReport> {
   const say = (what: string) => faults.push(`${((Date.now() - startedMs) / 1000).toFixed(1)} s: ${what}`);
   try {
     const replicas = String(Math.min(3, options.servers));
-    await create(['inbox', 'create', '--inbox', inbox, '--replicas', replicas, '--yes'], env);
     const listen = async () => {
       const ready = join(folder, `ready-${Math.random()}`);
-      const argv = ['webhook', 'listen', '--port', '0', '--secret-file', secretFile, '--inbox', inbox];
+      const argv = [
+        'webhook',
+        'listen',
+        '--port',
+        '0',
+        '--secret-file',
+        secretFile,
+        '--inbox',
+        inbox,
+        '--replicas',
+        replicas,
+      ];
       const child = launch([...argv, '--ready-file', ready, '--quiet', '--json']);
       await until(() => existsSync(ready) || child.child.exitCode !== null, 'a listener listens');
       if (child.child.exitCode !== null) throw new Error(child.printed.err);
       return { child, url: JSON.parse(readFileSync(ready, 'utf8')).url as string };
     };
+    const listeners = await Promise.all(Array.from({ length: options.listeners }, listen));
     const forwardTo = targets.flatMap(({ url }) => ['--forward-to', url]);
     const forwarders = Array.from({ length: options.forwarders }, () =>
       launch(['webhook', 'forward', '--inbox', inbox, ...forwardTo]),
@@ -166,7 +177,6 @@ async function proveCluster(options: ProofOptions): Promise<ClusterReport> {
       () => forwarders.every(({ printed }) => printed.err.includes('Forwarding from')),
       () => `forwarders forward: ${forwarders.map(({ printed }) => printed.err).join()}`,
     );
-    const listeners = await Promise.all(Array.from({ length: options.listeners }, listen));
     const count = { acknowledged: 0, refused: 0, sentTwice: 0 };
 
     const killForwarder = async (): Promise<void> => {
@@ -295,12 +305,6 @@ async function proveCluster(options: ProofOptions): Promise<ClusterReport> {
     await cluster.end();
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Right after its start a cluster may have no leader yet. */
-async function create(argv: readonly string[], env: Record<string, string>): Promise<void> {
-  const run = start(argv, env);
-  if ((await run.ended) !== 0) throw new Error(run.printed.err);
 }
 
 /** Tries again while the servers elect a leader. */

@@ -219,7 +219,7 @@ describe.skipIf(findNats() === undefined)(`an inbox behind TLS (${findNats() ? '
         const { ended, printed } = start(['webhook', 'events', '--inbox', inbox], { ...env, ...trust });
         expect([server, place, trusted, await ended, printed.out]).toEqual([server, place, trusted, code, '']);
         expect(printed.err).toContain(says);
-        expect(printed.err).toContain(code === 9 ? 'NODE_EXTRA_CA_CERTS' : 'sotra inbox create');
+        expect(printed.err).toContain(code === 9 ? 'NODE_EXTRA_CA_CERTS' : 'sotra webhook listen');
       }),
     );
   });

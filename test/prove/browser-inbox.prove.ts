@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser, rowsOf, violationsOf } from '../support/browser.ts';
-import { answering, run, temporaryFolder } from '../support/harness.ts';
+import { answering, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { findNats, natsInstall, startCluster } from '../support/nats-server.ts';
 import { forwardPort } from '../support/page.ts';
@@ -17,9 +17,11 @@ describe.skipIf(findNats() === undefined)(`an inbox of a cluster (${findNats() ?
 
   test('is shown live by two listeners, after a drop of the page and of the server without a gap', async () => {
     const inbox = `nats://127.0.0.1:${cluster.servers[0]?.port}/PAGE`;
-    expect((await run(`inbox create --inbox ${inbox} --replicas 1 --yes`)).code).toBe(0);
     const target = await answering({});
-    const listener = await listen(temporaryFolder(), `--ui --inbox ${inbox} --forward-to ${target.url}/hook`);
+    const listener = await listen(
+      temporaryFolder(),
+      `--ui --inbox ${inbox} --replicas 1 --forward-to ${target.url}/hook`,
+    );
     const other = await listen(temporaryFolder(), `--ui --inbox ${inbox}`);
     const browser = await (await openBrowser()).newContext();
     const tabs: Page[] = [];

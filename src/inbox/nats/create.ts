@@ -2,7 +2,7 @@ import { SotraError } from '../../errors.ts';
 import { command } from '../../model/shell.ts';
 import type { NatsAddress } from './address.ts';
 import { openConnection } from './connection.ts';
-import { type InboxShape, makeStreamConfig, openStream } from './stream.ts';
+import { type InboxStream, makeStreamConfig, openStream } from './stream.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 
@@ -33,29 +33,48 @@ const form = {
   allow_direct: 'answers from each replica',
 };
 
-/** Refuses a stream that is no inbox, or one of the form that older versions made. Errors: `config` with the command that makes a new one. */
-function requireForm({ name, servers, tls }: NatsAddress, found: object): void {
-  const facts = differences(found as Config, makeStreamConfig(name, { replicas: 1, keepMs: 0, maxBytes: -1 }), form);
-  if (facts.length === 0) return;
-  const address = `${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}_2`;
-  throw new SotraError('config', `the stream ${name} is no inbox of this version: ${facts.join('; ')}`, {
-    hint: command`Make one beside it: sotra inbox create --inbox ${address}, and use that; the service then sends to the new one.`,
+const defaultReplicas = 3;
+
+/**
+ * Makes the stream of an inbox if there is none, and never changes one; returns how many replicas it was made with, `undefined` if it was there.
+ * Errors: `network`; `config` if the stream has another number of replicas than is asked for.
+ */
+export async function makeStream(
+  address: NatsAddress,
+  { stream, found }: { stream: InboxStream; found: object | undefined },
+  replicas: number | undefined,
+): Promise<number | undefined> {
+  let present = found;
+  if (present === undefined) {
+    try {
+      await stream.create(replicas ?? defaultReplicas);
+      return replicas ?? defaultReplicas;
+    } catch (error) {
+      // Another listener may have made it at the same moment.
+      present = (await stream.info())?.config;
+      if (present === undefined) throw error;
+      requireForm(address, present);
+    }
+  }
+  const { num_replicas: count } = present as Config;
+  if (replicas === undefined || count === replicas) return undefined;
+  throw new SotraError('config', `the stream ${address.name} has --replicas ${count}, not ${replicas}`, {
+    hint: `Omit --replicas, or change the stream: nats stream edit ${address.name} --replicas ${replicas}.`,
   });
 }
 
-/** Errors: `conflict` naming what differs from what is asked for. */
-export function requireShape(name: string, found: object, shape: InboxShape): void {
-  const words = { num_replicas: 'replicas', max_age: 'keeps for (ms)', max_bytes: 'largest size in bytes' };
-  const facts = differences(found as Config, makeStreamConfig(name, shape), words);
+/** Errors: `config` for a stream that is no inbox, with the address of one beside it. */
+function requireForm({ name, servers, tls }: NatsAddress, found: object): void {
+  const facts = differences(found as Config, makeStreamConfig(name, 1), form);
   if (facts.length === 0) return;
-  throw new SotraError('conflict', `the stream ${name} exists and is another one: ${facts.join('; ')}`, {
-    hint: 'Ask for the same, choose another name, or change the stream with the tools of NATS.',
+  const address = `${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}_2`;
+  throw new SotraError('config', `the stream ${name} is not an inbox: ${facts.join('; ')}`, {
+    hint: command`Use one beside it: sotra webhook listen --inbox ${address} makes it.`,
   });
 }
 
 function differences(found: Config, wanted: Config, words: Readonly<Record<string, string>>): string[] {
-  const text = (key: string, config: Config) =>
-    String(key === 'max_age' ? Number(config[key]) / 1e6 : (config[key] ?? 'no'));
+  const text = (key: string, config: Config) => String(config[key] ?? 'no');
   return Object.entries(words).flatMap(([key, word]) =>
     text(key, found) === text(key, wanted) ? [] : [`${word} ${text(key, found)}, not ${text(key, wanted)}`],
   );

@@ -1,9 +1,10 @@
 import { SotraError } from '../../errors.ts';
+import { command } from '../../model/shell.ts';
 import type { World } from '../../world.ts';
 import { type EventSummary, readAllEvents } from '../events.ts';
 import type { Delivery, Inbox, StoredDelivery } from '../inbox.ts';
 import type { NatsAddress } from './address.ts';
-import { connectInbox } from './create.ts';
+import { connectInbox, makeStream } from './create.ts';
 import { readStoredDelivery, writeHeaders } from './message.ts';
 import { countWaiting, type QueryOptions, queryDeliveries, queryEvents, tailEvents } from './queries.ts';
 import { type InboxStream, within } from './stream.ts';
@@ -16,6 +17,8 @@ interface NatsInboxOptions {
   credsFile: string | undefined;
   world: Pick<World, 'now' | 'sleep'>;
   warn: (text: string) => void;
+  /** To make the stream if there is none. */
+  make?: { replicas: number | undefined; onMade: (replicas: number) => void } | undefined;
 }
 
 /** How long servers may take for what was last said to them. */
@@ -23,14 +26,17 @@ const flushMs = 1000;
 /** What the headers of a message may take beside a body. */
 const headerBytes = 64 * 1024;
 
-/** Opens an inbox of a cluster, which exists. Errors: `network` where no server answers; `config` for credentials, and what must be changed. */
-export async function openNats({ address, credsFile, world, warn }: NatsInboxOptions): Promise<Inbox> {
+/** Opens an inbox of a cluster. Errors: `network` if no server answers; `config` for credentials, a stream that is missing or is not an inbox. */
+export async function openNats({ address, credsFile, world, warn, make }: NatsInboxOptions): Promise<Inbox> {
   const { connection, stream, found } = await connectInbox(address, credsFile);
-  if (found === undefined) {
+  try {
+    if (make !== undefined) {
+      const replicas = await makeStream(address, { stream, found }, make.replicas);
+      if (replicas !== undefined) make.onMade(replicas);
+    } else if (found === undefined) throw missing(address);
+  } catch (error) {
     await connection.close();
-    throw new SotraError('config', `the inbox ${address.name} does not exist at ${address.servers.join(', ')}`, {
-      hint: 'Make it with sotra inbox create, or correct the name at the end of --inbox.',
-    });
+    throw error;
   }
   const stray = new Set<number>();
   const onStray: QueryOptions['onStray'] = ({ seq, subject }) => {
@@ -64,6 +70,13 @@ export async function openNats({ address, credsFile, world, warn }: NatsInboxOpt
       }
     },
   };
+}
+
+function missing({ name, servers, tls }: NatsAddress): SotraError {
+  const address = `${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}`;
+  return new SotraError('config', `the inbox ${name} does not exist at ${servers.join(', ')}`, {
+    hint: command`sotra webhook listen --inbox ${address} --secret-file <file> makes it; or correct the name at the end of --inbox.`,
+  });
 }
 
 /** Messages that are stored at once. */

@@ -28,15 +28,6 @@ export type { JsMsg };
 /** A message of the stream. */
 export type Message = Pick<StoredMsg, 'subject' | 'seq' | 'data' | 'pending'> & { header: JsMsg['headers'] };
 
-/** What an inbox keeps, and how safely. */
-export interface InboxShape {
-  replicas: number;
-  /** 0: forever. */
-  keepMs: number;
-  /** -1: as much as the servers have. */
-  maxBytes: number;
-}
-
 /** After so long another forwarder gets a partition and the delivery in it. */
 const takeoverMs = 5000;
 /** For how long a message id is known. */
@@ -58,7 +49,7 @@ const membersMs = 500;
 
 /** The errors of the API that are answers. Source: server/errors.json of nats-server. */
 const [storeRefused, idInProcess, consumerExists, noSpace] = [10_077, 10_158, 10_148, 10_023];
-const [noAccount, maxBytesExceeded, noPeers] = [10_039, 10_047, 10_005];
+const [noAccount, maxBytesExceeded, noPeers, noCluster] = [10_039, 10_047, 10_005, 10_074];
 
 /** The stream of an inbox. Each call's errors: `network`; `config` naming what to change. */
 export type InboxStream = ReturnType<typeof openStream>;
@@ -123,8 +114,8 @@ export function openStream({ connection, failure }: ServerLink, name: string) {
     /** `undefined` where there is none. */
     info: () => ask(findInfo),
     /** Where servers have just started it is tried again, until enough of them know each other. */
-    create: (shape: InboxShape) =>
-      ask(async () => void (await (await opening).streams.add(makeStreamConfig(name, shape) as StreamConfig))),
+    create: (replicas: number) =>
+      ask(async () => void (await (await opening).streams.add(makeStreamConfig(name, replicas) as StreamConfig))),
     /**
      * Stores a message; its number, and whether it is new: the servers refuse a second one of a subject or of an id, which is then the
      * acknowledgement that the first one is stored. `known`: the one of the subject.
@@ -270,8 +261,8 @@ interface ConsumeOptions {
   onEnd: () => void;
 }
 
-/** The stream of an inbox; `max_age` and `max_bytes` are the user's. */
-export function makeStreamConfig(name: string, { replicas, keepMs, maxBytes }: InboxShape) {
+/** The stream of an inbox; it keeps everything until its user sets `max_age` or `max_bytes`. */
+export function makeStreamConfig(name: string, replicas: number) {
   return {
     name,
     subjects: nameSubjects(name).stream,
@@ -282,9 +273,7 @@ export function makeStreamConfig(name: string, { replicas, keepMs, maxBytes }: I
     discard_new_per_subject: true,
     max_msgs_per_subject: 1,
     num_replicas: replicas,
-    max_age: keepMs * nanosPerMs,
-    max_bytes: maxBytes,
-    duplicate_window: (keepMs === 0 ? idMs : Math.min(idMs, keepMs)) * nanosPerMs,
+    duplicate_window: idMs * nanosPerMs,
     allow_direct: true,
   };
 }
@@ -344,7 +333,7 @@ function isGone(thrown: unknown): boolean {
 
 function deleted(stream: string, cause?: unknown): SotraError {
   return new SotraError('config', `the stream ${stream} of the inbox was deleted on the servers`, {
-    hint: 'Make it again with sotra inbox create.',
+    hint: 'Start webhook listen again: it makes a new one.',
     cause,
   });
 }
@@ -360,6 +349,8 @@ function streamError(thrown: unknown, stream: string): SotraError {
       'the servers of the inbox have no JetStream for this account',
       'Start nats-server with -js, or enable JetStream for the account.',
     );
+  if (isApiError(thrown, noCluster))
+    return config(`a single server cannot hold several replicas of the stream ${stream}`, 'Add --replicas 1.');
   if (isApiError(thrown, noSpace) || /insufficient/.test(text))
     return config(
       `the servers of the inbox have no room for the stream ${stream}: ${text}`,

@@ -256,7 +256,7 @@ test('an event is known as a repeat for seven days, or for as long as --repeats-
   expect([await receive('--repeats-within 1d', 3), await receive('--repeats-within 20d', 9)]).toEqual([2, 1]);
 });
 
-test('an --inbox keeps what inbox create says: --keep and --repeats-within of a listener are usage errors', async () => {
+test('--keep and --repeats-within of a listener are usage errors with an --inbox, --replicas is one without', async () => {
   const file = join(temporaryFolder(), 'secret');
   writeFileSync(file, 'abc\n', { mode: 0o600 });
   for (const flag of ['--keep', '--repeats-within']) {
@@ -266,6 +266,14 @@ test('an --inbox keeps what inbox create says: --keep and --repeats-within of a 
       err: expect.stringContaining(`${flag} is for a store of this machine`),
     });
   }
+  expect(await run(`webhook listen --secret-file ${file} --replicas 3`)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--replicas does nothing without an inbox'),
+  });
+  expect(await run(`webhook listen --secret-file ${file} --inbox nats://127.0.0.1:1/X --replicas 2`)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--replicas 2: must be 1, 3 or 5'),
+  });
 });
 
 /** What would show nothing, or do nothing: argument and what the error says. */

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, credsAuthenticator, nkeys } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openPort, run, temporaryFolder } from '../../../support/harness.ts';
@@ -66,6 +67,16 @@ async function removeStream(port: number, credsFile: string, name: string): Prom
   const connection = await connect({ servers: `127.0.0.1:${port}`, authenticator });
   await connection.request(`$JS.API.STREAM.DELETE.${name}`);
   await connection.close();
+}
+
+/** Changes settings of a stream, as its user may; returns them all. */
+async function editStream(port: number, credsFile: string, name: string, changes: object): Promise<object> {
+  const authenticator = credsAuthenticator(readFileSync(credsFile));
+  const connection = await connect({ servers: `127.0.0.1:${port}`, authenticator });
+  const { streams } = await jetstreamManager(connection);
+  const { config } = await streams.update(name, changes);
+  await connection.close();
+  return config;
 }
 
 /** They wait for what a server or a clock does. */
@@ -137,8 +148,8 @@ test.skipIf(findNats() === undefined).each(authorizations)(
     const inbox = `nats://127.0.0.1:${cluster.servers[0]?.port}/AUTH`;
     writeFileSync(file, fits, { mode: 0o600 });
     const env = { SOTRA_NATS_CREDS: file };
-    const made = await run(`inbox create --inbox ${inbox} --inbox-creds ${file} --replicas 1 --yes --json`);
-    expect(JSON.parse(made.out)).toMatchObject({ created: true });
+    const { shown } = await listen(temporaryFolder(), `--inbox ${inbox} --inbox-creds ${file} --replicas 1`);
+    expect(shown.err).toContain('Made the stream AUTH at ');
     expect(await run(`webhook events --inbox ${inbox} --json`, { env })).toMatchObject({
       code: 0,
       out: '[]\n',
@@ -173,18 +184,23 @@ describe.skipIf(findNats() === undefined)(
       rmSync(folder, { recursive: true });
     });
     const inboxOf = (name: string) => `nats://127.0.0.1:${cluster.servers[0]?.port}/${name}`;
-    const create = async (name: string, more = '') => {
-      const argv = `inbox create --inbox ${inboxOf(name)} --inbox-creds ${creds} --replicas 1 ${more} --yes --json`;
-      return run(argv, { env: { SOTRA_DATA_DIR: folder } });
-    };
+    const listenTo = (name: string, more = '--replicas 1', credsFile = creds) =>
+      listen(temporaryFolder(), `--inbox ${inboxOf(name)} --inbox-creds ${credsFile} ${more}`);
     const deliver = (url: string, id: string, body = bodyOf(id)) => send(url, body, signed(body));
 
     test('an inbox that is not there, no credentials, refused ones, one without JetStream rights', async () => {
       const events = (more: string) => run(`webhook events --inbox ${inboxOf('NONE')} ${more}`);
-      expect(await events(`--inbox-creds ${creds}`)).toMatchObject({
-        code: 3,
-        err: expect.stringContaining('the inbox NONE does not exist'),
-      });
+      for (const command of [
+        'webhook events',
+        'webhook forward --forward-to http://127.0.0.1:9',
+        'webhook replay --since 1h --to http://127.0.0.1:9',
+      ])
+        expect(await run(`${command} --inbox ${inboxOf('NONE')} --inbox-creds ${creds}`)).toMatchObject({
+          code: 3,
+          err: expect.stringMatching(
+            /the inbox NONE does not exist at .*\nhint: sotra webhook listen --inbox nats:\/\/127\.0\.0\.1:\d+\/NONE --secret-file <file> makes it/,
+          ),
+        });
       expect(await events('')).toMatchObject({ code: 3, err: expect.stringContaining('refuse the credentials') });
       const foreign = operatorConfig().writeCreds(join(folder, 'foreign.creds'));
       expect(await events(`--inbox-creds ${foreign}`)).toMatchObject({
@@ -198,20 +214,38 @@ describe.skipIf(findNats() === undefined)(
       });
     });
 
-    test('making it again changes nothing; another shape is refused with what differs', async () => {
-      expect(JSON.parse((await create('SHAPE', '--keep 7d')).out)).toMatchObject({ created: true, keep: '7d' });
-      expect(JSON.parse((await create('SHAPE', '--keep 7d')).out)).toMatchObject({ created: false });
-      expect(await create('SHAPE', '--keep 8d')).toMatchObject({
-        code: 6,
-        err: expect.stringContaining(
-          'the stream SHAPE exists and is another one: keeps for (ms) 604800000, not 691200000',
+    test('a listener makes the stream once and never changes it; another number of replicas is refused', async () => {
+      const alone = await (await listenTo('SHAPE', '')).stop();
+      expect([alone.code, alone.err]).toEqual([
+        3,
+        expect.stringContaining(
+          'a single server cannot hold several replicas of the stream SHAPE\nhint: Add --replicas 1.',
         ),
+      ]);
+      const first = await listenTo('SHAPE');
+      expect(first.shown.err).toContain('Made the stream SHAPE at ');
+      await editStream(cluster.servers[0]?.port ?? 0, creds, 'SHAPE', { max_age: 7 * 86_400_000_000_000 });
+      for (const more of ['', '--replicas 1']) {
+        const again = await listenTo('SHAPE', more);
+        expect(await deliver(again.url, `e${more}`)).toBe(200);
+        expect(again.shown.err).not.toContain('Made the stream');
+      }
+      const { code, err } = await (await listenTo('SHAPE', '--replicas 3')).stop();
+      expect([code, err]).toEqual([3, expect.stringContaining('the stream SHAPE has --replicas 1, not 3\n')]);
+      expect(await editStream(cluster.servers[0]?.port ?? 0, creds, 'SHAPE', {})).toMatchObject({
+        num_replicas: 1,
+        max_age: 604_800_000_000_000,
       });
     });
 
+    test('two listeners that start at once share the stream that one of them makes', async () => {
+      const both = await Promise.all([listenTo('BOTH'), listenTo('BOTH')]);
+      for (const [index, { url }] of both.entries()) expect(await deliver(url, `e${index}`)).toBe(200);
+    });
+
     test('a full inbox answers 503, and keeps what it has', async () => {
-      await create('FULL', '--max-bytes 1MB');
-      const { url, shown } = await listen(temporaryFolder(), `--inbox ${inboxOf('FULL')} --inbox-creds ${creds}`);
+      const { url, shown } = await listenTo('FULL');
+      await editStream(cluster.servers[0]?.port ?? 0, creds, 'FULL', { max_bytes: 1_048_576 });
       const large = (id: string) => bodyOf(id).replace('{"events"', `{"pad":"${'x'.repeat(400_000)}","events"`);
       const statuses = [];
       for (const id of ['a', 'b', 'c']) statuses.push(await deliver(url, id, large(id)));
@@ -222,25 +256,23 @@ describe.skipIf(findNats() === undefined)(
     });
 
     test('a delivery larger than the servers take is refused as too large', async () => {
-      await create('LARGE');
-      const { url } = await listen(temporaryFolder(), `--inbox ${inboxOf('LARGE')} --inbox-creds ${creds}`);
+      const { url } = await listenTo('LARGE');
       expect(await deliver(url, 'big', `{"pad":"${'x'.repeat(1024 * 1024)}"}`)).toBe(413);
       expect(await deliver(url, 'small')).toBe(200);
     });
 
     test('without the right to publish events nothing is acknowledged', async () => {
-      await create('RIGHTS');
+      await (await listenTo('RIGHTS')).stop();
       const reader = writeCreds(join(folder, 'reader.creds'), {
         publish: ['$JS.API.>', 'RIGHTS_state.>', 'RIGHTS.place.>'],
       });
-      const { url, shown } = await listen(temporaryFolder(), `--inbox ${inboxOf('RIGHTS')} --inbox-creds ${reader}`);
+      const { url, shown } = await listenTo('RIGHTS', '', reader);
       expect(await deliver(url, 'a')).toBe(503);
       expect(shown.err).toContain('lack the permission to publish to RIGHTS.event.');
     });
 
     long('a server that is gone answers 503, and the listener goes on once it is back', async () => {
-      await create('GONE');
-      const { url, shown } = await listen(temporaryFolder(), `--inbox ${inboxOf('GONE')} --inbox-creds ${creds}`);
+      const { url, shown } = await listenTo('GONE');
       expect(await deliver(url, 'a')).toBe(200);
       await cluster.servers[0]?.end();
       expect(await deliver(url, 'b')).toBe(503);
@@ -253,8 +285,7 @@ describe.skipIf(findNats() === undefined)(
     });
 
     test('a stream that is deleted under a listener: nothing more is acknowledged, and it says so', async () => {
-      await create('DELETED');
-      const { url, shown } = await listen(temporaryFolder(), `--inbox ${inboxOf('DELETED')} --inbox-creds ${creds}`);
+      const { url, shown } = await listenTo('DELETED');
       expect(await deliver(url, 'a')).toBe(200);
       await removeStream(cluster.servers[0]?.port ?? 0, creds, 'DELETED');
       expect(await deliver(url, 'b')).toBe(503);
@@ -264,9 +295,8 @@ describe.skipIf(findNats() === undefined)(
     });
 
     long('a credentials file that is gone while the server starts again: what was read before is used', async () => {
-      await create('REPLACED');
       const file = writeCreds(join(folder, 'replaced.creds'));
-      const { url } = await listen(temporaryFolder(), `--inbox ${inboxOf('REPLACED')} --inbox-creds ${file}`);
+      const { url } = await listenTo('REPLACED', '--replicas 1', file);
       expect(await deliver(url, 'a')).toBe(200);
       rmSync(file);
       await cluster.servers[0]?.end();
@@ -277,9 +307,8 @@ describe.skipIf(findNats() === undefined)(
     });
 
     long('credentials that expire: 503 until the file is renewed', async () => {
-      await create('EXPIRES');
       const file = writeCreds(join(folder, 'short.creds'), { expiresMs: 2000 });
-      const { url, shown } = await listen(temporaryFolder(), `--inbox ${inboxOf('EXPIRES')} --inbox-creds ${file}`);
+      const { url, shown } = await listenTo('EXPIRES', '--replicas 1', file);
       expect(await deliver(url, 'a')).toBe(200);
       let status = 200;
       for (let n = 0; status === 200; n += 1) status = await deliver(url, `until-${n}`);

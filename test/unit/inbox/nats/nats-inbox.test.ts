@@ -1,4 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, headers } from '@nats-io/transport-node';
@@ -7,7 +9,7 @@ import type { Claim, Delivery, Inbox, Target } from '../../../../src/inbox/inbox
 import { connectInbox } from '../../../../src/inbox/nats/create.ts';
 import { openNats } from '../../../../src/inbox/nats/nats-inbox.ts';
 import { queryEvents } from '../../../../src/inbox/nats/queries.ts';
-import { openPort, run } from '../../../support/harness.ts';
+import { openPort, run, temporaryFolder } from '../../../support/harness.ts';
 import { inboxCases } from '../../../support/inbox-cases.ts';
 import { findNats, natsInstall, startCluster } from '../../../support/nats-server.ts';
 import { long, size } from '../../../support/size.ts';
@@ -30,7 +32,9 @@ test('a server that is too old is refused, with the version that is needed', asy
     socket.on('error', () => undefined);
   });
   const inbox = `nats://127.0.0.1:${await openPort(server)}/OLD`;
-  for (const command of ['webhook events', 'inbox create --yes']) {
+  const secret = join(temporaryFolder(), 'secret');
+  writeFileSync(secret, 'abc\n', { mode: 0o600 });
+  for (const command of ['webhook events', `webhook listen --port 0 --secret-file ${secret}`]) {
     const { code, err } = await run(`${command} --inbox ${inbox}`);
     expect([command, code]).toEqual([command, 3]);
     expect(err).toContain('nats-server 2.9.10 is too old for an inbox: 2.11 or later is needed');
@@ -48,7 +52,7 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
   const make = async (name: string) => {
     const address = { servers: [`127.0.0.1:${cluster.servers[0]?.port}`], tls: false, name };
     const { connection, stream } = await connectInbox(address, undefined);
-    await stream.create({ replicas: 1, keepMs: 0, maxBytes: -1 });
+    await stream.create(1);
     await connection.close();
     return address;
   };
@@ -247,16 +251,19 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
     expect(warnings[1]).toBe('22 messages of the inbox are not deliveries and were skipped');
   });
 
-  test('an inbox of the form of older versions is refused, with the command that makes a new one', async () => {
+  test('a stream that is not an inbox is refused and stays as it is, with the line that makes one', async () => {
     const { manager } = await otherClient();
     await manager.streams.add({ name: 'OLD', subjects: ['OLD.event.>'], discard: 'new', max_msgs_per_subject: -1 });
     const inbox = `nats://127.0.0.1:${cluster.servers[0]?.port}/OLD`;
-    for (const command of ['webhook events', 'inbox create --replicas 1 --yes']) {
+    const secret = join(temporaryFolder(), 'secret');
+    writeFileSync(secret, 'abc\n', { mode: 0o600 });
+    for (const command of ['webhook events', `webhook listen --port 0 --secret-file ${secret}`]) {
       const { code, err } = await run(`${command} --inbox ${inbox}`);
       expect([command, code]).toEqual([command, 3]);
-      expect(err).toContain('the stream OLD is no inbox of this version');
-      expect(err).toContain(`sotra inbox create --inbox ${inbox}_2`);
+      expect(err).toContain('the stream OLD is not an inbox');
+      expect(err).toContain(`sotra webhook listen --inbox ${inbox}_2`);
     }
+    expect((await manager.streams.info('OLD')).config.subjects).toEqual(['OLD.event.>']);
   });
 
   long(
