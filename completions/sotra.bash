@@ -17,7 +17,7 @@ _sotra_children() {
   'context') echo 'list show use set remove' ;;
   'key') echo 'generate import list remove export' ;;
   'sandbox') echo 'start log stop import reset status advance trade simulate' ;;
-  'history') echo 'show run clear' ;;
+  'history') echo 'list show run clear' ;;
   esac
 }
 
@@ -76,6 +76,7 @@ _sotra_flags() {
   'sandbox simulate') echo '--for --replay --speed --chain --preset --seed --db' ;;
   'request') echo '--query --data --paginate' ;;
   'history') echo '--failed --limit' ;;
+  'history list') echo '--failed --limit' ;;
   'history show') echo '--har' ;;
   'bundle') echo '--out' ;;
   'mcp') echo '--config --tools --allow-writes --allow-signing --key --password-file --secret-file' ;;
@@ -293,7 +294,8 @@ _sotra_values() {
   'sandbox simulate --db') echo '@files' ;;
   'sandbox simulate --columns') echo 'trades deliveries waiting seconds @list' ;;
   'request 1') echo 'GET POST PUT PATCH DELETE' ;;
-  'history --columns') echo 'n at status command method path error ms context exitCode errorCode attempt requestId baseUrl @list' ;;
+  'history --columns') echo 'n id at status command method path error ms context exitCode errorCode attempt requestId baseUrl @list' ;;
+  'history list --columns') echo 'n id at status command method path error ms context exitCode errorCode attempt requestId baseUrl @list' ;;
   'bundle --columns') echo 'sotra settings doctor failedCalls last bytes file @list' ;;
   'mcp --key') echo '@keys' ;;
   'mcp --password-file') echo '@files' ;;

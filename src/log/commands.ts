@@ -15,11 +15,12 @@ import type { Column } from '../output/view.ts';
 import type { LogEntry } from './entry.ts';
 import { wrapInHar } from './har.ts';
 import { maxOfCommand } from './keep-calls.ts';
-import { type NumberedEntry, readCalls } from './read-calls.ts';
+import { formatCallId, type NumberedEntry, readCalls } from './read-calls.ts';
 import { clearLog, countCalls, findLog, maxCalls } from './store.ts';
 
 const columns: readonly Column<ShownCall>[] = [
-  column.text('n', 'No', 'its number, for history show and history run', { align: 'right' }),
+  column.text('n', 'No', 'its number, for history show, history run and why: 1 is the newest', { align: 'right' }),
+  column.text('id', 'Id', 'its id, which stays when newer calls come', ({ id }) => id, { drop: 4 }),
   column.time('at', 'Time', 'when it was sent', ({ atMs }) => Math.floor(atMs / 1000), {
     show: ({ atMs }) => ({ text: formatTime(atMs / 1000), short: formatTime(atMs / 1000).slice(-9) }),
   }),
@@ -45,7 +46,13 @@ const columns: readonly Column<ShownCall>[] = [
 
 const callsView = listView(columns, { empty: 'No such call is in the history.' });
 
-const n = local(integer(1), 'number of the call, as sotra history shows it', { positional: true });
+/** Which call is meant, by default the newest. */
+export const callParam = option.checked(
+  'number of the call in sotra history, 1 is the newest; or its id, such as c42',
+  (text) => /^c?[1-9]\d{0,14}$/.test(text),
+  'must be a number from 1, or an id such as c42',
+  { positional: true },
+);
 
 const list = defineCommand({
   words: ['history'],
@@ -53,7 +60,7 @@ const list = defineCommand({
   description:
     `The last ${maxCalls} calls of this machine, those to the sandbox too: what was asked, what was answered, and why it failed. A call that was\n` +
     `tried again is a line for each attempt. Of one command the first ${maxOfCommand} calls are kept and all that failed; of a long body the first\n` +
-    '256 KB. Keys and other secrets are hidden. With SOTRA_HISTORY=0 no call is kept.',
+    '256 KB. 1 is the newest call; its id stays the same when newer ones come. Keys and other secrets are hidden. With SOTRA_HISTORY=0 no call is kept.',
   params: {
     failed: option.flag('only calls that failed'),
     limit: local(optional(integer(1, maxCalls)), 'how many (default 20)'),
@@ -81,19 +88,21 @@ const list = defineCommand({
   },
 });
 
+const listByName: Command = { ...list, words: ['history', 'list'] };
+
 const show = defineCommand({
   words: ['history', 'show'],
   summary: 'One call: its request and its answer, headers and bodies',
-  params: { n, har: option.flag('as an HTTP archive (HAR), which browsers read') },
+  params: { n: callParam, har: option.flag('as an HTTP archive (HAR), which browsers read') },
   examples: [
-    { argv: 'history show 1', says: 'the first call' },
+    { argv: 'history show', says: 'the newest call' },
     { argv: 'history show 1 --har', says: 'as an HTTP archive' },
   ],
   uses: ['json'],
   exitCodes: [3, 5],
   run: async (input, context): Promise<Result> => {
     const { world, options } = context;
-    const call = await findCall(input.n, context);
+    const call = await findCall(input.n ?? '1', context);
     if (input.har) return { kind: 'answer', answer: wrapInHar([call], world.version) };
     const isText = options.jq === undefined && (options.format ?? 'table') === 'table';
     return isText ? { kind: 'text', text: printCall(call) } : { kind: 'answer', answer: describeCall(call) };
@@ -105,14 +114,14 @@ const again = defineCommand({
   summary: 'Send a call again, to the same service, and say what differs in the answer',
   description:
     'The key is that of its context, or SOTRA_API_KEY. Anything but GET asks first on a terminal; elsewhere --yes is needed.',
-  params: { n },
+  params: { n: callParam },
   examples: [
-    { argv: 'history run 1', says: 'the first call once more' },
+    { argv: 'history run', says: 'the newest call once more' },
     { argv: 'history run 1 --curl', says: 'as a curl line, without sending it' },
   ],
   uses: ['requests', 'json'],
   exitCodes: [3, ...serviceExitCodes],
-  run: async (input, context) => sendAgain(await findCall(input.n, context), context),
+  run: async (input, context) => sendAgain(await findCall(input.n ?? '1', context), context),
 });
 
 const clear = defineCommand({
@@ -137,16 +146,18 @@ const clear = defineCommand({
   },
 });
 
-export const commands: readonly Command[] = [list, show, again, clear];
+export const commands: readonly Command[] = [list, listByName, show, again, clear];
 
-/** Errors: `not-found`. */
-export async function findCall(wanted: number, { dataDirectory, warn }: Context): Promise<NumberedEntry> {
+/** The call with this number or id. Errors: `not-found`. */
+export async function findCall(typed: string, { dataDirectory, warn }: Context): Promise<NumberedEntry> {
   const folder = findLog(await dataDirectory());
-  const [call] = readCalls(folder, warn, ({ n: number }) => number === wanted);
+  const wanted = Number(typed.replace('c', ''));
+  const isWanted = ({ n, number }: { n: number; number: number }) => (typed.startsWith('c') ? number : n) === wanted;
+  const [call] = readCalls(folder, warn, isWanted);
   if (call !== undefined) return call;
-  const [last] = readCalls(folder, warn);
-  const range = last === undefined ? 'the history is empty' : `the last one in the history is ${last.n}`;
-  throw new SotraError('not-found', `call ${wanted}: ${range}`, { hint: 'sotra history lists them.' });
+  const count = countCalls(folder);
+  const range = count === 0 ? 'the history is empty' : `the history has ${counted(count, 'call')}`;
+  throw new SotraError('not-found', `call ${typed}: ${range}`, { hint: 'sotra history lists them.' });
 }
 
 const maxDifferences = 10;
@@ -189,14 +200,14 @@ async function sendAgain(call: NumberedEntry, context: Context): Promise<Result>
 
 /** Refuses to send a call with what of it is not kept. Errors: `config`. */
 export function refuseLost(
-  { n, request: { postData }, _sotra }: NumberedEntry,
+  { number, request: { postData }, _sotra }: NumberedEntry,
   { path, body }: { path: string; body: string | undefined },
 ): void {
   const isCut = postData?._cut !== undefined && body === postData.text;
   const secret = path.includes('***') ? 'path' : body?.includes('***') ? 'body' : undefined;
   if (!isCut && secret === undefined) return;
   const lost = isCut ? 'the end of its body' : `a secret in its ${secret}`;
-  throw new SotraError('config', `call ${n} cannot be sent again: ${lost} is not kept`, {
+  throw new SotraError('config', `call ${formatCallId({ number })} cannot be sent again: ${lost} is not kept`, {
     hint: `Run the command that made it: ${_sotra.command}`,
   });
 }
@@ -210,6 +221,7 @@ function compareStatus(before: number, now: number): string {
 /** What a line of `sotra history` says. */
 interface ShownCall extends Omit<LogEntry['_sotra'], 'v'> {
   n: number;
+  id: string;
   /** Unix milliseconds. */
   atMs: number;
   method: string;
@@ -220,10 +232,19 @@ interface ShownCall extends Omit<LogEntry['_sotra'], 'v'> {
   ms: number;
 }
 
-export function summarizeCall({ n, startedDateTime, time, request, response, _sotra }: NumberedEntry): ShownCall {
+export function summarizeCall({
+  n,
+  number,
+  startedDateTime,
+  time,
+  request,
+  response,
+  _sotra,
+}: NumberedEntry): ShownCall {
   const { v: _, ...facts } = _sotra;
   return {
     n,
+    id: formatCallId({ number }),
     atMs: Date.parse(startedDateTime),
     method: request.method,
     path: readPath(request.url, facts.baseUrl),
@@ -265,14 +286,14 @@ function readBody(text: string | undefined): unknown {
 
 /** For people: what was asked, what came back, why it failed. */
 function printCall(call: NumberedEntry): string {
-  const { n, startedDateTime, request, response, comment, _sotra } = call;
-  const { ms, status } = summarizeCall(call);
+  const { startedDateTime, request, response, comment, _sotra } = call;
+  const { n, id, ms, status } = summarizeCall(call);
   const { command, context, exitCode, error, ignored } = _sotra;
   const exit = exitCode === undefined ? '' : `, exit ${exitCode}`;
   const answered = status === null ? ['no answer'] : [`${status} ${response['statusText'] ?? ''}`.trimEnd()];
   const lines = [
     command,
-    `call ${n} at ${startedDateTime}, ${ms} ms${context === undefined ? '' : `, context ${context}`}${exit}`,
+    `call ${n} (${id}) at ${startedDateTime}, ${ms} ms${context === undefined ? '' : `, context ${context}`}${exit}`,
     ...(comment === undefined ? [] : [comment]),
     '',
     ...printMessage('>', `${request.method} ${request.url}`, request.headers, request.postData),

@@ -4,7 +4,7 @@ import { isObject, tryParseJson } from '../model/json.ts';
 import { command } from '../model/shell.ts';
 import type { RequestRow } from '../pages/requests.ts';
 import { findCall, refuseLost, summarizeCall } from './commands.ts';
-import { type NumberedEntry, readCalls } from './read-calls.ts';
+import { formatCallId, type NumberedEntry, readCalls } from './read-calls.ts';
 import { checkSent, showExchange } from './show-exchange.ts';
 import { findLog } from './store.ts';
 import { listCallReasons } from './why.ts';
@@ -34,16 +34,16 @@ export function openPageRequests({ context, openSender, tell }: PageRequestsOpti
   const look = async (): Promise<void> => {
     const { baseUrl } = await context.service();
     const present = new Set<number>();
-    const isWanted = ({ n }: { n: number }) => {
+    const isWanted = ({ number }: { number: number }) => {
       if (present.size === maxListed) return false;
-      present.add(n);
-      const known = rows.get(n);
+      present.add(number);
+      const known = rows.get(number);
       return known === undefined || (known !== null && isOpen(known));
     };
     const changed = [...readCalls(findLog(await context.dataDirectory()), warnOnce, isWanted)].flatMap((call) => {
-      const [row, before] = [makeRow(call), rows.get(call.n)];
+      const [row, before] = [makeRow(call), rows.get(call.number)];
       const isOurs = call._sotra.baseUrl === baseUrl;
-      rows.set(call.n, isOurs ? row : null);
+      rows.set(call.number, isOurs ? row : null);
       return isOurs && !(before && isOpen(row)) ? [row] : [];
     });
     const gone = [...rows.keys()].filter((n) => !present.has(n));
@@ -61,9 +61,10 @@ export function openPageRequests({ context, openSender, tell }: PageRequestsOpti
     }
   };
   const find = async (number: unknown) => {
-    const call = await findCall(Number(number), context);
+    const call = await findCall(`c${Number(number)}`, context);
     const { baseUrl, wire } = await context.service();
-    if (call._sotra.baseUrl !== baseUrl) throw new SotraError('not-found', `call ${call.n}: was to another service`);
+    if (call._sotra.baseUrl !== baseUrl)
+      throw new SotraError('not-found', `call ${formatCallId(call)}: was to another service`);
     return { call, baseUrl, wire };
   };
   return {
@@ -75,7 +76,7 @@ export function openPageRequests({ context, openSender, tell }: PageRequestsOpti
     },
     show: async (number: unknown) => {
       const { call, ...service } = await find(number);
-      const commands = [{ name: 'Command', line: command`sotra why ${String(call.n)}` }];
+      const commands = [{ name: 'Command', line: command`sotra why ${formatCallId(call)}` }];
       const why = await listCallReasons(call, context);
       const asked = { row: makeRow(call), entry: call, why, commands };
       return showExchange({ ...asked, ...service, keys: [], asksFirst: true });
@@ -112,7 +113,7 @@ export function openPageRequests({ context, openSender, tell }: PageRequestsOpti
 const isOpen = ({ status, error }: RequestRow) => status === 0 && error === null;
 
 function makeRow(call: NumberedEntry): RequestRow {
-  const { n, atMs, ms, method, path, status, error, ignored = [], command: by } = summarizeCall(call);
+  const { atMs, ms, method, path, status, error, ignored = [], command: by } = summarizeCall(call);
   const time = new Date(atMs + ms).toISOString();
-  return { ...{ number: n, time, method, path, ms, by, ignored }, status: status ?? 0, error: error ?? null };
+  return { ...{ number: call.number, time, method, path, ms, by, ignored }, status: status ?? 0, error: error ?? null };
 }

@@ -14,26 +14,33 @@ import {
 } from './entry.ts';
 import { type CallFile, failedCommandFile, listCalls } from './store.ts';
 
-/** A call with the number that it has in this log. */
-export type NumberedEntry = LogEntry & { n: number };
+/** A call of this log. `n` counts from the newest, which is 1; `number` stays the same, and is typed as an id such as c42. */
+export type NumberedEntry = LogEntry & { n: number; number: number };
+
+export function formatCallId({ number }: Pick<NumberedEntry, 'number'>): string {
+  return `c${number}`;
+}
 
 /** The calls, newest first. One that cannot be read, or that a newer release wrote, is moved aside and told. */
 export function* readCalls(
   folder: string,
   warn: (text: string) => void,
-  isWanted: (file: Pick<CallFile, 'n' | 'hasFailed'>) => boolean = () => true,
+  isWanted: (file: Pick<CallFile, 'number' | 'hasFailed'> & { n: number }) => boolean = () => true,
 ): Generator<NumberedEntry> {
   let damaged = 0;
   let place = `moved to ${join(folder, 'damaged')}`;
   try {
-    for (const { n, name, hasFailed } of listCalls(folder).reverse()) {
-      if (!isWanted({ n, hasFailed })) continue;
+    let n = 0;
+    for (const { number, name, hasFailed } of listCalls(folder).reverse()) {
+      n += 1;
+      if (!isWanted({ n, number, hasFailed })) continue;
       const entry = readCall(join(folder, name));
       if (entry === 'damaged') {
         damaged += 1;
+        n -= 1;
         const problem = moveAside(folder, name);
         if (problem !== undefined) place = `left where they are (${problem})`;
-      } else if (entry !== undefined) yield { n, ...entry };
+      } else if (entry !== undefined) yield { n, number, ...entry };
     }
   } finally {
     if (damaged > 0)

@@ -20,7 +20,8 @@ export const failedCommandFile = 'failed-command.json';
 const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants;
 
 export interface CallFile {
-  n: number;
+  /** Counted from the first call of this log: it stays. */
+  number: number;
   name: string;
   hasFailed: boolean;
 }
@@ -34,7 +35,7 @@ export function findLog(dataDirectory: string): string {
 export function addEntry(folder: string, entry: LogEntry, nowMs: number): number {
   makeFolder(folder);
   const files = listCalls(folder);
-  let n = files.at(-1)?.n ?? 0;
+  let n = files.at(-1)?.number ?? 0;
   for (;;) {
     n += 1;
     const file = join(folder, nameCall(n, false));
@@ -98,9 +99,9 @@ export function listCalls(folder: string): CallFile[] {
   return readdirSync(folder)
     .flatMap((name) => {
       const [, digits, failed] = /^(\d{6,15})(\.failed)?\.json$/.exec(name) ?? [];
-      return digits === undefined ? [] : [{ n: Number(digits), name, hasFailed: failed !== undefined }];
+      return digits === undefined ? [] : [{ number: Number(digits), name, hasFailed: failed !== undefined }];
     })
-    .sort((a, b) => a.n - b.n);
+    .sort((a, b) => a.number - b.number);
 }
 
 function writeLine(file: string, line: object, flags: number): void {

@@ -1,13 +1,11 @@
 import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import { local } from '../contract/endpoint.ts';
-import { integer, optional } from '../contract/kind.ts';
 import { errorExitCodes, orUndefined, SotraError } from '../errors.ts';
 import { curlLine } from '../http/preview.ts';
 import { safeText } from '../model/safe-text.ts';
 import { formatAge } from '../output/format.ts';
 import { describeKey, resolveService, type Service, type StoredSettings } from '../setup/settings.ts';
-import { findCall, summarizeCall } from './commands.ts';
+import { callParam, findCall, summarizeCall } from './commands.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';
 import { type Explanation, explainCall, type FailedCall, type Surroundings } from './explain.ts';
 import { type NumberedEntry, readCalls, readFailedCommand } from './read-calls.ts';
@@ -15,8 +13,10 @@ import { findLog } from './store.ts';
 
 /** What `sotra why --json` prints. */
 interface Why extends Explanation {
-  /** Its number in the history; null where the command failed before it made a call. */
+  /** Its number in the history, 1 is the newest; null if the command failed before it made a call. */
   n: number | null;
+  /** Its id in the history, which stays. */
+  id: string | null;
   /** ISO time. */
   at: string;
   command: string;
@@ -31,14 +31,12 @@ const why = defineCommand({
   words: ['why'],
   summary: 'Say why the last command failed, and what to type next',
   description:
-    'Of the last call that failed, or of the call with this number in sotra history. Names where the answer differs from the interface, and\n' +
+    'The last call that failed, or the call with this number or id in sotra history. Names where the answer differs from the interface, and\n' +
     'parameters without effect with the name that was meant. It sends nothing.',
-  params: {
-    n: local(optional(integer(1)), 'number of the call, as sotra history shows it', { positional: true }),
-  },
+  params: { n: callParam },
   examples: [
-    { argv: 'why 1', says: 'what came of the first call' },
-    { argv: 'why 1 --json', says: 'as JSON' },
+    { argv: 'why', says: 'the last failure' },
+    { argv: 'why 1 --json', says: 'the newest call, as JSON' },
   ],
   uses: ['json'],
   exitCodes: [3, 5],
@@ -59,7 +57,7 @@ const why = defineCommand({
 export const commands: readonly Command[] = [why];
 
 /** The call with a number, or what failed last. Errors: `not-found`. */
-async function findFailure(n: number | undefined, context: Context): Promise<NumberedEntry | FailedCommand> {
+async function findFailure(n: string | undefined, context: Context): Promise<NumberedEntry | FailedCommand> {
   if (n !== undefined) return findCall(n, context);
   const folder = findLog(await context.dataDirectory());
   const command = readFailedCommand(folder);
@@ -81,20 +79,20 @@ function findFailedCall(calls: Iterable<NumberedEntry>): NumberedEntry | undefin
 function explainCommand({ atMs, command, exitCode, code, message, hint }: FailedCommand): Why {
   const facts = { atMs, ms: 0, baseUrl: '', error: { code, message, hint }, ignored: [] };
   return {
-    ...{ n: null, at: new Date(atMs).toISOString(), command, exitCode, code },
+    ...{ n: null, id: null, at: new Date(atMs).toISOString(), command, exitCode, code },
     ...explainCall(facts, { ...nothingKnown, endpoints: [] }),
     ...{ asked: null, answered: null, curl: null },
   };
 }
 
 async function explainEntry(entry: NumberedEntry, context: Context): Promise<Why> {
-  const { n, startedDateTime, request, response, _sotra } = entry;
+  const { startedDateTime, request, response, _sotra } = entry;
   const { command, exitCode = null, errorCode = null } = _sotra;
-  const { status, ms } = summarizeCall(entry);
+  const { n, id, status, ms } = summarizeCall(entry);
   const { next, ...explanation } = explainCall(readFacts(entry), await lookAround(entry, context));
   const continues = exitCode === errorExitCodes.partial ? ['The same command again continues what is left.'] : [];
   return {
-    ...{ n, at: startedDateTime, command, exitCode, code: errorCode },
+    ...{ n, id, at: startedDateTime, command, exitCode, code: errorCode },
     ...{ ...explanation, next: [...continues, ...next.map((line) => retype(command, line))] },
     asked: { method: request.method, url: request.url, body: request.postData?.text ?? null },
     answered: status === null ? null : { status, ms, body: response.content.text ?? '' },
@@ -183,10 +181,10 @@ function findOwner({ apiKey, baseUrl }: Service, { contexts }: StoredSettings): 
   return owner;
 }
 
-async function countBefore({ n, startedDateTime, _sotra }: NumberedEntry, context: Context): Promise<number> {
+async function countBefore({ number, startedDateTime, _sotra }: NumberedEntry, context: Context): Promise<number> {
   const sinceMs = Date.parse(startedDateTime) - 60_000;
   let count = 0;
-  for (const other of readCalls(findLog(await context.dataDirectory()), context.warn, (each) => each.n < n)) {
+  for (const other of readCalls(findLog(await context.dataDirectory()), context.warn, (each) => each.number < number)) {
     if (Date.parse(other.startedDateTime) < sinceMs) break;
     if (other._sotra.baseUrl === _sotra.baseUrl) count += 1;
   }
@@ -217,13 +215,13 @@ function reasonTexts({ rule, differences, ignored, notes }: Omit<Explanation, 'n
 
 /** For people: why, the call itself, and what to do. */
 function printWhy({ next, ...why }: Why): string {
-  const { asked, answered, command, n, at, exitCode, code, curl } = why;
+  const { asked, answered, command, n, id, at, exitCode, code, curl } = why;
   const body = (text: string) => (text.length > maxShownBody ? `${text.slice(0, maxShownBody)}...` : text);
   const exit = `${exitCode === null ? '' : `, exit ${exitCode}`}${code === null ? '' : ` (${code})`}`;
   const lines = listLines({
     ...reasonTexts(why),
     command: [command],
-    call: [`${n === null ? 'none was made' : n}, ${at}${exit}`],
+    call: [`${n === null ? 'none was made' : `${n} (${id})`}, ${at}${exit}`],
     asked: [asked && `${asked.method} ${asked.url}`],
     sent: [asked?.body && body(asked.body)],
     answered: [answered && `${answered.status} in ${answered.ms} ms: ${body(answered.body)}`],

@@ -275,7 +275,7 @@ test('why of an upload that was done in part says that the same command continue
 test('why leaves out attempts that another followed; a call that was interrupted or killed is said to be', async () => {
   const retried = await failing(board.replace(' --retries 0', ''), (await stub(answerOnce(503))).env);
   expect([retried.failed.code, retried.why.code]).toEqual([0, 5]);
-  expect((await run('why 1', { env: retried.env })).out).toContain('The service failed with 503');
+  expect((await run('why c1', { env: retried.env })).out).toContain('The service failed with 503');
   const stop = new AbortController();
   const slow = await stub(() => stop.abort());
   const folder = temporaryFolder();
@@ -337,7 +337,7 @@ test('why names parameters without effect with the name that was meant, and fiel
   const trade = { profile: null, pnl: { total: '12', perChain: {} }, hasComments: true };
   const server = await stub(answer(200, { traders: [trade, trade] }));
   await run(board, { env: { ...env, ...server.env } });
-  const why = JSON.parse((await run('why 2 --json', { env })).out);
+  const why = JSON.parse((await run('why 1 --json', { env })).out);
   expect(why.differences).toContainEqual({
     at: 'traders[].pnl.total',
     expected: 'number',
@@ -357,7 +357,7 @@ test('why says that a service gave more than was asked for, and that the clock i
   );
   const positions = await stub(answer(200, [{}, {}, {}]));
   await run(`profile positions ${trader} open --limit 2 --retries 0`, { env: { ...env, ...positions.env } });
-  const ignored = JSON.parse((await run('why 2 --json', { env })).out).ignored;
+  const ignored = JSON.parse((await run('why 1 --json', { env })).out).ignored;
   expect(ignored).toEqual([{ name: 'limit=2', meant: null }]);
 });
 

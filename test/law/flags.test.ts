@@ -94,6 +94,7 @@ const lines: Record<string, string> = {
   request: 'request GET /v1/x',
   why: 'why 1',
   history: 'history',
+  'history list': 'history list',
   'history show': 'history show 1',
   'history run': 'history run 1',
   'history clear': 'history clear --yes',

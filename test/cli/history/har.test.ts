@@ -13,12 +13,12 @@ interface Entry {
 }
 
 /** A call of the history as an archive, once the schemas of HAR 1.2 have accepted it. */
-async function showHar(n: number, env: Record<string, string>): Promise<{ text: string; entries: Entry[] }> {
+async function showHar(call: string, env: Record<string, string>): Promise<{ text: string; entries: Entry[] }> {
   const ajv = new Ajv({ strict: false });
   addFormats.default(ajv);
   ajv.addMetaSchema(draft06);
   ajv.addSchema(Object.values(harSchemas));
-  const { out: text } = await run(`history show ${n} --har`, { env });
+  const { out: text } = await run(`history show ${call} --har`, { env });
   const har = JSON.parse(text);
   const validate = ajv.getSchema('har.json#');
   expect(validate?.(har) === true ? [] : validate?.errors).toEqual([]);
@@ -30,7 +30,7 @@ test('history show --har prints an archive that the schemas of HAR 1.2 accept', 
   const { envA, url } = await serveSandbox();
   const env = { ...envA, SOTRA_DATA_DIR: temporaryFolder() };
   const { out } = await run('leaderboard list --limit 2 --json', { env });
-  const { entries } = await showHar(1, env);
+  const { entries } = await showHar('1', env);
   expect(entries).toMatchObject([
     {
       request: { method: 'GET', url: `${url}/v2/leaderboard?limit=2`, queryString: [{ name: 'limit', value: '2' }] },
@@ -47,7 +47,7 @@ test('each attempt is an archive of its own with the reason of the next, also wh
   });
   const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
   expect(await run('leaderboard list', { env })).toMatchObject({ code: 8, out: '' });
-  const archives = [await showHar(1, env), await showHar(2, env), await showHar(3, env)];
+  const archives = [await showHar('c1', env), await showHar('c2', env), await showHar('c3', env)];
   expect(archives.flatMap(({ entries }) => entries)).toMatchObject([
     { response: { status: 0 }, comment: expect.stringContaining('cannot reach') },
     { response: { status: 503 }, comment: expect.stringContaining('attempt 2, after cannot reach') },
@@ -61,7 +61,7 @@ test('keys, cookies, secrets and signatures are hidden in the archive, in both d
   const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
   const body = JSON.stringify({ signature: '0xdeadbeef', commentText: 'gm' });
   await run(['request', 'POST', '/v1/x?k=stub-key', '-d', body], { env });
-  const { text, entries } = await showHar(1, env);
+  const { text, entries } = await showHar('1', env);
   for (const secret of ['stub-key', 'deadbeef', 'whsec', 'quoted', 'session=abc']) expect(text).not.toContain(secret);
   const [entry] = entries;
   expect(entry?.request.postData?.text).toBe('{"signature":"***","commentText":"gm"}');

@@ -43,7 +43,7 @@ test('the last calls are listed, newest first, with their commands, those to the
   });
   const [third, second, first] = await calls();
   expect(first).toMatchObject({
-    n: 1,
+    ...{ n: 3, id: 'c1' },
     command: 'sotra --sandbox leaderboard list --limit 1',
     method: 'GET',
     path: '/v2/leaderboard?limit=1',
@@ -54,14 +54,14 @@ test('the last calls are listed, newest first, with their commands, those to the
     requestId: expect.stringMatching(/^[\w-]{8,}$/),
   });
   expect(second).toMatchObject({
-    ...{ n: 2, method: 'POST', status: 404, exitCode: 5, errorCode: 'not-found' },
+    ...{ n: 2, id: 'c2', method: 'POST', status: 404, exitCode: 5, errorCode: 'not-found' },
     error: expect.stringContaining('404'),
   });
   expect(third).toMatchObject({
-    ...{ n: 3, status: null, baseUrl: 'http://127.0.0.1:9', exitCode: 9, errorCode: 'network' },
+    ...{ n: 1, id: 'c3', status: null, baseUrl: 'http://127.0.0.1:9', exitCode: 9, errorCode: 'network' },
     error: expect.stringContaining('ECONNREFUSED'),
   });
-  expect((await calls('history --failed')).map(({ n }: { n: number }) => n)).toEqual([3, 2]);
+  expect((await calls('history --failed')).map(({ n }: { n: number }) => n)).toEqual([1, 2]);
   const { err, out } = await run('history --limit 1', { env });
   expect(out).toContain('/v1/away');
   expect(err).toBe('There are more: --limit 2000 shows all.\n');
@@ -153,8 +153,8 @@ test('each attempt of a call is a line, with why it was tried again; a call that
   await run('leaderboard list', { env, skipWaits: true });
   await run('leaderboard list --dry-run', { env });
   const [second, first] = await calls();
-  expect(first).toMatchObject({ n: 1, status: 503, attempt: 1, error: expect.stringContaining('HTTP 503') });
-  expect([second.n, second.status, second.attempt, second.error]).toEqual([2, 200, 2, undefined]);
+  expect(first).toMatchObject({ n: 2, status: 503, attempt: 1, error: expect.stringContaining('HTTP 503') });
+  expect([second.n, second.status, second.attempt, second.error]).toEqual([1, 200, 2, undefined]);
 });
 
 test('neither keys nor other secrets are kept, and a call with one in it is not sent again', async () => {
@@ -167,7 +167,7 @@ test('neither keys nor other secrets are kept, and a call with one in it is not 
   expect(readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o600, 0o600]);
   for (const n of [1, 2]) {
     const { code, err } = await run(`history run ${n} --yes`, { env });
-    expect([code, err]).toEqual([3, expect.stringMatching(/^error: call \d cannot be sent again: .* not kept\n/)]);
+    expect([code, err]).toEqual([3, expect.stringMatching(/^error: call c\d cannot be sent again: .* not kept\n/)]);
   }
   expect(service.requests.length).toBe(2);
 });
@@ -198,7 +198,7 @@ test('a call is sent again to the same service, body included; a write asks firs
     ['POST', "/v1/it's?a=1", body],
   ]);
   expect(service.requests[1]?.headers.authorization).toBe('Bearer key-of-mine');
-  expect((await calls())[0]).toMatchObject({ n: 2, status: 200 });
+  expect((await calls())[0]).toMatchObject({ n: 1, id: 'c2', status: 200 });
 });
 
 test('what differs in the answer to a call that is sent again is said, place by place', async () => {
@@ -215,15 +215,39 @@ test('what differs in the answer to a call that is sent again is said, place by 
   expect([gone.code, gone.err]).toEqual([5, expect.stringContaining('The status differs: 200 then, 404 now.\n')]);
 });
 
-test('a number that is not there names the last one', async () => {
+test('a number or an id that is not there is an error that tells how many calls there are', async () => {
   const { env } = user();
   expect((await run('history show 1', { env })).err).toContain('call 1: the history is empty');
   await run('--sandbox leaderboard list --limit 1', { env });
-  const { code, err } = await run('history run 7', { env });
-  expect([code, err]).toEqual([
-    5,
-    'error: call 7: the last one in the history is 1\nhint: sotra history lists them.\n',
+  for (const name of ['7', 'c7']) {
+    const { code, err } = await run(`history run ${name}`, { env });
+    expect([code, err]).toEqual([5, `error: call ${name}: the history has 1 call\nhint: sotra history lists them.\n`]);
+  }
+  const { code, err } = await run('history show newest', { env });
+  expect([code, err.split('\n')[0]]).toEqual([2, 'error: <n> newest: must be a number from 1, or an id such as c42']);
+});
+
+test('1 is the newest call and the default; an id stays the same when newer calls come', async () => {
+  const service = await answering({ traders: [] });
+  const { env, calls } = user(service.env);
+  await run('leaderboard list --limit 1', { env });
+  await run('leaderboard list --limit 2', { env });
+  const pathOf = async (argv: string) => (await calls(argv)).path;
+  expect(await pathOf('history show')).toBe('/v2/leaderboard?limit=2');
+  expect(await pathOf('history show 1')).toBe('/v2/leaderboard?limit=2');
+  expect(await pathOf('history show 2')).toBe('/v2/leaderboard?limit=1');
+  expect(await pathOf('history show c1')).toBe('/v2/leaderboard?limit=1');
+  expect((await run('history run c1', { env })).code).toBe(0);
+  expect((await run('history run', { env })).code).toBe(0);
+  expect(service.requests.map(({ url }) => url)).toEqual([
+    '/v2/leaderboard?limit=1',
+    '/v2/leaderboard?limit=2',
+    '/v2/leaderboard?limit=1',
+    '/v2/leaderboard?limit=1',
   ]);
+  expect(await pathOf('history show c2')).toBe('/v2/leaderboard?limit=2');
+  expect(JSON.parse((await run('why c2 --json', { env })).out)).toMatchObject({ n: 3, id: 'c2' });
+  expect(await calls('history list')).toEqual(await calls('history'));
 });
 
 test('SOTRA_HISTORY=0 keeps no call, and history clear removes those that are kept', async () => {
@@ -268,11 +292,14 @@ test('damaged calls and those of a newer release are moved aside, which is said 
       `2 calls of the history are damaged or of a newer release of sotra: moved to ${folder}/damaged`,
     ),
   ]);
-  expect(await calls()).toMatchObject([{ n: 4 }]);
+  expect(await calls()).toMatchObject([{ n: 1, id: 'c4' }]);
   expect((await run('history', { env })).err).toBe('');
   expect(readdirSync(join(folder, 'damaged')).length).toBe(2);
   await run('--sandbox leaderboard list --limit 1', { env });
-  expect(await calls()).toMatchObject([{ n: 5 }, { n: 4 }]);
+  expect(await calls()).toMatchObject([
+    { n: 1, id: 'c5' },
+    { n: 2, id: 'c4' },
+  ]);
 });
 
 test('a command that is killed leaves the call that it waits for', async () => {
@@ -302,7 +329,7 @@ test('beyond 2,000 calls, 64 MB or 30 days the oldest go, those that failed last
   const { env, folder, calls } = user(service.env);
   const call = () => run('leaderboard list', { env });
   const numbers = async (argv = 'history --limit 2000'): Promise<number[]> =>
-    (await calls(argv)).map(({ n }: { n: number }) => n);
+    (await calls(argv)).map(({ id }: { id: string }) => Number(id.slice(1)));
   await call();
   fill(folder, 2049, (n) => n <= 100);
   await call();
@@ -332,8 +359,8 @@ test('fifty processes that call at once lose nothing and share no number', async
   const processes = size(4, 50);
   const one = () => execute(process.execPath, ['bin/sotra.js', 'leaderboard', 'list'], { env: { ...env, PATH: '' } });
   await Promise.all(Array.from({ length: processes }, one));
-  const kept: { n: number; status: number; exitCode: number }[] = await calls('history --limit 1000');
-  expect(kept.map(({ n }) => n)).toEqual(Array.from({ length: processes }, (_, index) => processes - index));
+  const kept: { id: string; status: number; exitCode: number }[] = await calls('history --limit 1000');
+  expect(kept.map(({ id }) => id)).toEqual(Array.from({ length: processes }, (_, index) => `c${processes - index}`));
   expect(kept.every(({ status, exitCode }) => status === 200 && exitCode === 0)).toBe(true);
 }, 120_000);
 
