@@ -181,20 +181,20 @@ function filledText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** A sentence that says how to get the rest, where the answer may be incomplete. */
+/** How many items are shown and how to get the rest, if the answer may be incomplete. */
 export function moreHint(paging: Paging, input: Input, data: unknown): string | undefined {
   const next = nextInput(paging, input, data);
   if (next === undefined) return undefined;
-  if (paging.kind === 'page')
-    return `There may be more: --page ${next[paging.page]} gives the next page; --all fetches the rest.`;
-  if (paging.kind === 'limit')
-    return paging.maxSize === Number.POSITIVE_INFINITY
-      ? 'There may be more: a larger --limit shows it.'
-      : `There may be more: --limit takes up to ${paging.maxSize}.`;
-  const [key, cursor] = Object.entries(next)[0] ?? [];
-  const flag = paging.kind === 'links' && key === paging.newer ? '--newer-than' : '--cursor';
-  const byHand = cursor === undefined ? '' : `${flag} ${shellWord(String(cursor))} gives the next page; `;
-  return `There is more: ${byHand}--all fetches the rest.`;
+  const count = ('items' in paging ? itemsIn(paging.items, data) : listItems(data)).length;
+  if (paging.kind === 'limit') {
+    const max = paging.maxSize === Number.POSITIVE_INFINITY ? '' : ` (max ${paging.maxSize})`;
+    return `Showing ${count}; more with --limit${max}`;
+  }
+  const [[key, value] = []] = Object.entries(next);
+  const flag =
+    paging.kind === 'page' ? '--page' : 'newer' in paging && key === paging.newer ? '--newer-than' : '--cursor';
+  const byHand = value === undefined ? '' : `${flag} ${shellWord(String(value))} or `;
+  return `Showing ${count}; more with ${byHand}--all`;
 }
 
 /** The inputs that ask for what comes after an answer; empty where none can, `undefined` where the answer is complete. */

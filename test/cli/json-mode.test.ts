@@ -58,7 +58,7 @@ test('a notice that is pending gives way to the error: deprecation, a shape that
   expect(loose.err).toMatch(/^warning: .*unexpected shape/);
   const cut = await run('--sandbox leaderboard list --limit 1 --json');
   expect(JSON.parse(cut.out).traders).toHaveLength(1);
-  expect(cut.err).toMatch(/^There may be more/);
+  expect(cut.err).toMatch(/^Showing 1; more with --limit \(max 250\)$/m);
 });
 
 test('without a service, without a key, refused, interrupted: one error for every command of the service', async () => {

@@ -278,9 +278,9 @@ test('one page of a longer list says on stderr that there is more, and how to ge
     }),
   ]);
   const older = await run(feed, { env: service.env });
-  expect(older.err).toBe('There is more: --cursor c-1 gives the next page; --all fetches the rest.\n');
+  expect(older.err).toBe('Showing 2; more with --cursor c-1 or --all\n');
   const newer = await run(`${feed} --newer-than x`, { env: service.env });
-  expect(newer.err).toBe('There is more: --newer-than n-1 gives the next page; --all fetches the rest.\n');
+  expect(newer.err).toBe('Showing 2; more with --newer-than n-1 or --all\n');
   const whole = await paged([linked(cardsDown(2, 1), null)]);
   expect((await run(feed, { env: whole.env })).err).toBe('');
 });

@@ -80,7 +80,7 @@ test('a cursor of the service is quoted in the line that gives the next page', a
       response.end(JSON.stringify({ items: [{ id: 'p', name: 'n', addresses: [] }], cursor: text })),
     );
     const page = await run('profile followers 0x143cf5cccbc8447504a99413dec7ea93ec228432', { env: service.env });
-    const [, typed = ''] = /--cursor (.*) gives the next page/s.exec(page.err) ?? [];
+    const [, typed = ''] = /--cursor (.*) or --all/s.exec(page.err) ?? [];
     expect([text, wordsOf(typed, 'bash')]).toEqual([text, [text]]);
   }
 });

@@ -183,7 +183,7 @@ test('a limit cuts the list and says so, and an address in capitals is the same 
     env,
   });
   expect(out.trimEnd().split('\n')).toHaveLength(2);
-  expect(err).toBe('There may be more: a larger --limit shows it.\n');
+  expect(err).toBe('Showing 2; more with --limit\n');
 });
 
 test('a token nobody has commented on is an empty list', async () => {

@@ -153,7 +153,7 @@ test('since a time the newest cards come first, and --all gives those of the win
   expect(idsIn(window.out)).toEqual(idsIn(down.out).slice(0, 2));
   const first = await since(String(times[2]), '');
   expect(JSON.parse(first.out).items[0].itemId).toBe(idsIn(down.out)[0]);
-  expect(first.err).toMatch(/^There is more: --cursor \S+ gives the next page; --all fetches the rest\.$/m);
+  expect(first.err).toMatch(/^Showing \d+; more with --cursor \S+ or --all$/m);
 });
 
 test.each([

@@ -107,3 +107,12 @@ test('a chart of more than nine traders has their names below each other', async
   expect(out).toMatch(/^ 1 mossyledger/m);
   expect(out).toMatch(/^10 0x0cf2/m);
 });
+
+test('a board cut by --limit says how many are shown and the largest limit; a whole board says nothing', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const errOf = async (argv: string) => (await run(`--sandbox leaderboard ${argv}`, { env })).err;
+  expect(await errOf('list --limit 5')).toBe('Showing 5; more with --limit (max 250)\n');
+  expect(await errOf('copytraded --limit 2')).toContain('Showing 2; more with --limit (max 250)\n');
+  expect(await errOf('list')).toBe('');
+  expect(await errOf('list --limit 250')).toBe('');
+});

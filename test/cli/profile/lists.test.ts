@@ -13,7 +13,7 @@ test('followers come page by page, latest first, and --all walks every page once
   const addressesOf = (out: string) => JSON.parse(out).items.map((item: { addresses: string[] }) => item.addresses[0]);
   const first = await run(`profile followers ${star} --limit 3 --json`, { env: service.envA });
   expect(addressesOf(first.out)).toHaveLength(3);
-  expect(first.err).toMatch(/There is more: --cursor \S+ gives the next page; --all fetches the rest\./);
+  expect(first.err).toMatch(/^Showing \d+; more with --cursor \S+ or --all$/m);
   const { cursor } = JSON.parse(first.out);
   await run(['follow', 'add', wallet(99), star], { env: service.envA });
   const second = await run(`profile followers ${star} --limit 4 --cursor ${cursor} --json`, { env: service.envA });
