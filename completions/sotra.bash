@@ -3,7 +3,7 @@
 # The words that may follow the words of a command.
 _sotra_children() {
   case "$1" in
-  '') echo 'leaderboard profile follow feed token position comment webhook init ui alias auth context key doctor completion sandbox request why history bundle mcp openapi commands help' ;;
+  '') echo 'leaderboard profile follow feed token position comment webhook init ui alias auth context key doctor completion sandbox request why history bundle mcp openapi help' ;;
   'leaderboard') echo 'list rank copytraded sections' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
   'follow') echo 'add remove bulk' ;;
@@ -300,7 +300,6 @@ _sotra_values() {
   'mcp --key') echo '@keys' ;;
   'mcp --password-file') echo '@files' ;;
   'mcp --secret-file') echo '@files @list' ;;
-  'commands --columns') echo 'command endpoint source summary @list' ;;
   'help 1') echo 'exit-codes environment contexts ci bulk formatting signing webhooks scaling agents' ;;
   *' --context') echo '@contexts' ;;
   *' --format') echo 'table json ndjson csv tsv' ;;

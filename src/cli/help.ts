@@ -278,14 +278,10 @@ export function wrapProse(text: string, width: number): string[] {
   });
 }
 
-export type CommandTree = ReturnType<typeof commandTree>;
-
-/** Commands as `commands --json` lists them. `schemaVersion` counts the changes that a reader has to know of. */
-export function commandTree(outlines: readonly Outline[]) {
+/** Commands as `--help --json` prints them. `schemaVersion` counts the changes that a reader has to know of. */
+function commandTree(outlines: readonly Outline[]) {
   return { schemaVersion: 1, commands: outlines.map(makeCommandEntry) };
 }
-
-export type CommandEntry = ReturnType<typeof makeCommandEntry>;
 
 function makeCommandEntry(outline: Outline) {
   const { words, summary, endpoint, fields, exitCodes, examples } = outline;

@@ -1,20 +1,11 @@
 import { type Command, defineCommand } from '../cli/command.ts';
-import {
-  type CommandEntry,
-  type CommandTree,
-  commandTree,
-  formatParts,
-  type HelpLine,
-  type Part,
-} from '../cli/help.ts';
+import { formatParts, type HelpLine, type Part } from '../cli/help.ts';
 import { local } from '../contract/endpoint.ts';
 import { openChoice } from '../contract/kind.ts';
 import { type ErrorCode, errorExitCodes, exitMeanings, findErrorCodes, usageError } from '../errors.ts';
 import { readAsset } from '../files/asset.ts';
 import { findStatusCode } from '../http/failures.ts';
 import { nearest } from '../model/nearest.ts';
-import { column } from '../output/columns.ts';
-import type { View } from '../output/view.ts';
 
 const topics = [
   'exit-codes',
@@ -67,37 +58,7 @@ function findTopicParts(topic: string): readonly Part[] {
   );
 }
 
-const endpointText = ({ endpoint }: CommandEntry) => endpoint && `${endpoint.method} ${endpoint.path}`;
-
-const view: View<CommandTree, CommandEntry> = {
-  layout: 'table',
-  rows: ({ commands }) => commands,
-  columns: [
-    column.text('command', 'Command', 'the words to type'),
-    column.text('endpoint', 'Endpoint', 'the endpoint it is one to one with', endpointText, {
-      cut: 'end',
-      keep: 28,
-      drop: 1,
-    }),
-    column.text('source', 'From', 'spec or public', ({ endpoint }) => endpoint?.source, { extra: true }),
-    column.text('summary', 'What it does', 'summary', { cut: 'end', keep: 45 }),
-  ],
-};
-
-const listCommands: Command = defineCommand({
-  words: ['commands'],
-  summary: 'List every command; with --json the whole tree for machines',
-  params: {},
-  examples: [
-    { argv: 'commands --json', says: 'every command with its inputs, their JSON Schema, ranges and exit codes' },
-  ],
-  uses: [],
-  exitCodes: [],
-  view: async () => view,
-  run: async (_, { program }) => ({ kind: 'answer', answer: commandTree(program.outlines), view }),
-});
-
-export const commands: readonly Command[] = [listCommands, helpCommand];
+export const commands: readonly Command[] = [helpCommand];
 
 /** What each error means, and what helps. */
 export const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]> = {

@@ -101,7 +101,6 @@ const lines: Record<string, string> = {
   bundle: 'bundle --out @/bundle.json --yes',
   mcp: 'mcp --allow-writes',
   openapi: 'openapi',
-  commands: 'commands',
   help: 'help signing',
 };
 

@@ -224,8 +224,8 @@ test('help in JSON mode is the part of the tree that was asked for', async () =>
     'leaderboard copytraded',
     'leaderboard sections',
   ]);
-  const whole = await run('commands --json');
-  for (const argv of ['--help --json', '--json', '--json --quiet'])
+  const whole = await run('--help --json');
+  for (const argv of ['--json', '--json --quiet'])
     expect(JSON.parse((await run(argv)).out)).toEqual(JSON.parse(whole.out));
   expect(await run('--version --json')).toEqual({ code: 0, out: '{"version":"0.0.0-test"}\n', err: '' });
 });

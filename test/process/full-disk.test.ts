@@ -127,10 +127,7 @@ test('a disk that fills up in the middle of a batch of comments: each is posted 
 });
 
 test.each(
-  some(
-    ['--help', '--version', 'commands --json', '--sandbox leaderboard list', '--sandbox leaderboard list --json'],
-    2,
-  ),
+  some(['--help', '--version', '--help --json', '--sandbox leaderboard list', '--sandbox leaderboard list --json'], 2),
 )('%s with its output on a full disk is exit 3 and says so', async (argv) => {
   const folder = temporaryFolder();
   const script = `${process.execPath} bin/sotra.js ${argv} > /dev/full`;

@@ -49,7 +49,7 @@ test('the guide for agents is one page, and leads to the tree of commands and to
   expect(code).toBe(0);
   expect(lines.length).toBeLessThanOrEqual(60);
   expect(lines.filter((line) => displayWidth(line) > 80)).toEqual([]);
-  for (const named of ['sotra commands --json', 'sotra openapi', 'sotra help exit-codes', '--sandbox', '--dry-run'])
+  for (const named of ['sotra --help --json', 'sotra openapi', 'sotra help exit-codes', '--sandbox', '--dry-run'])
     expect(out).toContain(named);
 });
 
@@ -60,7 +60,7 @@ interface Entry {
 }
 
 test('the tree of commands has a version, and a JSON Schema of the inputs of each', async () => {
-  const { schemaVersion, commands } = JSON.parse((await run('commands --json')).out) as {
+  const { schemaVersion, commands } = JSON.parse((await run('--help --json')).out) as {
     schemaVersion: number;
     commands: Entry[];
   };
