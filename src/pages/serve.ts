@@ -26,6 +26,7 @@ interface WebOptions {
 
 const limits = { headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 };
 const [maxConnections, maxStreams, maxBodyBytes] = [64, 12, 64 * 1024];
+const warnEveryMs = 60_000;
 /** A stream without any would be closed by what lies between, such as a forwarded port. */
 const beatMs = 15_000;
 
@@ -47,12 +48,12 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
   const files = new Map(listAssets('web/').map((name) => [name.slice('web'.length), readAsset(name)]));
   const guard = createGuard();
   const stop = new AbortController();
-  let streams = 0;
+  let [streams, warnedMs] = [0, Number.NEGATIVE_INFINITY];
 
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const refusal = refuseForeign(incoming);
     if (refusal !== undefined) return send(outgoing, refusal.status, 'text/plain', `${refusal.reason}\n`);
-    const { pathname: path, searchParams: query } = new URL(incoming.url ?? '/', 'http://127.0.0.1');
+    const { pathname: path, searchParams: query } = new URL(`http://127.0.0.1${incoming.url}`);
     if (path.startsWith('/api/')) return handleApi(path, { query, incoming, outgoing });
     // Pages and scripts are the same for everybody, and tell nothing.
     if (path === '/') return redirect(outgoing, `/${apps[0]?.name}`);
@@ -105,7 +106,11 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
   };
   const server = createServer(limits, (incoming, outgoing) => {
     handle(incoming, outgoing).catch((thrown: unknown) => {
-      warn(`the page could not be answered: ${readMessage(thrown)}`);
+      // Whoever may ask could otherwise fill a terminal.
+      if (performance.now() - warnedMs >= warnEveryMs) {
+        warnedMs = performance.now();
+        warn(`the page could not be answered: ${readMessage(thrown)}`);
+      }
       if (outgoing.headersSent) outgoing.destroy();
       else send(outgoing, 500, 'application/json', JSON.stringify({ error: readMessage(thrown) }));
     });
@@ -139,14 +144,26 @@ async function answer({ routes }: WebApp, name: string, { query, incoming, outgo
   if (route === undefined) return send(outgoing, 404, 'application/json', '{"error":"nothing is here"}');
   const body = await readBody(incoming);
   if (body === undefined) return send(outgoing, 413, 'application/json', '{"error":"the body is too large"}');
+  const given = body === '' ? undefined : tryParseJson(body);
+  if (body !== '' && !isFlatObject(given))
+    return send(outgoing, 400, 'application/json', '{"error":"the body must be a JSON object of texts and numbers"}');
   try {
-    const made = await route(query, tryParseJson(body));
+    const made = await route(query, given);
     send(outgoing, 200, 'application/json', JSON.stringify(made));
   } catch (thrown) {
     if (!(thrown instanceof SotraError)) throw thrown;
     const { code, status, message: error, hint, retryAfterSec } = thrown;
     send(outgoing, 400, 'application/json', JSON.stringify({ error, hint, code, status, retryAfterSec }));
   }
+}
+
+/** What pages of ours send: an object of plain values and lists of them. */
+function isFlatObject(body: unknown): boolean {
+  const isPlain = (value: unknown) => typeof value !== 'object' || value === null;
+  return (
+    isObject(body) &&
+    Object.values(body).every((value) => isPlain(value) || (Array.isArray(value) && value.every(isPlain)))
+  );
 }
 
 /** `undefined` where it is too large. */

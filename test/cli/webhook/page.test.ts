@@ -123,6 +123,34 @@ test('the page answers this machine, its own page and who had the code first, an
   await stop();
 });
 
+test('a path or a body that no page of ours sends is answered 404 or 400, and prints nothing', async () => {
+  const { ui, shown, stop } = await listen(temporaryFolder(), '--ui');
+  const [{ origin }, own] = [new URL(ui), await sessionOf(ui)];
+  const { port } = new URL(ui);
+  const statusOf = (path: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      request({ host: '127.0.0.1', port, path }, (answer) => {
+        resolve(answer.statusCode);
+        answer.destroy();
+      })
+        .on('error', reject)
+        .end();
+    });
+  for (const path of ['//', '//[', '//[::1', '/\\\\', '/%', '//a:b:c'])
+    expect([path, await statusOf(path)]).toEqual([path, 404]);
+  const headers = { ...own, origin, 'content-type': 'application/json' };
+  for (const body of ['[]', '"e1"', '{', '{"id":{"toString":1}}', '{"id":[{}]}']) {
+    const answer = await fetch(`${origin}/api/deliveries/replay`, { method: 'POST', headers, body });
+    expect([body, answer.status, await answer.text()]).toEqual([
+      body,
+      400,
+      '{"error":"the body must be a JSON object of texts and numbers"}',
+    ]);
+  }
+  expect(shown.err).not.toContain('warning');
+  await stop();
+});
+
 test('--open hands the address to the browser, and says it where none can be started', async () => {
   const folder = temporaryFolder();
   const [browser, opened] = [join(folder, 'browser'), join(folder, 'opened')];
