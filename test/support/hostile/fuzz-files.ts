@@ -183,7 +183,7 @@ function checkSettings(argv: string, before: Buffer, now: Buffer | undefined, sh
       aliases = {},
       contexts = {},
       ...others
-    } = JSON.parse(bytes?.toString('utf8') ?? '{}');
+    } = JSON.parse(bytes === undefined ? '{}' : new TextDecoder().decode(bytes));
     if (/alias/.test(argv)) return { others, contexts, aliases: without(aliases, ['me', 'whale', 'constructor']) };
     return { others, aliases, contexts: without(contexts, ['own', 'new', 'clicker']) };
   };
