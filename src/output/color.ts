@@ -19,10 +19,8 @@ export function createPalette(level: ColorLevel) {
     strong: paint.bold,
     plain: (text) => text,
   };
-  const series = [paint.cyan, paint.magenta, paint.yellow, paint.blue];
   return {
     tone: (tone: Tone, text: string) => tones[tone](text),
-    series: (index: number, text: string) => series[index]?.(text) ?? text,
     header: paint.bold,
     title: paint.bold,
     dim: paint.dim,

@@ -66,22 +66,16 @@ export type AnyView = Omit<View<never, never, never>, 'rows'> & {
 /** Each item is a row, for formats without columns. */
 export const rawItems: AnyView = { layout: 'table', rows: (answer) => answer, columns: [] };
 
-/** Figures as bars, one a line: what is above zero to the right, what is below to the left, on one scale. */
+/** Figures as bars, one a line: gains to the right of zero, losses to the left. */
 export interface BarChart {
   title: string;
-  /** What the figures count; default: USD. */
-  unit?: 'count';
-  /** What the parts of a bar are, in their order. One fills its bar; several have different fillings. */
-  series: readonly string[];
   bars: readonly Bar[];
 }
 
 export interface Bar {
   label: string;
-  /** The figure written beside the bar, in USD or the chart's unit; null: not known. */
-  totalUsd: number | null;
-  /** What the bar is made of, one a series, in the same; null: nothing there. */
-  partsUsd: readonly (number | null)[];
+  /** `null`: not known. */
+  usd: number | null;
 }
 
 export type AnyColumn = Column<never>;

@@ -2,7 +2,7 @@ import { chainTitles, formatChain, type LeaderboardChain, leaderboardChains } fr
 import { command } from '../../model/shell.ts';
 import { column, nameColumn, pickColumns, profileColumns, recordView } from '../../output/columns.ts';
 import { formatPercent, formatTime, formatUsd, pnl } from '../../output/format.ts';
-import type { Bar, BarChart, CellText, Column, View } from '../../output/view.ts';
+import type { BarChart, CellText, Column, View } from '../../output/view.ts';
 import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, RankInput, SectionsAnswer } from './endpoints.ts';
 
 type Trader = LeaderboardAnswer['traders'][number];
@@ -73,27 +73,15 @@ export const makeList = (filters: BoardFilters): ListView => ({
   ],
   empty: 'Nobody is on this leaderboard.',
   chart: (traders, { timeframe }): BarChart => ({
-    title: `Realized PnL by trader and chain${timeframe === undefined ? '' : `, last ${formatDays(timeframe)}`}`,
-    series: [...leaderboardChains.map((chain) => chainTitles[chain]), 'Other'],
-    bars: traders.map(makeBar),
+    title: `Realized PnL by trader${timeframe === undefined ? '' : `, last ${formatDays(timeframe)}`}`,
+    bars: traders.map(({ profile, pnl }, index) => ({
+      label: `${String(index + 1).padStart(String(traders.length).length)} ${profile.name}`,
+      usd: pnl.total,
+    })),
   }),
 });
 
 export const list = makeList({});
-
-/** A cent: what rounding may leave between the sum of the chains and the total. */
-const roundingUsd = 0.01;
-
-/** PnL by chain; what the total holds of other chains stands last. */
-function makeBar({ profile, pnl }: Trader, index: number, { length }: readonly Trader[]): Bar {
-  const chains = leaderboardChains.map((chain) => chainPnl(pnl, chain));
-  const other = pnl.total - chains.reduce<number>((sum, usd) => sum + (usd ?? 0), 0);
-  return {
-    label: `${String(index + 1).padStart(String(length).length)} ${profile.name}`,
-    totalUsd: pnl.total,
-    partsUsd: [...chains, Math.abs(other) > roundingUsd ? other : null],
-  };
-}
 
 function describeBoard({ chains, onlyWithComments, timeframe }: BoardFilters): string {
   const where = chains === undefined ? 'all chains' : chains.map(formatChain).join(', ');

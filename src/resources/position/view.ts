@@ -100,11 +100,9 @@ const shownAlways = ['status', 'amountWithLeverage', 'copies', 'buyers24h', 'add
 function positionsChart(cards: readonly Card[]): BarChart {
   return {
     title: 'Realized PnL by position, all time',
-    series: ['realized'],
     bars: cards.map(({ metadata }) => ({
       label: `${nameToken(metadata)} ${metadata.perpPositionType ?? metadata.tokenChain}`,
-      totalUsd: metadata.positionStats.realizedGainsUSD,
-      partsUsd: [metadata.positionStats.realizedGainsUSD],
+      usd: metadata.positionStats.realizedGainsUSD,
     })),
   };
 }

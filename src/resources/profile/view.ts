@@ -122,7 +122,6 @@ export const get = recordView<Profile>(columns, {
   blocks: (profile): Block[] => [{ title: 'Trading', layout: 'table', columns: figureColumns, rows: figures(profile) }],
   chart: ([profile]) => ({
     title: `Realized PnL of ${profile?.name ?? 'the profile'}: 7 days against 30`,
-    series: ['7 days', '30 days'],
     bars: profile === undefined ? [] : makeBars(profile),
   }),
 });
@@ -140,8 +139,8 @@ function makeBars({ metadata }: Profile): Bar[] {
   return scopes
     .filter(({ week, month }) => (week ?? month ?? null) !== null)
     .flatMap(({ name, week = null, month = null }) => [
-      { label: `${name} 7d`, totalUsd: week, partsUsd: [week, null] },
-      { label: `${name} 30d`, totalUsd: month, partsUsd: [null, month] },
+      { label: `${name} 7d`, usd: week },
+      { label: `${name} 30d`, usd: month },
     ]);
 }
 

@@ -9,7 +9,7 @@ const trader = (name: string, perChain: Record<string, number>) => ({
 });
 const board = { traders: [trader('ann', { base: 300, solana: 100 }), trader('bob', { base: -200 })] };
 
-test('--chart draws bars by trader, split by chain, losses to the left of zero, and no line is too wide', async () => {
+test('--chart draws bars by trader, losses to the left of zero, and no line is too wide', async () => {
   const service = await answering(board);
   for (const width of [40, 60, 80, 140]) {
     const { code, out } = await run('leaderboard list --chart', { env: service.env, tty: width });
@@ -22,32 +22,32 @@ test('--chart draws bars by trader, split by chain, losses to the left of zero, 
     ];
     const axis = ann.indexOf('│');
     expect(bob.indexOf('│')).toBe(axis);
-    expect(ann.slice(axis)).toMatch(/^│█+▓+$/);
-    expect(bob.slice(0, axis)).toMatch(/█+$/);
+    expect(ann.slice(axis)).toMatch(/^│█+▌?$/);
+    expect(bob.slice(0, axis)).toMatch(/▐?█+$/);
     expect(bob.slice(axis + 1).trim()).toBe('');
-    expect(out).toContain('█ Base');
   }
 });
 
-test('where one bar would leave no room for the others, the scale is logarithmic and says so', async () => {
+test('the scale is linear, also if one bar is much longer than the others, and a bar has one color', async () => {
   const sizes: [name: string, perChain: Record<string, number>][] = [
     ['ann', { base: 300_000, solana: 100_000 }],
     ['bob', { base: 4000 }],
-    ['cid', { base: 2000, hyperliquid: -50_000 }],
+    ['cid', { base: 2000, hyperliquid: -102_000 }],
+    ['dan', { base: 0 }],
   ];
   const service = await answering({ traders: sizes.map(([name, perChain]) => trader(name, perChain)) });
-  const { out } = await run('leaderboard list --chart', { env: service.env, tty: 80 });
-  expect(out).toBe(`Realized PnL by trader and chain (logarithmic scale)
+  const chart = await run('leaderboard list --chart', { env: service.env, tty: 80 });
+  expect(chart.out).toBe(`Realized PnL by trader
 
-1 ann  +$400K                           │█████████████████████████████▓▓▓▓▓▓▓▓▓
-2 bob    +$4K                           │██████████
-3 cid   -$48K  ░░░░░░░░░░░░░░░░░░░░░░░░░│███████
-               -$50K                    0                                 +$460K
-
-█ Base   ▓ Solana   ░ Hyperliquid
+1 ann  +$400K               │███████████████████████████████████████████████████
+2 bob    +$4K               │▌
+3 cid  -$100K  █████████████│
+4 dan   $0.00               │
+               -$102K       0                                             +$400K
 `);
-  const small = await run('leaderboard list --chart --limit 2', { env: (await answering(board)).env, tty: 80 });
-  expect(small.out).toContain('Realized PnL by trader and chain\n');
+  const colored = await run('leaderboard list --chart', { env: service.env, tty: 80, colors: 1 });
+  expect(colored.out).toContain(`\u001b[32m+$400K\u001b[39m               │\u001b[32m${'█'.repeat(51)}\u001b[39m\n`);
+  expect(colored.out).toContain(`  \u001b[31m${'█'.repeat(13)}\u001b[39m│\n`);
 });
 
 test.each(['--json', '--format csv'])('--chart and %s contradict each other', async (format) => {
