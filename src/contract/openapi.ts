@@ -15,7 +15,7 @@ import {
   profileSchema,
 } from '../model/profile.ts';
 import { type Endpoint, type Param, type Source, type WireNames, wireName } from './endpoint.ts';
-import { toJsonSchema } from './kind.ts';
+import { checkValue, itemOf, parseText, toJsonSchema } from './kind.ts';
 
 type Json = Record<string, unknown>;
 
@@ -97,6 +97,13 @@ const refusals: readonly Refusal[] = [
     applies: ({ path }) => path.includes('{'),
   },
   {
+    status: '409',
+    name: 'Conflict',
+    description: 'the name is taken',
+    source: 'assumed',
+    applies: ({ id }) => id === 'profile.set-name',
+  },
+  {
     status: '413',
     name: 'TooLarge',
     description: 'body over 5 MB',
@@ -153,7 +160,7 @@ function parameter(name: string, key: string, param: Param, sample: unknown): Js
     in: param.place,
     ...(path || !optional ? { required: true } : {}),
     description: writeParamHelp(param),
-    schema: toJsonSchema(param.kind),
+    schema: paramSchema(param),
     ...(type === 'list' ? { style: 'form', explode: true } : {}),
     ...(sample === undefined ? {} : { example: sample }),
     ...marks(param),
@@ -175,7 +182,7 @@ function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json): Json | 
   const required = fields.filter(([, param]) => !param.kind.optional).map(nameField);
   const properties = fields.map((field) => {
     const [, param] = field;
-    return [nameField(field), { ...toJsonSchema(param.kind), description: writeParamHelp(param), ...marks(param) }];
+    return [nameField(field), { ...paramSchema(param), description: writeParamHelp(param), ...marks(param) }];
   });
   const given = fields
     .filter(([key]) => sample[key] !== undefined)
@@ -188,6 +195,18 @@ function requestBody(endpoint: Endpoint, wire: WireNames, sample: Json): Json | 
   const example = required.every((name) => given.some(([known]) => known === name)) && given.length > 0;
   const content = { schema, ...(example ? { example: Object.fromEntries(given) } : {}) };
   return { required: required.length > 0, content: { 'application/json': content } };
+}
+
+/** With the service's default, where it is a value of the parameter and not a sentence. */
+function paramSchema({ kind, serviceDefault }: Param): Json {
+  const schema = toJsonSchema(kind);
+  if (serviceDefault === undefined) return schema;
+  const value =
+    kind.type === 'list'
+      ? serviceDefault.split(', ').map((each) => parseText(kind, each))
+      : parseText(kind, serviceDefault);
+  const isValue = checkValue(kind, value) === undefined && itemOf(kind).type !== 'text';
+  return { ...schema, ...(isValue && { default: value }) };
 }
 
 function writeParamHelp({ help, serviceDefault }: Param): string {

@@ -46,7 +46,7 @@ async function target(context: Context) {
   return { servers: [{ url: servedSandboxUrl, description: 'sotra sandbox start' }, ...stored], wire: {} };
 }
 
-/** The inputs of an endpoint's examples; the first value of each is kept. */
+/** The inputs of an endpoint's examples: of each the first value, of a body those of one example, which belong together. */
 async function readSamples(endpoint: Endpoint): Promise<Record<string, unknown>> {
   const command = endpointCommand(endpoint, views[endpoint.id as keyof typeof views]);
   const outline = await outlineCommand(command);
@@ -54,8 +54,11 @@ async function readSamples(endpoint: Endpoint): Promise<Record<string, unknown>>
   for (const { argv } of endpoint.examples) {
     try {
       const parsed = await parse(argv.split(' '), { outlines: [outline], load: async () => command });
-      if (parsed.kind === 'run')
-        Object.assign(found, { ...readInput(outline.fields, command, parsed.typed), ...found });
+      if (parsed.kind !== 'run') continue;
+      const input = Object.entries(readInput(outline.fields, command, parsed.typed));
+      const isFirst = Object.keys(found).length === 0;
+      const fitting = input.filter(([key]) => isFirst || endpoint.params[key]?.place !== 'body');
+      Object.assign(found, { ...Object.fromEntries(fitting), ...found });
     } catch {
       // An example of a command that takes more than its endpoint.
     }

@@ -229,6 +229,7 @@ test('around the operations stand the service, the nouns as tags, the key and th
         BadRequest: { description: 'bad input; names the field', 'x-source': 'spec', content },
         Unauthorized: { description: 'key missing or unknown', 'x-source': 'assumed', content },
         NotFound: { description: 'no such id', 'x-source': 'assumed', content },
+        Conflict: { description: 'the name is taken', 'x-source': 'assumed', content },
         TooLarge: { description: 'body over 5 MB', 'x-source': 'assumed', content },
         OtherError: { description: 'any other error', 'x-source': 'spec', content },
       },

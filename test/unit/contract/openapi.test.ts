@@ -83,3 +83,39 @@ test('a context decides over the server and over the names that are not from the
 test('the document kept in the source is what the program prints', async () => {
   expect(JSON.parse(readFileSync('src/contract/openapi.json', 'utf8'))).toEqual(await document());
 });
+
+interface Body {
+  schema: unknown;
+  example: unknown;
+}
+
+test('the document has the limits and defaults of the interface, and a body example of one request', async () => {
+  const { paths } = (await document()) as unknown as { paths: Record<string, Record<string, Record<string, unknown>>> };
+  const bodyOf = (path: string, method: string) => {
+    const body = paths[path]?.[method]?.['requestBody'] as { content: Record<string, Body> } | undefined;
+    return body?.content['application/json'];
+  };
+  const parameters = paths['/v2/leaderboard']?.['get']?.['parameters'] as { name: string; schema: unknown }[];
+  expect(parameters.find(({ name }) => name === 'limit')?.schema).toEqual({
+    type: 'integer',
+    minimum: 1,
+    maximum: 250,
+    default: 50,
+  });
+  expect(bodyOf('/v1/swap-comments', 'post')?.schema).toMatchObject({
+    properties: { commentText: { type: 'string', minLength: 1, maxLength: 9999 } },
+  });
+  expect(bodyOf('/v1/profiles/{identifier}/name', 'put')?.schema).toMatchObject({
+    properties: {
+      name: { type: ['string', 'null'], minLength: 3, maxLength: 18, pattern: '^[a-zA-Z0-9_]+$' },
+      avatarUrl: { type: ['string', 'null'], format: 'uri' },
+    },
+  });
+  expect(Object.keys(paths['/v1/profiles/{identifier}/name']?.['put']?.['responses'] ?? {})).toContain('409');
+  expect(bodyOf('/v1/addresses/follow/bulk', 'post')?.schema).toMatchObject({ type: 'array' });
+  expect(bodyOf('/v1/swap-comment/{id}/copyswap', 'post')?.example).toEqual({
+    tokenAddress: '0x940181a94a35a4569e4529a3cdfb74e38fd98631',
+    chain: 'base',
+    actorAddress: '0xa4e221aa5a7ba51b5d5c7d5c923bfb9bcebcb252',
+  });
+});
