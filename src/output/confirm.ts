@@ -58,6 +58,8 @@ export function askLine({ question, hidden, input, output, stop }: Question): Pr
     const closeLines = () => lines.close();
     stop.signal.addEventListener('abort', closeLines, { once: true });
     lines.on('SIGINT', closeLines);
+    // Readline would let the terminal echo again and stop; where nothing can stop (docker run -it), a secret would show.
+    if (hidden) lines.on('SIGTSTP', () => undefined);
     const endUnanswered = () => {
       output.write(hidden ? '\n' : '');
       stop.signal.removeEventListener('abort', closeLines);

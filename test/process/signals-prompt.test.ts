@@ -130,3 +130,18 @@ test.skipIf(!hasTmux)(
     expect(await posted()).toBe(1);
   },
 );
+
+test.skipIf(!hasTmux)(
+  'Ctrl-Z while a secret is typed changes nothing: what follows is not shown (skipped without tmux)',
+  async () => {
+    const [folder, state] = [temporaryFolder(), temporaryFolder()];
+    const { evm } = writeKeys(folder);
+    const env = { SOTRA_CONFIG_DIR: state, SOTRA_DATA_DIR: state };
+    const { type, shows } = terminal(`key import k --key-file ${evm}`, env, folder);
+    await shows('Password to seal the key with (not shown):');
+    type('C-z');
+    type('-l', 'typed-secret');
+    type('C-c');
+    expect(await shows('ended with 130')).not.toContain('typed-secret');
+  },
+);
