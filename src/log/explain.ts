@@ -172,10 +172,8 @@ function reasonOfRedirect({ answer, origin, error }: Facts): Reason {
   const to = answer?.headers['location'];
   const target = to !== undefined && URL.canParse(to, origin) ? new URL(to, origin).origin : origin;
   if (target === origin) return because(sentence(error?.message ?? 'the service redirects'));
-  return because(
-    `${origin} sends the call on to ${target}, and the key is sent to no other origin.`,
-    command`--base-url ${target}`,
-  );
+  // No line to paste: whoever redirects would be given the key.
+  return because(`${origin} redirects to ${target}, and the key is sent to no other origin.`);
 }
 
 type Answer = NonNullable<FailedCall['answer']>;
