@@ -84,10 +84,13 @@ export const unseenClass =
   '\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u3000\\u2028\\u2029' +
   '\\u2800\\uFFFC\\u{13441}\\u{13442}\\u{16FE4}\\u{1D159}';
 
-const hidden = `[${unseenClass}\\p{Cc}\\p{Cs}]`;
+/** What `safeText` leaves out of a pile of marks. */
+const piledMark = '(?<=[\\p{Mn}\\p{Me}\\u200C\\u200D]{4})[\\p{Mn}\\p{Me}]';
+
+const hidden = `[${unseenClass}\\p{Cc}\\p{Cs}]|${piledMark}`;
 const mayHide = patternOnUse(hidden, 'u');
 
-/** The invisible characters of a text, in order; controls, line feeds and lone surrogates too. */
+/** What a screen does not show of a text, in order: invisible characters, controls, line feeds, lone surrogates, a fifth mark on a letter. */
 export function unseenIn(text: string): string[] {
   if (!mayHide().test(text)) return [];
   return [...text.matchAll(patternFor(text))].flatMap(([, character]) => character ?? []);

@@ -42,6 +42,7 @@ const reorders = 'which can show the text in another order';
 const kinds = [
   [`a bidirectional control, ${reorders}`, `bidirectional controls, ${reorders}`, /\p{Bidi_Control}/u],
   ['a control character', 'control characters', /[\p{Cc}\p{Cs}\u2028\u2029]/u],
+  ['a mark too many on a letter', 'marks too many on a letter', /(?!\p{Default_Ignorable_Code_Point})[\p{Mn}\p{Me}]/u],
   ['an invisible character', 'invisible characters', /./su],
 ] as const;
 const maxCodesShown = 5;

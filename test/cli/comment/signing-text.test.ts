@@ -199,3 +199,10 @@ test('an emoji made with joiners is no reason to warn', async () => {
   expect(out).toContain('Comment: | gm 👩‍🚀');
   expect(out).not.toContain('warning');
 });
+
+test('marks that the screen leaves out are escaped and counted in the preview', async () => {
+  const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example'];
+  const { out } = await run([...words, '--preview', '--text', `gm${'\u0301'.repeat(400)}`]);
+  expect(out).toContain(`gm${'\u0301'.repeat(4)}<U+0301><U+0301>`);
+  expect(out).toContain('warning: the comment has 396 marks too many on a letter: U+0301');
+});
