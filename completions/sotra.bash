@@ -50,7 +50,7 @@ _sotra_flags() {
   'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --again' ;;
   'webhook sync') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --check --exact --replace' ;;
   'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --keep --repeats-within --name --inbox --inbox-creds --replicas --ui --open --ready-file' ;;
-  'webhook verify') echo '--secret-file --header --file --tolerance' ;;
+  'webhook verify') echo '--secret-file --header --file --tolerance --explain' ;;
   'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --wait --name --inbox --inbox-creds' ;;
   'webhook show') echo '--secret-file --name --inbox --inbox-creds' ;;
   'webhook replay') echo '--since --to --name --inbox --inbox-creds' ;;
@@ -212,7 +212,7 @@ _sotra_values() {
   'webhook listen --ready-file') echo '@files' ;;
   'webhook verify --secret-file') echo '@files @list' ;;
   'webhook verify --file') echo '@files' ;;
-  'webhook verify --columns') echo 'valid reason timestamp ageSec eventIds @list' ;;
+  'webhook verify --columns') echo 'valid reason timestamp ageSec eventIds expected @list' ;;
   'webhook events --address') echo '@aliases' ;;
   'webhook events --token') echo '@aliases' ;;
   'webhook events --status') echo 'forwarded waiting refused' ;;

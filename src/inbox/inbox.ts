@@ -2,6 +2,9 @@ import { dayMs } from '../model/duration.ts';
 import type { FailedTry, Forward, Retry } from '../model/forward.ts';
 import type { EventSummary } from './events.ts';
 
+/** How long an event that comes again is a repeat; what is older is refused. */
+export const defaultRepeatsMs = 7 * dayMs;
+
 /** A delivery as it came; its bytes are what is signed. */
 export interface Delivery {
   /**

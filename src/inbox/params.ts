@@ -4,15 +4,11 @@ import { fitting, httpAddressKind } from '../contract/formats.ts';
 import { choice, formatted, integer, listOf, optional, text } from '../contract/kind.ts';
 import { isWalletAddress } from '../model/address.ts';
 import { parseSize, parseTime } from '../model/duration.ts';
-import { readRoute, routeForm } from './route.ts';
+import { isToken, readRoute, routeForm } from './route.ts';
 
 const secretFile = local(
   listOf(text()),
   'file with the secret; several files, or several lines in one, while a secret is being changed',
-);
-const tolerance = option.duration(
-  'refuse signatures older than this (default: any age, since deliveries may be late)',
-  '300s or 5m',
 );
 /** The file with the credentials of an inbox. */
 const inboxCreds = option.text(
@@ -58,7 +54,7 @@ export const listenParams = {
   host: option.text('address to listen on (default 127.0.0.1: this machine only)'),
   secretFile,
   ...targetParams,
-  tolerance,
+  tolerance: option.duration('refuse signatures older than this (default: --repeats-within)', '5m or 1d'),
   keep: local(
     optional(listOf(formatted(fitting(isKept, 'must be a time such as 30d or a size from 1MB on, such as 5GB')))),
     'remove what is older, or the oldest of what takes more space, and never what waits to be forwarded (503 at twice the size); not with --inbox',
@@ -84,7 +80,8 @@ export const verifyParams = {
   secretFile,
   header: local(optional(text({ minLength: 0 })), 'value of the daylight-signature header (default: there was none)'),
   file: option.text('read the body from this file instead of stdin'),
-  tolerance,
+  tolerance: option.duration('refuse signatures older than this (default: any age; it is shown)', '5m or 1d'),
+  explain: option.flag('show the signature that each secret makes of this body'),
 };
 
 export type VerifyInput = InputOf<typeof verifyParams>;
@@ -99,9 +96,12 @@ export const eventsParams = {
     'must be an EVM or Solana address or ext:<id>',
     { takesAddress: 'wallet' },
   ),
-  token: option.checked('only events that name this token', isWalletAddress, 'must be an EVM or Solana address', {
-    takesAddress: 'token',
-  }),
+  token: option.checked(
+    'only events that name this token: its address, or a coin such as ETH or @107',
+    isToken,
+    'must be an EVM or Solana address, or a coin',
+    { takesAddress: 'token' },
+  ),
   webhook,
   status: local(optional(choice(['forwarded', 'waiting', 'refused'])), 'only events whose forwarding is at this point'),
   limit: local(optional(integer(1)), 'how many (default 50)'),

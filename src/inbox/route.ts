@@ -1,5 +1,7 @@
 import { isExternalId, isWalletAddress, normalizeAddress } from '../model/address.ts';
+import { chains, isKnownChain } from '../model/chain.ts';
 import { isObject } from '../model/json.ts';
+import { nearest } from '../model/nearest.ts';
 import { collectNames, type EventSummary } from './events.ts';
 import type { Target } from './inbox.ts';
 
@@ -30,6 +32,28 @@ export function readRoute(text: string): Target | undefined {
   };
 }
 
+/** Whether a text is the address of a token, or a coin of hyperliquid such as `ETH` or `@107`. */
+export function isToken(text: string): boolean {
+  return isWalletAddress(text) || /^(?:@\d{1,6}|(?:[a-z0-9]{1,8}:)?k?[A-Z][A-Z0-9]{0,15})$/.test(text);
+}
+
+const knownKinds = ['new-feed-item', 'comment-created', 'copyswap'];
+
+/** Warns of kinds of events and chains that no service is known to send: nothing would be forwarded. */
+export function warnOfRoutes(targets: readonly Target[], warn: (text: string) => void): void {
+  const say = (what: string, value: string, known: readonly string[]) => {
+    const near = nearest(value, known);
+    const meant = near === undefined ? '' : ` Did you mean ${near}?`;
+    warn(`--route: no known ${what} is called ${value}: the known ones are ${known.join(', ')}.${meant}`);
+  };
+  for (const { eventType, where } of targets) {
+    if (eventType !== undefined && !knownKinds.includes(eventType)) say('kind of event', eventType, knownKinds);
+    const conditions = where === undefined ? [] : (readConditions(where) ?? []);
+    for (const { field, value } of conditions)
+      if (field === 'chain' && !isKnownChain(value)) say('chain', value, chains);
+  }
+}
+
 /** Whether a target is sent a delivery with such an event. */
 export function isFor({ eventType, where }: Omit<Target, 'url'>, event: EventSummary): boolean {
   if (eventType !== undefined && event.eventType !== eventType) return false;
@@ -41,7 +65,7 @@ function readConditions(where: string): Condition[] | undefined {
     const [, field = '', typed = ''] = conditionForm.exec(text.trim()) ?? [];
     const isAddress = field === 'address' || field === 'token';
     const value = isAddress ? normalizeAddress(typed) : typed;
-    const fits = !isAddress || isWalletAddress(value) || (field === 'address' && isExternalId(value));
+    const fits = !isAddress || (field === 'token' ? isToken(value) : isWalletAddress(value) || isExternalId(value));
     return field !== '' && fits ? { field, value } : undefined;
   });
   return conditions.every((each) => each !== undefined) ? conditions : undefined;

@@ -7,6 +7,8 @@ import { deliveryPreview, maskHeader } from '../http/preview.ts';
 import { computeBackoff, policies } from '../http/retry.ts';
 import { normalizeAddress } from '../model/address.ts';
 import { parseDuration } from '../model/duration.ts';
+import { readHeader } from '../model/signature-header.ts';
+import { signBody } from '../model/webhook-signature.ts';
 import { formatTime } from '../output/format.ts';
 import { readOwnSecrets } from '../resources/webhook/secrets.ts';
 import { describeAge, verdict as verdictView } from '../resources/webhook/view.ts';
@@ -259,7 +261,23 @@ export async function verifySaved(input: VerifyInput, context: Context): Promise
     context.warn(
       `${describeAge(ageSec ?? 0)}: anybody who has seen this delivery can send it again. --tolerance 5m refuses what is older`,
     );
-  return { kind: 'answer', answer: { ...answer, ageSec }, view: verdictView, exitCode: answer.valid ? 0 : 12 };
+  const expected = input.explain ? expectedSignatures(delivery, secrets) : undefined;
+  return {
+    kind: 'answer',
+    answer: { ...answer, ageSec, ...(expected && { expected }) },
+    view: verdictView,
+    exitCode: answer.valid ? 0 : 12,
+  };
+}
+
+/** The headers that would have been right, by each secret. Errors: `usage` for a header without a time. */
+function expectedSignatures(
+  { header, body }: { header: string | undefined; body: Uint8Array },
+  secrets: readonly string[],
+): string[] {
+  const parsed = readHeader(header);
+  if (typeof parsed === 'string') throw usageError(`--explain: ${parsed}`, 'Its t=<seconds> is signed with the body.');
+  return secrets.map((secret) => `t=${parsed.timestamp},v1=${signBody(secret, parsed.timestamp, body)}`);
 }
 
 async function readBody(file: string | undefined, input: Input): Promise<Buffer> {

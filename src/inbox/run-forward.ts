@@ -10,11 +10,11 @@ import { startForwarder } from './forward.ts';
 import type { Inbox, Target } from './inbox.ts';
 import { openInbox } from './open-inbox.ts';
 import type { ForwardInput } from './params.ts';
-import { readRoute } from './route.ts';
+import { readRoute, warnOfRoutes } from './route.ts';
 
 /** Forwards what another process stores, until Ctrl-C or a signal. Errors: `locked` where another process forwards; those of `parseTargets`. */
 export async function forwardDeliveries(input: ForwardInput, context: Context): Promise<Result> {
-  const targets = parseTargets(input);
+  const targets = parseTargets(input, context.warn);
   const { note, world } = context;
   const inbox = await openInbox(input, context);
   try {
@@ -56,7 +56,10 @@ export function warnOnceAMinute({ warn, world }: Context): (error: unknown) => v
 }
 
 /** Where deliveries are forwarded to. Errors: `usage` for what is no address, or given twice. */
-export function parseTargets({ forwardTo = [], route = [] }: Pick<ForwardInput, 'forwardTo' | 'route'>): Target[] {
+export function parseTargets(
+  { forwardTo = [], route = [] }: Pick<ForwardInput, 'forwardTo' | 'route'>,
+  warn: (text: string) => void,
+): Target[] {
   const targets: Target[] = [...forwardTo.map((url) => ({ url })), ...route.flatMap((text) => readRoute(text) ?? [])];
   for (const { url } of targets)
     if (!isHttpAddress(url))
@@ -71,5 +74,6 @@ export function parseTargets({ forwardTo = [], route = [] }: Pick<ForwardInput, 
       `${hideUrlSecrets(again.url)} is given twice`,
       'Forward everything to it, or give each route an address of its own.',
     );
+  warnOfRoutes(targets, warn);
   return targets;
 }

@@ -10,11 +10,11 @@ import { untilAborted } from '../pages/live-log.ts';
 import { showAddress } from '../pages/show-address.ts';
 import { eventLine } from './events.ts';
 import { startForwarder } from './forward.ts';
-import type { Inbox, KeepLimits, StoredDelivery, Target } from './inbox.ts';
+import { defaultRepeatsMs, type Inbox, type KeepLimits, type StoredDelivery, type Target } from './inbox.ts';
 import { startListener } from './listener.ts';
 import { openInbox } from './open-inbox.ts';
 import type { Page } from './page/start-page.ts';
-import { type NamedSecret, readNamedSecrets } from './page/verification.ts';
+import { explainRefusal, type NamedSecret, readNamedSecrets } from './page/verification.ts';
 import type { ListenInput } from './params.ts';
 import { noteWaiting, parseTargets, warnOnceAMinute } from './run-forward.ts';
 
@@ -26,7 +26,7 @@ const maxBytes = 5 * 1024 * 1024;
 export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
   if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
   const secrets = readNamedSecrets(input.secretFile, context);
-  const targets = parseTargets(input);
+  const targets = parseTargets(input, context.warn);
   const repeatsMs = parseDuration(input.repeatsWithin ?? '');
   const replicas = input.replicas === undefined ? undefined : Number(input.replicas);
   const inbox = await openInbox(input, context, { listens: true, repeatsMs, keep: readLimits(input.keep), replicas });
@@ -58,7 +58,7 @@ interface Reception {
 
 async function receive(inbox: Inbox, { input, targets, secrets, context }: Reception): Promise<void> {
   const { world, note } = context;
-  const toleranceMs = parseDuration(input.tolerance ?? '');
+  const toleranceMs = parseDuration(input.tolerance ?? input.repeatsWithin ?? '') ?? defaultRepeatsMs;
   const onDiskError = warnOnceAMinute(context);
   const forwarder = await startForwarder({ inbox, targets, context, onDiskError });
   const printer = createPrinter(context);
@@ -78,8 +78,8 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
       onStored: printer.print,
       onOther: note,
       onRefused: (refused) => {
-        const { method, path, status, reason } = refused;
-        refusals.add(`refused ${method} ${path.slice(0, 100)}: ${status}, ${reason}`);
+        const { method, path, status } = refused;
+        refusals.add(() => `refused ${method} ${path.slice(0, 100)}: ${status}, ${explainRefusal(refused, secrets)}`);
         page?.addRefused(refused);
       },
       onDiskError,
@@ -118,7 +118,7 @@ function refusalNotes(note: (text: string) => void, now: () => number) {
     hidden = 0;
   };
   return {
-    add: (text: string) => {
+    add: (makeText: () => string) => {
       const more = Math.floor((now() - allowedMs) / everyMs);
       allowed = Math.min(maxNotes, allowed + Math.max(0, more));
       if (more !== 0) allowedMs = now();
@@ -128,7 +128,7 @@ function refusalNotes(note: (text: string) => void, now: () => number) {
       }
       allowed -= 1;
       noteHidden();
-      note(text);
+      note(makeText());
     },
     close: noteHidden,
   };

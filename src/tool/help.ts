@@ -65,7 +65,10 @@ export const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]
   internal: ['a bug in sotra', 'Run the command again with --verbose and report what it prints.'],
   usage: ['a flag, argument or file was refused before anything was sent', 'The message names it; see --help.'],
   'no-service': ['no service was named', 'Set SOTRA_BASE_URL, choose a context, or use --sandbox.'],
-  'insecure-url': ['plain http would send the API key in the clear', 'Use https; http is for loopback only.'],
+  'insecure-url': [
+    'a key or password would be sent in the clear',
+    'Use https or tls; http and nats are for loopback only.',
+  ],
   config: ['the settings, or a file or folder of this machine, cannot be used', 'Run sotra doctor.'],
   locked: ['another process is using it', 'Wait until that process has ended, or end it.'],
   'local-file': ['a file cannot be read or written', 'Check its path, its permissions and the disk space.'],

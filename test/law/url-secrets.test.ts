@@ -95,7 +95,7 @@ test('the store of deliveries and what is shown of it hold no secret of a target
   const json = await run('webhook show e-1 --json', { env });
   await stop();
   expect([code, out]).toEqual([0, expect.stringContaining('http://***@')]);
-  expect(shown.err).toContain('refused POST /hook?api_key=***: 401, wrong signature');
+  expect(shown.err).toContain('refused POST /hook?api_key=***: 401, wrong secret or body changed');
   expect(shown.err).toContain('validation probe to /hook?api_key=***: answered 200');
   const all = out + json.out + shown.err;
   expect(canaries.filter((canary) => all.includes(canary))).toEqual([]);

@@ -4,9 +4,17 @@ import { setImmediate } from 'node:timers/promises';
 import { type Db, isDamage } from '../../files/database.ts';
 import { makeFolder } from '../../files/durable-file.ts';
 import { takeLock } from '../../files/lock.ts';
-import { dayMs, hourMs } from '../../model/duration.ts';
+import { hourMs } from '../../model/duration.ts';
 import type { World } from '../../world.ts';
-import type { EventQuery, Inbox, KeepLimits, OnDamaged, StoredEvent, Target } from '../inbox.ts';
+import {
+  defaultRepeatsMs,
+  type EventQuery,
+  type Inbox,
+  type KeepLimits,
+  type OnDamaged,
+  type StoredEvent,
+  type Target,
+} from '../inbox.ts';
 import { askedEvents, findEventStatus } from '../query.ts';
 import { isFor } from '../route.ts';
 import { countWaiting, eventsIn, queryDeliveries, queryEvents, seqsAfter } from './queries.ts';
@@ -31,7 +39,6 @@ interface EmbeddedOptions {
 
 /** How soon a process sees what another one stored. */
 const pollMs = 200;
-const defaultRepeatsMs = 7 * dayMs;
 /** How often the store is looked at for what it keeps too long. */
 const keepEveryMs = 10_000;
 

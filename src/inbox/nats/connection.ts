@@ -19,6 +19,7 @@ import {
 } from '@nats-io/transport-node';
 import { readMessage, SotraError } from '../../errors.ts';
 import { decodeText, readSmallFile } from '../../files/source.ts';
+import { isLoopback } from '../../model/http-address.ts';
 import type { NatsAddress } from './address.ts';
 
 export type { MsgHdrs };
@@ -45,7 +46,7 @@ export async function openConnection(
   const tlsOptions: TlsOptions & Pick<ConnectionOptions, 'checkServerIdentity'> = {
     checkServerIdentity: identityCheck(servers),
   };
-  const auth = credsFile === undefined ? {} : { authenticator: makeAuthenticator(credsFile) };
+  const auth = credsFile === undefined ? {} : { authenticator: makeAuthenticator(credsFile, { servers, tls }) };
   try {
     const connection = await connect({
       servers: [...servers],
@@ -104,16 +105,30 @@ function watchFailure(connection: NatsConnection): () => Error | undefined {
 }
 
 /** Reads the file again for each connection; what was read before is for one that is being replaced. */
-function makeAuthenticator(file: string): Authenticator {
-  let credentials = readCredentials(file);
+function makeAuthenticator(file: string, place: Pick<NatsAddress, 'servers' | 'tls'>): Authenticator {
+  const read = () => {
+    const credentials = readCredentials(file);
+    requireEncryption(credentials, place);
+    return credentials;
+  };
+  let credentials = read();
   return (nonce) => {
     try {
-      credentials = readCredentials(file);
+      credentials = read();
     } catch {
       // An error here would end the connection forever.
     }
     return makeAuth(credentials, nonce);
   };
+}
+
+/** Refuses to send a password or token in the clear; credentials of nsc only sign. Errors: `insecure-url`. */
+function requireEncryption(credentials: Credentials, { servers, tls }: Pick<NatsAddress, 'servers' | 'tls'>): void {
+  const other = servers.find((server) => !isLoopback(server.replace(/:\d+$/, '')));
+  if (tls || other === undefined || 'creds' in credentials) return;
+  throw new SotraError('insecure-url', `--inbox nats://${other}: would send the password of the inbox in the clear`, {
+    hint: 'Use tls://; nats:// with a password is for loopback only.',
+  });
 }
 
 /** What the client sends of them; `nonce`: what the server asks to be signed. */

@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts';
-import { readHeader, timestampMs, untimelyReason } from '../../model/signature-header.ts';
+import { readHeader, signatureHeader, timestampMs, untimelyReason } from '../../model/signature-header.ts';
 import { matchingSecret } from '../../model/webhook-signature.ts';
 import { formatAge, formatCount, formatTime } from '../../output/format.ts';
 import type { VerificationStep } from '../../pages/deliveries.ts';
 import { readOwnSecrets } from '../../resources/webhook/secrets.ts';
+import type { RefusedRequest } from '../listener.ts';
 import { verifyDelivery } from '../verify.ts';
 
 interface SignedDelivery {
@@ -57,6 +58,18 @@ export function verificationSteps(
     steps.push({ name: 'Secret', text: reason, ok: false });
   }
   return steps;
+}
+
+/** Why a request was refused, as exactly as its body tells; the sender is told less. */
+export function explainRefusal(
+  { headers, body, reason, atMs }: RefusedRequest,
+  secrets: readonly NamedSecret[],
+): string {
+  const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === signatureHeader);
+  if (body === undefined || at === -1) return reason;
+  const given = secrets.map(({ secret }) => secret);
+  const verdict = verifyDelivery({ header: headers[at + 1], body }, given, { nowMs: atMs, toleranceMs: undefined });
+  return verdict.reason ?? reason;
 }
 
 /** A secret with the name of the file that holds it. */

@@ -153,6 +153,8 @@ export interface DeliveryVerdict {
   timestamp: number | null;
   /** Seconds since then; below zero where it is yet to come. */
   ageSec?: number | null;
+  /** With `--explain`: the headers that would have been right, by each secret. */
+  expected?: string[];
 }
 
 /** `signed 21y ago`. */
@@ -169,4 +171,7 @@ export const verdict = recordView<DeliveryVerdict>([
     show: ({ ageSec }) => (typeof ageSec === 'number' ? describeAge(ageSec) : '–'),
   }),
   column.text('eventIds', 'Events', 'ids of the events in the body', (row) => row.eventIds.join(' ')),
+  column.text('expected', 'Right signature', 'with --explain: the header that each secret makes', ({ expected }) =>
+    expected?.join(' '),
+  ),
 ]);

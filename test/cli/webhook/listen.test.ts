@@ -334,3 +334,68 @@ test('a route to what is no http address is refused without its password', async
   const { code, err } = await run(['webhook', 'forward', '--route', '* where chain=base=ftp://me:pass@host/x']);
   expect([code, err]).toEqual([2, expect.stringContaining('ftp://***@host/x: must be an http or https address')]);
 });
+
+test('a delivery that is older than repeats are known is refused, unless a tolerance takes it', async () => {
+  const now = Math.floor(Date.now() / 1000);
+  const old = (days: number) => signed(bodyOf('old'), secret, now - days * 86_400);
+  const usual = await listen(temporaryFolder());
+  expect(await send(usual.url, bodyOf('old'), old(8))).toBe(401);
+  expect(await send(usual.url, bodyOf('old'), old(6))).toBe(200);
+  expect((await usual.stop()).err).toContain('too old: signed at');
+  const longer = await listen(temporaryFolder(), '--repeats-within 30d');
+  expect(await send(longer.url, bodyOf('old'), old(8))).toBe(200);
+  const shorter = await listen(temporaryFolder(), '--repeats-within 1d --tolerance 10d');
+  expect(await send(shorter.url, bodyOf('old'), old(8))).toBe(200);
+});
+
+test('why no signature fits is on the line of the terminal; its sender is told less', async () => {
+  const { url, stop } = await listen(temporaryFolder());
+  const body = bodyOf('one');
+  const answer = await fetch(`${url}/hook`, { method: 'POST', body: `${body}\n`, headers: signed(body) });
+  expect(await answer.json()).toEqual({ error: 'wrong signature: none in the header fits this body' });
+  expect((await stop()).err).toContain('refused POST /hook: 401, body changed: a line end was added behind it\n');
+});
+
+test('a route of a kind or chain that nobody sends is a warning that names the known ones', async () => {
+  const target = 'http://127.0.0.1:9/in';
+  const routes = [
+    `comment_created=${target}1`,
+    `* where chain=Base=${target}2`,
+    `copyswap where chain=base=${target}3`,
+  ];
+  const { stop } = await listen(
+    temporaryFolder(),
+    routes.flatMap((route) => ['--route', route]),
+  );
+  const warnings = (await stop()).err.split('\n').filter((line) => line.startsWith('warning: --route'));
+  expect(warnings).toEqual([
+    'warning: --route: no known kind of event is called comment_created: the known ones are new-feed-item, comment-created, copyswap. Did you mean comment-created?',
+    'warning: --route: no known chain is called Base: the known ones are ethereum, optimism, polygon, arbitrum, zora, base, zero, solana, hyperliquid. Did you mean base?',
+  ]);
+});
+
+test('events are found by a coin of hyperliquid', async () => {
+  const folder = temporaryFolder();
+  const body = (id: string, token: string) =>
+    Buffer.from(
+      `{"events":[{"eventId":"${id}","eventType":"new-feed-item","feedItem":{"metadata":{"tokenAddress":"${token}"}}}]}`,
+    );
+  await fillInbox(folder, [
+    { webhook: '/a#11111111', atMs: 1_790_000_000_000, body: body('eth', 'ETH') },
+    { webhook: '/a#11111111', atMs: 1_790_000_000_001, body: body('spot', '@107') },
+  ]);
+  const found = async (token: string) => {
+    const { code, out } = await run(`webhook events --token ${token} --json`, { env: { SOTRA_DATA_DIR: folder } });
+    return [code, JSON.parse(out).map(({ eventId }: { eventId: string }) => eventId)];
+  };
+  expect([await found('ETH'), await found('@107'), await found('BTC')]).toEqual([
+    [0, ['eth']],
+    [0, ['spot']],
+    [0, []],
+  ]);
+  const { code, err } = await run('webhook events --token 0x12', { env: { SOTRA_DATA_DIR: folder } });
+  expect([code, err]).toEqual([
+    2,
+    expect.stringContaining('--token 0x12: must be an EVM or Solana address, or a coin'),
+  ]);
+});

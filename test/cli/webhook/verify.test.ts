@@ -180,3 +180,10 @@ test('a body that no delivery can be, or that cannot be read, is a usage error',
   expect((await run([...argv, '--file', temporaryFolder()])).code).toBe(2);
   expect((await run([...argv, '--file', '/nowhere/body'])).code).toBe(2);
 });
+
+test('--explain shows the header that each secret makes of the body', async () => {
+  const right = 't=1565125718,v1=hU7OTCKs73xmtX1OUEFTvFEllejpx3Ls4qaBUFSMGac';
+  const wrong = await verify({ header: 't=1565125718,v1=AAAA', more: '--explain' });
+  expect(wrong).toMatchObject({ code: 12, valid: false, expected: [right] });
+  expect(await verify({ header: 't=1565125718,v1=AAAA' })).not.toHaveProperty('expected');
+});
