@@ -15,7 +15,7 @@ import { hidingKey } from './http/secrets.ts';
 import { command } from './model/shell.ts';
 import { describeKey, needsNoStore, resolveService, type Service, servedSandboxUrl } from './setup/settings.ts';
 import type { SettingsStore } from './setup/store.ts';
-import type { LocalSandbox, Transport, World } from './world.ts';
+import type { Transport, World } from './world.ts';
 
 /** What a command may use; one for each command line. */
 export interface Context {
@@ -28,7 +28,6 @@ export interface Context {
   store: () => Promise<SettingsStore>;
   dataDirectory: () => Promise<string>;
   sandboxFile: () => Promise<string>;
-  sandbox: () => Promise<LocalSandbox>;
   /** The answer of an endpoint, or of a link of the service. Errors as in `callEndpoint`; `key-missing` before anything is sent. */
   call: <P extends Params, R extends z.ZodType>(
     endpoint: Endpoint<string, P, R>,
@@ -86,7 +85,7 @@ export function createContext(given: ContextOptions): Context {
   const { call, ready, request, hasAsked, sawMisfit } = calls;
   return {
     ...{ argv, world, options, program, runLine, stream },
-    ...{ store, dataDirectory, sandboxFile, service: served.service, sandbox: served.sandbox },
+    ...{ store, dataDirectory, sandboxFile, service: served.service },
     ...{ call, ready, request, hasAsked, sawMisfit },
     ...{ note, warn, onWait, stopWaiting },
     close: async (exitCode, failed) => {
@@ -119,21 +118,16 @@ function openPlaces(world: World, options: GlobalOptions) {
 /** The service or the sandbox, and the way there. */
 function openService({ world, options, knownService }: ContextOptions, { store, sandboxFile }: Places) {
   const service = once(async () => knownService ?? findService({ world, options, store }));
-  const sandbox = once(async () => {
-    const { wire, serviceName, layout } = await service();
-    return world.openSandbox({ file: await sandboxFile(), now: world.now, wire, serviceName, layout });
-  });
   const transport = once(async () => {
-    if (world.transport !== undefined) return world.transport;
-    return (await service()).kind === 'sandbox' ? sandbox() : httpTransport(world);
+    const { kind, wire, serviceName, layout } = await service();
+    if (world.transport !== undefined || kind !== 'sandbox') return httpTransport(world);
+    return world.openSandbox({ file: await sandboxFile(), now: world.now, wire, serviceName, layout });
   });
   return {
     service,
-    sandbox,
     transport,
     close: async () => {
       if (transport.started()) await (await transport()).close();
-      else if (sandbox.started()) await (await sandbox()).close();
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Command, Program, Result } from './cli/command.ts';
 import { findCommand, findGroup, type GlobalOptions } from './cli/globals.ts';
 import { helpText } from './cli/help.ts';
-import { mentionsAlias, readInput, resolveAliases, warnOfSurplus, warnOfUnknown } from './cli/input.ts';
+import { isReading, mentionsAlias, readInput, resolveAliases, warnOfSurplus, warnOfUnknown } from './cli/input.ts';
 import { type CommandLine, parse } from './cli/parse.ts';
 import type { Context } from './context.ts';
 import {
@@ -145,7 +145,11 @@ async function readCommandInput(
 ): Promise<Readonly<Record<string, unknown>>> {
   const { fields } = outline;
   const resolved = mentionsAlias(fields, typed)
-    ? await resolveAliases(fields, typed, await (await import('./log/recall.ts')).namesKnownTo(context))
+    ? await resolveAliases(
+        fields,
+        typed,
+        await (await import('./log/recall.ts')).namesKnownTo(context, isReading(outline)),
+      )
     : typed;
   const input = readInput(fields, command, resolved);
   warnOfUnknown(fields, input, context.warn);

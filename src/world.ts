@@ -77,15 +77,6 @@ export interface SandboxOptions {
   layout: string;
 }
 
-export interface LocalSandbox extends Transport {
-  /** At most two addresses of wallets and tokens that begin and end like this. */
-  findAddresses: (start: string, end: string) => string[];
-  /** A wallet of each trader with this name or handle. */
-  findTraders: (name: string) => string[];
-  /** The addresses of tokens of a chain with this symbol. */
-  findTokens: (symbol: string, chain: string) => string[];
-}
-
 /** The outside world: what only the process edge, or a test, can supply. */
 export interface World {
   io: Io;
@@ -105,7 +96,7 @@ export interface World {
   pid: number;
   system: System;
   /** Opens the sandbox inside this process. */
-  openSandbox: (options: SandboxOptions) => Promise<LocalSandbox>;
+  openSandbox: (options: SandboxOptions) => Promise<Transport>;
   /** In place of the usual cost; tests only. */
   scryptCost?: { n: number; r: number; p: number };
   /** Waits of at least this many milliseconds are shown on a terminal, in place of 300; tests only. */

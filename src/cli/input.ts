@@ -6,7 +6,7 @@ import { splitList } from '../model/list.ts';
 import { nearest } from '../model/nearest.ts';
 import { command } from '../model/shell.ts';
 import type { Command } from './command.ts';
-import type { Field, TypedInput } from './outline.ts';
+import type { Field, Outline, TypedInput } from './outline.ts';
 
 const maxShownLength = 200;
 
@@ -74,7 +74,7 @@ function refuseValue(field: Field, { value, message }: Problem) {
   const near = typeof value === 'string' ? nearest(value, listChoices(field)) : undefined;
   const isName = takesTrader(field) && /^(?!0x)[\p{L}\p{N}][\p{L}\p{N} ._:-]*$/u.test(text) && !whole.test(text);
   const known = isName
-    ? 'A name works once an answer of the service in use named it (of the sandbox: with --sandbox); sotra alias set saves one.'
+    ? 'In commands that read, a name on the last board works (sotra leaderboard list). sotra alias set saves a name for all commands.'
     : undefined;
   return usageError(`${field.label} ${shown}: ${message}`, near === undefined ? known : `Did you mean ${near}?`);
 }
@@ -132,7 +132,7 @@ const shortened = /^(0x[0-9a-f]{4}|[1-9A-HJ-NP-Za-km-z]{4})(?:…|\.\.\.)([0-9a-
 /** An identifier as the service takes it. */
 const whole = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|[0-9a-fA-F-]{36}|ext:.+)$/;
 
-/** Whether the field takes a trader, and so a name or a rank (`#3`) of the last answers. */
+/** Whether the field takes a trader, and so the name of an alias or a key, or a name or a row (`#3`) of the last board. */
 const takesTrader = ({ identifier }: Pick<Field, 'identifier'>) => identifier === true;
 
 /** Whether the symbol of a token was typed, on a chain where tokens have addresses. */
@@ -141,10 +141,10 @@ function isSymbol({ identifier }: Field, text: string, { chain }: TypedInput): b
   return identifier === 'token' && hasAddresses && /^\$?[A-Za-z][\w.-]{0,19}$/.test(text);
 }
 
-/** Whether a saved name, a shortened address, a symbol, or a name or rank of the last answers may have been typed. */
+/** Whether something other than an address or an id may have been typed: an alias, a symbol, or a name or a row of the last board. */
 export function mentionsAlias(fields: readonly Field[], typed: TypedInput): boolean {
   const isShort = (field: Field, text: string) =>
-    /(^|,)@|…|\.\.\./.test(text) ||
+    /(^|,)@/.test(text) ||
     isSymbol(field, text, typed) ||
     (takesTrader(field) && text.split(',').some((part) => !whole.test(part.trim())));
   const holdsOne = (field: Field) =>
@@ -152,21 +152,28 @@ export function mentionsAlias(fields: readonly Field[], typed: TypedInput): bool
   return fields.some((field) => field.identifier !== undefined && holdsOne(field));
 }
 
+/** Whether a command only reads: then it takes a name or a row of the last board. */
+export function isReading({ endpoint, uses }: Pick<Outline, 'endpoint' | 'uses'>): boolean {
+  return endpoint === undefined ? !uses.includes('changes') : endpoint.method === 'GET';
+}
+
 export interface KnownNames {
   aliases: Readonly<Record<string, string>>;
-  /** The addresses that a name may mean: of a stored key, and of traders of the last answers. */
-  named: (text: string) => Promise<readonly string[]>;
-  /** The addresses of tokens of a chain with this symbol. */
-  tokens: (symbol: string, chain: string) => Promise<readonly string[]>;
-  /** The address of a place of the last leaderboard, counted from 1. */
-  ranked: (place: number) => Promise<string | undefined>;
-  /** Full addresses with this start and end. */
-  find: (part: { start: string; end: string }) => Promise<string[]>;
+  /** Whether the command takes names and rows of the last board. */
+  takesBoard: boolean;
+  /** The address of a stored key. */
+  findKey: (name: string) => Promise<string | undefined>;
+  /** The addresses of the traders on the last board with this name. */
+  findNamed: (name: string) => Promise<readonly string[]>;
+  /** The address of a row of the last board, counted from 1. */
+  findRow: (row: number) => Promise<string | undefined>;
+  /** Told what a name or a row stands for. */
+  tell: (typed: string, identifier: string) => void;
 }
 
 /**
- * What was typed, with saved names and shortened addresses replaced in the inputs that accept an identifier. Errors: `usage` for an
- * unknown name, for a shortened address that matches none or several, and for the symbol of a token in place of its address.
+ * What was typed, with aliases, names and rows replaced in the inputs that accept an identifier. Errors: `usage` for an unknown alias, a row that
+ * is not there, a name that several have, and the symbol of a token in place of its address.
  */
 export async function resolveAliases(
   fields: readonly Field[],
@@ -183,49 +190,54 @@ export async function resolveAliases(
       field.kind.type === 'list' ? (await Promise.all(splitList(text, field.label).map(one))).join(',') : one(text);
     resolved[field.key] = typeof value === 'string' ? await item(value) : await Promise.all(value.map(item));
     for (const text of [resolved[field.key]].flat())
-      if (isSymbol(field, String(text), typed)) throw await refuseSymbol(field, String(text), typed, known);
+      if (isSymbol(field, String(text), typed))
+        throw usageError(
+          `${field.label} ${text}: not the address of a token on ${typed['chain']}`,
+          'Give its contract address or mint: lists of positions show it with --columns tokenAddress.',
+        );
   }
   return resolved;
 }
 
-async function refuseSymbol({ label }: Field, text: string, { chain }: TypedInput, { tokens }: KnownNames) {
-  const [first, ...others] = await tokens(text, String(chain));
-  const meant =
-    first === undefined
-      ? 'Give its contract address or mint: lists of positions show it with --columns tokenAddress.'
-      : others.length === 0
-        ? `${text} on ${chain} is ${first}.`
-        : `Several have this symbol: ${[first, ...others].slice(0, 5).join(', ')}.`;
-  return usageError(`${label} ${text}: not the address of a token on ${chain}`, meant);
-}
-
-/** What a name, a rank or a shortened address stands for; other text as it is. Errors: as in `resolveAliases`. */
+/** What an alias, a name or a row stands for; other text as it is. Errors: as in `resolveAliases`. */
 async function resolveIdentifier(
   field: Pick<Field, 'label' | 'identifier'>,
   text: string,
   known: KnownNames,
 ): Promise<string> {
   const { label } = field;
-  if (text.startsWith('@')) return findAlias(field, text, known);
-  const [, start, end] = shortened.exec(text) ?? [];
-  if (start !== undefined && end !== undefined) return findShortened(`${label} ${text}`, { start, end }, known);
+  if (text.startsWith('@')) return findAlias(label, text, known);
   if (!takesTrader(field)) return text;
-  const [, place] = /^#(\d+)$/.exec(text) ?? [];
-  if (place !== undefined) {
-    const found = await known.ranked(Number(place));
-    if (found) return found;
-    throw usageError(
-      `${label} ${text}: the last leaderboard in the history has no such place`,
-      'Show one with sotra leaderboard list; a place of the board of the sandbox needs --sandbox. With SOTRA_HISTORY=0 no board is remembered.',
-    );
-  }
+  const [, row] = /^#(\d+)$/.exec(text) ?? [];
+  if (row !== undefined) return findRow(`${label} ${text}`, text, Number(row), known);
   if (isReference(text)) return text;
-  const [first = text, ...others] = await known.named(text);
-  if (others.length === 0) return first;
-  throw usageError(
-    `${label} ${text}: ${others.length + 1} have this name: ${[first, ...others].slice(0, 5).join(', ')}`,
-    'Give the address of the one you mean.',
-  );
+  const own = [Object.hasOwn(known.aliases, text) ? known.aliases[text] : undefined, await known.findKey(text)];
+  const named = known.takesBoard ? await known.findNamed(text) : [];
+  const found = [...new Set([...own.flatMap((each) => each ?? []), ...named])];
+  const [first] = found;
+  if (found.length > 1)
+    throw usageError(
+      `${label} ${text}: ${found.length} have this name: ${found.slice(0, 5).join(', ')}`,
+      'Give the address of the one you mean.',
+    );
+  if (first !== undefined) known.tell(text, first);
+  return first ?? text;
+}
+
+async function findRow(label: string, typed: string, row: number, known: KnownNames): Promise<string> {
+  if (!known.takesBoard)
+    throw usageError(
+      `${label}: a command that changes or sends something takes no row of a board`,
+      'Give an address, an id, an alias (@name) or the name of a stored key.',
+    );
+  const found = await known.findRow(row);
+  if (!found)
+    throw usageError(
+      `${label}: the last board in the history has no such row`,
+      'Show one with sotra leaderboard list; a row of the board of the sandbox needs --sandbox. With SOTRA_HISTORY=0 no board is remembered.',
+    );
+  known.tell(typed, found);
+  return found;
 }
 
 /** Whether a text is one of our own references (an address, an id, a place, a saved name), whoever is called so. */
@@ -233,32 +245,13 @@ export function isReference(text: string): boolean {
   return whole.test(text) || shortened.test(text) || /^(?:[#@]|0x|ext:)/i.test(text.trim());
 }
 
-async function findShortened(
-  label: string,
-  part: { start: string; end: string },
-  { find }: KnownNames,
-): Promise<string> {
-  const [first, ...others] = await find(part);
-  if (first !== undefined && others.length === 0) return first;
-  throw usageError(
-    `${label}: is shortened, and ${first === undefined ? 'no known address' : 'more than one known address'} fits it`,
-    'Give the whole address: --json shows it.',
-  );
-}
-
-/** What a saved name (with its `@`) stands for, else who has it as a handle. Errors: `usage` for an unknown one. */
-async function findAlias(
-  field: Pick<Field, 'label' | 'identifier'>,
-  name: string,
-  { aliases, named }: KnownNames,
-): Promise<string> {
+/** What an alias (with its `@`) stands for. Errors: `usage` for an unknown one. */
+function findAlias(label: string, name: string, { aliases }: KnownNames): string {
   const found = Object.hasOwn(aliases, name.slice(1)) ? aliases[name.slice(1)] : undefined;
   if (found !== undefined) return found;
   const near = nearest(name.slice(1), Object.keys(aliases));
-  const [handle, ...others] = near === undefined && takesTrader(field) ? await named(name.slice(1)) : [];
-  if (handle !== undefined && others.length === 0) return handle;
   throw usageError(
-    `${field.label} ${name}: no such alias`,
+    `${label} ${name}: no such alias`,
     near === undefined ? command`Save it first: sotra alias set ${name} <identifier>.` : `Did you mean @${near}?`,
   );
 }

@@ -1,6 +1,7 @@
 import type { Command, Program } from '../cli/command.ts';
 import {
   checkTyped,
+  isReading,
   mentionsAlias,
   requireInputs,
   resolveAliases,
@@ -94,12 +95,12 @@ export function loadCommand(outline: Outline, { program }: Context): Promise<Com
 /** The inputs of a tool as the command takes them. Errors: `usage` naming the input. */
 export async function checkValues(
   fields: readonly Field[],
-  { params, oneOf = [] }: Pick<Command, 'params' | 'oneOf'>,
+  command: Command,
   typed: Values,
   context: Context,
 ): Promise<Values> {
   const given = withoutNull(fields, typed);
-  requireInputs(fields, oneOf, given);
+  requireInputs(fields, command.oneOf ?? [], given);
   const isTyped = (value: unknown) => [value].flat().every((each) => typeof each === 'string');
   const texts = Object.fromEntries(
     fields.flatMap(({ key, kind }) => {
@@ -107,8 +108,10 @@ export async function checkValues(
       return isTyped(value) ? [[key, value as string | string[]]] : [];
     }),
   );
-  const resolved = mentionsAlias(fields, texts) ? await resolveAliases(fields, texts, await namesKnownTo(context)) : {};
-  return checkTyped(fields, params, (field) => readValue(field, resolved[field.key] ?? given[field.key]));
+  const resolved = mentionsAlias(fields, texts)
+    ? await resolveAliases(fields, texts, await namesKnownTo(context, isReading(command)))
+    : {};
+  return checkTyped(fields, command.params, (field) => readValue(field, resolved[field.key] ?? given[field.key]));
 }
 
 /** Some clients send a number as text, a text as number, or one item in the place of a list. */

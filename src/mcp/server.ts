@@ -15,7 +15,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { type Context, createContext } from '../context.ts';
 import { mayQuote, type SotraError, seeExample, seeHelp, toSotraError, usageError } from '../errors.ts';
 import { safeText } from '../model/safe-text.ts';
-import type { Io, LocalSandbox, World } from '../world.ts';
+import type { Io, Transport, World } from '../world.ts';
 import { untrustedWarning } from './answer.ts';
 import { listKnown, Question, type Tool, type ToolAnswer } from './tool.ts';
 import { describeTool } from './tools.ts';
@@ -212,7 +212,7 @@ export function createToolCaller(context: Context) {
 
 /** The sandbox of this process, opened by the first call that needs it. */
 function sharedSandbox(world: World) {
-  let opened: Promise<LocalSandbox> | undefined;
+  let opened: Promise<Transport> | undefined;
   const open: World['openSandbox'] = async (options) => {
     opened ??= world.openSandbox(options);
     const shared = await opened;

@@ -45,8 +45,8 @@ const set = defineCommand({
   summary: 'Save a name for an identifier',
   description:
     'The name, with its @, works wherever a command takes an address or a profile: sotra profile get @whale. A name that is saved\n' +
-    "already is replaced. PowerShell reads a bare @ itself: write '@whale' there. Of a trader also a name or rank ('#3') of the last\n" +
-    'answers works, and the name of a stored key.',
+    "already is replaced. PowerShell reads a bare @ itself: write '@whale' there. For a trader the name of a stored\n" +
+    "key works too, and in commands that read a row ('#3') or a name of the last board.",
   params: {
     name: local(nameKind, 'the name, such as @whale', { positional: true }),
     identifier: local(identifierKind, 'profile UUID, wallet or token address, or ext:<your user id>', {
