@@ -353,7 +353,7 @@ _sotra() {
     found="$(_sotra_values "$here ${current%%=*}")"
     lead="${current%%=*}="
   elif [[ $current == -* ]]; then
-    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --columns --jq --show-nsfw --no-color --timeout --retries --rate --verbose --quiet --dry-run --curl --strict --yes --no-input --help"
+    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --no-color --verbose --quiet --yes --no-input --columns --jq --show-nsfw --timeout --retries --rate --dry-run --curl --strict --help"
   else
     candidates="$(_sotra_children "$here")"
     [[ -z $candidates ]] && found="$(_sotra_values "$here $slot")"

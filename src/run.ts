@@ -134,7 +134,7 @@ async function formatText(
   const json = isJsonMode(argv);
   if (parsed.kind === 'completion') return completion(parsed.shell);
   if (parsed.kind === 'version') return json ? `${JSON.stringify({ version: world.version })}\n` : `${world.version}\n`;
-  return helpText(parsed.words, outlines, { width: out.width, json, all: parsed.all }) ?? '';
+  return helpText(parsed.words, outlines, { width: out.width, json }) ?? '';
 }
 
 /** What was typed, with names replaced by what they stand for. Errors: `usage`. */

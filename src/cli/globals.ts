@@ -39,16 +39,23 @@ function makeFlag(usage: string, help: string, needs?: Needs): GlobalFlag {
   return { key, flag, ...(value && { value: value.slice(1, -1) }), help, needs };
 }
 
-/**
- * Every global flag, in the order of help. Habits of a terminal or a script are accepted by every command, also where they change
- * nothing.
- */
-export const globalFlags: readonly GlobalFlag[] = [
+/** The flags of the program. Habits of a terminal or a script are accepted by every command, also where they change nothing. */
+export const programFlags: readonly GlobalFlag[] = [
   makeFlag('context <name>', 'use this stored context (SOTRA_CONTEXT)', service),
   makeFlag('sandbox', 'use the built-in sandbox; its state is kept between calls', sandboxed),
   makeFlag('base-url <url>', 'address of the service (SOTRA_BASE_URL)', service),
   makeFlag('format <format>', `output format: ${formats.join(', ')}`),
   makeFlag('json', "the service's JSON, unchanged; errors as JSON on stderr"),
+  makeFlag('no-color', 'no colors (also NO_COLOR)'),
+  makeFlag('verbose', 'show requests, answers and timing on stderr'),
+  makeFlag('quiet', 'no progress, notes or warnings on stderr'),
+  makeFlag('yes', 'answer yes to questions'),
+  makeFlag('no-input', 'never ask; fail instead'),
+];
+
+/** Every flag that is no input of one command: those of the program, and those that many commands share. */
+export const globalFlags: readonly GlobalFlag[] = [
+  ...programFlags,
   makeFlag(
     'columns <a,b>',
     'show these columns; with --json and ndjson, objects of these fields; the command with --help names them',
@@ -56,7 +63,6 @@ export const globalFlags: readonly GlobalFlag[] = [
   ),
   makeFlag('jq <filter>', 'print the result of this jq filter; strings without quotes', json),
   makeFlag('show-nsfw', 'show names that the service flags as NSFW; tables hide them', rows),
-  makeFlag('no-color', 'no colors (also NO_COLOR)'),
   makeFlag(
     'timeout <time>',
     'give up on a call after this long, attempts and waits together (default 10m, and 30s of silence)',
@@ -68,13 +74,9 @@ export const globalFlags: readonly GlobalFlag[] = [
     repeats,
   ),
   makeFlag('rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', calls),
-  makeFlag('verbose', 'show requests, answers and timing on stderr'),
-  makeFlag('quiet', 'no progress, notes or warnings on stderr'),
   makeFlag('dry-run', 'show what would be sent or changed, and send and change nothing; needs no key', effects),
   makeFlag('curl', 'print the request as a curl line instead of sending it', sent),
   makeFlag('strict', 'an answer that does not fit the contract is an error (exit 13)', requests),
-  makeFlag('yes', 'answer yes to questions'),
-  makeFlag('no-input', 'never ask; fail instead'),
 ];
 
 export type GlobalOptions = ReturnType<typeof readGlobals>;

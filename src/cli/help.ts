@@ -1,7 +1,6 @@
 import { describeKind, itemOf } from '../contract/kind.ts';
-import { exitMeanings } from '../errors.ts';
 import { wrapWords } from '../model/wrap.ts';
-import { type GlobalFlag, globalFlags, takenFlags } from './globals.ts';
+import { type GlobalFlag, programFlags, takenFlags } from './globals.ts';
 import { beginsWith, type Field, listTopics, makeInputSchema, type Outline } from './outline.ts';
 
 export type HelpLine = readonly [label: string, says: string];
@@ -9,39 +8,27 @@ export type HelpLine = readonly [label: string, says: string];
 export type Part = readonly [title: string, body: string | readonly (string | HelpLine)[]];
 
 /**
- * Help of the program, a noun or a command, `all` of it or the common case; for JSON the entries of its commands. `undefined` for unknown
- * words.
+ * Help of the program, a noun or a command; for JSON the entries of its commands. `undefined` for unknown words.
  */
 export function helpText(
   words: readonly string[],
   outlines: readonly Outline[],
-  { width, json, all }: { width: number; json: boolean; all: boolean },
+  { width, json }: { width: number; json: boolean },
 ): string | undefined {
   const under = outlines.filter((outline) => beginsWith(outline.words, words));
   if (under.length === 0) return undefined;
   if (json) return `${JSON.stringify(commandTree(under), null, 2)}\n`;
-  if (words.length === 0) return formatParts(programParts(outlines, all), width);
+  if (words.length === 0) return formatParts(programParts(outlines), width);
   const exact = under.find((outline) => outline.words.length === words.length);
-  return exact === undefined ? groupHelp(words, under, width) : commandHelp(exact, width, all);
+  return exact === undefined ? groupHelp(words, under, width) : commandHelp(exact, width);
 }
 
-const commonFlags: readonly string[] = ['sandbox', 'json', 'dry-run'];
-/** What people type first; the others are only named. */
-const commonTools: readonly string[] = ['init', 'why', 'history', 'doctor', 'request', 'context', 'key', 'sandbox'];
-/** Of the nouns that have many more. */
-const commonVerbs: Readonly<Record<string, readonly string[]>> = {
-  webhook: ['register', 'sync', 'listen', 'events', 'exam', 'trigger'],
-  sandbox: ['start', 'trade', 'import', 'simulate', 'log', 'reset'],
-};
-
 /** Help of the program, not laid out yet. */
-function programParts(commands: readonly Outline[], all: boolean): Part[] {
+function programParts(commands: readonly Outline[]): Part[] {
   const nouns = [...new Set(commands.map((command) => command.words[0] ?? ''))];
   const isOfService = (noun: string) =>
     commands.some(({ words, endpoint }) => words[0] === noun && endpoint !== undefined);
-  const describeNoun = (noun: string): HelpLine => [noun, nounSummary(noun, commands, all)];
-  const tools = nouns.filter((noun) => !isOfService(noun));
-  const rest = tools.filter((noun) => !all && !commonTools.includes(noun));
+  const describeNoun = (noun: string): HelpLine => [noun, nounSummary(noun, commands)];
   return [
     [
       '',
@@ -49,36 +36,23 @@ function programParts(commands: readonly Outline[], all: boolean): Part[] {
     ],
     ['USAGE', ['sotra <command> [arguments] [flags]']],
     ['THE SERVICE', nouns.filter(isOfService).map(describeNoun)],
-    [
-      'THE TOOL',
-      [
-        ...(all ? tools : commonTools).map(describeNoun),
-        ...(rest.length === 0 ? [] : [['others', rest.join(', ')] as const]),
-      ],
-    ],
-    ['FLAGS', globalLines(globalFlags.filter(({ flag }) => all || commonFlags.includes(flag)))],
-    ['', all ? 'A command refuses a global flag that would do nothing there.' : ''],
+    ['THE TOOL', nouns.filter((noun) => !isOfService(noun)).map(describeNoun)],
+    ['FLAGS', globalLines(programFlags)],
     [
       'MORE',
       [
         ['sotra <command> --help', 'one command'],
-        all
-          ? ['sotra help <topic>', listTopics(commands).join(', ')]
-          : ['sotra help all', 'every command, flag and topic'],
+        ['sotra help <topic>', listTopics(commands).join(', ')],
         ['sotra help rate-limited', 'an error code, or an exit code (help 7)'],
       ],
     ],
   ];
 }
 
-function nounSummary(noun: string, commands: readonly Outline[], all: boolean): string {
+function nounSummary(noun: string, commands: readonly Outline[]): string {
   const own = commands.filter(({ words }) => words[0] === noun);
   const alone = own.find(({ words }) => words.length === 1);
-  if (alone !== undefined) return alone.summary;
-  const verbs = own.map(({ words }) => words.slice(1).join(' '));
-  const shown = all ? verbs : (commonVerbs[noun] ?? verbs);
-  const more = verbs.length - shown.length;
-  return more === 0 ? verbs.join(', ') : `${shown.join(', ')} and ${more} more`;
+  return alone?.summary ?? own.map(({ words }) => words.slice(1).join(' ')).join(', ');
 }
 
 function groupHelp(words: readonly string[], own: readonly Outline[], width: number): string {
@@ -94,60 +68,40 @@ function groupHelp(words: readonly string[], own: readonly Outline[], width: num
   );
 }
 
-const [commonExamples, maxLines] = [2, 60];
+const maxLines = 60;
 
-/** What is needed to type it, in one screen: where that is too long, the description ends with its first paragraph. */
-function commandHelp(command: Outline, width: number, all: boolean): string {
-  const { description } = command;
-  const textWith = (says: string | undefined) =>
-    formatParts(commandParts({ ...command, description: says }, all), width);
-  const text = textWith(description);
-  if (all || text.split('\n').length <= maxLines) return text;
-  return textWith(/^[\s\S]*?[.:](?=\n|$)/.exec(description ?? '')?.[0]);
+/** On one screen: where that is too long, fewer examples, then the first sentence of the description. */
+function commandHelp(command: Outline, width: number): string {
+  const { description, examples } = command;
+  const first = /^[\s\S]*?[.:](?=\n|$)/.exec(description ?? '')?.[0];
+  const fewer = { ...command, examples: examples.slice(0, 2) };
+  const least = { ...command, description: first, examples: examples.slice(0, 1) };
+  const texts = [command, fewer, { ...fewer, description: first }, least].map((each) =>
+    formatParts(commandParts(each), width),
+  );
+  return texts.find((text) => text.trimEnd().split('\n').length <= maxLines) ?? texts.at(-1) ?? '';
 }
 
 /** Help of a command, not laid out yet. */
-function commandParts(
-  command: Omit<Outline, 'description'> & { description?: string | undefined },
-  all: boolean,
-): Part[] {
-  const { words, summary, description: says, fields, endpoint, examples } = command;
+function commandParts(command: Omit<Outline, 'description'> & { description?: string | undefined }): Part[] {
+  const { words, summary, description: says, fields, endpoint, examples, columns } = command;
   const positional = fields.filter((field) => field.positional);
   const flags = fields.filter((field) => !field.positional);
   const typed = positional.map(({ kind, label }) => (kind.optional ? `[${label.slice(1, -1)}]` : label));
   const usage = ['sotra', ...words, ...typed, ...(flags.length > 0 ? ['[flags]'] : [])];
   const note = endpoint?.deprecated === undefined ? [] : [`Deprecated: ${endpoint.deprecated}.`];
-  const shown = all ? examples : examples.slice(0, commonExamples);
   const sends = `sends ${endpoint?.method} ${endpoint?.path}`;
+  const shared = takenFlags(command).filter((flag) => !programFlags.includes(flag));
+  const named = shared.filter(({ flag }) => !flags.some((own) => own.flag === flag)).map(({ flag }) => `--${flag}`);
   return [
     ['', `${summary}.`],
     ['', [...(says === undefined ? [] : [says]), ...note].join('\n')],
     ['USAGE', [usage.join(' '), ...(endpoint === undefined ? [] : [['', sends] as const])]],
-    ['EXAMPLES', shown.flatMap(({ argv, says: does }) => [['', `# ${does}`] as const, `sotra ${argv}`])],
     ['ARGUMENTS', positional.map(fieldLine)],
     ['FLAGS', flags.map(fieldLine)],
-    ...(all ? reference(command) : briefParts(command)),
-  ];
-}
-
-function briefParts({ columns }: Pick<Outline, 'columns'>): Part[] {
-  const rest = [...(columns.length === 0 ? [] : ['what each column holds']), 'exit codes', 'global flags'];
-  return [
+    ['GLOBAL FLAGS', [['', [...named, 'and those of sotra --help'].join(', ')]]],
+    ['EXAMPLES', examples.flatMap(({ argv, says: does }) => [['', `# ${does}`] as const, `sotra ${argv}`])],
     ['COLUMNS', columns.length === 0 ? [] : [['', columns.map(({ key }) => key).join(', ')]]],
-    ['MORE', [['--help all', rest.join(', ')]]],
-  ];
-}
-
-function reference(command: Omit<Outline, 'description'>): Part[] {
-  const { columns, exitCodes } = command;
-  const codes = [...new Set([0, 2, ...exitCodes])].sort((a, b) => a - b);
-  return [
-    [
-      'COLUMNS',
-      columns.map(({ key, help, extra }): HelpLine => [key, extra ? `${help} (only when named in --columns)` : help]),
-    ],
-    ['EXIT CODES', codes.map((code): HelpLine => [String(code), exitMeanings[code] ?? ''])],
-    ['GLOBAL FLAGS', globalLines(takenFlags(command))],
   ];
 }
 

@@ -6,7 +6,7 @@ import { beginsWith, listTopics, type Outline, type Shell, shells, type TypedInp
 
 export type CommandLine =
   | { kind: 'run'; outline: Outline; typed: TypedInput; options: GlobalOptions }
-  | { kind: 'help'; words: readonly string[]; all: boolean }
+  | { kind: 'help'; words: readonly string[] }
   | { kind: 'version' }
   | { kind: 'completion'; shell: Shell };
 
@@ -16,16 +16,14 @@ export type CommandLine =
  */
 export async function parse(
   typedArgv: readonly string[],
-  program: Pick<Program, 'outlines' | 'load'>,
+  { outlines }: Pick<Program, 'outlines'>,
 ): Promise<CommandLine> {
-  const { outlines } = program;
-  const { argv, all } = withoutAll(helpAsFlag(typedArgv, outlines));
-  const text = textRequest(argv, outlines, all);
+  const argv = helpAsFlag(typedArgv, outlines);
+  const text = textRequest(argv, outlines);
   if (text !== undefined) return text;
   const found = findCommand(argv, outlines);
   const { readArgv } = await import('./commander.ts');
   const read = readArgv(argv, outlines, found);
-  if (read.kind === 'help') return { ...read, all };
   if (read.kind !== 'run') return read;
   const { outline, typed, globals } = read;
   // sandbox simulate has a --rate of its own.
@@ -35,13 +33,7 @@ export async function parse(
   return { kind: 'run', outline, typed, options };
 }
 
-/** `--help all` as `--help`. */
-function withoutAll(argv: readonly string[]): { argv: readonly string[]; all: boolean } {
-  const at = argv.findIndex((word, index) => word === 'all' && ['--help', '-h'].includes(argv[index - 1] ?? ''));
-  return at === -1 ? { argv, all: false } : { argv: argv.toSpliced(at, 1), all: true };
-}
-
-function textRequest(argv: readonly string[], outlines: readonly Outline[], all: boolean): CommandLine | undefined {
+function textRequest(argv: readonly string[], outlines: readonly Outline[]): CommandLine | undefined {
   const [first = '', second = ''] = argv;
   if (argv.length === 1 && ['--version', '-V'].includes(first)) return { kind: 'version' };
   const shell = argv.length === 2 && first === 'completion' ? shells.find((name) => name === second) : undefined;
@@ -49,7 +41,7 @@ function textRequest(argv: readonly string[], outlines: readonly Outline[], all:
   const words = argv.filter((word) => !['--help', '-h', '--json'].includes(word));
   const asksHelp = argv.length === 0 || argv.includes('--help') || argv.includes('-h');
   const isKnown = outlines.some((outline) => beginsWith(outline.words, words));
-  return asksHelp && isKnown ? { kind: 'help', words, all } : undefined;
+  return asksHelp && isKnown ? { kind: 'help', words } : undefined;
 }
 
 /** `help leaderboard list` as `leaderboard list --help`; a help topic stays as it is. Errors: `usage` for a misspelled command. */
@@ -57,7 +49,6 @@ function helpAsFlag(argv: readonly string[], outlines: readonly Outline[]): read
   const [first, noun, ...others] = argv;
   if (first !== 'help') return argv;
   if (noun === undefined) return ['--help'];
-  if (noun === 'all') return ['--help', ...argv.slice(1)];
   if (noun.startsWith('-')) return [...argv.slice(1), '--help'];
   const nouns = [...new Set(outlines.map(({ words }) => words[0] ?? ''))];
   if (nouns.includes(noun)) return [noun, ...others, '--help'];

@@ -53,7 +53,7 @@ async function readSamples(endpoint: Endpoint): Promise<Record<string, unknown>>
   const found: Record<string, unknown> = {};
   for (const { argv } of endpoint.examples) {
     try {
-      const parsed = await parse(argv.split(' '), { outlines: [outline], load: async () => command });
+      const parsed = await parse(argv.split(' '), { outlines: [outline] });
       if (parsed.kind !== 'run') continue;
       const input = Object.entries(readInput(outline.fields, command, parsed.typed));
       const isFirst = Object.keys(found).length === 0;
