@@ -113,7 +113,8 @@ export async function readWhole(file: string, input: Input, maxBytes = maxLineBy
  */
 export function decodeText(bytes: Uint8Array, file: string): string {
   const name = file === '-' ? 'stdin' : file;
-  if (isUtf16(bytes)) throw refuseUtf16(name);
+  // Of an odd length it is a text with a NUL, which its reader refuses.
+  if (bytes.length % 2 === 0 && isUtf16(bytes)) throw refuseUtf16(name);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

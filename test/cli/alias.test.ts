@@ -92,12 +92,3 @@ test.each([
   expect(out).toBe('');
   expect(err).toContain(message);
 });
-
-test('what may be a private key is not repeated', async () => {
-  const digits = '4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318';
-  for (const typed of [digits, `0x${digits}`]) {
-    const { code, err } = await run(`--sandbox profile get ${typed}`);
-    expect(code).toBe(2);
-    expect(err).not.toContain(digits);
-  }
-});

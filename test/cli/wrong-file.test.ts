@@ -120,7 +120,7 @@ test('a file with a secret, given by mistake where another is read, is not told 
       }
     }
   // Comments, bulk follows, prices, bodies, trades, lists of addresses.
-  expect(tried.size).toBe(21);
+  expect(tried.size).toBe(19);
 });
 
 test('a private key in the file of a comment is not published', async () => {

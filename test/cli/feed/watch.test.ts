@@ -312,7 +312,7 @@ test('a folder that cannot hold the place is exit 3 before anything is printed',
   writeFileSync(join(data, 'watch'), 'a file in the way');
   const { code, err, out } = await watching(service, '', data).ended;
   expect({ code, out }).toEqual({ code: 3, out: '' });
-  expect(err).toContain(`file already exists, mkdir '${join(data, 'watch')}'`);
+  expect(err).toContain(`cannot use ${join(data, 'watch')}: it exists already`);
 });
 
 test('on a terminal each card is a line under its columns', async () => {

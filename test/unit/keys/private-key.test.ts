@@ -49,22 +49,6 @@ const notKeys: readonly [what: string, text: string | Uint8Array, message: strin
   ['a sign above the digits', `${digits.slice(1)}:`, unknown],
   ['a sign below the letters', `@${digits.slice(1)}`, unknown],
   ['a sign above the letters', `\`${digits.slice(1)}`, unknown],
-  ['half of a byte order mark', Buffer.concat([Buffer.from([0xef, 0xbb]), Buffer.from(digits)]), unknown],
-  [
-    'a byte order mark with another first byte',
-    Buffer.from(`01bbbf${Buffer.from(digits).toString('hex')}`, 'hex'),
-    unknown,
-  ],
-  [
-    'a byte order mark with another second byte',
-    Buffer.from(`ef01bf${Buffer.from(digits).toString('hex')}`, 'hex'),
-    unknown,
-  ],
-  [
-    'a byte order mark with another third byte',
-    Buffer.from(`efbb01${Buffer.from(digits).toString('hex')}`, 'hex'),
-    unknown,
-  ],
   ['1x before 64 hex digits', `1x${digits}`, unknown],
   ['zero', '0'.repeat(64), 'the key in the file is not a valid EVM private key'],
   ['a list with words', '["a"]', unknown],
@@ -102,6 +86,18 @@ const notKeys: readonly [what: string, text: string | Uint8Array, message: strin
 
 test.each(notKeys)('what is no key is refused without being shown: %s', (_, text, message) => {
   expect(() => read(text)).toThrow(expect.objectContaining({ code: 'signing-key', message }));
+});
+
+test.each([
+  ['efbb', 1],
+  ['01bbbf', 2],
+  ['ef01bf', 1],
+  ['efbb01', 1],
+])('a file that begins with the bytes %s is not UTF-8, as byte %d shows', (start, byte) => {
+  const bytes = Buffer.concat([Buffer.from(start, 'hex'), Buffer.from(digits)]);
+  expect(() => read(bytes)).toThrow(
+    expect.objectContaining({ code: 'usage', message: `the file is not UTF-8 text: see byte ${byte}` }),
+  );
 });
 
 test('who has no key in a file is told which forms are known', () => {

@@ -22,7 +22,7 @@ async function world(script: Script = (_, response) => response.end()) {
   await run('sandbox reset --empty', { env });
   await run(`--sandbox follow add ${follower} ${trader}`, { env });
   const { out } = await run(
-    `--sandbox webhook register --url ${target.url}/h --wallet-addresses ${follower},${stranger} --json`,
+    `--sandbox webhook register --url ${target.url}/h --wallet-addresses ${follower},${stranger} --show-secrets --json`,
     { env },
   );
   const webhook: { uid: string; secret: string } = JSON.parse(out);
