@@ -85,7 +85,7 @@ const forms = {
   csv: async () => (await import('./rows.ts')).rowForm('csv'),
   tsv: async () => (await import('./rows.ts')).rowForm('tsv'),
   plain: async () => (await import('./rows.ts')).rowForm('plain'),
-  table: async (printing) => (await import('./table.ts')).tableForm(await readDrawOptions(printing)),
+  table: async (printing) => (await import('./table.ts')).tableForm(await readDrawOptions(printing), printing.note),
   chart: async (printing) => (await import('./chart.ts')).chartForm(await readDrawOptions(printing), printing.note),
 } satisfies Readonly<Record<string, (printing: PrintContext, rows: Rows) => Promise<Form>>>;
 

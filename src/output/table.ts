@@ -1,7 +1,7 @@
 import CliTable from 'cli-table3';
 import { safeText } from '../model/safe-text.ts';
 import type { DrawOptions, Palette } from './color.ts';
-import { missing } from './format.ts';
+import { counted, missing } from './format.ts';
 import { type Grid, type Head, readGrid } from './grid.ts';
 import { cutText, displayWidth, wrapText } from './text-width.ts';
 import {
@@ -24,29 +24,44 @@ const minWidth = 8;
  * A table that fits the width, or one card an item where it cannot fit; a record as `header  value` lines; further blocks below under a
  * title. Only an uncut value of a card may be wider than `width`.
  */
-export function tableForm(options: DrawOptions): Form {
+export function tableForm(options: DrawOptions, note: (text: string) => void): Form {
   return async function* (given) {
     const { view, columns, answer, live } = given;
-    const render = (rows: readonly unknown[], from = 0) => renderView({ view, columns, rows, from }, options);
+    let hidden = 0;
+    const hide: Hide = (count) => {
+      hidden = Math.max(hidden, count);
+    };
+    const render = (rows: readonly unknown[], from = 0) => renderView({ view, columns, rows, from }, options, hide);
     const write = live ? liveTable(render) : render;
     let [from, separator] = [0, ''];
+    const noteHidden = (see: string) => {
+      if (hidden > 0) note(`${counted(hidden, 'column')} hidden, see ${see}`);
+      hidden = 0;
+    };
     for await (const rows of tableBatches(given)) {
       const text = write(rows, from);
       if (text !== '') separator = '\n';
       yield text;
+      // What comes over time may have no end.
+      if (live && from === 0) noteHidden('--columns');
       from += rows.length;
     }
+    if (!live) noteHidden('--columns');
     for (const block of answer?.blocks ?? []) {
       let [at, title] = [0, block.title];
       for await (const rows of inSlices(block.rows)) {
-        const text = renderBlock({ ...block, rows, title }, options, at);
+        const text = renderBlock({ ...block, rows, title }, options, at, hide);
         if (text !== '') yield at === 0 ? separator + text : text;
         if (text !== '') separator = '\n';
         [at, title] = [at + rows.length, undefined];
       }
+      noteHidden('--json');
     }
   };
 }
+
+/** Is told how many columns do not fit. */
+type Hide = (count: number) => void;
 
 interface Shown {
   view: Pick<AnyView, 'layout' | 'columns'>;
@@ -58,13 +73,20 @@ interface Shown {
 }
 
 /** The same of these rows. Empty without any. */
-export function renderView({ view, columns, rows, from = 0, blocks = [] }: Shown, options: DrawOptions): string {
+export function renderView(
+  { view, columns, rows, from = 0, blocks = [] }: Shown,
+  options: DrawOptions,
+  hide?: Hide,
+): string {
   const main = { layout: view.layout, columns: knownColumns(view, columns), rows };
-  return joinParts([renderPart(main, columns, options, from), ...blocks.map((each) => renderBlock(each, options))]);
+  return joinParts([
+    renderPart(main, columns, options, from, hide),
+    ...blocks.map((each) => renderBlock(each, options)),
+  ]);
 }
 
-function renderBlock(block: Block, options: DrawOptions, from = 0): string {
-  const part = renderPart(block, undefined, options, from);
+function renderBlock(block: Block, options: DrawOptions, from = 0, hide?: Hide): string {
+  const part = renderPart(block, undefined, options, from, hide);
   if (part === '' || block.title === undefined) return part;
   const title = wrapText(safeText(block.title), options.width);
   return title.map((line) => `${options.palette.title(line)}\n`).join('') + part;
@@ -75,6 +97,7 @@ function renderPart(
   named: readonly string[] | undefined,
   { width, palette }: DrawOptions,
   from: number,
+  hide?: Hide,
 ): string {
   if (rows.length === 0 || columns.length === 0) return '';
   const whole = readGrid(columns, rows, from);
@@ -84,7 +107,9 @@ function renderPart(
   const grid = mapCells(whole, (cell) => ({ ...cell, text: cell.short ?? cell.text }));
   const measures = measure(grid, columns);
   const every = columns.map((_, index) => index);
-  const { chosen, widths } = chooseColumns(named ? every : withoutEmpty(every, grid), measures, width, !named);
+  const full = named ? every : withoutEmpty(every, grid);
+  const { chosen, widths } = chooseColumns(full, measures, width, !named);
+  hide?.(full.length - chosen.length);
   if (widths === undefined) return renderCards(pickCells(whole, chosen), { width, palette, long: 'cut' });
   return renderTable(cutCells(pickCells(grid, chosen), widths), widths, palette);
 }

@@ -116,3 +116,16 @@ test('a board cut by --limit says how many are shown and the largest limit; a wh
   expect(await errOf('list')).toBe('');
   expect(await errOf('list --limit 250')).toBe('');
 });
+
+test('a table that is too wide for the terminal says how many columns it hides', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const errOf = async (argv: string, tty: number) => (await run(`--sandbox ${argv}`, { env, tty })).err;
+  expect(await errOf('leaderboard list', 80)).toBe('5 columns hidden, see --columns\n');
+  expect(await errOf('leaderboard list', 200)).toBe('');
+  expect(await errOf('leaderboard list --columns name,address,solanaUsd', 80)).toBe('');
+  expect(await errOf('leaderboard list --quiet', 80)).toBe('');
+  expect(await errOf('position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53', 80)).toBe('3 columns hidden, see --json\n');
+  expect(await errOf('profile positions 0xcc950dee665699720371331c167644428c5bde06 open --max 1', 80)).toBe(
+    'There is more: stopped after 1 items (--max).\n4 columns hidden, see --columns\n',
+  );
+});
