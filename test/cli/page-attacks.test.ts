@@ -42,7 +42,7 @@ test('attacks on the local server are refused, and its own page is answered, als
   const json = { host, ...own, 'content-type': 'application/json' };
   const api = '/api/service/facts';
   const code = { method: 'POST', path: '/api/session' };
-  const control = { method: 'POST', path: '/api/service/control?name=advance', body: '{"duration":"1d"}' };
+  const control = { method: 'POST', path: '/api/service/control?name=redeliver', body: '{"delivery":1}' };
   const attempts: Record<string, [number, Attempt]> = {
     'no session': [401, { path: api }],
     'a guessed session': [401, { path: api, headers: { host, 'x-sotra-session': 'A'.repeat(32) } }],
@@ -93,7 +93,7 @@ test('attacks on the local server are refused, and its own page is answered, als
     ],
     'its own page, through a port that ssh forwards': [
       200,
-      { ...control, headers: { ...json, host: '127.0.0.1:8000', origin: 'http://127.0.0.1:8000' } },
+      { path: api, headers: { ...own, host: '127.0.0.1:8000', origin: 'http://127.0.0.1:8000' } },
     ],
   };
   const answered: Record<string, number | undefined> = {};

@@ -18,15 +18,19 @@ export interface ServedPage {
 }
 
 /** Runs a command that serves a page, in this process and a folder of its own; it ends with the test. */
-export async function startPage(argv: string, env: Record<string, string> = {}): Promise<ServedPage> {
+export async function startPage(
+  line: string | readonly string[],
+  env: Record<string, string> = {},
+): Promise<ServedPage> {
   const folder = env['SOTRA_DATA_DIR'] ?? temporaryFolder();
+  const argv = typeof line === 'string' ? line.split(' ') : line;
   const [ready, stopping] = [join(folder, `ready-${Math.random()}`), new AbortController()];
   const own = { SOTRA_DATA_DIR: folder, ...env };
   // A sandbox finds a copy of the world that it would make.
-  const [, asOf] = / --as-of (\S+)/.exec(argv) ?? [];
-  if (argv.startsWith('sandbox start') && !argv.includes('--empty'))
-    copyDemo(join(folder, 'sandbox.db'), asOf === undefined ? Date.now() : Number(parseTime(asOf)));
-  const ended = run(`${argv} --ready-file ${ready}`, { env: own, signal: stopping.signal });
+  const asOf = argv[argv.indexOf('--as-of') + 1];
+  if (argv[0] === 'sandbox' && !argv.includes('--empty'))
+    copyDemo(join(folder, 'sandbox.db'), argv.includes('--as-of') ? Number(parseTime(asOf ?? '')) : Date.now());
+  const ended = run([...argv, '--ready-file', ready], { env: own, signal: stopping.signal });
   let early: { err: string } | undefined;
   ended.then((outcome) => {
     early = outcome;

@@ -6,8 +6,9 @@ import { sessionOf, startPage } from '../../support/page.ts';
 const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 
 /** A served sandbox, its page as the browser asks it, and requests of programs. */
-async function open() {
-  const { url, ui, env } = await startPage('sandbox start --port 0 --ui --as-of 2026-11-20T12:00:00Z');
+async function open(faults: readonly string[] = []) {
+  const start = ['sandbox', 'start', '--port', '0', '--ui', '--as-of', '2026-11-20T12:00:00Z'];
+  const { url, ui, env } = await startPage([...start, ...faults.flatMap((fault) => ['--fault', fault])]);
   const { origin } = new URL(ui);
   const headers = { ...(await sessionOf(ui)), origin, 'content-type': 'application/json' };
   const page = async (path: string, body?: unknown, own: Record<string, string> = headers) => {
@@ -51,8 +52,7 @@ test('a request is shown with why it failed in the words of sotra why, and sent 
 });
 
 test('a request that a fault met is shown with it and with its body, also where the connection was closed', async () => {
-  const { page, ask } = await open();
-  await page('control?name=faults', { faults: ['503:every=1:PUT /**', 'drop:every=1:GET /**'] });
+  const { page, ask } = await open(['503:every=1:PUT /**', 'drop:every=1:GET /**']);
   const body = `{"walletAddresses":["${trader}"]}`;
   await ask('/v1/webhooks/feed/1', 'sandbox-key-a', { method: 'PUT', body });
   await ask('/v2/leaderboard', 'sandbox-key-a').catch(() => undefined);
