@@ -2,6 +2,7 @@ import { type SotraError, usageError } from '../errors.ts';
 import { dayMs, parseDuration, parseRate, type Rate } from '../model/duration.ts';
 import { splitList } from '../model/list.ts';
 import { nearest } from '../model/nearest.ts';
+import { flagWords } from '../model/shell.ts';
 import { beginsWith, type Outline, type Use } from './outline.ts';
 
 export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;
@@ -163,7 +164,7 @@ export function writeFlags(values: Readonly<Record<string, FlagValue>>): string[
   return Object.entries(values).flatMap(([flag, given]) =>
     [given].flat().flatMap((value) => {
       if (value === undefined || value === false) return [];
-      return value === true ? [flag] : [flag, String(value)];
+      return value === true ? [flag] : flagWords(flag, String(value));
     }),
   );
 }

@@ -2,7 +2,7 @@ import type { Paging } from '../contract/endpoint.ts';
 import { SotraError } from '../errors.ts';
 import { parseTime, toUnixSec } from '../model/duration.ts';
 import { isObject } from '../model/json.ts';
-import { shellWord } from '../model/shell.ts';
+import { flagWords, shellLine } from '../model/shell.ts';
 import type { CallAnswer } from './client.ts';
 
 type Input = Readonly<Record<string, unknown>>;
@@ -193,7 +193,7 @@ export function moreHint(paging: Paging, input: Input, data: unknown): string | 
   const [[key, value] = []] = Object.entries(next);
   const flag =
     paging.kind === 'page' ? '--page' : 'newer' in paging && key === paging.newer ? '--newer-than' : '--cursor';
-  const byHand = value === undefined ? '' : `${flag} ${shellWord(String(value))} or `;
+  const byHand = value === undefined ? '' : `${shellLine(flagWords(flag, String(value)))} or `;
   return `Showing ${count}; more with ${byHand}--all`;
 }
 

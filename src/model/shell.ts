@@ -25,11 +25,21 @@ export function shellLine(words: readonly string[]): string {
   return words.map(shellWord).join(' ');
 }
 
+/** A value as the argument of a command: one that begins with a dash, which would be read as a flag, is left to the reader as `<value>`. */
+export function argumentWord(value: string): string {
+  return value.startsWith('-') ? '<value>' : shellWord(value);
+}
+
+/** A flag with its value: `--flag value`, or `--flag=value` where the value would be read as a flag. */
+export function flagWords(flag: string, value: string): string[] {
+  return value.startsWith('-') ? [`${flag}=${value}`] : [flag, value];
+}
+
 /**
  * A tag for sentences with a command in them: each value is one word of the command. One that begins with a dash would be read as a flag: it
  * is left to the reader as `<value>`.
  */
 export function command(texts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
-  const words = values.map((value) => (/^-/.test(String(value)) ? '<value>' : shellWord(String(value))));
+  const words = values.map((value) => argumentWord(String(value)));
   return texts.map((text, index) => text + (words[index] ?? '')).join('');
 }

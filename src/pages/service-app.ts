@@ -8,7 +8,7 @@ import { curlLine, RequestPreview } from '../http/preview.ts';
 import { isLogOff } from '../log/keep-calls.ts';
 import { openPageRequests } from '../log/page-requests.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
-import { shellWord } from '../model/shell.ts';
+import { argumentWord, flagWords, shellLine, shellWord } from '../model/shell.ts';
 import type { Service } from '../setup/settings.ts';
 import type { ShownCommand } from './deliveries.ts';
 import { createLiveLog, type LiveLog } from './live-log.ts';
@@ -161,8 +161,8 @@ function commandWords({ words, fields }: Outline, input: Readonly<Record<string,
     const value = input[key];
     if (value === undefined || value === false) return [];
     if (value === true) return [`--${flag}`];
-    const texts = [value].flat().map((each) => shellWord(String(each)));
-    return positional ? texts : [`--${flag} ${texts.join(',')}`];
+    const texts = [value].flat().map(String);
+    return positional ? texts.map(argumentWord) : [shellLine(flagWords(`--${flag}`, texts.join(',')))];
   });
   return [...words, ...given].join(' ');
 }

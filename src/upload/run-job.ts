@@ -4,7 +4,7 @@ import { serviceFlags } from '../cli/globals.ts';
 import type { Context } from '../context.ts';
 import { SotraError, toSotraError } from '../errors.ts';
 import { normalizeDestination } from '../model/http-address.ts';
-import { shellLine } from '../model/shell.ts';
+import { flagWords, shellLine } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import * as endpoints from '../resources/webhook/endpoints.ts';
 import { ClosedPipe } from '../world.ts';
@@ -67,7 +67,7 @@ function formatLine(input: UploadInput, { options }: Context): string {
   const { task, uid, destinationUrl, walletAddresses } = input;
   const texts = { '--url': destinationUrl && hideUrlSecrets(destinationUrl), '--file': input.file };
   const more = { '--column': input.column, '--secret-file': input.secretFile };
-  const flags = Object.entries({ ...texts, ...more }).flatMap(([flag, text]) => (text ? [flag, text] : []));
+  const flags = Object.entries({ ...texts, ...more }).flatMap(([flag, text]) => (text ? flagWords(flag, text) : []));
   const given = { '--allow-bad-checksum': input.allowBadChecksum, '--skip-invalid': input.skipInvalid };
   const marks = Object.entries({ ...given, '--another': input.another }).flatMap(([flag, on]) => (on ? [flag] : []));
   const words = ['sotra', ...serviceFlags(options), 'webhook', task, ...(uid ? [uid] : []), ...flags, ...marks];

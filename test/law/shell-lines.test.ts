@@ -84,3 +84,12 @@ test('a cursor of the service is quoted in the line that gives the next page', a
     expect([text, wordsOf(typed, 'bash')]).toEqual([text, [text]]);
   }
 });
+
+test('what a service names so that it reads as a flag is no flag in a line to copy', async () => {
+  const service = await stub((_, response) => response.end('{"items":[],"cursor":"--sandbox"}'));
+  const { err } = await run('profile followers ext:a', { env: service.env });
+  expect(err).toContain('more with --cursor=--sandbox or --all');
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const { code, err: unknown } = await run(['webhook', 'show', '--', '--since=3650d'], { env });
+  expect([code, unknown]).toEqual([5, expect.not.stringContaining('unknown option')]);
+});

@@ -5,7 +5,7 @@ import { isWalletAddress } from '../../model/address.ts';
 import type { Retry } from '../../model/forward.ts';
 import { isHttpAddress, suggestScheme } from '../../model/http-address.ts';
 import { isObject } from '../../model/json.ts';
-import { shellWord } from '../../model/shell.ts';
+import { argumentWord, flagWords, shellLine } from '../../model/shell.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import type {
   DeliveryList,
@@ -27,6 +27,7 @@ import { forward, forwardedHeaders, headerPairs, signatureIn } from '../forward.
 import type { EventQuery, EventStatus, Inbox, StoredEvent, Target } from '../inbox.ts';
 import type { RefusedRequest } from '../listener.ts';
 import type { InboxPlace } from '../params.ts';
+import { isToken } from '../route.ts';
 import { makeEventQuery, makeEventRow } from '../run-events.ts';
 import { type NamedSecret, verificationSteps } from './verification.ts';
 
@@ -103,8 +104,8 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     const { delivery, forwards, eventId } = event;
     const to = forwards[0]?.url ?? targets[0]?.url ?? 'http://127.0.0.1:3000/hook';
     const commands: ShownCommand[] = [
-      { name: 'This event', line: line(`webhook show ${shellWord(eventId)}`) },
-      { name: 'Send it again', line: line(`webhook replay ${shellWord(eventId)}`, { to: hideUrlSecrets(to) }) },
+      { name: 'This event', line: line(`webhook show ${argumentWord(eventId)}`) },
+      { name: 'Send it again', line: line(`webhook replay ${argumentWord(eventId)}`, { to: hideUrlSecrets(to) }) },
     ];
     const { body, headers, webhook } = delivery;
     if (body.length <= shownBytes) {
@@ -240,8 +241,8 @@ function parseFilters(query: URLSearchParams): EventQuery {
   const [address, token, status] = [given('wallet'), given('token'), given('status')];
   if (address !== undefined && !isWalletAddress(address) && !address.startsWith('ext:'))
     throw usageError(`wallet ${address.slice(0, 80)}: must be an EVM or Solana address or ext:<id>`);
-  if (token !== undefined && !isWalletAddress(token))
-    throw usageError(`token ${token.slice(0, 80)}: must be an EVM or Solana address`);
+  if (token !== undefined && !isToken(token))
+    throw usageError(`token ${token.slice(0, 80)}: must be an EVM or Solana address, or a coin`);
   const [type, webhook] = [given('type'), given('webhook')];
   return makeEventQuery({ type, webhook, address, token, status: statuses.find((each) => each === status) });
 }
@@ -250,7 +251,7 @@ const statuses: readonly EventStatus[] = ['forwarded', 'waiting', 'refused'];
 
 function commandLine(words: string, flags: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(flags).flatMap(([flag, value]) =>
-    value === undefined ? [] : [`--${flag} ${shellWord(value)}`],
+    value === undefined ? [] : [shellLine(flagWords(`--${flag}`, value))],
   );
   return ['sotra', words, ...given].join(' ');
 }

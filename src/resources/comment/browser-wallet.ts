@@ -4,7 +4,7 @@ import { writeReadyFiles } from '../../files/durable-file.ts';
 import { curlLine, RequestPreview } from '../../http/preview.ts';
 import type { Signer } from '../../keys/signer.ts';
 import type { ChainFamily } from '../../model/chain.ts';
-import { command, shellWord } from '../../model/shell.ts';
+import { command, flagWords, shellLine } from '../../model/shell.ts';
 import type { ShownCommand } from '../../pages/deliveries.ts';
 import { serveWeb } from '../../pages/serve.ts';
 import { type PageInput, showAddress } from '../../pages/show-address.ts';
@@ -130,7 +130,10 @@ function commandsFor(fields: TextFields, { serviceName, layout }: TextForm, isSa
   const swap = command`--chain ${chain} --tx ${transactionHash} --token ${tokenAddress}`;
   const form = command`--service-name ${serviceName} --layout ${layout}`;
   return [
-    { name: 'This text', line: `${sotra} comment sign ${swap} --text ${shellWord(commentText)} ${form} --preview` },
+    {
+      name: 'This text',
+      line: `${sotra} comment sign ${swap} ${shellLine(flagWords('--text', commentText))} ${form} --preview`,
+    },
     { name: 'Comments on it', line: `${sotra} ${command`comment list ${transactionHash} --chain ${chain}`}` },
   ];
 }

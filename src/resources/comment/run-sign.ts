@@ -4,7 +4,7 @@ import { errorExitCodes, missingInputs, usageError } from '../../errors.ts';
 import { writeSecretFile } from '../../keys/keystore.ts';
 import { withSigner } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
-import { shellWord } from '../../model/shell.ts';
+import { flagWords, shellLine } from '../../model/shell.ts';
 import { confirmReplace } from '../../output/confirm.ts';
 import { inSlices, type View } from '../../output/view.ts';
 import { describePreview, type Preview, previewText, warnOfText } from './preview.ts';
@@ -73,7 +73,7 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
   const texts = signed.map((each) => `${isMany ? JSON.stringify(each) : JSON.stringify(each, null, 2)}\n`);
   writeSecretFile(out, texts.join(''), { exclusive: false });
   const [what, flag] = signed.length === 1 ? ['the comment', '--signed'] : [`${signed.length} comments`, '--file'];
-  context.note(`Signed ${what} into ${out}. Post with: sotra comment post ${flag} ${shellWord(out)}`);
+  context.note(`Signed ${what} into ${out}. Post with: sotra comment post ${shellLine(flagWords(flag, out))}`);
   return { kind: 'none' };
 }
 
