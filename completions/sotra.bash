@@ -3,7 +3,7 @@
 # The words that may follow the words of a command.
 _sotra_children() {
   case "$1" in
-  '') echo 'leaderboard profile follow feed token position comment webhook init ui alias auth context key doctor completion sandbox request why history bundle mcp openapi help' ;;
+  '') echo 'leaderboard profile follow feed token position comment webhook ui alias auth context key doctor completion sandbox request why history bundle mcp openapi help' ;;
   'leaderboard') echo 'list rank copytraded sections' ;;
   'profile') echo 'get positions followers follows set-name delete-name' ;;
   'follow') echo 'add remove bulk' ;;
@@ -57,7 +57,6 @@ _sotra_flags() {
   'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds' ;;
   'webhook trigger') echo '--to --secret-file --uid --position --db' ;;
   'webhook exam') echo '--secret-file --junit' ;;
-  'init') echo '--preset --service-name --layout --with-key --store --offline' ;;
   'ui') echo '--open --ready-file' ;;
   'auth login') echo '--with-key --offline --store' ;;
   'auth status') echo '--check' ;;
@@ -226,9 +225,6 @@ _sotra_values() {
   'webhook trigger 1') echo 'new-feed-item comment-created copyswap' ;;
   'webhook exam --secret-file') echo '@files' ;;
   'webhook exam --columns') echo 'case sent answer expected verdict status @list' ;;
-  'init --preset') echo 'clicker' ;;
-  'init --layout') echo 'five-line blank-line' ;;
-  'init --store') echo 'keychain file' ;;
   'ui --ready-file') echo '@files' ;;
   'alias set --columns') echo 'alias identifier @list' ;;
   'alias set 2') echo '@aliases' ;;

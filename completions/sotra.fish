@@ -16,7 +16,7 @@ function __sotra_place
                 contains -- $word --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q
                 and set skip 1
             case '*'
-                if contains -- "$here $word" ' leaderboard' ' profile' ' follow' ' feed' ' token' ' position' ' comment' ' webhook' ' alias' ' auth' ' context' ' key' ' sandbox' ' history' ' leaderboard list' ' leaderboard rank' ' leaderboard copytraded' ' leaderboard sections' ' profile get' ' profile positions' ' profile followers' ' profile follows' ' profile set-name' ' profile delete-name' ' follow add' ' follow remove' ' follow bulk' ' feed actor' ' feed home' ' token positions' ' token comments' ' position find' ' position get' ' comment post' ' comment list' ' comment copy' ' comment sign' ' comment verify' ' webhook register' ' webhook list' ' webhook add-addresses' ' webhook delete' ' webhook validate' ' webhook sync' ' webhook listen' ' webhook verify' ' webhook events' ' webhook show' ' webhook replay' ' webhook forward' ' webhook trigger' ' webhook exam' ' init' ' ui' ' alias set' ' alias list' ' alias remove' ' auth login' ' auth logout' ' auth status' ' context list' ' context show' ' context use' ' context set' ' context remove' ' key generate' ' key import' ' key list' ' key remove' ' key export' ' doctor' ' completion' ' sandbox start' ' sandbox log' ' sandbox stop' ' sandbox import' ' sandbox reset' ' sandbox status' ' sandbox advance' ' sandbox trade' ' sandbox simulate' ' request' ' why' ' history' ' history list' ' history show' ' history run' ' history clear' ' bundle' ' mcp' ' openapi' ' help'
+                if contains -- "$here $word" ' leaderboard' ' profile' ' follow' ' feed' ' token' ' position' ' comment' ' webhook' ' alias' ' auth' ' context' ' key' ' sandbox' ' history' ' leaderboard list' ' leaderboard rank' ' leaderboard copytraded' ' leaderboard sections' ' profile get' ' profile positions' ' profile followers' ' profile follows' ' profile set-name' ' profile delete-name' ' follow add' ' follow remove' ' follow bulk' ' feed actor' ' feed home' ' token positions' ' token comments' ' position find' ' position get' ' comment post' ' comment list' ' comment copy' ' comment sign' ' comment verify' ' webhook register' ' webhook list' ' webhook add-addresses' ' webhook delete' ' webhook validate' ' webhook sync' ' webhook listen' ' webhook verify' ' webhook events' ' webhook show' ' webhook replay' ' webhook forward' ' webhook trigger' ' webhook exam' ' ui' ' alias set' ' alias list' ' alias remove' ' auth login' ' auth logout' ' auth status' ' context list' ' context show' ' context use' ' context set' ' context remove' ' key generate' ' key import' ' key list' ' key remove' ' key export' ' doctor' ' completion' ' sandbox start' ' sandbox log' ' sandbox stop' ' sandbox import' ' sandbox reset' ' sandbox status' ' sandbox advance' ' sandbox trade' ' sandbox simulate' ' request' ' why' ' history' ' history list' ' history show' ' history run' ' history clear' ' bundle' ' mcp' ' openapi' ' help'
                     set here "$here $word"
                 else
                     set slot (math $slot + 1)
@@ -85,7 +85,6 @@ complete -c sotra -n '__sotra_at ""' -a 'token' -d 'positions, comments'
 complete -c sotra -n '__sotra_at ""' -a 'position' -d 'find, get'
 complete -c sotra -n '__sotra_at ""' -a 'comment' -d 'post, list, copy, sign, verify'
 complete -c sotra -n '__sotra_at ""' -a 'webhook' -d 'register, list, add-addresses, delete, validate, sync, listen, verify, events, show, replay, forward, trigger, exam'
-complete -c sotra -n '__sotra_at ""' -a 'init' -d 'Choose the sandbox or a service, and see a first board'
 complete -c sotra -n '__sotra_at ""' -a 'ui' -d 'Look at the service on a local page'
 complete -c sotra -n '__sotra_at ""' -a 'alias' -d 'set, list, remove'
 complete -c sotra -n '__sotra_at ""' -a 'auth' -d 'login, logout, status'
@@ -142,7 +141,7 @@ complete -c sotra -n '__sotra_at " webhook"' -a 'exam' -d 'Check that your endpo
 complete -c sotra -n '__sotra_at " alias"' -a 'set' -d 'Save a name for an identifier'
 complete -c sotra -n '__sotra_at " alias"' -a 'list' -d 'List the saved names and what they stand for'
 complete -c sotra -n '__sotra_at " alias"' -a 'remove' -d 'Remove a saved name'
-complete -c sotra -n '__sotra_at " auth"' -a 'login' -d 'Store an API key for a context'
+complete -c sotra -n '__sotra_at " auth"' -a 'login' -d 'Choose the sandbox or a service, and store its API key'
 complete -c sotra -n '__sotra_at " auth"' -a 'logout' -d 'Remove the stored API key of a context'
 complete -c sotra -n '__sotra_at " auth"' -a 'status' -d 'Which API key is used, where it comes from and where it is kept'
 complete -c sotra -n '__sotra_at " context"' -a 'list' -d 'List the known services, and which one is in use'
@@ -455,12 +454,6 @@ complete -c sotra -n '__sotra_at " webhook trigger" 1 1' -a 'new-feed-item comme
 complete -c sotra -n '__sotra_at " webhook exam"' -l secret-file -r -F -d 'file with the secret that the endpoint verifies with; of several, the first'
 complete -c sotra -n '__sotra_at " webhook exam"' -l junit -x -d 'write the cases here as JUnit XML, for CI'
 complete -c sotra -n '__sotra_at " webhook exam"' -l columns -x -a '(__fish_append , case sent answer expected verdict status)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
-complete -c sotra -n '__sotra_at " init"' -l preset -x -a 'clicker' -d 'a known service, or the values of one for --base-url'
-complete -c sotra -n '__sotra_at " init"' -l service-name -x -d 'first words of the signed text of a comment (default: of the preset, or asked for)'
-complete -c sotra -n '__sotra_at " init"' -l layout -x -a 'five-line blank-line' -d 'form of that text (default: of the preset, or asked for)'
-complete -c sotra -n '__sotra_at " init"' -l with-key -d 'read the API key from stdin'
-complete -c sotra -n '__sotra_at " init"' -l store -x -a 'keychain file' -d 'where to keep the key, as in auth login'
-complete -c sotra -n '__sotra_at " init"' -l offline -d 'check nothing with the service, and show no board'
 complete -c sotra -n '__sotra_at " ui"' -l open -d 'open the page in the browser; otherwise its address is printed on stderr'
 complete -c sotra -n '__sotra_at " ui"' -l ready-file -r -F -d 'write {ui, pid} here; ui is the address of the page'
 complete -c sotra -n '__sotra_at " alias set"' -l columns -x -a '(__fish_append , alias identifier)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
@@ -469,7 +462,7 @@ complete -c sotra -n '__sotra_at " alias list"' -l columns -x -a '(__fish_append
 complete -c sotra -n '__sotra_at " alias remove" 1 1' -a '(__sotra_aliases)'
 complete -c sotra -n '__sotra_at " auth login"' -l with-key -d 'read the key from stdin: sotra auth login --with-key < key.txt'
 complete -c sotra -n '__sotra_at " auth login"' -l offline -d 'store the key without checking it'
-complete -c sotra -n '__sotra_at " auth login"' -l store -x -a 'keychain file' -d 'where to keep it: the keychain of the system, or the settings file (mode 0600), unencrypted; default: where the key of this context is kept now, else the keychain, else the file'
+complete -c sotra -n '__sotra_at " auth login"' -l store -x -a 'keychain file' -d 'where to keep it: the keychain of the system, or the settings file (mode 0600), unencrypted; default: where the key of this context is kept now, else asked for on a terminal, else the keychain, else the file'
 complete -c sotra -n '__sotra_at " auth status"' -l check -d 'check that the service accepts the key'
 complete -c sotra -n '__sotra_at " auth status"' -l columns -x -a '(__fish_append , context baseUrl keySuffix keySource store valid)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'
 complete -c sotra -n '__sotra_at " context list"' -l columns -x -a '(__fish_append , name current baseUrl key serviceName layout inbox wire sources)' -d 'show these columns; with --json and ndjson, objects of these fields; the command with --help names them'

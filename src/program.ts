@@ -14,7 +14,6 @@ const modules: readonly (() => Promise<Commands>)[] = [
   () => import('./resources/position/index.ts'),
   () => import('./resources/comment/index.ts'),
   () => import('./resources/webhook/index.ts'),
-  () => import('./setup/init.ts'),
   () => import('./tool/ui.ts'),
   () => import('./tool/alias.ts'),
   () => import('./setup/auth.ts'),

@@ -3,12 +3,14 @@ import { serviceExitCodes } from '../cli/endpoint-command.ts';
 import { type Context, createContext } from '../context.ts';
 import { type InputOf, local } from '../contract/endpoint.ts';
 import { choice, optional } from '../contract/kind.ts';
-import { orUndefined, SotraError, usageError } from '../errors.ts';
+import { orUndefined, readMessage, SotraError, usageError } from '../errors.ts';
 import { decodeText, readWhole } from '../files/source.ts';
 import { checkBaseUrl } from '../model/http-address.ts';
+import { safeText } from '../model/safe-text.ts';
 import { command } from '../model/shell.ts';
 import { column, recordView } from '../output/columns.ts';
-import { showPlan } from '../output/confirm.ts';
+import { mayAsk, showPlan } from '../output/confirm.ts';
+import { pick } from '../output/pick.ts';
 import { checkName } from './context-commands.ts';
 import {
   chosenContext,
@@ -17,9 +19,11 @@ import {
   type KeyStore,
   keyStores,
   lastFour,
+  presets,
   readEnv,
   readKeyOrigin,
   readOrigin,
+  resolveService,
   type Service,
   type StoredContext,
   type StoredSettings,
@@ -30,20 +34,22 @@ const loginParams = {
   offline: option.flag('store the key without checking it'),
   store: local(
     optional(choice(keyStores)),
-    'where to keep it: the keychain of the system, or the settings file (mode 0600), unencrypted; default: where the key of this context is kept now, else the keychain, else the file',
+    'where to keep it: the keychain of the system, or the settings file (mode 0600), unencrypted; default: where the key of this context is kept now, else asked for on a terminal, else the keychain, else the file',
   ),
 };
 
 const login = defineCommand({
   words: ['auth', 'login'],
-  summary: 'Store an API key for a context',
+  summary: 'Choose the sandbox or a service, and store its API key',
   description:
-    'Asks for the key without showing it, checks it with one small request (the first place of the leaderboard), and stores it for the\n' +
-    "origin of the context's base URL: it is never sent anywhere else. With --base-url a new context is made at the same time.\n" +
+    'On a terminal it asks for what is missing: the service, its address, the key, which is not shown, and where to keep it.\n' +
+    'The key is checked with one small request (the first place of the leaderboard) and stored for the origin of the address: it is never\n' +
+    'sent anywhere else. --base-url makes a new context, named after the address unless --context names it.\n' +
     'Keys are never taken from arguments, where other users of the machine could read them.\n' +
     'Where no keychain can be used the key is kept in the settings file, and login says so; --store keychain stores none then.',
   params: loginParams,
   examples: [
+    { argv: 'auth login --sandbox', says: 'use the built-in sandbox from now on; it needs no key' },
     { argv: 'auth login --context clicker', says: 'asks for the key of the public deployment' },
     {
       argv: 'auth login --context staging --base-url https://staging.example.com --with-key --offline --store file < key.txt',
@@ -90,37 +96,37 @@ type Target = ReturnType<typeof findTarget>;
 const maxKeyLength = 64 * 1024;
 
 /**
- * Stores a key for a context once the service accepted it. Errors: `usage` without a context or a readable key, `key-refused` and the
- * other errors of a call (nothing is stored then), `config`, `locked`.
+ * Stores a key for a context once the service accepted it, or makes the sandbox the current context. Errors: `usage` for what is missing
+ * and cannot be asked for, `key-refused` and the other errors of a call (nothing is stored then), `config`, `locked`.
  */
 async function runLogin(input: InputOf<typeof loginParams>, context: Context): Promise<Result> {
   const store = await context.store();
-  const target = findTarget(context, store.read());
-  const { dryRun, curl, preview } = context.options;
+  const { dryRun, curl } = context.options;
   if (input.offline && curl)
     throw usageError(
       '--offline and --curl contradict each other',
       'With --offline nothing is sent: there is no request to show.',
     );
+  const chosen = await chooseContext(context, store.read());
+  if (chosen === undefined) return useSandbox(input, context);
+  const { target, isNamed } = chosen;
   if (input.offline && dryRun) {
-    const { keyStore } = await chooseStore(input.store, target);
+    const { keyStore } = await chooseStore(input.store, target, context);
     const detail = keyStore === 'keychain' ? 'the keychain' : store.path;
     return showPlan([{ action: 'store', what: `API key of context ${target.name} for ${target.origin}`, detail }]);
   }
-  const key = preview ? 'not-asked-for' : await readKey(input, target, context);
-  if (!input.offline) await checkWithService(key, target, context);
-  const { keyStore, problem } = await chooseStore(input.store, target);
+  const key = await readAcceptedKey(input, target, context);
+  const { keyStore, problem } = await chooseStore(input.store, target, context);
   if (keyStore === 'keychain') await (await import('./keychain.ts')).writeKeychain(target, key);
-  let becameCurrent = false;
-  await store.update(context.world, (now) => {
-    becameCurrent = now.current === undefined;
-    return { ...withKey(now, target, key, keyStore), current: now.current ?? target.name };
-  });
+  const stored = await store.update(context.world, (now) => ({
+    ...withKey(now, target, key, keyStore),
+    current: isNamed ? (now.current ?? target.name) : target.name,
+  }));
   await dropFromKeychain(target.name, target.before, { keyStore, keyOrigin: target.origin }, context);
   if (problem !== undefined) context.note(`No keychain is used: ${problem.replace(/\.$/, '')}.`);
   const where = keyStore === 'keychain' ? 'the keychain' : `${store.path}, unencrypted and for you alone (mode 0600),`;
   context.note(`The key is stored in ${where} for ${target.origin}${input.offline ? ', unchecked' : ''}.`);
-  if (becameCurrent) context.note(`${target.name} is now the current context.`);
+  tellNext(target.name, stored, context);
   if (readEnv(context.world.env, 'SOTRA_API_KEY') !== undefined)
     context.warn('SOTRA_API_KEY is set and overrides the stored key');
   const answer: AuthStatus = {
@@ -134,9 +140,97 @@ async function runLogin(input: InputOf<typeof loginParams>, context: Context): P
   return { kind: 'answer', answer, view: statusView };
 }
 
-function findTarget(context: Context, stored: StoredSettings) {
-  const name = needName(context, stored);
-  const typed = context.options.baseUrl === undefined ? undefined : checkBaseUrl(context.options.baseUrl);
+/** Makes the sandbox the current context. Errors: `usage` for a flag that is about a key. */
+async function useSandbox({ withKey, offline, store }: InputOf<typeof loginParams>, context: Context): Promise<Result> {
+  const [flag] = [
+    withKey && '--with-key',
+    offline && '--offline',
+    store && '--store',
+    context.options.curl && '--curl',
+  ].filter(Boolean);
+  if (flag !== undefined)
+    throw usageError(
+      `${flag}: the built-in sandbox has its own keys and stores none`,
+      'Use another of them: SOTRA_API_KEY=sandbox-key-b sotra --sandbox ...',
+    );
+  const settings = await context.store();
+  if (context.options.dryRun) return showPlan([{ action: 'use', what: 'context sandbox', detail: settings.path }]);
+  const stored = await settings.update(context.world, (now) => ({ ...now, current: 'sandbox' }));
+  tellNext('sandbox', stored, context);
+  const service = resolveService({ sandbox: true, context: undefined, baseUrl: undefined }, {}, stored);
+  return { kind: 'answer', answer: describeStatus(service), view: statusView };
+}
+
+function tellNext(name: string, { current }: StoredSettings, context: Context): void {
+  const { SOTRA_BASE_URL: baseUrl, SOTRA_CONTEXT: fromEnv } = context.world.env;
+  const [variable] = [baseUrl && 'SOTRA_BASE_URL', fromEnv && fromEnv !== name && 'SOTRA_CONTEXT'].filter(Boolean);
+  if (variable !== undefined) context.warn(`${variable} is set and overrides the current context`);
+  if (current === name) context.note(`${name} is now the current context.`);
+  const isInUse = current === name && variable === undefined;
+  const place = isInUse ? '' : name === 'sandbox' ? ' --sandbox' : command` --context ${name}`;
+  context.note(`Next: sotra leaderboard list --limit 5${place}`);
+}
+
+/**
+ * The context to store a key for, and whether it was named; `undefined` for the sandbox. What nothing names is asked for. Errors: `usage`
+ * if nobody can be asked.
+ */
+async function chooseContext(
+  context: Context,
+  stored: StoredSettings,
+): Promise<{ target: Target; isNamed: boolean } | undefined> {
+  const { sandbox, context: typed, baseUrl } = context.options;
+  if (sandbox || typed === 'sandbox') return undefined;
+  const name = chosenContext(context.options, context.world.env, stored);
+  if (name !== undefined && name !== 'sandbox')
+    return { target: findTarget(name, baseUrl, context, stored), isNamed: true };
+  const address = baseUrl ?? (await askService(context));
+  if (address === undefined) return undefined;
+  const known = Object.keys(presets).find((each) => presets[each]?.baseUrl === checkBaseUrl(address));
+  return { target: findTarget(known ?? suggestName(address), address, context, stored), isNamed: false };
+}
+
+/** The address of a service; `undefined` for the sandbox. */
+async function askService(context: Context): Promise<string | undefined> {
+  if (!mayAsk(context))
+    throw usageError(
+      'no service is chosen, and nobody can be asked',
+      'Name one: sotra auth login --sandbox, or --context clicker or --base-url https://..., with --with-key < key.txt.',
+    );
+  const services = Object.entries(presets).flatMap(([name, { baseUrl }]) =>
+    baseUrl === undefined ? [] : [{ value: baseUrl, line: `${name}, at ${baseUrl}` }],
+  );
+  const choices = [
+    { value: 'sandbox', line: 'the built-in sandbox: offline, without a key' },
+    ...services,
+    { value: 'other', line: 'another service' },
+  ];
+  const picked = await pick('Which service? Enter: the sandbox', choices, context.world);
+  if (picked === undefined || picked === 'sandbox') return undefined;
+  return picked === 'other' ? askAddress(context) : picked;
+}
+
+/** Asks until the answer is the address of a service. */
+async function askAddress({ world: { io } }: Context): Promise<string> {
+  for (;;) {
+    const answer = (await io.ask('Its address (https://...): ', { hidden: false })).trim();
+    try {
+      return checkBaseUrl(answer);
+    } catch (error) {
+      await io.err.write(`${safeText(readMessage(error))}\n`);
+    }
+  }
+}
+
+/** `https://api.example.com` as `example`. */
+function suggestName(baseUrl: string): string {
+  const { hostname } = new URL(checkBaseUrl(baseUrl));
+  const labels = hostname.split('.').slice(0, -1);
+  return /^[\d.]+$|^\[|^localhost$/.test(hostname) ? 'local' : (labels.at(-1) ?? hostname);
+}
+
+function findTarget(name: string, address: string | undefined, context: Context, stored: StoredSettings) {
+  const typed = address === undefined ? undefined : checkBaseUrl(address);
   const isNew = typed !== undefined && !contextNames(stored).includes(name);
   if (isNew) checkName(name);
   const baseUrl = checkBaseUrl((isNew ? typed : findContext(name, stored).baseUrl) ?? '');
@@ -152,16 +246,24 @@ function findTarget(context: Context, stored: StoredSettings) {
 
 function needName({ options, world }: Context, stored: StoredSettings): string {
   const name = chosenContext(options, world.env, stored);
-  if (name === 'sandbox')
-    throw usageError(
-      'the built-in sandbox has its own keys and stores none',
-      'Use another of them: SOTRA_API_KEY=sandbox-key-b sotra --sandbox ...',
-    );
   if (name !== undefined) return name;
-  throw usageError(
-    'no context is chosen',
-    'Name one: sotra auth login --context clicker (the public deployment), or make one: sotra auth login --context <name> --base-url https://...',
-  );
+  throw usageError('no context is chosen', 'Name one with --context; sotra context list shows them.');
+}
+
+/** The key, once the service accepts it; one that was typed and is refused is asked for again. */
+async function readAcceptedKey(input: InputOf<typeof loginParams>, target: Target, context: Context): Promise<string> {
+  const { preview } = context.options;
+  for (;;) {
+    const key = preview ? 'not-asked-for' : await readKey(input, target, context);
+    try {
+      if (!input.offline) await checkWithService(key, target, context);
+      return key;
+    } catch (error) {
+      const isRefused = error instanceof SotraError && error.code === 'key-refused';
+      if (!isRefused || input.withKey || !mayAsk(context)) throw error;
+      await context.world.io.err.write(`${safeText(error.message)}\n`);
+    }
+  }
 }
 
 async function readKey(
@@ -220,16 +322,23 @@ async function checkWithService(key: string, { name, baseUrl, origin }: Target, 
   }
 }
 
-/** Where the key is kept: as said, as before, in the keychain, or in the file where `problem` says why there is none. */
+/** Where the key is kept: as typed, as before, as answered, in the keychain, or in the file, where `problem` says why there is no keychain. */
 async function chooseStore(
-  said: KeyStore | undefined,
+  typed: KeyStore | undefined,
   { name, baseUrl, platform, before }: Target,
+  context: Context,
 ): Promise<{ keyStore: KeyStore; problem?: string }> {
   const { keyStore = before.apiKey === undefined ? undefined : 'file' } = before;
-  const known = said ?? keyStore;
-  if (known === 'keychain' || known === 'file') return { keyStore: known };
+  const known = typed ?? keyStore;
+  if (known !== undefined) return { keyStore: known };
   const problem = await (await import('./keychain.ts')).keychainProblem({ name, baseUrl, platform });
-  return problem === undefined ? { keyStore: 'keychain' } : { keyStore: 'file', problem };
+  if (problem !== undefined) return { keyStore: 'file', problem };
+  if (!mayAsk(context)) return { keyStore: 'keychain' };
+  const choices = [
+    { value: 'keychain', line: 'the keychain of the system' },
+    { value: 'file', line: 'the settings file, unencrypted (mode 0600)' },
+  ] as const;
+  return { keyStore: (await pick('Where to keep the key? Enter: the keychain', choices, context.world)) ?? 'keychain' };
 }
 
 function withKey(
@@ -313,19 +422,23 @@ const statusView = recordView<AuthStatus>([
 /** The key in use and where it comes from. Errors: `key-missing` with the same facts as details; those of a call with `check`. */
 async function authStatus({ check }: { check?: boolean | undefined }, context: Context): Promise<Result> {
   const service = await orUndefined(context.service(), 'no-service');
-  const found: AuthStatus = {
-    context: service?.context ?? null,
-    baseUrl: service?.baseUrl ?? null,
-    keySource: service?.keySource ?? null,
-    keySuffix: service?.keySuffix ?? null,
-    store: service?.keyStore ?? null,
-  };
+  const found = describeStatus(service);
   if (service === undefined || service.apiKey === null) throw reportNoKey(found, service?.keyProblem);
   const notes = service.keyStore === 'file' ? [`The settings are in ${(await context.store()).path}.`] : [];
   if (!check) return { kind: 'answer', answer: found, view: statusView, notes };
   const accepted = await orUndefined(context.request({ method: 'GET', path: checkPath }), 'key-refused', 'forbidden');
   const valid = accepted !== undefined;
   return { kind: 'answer', answer: { ...found, valid }, view: statusView, notes, exitCode: valid ? 0 : 4 };
+}
+
+function describeStatus(service: Service | undefined): AuthStatus {
+  return {
+    context: service?.context ?? null,
+    baseUrl: service?.baseUrl ?? null,
+    keySource: service?.keySource ?? null,
+    keySuffix: service?.keySuffix ?? null,
+    store: service?.keyStore ?? null,
+  };
 }
 
 function reportNoKey(details: AuthStatus, keyProblem: string | undefined): SotraError {

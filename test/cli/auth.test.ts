@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 
 const key = 'partner-key-0123456789-abcd';
@@ -68,8 +68,11 @@ test('where the service cannot be reached the key is stored with --offline only'
 });
 
 const refused: readonly [argv: string, options: object, message: string][] = [
-  ['auth login', {}, 'no context is chosen'],
-  ['auth login --sandbox', {}, 'the built-in sandbox has its own keys and stores none'],
+  ['auth login', {}, 'no service is chosen, and nobody can be asked'],
+  ['auth login --no-input', { answers: [key] }, 'no service is chosen, and nobody can be asked'],
+  ['auth login --sandbox --with-key', { stdin: key }, '--with-key: the built-in sandbox has its own keys'],
+  ['auth login --sandbox --store file', {}, '--store: the built-in sandbox has its own keys'],
+  ['auth login --context sandbox --offline', {}, '--offline: the built-in sandbox has its own keys'],
   ['auth login --context nowhere', {}, 'context nowhere does not exist'],
   ['auth login --context own', {}, 'cannot ask for the key: stdin is not a terminal'],
   ['auth login --context own --no-input', { answers: [key] }, 'cannot ask for the key: --no-input is set'],
@@ -263,6 +266,28 @@ test('a key in the keychain is not in the file, stays there when it is replaced,
   const status = await run('auth status --json', { env: { SOTRA_CONFIG_DIR: folder } });
   expect(JSON.parse(status.out)).toMatchObject({ store: 'file', keySuffix: 'abcd' });
 });
+
+test.skipIf(spawnSync('tmux', ['-V']).status !== 0)(
+  'on a terminal login asks for the key without showing it, and where to keep it',
+  async () => {
+    const { folder, kept } = programWithKeychain();
+    const tmux = (...words: string[]) =>
+      spawnSync('tmux', ['-S', join(folder, 'tmux'), ...words], { encoding: 'utf8' }).stdout;
+    onTestFinished(() => void tmux('kill-server'));
+    const program = `${process.execPath} ${join(folder, 'dist', 'main.cjs')}`;
+    const line = `env SOTRA_CONFIG_DIR=${folder} SOTRA_API_KEY= ${program} auth login --base-url https://own.example.com --offline`;
+    tmux('-f', '/dev/null', 'new-session', '-d', '-x', '120', '-y', '40', `${line}; cat`);
+    const screen = () => tmux('capture-pane', '-p', '-J');
+    const shows = (text: string) => expect.poll(screen, { timeout: 20_000 }).toContain(text);
+    await shows('API key for https://own.example.com (not shown):');
+    tmux('send-keys', key, 'Enter');
+    await shows('Where to keep the key? Enter: the keychain');
+    tmux('send-keys', 'Enter');
+    await shows('Next: sotra leaderboard list --limit 5');
+    expect(screen()).not.toContain(key);
+    expect(kept()).toEqual({ 'sotra example@https://own.example.com': key });
+  },
+);
 
 test('where no keychain can be used the key is kept in the settings file, and login, status and doctor say so plainly', async () => {
   const { sotra, folder, kept } = programWithKeychain('no session of a desktop');

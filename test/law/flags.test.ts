@@ -62,7 +62,6 @@ const lines: Record<string, string> = {
   'webhook replay': 'webhook replay --since 100000d --to STUB/hook',
   'webhook trigger': 'webhook trigger new-feed-item --to STUB/hook --secret-file @/hook.secret --db @/world.db',
   'webhook exam': 'webhook exam STUB/hook --secret-file @/hook.secret',
-  init: 'init --preset clicker --offline --with-key --store file',
   ui: 'ui',
   'alias set': 'alias set @bob ext:9',
   'alias list': 'alias list',

@@ -167,7 +167,7 @@ test('every command stands in the table of single calls, in that of long ones, o
     );
   const all = outlines.map(({ words }) => words.join(' '));
   // These ask about the intents in a journal, by commands that stand here, and for what a page shows; their own tests say how that ends.
-  const others = ['init', 'ui'];
+  const others = ['ui'];
   expect([...new Set([...single, ...long, ...alone, ...others])].sort()).toEqual(all.sort());
   expect(alone.filter((name) => [...single, ...long].includes(name))).toEqual([]);
   // Whoever never asks cannot be refused a key, or find the service down.
