@@ -129,6 +129,16 @@ export function isExplained(exitCode: number): boolean {
   return exitCode >= 4 && exitCode <= 13;
 }
 
+/** The same error, after so many attempts in all. */
+export function countAttempts(error: SotraError, attempts: number): SotraError {
+  const before = ` (after ${error.attempts} attempts)`;
+  const message = error.message.endsWith(before) ? error.message.slice(0, -before.length) : error.message;
+  return Object.assign(error, {
+    attempts,
+    message: attempts === 1 ? message : `${message} (after ${attempts} attempts)`,
+  });
+}
+
 /** Input refused before anything was sent; exit 2. */
 export function usageError(message: string, hint?: string): SotraError {
   return new SotraError('usage', message, { hint });

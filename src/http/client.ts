@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Endpoint, InputOf, Params, WireNames } from '../contract/endpoint.ts';
 import type { Misfit } from '../contract/misfit.ts';
 import { encodeRequest, type WireRequest } from '../contract/request.ts';
-import { readMessage, SotraError } from '../errors.ts';
+import { countAttempts, readMessage, SotraError } from '../errors.ts';
 import { BoundsError, defined, isObject, parseJson } from '../model/json.ts';
 import type { HttpAnswer, HttpRequest, Transport } from '../world.ts';
 import {
@@ -289,10 +289,6 @@ function refuseManyRows(data: unknown): void {
 }
 
 function withAttempts(error: SotraError, failed: readonly FailedAttempt[]): SotraError {
-  const attempts = failed.length;
-  const { hint, status, requestId, details, cause, outcome, retryAfterSec, body } = error;
-  const shared = { hint, status, requestId, details, cause, outcome, retryAfterSec, body, attempts };
-  if (attempts === 1) return new SotraError(error.code, error.message, shared);
-  const message = `${error.message} (after ${attempts} attempts)`;
-  return new SotraError(error.code, message, { ...shared, details: { attempts: failed } });
+  const counted = countAttempts(error, failed.length);
+  return failed.length === 1 ? counted : Object.assign(counted, { details: { attempts: failed } });
 }

@@ -1,4 +1,5 @@
 import { type ErrorCode, readMessage, SotraError } from '../errors.ts';
+import { longerTimeout } from '../model/duration.ts';
 import { isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import { command, shellWord } from '../model/shell.ts';
@@ -83,12 +84,12 @@ export function sendError(
   if (kind === 'late')
     return new SotraError('timeout', `${origin}: timed out after ${maxTimeMs / 1000} s`, {
       ...more,
-      hint: 'Allow the whole call more time with --timeout 30m.',
+      hint: longerTimeout('Allow the whole call more time with', maxTimeMs),
     });
   if (kind === 'timeout')
     return new SotraError('timeout', `${origin} did not answer within ${timeoutMs / 1000} s`, {
       ...more,
-      hint: 'Allow more time with --timeout 60s.',
+      hint: longerTimeout('Allow more time with', timeoutMs),
     });
   const why = readMessage(thrown);
   if (kind === 'untrusted')

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readMessage, SotraError } from '../errors.ts';
 import { encodeBase58 } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
+import { longerTimeout } from '../model/duration.ts';
 import { childEnv } from '../model/platform.ts';
 import type { World } from '../world.ts';
 import { keyError } from './private-key.ts';
@@ -75,7 +76,7 @@ async function signWithCommand(
         'wait-timeout',
         `--signer-command did not sign within ${limitMs / 1000} s: nothing was signed`,
         {
-          hint: 'Wait longer: --timeout 30m.',
+          hint: longerTimeout('Wait longer:', limitMs),
         },
       );
     if (cause instanceof SotraError) throw cause;

@@ -3,6 +3,7 @@ import { type Endpoint, type WireNames, wireName } from '../contract/endpoint.ts
 import { findNearestPath, matchEndpoint } from '../contract/match-endpoint.ts';
 import { decodeRequest, type RequestParts } from '../contract/request.ts';
 import { isUnsent, readRetryAfter } from '../http/retry.ts';
+import { dayMs, writeDuration } from '../model/duration.ts';
 import { isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import { command, shellLine } from '../model/shell.ts';
@@ -149,7 +150,10 @@ const connectionReasons: Readonly<Record<string, (facts: Facts) => Reason>> = {
 };
 
 function reasonOfTimeout({ origin, ms }: Facts): Reason {
-  return because(`${origin} did not answer in time: the call ended after ${seconds(ms)}.`, '--timeout 5m');
+  return because(
+    `${origin} did not answer in time: the call ended after ${seconds(ms)}.`,
+    `--timeout ${writeDuration(Math.min(dayMs, Math.max(300_000, 2000 * Math.round(ms / 1000))))}`,
+  );
 }
 
 function startLine(origin: string): string[] {

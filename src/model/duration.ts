@@ -10,6 +10,18 @@ export function parseDuration(text: string): number | undefined {
   return Number(match[1]) * unitMs[match[2] as keyof typeof unitMs];
 }
 
+/** A duration as it is typed, in the largest unit that makes it whole: `90s`, `2h`. */
+export function writeDuration(ms: number): string {
+  const whole = Math.ceil(ms);
+  const [name, size] = Object.entries(unitMs).findLast(([, each]) => whole % each === 0) ?? ['ms', 1];
+  return `${whole / size}${name}`;
+}
+
+/** The hint after a wait that was too short: twice as long. `undefined` after the longest `--timeout`. */
+export function longerTimeout(says: string, ms: number): string | undefined {
+  return ms >= dayMs ? undefined : `${says} --timeout ${writeDuration(Math.min(2 * ms, dayMs))}.`;
+}
+
 /** Unix milliseconds of a time, or of a duration before or after now; `undefined` for other text. */
 export function parseMoment(text: string, nowMs: number, direction: 'ago' | 'ahead'): number | undefined {
   const duration = parseDuration(text);

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { readMessage, SotraError, toSotraError } from '../errors.ts';
+import { countAttempts, readMessage, SotraError, toSotraError } from '../errors.ts';
 import { sameDestination } from '../model/http-address.ts';
 import { command } from '../model/shell.ts';
 import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
@@ -208,8 +208,8 @@ async function postOnce(registration: Registration): Promise<NewWebhook> {
       if (!(thrown instanceof SotraError) || thrown.code === 'contract' || thrown.code === 'interrupted') throw thrown;
       if (thrown.outcome !== 'unknown' && lost === undefined) await journal.write({ kind: 'not-created' });
       if (thrown.outcome === undefined) throw thrown;
-      failed = thrown;
       sent += thrown.attempts ?? 1;
+      failed = countAttempts(thrown, sent);
     }
   }
 }

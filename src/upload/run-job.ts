@@ -184,7 +184,7 @@ async function sendChunk({ context, journal, onEvent }: Upload, { index, address
   let sends = 0;
   journal.append({ kind: 'sending', chunk: index });
   const { data, attempts } = await callWithRetries(context, endpoints.addAddresses, input, (error, delayMs) => {
-    sends += error.attempts ?? 1;
+    sends = error.attempts ?? 1;
     return onEvent({ event: 'chunk-retried', chunk: index + 1, why: error.message, delayMs });
   });
   state.destinationUrl ??= data?.destinationUrl;

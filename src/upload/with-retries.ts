@@ -1,7 +1,7 @@
 import type { ZodType } from 'zod';
 import type { Context } from '../context.ts';
 import type { Endpoint, InputOf, Params } from '../contract/endpoint.ts';
-import { SotraError } from '../errors.ts';
+import { countAttempts, SotraError } from '../errors.ts';
 import { computeBackoff, policies } from '../http/retry.ts';
 
 /** The answer of an idempotent call, repeated while its failure may be temporary (no answer, a broken one, 5xx, 429). Errors: the last one. */
@@ -19,6 +19,7 @@ export async function callWithRetries<P extends Params, R extends ZodType>(
       if (!(thrown instanceof SotraError) || thrown.outcome === undefined || thrown.code === 'interrupted')
         throw thrown;
       sent += thrown.attempts ?? 1;
+      countAttempts(thrown, sent);
       if (!hasTriesLeft(failures, sent, context)) throw thrown;
       const delayMs = computeDelay(failures, thrown, context);
       await onFailure(thrown, delayMs);

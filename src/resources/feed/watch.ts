@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Context } from '../../context.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
-import { type ErrorCode, readMessage, SotraError, toSotraError } from '../../errors.ts';
+import { countAttempts, type ErrorCode, readMessage, SotraError, toSotraError } from '../../errors.ts';
 import { makeFolder, readStateFile, replaceFile } from '../../files/durable-file.ts';
 import { takeLock } from '../../files/lock.ts';
 import { checkedLine, readCheckedLine } from '../../files/log-file.ts';
@@ -90,7 +90,9 @@ async function* watchFrom(watch: Watch, file: PlaceFile, say: Say): AsyncGenerat
       attempts += error.attempts ?? 1;
       askedMs = (error.retryAfterSec ?? 0) * 1000;
       const mayPass = temporaryErrors.includes(error.code) || (hasAnswered && error.code === 'bad-answer');
-      if (!mayPass || askedMs > maxWaitMs || attempts > retries) throw thrown;
+      if (!mayPass || askedMs > maxWaitMs || attempts > retries) {
+        throw thrown instanceof SotraError ? countAttempts(thrown, attempts) : thrown;
+      }
       if (failures === 1) await say(`${error.message}; retrying.`);
     }
     const waitMs = computeBackoff({ ...policies.poll, firstMs: everyMs }, failures + 1);

@@ -87,7 +87,7 @@ test('a command that takes too long is ended, and so is one when the user gives 
     124,
     {
       message: '--signer-command did not sign within 0.1 s: nothing was signed',
-      hint: expect.stringMatching(/^Wait longer: --timeout 30m\./),
+      hint: expect.stringMatching(/^Wait longer: --timeout 200ms\./),
     },
   ]);
   const stopping = new AbortController();

@@ -450,3 +450,13 @@ test.each([null, '***'])(
     expect(readdirSync(join(folder, 'webhook', 'jobs', jobs()[0] ?? ''))).not.toContain('secret');
   },
 );
+
+test('an upload that gives up counts every attempt of its last chunk', async () => {
+  const { sotra, write, sent } = place((request, count) =>
+    request.method === 'PUT' ? [503, { error: 'busy' }] : fresh(request, count),
+  );
+  write('list', 'ext:a\n');
+  const { err } = await sotra(`${add} @list --retries 7`);
+  expect(sent.filter(({ method }) => method === 'PUT')).toHaveLength(8);
+  expect(err.match(/\(after .*\)/g)).toEqual(['(after 8 attempts)']);
+});

@@ -52,14 +52,24 @@ const unanswered: readonly [thrown: unknown, hint: RegExp, code: string, message
     'the certificate of https://a.example.com is not trusted: the reason',
     'unsent',
   ],
-  [failed('timeout'), /--timeout/, 'timeout', 'https://a.example.com did not answer within 5 s', 'unknown'],
-  [failed('late'), /--timeout 30m/, 'timeout', 'https://a.example.com: timed out after 90 s', 'unknown'],
+  [failed('timeout'), /with --timeout 10s\.$/, 'timeout', 'https://a.example.com did not answer within 5 s', 'unknown'],
+  [failed('late'), /with --timeout 3m\.$/, 'timeout', 'https://a.example.com: timed out after 90 s', 'unknown'],
 ];
 
 test.each(unanswered)('no answer (%s) has a way out (%s) and is %s', (thrown, hint, code, message, outcome) => {
   const error = sendError(request, thrown, limits);
   expect(error).toMatchObject({ code, message, outcome, cause: thrown });
   expect(error.hint).toMatch(hint);
+});
+
+test.each([
+  [600_000, 'Allow the whole call more time with --timeout 20m.'],
+  [3_600_000, 'Allow the whole call more time with --timeout 2h.'],
+  [1500, 'Allow the whole call more time with --timeout 3s.'],
+  [64_800_000, 'Allow the whole call more time with --timeout 1d.'],
+  [86_400_000, undefined],
+])('after a call of %i ms the hint is twice as long, and at most a day: %s', (maxTimeMs, hint) => {
+  expect(sendError(request, failed('late'), { ...limits, maxTimeMs }).hint).toBe(hint);
 });
 
 test('what listens on this machine without TLS is to be asked without it', () => {
