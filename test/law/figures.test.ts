@@ -131,7 +131,7 @@ const isNear = (one: number, two: number) => Math.abs(one - two) <= 1e-9 * Math.
 
 /** A served demo world whose clock stands still, and what is asked of it. */
 async function demoWorld(flags: string) {
-  const { env } = await startPage(`sandbox start --port 0 --as-of ${now / 1000} ${flags}`);
+  const { env } = await startPage(`sandbox start --port 0 --as-of ${now / 1000} ${flags}`.trim());
   const ask = async <T>(argv: string): Promise<T> => {
     const { out, err, code } = await run(`${argv} --json`, { env });
     if (code !== 0) throw new Error(`${argv}: ${err}`);
