@@ -22,6 +22,7 @@ import {
 import { RequestPreview } from './http/preview.ts';
 import { isObject } from './model/json.ts';
 import { safeText } from './model/safe-text.ts';
+import { wrapSentence } from './model/wrap.ts';
 import { visibleJson } from './output/json.ts';
 import { ClosedPipe, type World } from './world.ts';
 
@@ -35,12 +36,14 @@ export async function run(argv: readonly string[], program: Program, world: Worl
   const jsonMode = isJsonMode(argv);
   let held: string[] | undefined = jsonMode ? [] : undefined;
   const waiting = new Set<Promise<void>>();
+  const { err } = world.io;
+  const wrap = (line: string) => (err.isTTY && !jsonMode ? wrapSentence(safeText(line), err.width) : safeText(line));
   const say = (line: string) => {
     if (held !== undefined) return void held.push(line);
     // What nobody reads must not fill the memory.
     if (waiting.size >= maxUnwritten) return;
     const done = () => void waiting.delete(writing);
-    const writing: Promise<void> = world.io.err.write(`${safeText(line)}\n`).then(done, done);
+    const writing: Promise<void> = err.write(`${wrap(line)}\n`).then(done, done);
     waiting.add(writing);
   };
   const release = () => {
@@ -57,7 +60,7 @@ export async function run(argv: readonly string[], program: Program, world: Worl
     await Promise.allSettled(waiting);
     if (thrown instanceof ClosedPipe) return 0;
     const error = makeError(thrown, argv, program, world);
-    await reportError(error, jsonMode, argv, world).catch(() => undefined);
+    await reportError(error, { jsonMode, argv, world, wrap }).catch(() => undefined);
     return error.exitCode;
   }
 }
@@ -235,16 +238,23 @@ function interrupted(thrown: unknown): SotraError {
   return error.code === 'internal' ? new SotraError('interrupted', 'interrupted', { cause: thrown }) : error;
 }
 
-async function reportError(error: SotraError, jsonMode: boolean, argv: readonly string[], world: World): Promise<void> {
+interface Report {
+  jsonMode: boolean;
+  argv: readonly string[];
+  world: World;
+  wrap: (line: string) => string;
+}
+
+async function reportError(error: SotraError, { jsonMode, argv, world, wrap }: Report): Promise<void> {
   const { err } = world.io;
   if (jsonMode) {
     return err.write(`${visibleJson(JSON.stringify(errorObject(error)))}\n`);
   }
   const isOurs = argv.includes('--verbose') && error.code === 'internal' && error.cause instanceof Error;
   const stack = isOurs ? [(error.cause as Error).stack ?? ''] : [];
-  const hint = error.hint === undefined ? [] : [`hint: ${safeText(error.hint)}`];
+  const hint = error.hint === undefined ? [] : [wrap(`hint: ${error.hint}`)];
   const body = error.body === undefined ? [] : shownBody(error.body);
-  await err.write(`${[`error: ${safeText(error.message)}`, ...hint, ...body, ...stack].join('\n')}\n`);
+  await err.write(`${[wrap(`error: ${error.message}`), ...hint, ...body, ...stack].join('\n')}\n`);
 }
 
 function shownBody(body: string): string[] {

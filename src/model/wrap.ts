@@ -20,3 +20,34 @@ export function wrapWords(
   }
   return line === '' && lines.length > 0 ? lines : [...lines, line];
 }
+
+/** A sentence in lines of at most `width`, with each `sotra ...` line in it on one line, so that it can be copied. */
+export function wrapSentence(text: string, width: number): string {
+  const words = text.split(' ');
+  const kept: string[] = [];
+  for (let index = 0; index < words.length; ) {
+    const end = /^[("']?sotra$/.test(words[index] ?? '') ? findLineEnd(words, index) : index + 1;
+    kept.push(words.slice(index, end).join(glue));
+    index = end;
+  }
+  return wrapWords(kept.join(' '), Math.max(20, width)).join('\n').replaceAll(glue, ' ');
+}
+
+/** In place of a space that must not become a line end; no text of a terminal has it. */
+const glue = '\0';
+
+/** Where the line that begins at `start` ends: with the sentence, or with the last word that is none of prose. */
+function findLineEnd(words: readonly string[], start: number): number {
+  const isWhole = /^(mean|or|example:)$/.test(words[start - 1] ?? '');
+  let end = start + 3;
+  let line = 'sotra';
+  for (let index = start + 1; index < words.length; index += 1) {
+    const word = words[index] ?? '';
+    line += ` ${word}`;
+    const isQuoted = line.replaceAll("'\\''", '').split("'").length % 2 === 0;
+    if (isWhole && word === 'or' && !isQuoted) return index;
+    if (isWhole || isQuoted || !/^[A-Za-z]+[.,;:?!)]*$/.test(word)) end = index + 1;
+    if (!isQuoted && /[.,;:?!)]$/.test(word)) return Math.min(end, index + 1);
+  }
+  return Math.min(end, words.length);
+}

@@ -223,7 +223,11 @@ test('a webhook whose destination does not listen is named with the line that re
   expect(out.split('\n')[0]?.trimEnd()).toMatch(/^Destination +Taken {2}Status {2}Why not$/);
   expect([code, err]).toEqual([
     9,
-    `Not taken by http://127.0.0.1:${port}/hook; sotra --sandbox webhook delete ${uid} removes that webhook.\n1 column hidden, see --columns\n`,
+    `Not taken by http://127.0.0.1:${port}/hook;
+sotra --sandbox webhook delete ${uid} removes that
+webhook.
+1 column hidden, see --columns
+`,
   ]);
   expect((await run(`--sandbox webhook delete ${uid} --yes`, { env })).code).toBe(0);
   expect(await run('webhook trigger new-feed-item --sandbox', { env })).toMatchObject({ code: 0, err: '' });
