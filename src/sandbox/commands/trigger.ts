@@ -53,7 +53,7 @@ async function directly(trigger: Trigger, to: string): Promise<SentEvent[]> {
 }
 
 /** What a listener may take to start: so long a destination that gives no answer is tried again. */
-const startMs = 3000;
+const startMs = 5000;
 const napMs = 10;
 
 async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
