@@ -1,5 +1,5 @@
 import type { Command, Program, Result } from './cli/command.ts';
-import { findCommand, findGroup, type GlobalOptions } from './cli/globals.ts';
+import { findCommand, findGroup, type GlobalOptions, withSingularNoun } from './cli/globals.ts';
 import { helpText } from './cli/help.ts';
 import { isReading, mentionsAlias, readInput, resolveAliases, warnOfSurplus, warnOfUnknown } from './cli/input.ts';
 import { type CommandLine, parse } from './cli/parse.ts';
@@ -32,7 +32,8 @@ const maxUnwritten = 10_000;
  * Runs one command line and returns its exit code. The result goes to stdout; notes and errors to stderr, an error as one JSON object in
  * JSON mode.
  */
-export async function run(argv: readonly string[], program: Program, world: World): Promise<number> {
+export async function run(typed: readonly string[], program: Program, world: World): Promise<number> {
+  const argv = withSingularNoun(typed, program.outlines);
   const jsonMode = isJsonMode(argv);
   let held: string[] | undefined = jsonMode ? [] : undefined;
   const waiting = new Set<Promise<void>>();

@@ -1,8 +1,8 @@
 import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, seeHelp, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
-import { command, shellLine } from '../model/shell.ts';
-import { findGroup, globalFlags, listWords, withoutWords } from './globals.ts';
+import { command, shellLine, shellWord } from '../model/shell.ts';
+import { findGroup, formats, globalFlags, listWords, withoutWords } from './globals.ts';
 import { isReference, listChoices } from './input.ts';
 import { beginsWith, type Field, type Outline, type TypedInput } from './outline.ts';
 
@@ -140,15 +140,23 @@ function explainParseError(
 ): SotraError {
   if (code === 'commander.optionMissingArgument') return usageError(`${argv.at(-1)} needs a value`, seeHelp);
   if (code === 'commander.unknownOption') {
-    const [flag = ''] = node.parseOptions([...argv]).unknown[0]?.split('=') ?? [];
+    const [word = ''] = node.parseOptions([...argv]).unknown;
+    const [flag = ''] = word.split('=');
     const [place] = fields.filter(({ positional }) => positional);
+    if (place?.flag === 'comment' && / /.test(word)) {
+      const line = ['sotra', ...words, ...argv.filter((each) => each !== word), '--', word];
+      return usageError(`unknown option '${word}'`, `Did you mean ${shellLine(line)}?`);
+    }
     const isPlace = place !== undefined && placeNames.includes(flag);
     if (isPlace)
       return usageError(`unknown option '${flag}'`, `It is the argument: sotra ${words.join(' ')} ${place.label}.`);
     const known = [...globalFlags, ...fields.filter(({ positional }) => !positional)].map((each) => `--${each.flag}`);
     if (known.includes(flag)) return usageError(`${flag} takes no value`, `Type ${flag} alone.`);
     const near = nearest(flag, known);
-    return usageError(`unknown option '${flag}'`, hintForFlag(flag, words, known) ?? didYouMean(near) ?? seeHelp);
+    return usageError(
+      `unknown option '${flag}'`,
+      hintForFlag(flag, argv, { words, known }) ?? didYouMean(near) ?? seeHelp,
+    );
   }
   const places = fields.filter(({ positional }) => positional);
   const takes = places.length === 0 ? 'no arguments' : places.map(({ label }) => label).join(' ');
@@ -157,8 +165,19 @@ function explainParseError(
   const hint =
     places.at(-1)?.flag === 'comment'
       ? 'Put a text of several words in quotes.'
-      : file && /\.\w+$|\/|^-$/.test(surplus) && command`Did you mean --${file.flag} ${surplus}?`;
-  return usageError(`unexpected argument '${surplus}': ${words.join(' ')} takes ${takes}`, hint || seeHelp);
+      : file && /\.\w+$|\/|^-$/.test(surplus)
+        ? command`Did you mean --${file.flag} ${surplus}?`
+        : didYouMean(joinList(argv, node.args.slice(places.length), fields));
+  return usageError(`unexpected argument '${surplus}': ${words.join(' ')} takes ${takes}`, hint ?? seeHelp);
+}
+
+/** The flag of a list that was typed with spaces, with commas: `--chains base,solana`. */
+function joinList(argv: readonly string[], surplus: readonly string[], fields: readonly Field[]): string | undefined {
+  const at = argv.lastIndexOf(surplus[0] ?? '');
+  const [flag, first] = argv.slice(at - 2, at);
+  const list = fields.find((field) => `--${field.flag}` === flag && field.kind.type === 'list' && !field.whole);
+  const fits = (text: string) => list?.identifier !== undefined || (list && listChoices(list).includes(text));
+  return surplus.every(fits) ? `${flag} ${shellWord([first, ...surplus].join(','))}` : undefined;
 }
 
 function unknownCommand(argv: readonly string[], words: readonly string[], outlines: readonly Outline[]): SotraError {
@@ -173,6 +192,7 @@ function unknownCommand(argv: readonly string[], words: readonly string[], outli
 
 const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['ls', ['list']],
+  ['test', ['trigger']],
   ['rm', ['remove', 'delete', 'delete-name', 'logout']],
   ['del', ['delete', 'remove']],
   ['delete', ['remove', 'delete-name']],
@@ -214,7 +234,15 @@ const fileFlags = ['file', 'signed'];
 
 const pagingFlags = ['--limit', '--page', '--cursor', '--offset', '--older-than', '--all'];
 
-function hintForFlag(flag: string, words: readonly string[], known: readonly string[]): string | undefined {
+function hintForFlag(
+  flag: string,
+  argv: readonly string[],
+  { words, known }: { words: readonly string[]; known: readonly string[] },
+): string | undefined {
+  if (formats.some((format) => flag === `--${format}`)) return `Did you mean --format ${flag.slice(2)}?`;
+  const [isCount, digits] = /^-n(\d*)$/.exec(flag) ?? [];
+  if (isCount && known.includes('--limit'))
+    return command`Did you mean --limit ${digits || (argv[argv.indexOf(flag) + 1] ?? 5)}?`;
   if (flag === '--key' && words[0] === 'auth') return apiKeyHint;
   if (!pagingFlags.includes(flag)) return unknownFlags.get(flag);
   const own = known.filter((each) => pagingFlags.includes(each));

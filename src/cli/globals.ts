@@ -221,6 +221,20 @@ export function findCommand(argv: readonly string[], outlines: readonly Outline[
     .sort((a, b) => b.words.length - a.words.length)[0];
 }
 
+/** The command line with a noun in the singular: `profiles get` as `profile get`. */
+export function withSingularNoun(argv: readonly string[], outlines: readonly Outline[]): readonly string[] {
+  const [noun = ''] = listWords(argv);
+  if (!noun.endsWith('s') || outlines.some(({ words }) => words[0] === noun)) return argv;
+  const isHelp = argv.includes('--help') || argv.includes('-h');
+  const lines = [noun.slice(0, -1), noun.slice(0, -2)].map((singular) => argv.with(argv.indexOf(noun), singular));
+  return (
+    lines.find(
+      (line) =>
+        (findCommand(line, outlines)?.words.length ?? 0) > 1 || (isHelp && findGroup(line, outlines).length > 0),
+    ) ?? argv
+  );
+}
+
 /** The words that begin commands: `webhook` of `webhook evnts`. */
 export function findGroup(argv: readonly string[], outlines: readonly Outline[]): readonly string[] {
   const words = listWords(argv);

@@ -62,10 +62,21 @@ function readField(field: Field, typed: TypedInput[string]): unknown {
   if (typed === undefined || typeof typed === 'boolean') return typed;
   if (field.kind.nullable && typed === 'null') return null;
   const { kind, label } = field;
-  if (kind.type !== 'list') return parseText(kind, String(typed));
+  if (kind.type !== 'list') {
+    refuseBareHex(field, String(typed));
+    return parseText(kind, String(typed));
+  }
   const isWhole = field.whole === true || kind.item.type === 'json';
   const items = [typed].flat().flatMap((text) => (isWhole ? [text.trim()] : splitList(text, label)));
+  for (const item of items) refuseBareHex(field, item);
   return items.map((item) => parseText(kind, item));
+}
+
+/** Errors: `usage` for an EVM address without 0x, which is short enough to pass for one of Solana. */
+function refuseBareHex({ label, identifier }: Field, text: string): void {
+  const [bare, digits] = /^(?:0X)?([\da-fA-F]{40})$/.exec(text) ?? [];
+  if (identifier !== undefined && bare !== undefined)
+    throw usageError(`${label} ${text}: must begin with 0x`, `Did you mean 0x${digits}?`);
 }
 
 function refuseValue(field: Field, { value, message }: Problem) {
@@ -74,7 +85,9 @@ function refuseValue(field: Field, { value, message }: Problem) {
   const near = typeof value === 'string' ? nearest(value, listChoices(field)) : undefined;
   const isName = takesTrader(field) && /^(?!0x)[\p{L}\p{N}][\p{L}\p{N} ._:-]*$/u.test(text) && !whole.test(text);
   const known = isName
-    ? 'In commands that read, a name on the last board works (sotra leaderboard list). sotra alias set saves a name for all commands.'
+    ? /\.eth$/i.test(text)
+      ? 'ENS names are not looked up: give the address, 0x and 40 hex digits.'
+      : 'In commands that read, a name on the last board works (sotra leaderboard list). sotra alias set saves a name for all commands.'
     : undefined;
   return usageError(`${field.label} ${shown}: ${message}`, near === undefined ? known : `Did you mean ${near}?`);
 }

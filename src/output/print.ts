@@ -2,6 +2,7 @@ import type { Result } from '../cli/command.ts';
 import type { GlobalOptions } from '../cli/globals.ts';
 import { usageError } from '../errors.ts';
 import { parseJson } from '../model/json.ts';
+import { nearest } from '../model/nearest.ts';
 import { terminalText } from '../model/safe-text.ts';
 import type { Io } from '../world.ts';
 import type { DrawOptions } from './color.ts';
@@ -45,7 +46,10 @@ export function checkColumns(view: AnyView | undefined, columns: readonly string
   const unknown = columns.find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const problem = unknown === '' ? '--columns is empty' : `--columns ${unknown}: no such column`;
-  throw usageError(problem, `Columns: ${known.join(', ')}.`);
+  const spell = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  const named = view.columns.find(({ header }) => unknown !== '' && spell(header) === spell(unknown));
+  const meant = named?.key ?? nearest(unknown, known);
+  throw usageError(problem, `${meant === undefined ? '' : `Did you mean ${meant}? `}Columns: ${known.join(', ')}.`);
 }
 
 /** Writes a request that was not sent, as text, JSON or a curl line. Errors: `usage` for another format. */

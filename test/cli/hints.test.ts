@@ -177,8 +177,76 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     '<identifier> 0x143cf5cccbc8447504a99413dec7ea93ec22843g: has the letter g, which is not a hex digit',
     '',
   ],
+  ['webhook test copyswap', "unknown command 'test'", 'Did you mean sotra webhook trigger copyswap?'],
+  ['leaderboard list --csv', "unknown option '--csv'", 'Did you mean --format csv?'],
+  ['profile followers x --ndjson', "unknown option '--ndjson'", 'Did you mean --format ndjson?'],
+  ['leaderboard list -n 5', "unknown option '-n'", 'Did you mean --limit 5?'],
+  ['token comments base x -n20', "unknown option '-n20'", 'Did you mean --limit 20?'],
+  [
+    '--sandbox leaderboard list --columns Trader',
+    '--columns Trader: no such column',
+    'Did you mean name? Columns: rank,',
+  ],
+  [
+    '--sandbox leaderboard list --columns rank,roi30d',
+    '--columns roi30d: no such column',
+    'Did you mean roiPercent30d? Columns: rank,',
+  ],
+  [
+    'leaderboard list --chains base solana',
+    "unexpected argument 'solana': leaderboard list takes no arguments",
+    'Did you mean --chains base,solana?',
+  ],
+  [
+    'profile positions x open --chains base solana ethereum',
+    "unexpected argument 'solana ethereum': profile positions takes <identifier> <status>",
+    'Did you mean --chains base,solana,ethereum?',
+  ],
+  [
+    '--sandbox profile get vitalik.eth',
+    '<identifier> vitalik.eth: must be a profile UUID, a wallet address (0x... or Solana base58) or ext:<your user id>',
+    'ENS names are not looked up: give the address, 0x and 40 hex digits.',
+  ],
+  [
+    `profile get ${address.slice(2)} --sandbox`,
+    `<identifier> ${address.slice(2)}: must begin with 0x`,
+    `Did you mean ${address}?`,
+  ],
+  [
+    '--sandbox token positions base 4ed4e862860bed51a9570b96d89af5e1b0efefed open',
+    '<contract> 4ed4e862860bed51a9570b96d89af5e1b0efefed: must begin with 0x',
+    'Did you mean 0x4ed4e862860bed51a9570b96d89af5e1b0efefed?',
+  ],
+  [
+    `--sandbox leaderboard list --viewer-addresses ext:a,${address.slice(2)}`,
+    `--viewer-addresses ${address.slice(2)}: must begin with 0x`,
+    `Did you mean ${address}?`,
+  ],
   ['--sandbox profile get 0xdead…beef', '<identifier> 0xdead…beef: is shortened: the whole address is needed', ''],
 ];
+
+test('a comment that begins with a dash stands behind two dashes', async () => {
+  const { code, err } = await run(['comment', 'post', '-10 % and still long', '--last', '--key', 'trader']);
+  expect([code, err]).toEqual([
+    2,
+    `error: unknown option '-10 % and still long'
+hint: Did you mean sotra comment post --last --key trader -- '-10 % and still long'?
+`,
+  ]);
+});
+
+test.each([
+  ['--sandbox leaderboards list --limit 3', '--sandbox leaderboard list --limit 3'],
+  ['--sandbox profiles get 0x143cf5cccbc8447504a99413dec7ea93ec228432', `--sandbox profile get ${address}`],
+  ['aliases list', 'alias list'],
+  ['leaderboards list --help', 'leaderboard list --help'],
+  ['webhooks --help', 'webhook --help'],
+])('sotra %s is sotra %s', async (plural, singular) => {
+  const now = Date.UTC(2026, 10, 20);
+  const [one, other] = [await run(plural, { now }), await run(singular, { now })];
+  expect(one.code).toBe(0);
+  expect(one).toEqual(other);
+});
 
 test.each(refused)('sotra %s: %s', async (argv, error, hint) => {
   const { code, out, err } = await run(argv);
