@@ -121,8 +121,10 @@ async function writeForm(name: FormName, rows: Rows, printing: PrintContext): Pr
   let hasWritten = false;
   for await (const text of form(rows))
     for (const part of splitLong(text)) {
-      if (hasWritten) await printing.pause();
+      // What came before a signal is written before the signal ends the command.
+      const stopped = hasWritten ? await printing.pause().catch((reason: unknown) => ({ reason })) : undefined;
       await out.write(clean(part));
+      if (stopped !== undefined) throw stopped.reason;
       hasWritten = true;
     }
 }

@@ -93,7 +93,7 @@ test('wrong use and damaged settings: one error for every command there is', asy
     const signal = stopped ? { signal: AbortSignal.abort() } : {};
     const outcome = await run([...words, '--json', '--no-input'], { env, ...signal });
     // They ask of a served sandbox, and of what failed before: there is neither.
-    const isMissing = ['sandbox log', 'sandbox stop', 'why'].includes(name);
+    const isMissing = ['sandbox log', 'sandbox stop', 'why', 'history show', 'history run'].includes(name);
     // It reports what is wrong as its result.
     if (name === 'doctor') expect(JSON.parse(outcome.out)).toMatchObject({ ok: false });
     else
