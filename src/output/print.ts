@@ -121,10 +121,9 @@ async function writeForm(name: FormName, rows: Rows, printing: PrintContext): Pr
   let hasWritten = false;
   for await (const text of form(rows))
     for (const part of splitLong(text)) {
-      // What came before a signal is written before the signal ends the command.
-      const stopped = hasWritten ? await printing.pause().catch((reason: unknown) => ({ reason })) : undefined;
+      // A walk hears signals between its pages; rows that are all there are drawn without such a place.
+      if (hasWritten && (rows.answer !== undefined || part !== text)) await printing.pause();
       await out.write(clean(part));
-      if (stopped !== undefined) throw stopped.reason;
       hasWritten = true;
     }
 }
