@@ -2,6 +2,7 @@ import { type Command, defineCommand, type Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { errorExitCodes, orUndefined, SotraError } from '../errors.ts';
 import { curlLine } from '../http/preview.ts';
+import { parseRate } from '../model/duration.ts';
 import { safeText } from '../model/safe-text.ts';
 import { formatAge } from '../output/format.ts';
 import { describeKey, resolveService, type Service, type StoredSettings } from '../setup/settings.ts';
@@ -122,10 +123,18 @@ export function writeCurl({ method, url: address, headers, postData }: LogEntry[
 
 /** Of a flag alone: the command as it was typed, with that flag in place of its own. */
 function retype(command: string, line: string): string {
-  const [flag = ''] = line.split(' ');
+  const [flag = '', value = ''] = line.split(' ');
   if (!flag.startsWith('--') || command.includes('***')) return line;
   const [before, after] = command.split(` ${flag} `);
-  return `${before}${after?.replace(/^\S+/, '') ?? ''} ${line}`;
+  const [given = ''] = /^\S+/.exec(after ?? '') ?? [];
+  return `${before}${after?.slice(given.length) ?? ''} ${flag} ${goFurther(flag, value, given)}`;
+}
+
+/** A value that helps more than the one that was given. */
+function goFurther(flag: string, value: string, given: string): string {
+  if (flag === '--retries' && Number(given) >= Number(value)) return String(Math.min(20, 2 * Number(given)));
+  const { perSec = Number.POSITIVE_INFINITY } = parseRate(given) ?? {};
+  return flag === '--rate' && perSec <= 2 ? `${perSec * 30}/m` : value;
 }
 
 function readFacts({ startedDateTime, time, request, response, _sotra }: LogEntry): FailedCall {

@@ -392,3 +392,17 @@ test('why ends with 5 where nothing failed or the log is off, and says so', asyn
   const off = await failing('--sandbox profile get 00000000-0000-4000-8000-000000000000', { SOTRA_HISTORY: '0' });
   expect(off.why).toMatchObject({ code: 5, err: expect.stringContaining('SOTRA_HISTORY=0') });
 });
+
+test('the next line goes further than the flags that were given', async () => {
+  const service = await stub((_, response) => response.writeHead(429).end('{"error":"slow down"}'));
+  const { why } = await failing('leaderboard list --retries 12 --rate 1/s', service.env);
+  expect(why.next).toEqual([
+    'sotra leaderboard list --retries 12 --rate 30/m',
+    'sotra leaderboard list --rate 1/s --retries 20',
+  ]);
+  const few = await failing('leaderboard list --retries 1 --rate 100/s', service.env);
+  expect(few.why.next).toEqual([
+    'sotra leaderboard list --retries 1 --rate 2/s',
+    'sotra leaderboard list --rate 100/s --retries 10',
+  ]);
+});
