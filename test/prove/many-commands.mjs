@@ -6,6 +6,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 // run leaves behind is met by the next. Argument: the program. Message: `{ commands, count }`; tells `{ codes, cpuSec, longestSec }` when it is done.
 const [, , program = ''] = process.argv;
 const require = createRequire(import.meta.url);
+// The program takes its key out of the environment.
+const env = { ...process.env };
 const main = join(program, '..', '..', 'dist', 'main.cjs');
 
 process.once('message', async ({ commands, count }) => {
@@ -16,6 +18,7 @@ process.once('message', async ({ commands, count }) => {
     const command = commands[index % commands.length];
     process.argv = [process.execPath, program, ...command.split(' ').filter((word) => word !== '')];
     process.exitCode = undefined;
+    Object.assign(process.env, env);
     delete require.cache[main];
     const before = process.cpuUsage();
     require(main);
