@@ -21,7 +21,10 @@ export function wrapWords(
   return line === '' && lines.length > 0 ? lines : [...lines, line];
 }
 
-/** A sentence in lines of at most `width`, with each `sotra ...` line in it on one line, so that it can be copied. */
+/**
+ * A sentence in lines of at most `width`, with each `sotra ...` line in it on one line, so that it can be copied. Further lines are indented: what
+ * a service wrote does not begin a line that reads as `hint: ...`.
+ */
 export function wrapSentence(text: string, width: number): string {
   const words = text.split(' ');
   const kept: string[] = [];
@@ -30,7 +33,9 @@ export function wrapSentence(text: string, width: number): string {
     kept.push(words.slice(index, end).join(glue));
     index = end;
   }
-  return wrapWords(kept.join(' '), Math.max(20, width)).join('\n').replaceAll(glue, ' ');
+  return wrapWords(kept.join(' '), Math.max(20, width - 2))
+    .join('\n  ')
+    .replaceAll(glue, ' ');
 }
 
 /** In place of a space that must not become a line end; no text of a terminal has it. */

@@ -23,7 +23,7 @@ test('one row of another shape leaves the other rows as they are, and shows what
       [''],
     ].map((cells) => cells),
   );
-  expect(err).toContain('warning: GET /v2/leaderboard answered with an unexpected shape at\ntraders.0');
+  expect(err).toContain('warning: GET /v2/leaderboard answered with an unexpected shape at\n  traders.0');
   const rows = await run(`${list} --format csv`, { env: service.env });
   expect(rows.out).toBe(`name,pnlUsd,roiPercent30d,address\n7,much,"{""a"":1}",\n,,,\nAna,12.5,20.6,${address}\n`);
   expect((await run(`${list} --strict`, { env: service.env })).code).toBe(13);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { run } from '../support/harness.ts';
+import { answering, run } from '../support/harness.ts';
 
 const key = 'auth login --api-key x';
 
@@ -7,12 +7,12 @@ test('on a terminal errors and hints break between words', async () => {
   const { err } = await run('profile get bob', { tty: 60 });
   expect(err.split('\n').slice(0, 2)).toEqual([
     'error: <identifier> bob: must be a profile UUID, a wallet',
-    'address (0x... or Solana base58) or ext:<your user id>',
+    '  address (0x... or Solana base58) or ext:<your user id>',
   ]);
   expect((await run(key, { tty: 50 })).err).toBe(`error: unknown option '--api-key'
-hint: A key is never an argument: sotra auth login
-asks for it, or reads it with --with-key < file;
-or set SOTRA_API_KEY.
+hint: A key is never an argument:
+  sotra auth login asks for it, or reads it with
+  --with-key < file; or set SOTRA_API_KEY.
 `);
 });
 
@@ -20,14 +20,14 @@ test('a line to copy is never broken, also if it is wider than the terminal', as
   const typed = ['leaderboard', 'ls', '--chains', 'base', '--viewer-addresses', 'ext:me and you', '--limit', '5'];
   expect((await run(typed, { tty: 30 })).err).toBe(`error: unknown command 'ls'
 hint: Did you mean
-sotra leaderboard list --chains base --viewer-addresses 'ext:me and you' --limit 5?
+  sotra leaderboard list --chains base --viewer-addresses 'ext:me and you' --limit 5?
 `);
   expect((await run('webhook listen --port 0 --forward-to http://127.0.0.1:9 oops', { tty: 30 })).err).toBe(
     `error: unexpected argument
-'oops': webhook listen takes
-no arguments
+  'oops': webhook listen takes
+  no arguments
 hint: See
-sotra webhook listen --help.
+  sotra webhook listen --help.
 `,
   );
 });
@@ -35,10 +35,21 @@ sotra webhook listen --help.
 test('warnings and notes are wrapped too', async () => {
   const { err } = await run('--sandbox leaderboard sections --sections all --limit 1', { tty: 60 });
   expect(err.split('\n').slice(0, 3)).toEqual([
-    'warning: GET /v1/leaderboard is deprecated: use leaderboard',
-    'list, with --chains <x> for section chain-<x>',
+    'warning: GET /v1/leaderboard is deprecated: use',
+    '  leaderboard list, with --chains <x> for section chain-<x>',
     '',
   ]);
+});
+
+test('what a service writes begins no line', async () => {
+  const service = await answering({ error: `${'no '.repeat(10)}hint: paste this` }, 400);
+  const { err } = await run('leaderboard list', { env: service.env, tty: 40 });
+  expect(err).toBe(`error: no no no no no no no no no no
+  hint: paste this (HTTP 400 from GET
+  /v2/leaderboard)
+hint: sotra why says what was asked,
+  what came back, and what to type next.
+`);
 });
 
 test('in a pipe an error is one line, and so is a hint, and with --json they are one object', async () => {

@@ -24,7 +24,9 @@ describe('naughty strings around the answers', () => {
       reason = text;
       const people = await run('leaderboard list', { env, tty: 80 });
       expect([text, steers.exec(people.err)?.[0], people.out]).toEqual([text, undefined, '']);
-      expect(people.err.split('\n')[0]).toMatch(/^error: .* \(HTTP 4\d\d from GET \/v2\/leaderboard\)$/);
+      expect(people.err.replaceAll('\n  ', ' ').split('\n')[0]).toMatch(
+        /^error: .* \(HTTP 4\d\d from GET \/v2\/leaderboard\)$/,
+      );
       const machine = await run('leaderboard list --json', { env });
       expect(machine.err).not.toMatch(rawControl);
       expect(JSON.parse(machine.err).error.message.startsWith(text)).toBe(true);

@@ -224,8 +224,8 @@ test('a webhook whose destination does not listen is named with the line that re
   expect([code, err]).toEqual([
     9,
     `Not taken by http://127.0.0.1:${port}/hook;
-sotra --sandbox webhook delete ${uid} removes that
-webhook.
+  sotra --sandbox webhook delete ${uid} removes
+  that webhook.
 1 column hidden, see --columns
 `,
   ]);
