@@ -82,16 +82,16 @@ const sync = defineCommand({
   summary:
     'Make a webhook have the addresses of a file: register it, send what is missing, continue what was interrupted',
   description:
-    'For a job that runs every hour: registers where your key has no webhook for the URL, else sends only what is missing, as far as this\n' +
-    'machine knows: keep its data directory between runs. Two machines that register one URL at once end with one webhook. The service cannot\n' +
-    'remove addresses: those that left the file are counted and listed in a file. --replace removes them: a second webhook gets the new list,\n' +
-    'its secret is added to the secret file, and the old webhook is deleted; where the service refuses a second one, the old one goes first.\n' +
-    'It asks, or needs --yes; the next sync of the URL finishes a replacement that was interrupted.',
+    'For a job that runs every hour. Registers a webhook if your key has none for the URL, then sends only the missing addresses, as far as\n' +
+    'this machine knows: keep its data directory between runs. Two machines that register one URL at once end with one webhook. The service\n' +
+    'cannot remove addresses: those that left the file are counted and listed in a file. --replace removes them: it registers a second webhook\n' +
+    'with the new list, adds its secret to the secret file and deletes the old webhook. If the service does not allow two, the old one is\n' +
+    'deleted first and the gap is reported. It needs confirmation or --yes. The next sync of the URL finishes an interrupted replacement.',
   params: {
     uid: { ...uid, kind: optional(uid.kind) },
-    url: local(optional(httpAddressKind), 'the webhook by its destination; registered where there is none'),
+    url: local(optional(httpAddressKind), 'the webhook by its destination; registered if there is none'),
     ...addressParams,
-    secretFile: option.text('the secret goes here (mode 0600); others that the file holds stay'),
+    secretFile: option.text('write the secret here (mode 0600); other secrets in the file stay'),
     showSecrets,
     concurrency,
     check: option.flag('send nothing: exit 2 for bad lines or a few of another chain, 10 if any would be sent'),
@@ -121,8 +121,7 @@ const sync = defineCommand({
 const list = defineCommand({
   ...endpointCommand(endpoints.list, views.list),
   oneOf: [],
-  description:
-    'Uploads of this machine that are not finished are named on stderr, each with the line that continues it.',
+  description: 'Unfinished uploads of this machine are listed on stderr, each with the line that continues it.',
   params: { showSecrets: option.flag('show the secrets instead of masking them') },
   run: async ({ showSecrets }, context) => (await import('./secrets.ts')).listWebhooks(showSecrets === true, context),
 });
