@@ -78,7 +78,7 @@ export function checkedLine(entry: object): string {
   return text + writeSum(text);
 }
 
-export function readCheckedLine(line: string): object {
+function readCheckedLine(line: string): object {
   if (!isChecked(line)) throw new Error('its checksum does not fit');
   return parseJson(`${line.slice(0, -sumLength)}}`) as object;
 }

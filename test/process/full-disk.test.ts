@@ -3,13 +3,11 @@ import { copyFileSync, lstatSync, readdirSync, readFileSync, writeFileSync } fro
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { cardOf } from '../support/feed-cards.ts';
 import { run as runHere, type Seen, stub, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 
 const execute = promisify(execFile);
-const wallet = '0x7e5f4552091a69125d5dfcb7b8c2659029395bdf';
 
 /** A process that may write files of so many KiB, and then gets the errors that a full disk gives. */
 async function limited(kib: number, argv: string, env: Record<string, string>) {
@@ -24,14 +22,9 @@ async function limited(kib: number, argv: string, env: Record<string, string>) {
 
 async function service() {
   const taken: Record<string, unknown>[] = [];
-  let cards = 0;
   const { env } = await stub(({ method, url, body }: Seen, response) => {
     response.setHeader('content-type', 'application/json');
     if (url.startsWith('/v2/leaderboard')) return void response.end('{"traders":[]}');
-    if (url.startsWith('/v1/feed')) {
-      cards += 1;
-      return void response.end(JSON.stringify({ items: [cardOf(`n${cards}`, 1_700_000_000 + cards)], pagination: {} }));
-    }
     if (method === 'GET') {
       const hash = new URL(url, 'http://stub').searchParams.get('transactionHashes') ?? '';
       const comments = taken.filter(({ transactionHash }) => transactionHash === hash);
@@ -88,7 +81,6 @@ test.each(
       'key export k --out FOLDER/out.json',
       'comment post --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
       'webhook register --url http://127.0.0.1:9/hook --file FOLDER/addresses.txt',
-      `feed actor ${wallet} --watch 100ms --max 1`,
       'follow bulk --file FOLDER/follows.ndjson',
     ],
     3,

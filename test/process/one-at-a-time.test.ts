@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { cardOf } from '../support/feed-cards.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { start } from '../support/processes.ts';
 import { long } from '../support/size.ts';
@@ -95,37 +94,6 @@ long('Ctrl-C in a batch ends with 130 at once; the same command goes on', async 
   const second = begin();
   expect(await second.ended).toBe(0);
   expect(texts(taken)).toEqual(allOnce);
-});
-
-long('a second watch from the same place is exit 3 and names the first; other filters are another place', async () => {
-  const folder = temporaryFolder();
-  const service = await stub((_, response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ items: [cardOf('n1', 1_700_000_000)], pagination: {} }));
-  });
-  const env = { ...service.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-  const watch = (...more: string[]) => {
-    const one = start(['feed', 'actor', degen, '--watch', '100ms', ...more], env);
-    onTestFinished(() => void one.child.kill('SIGKILL'));
-    return one;
-  };
-  const first = watch();
-  await until(() => first.printed.err.includes('Watching from'), 'the first watches');
-  const second = watch();
-  expect(await second.ended).toBe(3);
-  expect(second.printed.err).toContain(`in use by process ${first.child.pid}`);
-  const other = watch('--chains', 'base');
-  await until(() => other.printed.err.includes('Watching from'), 'the other watches');
-  first.child.kill('SIGKILL');
-  await first.ended;
-  const third = watch();
-  await until(() => third.printed.err.includes('Resuming from'), 'the third goes on');
-  for (const each of [other, third]) {
-    each.child.kill('SIGTERM');
-    expect(await each.ended).toBe(130);
-  }
-  const left = readdirSync(join(folder, 'watch'));
-  expect(left.filter((name) => !name.endsWith('.json'))).toEqual([]);
 });
 
 long('the lock says who has it since when; one that says nothing is taken over', async () => {

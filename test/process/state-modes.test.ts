@@ -2,7 +2,6 @@ import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { cardOf } from '../support/feed-cards.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { fillInbox } from '../support/inbox.ts';
 import { some } from '../support/size.ts';
@@ -41,8 +40,6 @@ async function service() {
     const webhook = { uid: 'u-1', destinationUrl: 'http://127.0.0.1:9/hook', secret: 's' };
     if (method !== 'GET') written.push(`${method} ${url}`);
     if (url.startsWith('/v2/leaderboard')) return void response.end('{"traders":[]}');
-    if (url.startsWith('/v1/feed'))
-      return void response.end(JSON.stringify({ items: [cardOf('1', 1)], pagination: {} }));
     if (url === '/v1/swap-comments') return void response.end(JSON.stringify({ ...JSON.parse(body), uid: 'c' }));
     if (url.includes('bulk')) return void response.end('{"targetProfiles":[]}');
     response.end(JSON.stringify(method === 'GET' ? [] : webhook));
@@ -53,7 +50,7 @@ async function service() {
 const keyed = '--key-file FOLDER/evm.hex --password-file FOLDER/password';
 
 /**
- * What each command keeps, by a pattern of its path; the same command reads and writes it. The first and the fifth, which `npm test` takes, are quick
+ * What each command keeps, by a pattern of its path; the same command reads and writes it. The first and the fourth, which `npm test` takes, are quick
  * ones: no key, whose password takes seconds on purpose, and no comment.
  */
 const kept: Record<string, { argv: string; file: RegExp; later?: string }> = {
@@ -64,11 +61,6 @@ const kept: Record<string, { argv: string; file: RegExp; later?: string }> = {
     file: /journal\.ndjson$/,
   },
   aliases: { argv: `alias set me ${degen}`, file: /config\.json$/ },
-  'place of a watch': {
-    argv: `feed actor ${degen} --newer-than 1970-01-01 --watch 100ms --max 1`,
-    later: `feed actor ${degen} --watch 100ms --max 1`,
-    file: /watch\/.*\.json$/,
-  },
   'journal of posted comments': {
     argv: 'comment post --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
     file: /posted-comments-[0-9a-f]+\.ndjson$/,

@@ -254,41 +254,28 @@ describe.skipIf(!hasData)(`the story${why}`, () => {
     expect(board).toContain(author);
   });
 
-  long(
-    'a watch prints what arrives, survives a kill -9 of the service and its own end, and misses nothing',
-    async () => {
-      const watch = `feed actor ${author} --watch 200ms --format ndjson`;
-      const env = { ...process.env, ...envOf('a') };
-      const first = spawn(process.execPath, ['bin/sotra.js', ...watch.split(' ')], { env });
-      const lines: string[] = [];
-      createInterface(first.stdout).on('line', (line) => lines.push(JSON.parse(line).transactionHash));
-      let said = '';
-      first.stderr.on('data', (chunk) => {
-        said += chunk;
-      });
-      await expect.poll(() => said).toContain('Watching from');
-      const [one] = await trade({ trader: author, token: mint, usd: 11 });
-      await expect.poll(() => lines).toEqual([one]);
+  long('a watch prints what arrives, survives a kill -9 of the service, and misses nothing', async () => {
+    const watch = `feed actor ${author} --watch 200ms --format ndjson`;
+    const env = { ...process.env, ...envOf('a') };
+    const first = spawn(process.execPath, ['bin/sotra.js', ...watch.split(' ')], { env });
+    const lines: string[] = [];
+    createInterface(first.stdout).on('line', (line) => lines.push(JSON.parse(line).transactionHash));
+    let said = '';
+    first.stderr.on('data', (chunk) => {
+      said += chunk;
+    });
+    await expect.poll(() => said).toContain('Watching for new cards');
+    const [one] = await trade({ trader: author, token: mint, usd: 11 });
+    await expect.poll(() => lines).toEqual([one]);
 
-      const { port } = new URL(state.url);
-      state.server?.kill('SIGKILL');
-      await expect.poll(() => said).toContain('; retrying.');
-      const [two] = await trade({ trader: author, token: mint, usd: 12 });
-      await startServer(port);
-      await expect.poll(() => lines).toEqual([one, two]);
-      const exit = ended(first);
-      first.kill('SIGINT');
-      expect(await exit).toBe(130);
-
-      const [three] = await trade({ trader: author, token: mint, usd: 13 });
-      const [four] = await trade({ trader: author, token: newMint('last'), usd: 14 });
-      const { out, code } = await run(`${watch} --max 2`, { env: envOf('a') });
-      expect(code).toBe(0);
-      const printed = out
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line).transactionHash);
-      expect([...printed].sort()).toEqual([three, four].sort());
-    },
-  );
+    const { port } = new URL(state.url);
+    state.server?.kill('SIGKILL');
+    await expect.poll(() => said).toContain('; retrying.');
+    const [two] = await trade({ trader: author, token: mint, usd: 12 });
+    await startServer(port);
+    await expect.poll(() => lines).toEqual([one, two]);
+    const exit = ended(first);
+    first.kill('SIGINT');
+    expect(await exit).toBe(130);
+  });
 });

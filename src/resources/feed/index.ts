@@ -1,5 +1,5 @@
 import { type Command, intervalParam, option, readInterval } from '../../cli/command.ts';
-import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/endpoint-command.ts';
+import { deriveCommands, endpointCommand } from '../../cli/endpoint-command.ts';
 import type { Context } from '../../context.ts';
 import type { Endpoint, Params } from '../../contract/endpoint.ts';
 import { inputError, usageError } from '../../errors.ts';
@@ -16,7 +16,7 @@ export const views = {
 
 const params = {
   cursor: option.text('the same as --older-than: continues after a page (olderCursor)'),
-  watch: intervalParam('poll this often and print new cards, e.g. 5s; resumes where it stopped'),
+  watch: intervalParam('ask this often and print new cards as they come, e.g. 5s; ends with Ctrl-C or --max'),
 };
 
 interface FeedOptions extends Record<string, unknown> {
@@ -29,17 +29,15 @@ interface FeedOptions extends Record<string, unknown> {
 }
 
 const watchHelp =
-  'With --watch, cards are printed as they come, each once: a card counts as new again when its position trades again. The place is ' +
-  'saved, so the same command resumes where it stopped and prints what it missed; --newer-than <time> starts in the past. Network ' +
-  'failures, 429 and 5xx are retried, and once the service has answered, bodies that are not JSON too (a proxy in between); JSON of ' +
-  'another shape ends it with exit 13.';
+  'With --watch, new cards are printed as they come, oldest first, each once; a card is new again when its position trades again. ' +
+  'It starts with the next card, or at --newer-than <time>. Network failures, 429 and 5xx are retried, and once the ' +
+  'service has answered, bodies that are not JSON too (a proxy in between); JSON of another shape ends it with exit 13.';
 
 /** The command of a feed: the derived one, with `--cursor` and `--watch`. */
 function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): Command {
   const base = endpointCommand(endpoint as Endpoint<string, Params>, views.actor, {
     params,
     description: `${endpoint.description}\n${watchHelp}`,
-    exitCodes: [3, ...serviceExitCodes],
     prepare: (typed) => feedInput(endpoint, typed as FeedOptions),
   });
   return {
@@ -47,11 +45,11 @@ function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): 
     run: async (typed: FeedOptions, context: Context) => {
       if (typed.watch === undefined) return base.run(typed as never, context);
       const { watchFeed } = await import('./watch.ts');
-      const input = feedInput(endpoint, typed);
-      checkFeedWatch(typed);
+      const input = { ...feedInput(endpoint, typed), newerThan: undefined };
       const batches = watchFeed({
         endpoint,
         input,
+        fromMs: readWatchStart(typed),
         everyMs: readInterval(typed.watch),
         max: typed.max,
         context,
@@ -94,11 +92,12 @@ function readPlace(key: 'olderThan' | 'newerThan', text: string | undefined): st
   return saysZone ? text : new Date(atMs).toISOString();
 }
 
-function checkFeedWatch({ olderThan, cursor, newerThan, all }: FeedOptions): void {
+/** The time of `--newer-than`. Errors: `usage` for what does not go with `--watch`. */
+function readWatchStart({ olderThan, cursor, newerThan, all }: FeedOptions): number | undefined {
   if (olderThan !== undefined || cursor !== undefined)
     throw usageError('--watch prints new cards, --older-than and --cursor old ones: use one of them');
-  const fromMs = newerThan === undefined ? 0 : parseTime(newerThan);
-  if (fromMs === undefined || Math.abs(fromMs) > 8.64e15)
+  const fromMs = newerThan === undefined ? undefined : parseTime(newerThan);
+  if (newerThan !== undefined && fromMs === undefined)
     throw usageError(
       `--newer-than ${newerThan}: --watch starts at a time, not at a cursor`,
       'Give a time such as 2026-07-03T12:00:00Z.',
@@ -108,6 +107,7 @@ function checkFeedWatch({ olderThan, cursor, newerThan, all }: FeedOptions): voi
       '--watch and --all cannot be used together',
       'To start in the past: --watch 5s --newer-than <time>.',
     );
+  return fromMs;
 }
 
 export const commands = deriveCommands(endpoints, views, [feedCommand(endpoints.actor), feedCommand(endpoints.home)]);

@@ -1,9 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkedLine } from '../../../src/files/log-file.ts';
 import { cardOf, idsIn } from '../../support/feed-cards.ts';
-import { run, type Seen, type Stub, stub, temporaryFolder } from '../../support/harness.ts';
+import { run, type Seen, type Stub, stub } from '../../support/harness.ts';
 
 const wallet = '0xA4E221aa5a7ba51b5d5c7d5c923bfb9bcebcb252';
 const start = 1_700_000_000;
@@ -48,30 +45,23 @@ function arrive(service: FeedOf, ...ids: string[]): void {
   }
 }
 
-function watching(service: FeedOf, flags: string, data = temporaryFolder(), tty?: number) {
+function watching(service: FeedOf, flags: string, tty?: number) {
   const stop = new AbortController();
-  const env = { ...service.env, SOTRA_DATA_DIR: data };
   const ended = run(`${watch} ${flags}`, {
-    env,
+    env: service.env,
     signal: stop.signal,
     skipWaits: true,
     ...(tty === undefined ? {} : { tty }),
   });
-  const joined = () => expect.poll(() => placesIn(data)).toHaveLength(1);
+  // The second request is sent once the first answer was read.
+  const joined = () => expect.poll(() => service.requests.length).toBeGreaterThan(1);
   const idle = async () => {
     // One on its way when it is asked, and polls of two requests.
     const { length } = service.requests;
     await expect.poll(() => service.requests.length).toBeGreaterThan(length + 3);
   };
-  return { ended, joined, idle, stop: () => stop.abort(), data };
+  return { ended, joined, idle, stop: () => stop.abort() };
 }
-
-function placesIn(data: string): string[] {
-  const folder = join(data, 'watch');
-  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
-}
-
-const placeIn = (data: string) => join(data, 'watch', placesIn(data)[0] ?? '');
 
 test('new cards are printed once each, oldest first, also where they fill several pages', async () => {
   const service = await feedService();
@@ -84,9 +74,7 @@ test('new cards are printed once each, oldest first, also where they fill severa
   const { out, err, code } = await ended;
   expect(code).toBe(0);
   expect(idsIn(out)).toEqual(Array.from({ length: 12 }, (_, index) => `n${index + 1}`));
-  expect(err).toContain('Watching from 2023-11-14T22:13:23Z.');
-  expect(err).toContain('Stopped after 12 cards (--max)');
-  expect(err).not.toContain('warning');
+  expect(err).toBe('Watching for new cards. Ctrl-C stops.\n');
 });
 
 test('a card that trades again is new again, also within the same second', async () => {
@@ -106,39 +94,60 @@ test('a card that trades again is new again, also within the same second', async
   ).toEqual(['0xsecond', '0xthird']);
 });
 
-test('after Ctrl-C the same command goes on where it stopped and prints what it missed, other filters begin anew', async () => {
+test('Ctrl-C ends a watch with exit 130 and how many cards it printed', async () => {
   const service = await feedService();
-  arrive(service, 'old1');
-  const first = watching(service, '--json');
-  await first.joined();
+  arrive(service, 'old');
+  const { ended, joined, idle, stop } = watching(service, '--json');
+  await joined();
   arrive(service, 'n1');
-  await first.idle();
-  first.stop();
-  const one = await first.ended;
-  expect({ code: one.code, ids: idsIn(one.out) }).toEqual({ code: 130, ids: ['n1'] });
-  const lastLine = one.err.trim().split('\n').at(-1) ?? '';
-  expect(JSON.parse(lastLine).error).toMatchObject({
-    code: 'interrupted',
-    message: 'stopped at 2023-11-14T22:13:21Z, after 1 card',
-  });
-  arrive(service, 'n2', 'n3', 'n4', 'n5', 'n6');
-  const second = await watching(service, '--json --max 5', first.data).ended;
-  expect(idsIn(second.out)).toEqual(['n2', 'n3', 'n4', 'n5', 'n6']);
-  expect(second.err).toContain('Resuming from 2023-11-14T22:13:21Z.');
-  const other = watching(service, '--json --chains base', first.data);
-  await expect.poll(() => placesIn(first.data)).toHaveLength(2);
-  other.stop();
-  expect(await other.ended).toMatchObject({ code: 130, out: '' });
+  await idle();
+  stop();
+  const { out, err, code } = await ended;
+  expect({ code, ids: idsIn(out) }).toEqual({ code: 130, ids: ['n1'] });
+  const lastLine = err.trim().split('\n').at(-1) ?? '';
+  expect(JSON.parse(lastLine).error).toMatchObject({ code: 'interrupted', message: 'interrupted after 1 card' });
 });
 
-test('--max in the middle of a page: the next run prints the rest', async () => {
+test('a second run starts anew with the next card', async () => {
+  const service = await feedService();
+  arrive(service, 'old');
+  const first = watching(service, '--json --max 1');
+  await first.joined();
+  arrive(service, 'n1');
+  expect(idsIn((await first.ended).out)).toEqual(['n1']);
+  arrive(service, 'n2');
+  const second = watching(service, '--json --max 1');
+  await second.idle();
+  arrive(service, 'n3');
+  expect(idsIn((await second.ended).out)).toEqual(['n3']);
+});
+
+test('--max in the middle of a page prints no more than that', async () => {
   const service = await feedService(5);
   arrive(service, 'old1', 'old2');
-  const first = watching(service, '--json --max 2');
-  await first.joined();
+  const { ended, joined } = watching(service, '--json --max 2');
+  await joined();
   arrive(service, 'n1', 'n2', 'n3', 'n4');
-  expect(idsIn((await first.ended).out)).toEqual(['n1', 'n2']);
-  expect(idsIn((await watching(service, '--json --max 2', first.data).ended).out)).toEqual(['n3', 'n4']);
+  const { out, code } = await ended;
+  expect({ code, ids: idsIn(out) }).toEqual({ code: 0, ids: ['n1', 'n2'] });
+});
+
+test('cards of the last seconds that the first page has no room for are not new', async () => {
+  const service = await feedService();
+  service.cards = ['d', 'c', 'b', 'a'].map((id) => cardOf(id, start));
+  const { ended, idle } = watching(service, '--json --max 1');
+  await idle();
+  arrive(service, 'n1');
+  expect(idsIn((await ended).out)).toEqual(['n1']);
+});
+
+test('a trade that the service records three seconds late is printed', async () => {
+  const service = await feedService();
+  arrive(service, 'a', 'b', 'c', 'd', 'e');
+  const { ended, joined } = watching(service, '--json --max 1');
+  await joined();
+  service.cards = [...service.cards.slice(0, 3), cardOf('late', start + 1), ...service.cards.slice(3)];
+  expect(idsIn((await ended).out)).toEqual(['late']);
 });
 
 test('--newer-than begins in the past', async () => {
@@ -170,22 +179,18 @@ test('network failures, 5xx and 429 are waited out and said once, then nothing i
   expect(err).toContain('fault 503 (HTTP 503 from GET /v1/feed/actor) (after 3 attempts); retrying.');
 });
 
-test("a proxy's page and half an answer are waited out once the service has answered, also in an earlier run", async () => {
+test("a proxy's page and half an answer are waited out once the service has answered", async () => {
   const service = await feedService();
   arrive(service, 'old');
-  const first = watching(service, '--json --max 1');
-  await first.joined();
+  const { ended, joined } = watching(service, '--json --max 1');
+  await joined();
   service.faults.push({ body: '<html>Please log in' }, { body: '{"items":[{"itemI' });
   await expect.poll(() => service.faults.length).toBe(0);
   arrive(service, 'n1');
-  const one = await first.ended;
-  expect({ code: one.code, ids: idsIn(one.out) }).toEqual({ code: 0, ids: ['n1'] });
-  expect(one.err.match(/; retrying\./g)).toHaveLength(1);
-  expect(one.err).toContain('a body that is not JSON: "<html>Please log in"; retrying.');
-  service.faults.push({ body: '<html>Please log in' });
-  arrive(service, 'n2');
-  const two = await watching(service, '--json --max 1', first.data).ended;
-  expect({ code: two.code, ids: idsIn(two.out) }).toEqual({ code: 0, ids: ['n2'] });
+  const { out, err, code } = await ended;
+  expect({ code, ids: idsIn(out) }).toEqual({ code: 0, ids: ['n1'] });
+  expect(err.match(/; retrying\./g)).toHaveLength(1);
+  expect(err).toContain('a body that is not JSON: "<html>Please log in"; retrying.');
 });
 
 test.each(['', `--newer-than ${new Date(start * 1000).toISOString()}`])(
@@ -199,28 +204,26 @@ test.each(['', `--newer-than ${new Date(start * 1000).toISOString()}`])(
   },
 );
 
-test('JSON of another shape ends a watch with exit 13, its place kept', async () => {
+test('JSON of another shape ends a watch with exit 13', async () => {
   const service = await feedService();
   arrive(service, 'old');
-  const first = watching(service, '--json');
-  await first.joined();
+  const { ended, joined } = watching(service, '--json');
+  await joined();
   service.faults.push({ body: '[]' });
-  expect((await first.ended).code).toBe(13);
-  arrive(service, 'n1');
-  expect(idsIn((await watching(service, '--json --max 1', first.data).ended).out)).toEqual(['n1']);
+  expect((await ended).code).toBe(13);
 });
 
 test('a service that is down when the watch begins is waited for, and its return is said', async () => {
   const service = await feedService();
   service.faults.push(...Array.from({ length: 6 }, () => 502));
   arrive(service, 'old');
-  const { ended, joined, idle, stop } = watching(service, '');
-  await joined();
+  const { ended, idle, stop } = watching(service, '');
+  await expect.poll(() => service.faults.length).toBe(0);
   await idle();
   stop();
   const { err, code } = await ended;
   expect(code).toBe(130);
-  expect(err).toMatch(/retrying.\nWatching from .*\nThe service answers again.\n/);
+  expect(err).toMatch(/retrying.\nWatching for new cards. Ctrl-C stops.\nThe service answers again.\n/);
 });
 
 test.each([
@@ -260,65 +263,25 @@ test('Ctrl-C while the service does not answer ends at once', async () => {
   expect(Date.now() - before).toBeLessThan(20_000);
   expect(JSON.parse(err).error).toMatchObject({
     code: 'interrupted',
-    message: 'stopped before the first answer, after 0 cards',
+    message: 'interrupted after 0 cards',
   });
 });
 
-test('more than a watch walks back is said as a gap, and the newest are printed', async () => {
+test('more new cards than 200 pages hold are one warning, and the newest are printed', async () => {
   const service = await feedService(1);
   arrive(service, 'old');
-  const first = watching(service, '--json --limit 1');
-  await first.joined();
-  first.stop();
-  await first.ended;
+  const { ended, joined } = watching(service, '--json --limit 1 --max 201');
+  await joined();
   arrive(service, ...Array.from({ length: 250 }, (_, index) => `n${index + 1}`));
-  const second = watching(service, '--json --limit 1 --max 201', first.data);
-  const { out, err } = await second.ended;
+  const { out, err } = await ended;
   expect(idsIn(out)).toEqual(Array.from({ length: 201 }, (_, index) => `n${index + 50}`));
-  expect(err).toContain(
-    'warning: more cards came than a watch fetches (200 pages): cards are missing before 2023-11-14T22:14:10',
-  );
-});
-
-test('a damaged place is said and begun anew; one of a newer sotra is exit 3 and left as it is', async () => {
-  const service = await feedService();
-  arrive(service, 'old');
-  const first = watching(service, '');
-  await first.joined();
-  first.stop();
-  await first.ended;
-  const file = placeIn(first.data);
-  const oneBitOff = readFileSync(file, 'utf8').replace('"sinceSec":1', '"sinceSec":0');
-  const odd = [{ version: 1, sinceSec: null, seen: {} }, { version: { toString: 1 } }].map(checkedLine);
-  for (const text of [oneBitOff, '{"version": 1, "cur', '[]', ...odd]) {
-    writeFileSync(file, text);
-    const again = watching(service, '', first.data);
-    await expect.poll(() => readFileSync(file, 'utf8')).not.toBe(text);
-    again.stop();
-    expect((await again.ended).err).toContain(`warning: the watch file ${file} is damaged`);
-  }
-  const newer = checkedLine({ version: 2 });
-  writeFileSync(file, newer);
-  const { code, err } = await watching(service, '', first.data).ended;
-  expect(code).toBe(3);
-  expect(err).toContain('was written by a newer sotra (layout 2)');
-  expect(readFileSync(file, 'utf8')).toBe(newer);
-});
-
-test('a folder that cannot hold the place is exit 3 before anything is printed', async () => {
-  const service = await feedService();
-  const data = temporaryFolder();
-  mkdirSync(data, { recursive: true });
-  writeFileSync(join(data, 'watch'), 'a file in the way');
-  const { code, err, out } = await watching(service, '', data).ended;
-  expect({ code, out }).toEqual({ code: 3, out: '' });
-  expect(err).toContain(`cannot use ${join(data, 'watch')}: it exists already`);
+  expect(err).toContain('warning: more than 200 pages of new cards: the oldest of them are not shown\n');
 });
 
 test('on a terminal each card is a line under its columns', async () => {
   const service = await feedService();
   arrive(service, 'old');
-  const { ended, joined } = watching(service, '--max 2 --columns lastTradeAt,token,latest', temporaryFolder(), 80);
+  const { ended, joined } = watching(service, '--max 2 --columns lastTradeAt,token,latest', 80);
   await joined();
   arrive(service, 'n1', 'n2');
   const { out } = await ended;

@@ -80,7 +80,7 @@ export async function fuzzFiles({
       const bare = target.file === 'config.json' ? {} : service.env;
       const all = { ...bare, ...env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
       const limit = argv.includes('listen') ? 60 : 500;
-      const signal = argv.includes('watch') || limit < 100 ? AbortSignal.timeout(limit) : new AbortController().signal;
+      const signal = limit < 100 ? AbortSignal.timeout(limit) : new AbortController().signal;
       const given = { env: all, skipWaits: true, stdin: 'stub-key\n', signal, ...(tty === undefined ? {} : { tty }) };
       const outcome = await run(words, given);
       runs += 1;
@@ -104,7 +104,7 @@ interface Case {
 function caseOf(target: Target, valid: ReadonlyMap<string, Buffer>): fc.Arbitrary<Case> {
   const any = harmed(valid.get(target.file) ?? Buffer.from(''));
   // A checksum keeps most harm from what reads the entry behind it.
-  const content = target.isLog || /^watch/.test(target.file) ? fc.oneof(any, any.map(resealed)) : any;
+  const content = target.isLog ? fc.oneof(any, any.map(resealed)) : any;
   return fc.record({
     target: fc.constant(target),
     argv: fc.constantFrom(...target.reads, ...(target.changes ?? [])),
@@ -132,7 +132,7 @@ function checkOutput(words: string, { code, out, err }: Outcome, shown: string):
   // The service answers as it should: what is wrong is the file.
   expect(err, shown).not.toContain('the answer is not of the shape');
   if (/--json/.test(words)) {
-    const isStream = / --watch |comment (?:sign|post) --file /.test(words);
+    const isStream = /comment (?:sign|post) --file /.test(words);
     const parts = isStream ? out.split(/\n(?=\{)/) : [out];
     for (const part of parts) if (part !== '') expect(() => JSON.parse(part), shown).not.toThrow();
     if (code !== 0 && out === '' && !isStream)
@@ -167,11 +167,6 @@ function checkFile(
     expect(kept, `${shown}\nlines of the log are gone`).toBe(true);
   }
   if (target.file === 'config.json' && code === 0) checkSettings(argv, before, now, shown);
-  if (/^watch/.test(target.file) && !mayChange)
-    expect(
-      [...after.values()].some((bytes) => bytes.equals(before)),
-      shown,
-    ).toBe(true);
 }
 
 /** A change of one thing leaves all others as they were, also those that this sotra knows nothing of. */

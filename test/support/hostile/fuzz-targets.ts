@@ -96,12 +96,6 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
       needs: /^(evm\.hex|password)$/,
     },
     {
-      weight: 2,
-      file: found(/^watch/),
-      reads: [],
-      changes: ['feed actor ext:user_1 --watch 5s --max 1', 'feed actor ext:user_1 --watch 5s --max 1 --json'],
-    },
-    {
       weight: 3,
       file: 'webhook/inbox/default/inbox.db',
       reads: [
@@ -408,7 +402,6 @@ export async function makeState(
     }),
   );
   await act('leaderboard list');
-  await act('feed actor ext:user_1 --watch 5s --max 1');
   await act(`webhook register --url http://127.0.0.1:9/hook ${upload} --another`);
   await act(`${post} --key-file FOLDER/evm.hex`);
   await act('--sandbox sandbox reset --empty');

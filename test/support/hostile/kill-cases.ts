@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDb } from '../../../src/sandbox/db/store.ts';
-import { cardOf, idsIn } from '../feed-cards.ts';
 import { run, type Script, stub } from '../harness.ts';
 import { storedIds } from '../inbox.ts';
 import { signed } from '../listening.ts';
@@ -270,32 +269,6 @@ const comments: KillCase = {
   },
 };
 
-const watch: KillCase = {
-  name: 'feed actor --watch',
-  scene: async () => {
-    let newest = 0;
-    const env = await answering(() => {
-      newest += 1;
-      const items = Array.from({ length: newest }, (_, index) =>
-        cardOf(`${newest - index}`, 1_700_000_000 + newest - index),
-      );
-      return { items, pagination: {} };
-    });
-    return {
-      argv: ['feed', 'actor', degen, '--watch', '100ms', '--max', '3', '--format', 'ndjson'],
-      env,
-      complete: (printed) => {
-        const shown = [...new Set(idsIn(printed).map(Number))].sort((a, b) => a - b);
-        must(shown.length >= 3, `only cards ${shown} were shown`);
-        must(
-          shown.every((card, index) => card === (shown[0] ?? 0) + index),
-          `cards between ${shown} were left out`,
-        );
-      },
-    };
-  },
-};
-
 const events = ['one', 'two', 'three', 'four'];
 
 const listen: KillCase = {
@@ -365,7 +338,6 @@ export const fileCases: readonly KillCase[] = [
   syncing('webhook sync --replace', true),
   syncing('webhook sync --replace, one webhook a destination', true, 409),
   comments,
-  watch,
   listen,
 ];
 
