@@ -79,8 +79,7 @@ export async function fuzzFiles({
       const words = argv.replaceAll('FOLDER', folder).replaceAll('SERVICE', service.url);
       const bare = target.file === 'config.json' ? {} : service.env;
       const all = { ...bare, ...env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-      const limit = argv.includes('listen') ? 60 : 500;
-      const signal = limit < 100 ? AbortSignal.timeout(limit) : new AbortController().signal;
+      const signal = argv.includes('listen') ? AbortSignal.timeout(60) : new AbortController().signal;
       const given = { env: all, skipWaits: true, stdin: 'stub-key\n', signal, ...(tty === undefined ? {} : { tty }) };
       const outcome = await run(words, given);
       runs += 1;
