@@ -1,11 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { cardOf } from '../support/feed-cards.ts';
 import { answering, openPort, stub, temporaryFolder } from '../support/harness.ts';
 import { attack } from '../support/hostile/attack.ts';
-import { degen, evmTrader } from '../support/traders.ts';
+import { evmTrader } from '../support/traders.ts';
 
 const key = 'sk_live_Ab3Zq7Lm9';
 const megabyte = 1_000_000;
@@ -165,39 +163,6 @@ test.each(uidCommands.map((words) => [words.join(' '), words] as const))(
     expect(escaped).toEqual([]);
   },
 );
-
-// What the service was asked for by that name it has, and its answer is told with it (exit 5).
-test('64 hex digits, in quotes too, are repeated by no refusal before sending', async () => {
-  const hex = 'c87509a1c067bbde78beb793e6fa76530b6382a4c0241e5e4a9ec0a0f44dc0d3';
-  const service = await answering({ error: 'no' }, 404);
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'key'), evmTrader.key, { mode: 0o600 });
-  const sign = 'comment sign --chain solana --text x --service-name E --tx'.split(' ');
-  const commands = (secret: string) => [
-    [...sign, secret, '--token', degen, '--key-file', `${folder}/key`],
-    ...[
-      'comment list --chain solana',
-      'profile get',
-      'position get',
-      'webhook delete --yes',
-      'alias set me',
-      'key import',
-    ].map((start) => [...start.split(' '), secret]),
-    ['follow', 'add', secret, 'ext:a'],
-    ['context', 'use', secret],
-    ['comment', 'sign', `--key=${secret}`],
-    ['leaderboard', 'list', '--limit', secret],
-    ['leaderboard', secret],
-    [secret],
-  ];
-  for (const secret of [hex, `0x${hex}`, hex.toUpperCase(), ` ${hex}`, `${hex}\n`, `"${hex}"`]) {
-    const told = await Promise.all(commands(secret).map((argv) => attack(argv, { env: service.env })));
-    const repeated = told.flatMap(({ code, err }, at) =>
-      code !== 0 && code !== 5 && err.toLowerCase().includes(hex) ? [commands(secret)[at]] : [],
-    );
-    expect(repeated).toEqual([]);
-  }
-});
 
 test('a key that the service repeats, as it is or as JSON and addresses escape it, is not printed', async () => {
   const odd = 'sk_live/Ab3+Zq7"Lm9';

@@ -42,9 +42,9 @@ export async function servedFolder(context: Context): Promise<string> {
  * process id. Errors: `not-found` when none does; `usage` for several.
  */
 async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<ServedSandbox> {
-  const wanted = baseUrl ?? (await readBaseUrl(context));
   const files = readyFile === undefined ? await servedFiles(context) : [readyFile];
   const known = files.flatMap((file) => readReady(file) ?? []);
+  const wanted = baseUrl ?? (await readTypedUrl(context)) ?? envBaseUrl(context);
   const candidates =
     wanted === undefined || readyFile !== undefined ? known : known.filter(({ url }) => isSame(url, wanted));
   const answered = await Promise.all(candidates.map(async (each) => ((await answers(context, each)) ? [each] : [])));
@@ -181,11 +181,17 @@ async function answers(context: Context, ready: Ready): Promise<boolean> {
 }
 
 /** The base URL that was typed or set; that of a stored context does not count. */
-async function readBaseUrl({ options, world, service }: Context): Promise<string | undefined> {
-  if (options.sandbox) return undefined;
-  if (options.context === undefined) return options.baseUrl ?? (world.env['SOTRA_BASE_URL'] || undefined);
+/** The base URL of the command line: `--base-url`, or that of `--context`. */
+async function readTypedUrl({ options, service }: Context): Promise<string | undefined> {
+  if (options.sandbox || options.context === undefined) return options.baseUrl;
   const { kind, baseUrl } = await service();
   return kind === 'sandbox' ? undefined : baseUrl;
+}
+
+/** The base URL of the environment, if a sandbox may be served there. */
+function envBaseUrl({ options, world }: Context): string | undefined {
+  const url = world.env['SOTRA_BASE_URL'] ?? '';
+  return !options.sandbox && URL.canParse(url) && isLoopback(new URL(url).hostname) ? url : undefined;
 }
 
 async function servedFiles(context: Context): Promise<string[]> {
@@ -227,8 +233,8 @@ export async function withSandboxFile(
 }
 
 /**
- * The database of `--db`, that of a served sandbox at the base URL that was typed, or the built-in one, whatever context is set. Errors:
- * `usage` where the base URL is of something else: its data must not land in another database.
+ * The database of `--db`, that of a served sandbox at the base URL of the line or the environment, or the built-in one, whatever context is
+ * set. Errors: `usage` if the typed base URL is of something else: its data must not land in another database.
  */
 async function resolveFile(context: Context, db: string | undefined): Promise<string> {
   const { options } = context;
@@ -236,10 +242,15 @@ async function resolveFile(context: Context, db: string | undefined): Promise<st
   if (db !== undefined && (options.sandbox || (options.baseUrl ?? options.context) !== undefined))
     throw usageError(`--db and ${rival} name two sandboxes`, 'Omit one of them.');
   if (db !== undefined) return db;
-  const baseUrl = await readBaseUrl(context);
+  const typed = await readTypedUrl(context);
+  const baseUrl = typed ?? envBaseUrl(context);
   if (baseUrl === undefined) return context.sandboxFile();
   const hint = 'Name its database with --db, or use --sandbox for the built-in one.';
   const served = await orUndefined(findServed(context, undefined, baseUrl), 'not-found');
+  if (served === undefined && typed === undefined) {
+    context.note(`No sandbox is served at SOTRA_BASE_URL (${baseUrl}): using the built-in one.`);
+    return context.sandboxFile();
+  }
   if (served === undefined) throw usageError(`${baseUrl} is not a sandbox that is served from this data folder`, hint);
   if (served.db !== ':memory:') return served.db;
   throw usageError(`the sandbox at ${baseUrl} keeps its world in memory, which other commands cannot read`, hint);

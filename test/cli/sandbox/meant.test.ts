@@ -68,7 +68,7 @@ test('a base URL of anything else is refused with the way out, and nothing happe
     'sandbox reset --yes',
     'sandbox import -',
   ]) {
-    const { code, out, err } = await run(line, { env: { ...env, ...other.env } });
+    const { code, out, err } = await run(`${line} --base-url ${other.url}`, { env });
     expect([line, code, out, err]).toEqual([
       line,
       2,
@@ -79,6 +79,18 @@ test('a base URL of anything else is refused with the way out, and nothing happe
   const inMemory = await serve(env, ':memory:');
   expect((await run(`${trade} --base-url ${inMemory}`, { env })).err).toContain('keeps its world in memory');
   expect(existsSync(join(env.SOTRA_DATA_DIR, 'sandbox.db'))).toBe(false);
+  expect(other.requests).toEqual([]);
+});
+
+test('a base URL of the environment that is no served sandbox leaves the built-in one, and a note says so', async () => {
+  const other = await answering({});
+  const env = { SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temporaryFolder(), ...other.env };
+  expect((await run('sandbox reset --empty --yes', { env })).code).toBe(0);
+  expect(await run(trade, { env })).toMatchObject({
+    code: 0,
+    err: `No sandbox is served at SOTRA_BASE_URL (${other.url}): using the built-in one.\n`,
+  });
+  expect(await tradesOf('', env)).toBe(1);
   expect(other.requests).toEqual([]);
 });
 
