@@ -64,7 +64,16 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
         const batches = walkPages({ paging, input: input as Record<string, unknown>, ask, max, onCut });
         return { kind: 'items', batches: countItems(batches), view: shown, ...picture };
       }
-      const { data, text } = await ask(input);
+      const { data, text, isEmpty } = await ask(input);
+      if (isEmpty && !endpoint.answer.safeParse(null).success) {
+        context.note('Done; the service sent no details.');
+        return {
+          kind: 'answer',
+          answer: null,
+          text,
+          view: { ...shown, rows: () => [], notes: () => [], blocks: () => [] },
+        };
+      }
       const hint = paging && moreHint(paging, input as Record<string, unknown>, data);
       return {
         kind: 'answer',

@@ -72,6 +72,8 @@ export interface CallAnswer<T = unknown> {
   data: T;
   /** The JSON exactly as received. */
   text: string;
+  /** A PUT or DELETE was done, and its answer has no body; `data` is null. */
+  isEmpty?: true;
   status: number;
   requestId: string | undefined;
   attempts: number;
@@ -95,7 +97,7 @@ export async function callEndpoint<P extends Params, R extends z.ZodType>(
     link === undefined ? wire : { ...wire, href: sameOrigin(link, caller.baseUrl) },
     caller,
   );
-  const misfit = caller.findMisfit?.(endpoint.answer, answer.data);
+  const misfit = answer.isEmpty ? undefined : caller.findMisfit?.(endpoint.answer, answer.data);
   if (misfit !== undefined) {
     const where = misfit.path.join('.') || 'the answer';
     const message = `${endpoint.method} ${endpoint.path} answered with ${misfit.what} at ${where}: ${misfit.message}`;
@@ -254,8 +256,9 @@ function readAnswer(
   { method, status, requestId }: { method: string; status: number; requestId: string | undefined },
   caller: Caller,
 ): AttemptAnswer {
-  const isDone = status === 204 || ['PUT', 'DELETE'].includes(method);
-  if (isDone && text.trim() === '') return { data: null, text: 'null', status, requestId };
+  const isChange = ['PUT', 'DELETE'].includes(method);
+  if ((isChange || status === 204) && text.trim() === '')
+    return { data: null, text: 'null', ...(isChange && { isEmpty: true }), status, requestId };
   try {
     const data = parseJson(text);
     refuseManyRows(data);

@@ -98,6 +98,39 @@ test.each([
   expect(service.requests).toHaveLength(5);
 });
 
+test.each([
+  [200, {}, ''],
+  [204, {}, ''],
+  [200, { 'content-encoding': 'gzip' }, gzipSync('')],
+])('an empty answer %i with the headers %j to a change gives one note and no table', async (status, headers, body) => {
+  const service = await stub((_, response) => response.writeHead(status, headers).end(body));
+  const note = 'Done; the service sent no details.\n';
+  for (const argv of [
+    'follow add ext:user-1 ext:user-2',
+    'follow remove ext:user-1 ext:user-2',
+    'profile set-name ext:user-1 --name moon_cat',
+    'profile delete-name ext:user-1 --yes',
+  ])
+    for (const [options, tty, out] of [
+      ['', undefined, ''],
+      ['', 100, ''],
+      ['--strict', undefined, ''],
+      ['--json', undefined, 'null\n'],
+      ['--json --strict', undefined, 'null\n'],
+    ] as const)
+      expect([
+        `${argv} ${options}`,
+        await run(`${argv} ${options}`.trim(), { env: service.env, ...(tty && { tty }) }),
+      ]).toEqual([`${argv} ${options}`, { code: 0, out, err: note }]);
+});
+
+test('an answer of null to a change is not empty, and does not fit', async () => {
+  const service = await answering(null);
+  const { code, err } = await run('follow add ext:user-1 ext:user-2', { env: service.env });
+  expect([code, err]).toEqual([0, expect.stringContaining('expected object, received null')]);
+  expect((await run('follow add ext:user-1 ext:user-2 --strict', { env: service.env })).code).toBe(13);
+});
+
 test('an error text of the service is cut after 500 characters', async () => {
   const service = await answering({ error: 'e'.repeat(3_000_000) }, 400);
   const { code, err } = await run('leaderboard list --json', { env: service.env });

@@ -73,7 +73,7 @@ test.each([
   [204, { 'content-encoding': 'gzip' }],
 ])('an empty answer %i with the headers %j to PUT or DELETE means done', async (status, headers) => {
   const service = await stub((_, response) => response.writeHead(status, headers).end());
-  const { follow } = createClient({ baseUrl: service.url, apiKey: 'key' });
+  const { follow } = createClient({ baseUrl: service.url, apiKey: 'key', strict: true });
   const link = { addressOrUid: 'ext:a', targets: ['ext:b'] };
   expect([await follow.add(link), await follow.remove(link)]).toEqual([null, null]);
 });
