@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { type SotraError, usageError } from '../errors.ts';
-import { parseJson, whyNotJson } from '../model/json.ts';
+import { BoundsError, parseJson, whyNotJson } from '../model/json.ts';
 
 export interface FileBytes {
   name: string;
@@ -29,6 +29,8 @@ export interface Line {
 export const maxLineBytes = 1024 * 1024;
 
 const maxArrayBytes = 128 * 1024 * 1024;
+/** A million addresses, or entries of a few fields. */
+const maxArrayValues = 5_000_000;
 
 const lineFeed = 0x0a;
 
@@ -141,8 +143,10 @@ export async function readItems({ name, chunks }: TextFile): Promise<readonly un
   const bytes = Buffer.concat(parts);
   if (!isUtf8(bytes)) throw refuse('it is not UTF-8 text');
   try {
-    return parseJson(bytes.toString()) as unknown[];
+    return parseJson(bytes.toString(), maxArrayValues) as unknown[];
   } catch (cause) {
+    if (cause instanceof BoundsError)
+      throw usageError(`${name}: ${cause.message}`, "Give one item a line: jq -c '.[]'.");
     throw refuse(whyNotJson(cause));
   }
 }

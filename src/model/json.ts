@@ -5,12 +5,12 @@ const maxJsonDepth = 512;
 const maxJsonValues = 1_000_000;
 
 /**
- * In place of JSON.parse for everything from outside. Errors: SyntaxError for what is not JSON; `BoundsError`, also one, for more than 512
- * levels or 1,000,000 values.
+ * Replaces JSON.parse for everything from outside. Errors: SyntaxError for what is not JSON; `BoundsError`, also one, for more than 512
+ * levels or more values than `maxValues`.
  */
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, maxValues: number = maxJsonValues): unknown {
   // Before a value is built, which of many levels takes up to half a second a million characters and 20 MB.
-  const exceeded = findExceeded(text);
+  const exceeded = findExceeded(text, maxValues);
   if (exceeded !== undefined) throw new BoundsError(exceeded);
   return JSON.parse(text);
 }
@@ -41,7 +41,7 @@ export function defined<T extends object>(values: T): { [Key in keyof T]?: Exclu
 export class BoundsError extends SyntaxError {}
 
 /** What the text has too much of. One pass over brackets and commas outside of strings. */
-function findExceeded(text: string): string | undefined {
+function findExceeded(text: string, maxValues: number): string | undefined {
   let [depth, values] = [0, 1];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -57,7 +57,7 @@ function findExceeded(text: string): string | undefined {
     } else if (code === comma) {
       values += 1;
     }
-    if (values > maxJsonValues) return `JSON of more than ${maxJsonValues.toLocaleString('en-US')} values`;
+    if (values > maxValues) return `JSON of more than ${maxValues.toLocaleString('en-US')} values`;
   }
   return undefined;
 }

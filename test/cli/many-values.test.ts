@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { long } from '../support/size.ts';
 
 const objects = (count: number) => `[${'{},'.repeat(count - 1)}{}]`;
 
@@ -28,7 +29,17 @@ test.each([
   writeFileSync(file, gzipSync(objects(20_000_000)));
   const { code, out, err } = await run(argv.replace('@', file), { env: service.env });
   expect([code, out, service.requests]).toEqual([2, '', requests]);
-  expect(err).toContain('JSON of more than 1,000,000 values');
+  expect(err).toContain('JSON of more than 5,000,000 values');
+});
+
+long('a JSON array of a million addresses is taken', async () => {
+  const file = join(temporaryFolder(), 'million.json');
+  const addresses = Array.from({ length: 1_000_000 }, (_, index) => `"0x${index.toString(16).padStart(40, '0')}"`);
+  writeFileSync(file, `[${addresses.join()}]`);
+  const { code, err } = await run(
+    `--sandbox webhook register --url https://a.example.com/hook --file ${file} --dry-run`,
+  );
+  expect([code, err]).toEqual([0, expect.stringContaining('1,000,000 addresses')]);
 });
 
 test('a long table is drawn in slices: its rows are counted on, and a signal ends it between two', async () => {
