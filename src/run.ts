@@ -156,6 +156,9 @@ async function readCommandInput(
       )
     : typed;
   const input = readInput(fields, command, resolved);
+  // Loaded only where it is needed: it decodes base58 with a package.
+  if (fields.some(({ identifier }) => identifier === 'token'))
+    (await import('./cli/check-tokens.ts')).checkTokens(fields, input);
   warnOfUnknown(fields, input, context.warn);
   warnOfSurplus(fields, input, context.warn);
   const { endpoint } = command;

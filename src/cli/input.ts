@@ -79,7 +79,7 @@ function refuseBareHex({ label, identifier }: Field, text: string): void {
     throw usageError(`${label} ${text}: must begin with 0x`, `Did you mean 0x${digits}?`);
 }
 
-function refuseValue(field: Field, { value, message }: Problem) {
+export function refuseValue(field: Field, { value, message }: Problem) {
   const text = typeof value === 'string' ? value : formatTyped(value);
   const shown = text.length > maxShownLength ? `(${[...text].length} characters)` : text;
   const near = typeof value === 'string' ? nearest(value, listChoices(field)) : undefined;
@@ -148,10 +148,14 @@ const whole = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|[0-9a-fA-F-]{36
 /** Whether the field takes a trader, and so the name of an alias or a key, or a name or a row (`#3`) of the last board. */
 const takesTrader = ({ identifier }: Pick<Field, 'identifier'>) => identifier === true;
 
+/** Whether tokens of a chain are known by addresses; a chain that the document does not name may have others. */
+export function hasTokenAddresses(chain: unknown): chain is string {
+  return typeof chain === 'string' && chain !== 'hyperliquid' && isKnownChain(chain);
+}
+
 /** Whether the symbol of a token was typed, on a chain where tokens have addresses. */
 function isSymbol({ identifier }: Field, text: string, { chain }: TypedInput): boolean {
-  const hasAddresses = typeof chain === 'string' && chain !== 'hyperliquid' && isKnownChain(chain);
-  return identifier === 'token' && hasAddresses && /^\$?[A-Za-z][\w.-]{0,19}$/.test(text);
+  return identifier === 'token' && hasTokenAddresses(chain) && /^\$?[A-Za-z][\w.-]{0,19}$/.test(text);
 }
 
 /** Whether something other than an address or an id may have been typed: an alias, a symbol, or a name or a row of the last board. */

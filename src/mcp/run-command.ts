@@ -1,3 +1,4 @@
+import { checkTokens } from '../cli/check-tokens.ts';
 import type { Command, Program } from '../cli/command.ts';
 import {
   checkTyped,
@@ -111,7 +112,11 @@ export async function checkValues(
   const resolved = mentionsAlias(fields, texts)
     ? await resolveAliases(fields, texts, await namesKnownTo(context, isReading(command)))
     : {};
-  return checkTyped(fields, command.params, (field) => readValue(field, resolved[field.key] ?? given[field.key]));
+  const values = checkTyped(fields, command.params, (field) =>
+    readValue(field, resolved[field.key] ?? given[field.key]),
+  );
+  checkTokens(fields, values);
+  return values;
 }
 
 /** Some clients send a number as text, a text as number, or one item in the place of a list. */

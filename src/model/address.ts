@@ -35,6 +35,17 @@ export function isHashOrKey(text: string): boolean {
   return /^(0x)?[0-9a-f]{64}$/i.test(text);
 }
 
+/** What is wrong with the address of a token for its chain; `undefined` where nothing is. */
+export function tokenProblem(chain: string, text: string): string | undefined {
+  if (chain === 'solana')
+    return isSolanaAddress(text) ? undefined : 'a token on solana is a mint: 32 bytes in base58 (43 or 44 letters)';
+  if (isEvmAddress(text)) return undefined;
+  if (chain === 'hyperliquid')
+    return /^[!-~]{1,64}$/.test(text) ? undefined : 'a token on hyperliquid is a coin such as ETH, or an address';
+  const other = isSolanaAddress(text) ? 'that is a mint of solana; ' : '';
+  return `${other}a token on ${chain} is 0x and 40 hex digits`;
+}
+
 /** The address without the `solana:` that some clients put before it (wire-facts 3.6). */
 export function plainAddress(address: string): string {
   return address.startsWith('solana:') ? address.slice('solana:'.length) : address;

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { answering, run } from '../support/harness.ts';
 
+const wallet = '0x465bdc4499e12488c05fd6b60f545ff5d781e755';
+const mint = 'So11111111111111111111111111111111111111112';
+const trade = 'sandbox trade --side buy --amount 1 --usd 1';
+const copy = 'comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --again';
+
 const refused: readonly [argv: string, message: string, hint?: string][] = [
   ['leaderboard list --limit 0', '--limit 0: must be a whole number from 1 to 250'],
   ['leaderboard list --limit 251', '--limit 251: must be a whole number from 1 to 250'],
@@ -35,6 +40,22 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
     'comment list 0x12 --chain solana',
     '<hash...> 0x12: it has 2 hex digits; a transaction on solana is 64 bytes in base58 (87 or 88 letters)',
   ],
+  ['token comments base 0x12', '<contract> 0x12: a token on base is 0x and 40 hex digits'],
+  ['token positions zora 0x12 open', '<contract> 0x12: a token on zora is 0x and 40 hex digits'],
+  [
+    `token positions base ${mint} open`,
+    `<contract> ${mint}: that is a mint of solana; a token on base is 0x and 40 hex digits`,
+  ],
+  [
+    `token comments solana ${wallet}`,
+    `<contract> ${wallet}: a token on solana is a mint: 32 bytes in base58 (43 or 44 letters)`,
+  ],
+  [`position find ${wallet} base 0x12 now`, '<contract> 0x12: a token on base is 0x and 40 hex digits'],
+  [
+    `${copy} --token 0x12 --chain base --actor-address ${wallet}`,
+    '--token 0x12: a token on base is 0x and 40 hex digits',
+  ],
+  [`${trade} --chain base --trader ${wallet} --token 0x12`, '--token 0x12: a token on base is 0x and 40 hex digits'],
   ['leaderboard list --timeframe 1y', '--timeframe 1y: must be one of 7d, 30d'],
   ['leaderboard rank', '<address> is required: wallet whose rank to get'],
   ['leaderboard rank 0x123', '<address> 0x123: has 3 hex digits, 40 are needed'],
@@ -64,6 +85,17 @@ for (const [argv, message, hint] of refused)
     if (hint !== undefined) expect(err).toContain(`hint: ${hint}`);
     expect({ code, out, requests: service.requests }).toEqual({ code: 2, out: '', requests: [] });
   });
+
+test('coins of hyperliquid and tokens of a chain that the document does not name are sent as typed', async () => {
+  const service = await answering([]);
+  for (const token of ['hyperliquid 0x12', 'hyperliquid @107', 'sui 0x2::sui::SUI'])
+    expect((await run(`token comments ${token}`, { env: service.env })).code).toBe(0);
+  expect(service.requests.map(({ url }) => decodeURIComponent(url).split('?')[0])).toEqual([
+    '/v1/tokens/hyperliquid/0x12/comments',
+    '/v1/tokens/hyperliquid/@107/comments',
+    '/v1/tokens/sui/0x2::sui::SUI/comments',
+  ]);
+});
 
 test('of twelve viewer addresses the first ten are sent, with a warning', async () => {
   const service = await answering({ traders: [] });

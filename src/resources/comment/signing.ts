@@ -1,4 +1,4 @@
-import { decodeBase58, isEvmAddress, isSolanaAddress } from '../../model/address.ts';
+import { decodeBase58, isEvmAddress, isSolanaAddress, tokenProblem } from '../../model/address.ts';
 import { type Chain, findFamily } from '../../model/chain.ts';
 import { textProblem, unseenIn } from '../../model/safe-text.ts';
 
@@ -102,16 +102,6 @@ function describeForm(text: string): string {
   if (isEvmAddress(text) || isSolanaAddress(text)) return 'that is an address, not a transaction';
   if (/^\s|\s$/.test(text)) return 'it begins or ends with a space or line end';
   return /^0x[0-9a-fA-F]*$/.test(text) ? `it has ${text.length - 2} hex digits` : 'it is not a transaction hash';
-}
-
-function tokenProblem(chain: string, text: string): string | undefined {
-  if (chain === 'solana')
-    return isSolanaAddress(text) ? undefined : 'a token on solana is a mint: 32 bytes in base58 (43 or 44 letters)';
-  if (isEvmAddress(text)) return undefined;
-  if (chain === 'hyperliquid')
-    return /^[!-~]{1,64}$/.test(text) ? undefined : 'a token on hyperliquid is a coin such as ETH, or an address';
-  const other = isSolanaAddress(text) ? 'that is a mint of solana; ' : '';
-  return `${other}a token on ${chain} is 0x and 40 hex digits`;
 }
 
 /** Longest comment, in UTF-16 units: what the service counts. Section "Limits", wire-facts F9. */

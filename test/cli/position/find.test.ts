@@ -4,11 +4,12 @@ import { now, wallet, worldOf } from '../../support/trades.ts';
 
 const alice = wallet('a');
 const gm = `0x${'0'.repeat(38)}61`;
+const mint = 'So11111111111111111111111111111111111111112';
 const account = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 
 const sentTime = async (chain: string, typed: string) => {
   const service = await answering({});
-  const argv = ['position', 'find', alice, chain, gm, typed, '--json'];
+  const argv = ['position', 'find', alice, chain, chain === 'solana' ? mint : gm, typed, '--json'];
   const { err, code } = await run(argv, { env: service.env, now });
   return service.requests[0]?.url.split('/').at(-1) ?? { err, code };
 };
