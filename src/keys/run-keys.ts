@@ -130,6 +130,11 @@ interface ExportInput {
 /** The sealed form of a stored key, or with `unencrypted` the key itself in a file. Errors: `usage`, `signing-key`, `local-file`. */
 export async function exportKey(input: ExportInput, context: Context): Promise<Result> {
   const { name, out, unencrypted, passwordFile } = input;
+  if (passwordFile !== undefined && !unencrypted)
+    throw usageError(
+      '--password-file goes with --unencrypted: a sealed export needs no password',
+      'Omit --password-file, or add --unencrypted.',
+    );
   const { stored, json } = readStoredKey(await keyFolder(context), name);
   const form = unencrypted ? ', not sealed' : '';
   if (context.options.dryRun) {

@@ -68,6 +68,21 @@ test('a key is imported sealed, listed by address, signs by its name, is exporte
   expect(existsSync(file)).toBe(false);
 });
 
+test('a sealed export takes no password: --password-file is refused, and nothing is written', async () => {
+  const { folder, env, keys } = place();
+  await run(['key', 'import', 'trader', '--key-file', keys.evm, '--password-file', keys.password], { env });
+  const out = join(folder, 'sealed.json');
+  for (const more of [['--out', out], ['--out', out, '--dry-run'], []]) {
+    const sealed = await run(['key', 'export', 'trader', ...more, '--password-file', keys.password], { env });
+    expect(sealed).toMatchObject({
+      code: 2,
+      out: '',
+      err: 'error: --password-file goes with --unencrypted: a sealed export needs no password\nhint: Omit --password-file, or add --unencrypted.\n',
+    });
+  }
+  expect(existsSync(out)).toBe(false);
+});
+
 test('a Solana keypair is sealed the same way and comes out the same', async () => {
   const { folder, env, keys } = place();
   await run(['key', 'import', 'sol', '--key-file', keys.solana, '--password-file', keys.password], { env });
