@@ -128,20 +128,26 @@ function spent(pid: number): number {
   return (user ?? 0) + (system ?? 0);
 }
 
-test.skipIf(!existsSync('/proc/self/stat')).each(some(['SIGINT', 'SIGTERM', 'SIGHUP'] as const, 1))(
-  'a filter that never ends: %s ends it with exit 130, and that is all that is said',
-  async (signal) => {
-    const service = await answering({ n: 1 });
-    const { child, printed, ended } = filtering('def f: f; f', service.env);
-    await until(() => service.requests.length > 0, 'the request');
-    // Once the answer is there, only the filter takes this long.
-    const before = spent(child.pid ?? 0);
-    await until(() => spent(child.pid ?? 0) > before + size(20, 60), 'the filter is at work');
-    child.kill(signal);
-    await until(() => child.exitCode !== null, 'the end');
-    expect([await ended, printed]).toEqual([130, { out: '', err: 'error: interrupted\n' }]);
-  },
-);
+test.skipIf(!existsSync('/proc/self/stat')).each(
+  some(
+    [
+      ['SIGINT', 130],
+      ['SIGTERM', 143],
+      ['SIGHUP', 129],
+    ] as const,
+    1,
+  ),
+)('a filter that never ends: %s ends it with exit %d, and one line says so', async (signal, code) => {
+  const service = await answering({ n: 1 });
+  const { child, printed, ended } = filtering('def f: f; f', service.env);
+  await until(() => service.requests.length > 0, 'the request');
+  // Once the answer is there, only the filter takes this long.
+  const before = spent(child.pid ?? 0);
+  await until(() => spent(child.pid ?? 0) > before + size(20, 60), 'the filter is at work');
+  child.kill(signal);
+  await until(() => child.exitCode !== null, 'the end');
+  expect([await ended, printed]).toEqual([code, { out: '', err: 'error: interrupted\n' }]);
+});
 
 long('a filter that takes all its memory is exit 2 with one error, and nothing of its own on stderr', async () => {
   const service = await answering({ n: 1 });

@@ -29,7 +29,8 @@ describe('naughty strings around the answers', () => {
       );
       const machine = await run('leaderboard list --json', { env });
       expect(machine.err).not.toMatch(rawControl);
-      expect(JSON.parse(machine.err).error.message.startsWith(text)).toBe(true);
+      // What is longer is cut, and says how much more there was.
+      expect(JSON.parse(machine.err).error.message.startsWith(text.slice(0, 500))).toBe(true);
     }
   });
 
