@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { local } from '../contract/endpoint.ts';
 import { integer, optional } from '../contract/kind.ts';
 import { SotraError } from '../errors.ts';
+import { hideSecrets } from '../http/secrets.ts';
 import { compareJson } from '../model/compare-json.ts';
 import { parseJson, tryParseJson } from '../model/json.ts';
 import { safeText } from '../model/safe-text.ts';
@@ -113,7 +114,7 @@ const again = defineCommand({
   words: ['history', 'run'],
   summary: 'Send a call again, to the same service, and say what differs in the answer',
   description:
-    'The key is that of its context, or SOTRA_API_KEY. Anything but GET asks first on a terminal; elsewhere --yes is needed.',
+    'The key is that of its context, or SOTRA_API_KEY. Anything but GET asks first on a terminal; elsewhere --yes is needed. Secrets in the answer are hidden.',
   params: { n: callParam },
   examples: [
     { argv: 'history run', says: 'the newest call once more' },
@@ -177,13 +178,14 @@ async function sendAgain(call: NumberedEntry, context: Context): Promise<Result>
   if (method !== 'GET') await confirm(`send ${method} ${path} again`, context);
   const sent = body === undefined ? {} : { body: parseJson(body), bodyText: body };
   const { status: before, content } = call.response;
-  const { data, text, status } = await context
-    .request({ method, path, ...sent }, { tellsBody: true })
-    .catch((thrown: unknown) => {
-      if (thrown instanceof SotraError && thrown.status !== undefined)
-        context.note(compareStatus(before, thrown.status));
-      throw thrown;
-    });
+  const answered = await context.request({ method, path, ...sent }, { tellsBody: true }).catch((thrown: unknown) => {
+    if (thrown instanceof SotraError && thrown.status !== undefined) context.note(compareStatus(before, thrown.status));
+    throw thrown;
+  });
+  const { status } = answered;
+  // As the first answer was kept.
+  const text = hideSecrets(answered.text);
+  const data = text === answered.text ? answered.data : readBody(text);
   if (status !== before) context.note(compareStatus(before, status));
   if (content.text === undefined || content._cut !== undefined)
     context.note('The answers cannot be compared: not all of the first one was kept.');

@@ -215,6 +215,22 @@ test('what differs in the answer to a call that is sent again is said, place by 
   expect([gone.code, gone.err]).toEqual([5, expect.stringContaining('The status differs: 200 then, 404 now.\n')]);
 });
 
+test('the secret of a webhook that is registered again is hidden, in the answer and in what differs', async () => {
+  const { env, calls } = user();
+  const hook = 'webhook register --url http://127.0.0.1:9/hook --wallet-addresses ext:a';
+  await run(`--sandbox ${hook}`, { env });
+  const { n } = (await calls()).find(({ method }: { method: string }) => method === 'POST');
+  const { code, out, err } = await run(`history run ${n} --yes`, { env });
+  expect([code, JSON.parse(out).secret]).toEqual([0, '***']);
+  expect(err).toContain('The answer differs:\n');
+  const listed = JSON.parse((await run('--sandbox webhook list --show-secrets --json', { env })).out);
+  expect(listed).toHaveLength(2);
+  for (const { secret } of listed) {
+    expect(secret).toMatch(/^[\w-]{16,}$/);
+    expect(out + err).not.toContain(secret);
+  }
+});
+
 test('a number or an id that is not there is an error that tells how many calls there are', async () => {
   const { env } = user();
   expect((await run('history show 1', { env })).err).toContain('call 1: the history is empty');

@@ -151,7 +151,6 @@ const asked: readonly { command: string; when: RegExp; holds: Secret }[] = [
   { command: 'webhook list', when: /--show-secrets/, holds: 'webhook secret' },
   // The answer of any endpoint, as it came.
   { command: 'request', when: /./, holds: 'webhook secret' },
-  { command: 'history run', when: /./, holds: 'webhook secret' },
 ];
 
 /** Answers that are of no shape of the contract, which `--json` and its kin print as they came; not those of commands that know secrets. */
