@@ -101,7 +101,7 @@ export class SotraError extends Error {
       if (value !== undefined) Object.assign(this, { [name]: value });
   }
 
-  /** Of an interruption, where it was another signal than SIGINT. */
+  /** Of an interruption: by its signal. */
   readonly signalExitCode?: number;
 
   get exitCode(): number {
@@ -122,6 +122,11 @@ export class Stopped extends DOMException {
     super('This operation was aborted', 'AbortError');
     this.exitCode = signalExitCodes[signal];
   }
+}
+
+/** The exit code of a command that this ended. */
+export function stopExitCode({ reason }: AbortSignal): number {
+  return reason instanceof Stopped ? reason.exitCode : errorExitCodes.interrupted;
 }
 
 /** Whether `sotra why` says more of a command that ended so: it asked the service or used a key, and failed. */

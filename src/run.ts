@@ -13,9 +13,9 @@ import {
   maxShownBody,
   nameInputs,
   SotraError,
-  Stopped,
   seeExample,
   seeHelp,
+  stopExitCode,
   toSotraError,
   usageError,
 } from './errors.ts';
@@ -209,8 +209,7 @@ function makeError(thrown: unknown, argv: readonly string[], program: Program, {
   const error = isStopped ? interrupted(thrown) : toSotraError(thrown);
   const fields = findCommand(argv, program.outlines)?.fields ?? [];
   const named = nameInputs(error, (name) => fields.find(({ key }) => key === name)?.label ?? name);
-  if (named.code === 'interrupted' && signal.reason instanceof Stopped)
-    Object.assign(named, { signalExitCode: signal.reason.exitCode });
+  if (named.code === 'interrupted') Object.assign(named, { signalExitCode: stopExitCode(signal) });
   return withHelpHint(named, argv, program);
 }
 

@@ -1,5 +1,5 @@
 import type { Outline } from '../../src/cli/outline.ts';
-import { type ErrorCode, errorExitCodes, exitMeanings, findErrorCodes } from '../../src/errors.ts';
+import { type ErrorCode, exitMeanings, findErrorCodes } from '../../src/errors.ts';
 import { errorTexts } from '../../src/tool/help.ts';
 
 /** Markdown: each command with its endpoint, then the columns of each command that prints rows. */
@@ -34,9 +34,15 @@ export function errorTables(): string {
   const errors = codes.flatMap((code) => {
     const [means, fix] = errorTexts[code];
     const sentence = `${means.charAt(0).toUpperCase()}${means.slice(1)}.`;
-    return [`### ${code}`, `Exit code ${errorExitCodes[code]}. ${escapeMarkdown(`${sentence} ${fix}`)}`];
+    return [`### ${code}`, `Exit code ${listExits(code)}. ${escapeMarkdown(`${sentence} ${fix}`)}`];
   });
   return `${[table(['Exit code', 'Meaning', 'Errors'], exits), '## Errors', ...errors].join('\n\n')}\n`;
+}
+
+/** Several for an error that has one by signal. */
+function listExits(code: ErrorCode): string {
+  const exits = Object.keys(exitMeanings).filter((exit) => findErrorCodes(Number(exit)).includes(code));
+  return exits.join(', ');
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

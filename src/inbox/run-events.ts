@@ -9,7 +9,7 @@ import { normalizeAddress } from '../model/address.ts';
 import { parseDuration } from '../model/duration.ts';
 import { readHeader } from '../model/signature-header.ts';
 import { signBody } from '../model/webhook-signature.ts';
-import { formatTime } from '../output/format.ts';
+import { counted, formatTime } from '../output/format.ts';
 import { readOwnSecrets } from '../resources/webhook/secrets.ts';
 import { describeAge, verdict as verdictView } from '../resources/webhook/view.ts';
 import { describeEvent } from './events.ts';
@@ -57,7 +57,7 @@ async function retryNotes(inbox: Inbox): Promise<string[]> {
   );
 }
 
-/** New events as they are stored, until Ctrl-C or a signal. Errors: `usage` for what only stored events have. */
+/** New events as they are stored. Errors: `interrupted` at Ctrl-C or a signal; `usage` for what only stored events have. */
 export async function followEvents(input: EventsInput, context: Context): Promise<Result> {
   for (const key of ['since', 'until', 'status', 'limit'] as const)
     if (input[key] !== undefined)
@@ -65,11 +65,17 @@ export async function followEvents(input: EventsInput, context: Context): Promis
   const { signal } = context.world;
   const batches = async function* () {
     const inbox = await openInbox(input, context);
+    let count = 0;
+    context.stream();
     try {
-      for await (const event of inbox.follow(makeEventQuery(input), signal)) yield [makeEventRow(event)];
+      for await (const event of inbox.follow(makeEventQuery(input), signal)) {
+        count += 1;
+        yield [makeEventRow(event)];
+      }
     } finally {
       await inbox.close();
     }
+    if (signal.aborted) throw new SotraError('interrupted', `interrupted after ${counted(count, 'event')}`);
   };
   return { kind: 'items', batches: batches(), view: eventsView, live: true };
 }

@@ -103,7 +103,10 @@ export const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]
   ],
   contract: ['the answer does not have the agreed shape', 'See the raw answer with sotra request.'],
   'wait-timeout': ['what was waited for did not come in time', 'Wait longer, or look at what it waits for.'],
-  interrupted: ['Ctrl-C or a signal ended it', 'Run it again; uploads resume where they stopped.'],
+  interrupted: [
+    'Ctrl-C (130), SIGTERM (143) or SIGHUP (129) ended it',
+    'Run it again; uploads resume where they stopped.',
+  ],
 };
 
 function errorPage(word: string): readonly Part[] | undefined {

@@ -95,7 +95,7 @@ long('a simulation whose machine slept for eight hours still ends at Ctrl-C, and
   child.kill('SIGINT');
   const killed = Date.now();
   const code = await ended;
-  expect([code, text.err]).toEqual([0, expect.any(String)]);
+  expect([code, text.err]).toEqual([130, expect.any(String)]);
   expect(Date.now() - killed).toBeLessThan(20_000);
   expect(JSON.parse(text.out).trades).toBeGreaterThan(0);
 });

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/files/sqlite.ts';
 import { cardOf } from '../support/feed-cards.ts';
 import { run, type Seen, stub, temporaryFolder } from '../support/harness.ts';
+import { bodyOf, listen, send, signed } from '../support/listening.ts';
 import { start } from '../support/processes.ts';
 import { inTurn, some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
@@ -175,11 +176,11 @@ function runPlace(more: Record<string, string> = {}) {
   return { folder, begin, act };
 }
 
-test.each(signalsInTurn())('sandbox simulate: %s ends it, and what it made so far is kept', async (signal) => {
+async function stopSimulation(argv: string, signal: NodeJS.Signals) {
   const { folder, begin, act } = runPlace();
   const trades = async () => JSON.parse((await act('sandbox status --json')).out).trades as number;
   const before = await trades();
-  const { child, printed, ended } = begin('sandbox simulate --rate 50/s --for 10m --json');
+  const { child, printed, ended } = begin(`${argv} --json`);
   const db = connect(join(folder, 'sandbox.db'));
   onTestFinished(() => db.close());
   const counting = db.prepare('SELECT count(*) AS n FROM trade');
@@ -189,11 +190,41 @@ test.each(signalsInTurn())('sandbox simulate: %s ends it, and what it made so fa
     () => `trades: ${printed.err}`,
   );
   child.kill(signal);
-  expect(await ended).toBe(0);
+  const code = await ended;
   const made = JSON.parse(printed.out).trades;
   expect(made).toBeGreaterThanOrEqual(20);
   expect(await trades()).toBe(before + made);
+  return code;
+}
+
+test.each(signalsInTurn())(
+  'sandbox simulate --for: %s before its time ends it with its exit code, and what it made so far is kept',
+  async (signal) => {
+    expect(await stopSimulation('sandbox simulate --rate 50/s --for 10m', signal)).toBe(exits[signal]);
+  },
+);
+
+test.each(signalsInTurn())('sandbox simulate without --for: %s ends it with 0', async (signal) => {
+  expect(await stopSimulation('sandbox simulate --rate 50/s', signal)).toBe(0);
 });
+
+test.each(signalsInTurn())(
+  'webhook events --follow: %s ends it with its exit code, and says how many events it printed',
+  async (signal) => {
+    const { folder, begin } = runPlace();
+    const { url } = await listen(folder);
+    const { child, printed, ended } = begin('webhook events --follow');
+    // It prints what comes once it has begun.
+    for (let sent = 0; printed.out === ''; sent += 1) {
+      const body = bodyOf(`event-${sent}`);
+      expect(await send(url, body, signed(body))).toBe(200);
+    }
+    child.kill(signal);
+    expect(await ended).toBe(exits[signal]);
+    const count = printed.out.trim().split('\n').length;
+    expect(printed.err).toBe(`error: interrupted after ${count} event${count === 1 ? '' : 's'}\n`);
+  },
+);
 
 test.each(signalsInTurn())(
   'sandbox start --detach: %s before it answers ends it with 130, and no server is left',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../errors.ts';
+import { stopExitCode, usageError } from '../../errors.ts';
 import { openSource } from '../../files/source.ts';
 import { parseDuration, parseRate } from '../../model/duration.ts';
 import { column, recordView } from '../../output/columns.ts';
@@ -35,7 +35,10 @@ export async function tradeNow(input: LiveTrade & { db?: string | undefined }, c
   });
 }
 
-/** Makes trades until the time is over, the file has ended or the user stops it. Errors: `usage` for contradicting flags. */
+/**
+ * Makes trades until the time is over, the file has ended or a signal comes, whose exit code it has where `--for` set the time. Errors:
+ * `usage` for contradicting flags.
+ */
 export async function simulate(typed: SimulateInput, context: Context): Promise<Result> {
   const input = readPace(typed);
   if (input.replay !== undefined && input.perSec !== undefined)
@@ -48,7 +51,9 @@ export async function simulate(typed: SimulateInput, context: Context): Promise<
   return withWorld(input.db, context, async (db) => {
     const sum: SimulationReport = { trades: 0, deliveries: 0, waiting: 0, seconds: 0 };
     await withDeliverer(db, context, () => addBatches(db, input, sum, context));
-    return { kind: 'answer', answer: { ...sum, waiting: countDeliveries(db, 'waiting') }, view: simulated };
+    const { signal } = context.world;
+    const exitCode = input.forMs !== undefined && signal.aborted ? stopExitCode(signal) : 0;
+    return { kind: 'answer', answer: { ...sum, waiting: countDeliveries(db, 'waiting') }, view: simulated, exitCode };
   });
 }
 
