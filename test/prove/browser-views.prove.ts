@@ -36,6 +36,7 @@ test('by keyboard alone: Enter opens a trader and Escape leads back; / narrows a
   await expect.poll(() => tab.getByRole('dialog').count()).toBe(0);
   await press('Escape');
   await expect.poll(() => heading(tab)).toBe('Leaderboard');
+  await expect.poll(() => tableRows(tab, 'Traders').count()).toBeGreaterThan(10);
   await press('/');
   expect(await tab.evaluate('document.activeElement.placeholder')).toBe('Filter: a name, an address');
   await tab.keyboard.type('mossy');
@@ -178,7 +179,7 @@ const profile = (index: number, name: string) => ({
   hasComments: false,
 });
 
-test('10,000 rows, a name of 300 characters and one from right to left are shown, narrow and wide', async () => {
+test('of 10,000 rows the first 1,000 are shown, with a name of 300 characters and one from right to left, narrow and wide', async () => {
   const { now, begin } = await openService();
   const names = ['n'.repeat(300), 'שלום עולם', '\u202Egnp.exe'];
   const traders = Array.from({ length: 10_000 }, (_, index) => profile(index, names[index] ?? `trader ${index}`));
@@ -201,6 +202,6 @@ test('10,000 rows, a name of 300 characters and one from right to left are shown
   }
   await rows.first().locator('th a').focus();
   await tab.keyboard.press('End');
-  await expect.poll(() => tab.evaluate('document.activeElement.textContent')).toBe('trader 9999');
+  await expect.poll(() => tab.evaluate('document.activeElement.textContent')).toBe('trader 999');
   expect(complaints).toEqual([]);
 });
