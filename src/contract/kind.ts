@@ -225,7 +225,7 @@ export function parseText(kind: Kind, typed: string): unknown {
 
 /** The JSON Schema of a kind. */
 export function toJsonSchema(kind: Kind): JsonSchema {
-  const schema = kindSchema(kind);
+  const schema = withoutNull(kind);
   if (!kind.nullable) return schema;
   const { type, enum: choices } = schema;
   return {
@@ -235,7 +235,7 @@ export function toJsonSchema(kind: Kind): JsonSchema {
   };
 }
 
-function kindSchema(kind: Kind): JsonSchema {
+function withoutNull(kind: Kind): JsonSchema {
   switch (kind.type) {
     case 'text': {
       const { minLength, maxLength, format } = kind;

@@ -11,7 +11,7 @@ const uploadTests = tests(
 export const areas = {
   retry: { files: sources('http/retry'), tests: tests('unit/http/retry') },
   request: {
-    files: sources('contract/request contract/kind contract/read-kind http/body http/preview http/failures'),
+    files: sources('contract/request contract/kind contract/formats http/body http/preview http/failures'),
     tests: tests('unit/contract/request unit/contract/kind unit/http/preview unit/http/failures unit/http/body'),
   },
   wire: { files: sources('contract/endpoint'), tests: tests('unit/contract/request law/wire') },
@@ -44,7 +44,7 @@ export const areas = {
   signer: {
     files: sources('keys/signer'),
     tests: tests(
-      'cli/comment/signing-vectors cli/comment/signer-command cli/comment/sign unit/keys/private-key unit/keys/private-key-arguments unit/model/quoted',
+      'cli/comment/signing-vectors cli/comment/signer-command cli/comment/sign unit/keys/private-key unit/model/quoted',
     ),
   },
   curve: {
