@@ -12,16 +12,16 @@ import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
 import { RequestPreview } from './http/preview.ts';
 import { createRate, policies } from './http/retry.ts';
 import { hidingKey } from './http/secrets.ts';
+import type { Io, Transport } from './io.ts';
 import { command } from './model/shell.ts';
 import { describeKey, needsNoStore, resolveService, type Service, servedSandboxUrl } from './setup/settings.ts';
 import type { SettingsStore } from './setup/store.ts';
-import type { Transport, World } from './world.ts';
 
 /** What a command may use; one for each command line. */
 export interface Context {
   /** As typed. */
   argv: readonly string[];
-  world: World;
+  io: Io;
   options: GlobalOptions;
   program: KnownCommands;
   service: () => Promise<Service>;
@@ -43,7 +43,7 @@ export interface Context {
   onWait: (listener: (wait: { ms: number; why: string }) => void) => void;
   hasAsked: () => boolean;
   sawMisfit: () => boolean;
-  /** Runs another command line, perhaps in another world, and returns its exit code. Errors: those of that line. */
+  /** Runs another command line, perhaps with another `Io`, and returns its exit code. Errors: those of that line. */
   runLine: RunLine;
   /** A line on stderr, unless `--quiet`. */
   note: (text: string) => void;
@@ -56,11 +56,11 @@ export interface Context {
   close: (exitCode?: number, failed?: SotraError) => Promise<boolean>;
 }
 
-type RunLine = (argv: readonly string[], world: World) => Promise<number>;
+type RunLine = (argv: readonly string[], io: Io) => Promise<number>;
 
 interface ContextOptions {
   argv: readonly string[];
-  world: World;
+  io: Io;
   options: GlobalOptions;
   program: KnownCommands;
   runLine: RunLine;
@@ -75,8 +75,8 @@ interface ContextOptions {
 }
 
 export function createContext(given: ContextOptions): Context {
-  const { argv, world, options, program, runLine, stream } = given;
-  const places = openPlaces(world, options);
+  const { argv, io, options, program, runLine, stream } = given;
+  const places = openPlaces(io, options);
   const served = openService(given, places);
   const watcher = watchCalls(given);
   const calls = makeCalls(given, places, served, watcher);
@@ -84,7 +84,7 @@ export function createContext(given: ContextOptions): Context {
   const { note, warn, onWait, stopWaiting } = watcher;
   const { call, ready, request, hasAsked, sawMisfit } = calls;
   return {
-    ...{ argv, world, options, program, runLine, stream },
+    ...{ argv, io, options, program, runLine, stream },
     ...{ store, dataDirectory, sandboxFile, service: served.service },
     ...{ call, ready, request, hasAsked, sawMisfit },
     ...{ note, warn, onWait, stopWaiting },
@@ -98,16 +98,16 @@ export function createContext(given: ContextOptions): Context {
 }
 
 /** Where what is kept on this machine stands. */
-function openPlaces(world: World, options: GlobalOptions) {
+function openPlaces(io: Io, options: GlobalOptions) {
   const store = once(async () => {
     const { configDirectory, openSettings } = await import('./setup/store.ts');
-    const opened = openSettings(configDirectory(world));
+    const opened = openSettings(configDirectory(io));
     // A preview computes the change, with its refusals, and writes nothing.
     if (options.preview)
       return { ...opened, update: async (_, change) => change(opened.read()) } satisfies SettingsStore;
     return opened;
   });
-  const dataDirectory = async () => (await import('./setup/store.ts')).dataDirectory(world);
+  const dataDirectory = async () => (await import('./setup/store.ts')).dataDirectory(io);
   return {
     store,
     dataDirectory,
@@ -116,12 +116,12 @@ function openPlaces(world: World, options: GlobalOptions) {
 }
 
 /** The service or the sandbox, and the way there. */
-function openService({ world, options, knownService }: ContextOptions, { store, sandboxFile }: Places) {
-  const service = once(async () => knownService ?? findService({ world, options, store }));
+function openService({ io, options, knownService }: ContextOptions, { store, sandboxFile }: Places) {
+  const service = once(async () => knownService ?? findService({ io, options, store }));
   const transport = once(async () => {
     const { kind, wire, serviceName, layout } = await service();
-    if (world.transport !== undefined || kind !== 'sandbox') return httpTransport(world);
-    return world.openSandbox({ file: await sandboxFile(), now: world.now, wire, serviceName, layout });
+    if (io.transport !== undefined || kind !== 'sandbox') return httpTransport(io);
+    return io.openSandbox({ file: await sandboxFile(), now: io.now, wire, serviceName, layout });
   });
   return {
     service,
@@ -133,15 +133,15 @@ function openService({ world, options, knownService }: ContextOptions, { store, 
 }
 
 /** What is said while calls are made: notes, `--verbose`, the spinner. */
-function watchCalls({ world, options, say, trace = say }: ContextOptions) {
+function watchCalls({ io, options, say, trace = say }: ContextOptions) {
   const note = (text: string) => (options.quiet ? undefined : say(text));
   let tellWait: Parameters<Context['onWait']>[0] = () => undefined;
-  let waitsInSilence = !world.io.err.isTTY || options.quiet || options.verbose;
+  let waitsInSilence = !io.err.isTTY || options.quiet || options.verbose;
   const spinner = once(async () => {
     const { showWaiting } = await import('./output/progress.ts');
     const { noColor } = options;
-    const { shownWaitMs: shownMs } = world;
-    return showWaiting({ err: world.io.err, noColor, now: world.now, shownMs });
+    const { shownWaitMs: shownMs } = io;
+    return showWaiting({ err: io.err, noColor, now: io.now, shownMs });
   });
   return {
     note,
@@ -171,7 +171,7 @@ type Watcher = ReturnType<typeof watchCalls>;
 
 /** Calls of the service, each kept in the log. */
 function makeCalls(
-  { argv, world, options, isPage }: ContextOptions,
+  { argv, io, options, isPage }: ContextOptions,
   { dataDirectory }: Places,
   served: Served,
   watcher: Watcher,
@@ -184,10 +184,10 @@ function makeCalls(
     return hidingKey(kind === 'sandbox' ? null : apiKey);
   });
   const callLog = once(async () => {
-    const logged = { argv, isPage, service: await service(), world, dataDirectory, warn };
+    const logged = { argv, isPage, service: await service(), io, dataDirectory, warn };
     return (await import('./log/keep-calls.ts')).openCallLog(logged);
   });
-  const takeTurn = options.rate === undefined ? undefined : createRate(options.rate, world);
+  const takeTurn = options.rate === undefined ? undefined : createRate(options.rate, io);
   let misfits = 0;
   const misfitTexts = new Set<string>();
   const warnOfMisfit = (text: string) => {
@@ -207,7 +207,7 @@ function makeCalls(
     if (pasted) await tellHowToPaste();
     const { preview, strict, timeoutMs, maxTimeMs, maxWaitMs } = options;
     if (apiKey === null && !preview && !keyless) throw keyMissing(await service());
-    const { signal, now, random, sleep } = world;
+    const { signal, now, random, sleep } = io;
     return {
       ...{ timeoutMs, maxTimeMs, maxWaitMs, strict, wire, takeTurn, readBody, signal, now, random, sleep },
       baseUrl: pasted ? servedSandboxUrl : baseUrl,
@@ -215,16 +215,16 @@ function makeCalls(
       keyName: describeKey(await service()),
       hideKey: await hideKey(),
       transport: preview ? previewing : await transport(),
-      userAgent: `sotra/${world.version}`,
+      userAgent: `sotra/${io.version}`,
       retries: retries ?? options.retries ?? policies.call.retries,
-      maxBodyBytes: world.maxAnswerBytes ?? maxAnswerBytes,
+      maxBodyBytes: io.maxAnswerBytes ?? maxAnswerBytes,
       findMisfit: strict ? findAnyMisfit : findMisfit,
       warn: warnOfMisfit,
       observe: preview ? () => undefined : await watcher.observe(kind),
     };
   };
   const keepFailure = async (failed: SotraError) =>
-    (await import('./log/keep-calls.ts')).keepCommandFailure({ argv, world, dataDirectory }, failed);
+    (await import('./log/keep-calls.ts')).keepCommandFailure({ argv, io, dataDirectory }, failed);
   const call: Context['call'] = async (endpoint, input, link, retries) => {
     const caller = await makeCaller(endpoint.keyless === true, retries);
     if (options.preview)
@@ -260,19 +260,19 @@ const previewing: Transport = {
   close: async () => undefined,
 };
 
-type ServiceSource = Pick<Context, 'world' | 'options' | 'store'>;
+type ServiceSource = Pick<Context, 'io' | 'options' | 'store'>;
 
-async function findService({ world, options, store }: ServiceSource): Promise<Service> {
-  if (needsNoStore(options, world.env)) return resolveService(options, world.env, { contexts: {} });
+async function findService({ io, options, store }: ServiceSource): Promise<Service> {
+  if (needsNoStore(options, io.env)) return resolveService(options, io.env, { contexts: {} });
   const stored = (await store()).read();
-  const service = resolveService(options, world.env, stored);
+  const service = resolveService(options, io.env, stored);
   const { keyStore, context: name = '', baseUrl } = service;
   if (keyStore !== 'keychain' || options.preview) return service;
   const { readKeychain } = await import('./setup/keychain.ts');
-  return { ...service, apiKey: await readKeychain({ name, baseUrl, platform: world.system.platform }) };
+  return { ...service, apiKey: await readKeychain({ name, baseUrl, platform: io.system.platform }) };
 }
 
-export async function httpTransport({ transport, now, system, env }: World): Promise<Transport> {
+export async function httpTransport({ transport, now, system, env }: Io): Promise<Transport> {
   return transport ?? (await import('./http/transport.ts')).createTransport({ now, node: system.node, env });
 }
 

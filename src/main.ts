@@ -5,11 +5,11 @@ import packageFile from '../package.json' with { type: 'json' };
 import type { Shell } from './cli/outline.ts';
 import { readMessage, SotraError, Stopped } from './errors.ts';
 import { isSingleFile, readAsset } from './files/asset.ts';
+import { ClosedPipe, colorLevel, type Io, lineWidth, type Sink } from './io.ts';
 import { platformRules, secretVariables } from './model/platform.ts';
 import { terminalText } from './model/safe-text.ts';
 import { createProgram, type ModuleOutline } from './program.ts';
 import { run } from './run.ts';
-import { ClosedPipe, colorLevel, lineWidth, type Sink, type World } from './world.ts';
 
 /** Every text that a person may read passes `terminalText` here: all of stderr, and stdout where it is a terminal. A pipe gets every byte. */
 function makeSink(
@@ -56,16 +56,20 @@ function outFailure(cause: NodeJS.ErrnoException): Error {
 
 const stop = new AbortController();
 
-/** A stream that a signal ends for its reader. */
-function interruptible(stream: NodeJS.ReadStream): World['io']['in'] {
-  const give = () => {
-    const end = () => stream.destroy(new SotraError('interrupted', 'interrupted while reading stdin'));
+/** A signal ends it for its reader. Node creates the stream on first use, and most commands need none. */
+const stdin: Io['in'] = {
+  get isTTY() {
+    return process.stdin.isTTY;
+  },
+  isForeground,
+  signal: stop.signal,
+  [Symbol.asyncIterator]: () => {
+    const end = () => process.stdin.destroy(new SotraError('interrupted', 'interrupted while reading stdin'));
     if (stop.signal.aborted) end();
     stop.signal.addEventListener('abort', end, { once: true });
-    return stream[Symbol.asyncIterator]();
-  };
-  return { isTTY: stream.isTTY, isForeground, signal: stop.signal, [Symbol.asyncIterator]: give };
-}
+    return process.stdin[Symbol.asyncIterator]();
+  },
+};
 
 const graceMs = 10_000;
 
@@ -132,21 +136,12 @@ const env = { ...process.env };
 // What a library starts, such as a browser or a tool of the keychain, inherits this.
 for (const name of secretVariables) delete process.env[name];
 
-const world: World = {
+const io: Io = {
+  out: makeSink(process.stdout, outFailure),
   // A note that cannot be written is no failure of the command.
-  io: {
-    out: makeSink(process.stdout, outFailure),
-    // Node creates each stream on first use, and help needs only the one.
-    get err() {
-      const err = makeSink(process.stderr, () => undefined, false);
-      Object.defineProperty(this, 'err', { value: err });
-      return err;
-    },
-    get in() {
-      return interruptible(process.stdin);
-    },
-    ask,
-  },
+  err: makeSink(process.stderr, () => undefined, false),
+  in: stdin,
+  ask,
   env,
   version: packageFile.version,
   now: Date.now,
@@ -188,7 +183,7 @@ const completion = async (shell: Shell) => readAsset(`../completions/${scripts[s
 const endMs = 1000;
 
 async function main(argv: readonly string[]): Promise<void> {
-  process.exitCode = await run(argv, createProgram(outlines, completion), world);
+  process.exitCode = await run(argv, createProgram(outlines, completion), io);
   // The client of NATS keeps a connection open to a server that says nothing. Who has a channel to this process ends it.
   if (process.channel === undefined) setTimeout(() => process.exit(), endMs).unref();
 }

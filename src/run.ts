@@ -20,11 +20,11 @@ import {
   usageError,
 } from './errors.ts';
 import { RequestPreview } from './http/preview.ts';
+import { ClosedPipe, type Io } from './io.ts';
 import { isObject } from './model/json.ts';
 import { safeText } from './model/safe-text.ts';
 import { wrapSentence } from './model/wrap.ts';
 import { visibleJson } from './output/json.ts';
-import { ClosedPipe, type World } from './world.ts';
 
 const maxUnwritten = 10_000;
 
@@ -32,12 +32,12 @@ const maxUnwritten = 10_000;
  * Runs one command line and returns its exit code. The result goes to stdout; notes and errors to stderr, an error as one JSON object in
  * JSON mode.
  */
-export async function run(typed: readonly string[], program: Program, world: World): Promise<number> {
+export async function run(typed: readonly string[], program: Program, io: Io): Promise<number> {
   const argv = withSingularNoun(typed, program.outlines);
   const jsonMode = isJsonMode(argv);
   let held: string[] | undefined = jsonMode ? [] : undefined;
   const waiting = new Set<Promise<void>>();
-  const { err } = world.io;
+  const { err } = io;
   const wrap = (line: string) => (err.isTTY && !jsonMode ? wrapSentence(safeText(line), err.width) : safeText(line));
   const say = (line: string) => {
     if (held !== undefined) return void held.push(line);
@@ -53,15 +53,15 @@ export async function run(typed: readonly string[], program: Program, world: Wor
     for (const line of lines) say(line);
   };
   try {
-    const code = await runCommand(argv, program, world, { say, stream: release });
+    const code = await runCommand(argv, program, io, { say, stream: release });
     release();
     await Promise.all(waiting);
     return code;
   } catch (thrown) {
     await Promise.allSettled(waiting);
     if (thrown instanceof ClosedPipe) return 0;
-    const error = makeError(thrown, argv, program, world);
-    await reportError(error, { jsonMode, argv, world, wrap }).catch(() => undefined);
+    const error = makeError(thrown, argv, program, io);
+    await reportError(error, { jsonMode, argv, io, wrap }).catch(() => undefined);
     return error.exitCode;
   }
 }
@@ -79,10 +79,10 @@ interface Voice {
   stream: () => void;
 }
 
-async function runCommand(argv: readonly string[], program: Program, world: World, voice: Voice): Promise<number> {
+async function runCommand(argv: readonly string[], program: Program, io: Io, voice: Voice): Promise<number> {
   const parsed = await parse(argv, program);
   if (parsed.kind !== 'run') {
-    await world.io.out.write(await formatText(parsed, argv, program, world));
+    await io.out.write(await formatText(parsed, argv, program, io));
     return 0;
   }
   const { options } = parsed;
@@ -94,14 +94,14 @@ async function runCommand(argv: readonly string[], program: Program, world: Worl
     runCommand(line, program, elsewhere, { ...voice, stream: () => undefined }).catch((thrown: unknown) => {
       throw thrown instanceof ClosedPipe ? thrown : makeError(thrown, line, program, elsewhere);
     });
-  const context = createContext({ argv, world, options, program, runLine, ...voice });
+  const context = createContext({ argv, io, options, program, runLine, ...voice });
   const input = await readCommandInput(parsed, command, context);
   const filter =
-    options.jq === undefined ? undefined : await (await import('./output/jq.ts')).compileFilter(options.jq, world);
+    options.jq === undefined ? undefined : await (await import('./output/jq.ts')).compileFilter(options.jq, io);
   const { note } = context;
   const { hideSecrets } = await import('./http/secrets.ts');
-  const pause = () => world.sleep(0, world.signal);
-  const printing = { io: world.io, options, note, pause, filter, hideSecrets };
+  const pause = () => io.sleep(0, io.signal);
+  const printing = { io, options, note, pause, filter, hideSecrets };
   let exitCode = 0;
   let failed: SotraError | undefined;
   try {
@@ -116,7 +116,7 @@ async function runCommand(argv: readonly string[], program: Program, world: Worl
     else {
       const error = unusable(thrown, context);
       if (error instanceof ClosedPipe) throw error;
-      failed = makeError(error, argv, program, world);
+      failed = makeError(error, argv, program, io);
       exitCode = failed.exitCode;
       throw failed;
     }
@@ -132,12 +132,12 @@ async function formatText(
   parsed: Exclude<CommandLine, { kind: 'run' }>,
   argv: readonly string[],
   { outlines, completion }: Program,
-  world: World,
+  io: Io,
 ): Promise<string> {
-  const { out } = world.io;
+  const { out } = io;
   const json = isJsonMode(argv);
   if (parsed.kind === 'completion') return completion(parsed.shell);
-  if (parsed.kind === 'version') return json ? `${JSON.stringify({ version: world.version })}\n` : `${world.version}\n`;
+  if (parsed.kind === 'version') return json ? `${JSON.stringify({ version: io.version })}\n` : `${io.version}\n`;
   return helpText(parsed.words, outlines, { width: out.width, json }) ?? '';
 }
 
@@ -204,7 +204,7 @@ function refuseWithoutRequest({ preview, curl }: GlobalOptions): void {
     );
 }
 
-function makeError(thrown: unknown, argv: readonly string[], program: Program, { signal }: World): SotraError {
+function makeError(thrown: unknown, argv: readonly string[], program: Program, { signal }: Io): SotraError {
   const isStopped = signal.aborted && !(thrown instanceof RequestPreview);
   const error = isStopped ? interrupted(thrown) : toSotraError(thrown);
   const fields = findCommand(argv, program.outlines)?.fields ?? [];
@@ -244,12 +244,12 @@ function interrupted(thrown: unknown): SotraError {
 interface Report {
   jsonMode: boolean;
   argv: readonly string[];
-  world: World;
+  io: Io;
   wrap: (line: string) => string;
 }
 
-async function reportError(error: SotraError, { jsonMode, argv, world, wrap }: Report): Promise<void> {
-  const { err } = world.io;
+async function reportError(error: SotraError, { jsonMode, argv, io, wrap }: Report): Promise<void> {
+  const { err } = io;
   if (jsonMode) {
     return err.write(`${visibleJson(JSON.stringify(errorObject(error)))}\n`);
   }

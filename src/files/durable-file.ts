@@ -22,8 +22,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SotraError } from '../errors.ts';
+import type { Io } from '../io.ts';
 import { platformRules } from '../model/platform.ts';
-import type { World } from '../world.ts';
 
 /**
  * Replaces a file (mode 0600) in one step, also where a crash comes between. Errors: those of the file system; `local-file` for a link,
@@ -81,8 +81,8 @@ export function refuseOther(file: string, found: Stats | undefined): void {
   });
 }
 
-export function warnOfReaders(file: string, { warn, world }: { warn: (text: string) => void; world: World }): void {
-  const found = platformRules(world.system.platform).hasModes ? statSync(file, { throwIfNoEntry: false }) : undefined;
+export function warnOfReaders(file: string, { warn, io }: { warn: (text: string) => void; io: Io }): void {
+  const found = platformRules(io.system.platform).hasModes ? statSync(file, { throwIfNoEntry: false }) : undefined;
   if (found?.isFile() && (found.mode & 0o077) !== 0)
     warn(`${file} can be read by other users of this machine: chmod 600 ${file}`);
 }

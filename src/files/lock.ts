@@ -1,16 +1,16 @@
 import { linkSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { SotraError } from '../errors.ts';
+import type { Io } from '../io.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
-import type { World } from '../world.ts';
 import { createFile, nameDraft, readStateFile } from './durable-file.ts';
 
-type OwnerWorld = Pick<World, 'pid' | 'system'>;
-export type LockWorld = OwnerWorld & Pick<World, 'random' | 'sleep' | 'signal'>;
+type OwnerIo = Pick<Io, 'pid' | 'system'>;
+export type LockIo = OwnerIo & Pick<Io, 'random' | 'sleep' | 'signal'>;
 
 /** Takes a lock file, also from a process that no longer runs, and gives the function that releases it. Errors: `locked` naming the owner. */
-export function takeLock(file: string, what: string, world: OwnerWorld): () => void {
-  const release = tryLock(file, world, 'anywhere');
+export function takeLock(file: string, what: string, io: OwnerIo): () => void {
+  const release = tryLock(file, io, 'anywhere');
   if (release !== undefined) return release;
   const owner = readOwner(read(file));
   throw locked(`${what} is in use by ${owner === undefined ? 'another process' : `process ${owner.pid}`}`);
@@ -22,10 +22,10 @@ const minWaitMs = 5;
 const waitSpreadMs = 25;
 
 /** What `act` gives, with a lock file that it waits for. Errors: `locked` naming the file; `interrupted`; those of `act` and of the file system. */
-export async function withLock<T>(file: string, world: LockWorld, act: () => Promise<T>): Promise<T> {
+export async function withLock<T>(file: string, io: LockIo, act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     // Whether a process of another machine runs cannot be asked: it is given some seconds.
-    const release = tryLock(file, world, tries > maxTries / 2 ? 'anywhere' : 'here');
+    const release = tryLock(file, io, tries > maxTries / 2 ? 'anywhere' : 'here');
     if (release !== undefined)
       try {
         return await act();
@@ -33,15 +33,15 @@ export async function withLock<T>(file: string, world: LockWorld, act: () => Pro
         release();
       }
     if (tries === maxTries) throw locked(`another process holds ${file}`);
-    await world.sleep(minWaitMs + world.random() * waitSpreadMs, world.signal);
+    await io.sleep(minWaitMs + io.random() * waitSpreadMs, io.signal);
   }
 }
 
 /** What releases the lock; `undefined` where another process has it. A process that has ended `here` is one of this machine. */
-function tryLock(file: string, world: OwnerWorld, ended: 'here' | 'anywhere'): (() => void) | undefined {
-  const mine = ownText(world);
+function tryLock(file: string, io: OwnerIo, ended: 'here' | 'anywhere'): (() => void) | undefined {
+  const mine = ownText(io);
   const isHere = (holder: string | undefined) => (readOwner(holder)?.host ?? hostname()) === hostname();
-  const isGone = (holder: string | undefined) => (ended === 'anywhere' || isHere(holder)) && hasEnded(holder, world);
+  const isGone = (holder: string | undefined) => (ended === 'anywhere' || isHere(holder)) && hasEnded(holder, io);
   return createFile(file, mine) || takeOver(file, mine, isGone) ? () => release(file, mine) : undefined;
 }
 
@@ -99,7 +99,7 @@ interface Owner {
   host?: unknown;
 }
 
-function ownText({ pid, system }: OwnerWorld): string {
+function ownText({ pid, system }: OwnerIo): string {
   return JSON.stringify({ pid, started: system.readStartTime(pid), host: hostname(), token: crypto.randomUUID() });
 }
 
@@ -110,7 +110,7 @@ function readOwner(text: string | undefined): Owner | undefined {
   return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 ? { pid, started, host } : undefined;
 }
 
-function hasEnded(holder: string | undefined, { system }: OwnerWorld): boolean {
+function hasEnded(holder: string | undefined, { system }: OwnerIo): boolean {
   const owner = readOwner(holder);
   const started = owner === undefined ? undefined : system.readStartTime(owner.pid);
   return started === undefined || (started !== '' && !!owner?.started && owner.started !== started);

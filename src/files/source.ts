@@ -86,7 +86,7 @@ function readSome(fd: number, chunk: Buffer): number | undefined {
 }
 
 /** The bytes of a file, or of stdin for `-`. `label` names it in errors, such as `--file x`. Errors: `usage` for none and for a folder. */
-export function openSource(file: string, { io }: { io: Input }, label: string): FileBytes {
+export function openSource(file: string, io: Input, label: string): FileBytes {
   const found = file === '-' ? undefined : statSync(file, { throwIfNoEntry: false });
   if (file !== '-' && found === undefined) throw usageError(`${label}: no such file`);
   if (found?.isDirectory()) throw usageError(`${label}: a folder, not a file`);

@@ -3,8 +3,8 @@ import type { Endpoint, InputOf, Params, WireNames } from '../contract/endpoint.
 import type { Misfit } from '../contract/misfit.ts';
 import { encodeRequest, type WireRequest } from '../contract/request.ts';
 import { countAttempts, readMessage, SotraError } from '../errors.ts';
+import type { HttpAnswer, HttpRequest, Transport } from '../io.ts';
 import { BoundsError, defined, isObject, parseJson } from '../model/json.ts';
-import type { HttpAnswer, HttpRequest, Transport } from '../world.ts';
 import {
   NetworkFailure,
   pickHeader,

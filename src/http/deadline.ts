@@ -1,4 +1,4 @@
-import type { Limits } from '../world.ts';
+import type { Limits } from '../io.ts';
 import { NetworkFailure, readFailure, readProxyFailure } from './failures.ts';
 
 /** Acts once, so many milliseconds after the last `refresh`. */

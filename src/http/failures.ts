@@ -1,9 +1,9 @@
 import { type ErrorCode, readMessage, SotraError } from '../errors.ts';
+import type { HttpAnswer, HttpRequest } from '../io.ts';
 import { longerTimeout } from '../model/duration.ts';
 import { isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import { command, shellWord } from '../model/shell.ts';
-import type { HttpAnswer, HttpRequest } from '../world.ts';
 import { isUnsent, readRetryAfter } from './retry.ts';
 import { hideSecrets, requestHider } from './secrets.ts';
 

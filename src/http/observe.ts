@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../world.ts';
+import type { HttpRequest } from '../io.ts';
 import type { CallEvent } from './client.ts';
 import { listHeaders, readRequestId } from './failures.ts';
 import { maskHeader, maskHeaders } from './preview.ts';

@@ -1,8 +1,8 @@
+import type { HttpRequest } from '../io.ts';
 import { parseJson } from '../model/json.ts';
 import { secretParameter } from '../model/secret-names.ts';
 import { shellLine } from '../model/shell.ts';
 import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
-import type { HttpRequest } from '../world.ts';
 
 interface PreviewNote {
   text: string;

@@ -1,5 +1,5 @@
+import type { Io } from '../io.ts';
 import type { Rate } from '../model/duration.ts';
-import type { World } from '../world.ts';
 
 /** Of a request that never reached the service. */
 const unsentKinds = ['refused', 'proxy', 'untrusted', 'plain'] as const;
@@ -93,7 +93,7 @@ export interface Turn {
  */
 export function createRate(
   { count, perMs }: Pick<Rate, 'count' | 'perMs'>,
-  { now, sleep, signal }: Pick<World, 'now' | 'sleep' | 'signal'>,
+  { now, sleep, signal }: Pick<Io, 'now' | 'sleep' | 'signal'>,
 ): () => Promise<Turn> {
   const arrivals: Promise<number>[] = [];
   let [before, nextMs]: [Promise<unknown>, number] = [Promise.resolve(), 0];

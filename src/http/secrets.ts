@@ -1,6 +1,6 @@
+import type { HttpAnswer, HttpRequest } from '../io.ts';
 import { secretName } from '../model/secret-names.ts';
 import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
-import type { HttpAnswer, HttpRequest } from '../world.ts';
 
 /**
  * The text without the key, however JSON and addresses spell it, webhook secrets, what is secret in addresses, and the values of

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { usageError } from '../errors.ts';
-import type { Transport } from '../world.ts';
+import type { Transport } from '../io.ts';
 import { type Deadline, type StartTimer, startDeadline } from './deadline.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -26,8 +26,8 @@ const diskWaitMs = 1000;
  * delivery. `broken` rejects where deliveries cannot be taken.
  */
 export async function startForwarder({ inbox, targets, context, onDiskError }: ForwarderOptions) {
-  const { note, warn, world, options } = context;
-  const { sleep, now } = world;
+  const { note, warn, io, options } = context;
+  const { sleep, now } = io;
   const retries = options.retries ?? Number.POSITIVE_INFINITY;
   const stopping = new AbortController();
   // One listener for each webhook and target.

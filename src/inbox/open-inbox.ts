@@ -42,13 +42,13 @@ export async function openInbox(place: InboxPlace, context: Context, options: Op
     const onMade = (replicas: number) =>
       context.note(`Made the stream ${name} at ${servers.join(', ')}: ${counted(replicas, 'replica')}.`);
     const make = options.listens ? { replicas: options.replicas, onMade } : undefined;
-    return openNats({ ...cluster, world: context.world, warn: context.warn, make });
+    return openNats({ ...cluster, io: context.io, warn: context.warn, make });
   }
   if (options.replicas !== undefined)
     throw usageError('--replicas does nothing without an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
   const name = place.name ?? defaultName;
   const folder = join(await storesFolder(context), name);
-  return openEmbedded({ folder, name, ...options, onDamaged, world: context.world });
+  return openEmbedded({ folder, name, ...options, onDamaged, io: context.io });
 }
 
 /** Damage is told in full this often. */
@@ -120,14 +120,14 @@ async function findCluster(
   if (name !== undefined && inboxCreds !== undefined)
     throw usageError('--inbox-creds does nothing with --name, a store of this machine', 'Omit one of them.');
   if (name !== undefined) return undefined;
-  const { options, world } = context;
+  const { options, io } = context;
   const stored = (await context.store()).read();
-  const settings = stored.contexts[chosenContext(options, world.env, stored) ?? ''] ?? {};
+  const settings = stored.contexts[chosenContext(options, io.env, stored) ?? ''] ?? {};
   const url = inbox ?? settings.inbox;
   if (url === undefined && inboxCreds !== undefined)
     throw usageError('--inbox-creds does nothing without an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
   if (url === undefined) return undefined;
-  const credsFile = inboxCreds ?? readEnv(world.env, 'SOTRA_NATS_CREDS') ?? settings.inboxCreds;
+  const credsFile = inboxCreds ?? readEnv(io.env, 'SOTRA_NATS_CREDS') ?? settings.inboxCreds;
   return { address: readNatsAddress(url), credsFile };
 }
 

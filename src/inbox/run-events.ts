@@ -32,7 +32,7 @@ const defaultLimit = 50;
 
 /** The stored events, newest first. Errors: `not-found` for a store that does not exist. */
 export async function showEvents(input: EventsInput, context: Context): Promise<Result> {
-  const query = { ...makeEventQuery(input), ...readTimes(input, context.world.now()) };
+  const query = { ...makeEventQuery(input), ...readTimes(input, context.io.now()) };
   const limit = input.limit ?? defaultLimit;
   const none = (): Result => ({ kind: 'answer', answer: [], view: eventsView });
   return withInbox<Result>(input, context, none, async (inbox) => {
@@ -62,7 +62,7 @@ export async function followEvents(input: EventsInput, context: Context): Promis
   for (const key of ['since', 'until', 'status', 'limit'] as const)
     if (input[key] !== undefined)
       throw usageError(`--follow and --${key} exclude each other`, '--follow prints what comes from now on.');
-  const { signal } = context.world;
+  const { signal } = context.io;
   const batches = async function* () {
     const inbox = await openInbox(input, context);
     let count = 0;
@@ -86,8 +86,8 @@ const waitPollMs = 200;
 export async function waitForEvent(input: EventsInput, context: Context): Promise<Result> {
   for (const key of ['follow', 'until', 'limit'] as const)
     if (input[key] !== undefined) throw usageError(`--wait and --${key} exclude each other`, `Omit --${key}.`);
-  const { world } = context;
-  const startMs = world.now();
+  const { io } = context;
+  const startMs = io.now();
   const endMs = startMs + (parseDuration(input.wait ?? '') ?? 0);
   const { sinceMs = startMs } = readTimes(input, startMs);
   const inbox = await openInbox(input, context);
@@ -95,13 +95,13 @@ export async function waitForEvent(input: EventsInput, context: Context): Promis
     for (;;) {
       const event = await findOldest(inbox, { ...makeEventQuery(input), sinceMs });
       if (event !== undefined) return { kind: 'answer', answer: [makeEventRow(event)], view: eventsView };
-      const leftMs = endMs - world.now();
+      const leftMs = endMs - io.now();
       if (leftMs <= 0)
         throw new SotraError('wait-timeout', `no such event came within ${input.wait}`, {
           hint: 'Wait longer, or see sotra webhook events for what came before.',
         });
-      await world.sleep(Math.min(waitPollMs, leftMs), world.signal).catch(() => undefined);
-      if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted: no such event came yet');
+      await io.sleep(Math.min(waitPollMs, leftMs), io.signal).catch(() => undefined);
+      if (io.signal.aborted) throw new SotraError('interrupted', 'interrupted: no such event came yet');
     }
   } finally {
     await inbox.close();
@@ -141,7 +141,7 @@ export async function showEvent(input: ShowInput, context: Context): Promise<Res
     const pairs = headerPairs(headers).map(({ name, value }) => ({ name, value: maskHeader(name, value) }));
     const signed = { header: signatureIn(headers), body };
     // Without secrets nothing fits, and the time is read all the same.
-    const verdict = verifyDelivery(signed, secrets ?? [], { nowMs: context.world.now(), toleranceMs: undefined });
+    const verdict = verifyDelivery(signed, secrets ?? [], { nowMs: context.io.now(), toleranceMs: undefined });
     const { valid, reason, timestamp: signedAt } = verdict;
     const verification = {
       signedAt,
@@ -166,10 +166,10 @@ const maxSending = 100;
  * where one was not accepted. Errors: `not-found`.
  */
 export async function replayEvents(input: ReplayInput, context: Context): Promise<Result> {
-  const { world } = context;
+  const { io } = context;
   if (((input.ids ?? []).length === 0) === (input.since === undefined))
     throw usageError('say which events: their ids, or --since', 'sotra webhook events lists them.');
-  const { sinceMs } = readTimes({ since: input.since }, world.now());
+  const { sinceMs } = readTimes({ since: input.since }, io.now());
   const ids = input.ids ?? [];
   const none = (): Result => {
     if (ids.length > 0) throw notFound(`no stored event ${ids.join(', ')}`);
@@ -236,12 +236,12 @@ function notFound(message: string): SotraError {
 }
 
 /** Sent again as often as `--retries` says; each may take `--timeout`. */
-async function sendAgain(stored: Delivery, to: string, { world, options }: Context): Promise<PostOutcome> {
+async function sendAgain(stored: Delivery, to: string, { io, options }: Context): Promise<PostOutcome> {
   for (let tries = 1; ; tries += 1) {
-    const outcome = await forward(to, stored, { answerMs: options.timeoutMs, signal: world.signal });
-    if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
+    const outcome = await forward(to, stored, { answerMs: options.timeoutMs, signal: io.signal });
+    if (io.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
     if (outcome.ok || outcome.unsendable || tries > (options.retries ?? policies.replay.retries)) return outcome;
-    await world.sleep(computeBackoff(policies.replay, tries), world.signal);
+    await io.sleep(computeBackoff(policies.replay, tries), io.signal);
   }
 }
 
@@ -256,12 +256,12 @@ const maxBodyBytes = 64 * 1024 ** 2;
 
 /** Verifies one saved delivery, its body from stdin or a file; exit 12 when it is not valid. */
 export async function verifySaved(input: VerifyInput, context: Context): Promise<Result> {
-  const { world } = context;
+  const { io } = context;
   const secrets = readOwnSecrets(input.secretFile, context);
-  const delivery = { header: input.header, body: await readBody(input.file, world.io) };
+  const delivery = { header: input.header, body: await readBody(input.file, io) };
   const toleranceMs = parseDuration(input.tolerance ?? '');
-  const answer = verifyDelivery(delivery, secrets, { nowMs: world.now(), toleranceMs });
-  const nowSec = Math.floor(world.now() / 1000);
+  const answer = verifyDelivery(delivery, secrets, { nowMs: io.now(), toleranceMs });
+  const nowSec = Math.floor(io.now() / 1000);
   const ageSec = answer.timestamp === null ? null : nowSec - answer.timestamp;
   if (answer.valid && toleranceMs === undefined && Math.abs(ageSec ?? 0) > usualToleranceSec)
     context.warn(

@@ -15,7 +15,7 @@ import { readRoute, warnOfRoutes } from './route.ts';
 /** Forwards what another process stores, until Ctrl-C or a signal. Errors: `locked` where another process forwards; those of `parseTargets`. */
 export async function forwardDeliveries(input: ForwardInput, context: Context): Promise<Result> {
   const targets = parseTargets(input, context.warn);
-  const { note, world } = context;
+  const { note, io } = context;
   const inbox = await openInbox(input, context);
   try {
     context.stream();
@@ -23,7 +23,7 @@ export async function forwardDeliveries(input: ForwardInput, context: Context): 
     try {
       const names = targets.map(({ url }) => hideUrlSecrets(url)).join(', ');
       note(`Forwarding from ${inbox.name} to ${names}. Ctrl-C stops it.`);
-      await Promise.race([untilAborted(world.signal), forwarder.broken]);
+      await Promise.race([untilAborted(io.signal), forwarder.broken]);
     } finally {
       await forwarder.stop();
     }
@@ -45,11 +45,11 @@ export async function noteWaiting(inbox: Inbox, targets: readonly Target[], { no
 const minuteMs = 60_000;
 
 /** Warns of an error, once in a minute: on a full disk each delivery has one. */
-export function warnOnceAMinute({ warn, world }: Context): (error: unknown) => void {
+export function warnOnceAMinute({ warn, io }: Context): (error: unknown) => void {
   let saidMs = Number.NEGATIVE_INFINITY;
   return (error) => {
-    if (world.now() - saidMs < minuteMs) return;
-    saidMs = world.now();
+    if (io.now() - saidMs < minuteMs) return;
+    saidMs = io.now();
     const { message, hint } = toSotraError(error);
     warn(`${message}. ${hint}`);
   };

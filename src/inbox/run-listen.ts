@@ -57,12 +57,12 @@ interface Reception {
 }
 
 async function receive(inbox: Inbox, { input, targets, secrets, context }: Reception): Promise<void> {
-  const { world, note } = context;
+  const { io, note } = context;
   const toleranceMs = parseDuration(input.tolerance ?? input.repeatsWithin ?? '') ?? defaultRepeatsMs;
   const onDiskError = warnOnceAMinute(context);
   const forwarder = await startForwarder({ inbox, targets, context, onDiskError });
   const printer = createPrinter(context);
-  const refusals = refusalNotes(note, world.now);
+  const refusals = refusalNotes(note, io.now);
   let page: Page | undefined;
   let listener: Awaited<ReturnType<typeof startListener>> | undefined;
   let removeReadyFile = () => {};
@@ -74,7 +74,7 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
       secrets: secrets.map(({ secret }) => secret),
       toleranceMs,
       maxBytes: Math.min(maxBytes, inbox.maxBytes ?? Number.POSITIVE_INFINITY),
-      now: world.now,
+      now: io.now,
       onStored: printer.print,
       onOther: note,
       onRefused: (refused) => {
@@ -89,13 +89,13 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
       const { startPage } = await import('./page/start-page.ts');
       page = await startPage({ inbox, place: input, secrets, toleranceMs, targets, listensOn: url, context });
     }
-    removeReadyFile = writeReadyFiles([input.readyFile], { url, pid: world.pid, ...(page && { ui: page.url }) });
+    removeReadyFile = writeReadyFiles([input.readyFile], { url, pid: io.pid, ...(page && { ui: page.url }) });
     const count = await inbox.count();
     const stored = count === 0 ? '' : ` Stored already: ${counted(count, 'delivery')}.`;
     note(`Listening on ${url} for signed deliveries.${stored} Ctrl-C stops it.`);
     if (page !== undefined) await showAddress(page, input, context);
     const breaks = [printer.broken, forwarder.broken, ...(page ? [page.broken] : [])];
-    await Promise.race([untilAborted(world.signal), ...breaks]);
+    await Promise.race([untilAborted(io.signal), ...breaks]);
   } finally {
     await page?.close();
     await listener?.close();
@@ -138,8 +138,8 @@ function refusalNotes(note: (text: string) => void, now: () => number) {
 const maxWaiting = 16 * 1024 ** 2;
 
 /** Prints events in the order in which they came; `broken` rejects when the reader of our output is gone. */
-function createPrinter({ world, options, warn }: Context) {
-  const { out } = world.io;
+function createPrinter({ io, options, warn }: Context) {
+  const { out } = io;
   const asJson = options.format === 'json' || options.format === 'ndjson';
   let waiting: string[] = [];
   let [size, omitted] = [0, 0];

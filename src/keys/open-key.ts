@@ -42,14 +42,14 @@ export async function withSigner<T>(
   act: (signer: Signer) => Promise<T>,
 ): Promise<T> {
   const { signerCommand } = input;
-  const { world, options } = context;
+  const { io, options } = context;
   if (signerCommand !== undefined && expected !== undefined)
-    return act(makeCommandSigner(signerCommand, plainAddress(expected), { world, limitMs: options.typedTimeoutMs }));
+    return act(makeCommandSigner(signerCommand, plainAddress(expected), { io, limitMs: options.typedTimeoutMs }));
   const key = await openKey(input, family, context);
   const signer = await makeSigner(family, key.bytes).finally(() => key.bytes.fill(0));
   try {
     // Opening a keystore takes a second, in which somebody may have pressed Ctrl-C.
-    if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was signed');
+    if (io.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was signed');
     checkStatedAddress(key, signer.address);
     if (expected !== undefined && normalizeAddress(plainAddress(expected)) !== normalizeAddress(signer.address))
       throw keyError(
@@ -128,7 +128,7 @@ export async function findKeyAddress<Input extends KeyInput & { signer?: string 
   if (input.browser || input.signerCommand !== undefined)
     throw usageError(`${keySources(input)[0]} does not say which address signs`, sayAddress);
   const isReadOnce = input.keyStdin === true || keySources(input).length === 0;
-  const typed = input.keyStdin === true ? decodeText(await readWhole('-', context.world.io), '-') : undefined;
+  const typed = input.keyStdin === true ? decodeText(await readWhole('-', context.io), '-') : undefined;
   const kept = isReadOnce ? { ...input, keyStdin: false, typed: typed ?? (await askKey(undefined, context)) } : input;
   const { content, source } = await readSource(kept, undefined, context);
   if (content.kind === 'plain') {
@@ -148,22 +148,22 @@ interface Source {
 }
 
 async function readSource(input: KeyInput, family: ChainFamily | undefined, context: Context): Promise<Source> {
-  const { world } = context;
+  const { io } = context;
   if (input.key !== undefined) {
     const { json } = readStoredKey(await keyFolder(context), input.key);
     return { content: { kind: 'keystore', json }, source: `key ${input.key}` };
   }
-  if (input.keyFile !== undefined) return readContent(await readWhole(input.keyFile, world.io), input.keyFile);
+  if (input.keyFile !== undefined) return readContent(await readWhole(input.keyFile, io), input.keyFile);
   if (input.keyEnv !== undefined)
     return readContent(readVariable(input.keyEnv, context), `the variable ${input.keyEnv}`);
-  if (input.keyStdin === true) return readContent(await readWhole('-', world.io), 'stdin');
+  if (input.keyStdin === true) return readContent(await readWhole('-', io), 'stdin');
   return readContent(Buffer.from(input.typed ?? (await askKey(family, context))), 'the answer');
 }
 
 /** What is typed at the question for a key; `before` stands before it. */
-export function askKey(family: ChainFamily | undefined, { world }: Context, before = ''): Promise<string> {
+export function askKey(family: ChainFamily | undefined, { io }: Context, before = ''): Promise<string> {
   const what = family === undefined ? 'Private key' : `Private key of ${familyNames[family]} wallet`;
-  return world.io.ask(`${before}${what} (not shown): `, { hidden: true });
+  return io.ask(`${before}${what} (not shown): `, { hidden: true });
 }
 
 function readContent(bytes: Buffer, source: string): Source {
@@ -174,10 +174,10 @@ function readContent(bytes: Buffer, source: string): Source {
   }
 }
 
-function readVariable(name: string, { world }: Context): Buffer {
+function readVariable(name: string, { io }: Context): Buffer {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
     throw usageError('--key-env: must be the name of an environment variable', 'For example: --key-env TRADER_KEY');
-  const value = readEnv(world.env, name);
+  const value = readEnv(io.env, name);
   if (value === undefined) throw usageError(`--key-env ${name}: that variable is not set`);
   return Buffer.from(value);
 }
@@ -191,7 +191,7 @@ async function unseal(
   passwordFile: string | undefined,
   context: Context,
 ): Promise<PrivateKey> {
-  const { io } = context.world;
+  const { io } = context;
   if (passwordFile !== undefined) {
     for (const text of await readPasswords(passwordFile, context)) {
       const opened = await tryPassword(keystore, text, source);
@@ -228,8 +228,8 @@ function wrongPassword(message: string): SotraError {
 }
 
 /** What a password file may mean, tried in this order: without the line end that editors add, and as it is. */
-async function readPasswords(file: string, { world }: Context): Promise<string[]> {
-  const text = decodeText(await readWhole(file, world.io), file);
+async function readPasswords(file: string, { io }: Context): Promise<string[]> {
+  const text = decodeText(await readWhole(file, io), file);
   const line = text.replace(/\r?\n$/, '');
   return line === text ? [text] : [line, text];
 }
@@ -246,9 +246,9 @@ export async function newPassword(file: string | undefined, context: Context): P
       'a password to seal the key is needed',
       'Give it with --password-file <file>, or run this on a terminal.',
     );
-  const first = await context.world.io.ask('Password to seal the key with (not shown): ', { hidden: true });
+  const first = await context.io.ask('Password to seal the key with (not shown): ', { hidden: true });
   if (first === '') throw usageError('the password is empty');
-  const second = await context.world.io.ask('The same password again: ', { hidden: true });
+  const second = await context.io.ask('The same password again: ', { hidden: true });
   if (first.normalize('NFC') !== second.normalize('NFC'))
     throw new SotraError('signing-key', 'the two passwords differ: nothing was stored');
   return Buffer.from(first.normalize('NFC'));

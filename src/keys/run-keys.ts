@@ -76,7 +76,7 @@ async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context
     const password = await newPassword(passwordFile, context);
     const sealed = await sealChecked(key, address, password, context).finally(() => password.fill(0));
     const folder = await keyFolder(context);
-    const { file, backup } = storeKey(folder, name, sealed, { replace, nowMs: context.world.now() });
+    const { file, backup } = storeKey(folder, name, sealed, { replace, nowMs: context.io.now() });
     if (backup !== undefined) context.note(`The previous key of this name is in ${backup}.`);
     context.note('Sealed with your password: without it nobody can open the key, you included.');
     const stored: ShownKey = { name, family: key.family, address, file };
@@ -87,13 +87,8 @@ async function sealAndStore(key: PrivateKey, input: StoreInput, context: Context
 }
 
 /** Seals and opens again, so that no key is stored that could not be opened. */
-async function sealChecked(
-  key: PrivateKey,
-  address: string,
-  password: Uint8Array,
-  { world }: Context,
-): Promise<object> {
-  const sealed = await sealKey(key, address, password, world.scryptCost);
+async function sealChecked(key: PrivateKey, address: string, password: Uint8Array, { io }: Context): Promise<object> {
+  const sealed = await sealKey(key, address, password, io.scryptCost);
   const opened = await openKeystore(readKeystore(sealed, 'the sealed key'), password, 'the sealed key');
   const isSame = opened !== undefined && Buffer.from(opened.bytes).equals(key.bytes);
   opened?.bytes.fill(0);

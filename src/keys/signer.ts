@@ -1,11 +1,11 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readMessage, SotraError } from '../errors.ts';
+import type { Io } from '../io.ts';
 import { encodeBase58 } from '../model/address.ts';
 import type { ChainFamily } from '../model/chain.ts';
 import { longerTimeout } from '../model/duration.ts';
 import { childEnv } from '../model/platform.ts';
-import type { World } from '../world.ts';
 import { keyError } from './private-key.ts';
 
 /** A key that can sign; `wipe` removes it from memory as far as its library allows. */
@@ -56,21 +56,21 @@ export function makeCommandSigner(command: string, address: string, waits: Comma
 }
 
 interface CommandWaits {
-  world: Pick<World, 'env' | 'signal'>;
+  io: Pick<Io, 'env' | 'signal'>;
   limitMs?: number | undefined;
 }
 
 async function signWithCommand(
   command: string,
   message: string,
-  { world, limitMs = signMs }: CommandWaits,
+  { io, limitMs = signMs }: CommandWaits,
 ): Promise<string> {
-  const env = childEnv(world.env);
+  const env = childEnv(io.env);
   const late = AbortSignal.timeout(limitMs);
   try {
-    return await runCommand(command, message, { env, signal: AbortSignal.any([late, world.signal]) });
+    return await runCommand(command, message, { env, signal: AbortSignal.any([late, io.signal]) });
   } catch (cause) {
-    if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was signed');
+    if (io.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was signed');
     if (late.aborted)
       throw new SotraError(
         'wait-timeout',

@@ -1,7 +1,7 @@
 import { SotraError } from '../errors.ts';
 import type { Caller } from '../http/client.ts';
 import { type Deadline, onAbort, startDeadline } from '../http/deadline.ts';
-import type { Transport } from '../world.ts';
+import type { Transport } from '../io.ts';
 
 /** A function like the global `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

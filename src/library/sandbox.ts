@@ -57,9 +57,17 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   try {
     const atText = asOf instanceof Date ? asOf.toISOString() : asOf;
     setUpWorld(db, { empty: seed === 'empty', asOf: atText, serviceName, layout, wire }, Date.now());
-    const world = { now: Date.now, sleep: pause, warn: () => undefined };
+    const io = { now: Date.now, sleep: pause };
     const parsed = faults.flatMap((text) => parseFault(text) ?? []);
-    const { url, close } = await serve({ db, port, wire, faults: () => parsed, world, cors: [cors].flat() });
+    const { url, close } = await serve({
+      db,
+      port,
+      wire,
+      faults: () => parsed,
+      io,
+      warn: () => undefined,
+      cors: [cors].flat(),
+    });
     let closing: Promise<void> | undefined;
     return {
       url,

@@ -60,7 +60,7 @@ const bundle = defineCommand({
   exitCodes: [3],
   view: async () => view,
   run: async ({ out }, context): Promise<Result> => {
-    const time = new Date(context.world.now()).toISOString().replaceAll(/[:.]/g, '-');
+    const time = new Date(context.io.now()).toISOString().replaceAll(/[:.]/g, '-');
     const file = out ?? `sotra-bundle-${time}.json`;
     requireFolder('--out', file);
     const what = 'a bundle of version, settings, doctor and failed calls';
@@ -95,7 +95,7 @@ function sumUp(contents: Contents, text: string, file: string): BundleSummary {
 }
 
 async function collect(context: Context) {
-  const { world } = context;
+  const { io } = context;
   const { current, contexts, aliases = {} } = (await context.store()).read();
   const folder = findLog(await context.dataDirectory());
   // Before doctor makes calls of its own.
@@ -104,25 +104,25 @@ async function collect(context: Context) {
   const diagnosis = await doctorCommands[0]?.run({} as never, context);
   return {
     bundle: 2,
-    createdAt: new Date(world.now()).toISOString(),
-    sotra: world.version,
-    node: world.system.node,
-    platform: world.system.platform,
+    createdAt: new Date(io.now()).toISOString(),
+    sotra: io.version,
+    node: io.system.node,
+    platform: io.system.platform,
     // Some hold secrets: their names tell enough.
-    variables: Object.keys(world.env)
+    variables: Object.keys(io.env)
       .filter((name) => /^SOTRA_|_PROXY$|^NODE_(OPTIONS|EXTRA_CA_CERTS)$/i.test(name))
       .sort(),
     settings: {
       current: current ?? null,
       contexts: Object.fromEntries(Object.entries(contexts).map(([name, stored]) => [name, withoutSecrets(stored)])),
       aliases: Object.keys(aliases).length,
-      history: !isLogOff(world),
+      history: !isLogOff(io),
     },
     wireNames: await listWireNames(context),
     doctor: diagnosis?.kind === 'answer' ? diagnosis.answer : null,
     failedCommand: readFailedCommand(folder) ?? null,
     failedCalls: failed.map(summarizeCall),
-    ...wrapInHar(entries, world.version),
+    ...wrapInHar(entries, io.version),
   };
 }
 
@@ -170,7 +170,7 @@ async function listSecrets(context: Context): Promise<string[]> {
     .map((job) => join(jobs, job, 'secret'))
     .filter((file) => existsSync(file));
   return [
-    readEnv(context.world.env, 'SOTRA_API_KEY') ?? '',
+    readEnv(context.io.env, 'SOTRA_API_KEY') ?? '',
     service?.kind === 'http' ? (service.apiKey ?? '') : '',
     ...Object.values(contexts).map(({ apiKey = '' }) => apiKey),
     ...files.map((file) => readStateFile(file).trim()),

@@ -102,9 +102,9 @@ const show = defineCommand({
   uses: ['json'],
   exitCodes: [3, 5],
   run: async (input, context): Promise<Result> => {
-    const { world, options } = context;
+    const { io, options } = context;
     const call = await findCall(input.n ?? '1', context);
-    if (input.har) return { kind: 'answer', answer: wrapInHar([call], world.version) };
+    if (input.har) return { kind: 'answer', answer: wrapInHar([call], io.version) };
     const isText = options.jq === undefined && (options.format ?? 'table') === 'table';
     return isText ? { kind: 'text', text: printCall(call) } : { kind: 'answer', answer: describeCall(call) };
   },

@@ -4,7 +4,7 @@ import { readMessage } from '../errors.ts';
 import type { CallEvent } from '../http/client.ts';
 import { listHeaders, NetworkFailure, pickHeader, readRequestId } from '../http/failures.ts';
 import { maskHeader } from '../http/preview.ts';
-import type { HttpAnswer, HttpRequest } from '../world.ts';
+import type { HttpAnswer, HttpRequest } from '../io.ts';
 import type { CommandFacts, EntryPart, LogEntry } from './entry.ts';
 
 interface SentRequest {

@@ -2,11 +2,11 @@ import { listWords } from '../cli/globals.ts';
 import { readMessage, type SotraError, toSotraError } from '../errors.ts';
 import type { CallAnswer, CallEvent, Caller } from '../http/client.ts';
 import { secretHider } from '../http/secrets.ts';
+import type { Io } from '../io.ts';
 import { parseJson } from '../model/json.ts';
 import { shellLine } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { readEnv, type Service } from '../setup/settings.ts';
-import type { World } from '../world.ts';
 import { addAnswer, startEntry, type TextRules } from './describe-call.ts';
 import type { CommandFacts, EntryPart, Keeper, LogEntry } from './entry.ts';
 import { addEntry, completeEntry, findLog, keepFailedCommand } from './store.ts';
@@ -36,18 +36,18 @@ export interface LoggedCommand {
   argv: readonly string[];
   isPage?: boolean | undefined;
   service: Service;
-  world: World;
+  io: Io;
   dataDirectory: () => Promise<string>;
   warn: (text: string) => void;
 }
 
 /** What cannot be kept is warned of once; it fails no command. */
 export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
-  const { world, warn } = command;
+  const { io, warn } = command;
   const notKept = (thrown: unknown) => warn(`this call is not in the history: ${readMessage(thrown)}`);
   const told = await describeCommand(command).catch(notKept);
   const kept = told && (await openLog(command).catch(notKept));
-  const log = kept && recordCalls(kept, told, world.now, notKept);
+  const log = kept && recordCalls(kept, told, io.now, notKept);
   let hasFailed = false;
   return {
     keep: async (caller, act, takeBrief) => {
@@ -80,14 +80,14 @@ async function describeCommand({
   argv,
   isPage,
   service,
-  world,
+  io,
 }: Omit<LoggedCommand, 'dataDirectory' | 'warn'>): Promise<CommandTold> {
   const { baseUrl, isElsewhere, context, wire } = service;
   const { line, hide } = describeTyped(argv, service.apiKey);
   return {
     hide,
     facts: {
-      ...{ command: line, pid: world.pid, baseUrl },
+      ...{ command: line, pid: io.pid, baseUrl },
       ...(context !== undefined && !isElsewhere && { context }),
       ...(Object.keys(wire).length > 0 && { wire }),
       ...(isPage && { page: true }),
@@ -96,11 +96,11 @@ async function describeCommand({
 }
 
 async function openLog(command: LoggedCommand): Promise<Keeper | undefined> {
-  return isLogOff(command.world) ? undefined : keepInLog(findLog(await command.dataDirectory()), command.world);
+  return isLogOff(command.io) ? undefined : keepInLog(findLog(await command.dataDirectory()), command.io);
 }
 
 /** Whether SOTRA_HISTORY=0 turns the history off. */
-export function isLogOff({ env }: Pick<World, 'env'>): boolean {
+export function isLogOff({ env }: Pick<Io, 'env'>): boolean {
   return readEnv(env, 'SOTRA_HISTORY') === '0';
 }
 
@@ -111,9 +111,9 @@ export async function keepCommandFailure(
 ): Promise<boolean> {
   try {
     // A failed look into the log is nothing to explain.
-    if (isLogOff(command.world) || ['why', 'history'].includes(listWords(command.argv)[0] ?? '')) return false;
+    if (isLogOff(command.io) || ['why', 'history'].includes(listWords(command.argv)[0] ?? '')) return false;
     const { line, hide } = describeTyped(command.argv, null);
-    const failed = { atMs: command.world.now(), command: line, exitCode, code, message: shorten(message, hide) };
+    const failed = { atMs: command.io.now(), command: line, exitCode, code, message: shorten(message, hide) };
     const more = hint === undefined ? {} : { hint: shorten(hint, hide) };
     keepFailedCommand(findLog(await command.dataDirectory()), { ...failed, ...more });
     return true;
@@ -123,7 +123,7 @@ export async function keepCommandFailure(
   }
 }
 
-function keepInLog(folder: string, { now }: World): Keeper {
+function keepInLog(folder: string, { now }: Io): Keeper {
   const kept: number[] = [];
   return {
     maxBodyBytes,

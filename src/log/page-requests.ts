@@ -21,7 +21,7 @@ const [maxListed, lookEveryMs] = [1000, 1000];
 
 /** The calls of the log to the service in use, for its page, which may send them again. The log is looked at from the first list to `close`. */
 export function openPageRequests({ context, openSender, tell }: PageRequestsOptions) {
-  const { world, warn } = context;
+  const { io, warn } = context;
   /** By number; `null` where it was to another service. */
   const rows = new Map<number, RequestRow | null>();
   const stop = new AbortController();
@@ -56,7 +56,7 @@ export function openPageRequests({ context, openSender, tell }: PageRequestsOpti
   let watching: Promise<void> | undefined;
   const watch = async () => {
     while (!stop.signal.aborted) {
-      await world.sleep(lookEveryMs, stop.signal).catch(() => undefined);
+      await io.sleep(lookEveryMs, stop.signal).catch(() => undefined);
       if (!stop.signal.aborted) await look();
     }
   };

@@ -46,7 +46,7 @@ const why = defineCommand({
     const why = 'request' in found ? await explainEntry(found, context) : explainCommand(found);
     const { format, jq } = context.options;
     if (jq !== undefined || (format ?? 'table') !== 'table') return { kind: 'answer', answer: why };
-    const age = formatAge(Date.parse(why.at) / 1000, context.world.now() / 1000);
+    const age = formatAge(Date.parse(why.at) / 1000, context.io.now() / 1000);
     const heading =
       n === undefined
         ? `The last failure, ${age} ago (errors with exit 2 or 3, such as a wrong flag, are not kept):\n`
@@ -169,7 +169,7 @@ async function lookAround(entry: NumberedEntry, context: Context): Promise<Surro
   const { baseUrl, context: name } = entry._sotra;
   const stored = (await context.store()).read();
   const resolve = async (typedBaseUrl?: string) =>
-    resolveService({ context: name, sandbox: false, baseUrl: typedBaseUrl }, context.world.env, stored);
+    resolveService({ context: name, sandbox: false, baseUrl: typedBaseUrl }, context.io.env, stored);
   const find = (...typed: string[]) => orUndefined(resolve(...typed), 'no-service', 'usage', 'insecure-url');
   const untyped = await find();
   const typedBaseUrl = untyped?.baseUrl === baseUrl ? undefined : baseUrl;

@@ -52,15 +52,15 @@ async function runMcp(input: McpInput, context: Context): Promise<Result> {
     };
   if (input.config) return printConfig(input, context);
   context.stream();
-  const { world, note, warn } = context;
-  if (world.io.in.isTTY)
+  const { io, note, warn } = context;
+  if (io.in.isTTY)
     note('Waits for a client on stdin: sotra mcp --config prints what to paste into one. Ctrl-C stops it.');
   const { createToolCaller, serveAgents } = await import('./server.ts');
   const { call, close } = createToolCaller(context);
   try {
-    await serveAgents({ tools, version: world.version, call, warn }, world);
+    await serveAgents({ tools, version: io.version, call, warn }, io);
   } catch (thrown) {
-    if (!world.signal.aborted) throw thrown;
+    if (!io.signal.aborted) throw thrown;
   } finally {
     await close();
   }

@@ -52,7 +52,7 @@ function verifyTool(secretFiles: readonly string[]): Tool {
           ? readOwnSecrets(secretFiles, context)
           : [await webhookSecret(textInput(input, 'uid', uidHelp), context)];
       const { verifyDelivery } = await import('../inbox/verify.ts');
-      const answer = verifyDelivery({ header, body }, secrets, { nowMs: context.world.now(), toleranceMs: undefined });
+      const answer = verifyDelivery({ header, body }, secrets, { nowMs: context.io.now(), toleranceMs: undefined });
       const { verdict } = await import('../resources/webhook/view.ts');
       const { formatAnswer } = await import('./answer.ts');
       return formatAnswer({ kind: 'answer', answer, view: verdict }, { ...whole, notes });
@@ -88,6 +88,6 @@ function withStdin(context: Context, given: string): Context {
   async function* bytes() {
     yield new TextEncoder().encode(given);
   }
-  const { world } = context;
-  return { ...context, world: { ...world, io: { ...world.io, in: bytes() } } };
+  const { io } = context;
+  return { ...context, io: { ...io, in: bytes() } };
 }

@@ -14,8 +14,8 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { type Context, createContext } from '../context.ts';
 import { mayQuote, type SotraError, seeExample, seeHelp, toSotraError, usageError } from '../errors.ts';
+import type { Io, Transport } from '../io.ts';
 import { safeText } from '../model/safe-text.ts';
-import type { Io, Transport, World } from '../world.ts';
 import { untrustedWarning } from './answer.ts';
 import { listKnown, Question, type Tool, type ToolAnswer } from './tool.ts';
 import { describeTool } from './tools.ts';
@@ -36,7 +36,7 @@ const instructions =
 const lastMs = 1000;
 
 /** Serves on stdin and stdout until stdin ends, which the end of the command's signal brings about too. */
-export async function serveAgents({ call, ...options }: ServerOptions, { io, signal, sleep }: World): Promise<void> {
+export async function serveAgents({ call, ...options }: ServerOptions, io: Io): Promise<void> {
   let running = 0;
   const counted: ServerOptions['call'] = async (asked) => {
     running += 1;
@@ -49,7 +49,7 @@ export async function serveAgents({ call, ...options }: ServerOptions, { io, sig
   // The transport stops answering at the end of what it reads.
   async function* untilAnswered() {
     yield* io.in;
-    for (let ms = 0; running > 0 && ms < lastMs; ms += 10) await sleep(10, signal);
+    for (let ms = 0; running > 0 && ms < lastMs; ms += 10) await io.sleep(10, io.signal);
   }
   const input = Readable.from(untilAnswered(), { objectMode: false });
   const output = new Writable({
@@ -58,7 +58,7 @@ export async function serveAgents({ call, ...options }: ServerOptions, { io, sig
   const handle = serveStdio(createFactory({ ...options, call: counted }), {
     transport: new StdioServerTransport(input, output),
     onerror: (error) => {
-      if (!signal.aborted) options.warn(isUnreadable(error) ? unreadableLine : error.message);
+      if (!io.signal.aborted) options.warn(isUnreadable(error) ? unreadableLine : error.message);
     },
   });
   try {
@@ -183,7 +183,7 @@ export interface ToolCallOptions {
 
 /** Runs tools in contexts of their own, which share the sandbox; `close` ends it. Errors of tools are answers. Errors: `Question`. */
 export function createToolCaller(context: Context) {
-  const sandbox = sharedSandbox(context.world);
+  const sandbox = sharedSandbox(context.io);
   return {
     call: async ({ tool, input, signal, confirm }: ToolCallOptions): Promise<ToolOutcome> => {
       const notes: string[] = [];
@@ -211,10 +211,10 @@ export function createToolCaller(context: Context) {
 }
 
 /** The sandbox of this process, opened by the first call that needs it. */
-function sharedSandbox(world: World) {
+function sharedSandbox(io: Io) {
   let opened: Promise<Transport> | undefined;
-  const open: World['openSandbox'] = async (options) => {
-    opened ??= world.openSandbox(options);
+  const open: Io['openSandbox'] = async (options) => {
+    opened ??= io.openSandbox(options);
     const shared = await opened;
     return { ...shared, close: async () => undefined };
   };
@@ -224,17 +224,17 @@ function sharedSandbox(world: World) {
 interface CallContext {
   /** Of the request: it ends with the server too. */
   signal: AbortSignal;
-  open: World['openSandbox'];
+  open: Io['openSandbox'];
   say: (line: string) => void;
 }
 
 function createOwnContext(
-  { argv, world, options, program, runLine, note, stream }: Context,
+  { argv, io, options, program, runLine, note, stream }: Context,
   { signal, open, say }: CallContext,
 ): Context {
   return createContext({
     argv,
-    world: { ...world, io: silentIo(world.io), signal, openSandbox: open },
+    io: { ...io, ...silentStreams(io), signal, openSandbox: open },
     options: { ...options, format: 'json', quiet: false, yes: true, noInput: true },
     program,
     runLine,
@@ -245,9 +245,12 @@ function createOwnContext(
 }
 
 /** Stdin and stdout belong to the protocol. */
-function silentIo(io: Io): Io {
-  const out = { ...io.out, isTTY: false, write: async () => undefined };
-  return { out, err: { ...io.err, isTTY: false }, in: readNothing(), ask: io.ask };
+function silentStreams({ out, err }: Io): Pick<Io, 'out' | 'err' | 'in'> {
+  return {
+    out: { ...out, isTTY: false, write: async () => undefined },
+    err: { ...err, isTTY: false },
+    in: readNothing(),
+  };
 }
 
 async function* readNothing(): AsyncGenerator<Uint8Array> {}

@@ -1,5 +1,5 @@
 import { Chalk } from 'chalk';
-import type { ColorLevel } from '../world.ts';
+import type { ColorLevel } from '../io.ts';
 import type { Tone } from './view.ts';
 
 export type Palette = ReturnType<typeof createPalette>;

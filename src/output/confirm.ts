@@ -11,8 +11,8 @@ import type { View } from './view.ts';
 
 const maxAsked = 200;
 
-export function mayAsk({ world, options }: Pick<Context, 'world' | 'options'>): boolean {
-  return world.io.in.isTTY === true && !options.noInput;
+export function mayAsk({ io, options }: Pick<Context, 'io' | 'options'>): boolean {
+  return io.in.isTTY === true && !options.noInput;
 }
 
 /**
@@ -20,7 +20,7 @@ export function mayAsk({ world, options }: Pick<Context, 'world' | 'options'>): 
  * `shown` is written first. Errors: `usage` for a no, and when there is no terminal.
  */
 export async function confirm(change: string, context: Context, shown = ''): Promise<void> {
-  const { world, options } = context;
+  const { io, options } = context;
   if (options.yes || options.preview) return;
   // On one line, and of a long name both ends: what is asked and what it does stay on the screen.
   const asked = cutText(safeText(change), maxAsked, 'middle');
@@ -28,9 +28,9 @@ export async function confirm(change: string, context: Context, shown = ''): Pro
     const why = options.noInput ? '--no-input is set' : 'stdin is not a terminal';
     throw usageError(`cannot ask whether to ${asked}: ${why}`, 'Add --yes to do it without a question.');
   }
-  if (shown !== '') await world.io.err.write(shown);
+  if (shown !== '') await io.err.write(shown);
   const question = `${asked.charAt(0).toUpperCase()}${asked.slice(1)}? [y/N] `;
-  const answer = await world.io.ask(question, { hidden: false });
+  const answer = await io.ask(question, { hidden: false });
   if (!/^y(es)?$/i.test(answer.trim())) throw usageError(`did not ${asked}: the answer was not yes`);
 }
 

@@ -1,5 +1,5 @@
+import type { Io } from '../io.ts';
 import { safeText } from '../model/safe-text.ts';
-import type { World } from '../world.ts';
 
 /** What may be picked, and the line that says so. */
 export interface Choice<T> {
@@ -10,7 +10,7 @@ export interface Choice<T> {
 const maxShown = 12;
 
 /** Asks on the terminal for one of the choices, by its number or a part of its line; `undefined` for an empty answer. */
-export async function pick<T>(title: string, choices: readonly Choice<T>[], { io }: World): Promise<T | undefined> {
+export async function pick<T>(title: string, choices: readonly Choice<T>[], io: Io): Promise<T | undefined> {
   let matching = choices;
   for (;;) {
     const shown = matching.slice(0, maxShown);

@@ -1,10 +1,10 @@
 import type { Result } from '../cli/command.ts';
 import type { GlobalOptions } from '../cli/globals.ts';
 import { usageError } from '../errors.ts';
+import type { Io } from '../io.ts';
 import { parseJson } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
 import { terminalText } from '../model/safe-text.ts';
-import type { Io } from '../world.ts';
 import type { DrawOptions } from './color.ts';
 import { withoutFlagged } from './flagged.ts';
 import { type JqFilter, jqForm, jsonForm, ndjsonForm, visibleJson } from './json.ts';

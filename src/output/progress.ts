@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import type { Ora } from 'ora';
 import type { GlobalOptions } from '../cli/globals.ts';
+import type { Io, Sink } from '../io.ts';
 import { safeText } from '../model/safe-text.ts';
-import type { Sink, World } from '../world.ts';
 
 export interface Progress {
   /** The current step; on a terminal it replaces the one before. */
@@ -23,21 +23,21 @@ interface ProgressOptions {
 
 /** The part of a Context that progress needs: context.ts imports this file. */
 interface CommandContext {
-  world: World;
+  io: Io;
   options: GlobalOptions;
   stopWaiting: () => void;
 }
 
 /** Progress of a long command: a spinner on a terminal, else lines; nothing with `--quiet`, for JSON and for previews. */
 export async function showProgress(context: CommandContext, { silent = false } = {}): Promise<Progress> {
-  const { world, options } = context;
+  const { io, options } = context;
   if (!silent) context.stopWaiting();
-  const { err } = world.io;
+  const { err } = io;
   const { format, quiet, preview, noColor } = options;
   return createProgress({
     err,
     quiet: silent || quiet || preview || format === 'json' || format === 'ndjson',
-    ...{ noColor, now: world.now },
+    ...{ noColor, now: io.now },
   });
 }
 

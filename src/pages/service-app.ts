@@ -33,13 +33,13 @@ interface ServiceAppOptions {
  */
 export function createServiceApp({ title, facts, live, routes, ...options }: ServiceAppOptions) {
   // What a page asks again by itself would push out of the history what somebody asked.
-  const { world } = options.context;
-  const unkept = { ...options.context, world: { ...world, env: { ...world.env, SOTRA_HISTORY: '0' } } };
+  const { io } = options.context;
+  const unkept = { ...options.context, io: { ...io, env: { ...io.env, SOTRA_HISTORY: '0' } } };
   const calling = makePageContext(options, {});
   const repeating = makePageContext({ ...options, context: unkept }, {});
   const previewing = makePageContext(options, previewOptions);
   const asked = new Set<string>();
-  const asking = keepAway(options.context.world.now);
+  const asking = keepAway(options.context.io.now);
   const call = async (query: URLSearchParams): Promise<CallOutcome<unknown>> => {
     const name = query.get('command') ?? '';
     const { outline, command } = await findReading(name, options.context);
@@ -75,7 +75,7 @@ export function createOwnServiceApp({ kind, baseUrl }: Service, context: Context
     kind === 'sandbox'
       ? { service: 'the built-in sandbox', commandStart: 'sotra --sandbox' }
       : { service: baseUrl, commandStart: `sotra${named}` };
-  const requests = isLogOff(context.world)
+  const requests = isLogOff(context.io)
     ? { empty: 'SOTRA_HISTORY=0: no call is kept.', command: 'sotra history' }
     : { empty: 'No call to this service is in the history.', command: 'sotra history' };
   const live = createLiveLog();
@@ -124,11 +124,11 @@ function makePageContext(
   { context, service }: Pick<ServiceAppOptions, 'context' | 'service'>,
   own: Partial<GlobalOptions>,
 ): Context {
-  const { argv, world, program, runLine, note, stream } = context;
+  const { argv, io, program, runLine, note, stream } = context;
   const asked = { format: 'json' as const, retries: 0, curl: false, preview: false };
   return createContext({
     argv,
-    world,
+    io,
     options: { ...context.options, ...asked, ...own },
     program,
     runLine,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Context } from '../context.ts';
+import type { Io } from '../io.ts';
 import type { ServedPages } from './serve.ts';
 
 export interface PageInput {
@@ -17,16 +18,15 @@ type Pages = Pick<ServedPages, 'url' | 'newUrl' | 'closing'>;
  * address, for another browser.
  */
 export async function showAddress(pages: Pages, { open, readyFile }: PageInput, context: Context): Promise<void> {
-  const { world, options } = context;
-  const { io } = world;
+  const { io, options } = context;
   const renews = io.in.isTTY === true && !options.noInput && io.in.isForeground?.() !== false;
   const more = renews ? '; press Enter for a new one' : '';
   if (open || readyFile === undefined) await io.err.write(`Open this link, which works once${more}: ${pages.url}\n`);
-  if (renews) void renew(pages, world);
-  if (open) await openBrowser(pages, world);
+  if (renews) void renew(pages, io);
+  if (open) await openBrowser(pages, io);
 }
 
-async function renew({ newUrl, closing }: Pages, { io }: Context['world']): Promise<void> {
+async function renew({ newUrl, closing }: Pages, io: Io): Promise<void> {
   const lines = io.in[Symbol.asyncIterator]();
   const end = () => void lines.return?.();
   closing.addEventListener('abort', end, { once: true });
@@ -41,7 +41,7 @@ async function renew({ newUrl, closing }: Pages, { io }: Context['world']): Prom
 }
 
 /** Through a file that nobody else can read: the arguments of a program can be read by every user of this machine. */
-async function openBrowser({ url, closing }: Pages, { io, env }: Context['world']): Promise<void> {
+async function openBrowser({ url, closing }: Pages, io: Io): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sotra-open-'));
   const file = join(folder, 'open.html');
   const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -49,7 +49,7 @@ async function openBrowser({ url, closing }: Pages, { io, env }: Context['world'
   const text = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=${url}"><title>sotra</title>\n`;
   writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
   const { default: start } = await import('open');
-  const program = env['BROWSER'];
+  const program = io.env['BROWSER'];
   await start(pathToFileURL(file).href, program ? { app: { name: program } } : {}).catch(() =>
     io.err.write('No browser can be started here: open the address above by hand.\n'),
   );

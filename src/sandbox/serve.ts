@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Db } from '../files/database.ts';
+import type { Io } from '../io.ts';
 import { parseTime } from '../model/duration.ts';
 import { allRoutes } from '../resources/routes.ts';
 import { freezeClock, keepSettings, readWireNames, type Settings, type Wire } from './db/settings.ts';
@@ -30,29 +31,26 @@ interface ServeOptions extends Omit<ListenOptions, 'faulty'> {
   wire: Wire;
   /** Asked for at each request. */
   faults: () => readonly Fault[];
-  world: {
-    now: () => number;
-    sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-    warn: (text: string) => void;
-  };
+  io: Pick<Io, 'now' | 'sleep'>;
+  warn: (text: string) => void;
   /** Answers a request in place of the service. */
   control?: (request: IncomingRequest, headers: IncomingHttpHeaders) => Promise<ServedAnswer> | undefined;
 }
 
 /** Serves a database on this machine, and delivers to its webhooks. `close` closes the database too. */
-export async function serve({ db, port, wire, faults, world, control, ...listening }: ServeOptions) {
+export async function serve({ db, port, wire, faults, io, warn, control, ...listening }: ServeOptions) {
   // From here on requests wait for other processes' writes one by one.
   db.setBusyTimeout(0);
   const stop = new AbortController();
-  const sleep = (ms: number) => world.sleep(ms, stop.signal);
+  const sleep = (ms: number) => io.sleep(ms, stop.signal);
   // Now, as an update of the program replaces its files while this runs.
   await allRoutes();
-  const answer = answerer({ db, now: world.now, wire: readWireNames(wire), sleep });
+  const answer = answerer({ db, now: io.now, wire: readWireNames(wire), sleep });
   const server = await listen(async (request, headers) => control?.(request, headers) ?? answer(request), port, {
     faulty: { faults, sleep },
     ...listening,
   });
-  const deliverer = startDeliverer({ db, ...world });
+  const deliverer = startDeliverer({ db, now: io.now, sleep: io.sleep, warn });
   return {
     url: server.url,
     close: async (): Promise<void> => {

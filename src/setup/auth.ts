@@ -118,7 +118,7 @@ async function runLogin(input: InputOf<typeof loginParams>, context: Context): P
   const key = await readAcceptedKey(input, target, context);
   const { keyStore, problem } = await chooseStore(input.store, target, context);
   if (keyStore === 'keychain') await (await import('./keychain.ts')).writeKeychain(target, key);
-  const stored = await store.update(context.world, (now) => ({
+  const stored = await store.update(context.io, (now) => ({
     ...withKey(now, target, key, keyStore),
     current: isNamed ? (now.current ?? target.name) : target.name,
   }));
@@ -127,7 +127,7 @@ async function runLogin(input: InputOf<typeof loginParams>, context: Context): P
   const where = keyStore === 'keychain' ? 'the keychain' : `${store.path}, unencrypted and for you alone (mode 0600),`;
   context.note(`The key is stored in ${where} for ${target.origin}${input.offline ? ', unchecked' : ''}.`);
   tellNext(target.name, stored, context);
-  if (readEnv(context.world.env, 'SOTRA_API_KEY') !== undefined)
+  if (readEnv(context.io.env, 'SOTRA_API_KEY') !== undefined)
     context.warn('SOTRA_API_KEY is set and overrides the stored key');
   const answer: AuthStatus = {
     context: target.name,
@@ -155,14 +155,14 @@ async function useSandbox({ withKey, offline, store }: InputOf<typeof loginParam
     );
   const settings = await context.store();
   if (context.options.dryRun) return showPlan([{ action: 'use', what: 'context sandbox', detail: settings.path }]);
-  const stored = await settings.update(context.world, (now) => ({ ...now, current: 'sandbox' }));
+  const stored = await settings.update(context.io, (now) => ({ ...now, current: 'sandbox' }));
   tellNext('sandbox', stored, context);
   const service = resolveService({ sandbox: true, context: undefined, baseUrl: undefined }, {}, stored);
   return { kind: 'answer', answer: describeStatus(service), view: statusView };
 }
 
 function tellNext(name: string, { current }: StoredSettings, context: Context): void {
-  const { SOTRA_BASE_URL: baseUrl, SOTRA_CONTEXT: fromEnv } = context.world.env;
+  const { SOTRA_BASE_URL: baseUrl, SOTRA_CONTEXT: fromEnv } = context.io.env;
   const [variable] = [baseUrl && 'SOTRA_BASE_URL', fromEnv && fromEnv !== name && 'SOTRA_CONTEXT'].filter(Boolean);
   if (variable !== undefined) context.warn(`${variable} is set and overrides the current context`);
   if (current === name) context.note(`${name} is now the current context.`);
@@ -181,7 +181,7 @@ async function chooseContext(
 ): Promise<{ target: Target; isNamed: boolean } | undefined> {
   const { sandbox, context: typed, baseUrl } = context.options;
   if (sandbox || typed === 'sandbox') return undefined;
-  const name = chosenContext(context.options, context.world.env, stored);
+  const name = chosenContext(context.options, context.io.env, stored);
   if (name !== undefined && name !== 'sandbox')
     return { target: findTarget(name, baseUrl, context, stored), isNamed: true };
   const address = baseUrl ?? (await askService(context));
@@ -205,13 +205,13 @@ async function askService(context: Context): Promise<string | undefined> {
     ...services,
     { value: 'other', line: 'another service' },
   ];
-  const picked = await pick('Which service? Enter: the sandbox', choices, context.world);
+  const picked = await pick('Which service? Enter: the sandbox', choices, context.io);
   if (picked === undefined || picked === 'sandbox') return undefined;
   return picked === 'other' ? askAddress(context) : picked;
 }
 
 /** Asks until the answer is the address of a service. */
-async function askAddress({ world: { io } }: Context): Promise<string> {
+async function askAddress({ io }: Context): Promise<string> {
   for (;;) {
     const answer = (await io.ask('Its address (https://...): ', { hidden: false })).trim();
     try {
@@ -240,12 +240,12 @@ function findTarget(name: string, address: string | undefined, context: Context,
       `context ${name} is for ${origin}, not for ${readOrigin(typed)}`,
       command`Change it first: sotra context set ${name} --base-url ${typed}, or name another context.`,
     );
-  const { platform } = context.world.system;
+  const { platform } = context.io.system;
   return { name, baseUrl, origin, platform, before: stored.contexts[name] ?? {} };
 }
 
-function needName({ options, world }: Context, stored: StoredSettings): string {
-  const name = chosenContext(options, world.env, stored);
+function needName({ options, io }: Context, stored: StoredSettings): string {
+  const name = chosenContext(options, io.env, stored);
   if (name !== undefined) return name;
   throw usageError('no context is chosen', 'Name one with --context; sotra context list shows them.');
 }
@@ -261,7 +261,7 @@ async function readAcceptedKey(input: InputOf<typeof loginParams>, target: Targe
     } catch (error) {
       const isRefused = error instanceof SotraError && error.code === 'key-refused';
       if (!isRefused || input.withKey || !mayAsk(context)) throw error;
-      await context.world.io.err.write(`${safeText(error.message)}\n`);
+      await context.io.err.write(`${safeText(error.message)}\n`);
     }
   }
 }
@@ -269,19 +269,18 @@ async function readAcceptedKey(input: InputOf<typeof loginParams>, target: Targe
 async function readKey(
   { withKey }: InputOf<typeof loginParams>,
   { name, origin }: Target,
-  { world, options }: Context,
+  { io, options }: Context,
 ): Promise<string> {
   if (withKey) {
-    if (world.io.in.isTTY === true)
-      throw usageError('--with-key reads from stdin', 'sotra auth login --with-key < key.txt');
-    return readKeyText(decodeText(await readWhole('-', world.io), '-'), 'stdin');
+    if (io.in.isTTY === true) throw usageError('--with-key reads from stdin', 'sotra auth login --with-key < key.txt');
+    return readKeyText(decodeText(await readWhole('-', io), '-'), 'stdin');
   }
-  if (world.io.in.isTTY !== true || options.noInput)
+  if (io.in.isTTY !== true || options.noInput)
     throw usageError(
       `cannot ask for the key: ${options.noInput ? '--no-input is set' : 'stdin is not a terminal'}`,
       command`Give it on stdin: sotra auth login --context ${name} --with-key < key.txt, or set SOTRA_API_KEY.`,
     );
-  return readKeyText(await world.io.ask(`API key for ${origin} (not shown): `, { hidden: true }), 'the answer');
+  return readKeyText(await io.ask(`API key for ${origin} (not shown): `, { hidden: true }), 'the answer');
 }
 
 function readKeyText(text: string, from: string): string {
@@ -296,11 +295,11 @@ function readKeyText(text: string, from: string): string {
 }
 
 async function checkWithService(key: string, { name, baseUrl, origin }: Target, context: Context): Promise<void> {
-  const { world, options, note } = context;
-  const { SOTRA_BASE_URL: _, SOTRA_CONTEXT: __, ...env } = world.env;
+  const { io, options, note } = context;
+  const { SOTRA_BASE_URL: _, SOTRA_CONTEXT: __, ...env } = io.env;
   const asking = createContext({
     ...context,
-    world: { ...world, env: { ...env, SOTRA_API_KEY: key } },
+    io: { ...io, env: { ...env, SOTRA_API_KEY: key } },
     options: { ...options, context: undefined, sandbox: false, baseUrl },
     say: note,
   });
@@ -338,7 +337,7 @@ async function chooseStore(
     { value: 'keychain', line: 'the keychain of the system' },
     { value: 'file', line: 'the settings file, unencrypted (mode 0600)' },
   ] as const;
-  return { keyStore: (await pick('Where to keep the key? Enter: the keychain', choices, context.world)) ?? 'keychain' };
+  return { keyStore: (await pick('Where to keep the key? Enter: the keychain', choices, context.io)) ?? 'keychain' };
 }
 
 function withKey(
@@ -361,7 +360,7 @@ function withoutKey({ apiKey: _, keyStore, keyOrigin, keySuffix, ...kept }: Stor
 async function dropFromKeychain(name: string, before: StoredContext, after: StoredContext, context: Context) {
   if (before.keyStore !== 'keychain' || before.keyOrigin === undefined) return;
   if (after.keyStore === 'keychain' && after.keyOrigin === before.keyOrigin) return;
-  const { platform } = context.world.system;
+  const { platform } = context.io.system;
   await (await import('./keychain.ts')).deleteKeychain({ name, baseUrl: before.keyOrigin, platform });
   context.note(`The key ...${before.keySuffix ?? ''} for ${before.keyOrigin} is removed from the keychain.`);
 }
@@ -376,14 +375,14 @@ async function runLogout(context: Context): Promise<Result> {
     return showPlan([{ action: 'remove', what: `API key of context ${name}`, detail: where }]);
   } else {
     await dropFromKeychain(name, before, {}, context);
-    await store.update(context.world, (now) => {
+    await store.update(context.io, (now) => {
       const { [name]: own = {}, ...others } = now.contexts;
       const kept = withoutKey(own);
       return { ...now, contexts: { ...others, ...(Object.keys(kept).length === 0 ? {} : { [name]: kept }) } };
     });
     if (before.keyStore !== 'keychain') context.note(`The key of context ${name} is removed from ${store.path}.`);
   }
-  if (readEnv(context.world.env, 'SOTRA_API_KEY') !== undefined) context.warn('SOTRA_API_KEY is still set and is used');
+  if (readEnv(context.io.env, 'SOTRA_API_KEY') !== undefined) context.warn('SOTRA_API_KEY is still set and is used');
   return { kind: 'none' };
 }
 

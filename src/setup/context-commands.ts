@@ -38,8 +38,8 @@ export function checkName(text: string): string {
   throw usageError(`context ${text}: a context's name ${nameRule}`);
 }
 
-function showContext(which: string, { options, world }: Context, stored: StoredSettings): Result {
-  const answer = describeContext(which, chosenContext(options, world.env, stored), stored);
+function showContext(which: string, { options, io }: Context, stored: StoredSettings): Result {
+  const answer = describeContext(which, chosenContext(options, io.env, stored), stored);
   return { kind: 'answer', answer, view: showView };
 }
 
@@ -56,7 +56,7 @@ const list = defineCommand({
   view: async () => listView,
   run: async (_, context) => {
     const stored = (await context.store()).read();
-    const current = chosenContext(context.options, context.world.env, stored);
+    const current = chosenContext(context.options, context.io.env, stored);
     const contexts = contextNames(stored).map((each) => describeContext(each, current, stored));
     return { kind: 'answer', answer: { current: current ?? null, contexts }, view: listView };
   },
@@ -93,10 +93,10 @@ const use = defineCommand({
   view: async () => showView,
   run: async ({ name: which }, context) => {
     const store = await context.store();
-    const stored = await store.update(context.world, (now) => useContext(which, now));
+    const stored = await store.update(context.io, (now) => useContext(which, now));
     if (context.options.dryRun)
       return showPlan([{ action: 'set', what: 'current context', detail: which === null ? 'none' : which }]);
-    const fromEnv = readEnv(context.world.env, 'SOTRA_CONTEXT');
+    const fromEnv = readEnv(context.io.env, 'SOTRA_CONTEXT');
     if (fromEnv !== undefined && fromEnv !== which) context.warn(`SOTRA_CONTEXT=${fromEnv} is set and overrides it`);
     if (which !== null) return showContext(which, context, stored);
     context.note('No context is current.');
@@ -157,7 +157,7 @@ const set = defineCommand({
     const store = await context.store();
     const before = store.read().contexts[which] ?? {};
     if (change.wire) checkWireNames(change.wire, (await import('../resources/index.ts')).endpoints, '--wire');
-    const stored = await store.update(context.world, (now) => {
+    const stored = await store.update(context.io, (now) => {
       const next = setContext(which, change, now);
       becameCurrent = now.current === undefined && Object.keys(now.contexts).length === 0;
       return becameCurrent ? useContext(which, next) : next;
@@ -210,7 +210,7 @@ const remove = defineCommand({
     if (context.options.dryRun) return showPlan([{ action: 'remove', what, detail: store.path }]);
     if (hasKey) await confirm(`remove ${what}`, context);
     if (keyStore === 'keychain' && keyOrigin !== undefined) await removeKey(which, keyOrigin, context);
-    const after = await store.update(context.world, (now) => removeContext(which, now));
+    const after = await store.update(context.io, (now) => removeContext(which, now));
     context.note(
       `Context ${which} is removed${Object.hasOwn(presets, which) ? '; the preset of that name stays' : ''}.`,
     );
@@ -220,9 +220,9 @@ const remove = defineCommand({
   },
 });
 
-async function removeKey(which: string, baseUrl: string, { warn, world }: Context): Promise<void> {
+async function removeKey(which: string, baseUrl: string, { warn, io }: Context): Promise<void> {
   try {
-    const { platform } = world.system;
+    const { platform } = io.system;
     await (await import('./keychain.ts')).deleteKeychain({ name: which, baseUrl, platform });
   } catch (error) {
     warn(`its key stays in the keychain: ${toSotraError(error).message}`);
@@ -305,14 +305,14 @@ function describeContext(name: string | undefined, current: string | undefined, 
 }
 
 /** What flags, variables and the settings name together, and where each value comes from. Errors: those of `resolveService`. */
-function describeInForce(typed: string | undefined, { options, world }: Context, stored: StoredSettings): ContextEntry {
+function describeInForce(typed: string | undefined, { options, io }: Context, stored: StoredSettings): ContextEntry {
   const choice = typed === undefined ? options : { ...options, sandbox: false, context: typed };
-  const service = resolveService(choice, world.env, stored);
+  const service = resolveService(choice, io.env, stored);
   const { context: name, kind, keySource, keySuffix, baseUrl, baseUrlSource } = service;
-  const entry = describeContext(name, chosenContext(options, world.env, stored), stored);
+  const entry = describeContext(name, chosenContext(options, io.env, stored), stored);
   const storedIn = (key: keyof StoredContext) =>
     stored.contexts[name ?? '']?.[key] !== undefined ? 'context' : presets[name ?? '']?.[key] && 'preset';
-  const fromEnv = readEnv(world.env, 'SOTRA_CONTEXT') === undefined ? 'current' : 'SOTRA_CONTEXT';
+  const fromEnv = readEnv(io.env, 'SOTRA_CONTEXT') === undefined ? 'current' : 'SOTRA_CONTEXT';
   const namedBy = choice.sandbox ? '--sandbox' : choice.context === undefined ? fromEnv : '--context';
   const sources = defined({
     name: name && (typed === undefined ? namedBy : 'argument'),

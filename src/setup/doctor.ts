@@ -103,9 +103,9 @@ async function examine(context: Context): Promise<Check[]> {
   return checkNames.map((check) => ({ check, ...findings[check] }));
 }
 
-function checkNode({ world }: Context): Finding {
-  const [major = 0, minor = 0] = world.system.node.split('.').map(Number);
-  const found = `Node ${world.system.node} on ${world.system.platform}, sotra ${world.version}`;
+function checkNode({ io }: Context): Finding {
+  const [major = 0, minor = 0] = io.system.node.split('.').map(Number);
+  const found = `Node ${io.system.node} on ${io.system.platform}, sotra ${io.version}`;
   return major > 20 || (major === 20 && minor >= 19) ? ok(found) : problem(found, 'install Node 20.19 or newer');
 }
 
@@ -117,7 +117,7 @@ async function checkSettings(context: Context): Promise<Finding> {
     const count = `contexts: ${Object.keys(contexts).length}, aliases: ${Object.keys(aliases).length}`;
     const mode = statSync(store.path).mode & 0o777;
     const found = `${store.path}, mode ${mode.toString(8).padStart(4, '0')}, ${count}`;
-    const isOpen = platformRules(context.world.system.platform).hasModes && (mode & 0o077) !== 0;
+    const isOpen = platformRules(context.io.system.platform).hasModes && (mode & 0o077) !== 0;
     return isOpen ? warning(`${found}: others on this machine may read it`, `chmod 600 ${store.path}`) : ok(found);
   } catch (error) {
     return problem(readMessage(error), readHint(error) ?? 'correct the file or move it away');
@@ -159,21 +159,21 @@ interface ServiceAnswer {
 
 const maxWaitMs = 10_000;
 
-async function askService({ baseUrl, apiKey }: Service, { world, options }: Context): Promise<ServiceAnswer> {
-  const transport = await httpTransport(world);
+async function askService({ baseUrl, apiKey }: Service, { io, options }: Context): Promise<ServiceAnswer> {
+  const transport = await httpTransport(io);
   const timeoutMs = Math.min(options.timeoutMs, maxWaitMs);
-  const caller = { baseUrl, apiKey, userAgent: `sotra/${world.version}` };
-  const started = world.now();
+  const caller = { baseUrl, apiKey, userAgent: `sotra/${io.version}` };
+  const started = io.now();
   try {
-    const limits = { timeoutMs, totalMs: timeoutMs, signal: world.signal };
+    const limits = { timeoutMs, totalMs: timeoutMs, signal: io.signal };
     const answer = await transport.send(buildRequest({ method: 'GET', path: checkPath }, caller), limits);
     const dateMs = Date.parse(String(answer.headers['date']));
-    return { status: answer.status, ms: world.now() - started, ...(Number.isNaN(dateMs) ? {} : { dateMs }) };
+    return { status: answer.status, ms: io.now() - started, ...(Number.isNaN(dateMs) ? {} : { dateMs }) };
   } catch (error) {
     const { message, cause, kind } = error as NetworkFailure;
     const code = String((cause as { code?: unknown } | undefined)?.code ?? '');
     const why = kind === 'timeout' || kind === 'late' ? `no answer within ${timeoutMs / 1000} s` : message;
-    return { ms: world.now() - started, failure: { message: why, code } };
+    return { ms: io.now() - started, failure: { message: why, code } };
   } finally {
     await transport.close();
   }
@@ -191,7 +191,7 @@ function checkReach(service: Service | SotraError, online: ServiceAnswer | undef
   return status === 404 ? warning(found, 'check the path of the base URL: this may not be the service') : ok(found);
 }
 
-function checkTls(service: Service | SotraError, online: ServiceAnswer | undefined, { world }: Context): Finding {
+function checkTls(service: Service | SotraError, online: ServiceAnswer | undefined, { io }: Context): Finding {
   if (online === undefined || service instanceof SotraError) return skipped('no connection is needed');
   if (service.baseUrl.startsWith('http:')) return ok('plain http, on this machine only');
   const code = online.failure?.code ?? '';
@@ -200,28 +200,28 @@ function checkTls(service: Service | SotraError, online: ServiceAnswer | undefin
       `the certificate is not trusted (${code})`,
       'check the address and the clock; for a certificate authority of your own set NODE_EXTRA_CA_CERTS=<file>',
     );
-  if (readEnv(world.env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0')
+  if (readEnv(io.env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0')
     return warning('certificates are not checked', 'unset NODE_TLS_REJECT_UNAUTHORIZED');
   return online.failure === undefined ? ok('the certificate is trusted') : skipped('the service did not answer');
 }
 
-function checkClock(online: ServiceAnswer | undefined, { world }: Context): Finding {
+function checkClock(online: ServiceAnswer | undefined, { io }: Context): Finding {
   if (online?.dateMs === undefined) return skipped('no time to compare with');
   // The header has whole seconds, and was written while we waited.
-  const skewMs = world.now() - online.ms / 2 - online.dateMs - 500;
+  const skewMs = io.now() - online.ms / 2 - online.dateMs - 500;
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   if (seconds <= 60) return ok(`within ${Math.max(2, seconds)} s of the service's`);
   return warning(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, 'set the clock of this machine');
 }
 
-function checkTerminal({ world, options }: Context): Finding {
-  const { out } = world.io;
+function checkTerminal({ io, options }: Context): Finding {
+  const { out } = io;
   if (!out.isTTY) return ok('stdout is not a terminal: results are rows separated by tabs');
   const colors =
     options.noColor || out.colorLevel === 0 ? 'no colors' : `${['', 16, 256, '16 million'][out.colorLevel]} colors`;
   const found = `${out.width} columns, ${colors}`;
-  const locale = readEnv(world.env, 'LC_ALL') ?? readEnv(world.env, 'LC_CTYPE') ?? readEnv(world.env, 'LANG');
-  if (platformRules(world.system.platform).isUtf8 || /utf-?8/i.test(locale ?? '')) return ok(found);
+  const locale = readEnv(io.env, 'LC_ALL') ?? readEnv(io.env, 'LC_CTYPE') ?? readEnv(io.env, 'LANG');
+  if (platformRules(io.system.platform).isUtf8 || /utf-?8/i.test(locale ?? '')) return ok(found);
   const more = `${found}; the locale ${locale ?? 'is not set and'} says no UTF-8`;
   return warning(more, 'if dashes or dots look wrong, set a UTF-8 locale: LC_ALL=C.UTF-8');
 }

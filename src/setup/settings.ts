@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { WireNames } from '../contract/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
+import type { Env } from '../io.ts';
 import { checkBaseUrl, checkKey } from '../model/http-address.ts';
 import { shellWord } from '../model/shell.ts';
-import type { Env } from '../world.ts';
 
 export const layouts = ['five-line', 'blank-line'] as const;
 type Layout = (typeof layouts)[number];

@@ -3,14 +3,14 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { readMessage, SotraError } from '../errors.ts';
 import { makeFolder, readStateBytes, syncFolder } from '../files/durable-file.ts';
-import { type LockWorld, withLock } from '../files/lock.ts';
+import { type LockIo, withLock } from '../files/lock.ts';
 import { decodeText } from '../files/source.ts';
+import type { Io } from '../io.ts';
 import { byName, isObject, parseJson } from '../model/json.ts';
 import { platformRules } from '../model/platform.ts';
-import type { World } from '../world.ts';
 import { readEnv, type StoredSettings, settingsSchema } from './settings.ts';
 
-type Machine = Pick<World, 'env' | 'system'>;
+type Machine = Pick<Io, 'env' | 'system'>;
 
 /** `SOTRA_CONFIG_DIR`, or the platform's usual place for settings. Errors: `config` for a relative path. */
 export function configDirectory(machine: Machine): string {
@@ -61,7 +61,7 @@ export interface SettingsStore {
   path: string;
   read: () => StoredSettings;
   /** Changes the settings while no other process can, and returns them; `change` may throw. */
-  update: (world: LockWorld, change: (settings: StoredSettings) => StoredSettings) => Promise<StoredSettings>;
+  update: (io: LockIo, change: (settings: StoredSettings) => StoredSettings) => Promise<StoredSettings>;
 }
 
 /**
@@ -81,10 +81,10 @@ export function openSettings(directory: string): SettingsStore {
   return {
     path,
     read,
-    update: async (world, change) => {
+    update: async (io, change) => {
       try {
         makeFolder(directory);
-        return await withLock(join(directory, 'config.lock'), world, async () => {
+        return await withLock(join(directory, 'config.lock'), io, async () => {
           const { default: Conf } = await import('conf');
           const settings = change(read());
           const file = new Conf<Record<string, unknown>>({
@@ -100,7 +100,7 @@ export function openSettings(directory: string): SettingsStore {
           return settings;
         });
       } catch (cause) {
-        if (cause instanceof SotraError || world.signal.aborted) throw cause;
+        if (cause instanceof SotraError || io.signal.aborted) throw cause;
         throw failure('write', path, cause);
       }
     },

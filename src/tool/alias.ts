@@ -63,7 +63,7 @@ const set = defineCommand({
   run: async ({ name: typed, identifier }, context) => {
     const name = withAt(typed);
     let before: string | undefined;
-    await (await context.store()).update(context.world, (now) => {
+    await (await context.store()).update(context.io, (now) => {
       before = now.aliases?.[name.slice(1)];
       return { ...now, aliases: { ...now.aliases, [name.slice(1)]: identifier } };
     });
@@ -105,7 +105,7 @@ const remove = defineCommand({
   run: async ({ name: typed }, context) => {
     const name = withAt(typed);
     let before: string | undefined;
-    await (await context.store()).update(context.world, (now) => {
+    await (await context.store()).update(context.io, (now) => {
       const { [name.slice(1)]: found, ...others } = now.aliases ?? byName<string>([]);
       if (found === undefined) throw notSaved(name, Object.keys(now.aliases ?? {}));
       before = found;

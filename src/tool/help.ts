@@ -38,8 +38,8 @@ const helpCommand: Command = defineCommand({
   ],
   uses: ['json'],
   exitCodes: [],
-  run: async ({ topic }, { options, world }) => {
-    const text = formatParts(findTopicParts(topic), world.io.out.width);
+  run: async ({ topic }, { options, io }) => {
+    const text = formatParts(findTopicParts(topic), io.out.width);
     return options.format === 'json' ? { kind: 'answer', answer: { topic, text } } : { kind: 'text', text };
   },
 });

@@ -171,9 +171,9 @@ async function readBody(typed: string, context: Context): Promise<Pick<WireReque
   }
 }
 
-async function readText(typed: string, { world }: Context): Promise<string> {
+async function readText(typed: string, { io }: Context): Promise<string> {
   const file = typed === '-' ? typed : typed.startsWith('@') ? typed.slice(1) : undefined;
-  return file === undefined ? typed : decodeText(await buffer(openBytes(file, world.io).bytes), file);
+  return file === undefined ? typed : decodeText(await buffer(openBytes(file, io).bytes), file);
 }
 
 /** How an address may be paged, by the names that this deployment uses. */

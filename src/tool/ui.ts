@@ -32,7 +32,7 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
   }
   await context.ready();
   context.stream();
-  const { world, note, warn } = context;
+  const { io, note, warn } = context;
   const [{ serveWeb }, { createOwnServiceApp }] = await Promise.all([
     import('../pages/serve.ts'),
     import('../pages/service-app.ts'),
@@ -41,10 +41,10 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
   const page = await serveWeb({ apps: [app], warn });
   let removeReadyFiles = () => {};
   try {
-    removeReadyFiles = writeReadyFiles([input.readyFile], { ui: page.url, pid: world.pid });
+    removeReadyFiles = writeReadyFiles([input.readyFile], { ui: page.url, pid: io.pid });
     note(`Shows ${service.baseUrl}. Ctrl-C stops it.`);
     await (await import('../pages/show-address.ts')).showAddress(page, input, context);
-    await untilAborted(world.signal);
+    await untilAborted(io.signal);
   } finally {
     await Promise.all([page.close(), close()]);
     removeReadyFiles();

@@ -5,10 +5,10 @@ import type { Context } from '../context.ts';
 import { readMessage } from '../errors.ts';
 import { makeFolder, syncFolder } from '../files/durable-file.ts';
 import { takeLock } from '../files/lock.ts';
+import type { Io } from '../io.ts';
 import { normalizeDestination } from '../model/http-address.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { counted, formatCount } from '../output/format.ts';
-import type { World } from '../world.ts';
 import { type Job, type Plan, readJournal } from './journal.ts';
 
 export async function jobsFolder(context: Context): Promise<string> {
@@ -31,12 +31,12 @@ export function hashParts(parts: readonly unknown[]): string {
 export function lockJob(
   jobs: string,
   { job, baseUrl, destinationUrl }: Pick<Plan, 'job' | 'baseUrl' | 'destinationUrl'>,
-  world: World,
+  io: Io,
 ): () => void {
-  if (destinationUrl === null) return takeLock(join(jobs, `${job}.lock`), `upload ${job}`, world);
+  if (destinationUrl === null) return takeLock(join(jobs, `${job}.lock`), `upload ${job}`, io);
   const destination = hideUrlSecrets(destinationUrl);
   const name = hashParts([baseUrl, normalizeDestination(destination)]).slice(0, 12);
-  return takeLock(join(jobs, `to-${name}.lock`), `destination ${destination}`, world);
+  return takeLock(join(jobs, `to-${name}.lock`), `destination ${destination}`, io);
 }
 
 /** Takes a job out of the list, with all that is kept of it. */
@@ -106,9 +106,9 @@ export async function removeGone(
 }
 
 /** Whether a job could be taken out of the list: another process may hold it. */
-function trySetAside(job: Job, { world }: Context): boolean {
+function trySetAside(job: Job, { io }: Context): boolean {
   try {
-    const release = lockJob(dirname(job.folder), job.state.plan, world);
+    const release = lockJob(dirname(job.folder), job.state.plan, io);
     setAside(job);
     release();
     return true;

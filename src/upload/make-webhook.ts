@@ -71,13 +71,13 @@ export async function makeWebhook(registration: Registration): Promise<NewWebhoo
       if (!(thrown instanceof SotraError) || !refusals.includes(thrown.status ?? 0)) throw thrown;
       // The old webhook takes the same addresses: what is refused is the second webhook. Otherwise this throws, and the old one stays.
       await callWithRetries(context, endpoints.addAddresses, { uid: replaces, walletAddresses });
-      await journal.write({ kind: 'deleting', atMs: context.world.now() });
+      await journal.write({ kind: 'deleting', atMs: context.io.now() });
     }
   try {
     await deleteWebhook(replaces, context);
     return await registerWebhook(registration);
   } catch (cause) {
-    if (journal.state.uid !== undefined || context.world.signal.aborted) throw cause;
+    if (journal.state.uid !== undefined || context.io.signal.aborted) throw cause;
     const { message, hint } = toSotraError(cause);
     const missing = `webhook ${replaces} had to be deleted first, and the new one is not made yet: ${message}`;
     throw new SotraError('partial', missing, {
@@ -95,7 +95,7 @@ function registerWebhook(registration: Registration): Promise<NewWebhook> {
     const before = new Set(journal.state.posting?.before);
     const { uid, secret, settled } = made;
     const destinationUrl = hideUrlSecrets(made.destinationUrl);
-    const atMs = context.world.now();
+    const atMs = context.io.now();
     try {
       if (secret !== undefined && keptSecret(journal) !== secret) keep(secret);
       await journal.write({ kind: 'registered', uid, destinationUrl, settled, ...(!settled && { addresses }), atMs });
@@ -129,7 +129,7 @@ async function yieldToTwin(
     if (twin === undefined) return undefined;
     if (twin.uid < own || looks >= maxLooks) return takeTwin(twin);
     // The other machine gives way if it is still looking.
-    await context.world.sleep(lookEveryMs, context.world.signal);
+    await context.io.sleep(lookEveryMs, context.io.signal);
   }
 
   async function takeTwin(twin: endpoints.Webhook): Promise<NewWebhook> {
@@ -139,7 +139,7 @@ async function yieldToTwin(
     const secret = shownSecret(twin);
     replaceKeptSecret(journal, secret);
     const registered = { uid, destinationUrl: hideUrlSecrets(twin.destinationUrl), settled: true };
-    await journal.write({ kind: 'registered', ...registered, inPlaceOf: own, atMs: context.world.now() });
+    await journal.write({ kind: 'registered', ...registered, inPlaceOf: own, atMs: context.io.now() });
     return { uid, destinationUrl: twin.destinationUrl, secret, settled: true };
   }
 }
@@ -257,7 +257,7 @@ async function findMade(registration: Registration, before: readonly string[]): 
       });
     }
     if (looks >= maxLooks) return undefined;
-    await context.world.sleep(lookEveryMs, context.world.signal);
+    await context.io.sleep(lookEveryMs, context.io.signal);
   }
 }
 

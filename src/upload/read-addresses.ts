@@ -64,7 +64,7 @@ export async function readAddresses(
   };
   try {
     const allowBadChecksum = input.allowBadChecksum === true;
-    const list = await collectAddresses(lines, { allowBadChecksum, onRejected, onRead, signal: context.world.signal });
+    const list = await collectAddresses(lines, { allowBadChecksum, onRejected, onRead, signal: context.io.signal });
     await rejects?.appendFile(unwritten.join(''));
     const strays = input.refusesStrays ? list.strays : undefined;
     const bad = [...rejected, ...(strays?.lines ?? [])].sort((a, b) => a.line - b.line);
@@ -108,7 +108,7 @@ function badLines(
 /** The lines of a command line's addresses, unchecked. Errors: `usage`. */
 function openLines(
   { file, walletAddresses, column }: AddressInput,
-  { world }: Context,
+  { io }: Context,
 ): { lines: AsyncIterable<readonly AddressLine[]>; name?: string } {
   if (file !== undefined && walletAddresses !== undefined)
     throw inputError((label) => ({
@@ -123,7 +123,7 @@ function openLines(
       message: `${label('file')} is required: which addresses?`,
       hint: `Give a file, - for stdin, or ${label('walletAddresses')}.`,
     }));
-  const source = openSource(file, world, `--file ${file}`);
+  const source = openSource(file, io, `--file ${file}`);
   return { lines: readAddressFile(source, column), name: source.name };
 }
 

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { serviceFlags } from '../cli/globals.ts';
 import type { Context } from '../context.ts';
 import { SotraError, toSotraError } from '../errors.ts';
+import { ClosedPipe } from '../io.ts';
 import { normalizeDestination } from '../model/http-address.ts';
 import { flagWords, shellLine } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import * as endpoints from '../resources/webhook/endpoints.ts';
-import { ClosedPipe } from '../world.ts';
 import { hashParts, readServiceId } from './jobs.ts';
 import { type Job, type Journal, openJournal, type Plan, resentChunks } from './journal.ts';
 import { continuing, makeWebhook, type Upload } from './make-webhook.ts';
@@ -58,7 +58,7 @@ export async function planJob(
     ...{ kind: 'plan', v: 2, job: hashParts([service, ...parts]).slice(0, 12), task, ...service },
     destinationUrl: destinationUrl === undefined ? null : hideUrlSecrets(destinationUrl),
     ...{ uid, addresses: size, chunks: Math.ceil(size / endpoints.chunkSize), duplicates, rejected, digest },
-    ...{ atMs: context.world.now(), line: formatLine(input, context), ...replacing },
+    ...{ atMs: context.io.now(), line: formatLine(input, context), ...replacing },
   };
 }
 
@@ -96,7 +96,7 @@ export async function runJob(run: UploadRun, plan: Plan, addresses: ReadonlySet<
   try {
     if (journal.state.uid === undefined) await sendFirst(upload);
     await sendChunks(upload);
-    if (plan.replaces === undefined) await journal.write({ kind: 'finished', atMs: context.world.now() });
+    if (plan.replaces === undefined) await journal.write({ kind: 'finished', atMs: context.io.now() });
     return journal;
   } catch (thrown) {
     const { uid, posting, gap } = journal.state;
@@ -165,7 +165,7 @@ async function sendChunks(upload: Upload): Promise<void> {
     for (const chunk of chunks) {
       if (state.done.has(chunk.index)) continue;
       // Nothing until somebody stops the upload.
-      failure ??= context.world.signal.reason;
+      failure ??= context.io.signal.reason;
       if (failure !== undefined) return;
       const sends = await sendChunk(upload, chunk);
       // The next chunk need not wait for the disk.
@@ -194,7 +194,7 @@ async function sendChunk({ context, journal, onEvent }: Upload, { index, address
 /** The error of an upload that ended half-way, with what is confirmed. */
 function asPartial(thrown: unknown, { context, journal }: Upload): unknown {
   const { plan, done, uid } = journal.state;
-  if (context.world.signal.aborted)
+  if (context.io.signal.aborted)
     return new SotraError('interrupted', `interrupted with ${done.size} of ${plan.chunks} chunks confirmed`, {
       hint: continuing,
       cause: thrown,

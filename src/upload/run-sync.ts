@@ -166,7 +166,7 @@ async function sendMissing(run: UploadRun, uid: string, missing: ReadonlySet<str
   const plan = await planJob(run, { uid }, missing);
   // A sync by --url holds the lock of the destination, which says nothing to one by uid.
   const lock = run.input.destinationUrl === undefined ? undefined : { ...plan, destinationUrl: null };
-  const release = lock && lockJob(run.folder, lock, run.context.world);
+  const release = lock && lockJob(run.folder, lock, run.context.io);
   try {
     return missing.size === 0 ? undefined : await runJob(run, plan, missing);
   } finally {
@@ -181,6 +181,6 @@ async function closeCovered({ input, context }: UploadRun, jobs: readonly Job[],
     if (finishedMs !== undefined || plan.task === 'add-addresses') continue;
     const isHere = input.destinationUrl !== undefined && isSameDestination(plan.destinationUrl, input.destinationUrl);
     if (isHere && job.state.uid === undefined) rmSync(job.folder, { recursive: true });
-    else if (job.state.uid === uid && (isHere || plan.task === 'sync')) await finishJob(job, context.world.now());
+    else if (job.state.uid === uid && (isHere || plan.task === 'sync')) await finishJob(job, context.io.now());
   }
 }

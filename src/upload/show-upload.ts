@@ -17,10 +17,10 @@ const [logEveryMs, logEveryPercent, minLogMs] = [10_000, 10, 1000];
  * says what was done, only a terminal is told it as it happens.
  */
 export async function showUpload(context: Context, { brief = false } = {}) {
-  const { world, options } = context;
+  const { io, options } = context;
   const streams = options.format === 'ndjson';
   const progress = await showProgress(context);
-  const write = (event: object) => world.io.out.write(`${JSON.stringify(event)}\n`);
+  const write = (event: object) => io.out.write(`${JSON.stringify(event)}\n`);
   const stepLive = progress.live ? progress.step : () => undefined;
   const done = brief && !progress.live ? () => undefined : progress.done;
   const waiting = ({ ms, why }: { ms: number; why: string }) =>
@@ -29,7 +29,7 @@ export async function showUpload(context: Context, { brief = false } = {}) {
   let work = { total: 0, before: 0, confirmed: 0, startMs: 0 };
   let logged = { atMs: 0, percent: 0 };
   const tell = () => {
-    const nowMs = world.now();
+    const nowMs = io.now();
     const { percent, text } = describeProgress(work, nowMs);
     if (progress.live) return progress.step(`${drawBar(percent)} ${text}`);
     const sinceMs = nowMs - logged.atMs;
@@ -50,7 +50,7 @@ export async function showUpload(context: Context, { brief = false } = {}) {
     },
     started: ({ uid, done: chunks, plan: { addresses } }: JobState) => {
       const before = Math.min(addresses, chunks.size * chunkSize);
-      const startMs = world.now();
+      const startMs = io.now();
       work = { total: addresses, before, confirmed: before, startMs };
       logged = { atMs: startMs, percent: describeProgress(work, startMs).percent };
       stepLive(uid === undefined ? 'registering the webhook' : describeProgress(work, startMs).text);

@@ -96,7 +96,7 @@ export async function finishReplacement(job: Job, jobs: readonly Job[], context:
   await deleteWebhook(replaces, context);
   for (const other of jobs)
     if (other.state.uid === replaces && other.folder !== job.folder) rmSync(other.folder, { recursive: true });
-  await finishJob(job, context.world.now());
+  await finishJob(job, context.io.now());
 }
 
 /**

@@ -38,15 +38,15 @@ export function hasTriesLeft(failures: number, sent: number, { options: { retrie
   return retries === undefined ? failures <= policies.upload.retries : sent <= retries;
 }
 
-export function computeDelay(failures: number, { code }: SotraError, { world }: Context): number {
-  const delayMs = computeBackoff(policies.upload, failures, world.random);
+export function computeDelay(failures: number, { code }: SotraError, { io }: Context): number {
+  const delayMs = computeBackoff(policies.upload, failures, io.random);
   return code === 'rate-limited' ? Math.max(1000, delayMs) : delayMs;
 }
 
 /** Errors: `interrupted`. */
-export async function pauseUpload(ms: number, { world }: Context): Promise<void> {
+export async function pauseUpload(ms: number, { io }: Context): Promise<void> {
   try {
-    await world.sleep(ms, world.signal);
+    await io.sleep(ms, io.signal);
   } catch (cause) {
     throw new SotraError('interrupted', 'interrupted', { cause });
   }

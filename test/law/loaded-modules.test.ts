@@ -40,12 +40,12 @@ test.each(
     'errors.ts',
     'files/asset.ts',
     'http',
+    'io.ts',
     'main.ts',
     'model',
     'output',
     'program.ts',
     'run.ts',
-    'world.ts',
   ];
   expect(own).toEqual(start);
 });

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
+import type { Io, Sink, Transport } from '../../src/io.ts';
 import { terminalText } from '../../src/model/safe-text.ts';
 import { createProgram, outlineAll } from '../../src/program.ts';
 import { run as runProgram } from '../../src/run.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
-import type { Sink, Transport, World } from '../../src/world.ts';
 import { copyDemo } from './demo.ts';
 
 /** The program, described as by the build, or from its sources where nothing was built (`npm run mutate`); made when it is first run. */
@@ -61,7 +61,7 @@ export function temporaryFolder(parent = tmpdir()): string {
   return folder;
 }
 
-/** Runs one command line in this process, in a world of its own: no settings, no environment but what is given. */
+/** Runs one command line in this process, in surroundings of its own: no settings, no environment but what is given. */
 export async function run(argv: string | readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const words = typeof argv === 'string' ? argv.split(' ').filter((word) => word !== '') : argv;
   const printed = { out: '', err: '' };
@@ -95,8 +95,11 @@ export async function run(argv: string | readonly string[], options: RunOptions 
     // What is waited for comes by the event loop, and so does the end of a test.
     await new Promise(setImmediate);
   };
-  const world: World = {
-    io: { out: sink('out'), err: sink('err'), in: stdin, ask },
+  const io: Io = {
+    out: sink('out'),
+    err: sink('err'),
+    in: stdin,
+    ask,
     env,
     version: '0.0.0-test',
     now: () => (options.now ?? Date.now()) + skippedMs,
@@ -124,7 +127,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
       throw new Error('tests start processes through the built program');
     },
   };
-  const code = await runProgram(words, await program, world);
+  const code = await runProgram(words, await program, io);
   return { ...printed, code };
 }
 

@@ -5,7 +5,7 @@ import { type Db, describeDatabase, openDatabase } from '../../src/files/databas
 import { openEmbedded } from '../../src/inbox/embedded/embedded-inbox.ts';
 import type { Delivery, Inbox } from '../../src/inbox/inbox.ts';
 
-const world: Parameters<typeof openEmbedded>[0]['world'] = {
+const io: Parameters<typeof openEmbedded>[0]['io'] = {
   now: Date.now,
   sleep: (ms, signal) => delay(ms, undefined, { signal }),
   pid: process.pid,
@@ -16,9 +16,9 @@ const world: Parameters<typeof openEmbedded>[0]['world'] = {
 export const openInboxOf = (
   folder: string,
   listens = false,
-  { keep, ...clock }: Partial<typeof world> & Pick<Parameters<typeof openEmbedded>[0], 'keep'> = {},
+  { keep, ...clock }: Partial<typeof io> & Pick<Parameters<typeof openEmbedded>[0], 'keep'> = {},
 ): Inbox =>
-  openEmbedded({ folder, name: 'default', listens, keep, onDamaged: () => undefined, world: { ...world, ...clock } });
+  openEmbedded({ folder, name: 'default', listens, keep, onDamaged: () => undefined, io: { ...io, ...clock } });
 
 /** Where a listener with this data directory has its default store. */
 export const inboxFolderOf = (dataFolder: string) => join(dataFolder, 'webhook', 'inbox', 'default');

@@ -4,8 +4,8 @@ import { setImmediate } from 'node:timers/promises';
 import { type Db, isDamage } from '../../files/database.ts';
 import { makeFolder } from '../../files/durable-file.ts';
 import { takeLock } from '../../files/lock.ts';
+import type { Io } from '../../io.ts';
 import { hourMs } from '../../model/duration.ts';
-import type { World } from '../../world.ts';
 import {
   defaultRepeatsMs,
   type EventQuery,
@@ -34,7 +34,7 @@ interface EmbeddedOptions {
   /** Of the one that listens. Deliveries are refused where they would take twice the size. */
   keep?: KeepLimits | undefined;
   onDamaged: OnDamaged;
-  world: Pick<World, 'now' | 'sleep' | 'pid' | 'system'>;
+  io: Pick<Io, 'now' | 'sleep' | 'pid' | 'system'>;
 }
 
 /** How soon a process sees what another one stored. */
@@ -50,11 +50,11 @@ export function openEmbedded({
   repeatsMs,
   keep,
   onDamaged,
-  world,
+  io,
 }: EmbeddedOptions): Inbox {
-  const { now, sleep } = world;
+  const { now, sleep } = io;
   const locks: (() => void)[] = [];
-  const lock = (file: string, what: string) => void locks.push(takeLock(join(folder, file), what, world));
+  const lock = (file: string, what: string) => void locks.push(takeLock(join(folder, file), what, io));
   const unlock = () => {
     for (const release of locks) release();
   };
@@ -157,7 +157,7 @@ export function openEmbedded({
         .keeper.keep(limits, now())
         .catch(() => undefined);
   };
-  if (listens) checkStored(store, world, closing.signal).catch(() => undefined);
+  if (listens) checkStored(store, io, closing.signal).catch(() => undefined);
   const keeping = listens && keep !== undefined ? keepLimits(keep).catch(() => undefined) : undefined;
   return {
     name,
@@ -191,7 +191,7 @@ export function openEmbedded({
 const [checkedAtOnce, checkEveryMs] = [100, 100];
 
 /** Reads all that is stored once, slowly: damage is told while the rest can still be saved, not when somebody asks for an old event. */
-async function checkStored(store: Store, { sleep }: Pick<World, 'sleep'>, signal: AbortSignal): Promise<void> {
+async function checkStored(store: Store, { sleep }: Pick<Io, 'sleep'>, signal: AbortSignal): Promise<void> {
   try {
     for (let last: number | undefined = 0; last !== undefined; await sleep(checkEveryMs, signal)) {
       const seqs: number[] = seqsAfter(store.db, last, checkedAtOnce);

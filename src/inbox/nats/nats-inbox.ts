@@ -1,6 +1,6 @@
 import { SotraError } from '../../errors.ts';
+import type { Io } from '../../io.ts';
 import { command } from '../../model/shell.ts';
-import type { World } from '../../world.ts';
 import { type EventSummary, readAllEvents } from '../events.ts';
 import type { Delivery, Inbox, StoredDelivery } from '../inbox.ts';
 import type { NatsAddress } from './address.ts';
@@ -15,7 +15,7 @@ import { addTargets, readRetries } from './targets.ts';
 interface NatsInboxOptions {
   address: NatsAddress;
   credsFile: string | undefined;
-  world: Pick<World, 'now' | 'sleep'>;
+  io: Pick<Io, 'now' | 'sleep'>;
   warn: (text: string) => void;
   /** To make the stream if there is none. */
   make?: { replicas: number | undefined; onMade: (replicas: number) => void } | undefined;
@@ -27,7 +27,7 @@ const flushMs = 1000;
 const headerBytes = 64 * 1024;
 
 /** Opens an inbox of a cluster. Errors: `network` if no server answers; `config` for credentials, a stream that is missing or is not an inbox. */
-export async function openNats({ address, credsFile, world, warn, make }: NatsInboxOptions): Promise<Inbox> {
+export async function openNats({ address, credsFile, io, warn, make }: NatsInboxOptions): Promise<Inbox> {
   const { connection, stream, found } = await connectInbox(address, credsFile);
   try {
     if (make !== undefined) {
@@ -44,14 +44,14 @@ export async function openNats({ address, credsFile, world, warn, make }: NatsIn
       warn(`message ${seq} of the inbox (${subject}) is not a delivery and is skipped: only sotra may publish to it`);
     stray.add(seq);
   };
-  const options = (): QueryOptions => ({ stream, nowMs: world.now(), onStray });
+  const options = (): QueryOptions => ({ stream, nowMs: io.now(), onStray });
   return {
     name: address.name,
     maxBytes: (connection.info?.max_payload ?? 1024 * 1024) - headerBytes,
     count: () => stream.count(stream.subjects.deliveries),
     store: (deliveries) => Promise.all(deliveries.map((delivery) => storeDelivery(delivery, stream))),
     addTargets: async (targets) => addTargets(targets, (await stream.info())?.state.last_seq ?? 0, stream),
-    take: (target, signal) => takeDeliveries(target, { ...options(), sleep: world.sleep, signal }),
+    take: (target, signal) => takeDeliveries(target, { ...options(), sleep: io.sleep, signal }),
     retries: () => readRetries(stream),
     waiting: async (targets) => {
       let count = 0;
@@ -64,7 +64,7 @@ export async function openNats({ address, credsFile, world, warn, make }: NatsIn
     close: async () => {
       if (stray.size > 1) warn(`${stray.size} messages of the inbox are not deliveries and were skipped`);
       try {
-        await within(flushMs, connection.flush(), world.sleep);
+        await within(flushMs, connection.flush(), io.sleep);
       } finally {
         await connection.close();
       }

@@ -1,6 +1,6 @@
+import type { Io } from '../../io.ts';
 import type { Forward, Retry } from '../../model/forward.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
-import type { World } from '../../world.ts';
 import type { Claim, Target } from '../inbox.ts';
 import { isFor } from '../route.ts';
 import { readStoredDelivery } from './message.ts';
@@ -15,7 +15,7 @@ interface PartitionOptions extends Pick<QueryOptions, 'stream' | 'onStray'> {
   offer: (claim: Claim) => void;
   /** The consumer or its stream was deleted. */
   onGone: () => void;
-  sleep: World['sleep'];
+  sleep: Io['sleep'];
 }
 
 /** How long what is in hand is waited for. */

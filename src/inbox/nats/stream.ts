@@ -16,9 +16,9 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { readMessage, SotraError } from '../../errors.ts';
+import type { Io } from '../../io.ts';
 import { dayMs } from '../../model/duration.ts';
 import type { Retry } from '../../model/forward.ts';
-import type { World } from '../../world.ts';
 import { targetMs } from '../inbox.ts';
 import { connectionError, hasNoResponder, newHeaders, type ServerLink, silence } from './connection.ts';
 import { nameSubjects, type Subjects } from './subjects.ts';
@@ -279,7 +279,7 @@ export function makeStreamConfig(name: string, replicas: number) {
 }
 
 /** What is promised, or `undefined` where it takes longer. */
-export async function within<T>(ms: number, promise: Promise<T>, sleep: World['sleep']): Promise<T | undefined> {
+export async function within<T>(ms: number, promise: Promise<T>, sleep: Io['sleep']): Promise<T | undefined> {
   const waiting = new AbortController();
   const late = sleep(ms, waiting.signal).then(
     () => undefined,

@@ -1,5 +1,5 @@
 import { EventEmitter, once, setMaxListeners } from 'node:events';
-import type { World } from '../../world.ts';
+import type { Io } from '../../io.ts';
 import type { Claim, Target } from '../inbox.ts';
 import { workPartition } from './partition.ts';
 import type { QueryOptions } from './queries.ts';
@@ -8,7 +8,7 @@ import { partitions, targetId } from './subjects.ts';
 import { addTargets } from './targets.ts';
 
 interface TakeOptions extends QueryOptions {
-  sleep: World['sleep'];
+  sleep: Io['sleep'];
   signal: AbortSignal;
 }
 

@@ -51,7 +51,7 @@ const shownBytes = 256 * 1024;
 /** The page of what an inbox holds, live. `addRefused` shows a request that was refused; `broken` rejects where the inbox cannot be read. */
 export function createDeliveriesApp(options: PageOptions & { hasService: boolean }) {
   const { inbox, place, context, targets, listensOn } = options;
-  const { world } = context;
+  const { io } = context;
   const live = createLiveLog();
   const refused: (RefusedRequest & { number: number })[] = [];
   let refusedCount = 0;
@@ -139,10 +139,10 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
       throw usageError(
         `target ${String(to).slice(0, 200)}: must be an http or https address${suggestScheme(String(to))}`,
       );
-    const startedMs = world.now();
-    const sent = { answerMs: context.options.timeoutMs, signal: AbortSignal.any([world.signal, stop.signal]) };
+    const startedMs = io.now();
+    const sent = { answerMs: context.options.timeoutMs, signal: AbortSignal.any([io.signal, stop.signal]) };
     const { ok: taken, status, error } = await forward(to, delivery, sent);
-    return { taken, status, error, ms: world.now() - startedMs };
+    return { taken, status, error, ms: io.now() - startedMs };
   };
   const readStatus = async (): Promise<PageStatus> => ({
     stored: await inbox.count(),

@@ -42,7 +42,7 @@ const maxTexts = 200;
  */
 export async function openBrowserWallet(signing: BrowserSigning, context: Context): Promise<BrowserWallet> {
   const { lines, input } = signing;
-  const { world, note, warn, options } = context;
+  const { io, note, warn, options } = context;
   if (lines.length > maxTexts)
     throw usageError(
       `--browser: ${lines.length} comments are to be signed, at most ${maxTexts} can be confirmed by hand`,
@@ -50,7 +50,7 @@ export async function openBrowserWallet(signing: BrowserSigning, context: Contex
     );
   const facts = await readWalletFacts(signing, context);
   const waitMs = options.typedTimeoutMs ?? defaultWaitMs;
-  const page = createWalletApp({ facts, waitMs, world, note });
+  const page = createWalletApp({ facts, waitMs, io, note });
   const server = await serveWeb({ apps: [page.app], warn });
   let removeReadyFile = () => {};
   const close = async (thrown?: unknown) => {
@@ -59,7 +59,7 @@ export async function openBrowserWallet(signing: BrowserSigning, context: Contex
     removeReadyFile();
   };
   try {
-    removeReadyFile = writeReadyFiles([input.readyFile], { ui: server.url, pid: world.pid });
+    removeReadyFile = writeReadyFiles([input.readyFile], { ui: server.url, pid: io.pid });
     await showAddress(server, input, context);
     note(`Waiting for your wallet on the page, ${waitMs / 1000} s a step. Ctrl-C stops it.`);
     const address = await page.account();

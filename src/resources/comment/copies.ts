@@ -30,7 +30,7 @@ async function findSentIntent(input: CopyInput, context: Context): Promise<numbe
     path: /\/copyswap$/,
   })) {
     const atMs = Date.parse(startedDateTime);
-    if (context.world.now() - atMs > dayMs) return undefined;
+    if (context.io.now() - atMs > dayMs) return undefined;
     const isRefused = response.status >= 400 && response.status < 500;
     const isSame = new URL(request.url).pathname.endsWith(path);
     if (!isRefused && isSame && describeIntent(tryParseJson(request.postData?.text ?? '')) === wanted) return atMs;

@@ -114,14 +114,14 @@ async function pickSwap(all: readonly Swap[], wallet: string, context: Context):
     });
   }
   const choices = swaps.map((swap, index) => ({ value: swap, line: lines[index] ?? '' }));
-  const swap = await pick(`Swaps of ${wallet} without a comment:`, choices, context.world);
+  const swap = await pick(`Swaps of ${wallet} without a comment:`, choices, context.io);
   if (swap === undefined) throw usageError('no swap was chosen: nothing was sent');
   return swap;
 }
 
-function describeSwap({ direction, symbol, chain, usd, atSec, transactionHash }: Swap, { world }: Context): string {
+function describeSwap({ direction, symbol, chain, usd, atSec, transactionHash }: Swap, { io }: Context): string {
   const worth = usd === undefined ? '' : ` for ${formatUsd(usd)}`;
-  const nowSec = world.now() / 1000;
+  const nowSec = io.now() / 1000;
   // The clock of a sandbox may be ahead.
   const age = atSec > nowSec ? 'just now' : `${formatAge(atSec, nowSec)} ago`;
   return safeText(`${direction} of ${symbol} on ${chain}${worth}, ${age} (${shortAddress(transactionHash)})`);

@@ -200,7 +200,7 @@ const list = endpointCommand(endpoints.list, views.list, {
 export const commands = deriveCommands(endpoints, views, [post, list, copy, sign, verify]);
 
 /** The intent as it is sent: `7d` becomes the time 7 days from now. Errors: `usage`. */
-function prepareCopy(typed: CopyInput, { world }: Pick<Context, 'world'>): CopyInput {
+function prepareCopy(typed: CopyInput, { io }: Pick<Context, 'io'>): CopyInput {
   const { trackExitUntil: until, ...input } = typed;
   if (until === undefined) return input;
   const refuseTime = (why: string, hint?: (name: NameInput) => string) =>
@@ -210,7 +210,7 @@ function prepareCopy(typed: CopyInput, { world }: Pick<Context, 'world'>): CopyI
     throw refuseTime(`exits are tracked on hyperliquid only${chain ? `, not on ${chain}` : ''}`, (name) =>
       chain ? 'Omit it.' : `Add ${name('chain')} hyperliquid.`,
     );
-  const nowMs = world.now();
+  const nowMs = io.now();
   const atMs = parseMoment(until, nowMs, 'ahead');
   if (atMs === undefined) throw refuseTime('must be a time such as 7d, 12h or 2026-11-20T12:00:00Z');
   if (atMs <= nowMs) throw refuseTime('is not in the future');

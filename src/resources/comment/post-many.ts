@@ -7,11 +7,11 @@ import { SotraError, usageError } from '../../errors.ts';
 import { makeFolder } from '../../files/durable-file.ts';
 import { takeLock } from '../../files/lock.ts';
 import { damagedLine, openLog, otherVersion, readLog } from '../../files/log-file.ts';
+import type { Io } from '../../io.ts';
 import { withSigner } from '../../keys/open-key.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { confirm } from '../../output/confirm.ts';
 import { inSlices } from '../../output/view.ts';
-import type { World } from '../../world.ts';
 import type { BrowserWallet } from './browser-wallet.ts';
 import { post } from './endpoints.ts';
 import {
@@ -83,10 +83,10 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
       const results = ready.map((one) => makePostResult(one, { result: 'not sent' }));
       return { kind: 'items', batches: inSlices(results), view };
     }
-    if (context.world.io.in.isTTY === true && !yes) await confirmAll(ready, origin, context);
+    if (context.io.in.isTTY === true && !yes) await confirmAll(ready, origin, context);
     open = async () => ({ lines: ready.map((one) => ({ ...one, sign: async () => one.comment })) });
   }
-  const journal = openPostJournal(await context.dataDirectory(), origin, context.world);
+  const journal = openPostJournal(await context.dataDirectory(), origin, context.io);
   // A service on this machine can be reset, so there the journal is checked against it.
   const mayBeReset = kind === 'sandbox' || isLoopback(hostname);
   return { kind: 'items', batches: postAll(open, { journal, mayBeReset, context }), view, live: true };
@@ -96,9 +96,7 @@ async function confirmAll(ready: readonly SignedLine[], origin: string, context:
   const signers = [...new Set(ready.map(({ comment }) => comment.signerAddress))].join(', ');
   const shown = ready
     .slice(0, maxPreviews)
-    .map(
-      ({ line, comment }) => `Line ${line}: ${describePreview(previewText(comment, comment), context.world.io.err)}`,
-    );
+    .map(({ line, comment }) => `Line ${line}: ${describePreview(previewText(comment, comment), context.io.err)}`);
   if (ready.length > maxPreviews) shown.push(`${ready.length - maxPreviews} more: see them with --dry-run.\n`);
   await confirm(`post ${ready.length} comments by ${signers} to ${origin}`, context, shown.join('\n'));
 }
@@ -261,10 +259,10 @@ type Entry = z.output<typeof entrySchema>;
  * with the version. Comments are identified by their content, not by file or line, so that an edited or renamed input continues where it
  * stopped. Only one process at a time has it. Errors: `locked` naming the process that does; `local-file`.
  */
-function openPostJournal(folder: string, origin: string, world: World) {
+function openPostJournal(folder: string, origin: string, io: Io) {
   const file = join(folder, `posted-comments-${createHash('sha256').update(origin).digest('hex').slice(0, 16)}.ndjson`);
   makeFolder(folder);
-  const release = takeLock(`${file}.lock`, `the journal of comments posted to ${origin}`, world);
+  const release = takeLock(`${file}.lock`, `the journal of comments posted to ${origin}`, io);
   try {
     const [head, ...lines] = readLog<{ version?: unknown }>(file);
     if (head !== undefined && head.version !== 1) throw otherVersion(file);

@@ -137,10 +137,10 @@ async function prepareFile(input: PostInput, file: string, context: Context): Pr
 }
 
 async function confirmPost(comment: SendableComment, form: TextForm | undefined, context: Context): Promise<void> {
-  if (context.world.io.in.isTTY !== true || context.options.yes) return;
+  if (context.io.in.isTTY !== true || context.options.yes) return;
   const { baseUrl, kind } = await context.service();
   const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
-  const text = form === undefined ? '' : describePreview(previewText(comment, form), context.world.io.err);
+  const text = form === undefined ? '' : describePreview(previewText(comment, form), context.io.err);
   await confirm(`post this comment to ${where}`, context, `${text}Signer: ${showUnseen(comment.signerAddress)}\n`);
 }
 
@@ -151,7 +151,7 @@ async function showRequest(comment: SendableComment, form: TextForm | undefined,
     if (!(thrown instanceof RequestPreview)) throw thrown;
     const preview = form && previewText(comment, form);
     const { signerAddress } = comment;
-    const lines = preview ? `${describePreview(preview, context.world.io.out)}\n` : '';
+    const lines = preview ? `${describePreview(preview, context.io.out)}\n` : '';
     const text = `${lines}Signer: ${showUnseen(signerAddress)}\n\n`;
     throw new RequestPreview(thrown.request, { text, facts: { ...preview, signerAddress } });
   }
@@ -188,7 +188,7 @@ export function makeBody(comment: SendableComment) {
  * was stored; those of a call, saying what is known.
  */
 export async function sendComment(comment: SendableComment, context: Context): Promise<PostedComment> {
-  if (context.world.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');
+  if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');
   try {
     const { data, text } = await context.call(post, makeBody(comment));
     checkSameComment(comment, data);
@@ -246,7 +246,7 @@ export async function findSignedComment(
 
 async function findPosted(comment: SendableComment, lost: SotraError, context: Context): Promise<PostedComment> {
   const byHand = command`sotra comment list ${comment.transactionHash} --chain ${comment.chain}`;
-  const { signal } = context.world;
+  const { signal } = context.io;
   const { code, status, requestId } = lost;
   const makeFailure = (outcome: 'unknown' | 'unsent', why: string, hint: string) =>
     new SotraError(code, lost.message + why, { hint, status, requestId, cause: lost, outcome });
@@ -255,7 +255,7 @@ async function findPosted(comment: SendableComment, lost: SotraError, context: C
   context.note(`${lost.message}. Checking whether the comment was posted.`);
   try {
     for (let failures = 0; failures <= policies.findPosted.retries; failures += 1) {
-      if (failures > 0) await context.world.sleep(computeBackoff(policies.findPosted, failures), signal);
+      if (failures > 0) await context.io.sleep(computeBackoff(policies.findPosted, failures), signal);
       const found = await findSignedComment(comment, context);
       if (found === undefined) continue;
       checkSameComment(comment, found);

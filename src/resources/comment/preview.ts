@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../../context.ts';
+import type { Sink } from '../../io.ts';
 import { formatCodePoint, showUnseen, unseenIn } from '../../model/safe-text.ts';
 import { breakText } from '../../output/text-width.ts';
-import type { Sink } from '../../world.ts';
 import { maxCommentCharacters, signedText, type TextFields, type TextForm } from './signing.ts';
 
 /** A text to be signed, with warnings about the comment in it. */

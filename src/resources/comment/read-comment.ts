@@ -65,11 +65,11 @@ function checkFields(fields: TextFields): void {
   throw inputError((input) => ({ message: `${input(wrong.field)}${shown}: ${wrong.problem}` }));
 }
 
-async function readCommentText({ commentText, textFile }: CommentInput, { world }: Context): Promise<string> {
+async function readCommentText({ commentText, textFile }: CommentInput, { io }: Context): Promise<string> {
   if (commentText !== undefined && textFile !== undefined)
     throw usageError('--text and --text-file contradict each other');
   if (textFile === undefined) return commentText ?? '';
-  const text = decodeText(await readWhole(textFile, world.io), textFile);
+  const text = decodeText(await readWhole(textFile, io), textFile);
   if (isPrivateKey(text)) throw usageError(`--text-file ${textFile}: holds a private key, and a comment is public`);
   const count = text.length;
   if (count >= 1 && count <= maxCommentCharacters) return text;
@@ -111,12 +111,12 @@ const shortNames = { tx: 'transactionHash', token: 'tokenAddress', text: 'commen
 const maxProblemsShown = 5;
 
 /** The comments of an NDJSON file, all checked, signatures too. Errors: `usage` naming the bad lines before any key is asked for. */
-export async function readCommentFile(file: string, { world }: Context): Promise<CommentLine[]> {
+export async function readCommentFile(file: string, { io }: Context): Promise<CommentLine[]> {
   const problems: { line: number; problem: string }[] = [];
   const firstLines = new Map<string, number>();
   const found: CommentLine[] = [];
-  for await (const lines of readLines(await openTextFile(openBytes(file, world.io)))) {
-    if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was signed or sent');
+  for await (const lines of readLines(await openTextFile(openBytes(file, io)))) {
+    if (io.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was signed or sent');
     for (const { number: line, text } of lines) {
       const read = readCommentLine(text);
       const problem = 'problem' in read ? read.problem : repeatProblem(read, line, firstLines);

@@ -95,9 +95,9 @@ export function showPreviews(
 }
 
 /** For people; `undefined` where another format is asked for. */
-function asText(previews: readonly Preview[], { options: { format, jq }, world }: Context): Result | undefined {
+function asText(previews: readonly Preview[], { options: { format, jq }, io }: Context): Result | undefined {
   if (jq !== undefined || (format !== undefined && format !== 'table')) return undefined;
-  return { kind: 'text', text: previews.map((each) => describePreview(each, world.io.out)).join('\n') };
+  return { kind: 'text', text: previews.map((each) => describePreview(each, io.out)).join('\n') };
 }
 
 function makeSignResult<T>(items: readonly T[], view: View<T, T>, isMany: boolean): Result {

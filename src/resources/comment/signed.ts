@@ -87,8 +87,8 @@ export function signedProblem(signed: SignedComment): string | undefined {
 }
 
 /** The signed comment in a file that `comment sign --out` wrote, its signature not yet checked. Errors: `local-file`, `usage`. */
-export async function readSignedFile(file: string, { world }: Context): Promise<SignedComment> {
-  const text = decodeText(await readWhole(file, world.io), file);
+export async function readSignedFile(file: string, { io }: Context): Promise<SignedComment> {
+  const text = decodeText(await readWhole(file, io), file);
   const name = file === '-' ? 'stdin' : file;
   const hint = 'It is written by sotra comment sign --out <file>.';
   const value = tryParseJson(text);

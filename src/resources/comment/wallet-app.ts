@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
 import { RequestPreview } from '../../http/preview.ts';
+import type { Io } from '../../io.ts';
 import {
   decodeHex,
   encodeBase58,
@@ -16,7 +17,6 @@ import { showUnseen } from '../../model/safe-text.ts';
 import { createLiveLog, type LiveLog } from '../../pages/live-log.ts';
 import type { WebApp } from '../../pages/serve.ts';
 import type { ChosenAccount, GivenSignature, WalletFacts, WalletState, WalletTrouble } from '../../pages/wallet.ts';
-import type { World } from '../../world.ts';
 import { normalizeSignature } from './signing.ts';
 import { type SignatureClaim, verifySignature } from './verify.ts';
 
@@ -24,7 +24,7 @@ interface WalletOptions {
   facts: Omit<WalletFacts, 'state'>;
   /** How long each step of the user is waited for. */
   waitMs: number;
-  world: World;
+  io: Io;
   note: (text: string) => void;
 }
 
@@ -35,7 +35,7 @@ const leaveMs = 1000;
 const again = 'Run the same command again.';
 
 /** The page on which a user signs texts with a wallet, one after the other. */
-export function createWalletApp({ facts, waitMs, world, note }: WalletOptions) {
+export function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
   const log = createLiveLog();
   const stop = new AbortController();
   let state: WalletState = { account: null, outcomes: facts.texts.map(() => null), asked: null, end: null };
@@ -54,7 +54,7 @@ export function createWalletApp({ facts, waitMs, world, note }: WalletOptions) {
   /** Errors: `signing-key` for what the user or the wallet refused, `wait-timeout`, `interrupted`. */
   const wait = async <T>(step: Promise<T>, what: string): Promise<T> => {
     const waiting = new AbortController();
-    const late = world.sleep(waitMs, AbortSignal.any([waiting.signal, world.signal])).then(
+    const late = io.sleep(waitMs, AbortSignal.any([waiting.signal, io.signal])).then(
       () => {
         const hint = `${again} --timeout <time> waits longer.`;
         throw new SotraError('wait-timeout', `${what} on the page within ${waitMs / 1000} s`, { hint });
@@ -75,7 +75,7 @@ export function createWalletApp({ facts, waitMs, world, note }: WalletOptions) {
     pages -= 1;
     if (pages > 0) return;
     if (state.end !== null) return gone.resolve();
-    await world.sleep(awayMs, stop.signal).catch(() => undefined);
+    await io.sleep(awayMs, stop.signal).catch(() => undefined);
     if (pages === 0) failSigning('the page was closed before everything was signed');
   };
   const live: LiveLog = {
@@ -171,7 +171,7 @@ export function createWalletApp({ facts, waitMs, world, note }: WalletOptions) {
       const ok = thrown === undefined || isShown;
       const hint = thrown instanceof SotraError && thrown.hint !== undefined ? ` ${thrown.hint}` : '';
       changeState({ asked: null, end: { ok, text: ok ? text : `${readMessage(thrown)}.${hint}` } });
-      if (pages > 0) await Promise.race([gone.done, world.sleep(leaveMs, stop.signal)]);
+      if (pages > 0) await Promise.race([gone.done, io.sleep(leaveMs, stop.signal)]);
       stop.abort();
     },
   };

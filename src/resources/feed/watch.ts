@@ -28,7 +28,7 @@ const maxPagesBack = 200;
 export async function* watchFeed(watch: Watch): AsyncGenerator<readonly Card[]> {
   const { context, everyMs, max = Number.POSITIVE_INFINITY } = watch;
   const { retries = Number.POSITIVE_INFINITY, maxWaitMs } = context.options;
-  const { signal, sleep } = context.world;
+  const { signal, sleep } = context.io;
   let [shown, failures, attempts, askedMs, hasAnswered] = [0, 0, 0, 0, false];
   const readNewCards = openFeed(watch, async (input, link) => {
     const answer = await context.call(watch.endpoint, input as never, link);

@@ -94,7 +94,7 @@ async function sendBatches(
   let [sent, lastStep] = [0, -1];
   try {
     for (const batch of batches) {
-      if (context.world.signal.aborted) throw new SotraError('interrupted', 'interrupted');
+      if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted');
       const entries = batch.map(({ entry }) => entry);
       undo.prepend(entries);
       const { data, requestId = null } = await context.call(bulkEndpoint, { entries });
@@ -207,12 +207,12 @@ const [maxListed, maxWarned] = [1000, 10];
 async function readGoodEntries(
   file: string,
   fromLine: number,
-  { world, warn }: Pick<Context, 'world' | 'warn'>,
+  { io, warn }: Pick<Context, 'io' | 'warn'>,
 ): Promise<NumberedEntry[]> {
   const good: NumberedEntry[] = [];
   const bad: BadEntry[] = [];
-  for await (const entries of readFollows(openSource(file, world, `--file ${file}`))) {
-    if (world.signal.aborted) throw new SotraError('interrupted', 'interrupted');
+  for await (const entries of readFollows(openSource(file, io, `--file ${file}`))) {
+    if (io.signal.aborted) throw new SotraError('interrupted', 'interrupted');
     for (const one of entries.filter(({ number }) => number >= fromLine)) {
       if ('entry' in one) good.push(one);
       else bad.push(one);
@@ -259,7 +259,7 @@ async function chooseUndoPath(asked: string | undefined, file: string, context: 
     throw usageError(`--undo-file ${asked}: exists already`, 'Choose another name, or move it.');
   if (asked !== undefined) return asked;
   const stem = file === '-' ? 'stdin' : basename(file).replace(/\.(nd)?json$/i, '');
-  const at = new Date(context.world.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const at = new Date(context.io.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const folder = join(await context.dataDirectory(), 'undo');
   for (let copy = 1; ; copy += 1) {
     const path = join(folder, `${stem}-${at}${copy === 1 ? '' : `-${copy}`}.ndjson`);

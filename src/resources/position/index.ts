@@ -38,8 +38,8 @@ type PriceInput = { price?: number | undefined; pricesFile?: string | undefined;
 function withPrices(name: 'ofToken' | 'ofProfile' | 'one') {
   return {
     exitCodes: [3, ...serviceExitCodes],
-    chooseView: async (typed: PriceInput, { world, options, note }: Context): Promise<AnyView> => {
-      const prices = await readPrices(typed, world.io);
+    chooseView: async (typed: PriceInput, { io, options, note }: Context): Promise<AnyView> => {
+      const prices = await readPrices(typed, io);
       if (prices !== undefined && typed.chart)
         throw usageError('--chart shows realized PnL only and takes no prices', 'Remove --chart or the prices.');
       if (prices !== undefined && (options.format === 'json' || options.format === 'ndjson'))
@@ -63,9 +63,9 @@ const find = endpointCommand(endpoints.find, views.find, {
     timestamp: inPath(text(), 'when it traded: ISO time (UTC), Unix seconds or milliseconds, or now'),
     ...priceParams,
   },
-  prepare: ({ price: _, pricesFile: __, ...typed }, { world }) => ({
+  prepare: ({ price: _, pricesFile: __, ...typed }, { io }) => ({
     ...typed,
-    timestamp: tradeMoment(typed.timestamp, typed.chain, world.now()),
+    timestamp: tradeMoment(typed.timestamp, typed.chain, io.now()),
   }),
   ...withPrices('one'),
 });

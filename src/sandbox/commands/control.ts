@@ -30,7 +30,7 @@ const root = '/_sandbox/';
 
 interface ControlOptions {
   db: Db;
-  world: Context['world'];
+  io: Context['io'];
   warn: (text: string) => void;
   /** Those it was started with. */
   faults: readonly string[];
@@ -44,12 +44,12 @@ interface ControlOptions {
 type Action = (body: Readonly<Record<string, unknown>>, query: URLSearchParams) => unknown;
 
 /** What whoever has the token may do with a served sandbox, by requests under /_sandbox/; `faults` are those that are set now. */
-export function createControl({ db, world, warn, faults: first, status, log, onReset, stop }: ControlOptions) {
-  const { now } = world;
+export function createControl({ db, io, warn, faults: first, status, log, onReset, stop }: ControlOptions) {
+  const { now } = io;
   const token = newRunToken();
   let faults = readFaults(first);
   let simulation: { rate: string; stop: AbortController } | undefined;
-  const sleep = (ms: number) => world.sleep(ms, world.signal);
+  const sleep = (ms: number) => io.sleep(ms, io.signal);
   const change = (act: () => unknown) => whenFree(act, sleep);
   const describe = () => ({
     ...describeState(db, now()),
@@ -61,10 +61,10 @@ export function createControl({ db, world, warn, faults: first, status, log, onR
     simulation?.stop.abort();
     const own = { rate, stop: new AbortController() };
     simulation = own;
-    const signal = AbortSignal.any([own.stop.signal, world.signal]);
+    const signal = AbortSignal.any([own.stop.signal, io.signal]);
     const input = { perSec, forMs: Number.POSITIVE_INFINITY };
     try {
-      for await (const trades of madeTrades(db, input, { ...world, signal })) {
+      for await (const trades of madeTrades(db, input, { ...io, signal })) {
         await change(() => addLiveTrades(db, trades, sandboxNow(db, now())));
       }
     } catch (error) {

@@ -153,8 +153,8 @@ export async function examineEndpoint({ url, secretFile, junit }: ExamInput, con
 }
 
 async function sendCases({ url, secret }: { url: string; secret: string }, context: Context): Promise<ExamRow[]> {
-  const { world, options } = context;
-  const { now, sleep, signal } = world;
+  const { io, options } = context;
+  const { now, sleep, signal } = io;
   const rows: ExamRow[] = [];
   const progress = await showProgress(context);
   const db = openDb(':memory:');

@@ -20,7 +20,7 @@ const maxShown = 10;
 
 /** Errors: `usage` for a file that is missing or cannot be read as trades, with nothing changed. */
 export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
-  const source = openSource(input.file, context.world, input.file);
+  const source = openSource(input.file, context.io, input.file);
   const map = Object.fromEntries((input.map ?? []).map(splitPair));
   const rejects = await openOutput('--rejects', context.options.dryRun ? undefined : input.rejects, [
     input.file,
@@ -28,13 +28,13 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
   ]);
   const db = openDb(dbFile);
   const shown = await showProgress(context);
-  const { signal, sleep } = context.world;
+  const { signal, sleep } = context.io;
   const progress: ImportProgress = { shown, signal, row: 0, stored: 0 };
   try {
     const rejectedRows: RejectedRow[] = [];
     const report = await importTrades({
       db,
-      nowMs: sandboxNow(db, context.world.now()),
+      nowMs: sandboxNow(db, context.io.now()),
       events: withProgress(readTrades(source, { chain: input.chain, preset: input.preset, map }), progress),
       onRejected: (row) => {
         if (rejectedRows.length < maxShown) rejectedRows.push(row);

@@ -30,10 +30,10 @@ const doable = ['redeliver', 'secret'];
 /** Serves the page of a served sandbox, which it asks as anybody would: with a key, and the control token. Errors: `config`. */
 export async function startSandboxPage(options: SandboxPageOptions, context: Context): Promise<SandboxPage> {
   const { url, db, keys, controlToken, version } = options;
-  const { world, warn } = context;
+  const { io, warn } = context;
   const live = createLiveLog();
   const stop = new AbortController();
-  const http = await httpTransport({ ...world, env: {} });
+  const http = await httpTransport({ ...io, env: {} });
   // What holds the token is not in the log, and no fault meets it: the page shows what others met.
   const transport: typeof http = {
     send: ({ headers, ...request }, limits) =>
@@ -41,7 +41,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
     close: async () => undefined,
   };
   const { timeoutMs } = context.options;
-  const requests = createRequestStore({ ...options, transport: http, timeoutMs, signal: world.signal });
+  const requests = createRequestStore({ ...options, transport: http, timeoutMs, signal: io.signal });
   const isBuiltIn = db === (await context.sandboxFile());
   const commandStart = isBuiltIn ? 'sotra --sandbox' : command`sotra --base-url ${url}`;
   const { app, close } = createServiceApp({
@@ -65,11 +65,11 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
       'POST request': (_, body) => requests.send(body),
     },
     service: makeService(options),
-    context: { ...context, world: { ...world, transport, env: { ...world.env, SOTRA_HISTORY: '0' } } },
+    context: { ...context, io: { ...io, transport, env: { ...io.env, SOTRA_HISTORY: '0' } } },
   });
   const watch = async (): Promise<void> => {
     for (let seen = version(); !stop.signal.aborted; ) {
-      await world.sleep(lookEveryMs, stop.signal).catch(() => undefined);
+      await io.sleep(lookEveryMs, stop.signal).catch(() => undefined);
       if (stop.signal.aborted || version() === seen) continue;
       seen = version();
       live.add('changed', null);
@@ -83,7 +83,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
     close: async () => {
       stop.abort();
       await Promise.all([page.close(), watching, close()]);
-      if (world.transport === undefined) await http.close();
+      if (io.transport === undefined) await http.close();
     },
   };
 }

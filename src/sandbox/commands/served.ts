@@ -117,18 +117,18 @@ export const logView = listView<LoggedRequest>(
 const stopWaitMs = 30_000;
 
 export async function stopServed({ readyFile }: { readyFile?: string | undefined }, context: Context): Promise<Result> {
-  const { world, options } = context;
+  const { io, options } = context;
   const served = await findServed(context, readyFile);
   const { url, pid, db, file } = served;
   if (!options.dryRun) {
     await askServed(context, served, 'POST', 'stop');
     // It removes its ready file last of all.
-    for (const until = world.now() + stopWaitMs; existsSync(file) && world.system.isAlive(pid); ) {
-      if (world.now() > until)
+    for (const until = io.now() + stopWaitMs; existsSync(file) && io.system.isAlive(pid); ) {
+      if (io.now() > until)
         throw new SotraError('wait-timeout', `process ${pid} did not end within ${stopWaitMs / 1000} s`, {
           hint: `kill ${pid}`,
         });
-      await world.sleep(20, world.signal);
+      await io.sleep(20, io.signal);
     }
   }
   return { kind: 'answer', answer: { url, pid, db, stopped: !options.dryRun }, view: stopView };
@@ -143,13 +143,13 @@ export const stopView = recordView<Pick<Ready, 'url' | 'pid' | 'db'> & { stopped
 
 /** Asks the control of a served sandbox. Errors: those of the transport; `bad-request` with what it refused; `bad-answer` where something else answers. */
 export async function askServed(
-  { world, options }: Context,
+  { io, options }: Context,
   { url, controlToken }: Pick<Ready, 'url' | 'controlToken'>,
   method: 'GET' | 'POST',
   path: string,
   input?: unknown,
 ): Promise<unknown> {
-  const transport = await httpTransport({ ...world, env: {} });
+  const transport = await httpTransport({ ...io, env: {} });
   const { timeoutMs } = options;
   try {
     const { status, body } = await transport.send(
@@ -159,7 +159,7 @@ export async function askServed(
         headers: { [controlHeader]: controlToken },
         ...(input !== undefined && { body: JSON.stringify(input) }),
       },
-      { timeoutMs, totalMs: timeoutMs, signal: world.signal },
+      { timeoutMs, totalMs: timeoutMs, signal: io.signal },
     );
     const text = (await buffer(body)).toString();
     const answer = tryParseJson(text);
@@ -168,7 +168,7 @@ export async function askServed(
     if (status === 200) return answer;
     throw new SotraError('bad-request', isObject(answer) ? String(answer['error']) : text);
   } finally {
-    if (world.transport === undefined) await transport.close();
+    if (io.transport === undefined) await transport.close();
   }
 }
 
@@ -189,8 +189,8 @@ async function readTypedUrl({ options, service }: Context): Promise<string | und
 }
 
 /** The base URL of the environment, if a sandbox may be served there. */
-function envBaseUrl({ options, world }: Context): string | undefined {
-  const url = world.env['SOTRA_BASE_URL'] ?? '';
+function envBaseUrl({ options, io }: Context): string | undefined {
+  const url = io.env['SOTRA_BASE_URL'] ?? '';
   return !options.sandbox && URL.canParse(url) && isLoopback(new URL(url).hostname) ? url : undefined;
 }
 

@@ -28,7 +28,7 @@ import { withWorld } from './state.ts';
 export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {
   checkLiveTrade(input, '--');
   return withWorld(input.db, context, async (db) => {
-    const made = addTradeNow(db, input, sandboxNow(db, context.world.now()));
+    const made = addTradeNow(db, input, sandboxNow(db, context.io.now()));
     if (made.isRepeated) context.note('This trade was there already: nothing was added.');
     await withDeliverer(db, context, async () => undefined);
     return { kind: 'answer', answer: { ...made, waiting: countDeliveries(db, 'waiting') }, view: traded };
@@ -51,7 +51,7 @@ export async function simulate(typed: SimulateInput, context: Context): Promise<
   return withWorld(input.db, context, async (db) => {
     const sum: SimulationReport = { trades: 0, deliveries: 0, waiting: 0, seconds: 0 };
     await withDeliverer(db, context, () => addBatches(db, input, sum, context));
-    const { signal } = context.world;
+    const { signal } = context.io;
     const exitCode = input.forMs !== undefined && signal.aborted ? stopExitCode(signal) : 0;
     return { kind: 'answer', answer: { ...sum, waiting: countDeliveries(db, 'waiting') }, view: simulated, exitCode };
   });
@@ -64,25 +64,25 @@ function readPace({ rate = '', for: length = '', speed = '', ...input }: Simulat
 type Simulation = ReturnType<typeof readPace>;
 
 async function addBatches(db: Db, input: Simulation, sum: SimulationReport, context: Context): Promise<void> {
-  const { world } = context;
+  const { io } = context;
   const progress = await showProgress(context);
-  const startMs = world.now();
+  const startMs = io.now();
   let saidMs = startMs;
   try {
     for await (const trades of input.replay === undefined
-      ? madeTrades(db, input, world)
+      ? madeTrades(db, input, io)
       : replayedTrades(input, input.replay, context)) {
-      const added = addLiveTrades(db, trades, sandboxNow(db, world.now()));
+      const added = addLiveTrades(db, trades, sandboxNow(db, io.now()));
       sum.trades += added.trades;
       sum.deliveries += added.deliveries;
-      if (!progress.live && world.now() - saidMs < betweenLinesMs) continue;
-      saidMs = world.now();
+      if (!progress.live && io.now() - saidMs < betweenLinesMs) continue;
+      saidMs = io.now();
       progress.step(`${counted(sum.trades, 'trade')}, ${counted(sum.deliveries, 'delivery')}`);
     }
   } finally {
     progress.stop();
   }
-  sum.seconds = Math.round((world.now() - startMs) / 100) / 10;
+  sum.seconds = Math.round((io.now() - startMs) / 100) / 10;
 }
 
 async function showSimulatePlan({ db, replay, speed, perSec, forMs }: Simulation, context: Context): Promise<Result> {
@@ -97,22 +97,22 @@ async function showSimulatePlan({ db, replay, speed, perSec, forMs }: Simulation
 const betweenLinesMs = 10_000;
 
 async function* replayedTrades(input: Simulation, file: string, context: Context): AsyncGenerator<Trade[]> {
-  const { world, warn } = context;
+  const { io, warn } = context;
   const options = { chain: input.chain, preset: input.preset, map: {} };
   const trades: Trade[] = [];
   const onTrades = (batch: readonly Trade[]): void => {
     trades.push(...batch);
   };
-  const read = await readTradeRows(readTrades(openSource(file, world, `--replay ${file}`), options), { onTrades });
+  const read = await readTradeRows(readTrades(openSource(file, io, `--replay ${file}`), options), { onTrades });
   if ('kind' in read) throw usageError(`--replay ${file}: ${read.message}`, read.hint);
   trades.sort((a, b) => a.atMs - b.atMs);
   const { rejected } = read;
   if (rejected > 0) warn(`rejected ${counted(rejected, 'row')} of ${file}; sotra sandbox import says why`);
   const { forMs = Number.POSITIVE_INFINITY, speed = 1 } = input;
   const firstMs = trades[0]?.atMs ?? 0;
-  const run = `replay:${world.now()}:${world.pid}`;
+  const run = `replay:${io.now()}:${io.pid}`;
   let next = 0;
-  yield* paceTrades(world, (elapsedMs) => {
+  yield* paceTrades(io, (elapsedMs) => {
     if (next >= trades.length || elapsedMs > forMs) return undefined;
     const due: Trade[] = [];
     for (let trade = trades[next]; trade !== undefined && due.length < maxAtOnce; trade = trades[next]) {
@@ -125,16 +125,12 @@ async function* replayedTrades(input: Simulation, file: string, context: Context
 }
 
 /** Makes what `act` did arrive at the webhooks; what waits for a later try may remain. */
-export async function withDeliverer(
-  db: Db,
-  { world, warn, options }: Context,
-  act: () => Promise<void>,
-): Promise<void> {
+export async function withDeliverer(db: Db, { io, warn, options }: Context, act: () => Promise<void>): Promise<void> {
   if (options.dryRun) return act();
-  const deliverer = startDeliverer({ db, now: world.now, sleep: world.sleep, warn });
+  const deliverer = startDeliverer({ db, now: io.now, sleep: io.sleep, warn });
   try {
     await act();
-    await deliverer.settled(world.signal);
+    await deliverer.settled(io.signal);
   } finally {
     await deliverer.stop();
   }

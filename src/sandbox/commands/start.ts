@@ -48,16 +48,16 @@ async function serveSandbox(
   input: Omit<StartInput, 'wire'> & { wire: Wire | undefined },
   context: Context,
 ): Promise<Result> {
-  const { world, options } = context;
+  const { io, options } = context;
   const file = input.db ?? (await context.sandboxFile());
   const { serve, setUpWorld } = await import('../serve.ts');
   const db = openDb(file);
-  setUpWorld(db, input, world.now());
+  setUpWorld(db, input, io.now());
   const folder = await servedFolder(context);
-  const log = createRequestLog(world.now);
+  const log = createRequestLog(io.now);
   const ready = {
     url: '',
-    pid: world.pid,
+    pid: io.pid,
     db: file === ':memory:' ? file : resolve(file),
     keys: sandboxPartners.map(({ key }) => key),
   };
@@ -65,7 +65,7 @@ async function serveSandbox(
   let page: SandboxPage | undefined;
   const control = createControl({
     db,
-    world,
+    io,
     warn: context.warn,
     faults: input.fault ?? [],
     status: ready,
@@ -80,7 +80,8 @@ async function serveSandbox(
     wire: input.wire ?? {},
     cors: input.cors ?? [],
     faults: control.faults,
-    world: { now: world.now, sleep: world.sleep, warn: context.warn },
+    io,
+    warn: context.warn,
     control: control.answer,
     isOwn: control.isOwn,
     readsBodies: input.ui === true,
@@ -102,9 +103,9 @@ async function serveSandbox(
     const told: Ready = { ...ready, controlToken, ...(page && { ui: page.url }) };
     removeReadyFiles = writeReadyFiles([readyFile, input.readyFile], told);
     context.note(`The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
-    if (options.format === 'json' || options.format === 'ndjson') await world.io.out.write(`${JSON.stringify(told)}\n`);
+    if (options.format === 'json' || options.format === 'ndjson') await io.out.write(`${JSON.stringify(told)}\n`);
     if (page !== undefined) await (await import('../../pages/show-address.ts')).showAddress(page, input, context);
-    await Promise.race([untilAborted(stop.signal), untilAborted(world.signal)]);
+    await Promise.race([untilAborted(stop.signal), untilAborted(io.signal)]);
   } finally {
     await page?.close();
     control.stop();
@@ -115,7 +116,7 @@ async function serveSandbox(
 }
 
 async function detachSandbox(input: StartInput, context: Context): Promise<Result> {
-  const { world } = context;
+  const { io } = context;
   const folder = await context.dataDirectory();
   const readyFile = input.readyFile ?? join(folder, 'sandbox-ready.json');
   const log = join(folder, 'sandbox.log');
@@ -124,15 +125,15 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   const { verbose } = context.options;
   const inputs = Object.entries({ ...input, detach: undefined, readyFile, verbose });
   const flags = writeFlags(Object.fromEntries(inputs.map(([key, value]) => [`--${kebabCase(key)}`, value])));
-  const child = await world.spawnSelf(['sandbox', 'start', ...flags], log);
-  const until = world.now() + detachWaitMs;
+  const child = await io.spawnSelf(['sandbox', 'start', ...flags], log);
+  const until = io.now() + detachWaitMs;
   try {
     while ([undefined, before].includes(readIfThere(readyFile))) {
       if (child.exitCode() !== null) throw readFailure(log);
       const hint = `Its output is in ${log}.`;
-      if (world.now() > until)
+      if (io.now() > until)
         throw new SotraError('wait-timeout', `the sandbox did not answer within ${detachWaitMs / 1000} s`, { hint });
-      await world.sleep(25, world.signal);
+      await io.sleep(25, io.signal);
     }
   } catch (thrown) {
     // Nobody knows of it, and so nobody would stop it.
@@ -141,7 +142,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   }
   const ready = parseJson(readStateFile(readyFile)) as Ready;
   const told = `The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}); sotra sandbox stop ends it.`;
-  if (world.io.out.isTTY && context.options.format === undefined) return { kind: 'text', text: `${told}\n` };
+  if (io.out.isTTY && context.options.format === undefined) return { kind: 'text', text: `${told}\n` };
   context.note(told);
   return { kind: 'answer', answer: ready };
 }

@@ -60,7 +60,7 @@ export function withWorld(
   return withSandboxFile(context, file, async (dbFile) => {
     const db = openDb(dbFile);
     try {
-      ensureWorld(db, context.world.now(), 'demo');
+      ensureWorld(db, context.io.now(), 'demo');
       return await act(db);
     } finally {
       db.close();
@@ -69,7 +69,7 @@ export function withWorld(
 }
 
 export function sandboxStatus(file: string | undefined, context: Context): Promise<Result> {
-  return withWorld(file, context, (db) => describe(db, context.world.now()));
+  return withWorld(file, context, (db) => describe(db, context.io.now()));
 }
 
 /** Drops everything in the sandbox and makes a new world. Errors: `config` when the file cannot be opened; those of `confirm`. */
@@ -78,7 +78,7 @@ export async function resetSandbox(
   context: Context,
   file: string,
 ): Promise<Result> {
-  const { world } = context;
+  const { io } = context;
   // What another version of sotra wrote cannot be looked into, and so cannot be asked about.
   const db = openDb(file, { replace: context.options.yes });
   try {
@@ -88,15 +88,15 @@ export async function resetSandbox(
       await confirm(`reset ${file}, which holds ${what} of yours`, context);
       if (context.options.dryRun) context.note(`Would be deleted: ${what}.`);
     }
-    resetWorld(db, world.now(), empty ? 'empty' : 'demo', asOf === undefined ? undefined : parseTime(asOf));
-    return describe(db, world.now());
+    resetWorld(db, io.now(), empty ? 'empty' : 'demo', asOf === undefined ? undefined : parseTime(asOf));
+    return describe(db, io.now());
   } finally {
     db.close();
   }
 }
 
 export function advanceSandbox(byMs: number, file: string | undefined, context: Context): Promise<Result> {
-  const { now } = context.world;
+  const { now } = context.io;
   return withWorld(file, context, (db) => {
     advanceClock(db, byMs, now());
     return describe(db, now());

@@ -37,7 +37,7 @@ export async function triggerEvent(input: TriggerInput, context: Context): Promi
 
 async function directly(trigger: Trigger, to: string): Promise<SentEvent[]> {
   const { db, input, context } = trigger;
-  const { world, options } = context;
+  const { io, options } = context;
   const known = allWebhooks(db).find(({ destinationUrl }) => sameDestination(destinationUrl, to));
   const secret = input.secretFile === undefined ? known?.secret : readOwnSecrets([input.secretFile], context)[0];
   if (secret === undefined)
@@ -46,9 +46,9 @@ async function directly(trigger: Trigger, to: string): Promise<SentEvent[]> {
   if (options.preview) throw deliveryPreview(to, deliveryHeaders(signed), body);
   const { ok, status, error } = await sendDelivery(to, body, signed, {
     answerMs: options.timeoutMs,
-    signal: world.signal,
+    signal: io.signal,
   });
-  if (world.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
+  if (io.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
   return [{ ...pickIds(event), uid: null, destinationUrl: to, delivered: ok, status, error }];
 }
 
@@ -58,7 +58,7 @@ const napMs = 10;
 
 async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
   const { db, input, context } = trigger;
-  const { world, options } = context;
+  const { io, options } = context;
   const webhooks = allWebhooks(db).filter(({ uid }) => input.uid === undefined || uid === input.uid);
   const [first] = webhooks;
   if (first === undefined)
@@ -70,19 +70,19 @@ async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
     const { body, signed } = signEvent(trigger, first, first.secret);
     throw deliveryPreview(first.destinationUrl, deliveryHeaders(signed), body);
   }
-  const nowMs = sandboxNow(db, world.now());
+  const nowMs = sandboxNow(db, io.now());
   const stored = webhooks.map((webhook) => {
     const event = eventFor(trigger, webhook);
     return { webhook, event, seq: storeEvent(db, webhook.id, event, nowMs) };
   });
-  const { now, sleep, signal } = world;
+  const { now, sleep, signal } = io;
   const untilMs = now() + startMs;
   const isUnanswered = () => stored.some(({ seq }) => readDelivery(db, seq)?.status === null);
   // The answer says what was not accepted.
   await withDeliverer(db, { ...context, warn: () => undefined }, async () => {
     while (isUnanswered() && now() < untilMs && !signal.aborted) await sleep(napMs, signal).catch(() => undefined);
   });
-  if (world.signal.aborted)
+  if (io.signal.aborted)
     throw new SotraError('interrupted', 'interrupted while waiting for the answers of the webhooks', {
       hint: 'sotra sandbox start, or the next command that delivers, sends what was not accepted.',
     });
@@ -113,13 +113,13 @@ function pickIds(event: Record<string, unknown>): { eventId: string; eventType: 
 function signEvent(trigger: Trigger, webhook: WebhookRow | undefined, secret: string) {
   const event = eventFor(trigger, webhook);
   const body = JSON.stringify({ events: [event] });
-  return { event, body, signed: signedHeader(secret, body, trigger.context.world.now()) };
+  return { event, body, signed: signedHeader(secret, body, trigger.context.io.now()) };
 }
 
 /** For five of those that a webhook is subscribed for. */
 function eventFor({ db, source, context }: Trigger, webhook: WebhookRow | undefined) {
   const partner = sandboxPartners.find(({ id }) => id === webhook?.partnerId) ?? sandboxPartners[0];
-  const parts = eventParts(db, source, partner, sandboxNow(db, context.world.now()));
+  const parts = eventParts(db, source, partner, sandboxNow(db, context.io.now()));
   const sql = 'SELECT address FROM webhook_wallet WHERE webhook_id = ? LIMIT 5';
   return makeEvent(source.type, parts, db.values(sql, [webhook?.id ?? null]));
 }

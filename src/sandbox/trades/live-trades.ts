@@ -3,9 +3,9 @@ import { local } from '../../contract/endpoint.ts';
 import { chainKind, walletKind } from '../../contract/formats.ts';
 import { choice, number, optional, text } from '../../contract/kind.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import type { Io } from '../../io.ts';
 import { encodeBase58, normalizeAddress } from '../../model/address.ts';
 import { type Chain, chains } from '../../model/chain.ts';
-import type { World } from '../../world.ts';
 import { moreChains } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { digestText, type Random, randomFrom } from '../seeded.ts';
@@ -114,7 +114,7 @@ export const maxAtOnce = 1000;
 
 /** What is due by the time since the beginning, until `take` gives nothing more, or the signal: what was made so far is still reported. */
 export async function* paceTrades(
-  { now, sleep, signal }: Pick<World, 'now' | 'sleep' | 'signal'>,
+  { now, sleep, signal }: Pick<Io, 'now' | 'sleep' | 'signal'>,
   take: (elapsedMs: number) => Trade[] | undefined,
 ): AsyncGenerator<Trade[]> {
   const startMs = now();
@@ -128,22 +128,22 @@ export async function* paceTrades(
 export async function* madeTrades(
   db: Db,
   input: { perSec: number | undefined; forMs: number | undefined; seed?: string | undefined },
-  world: Pick<World, 'now' | 'random' | 'sleep' | 'signal'>,
+  io: Pick<Io, 'now' | 'random' | 'sleep' | 'signal'>,
 ): AsyncGenerator<Trade[]> {
   const markets = knownMarkets(db);
   if (markets.length === 0)
     throw new SotraError('not-found', 'this world has no trades to continue from', {
       hint: 'Import trades first (sotra sandbox import), use --replay, or the built-in world (sotra sandbox reset).',
     });
-  const random: Random = randomFrom(input.seed ?? String(world.random()));
+  const random: Random = randomFrom(input.seed ?? String(io.random()));
   const [perSec, forMs] = [input.perSec ?? 1, input.forMs ?? 60_000];
   let made = 0;
-  yield* paceTrades(world, (elapsedMs) => {
+  yield* paceTrades(io, (elapsedMs) => {
     const left = Math.floor((Math.min(elapsedMs, forMs) / 1000) * perSec) - made;
     if (elapsedMs >= forMs && left <= 0) return undefined;
     const due = Math.min(Math.max(0, left), maxAtOnce);
     made += due;
-    return Array.from({ length: due }, () => liveTrade(makeTrade(db, random.pick(markets), random), world.now()));
+    return Array.from({ length: due }, () => liveTrade(makeTrade(db, random.pick(markets), random), io.now()));
   });
 }
 

@@ -237,8 +237,8 @@ test('bytes that no library takes for a key are refused without what it said of 
 });
 
 test('a signer is good while it is used, and its key wiped afterwards, also where the use fails', async () => {
-  const world = { env, signal: new AbortController().signal, system: { platform: 'linux' }, io: { in: {} } };
-  const context = { world, options: {} } as never;
+  const io = { env, signal: new AbortController().signal, system: { platform: 'linux' }, in: {} };
+  const context = { io, options: {} } as never;
   const good = await (await makeSigner('solana', Uint8Array.from(solanaTrader.keypair.slice(0, 32)))).sign('gm');
   for (const fails of [false, true]) {
     let later = async () => '';

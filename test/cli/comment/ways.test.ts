@@ -225,7 +225,7 @@ test.each([
       return answer;
     },
   };
-  const context = { world: { io }, options: { noInput: false } } as unknown as Context;
+  const context = { io, options: { noInput: false } } as unknown as Context;
   const outcome = await confirm('post', context, 'Shown\n').catch((error: Error) => error);
   expect(outcome).toEqual(
     isYes ? undefined : expect.objectContaining({ code: 'usage', message: 'did not post: the answer was not yes' }),

@@ -201,7 +201,7 @@ test('a key file that others may read is warned of, one of its owner alone is no
 });
 
 test('--key-stdin goes with no other input from stdin', () => {
-  const context = { world: { io: { in: { isTTY: false } } }, options: {} } as unknown as Context;
+  const context = { io: { in: { isTTY: false } }, options: {} } as unknown as Context;
   expect(() => checkKeySource({ keyStdin: true }, context, '--file -')).toThrow(
     expect.objectContaining({
       code: 'usage',

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ClosedPipe } from '../../../src/io.ts';
 import { readSecrets } from '../../../src/resources/webhook/secrets.ts';
-import { ClosedPipe } from '../../../src/world.ts';
 import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
 import { add, fresh, hook, ids, place, register, uid, well } from '../../support/upload-place.ts';
 

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import type { StartTimer } from '../../../src/http/deadline.ts';
 import { NetworkFailure } from '../../../src/http/failures.ts';
 import { createTransport } from '../../../src/http/transport.ts';
-import type { Transport } from '../../../src/world.ts';
+import type { Transport } from '../../../src/io.ts';
 import { type Outcome, run, type Script, type Seen, stub, temporaryFolder } from '../harness.ts';
 import { outlines } from '../outlines.ts';
 import { degen, swaps } from '../traders.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../../src/http/client.ts';
 import { NetworkFailure } from '../../../src/http/failures.ts';
 import { hidingKey } from '../../../src/http/secrets.ts';
-import type { HttpAnswer, HttpRequest } from '../../../src/world.ts';
+import type { HttpAnswer, HttpRequest } from '../../../src/io.ts';
 
 type Reply = Partial<Omit<HttpAnswer, 'body'>> & { text?: string };
 type Step = Reply | NetworkFailure | Error;

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { warnOfReaders } from '../../../src/files/durable-file.ts';
+import type { Io } from '../../../src/io.ts';
 import { platformRules } from '../../../src/model/platform.ts';
-import type { World } from '../../../src/world.ts';
 import { temporaryFolder } from '../../support/harness.ts';
 
 test.each([
@@ -21,7 +21,7 @@ test.skipIf(process.platform === 'win32')('a file that others may read is warned
   writeFileSync(file, '', { mode: 0o644 });
   const warnings = (platform: string) => {
     const said: string[] = [];
-    warnOfReaders(file, { warn: (text) => said.push(text), world: { system: { platform } } as World });
+    warnOfReaders(file, { warn: (text) => said.push(text), io: { system: { platform } } as Io });
     return said.map((text) => text.replaceAll(file, 'key'));
   };
   expect(warnings('linux')).toEqual(['key can be read by other users of this machine: chmod 600 key']);

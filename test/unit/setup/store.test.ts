@@ -6,8 +6,8 @@ import { hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { Io } from '../../../src/io.ts';
 import { configDirectory, dataDirectory } from '../../../src/setup/store.ts';
-import type { World } from '../../../src/world.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { size } from '../../support/size.ts';
 
@@ -100,7 +100,7 @@ test.each([
 
 test('settings and data lie where the system keeps such things', () => {
   const on = (platform: string, env: Record<string, string>) => {
-    const machine = { env, system: { platform } } as World;
+    const machine = { env, system: { platform } } as Io;
     return [configDirectory(machine), dataDirectory(machine)];
   };
   expect(on('linux', { HOME: '/home/a' })).toEqual(['/home/a/.config/sotra', '/home/a/.local/share/sotra']);

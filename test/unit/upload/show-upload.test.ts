@@ -11,7 +11,7 @@ async function logOf(seconds: readonly number[], { addresses = seconds.length * 
   };
   const err = { write, draw: write, isTTY: false, width: 80, colorLevel: 0 };
   const context = {
-    world: { io: { err }, now: () => nowMs },
+    io: { err, now: () => nowMs },
     options: {},
     onWait: () => undefined,
     stopWaiting: () => undefined,

@@ -15,7 +15,7 @@ import { findNats, natsInstall, startCluster } from '../../../support/nats-serve
 import { long, size } from '../../../support/size.ts';
 import { until } from '../../../support/until.ts';
 
-const world = { now: Date.now, sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }) };
+const io = { now: Date.now, sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }) };
 const target: Target = { url: 'http://127.0.0.1:1/in' };
 const taken = { outcome: 'forwarded', status: 200, ms: 5, tries: 1, error: null, atMs: 40 } as const;
 
@@ -61,7 +61,7 @@ describe.skipIf(findNats() === undefined)(`the inbox on a server (${findNats() ?
     return make(`T${count}`);
   };
   const open = async (address: Awaited<ReturnType<typeof make>>, warn: (text: string) => void = expect.fail) => {
-    const inbox = await openNats({ address, credsFile: undefined, world, warn });
+    const inbox = await openNats({ address, credsFile: undefined, io, warn });
     let closing: Promise<void> | undefined;
     const close = () => {
       closing ??= inbox.close();

@@ -21,7 +21,7 @@ function service(post: Step | (() => Step), lookUps: readonly Step[] = [], stop 
   const notes: string[] = [];
   const left = [...lookUps];
   const context = {
-    world: { signal: stop.signal, sleep: async (ms: number) => void waits.push(ms) },
+    io: { signal: stop.signal, sleep: async (ms: number) => void waits.push(ms) },
     call: async ({ method }: { method: string }, input: unknown) => {
       asked.push(method);
       inputs.push(input);

@@ -16,20 +16,6 @@ export interface Sink {
 /** 0: no color; 1: the 16 colors of the terminal; 2: 256; 3: all. */
 export type ColorLevel = 0 | 1 | 2 | 3;
 
-export interface Io {
-  out: Sink;
-  err: Sink;
-  in: AsyncIterable<Uint8Array> & {
-    isTTY?: boolean;
-    /** False where the shell runs this process in the background: reading the terminal would stop it. */
-    isForeground?: () => boolean;
-    /** Aborted by a signal to the process. */
-    signal?: AbortSignal;
-  };
-  /** One line typed at the terminal; `hidden`: without echo. Only if `in.isTTY`. Rejects on Ctrl-C and Ctrl-D. */
-  ask: (question: string, options: { hidden: boolean }) => Promise<string>;
-}
-
 export interface HttpRequest {
   method: string;
   url: URL;
@@ -77,9 +63,19 @@ export interface SandboxOptions {
   layout: string;
 }
 
-/** The outside world: what only the process edge, or a test, can supply. */
-export interface World {
-  io: Io;
+/** Everything outside: what only the process edge, or a test, can supply. */
+export interface Io {
+  out: Sink;
+  err: Sink;
+  in: AsyncIterable<Uint8Array> & {
+    isTTY?: boolean;
+    /** False where the shell runs this process in the background: reading the terminal would stop it. */
+    isForeground?: () => boolean;
+    /** Aborted by a signal to the process. */
+    signal?: AbortSignal;
+  };
+  /** One line typed at the terminal; `hidden`: without echo. Only if `in.isTTY`. Rejects on Ctrl-C and Ctrl-D. */
+  ask: (question: string, options: { hidden: boolean }) => Promise<string>;
   env: Env;
   version: string;
   now: () => number;
