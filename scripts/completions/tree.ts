@@ -1,6 +1,7 @@
-import { formats, globalFlags } from '../../src/cli/globals.ts';
+import { globalFlags } from '../../src/cli/globals.ts';
 import { listChoices } from '../../src/cli/input.ts';
 import type { Field, Outline } from '../../src/cli/outline.ts';
+import { formats } from '../../src/output/result.ts';
 
 /** Names that the program is asked for: what lists them, one a line, without the network. */
 export const nameLists = {

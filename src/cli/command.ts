@@ -14,27 +14,11 @@ import {
 } from '../contract/kind.ts';
 import { hourMs, parseDuration } from '../model/duration.ts';
 import { defined } from '../model/json.ts';
+import type { Result } from '../output/result.ts';
 import type { AnyView } from '../output/view.ts';
 import type { Field, KnownCommands, Outline, Use } from './outline.ts';
 
-export type Result =
-  /** `text` is the JSON exactly as received. */
-  | (ChartOption & {
-      kind: 'answer';
-      answer: unknown;
-      text?: string;
-      view?: AnyView;
-      notes?: readonly string[];
-      exitCode?: number;
-    })
-  /** Printed as they come; `live`: each batch at once, also on a terminal. */
-  | (ChartOption & { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean })
-  | { kind: 'text'; text: string }
-  | { kind: 'none'; exitCode?: number };
-
-interface ChartOption {
-  chart?: boolean;
-}
+export type { Result };
 
 export interface Command {
   words: readonly string[];

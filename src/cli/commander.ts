@@ -2,7 +2,8 @@ import { Argument, CommanderError, Command as Node, Option } from 'commander';
 import { type SotraError, seeHelp, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
 import { command, shellLine, shellWord } from '../model/shell.ts';
-import { findGroup, formats, globalFlags, listWords, withoutWords } from './globals.ts';
+import { formats } from '../output/result.ts';
+import { findGroup, globalFlags, listWords, withoutWords } from './globals.ts';
 import { isReference, listChoices } from './input.ts';
 import { beginsWith, type Field, type Outline, type TypedInput } from './outline.ts';
 

@@ -3,10 +3,8 @@ import { dayMs, parseDuration, parseRate, type Rate } from '../model/duration.ts
 import { splitList } from '../model/list.ts';
 import { nearest } from '../model/nearest.ts';
 import { flagWords } from '../model/shell.ts';
+import { type Format, formats } from '../output/result.ts';
 import { beginsWith, type Outline, type Use } from './outline.ts';
-
-export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;
-export type Format = (typeof formats)[number];
 
 export interface GlobalFlag {
   key: string;

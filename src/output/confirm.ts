@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { safeText, terminalText } from '../model/safe-text.ts';
 import { column } from './columns.ts';
+import type { Result } from './result.ts';
 import { cutText } from './text-width.ts';
 import type { View } from './view.ts';
 

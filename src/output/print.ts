@@ -1,5 +1,3 @@
-import type { Result } from '../cli/command.ts';
-import type { GlobalOptions } from '../cli/globals.ts';
 import { usageError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { parseJson } from '../model/json.ts';
@@ -8,6 +6,7 @@ import { terminalText } from '../model/safe-text.ts';
 import type { DrawOptions } from './color.ts';
 import { withoutFlagged } from './flagged.ts';
 import { type JqFilter, jqForm, jsonForm, ndjsonForm, visibleJson } from './json.ts';
+import type { Format, Result } from './result.ts';
 import {
   type AnyView,
   cellValue,
@@ -21,9 +20,18 @@ import {
   readLoosely,
 } from './view.ts';
 
+interface PrintOptions {
+  /** Absent: a table on a terminal, the same rows separated by tabs in a pipe. */
+  format: Format | undefined;
+  columns: readonly string[] | undefined;
+  showNsfw: boolean;
+  noColor: boolean;
+  curl: boolean;
+}
+
 interface PrintContext {
   io: Pick<Io, 'out'>;
-  options: GlobalOptions;
+  options: PrintOptions;
   note: (text: string) => void;
   /** Handles signals during long work. Rejects when one came. */
   pause: () => Promise<void>;
@@ -152,7 +160,10 @@ async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, 
     const shown: Rows = {
       ...{ view, columns: options.columns, input },
       batches: inSlices(change === undefined ? rows : rows.map(change)),
-      answer: { json: change === undefined ? json : undefined, blocks: listBlocks(view, answer, input) },
+      answer: {
+        json: change === undefined ? json : undefined,
+        blocks: options.columns === undefined ? listBlocks(view, answer, input) : [],
+      },
     };
     await writeForm(name, shown, printing);
     if (rows.length === 0 && view.empty !== undefined && !isWhole) note(view.empty);
@@ -193,7 +204,7 @@ async function printItems(result: Result & { kind: 'items' }, input: unknown, pr
   for (const each of view.after?.() ?? []) note(each);
 }
 
-function hidesFlagged(name: FormName, { showNsfw }: GlobalOptions): boolean {
+function hidesFlagged(name: FormName, { showNsfw }: PrintOptions): boolean {
   return drawnForms.includes(name) && !showNsfw;
 }
 
@@ -201,7 +212,7 @@ function hidesFlagged(name: FormName, { showNsfw }: GlobalOptions): boolean {
 function chooseFields(
   view: AnyView,
   name: FormName,
-  { columns }: GlobalOptions,
+  { columns }: PrintOptions,
 ): ((row: unknown, index: number) => unknown) | undefined {
   if (columns === undefined || (name !== 'json' && name !== 'ndjson')) return undefined;
   checkColumns(view, columns);

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import type { Ora } from 'ora';
-import type { GlobalOptions } from '../cli/globals.ts';
 import type { Io, Sink } from '../io.ts';
 import { safeText } from '../model/safe-text.ts';
+import type { Format } from './result.ts';
 
 export interface Progress {
   /** The current step; on a terminal it replaces the one before. */
@@ -24,7 +24,7 @@ interface ProgressOptions {
 /** The part of a Context that progress needs: context.ts imports this file. */
 interface CommandContext {
   io: Io;
-  options: GlobalOptions;
+  options: { format: Format | undefined; quiet: boolean; preview: boolean; noColor: boolean };
   stopWaiting: () => void;
 }
 

@@ -1,0 +1,24 @@
+import type { AnyView } from './view.ts';
+
+export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;
+export type Format = (typeof formats)[number];
+
+/** What a command gives to be printed. */
+export type Result =
+  /** `text` is the JSON exactly as received. */
+  | (ChartOption & {
+      kind: 'answer';
+      answer: unknown;
+      text?: string;
+      view?: AnyView;
+      notes?: readonly string[];
+      exitCode?: number;
+    })
+  /** Printed as they come; `live`: each batch at once, also on a terminal. */
+  | (ChartOption & { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean })
+  | { kind: 'text'; text: string }
+  | { kind: 'none'; exitCode?: number };
+
+interface ChartOption {
+  chart?: boolean;
+}
