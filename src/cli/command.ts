@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { type Example, type InputOf, local, type Param, type Params } from '../contract/endpoint.ts';
+import { type Example, flagName, type InputOf, local, type Param, type Params } from '../contract/endpoint.ts';
 import { fitting } from '../contract/formats.ts';
 import {
   boolean,
@@ -69,7 +69,7 @@ export async function outlineCommand(command: Command): Promise<Outline> {
 
 function outlineField(key: string, param: Param): Field {
   const { kind } = param;
-  const flag = param.flag ?? kebabCase(key);
+  const flag = flagName(key, param);
   const { positional, short, whole, serviceDefault, help } = param;
   const identifier = param.takesAddress === 'token' ? 'token' : takesIdentifier(kind, param) || undefined;
   const argument = kind.type === 'list' ? `<${flag}...>` : `<${flag}>`;
@@ -85,11 +85,6 @@ function outlineField(key: string, param: Param): Field {
     ...(whole && { whole }),
     ...defined({ identifier, serviceDefault }),
   };
-}
-
-/** The flag of an input, without dashes. */
-export function kebabCase(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 const anAddress = '0x0000000000000000000000000000000000000001';

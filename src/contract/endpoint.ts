@@ -113,6 +113,11 @@ function param(place: InputPlace) {
   });
 }
 
+/** The flag of a parameter, without dashes. */
+export function flagName(key: string, { flag }: Pick<Param, 'flag'> = {}): string {
+  return flag ?? key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
 export const inPath = param('path');
 export const inQuery = param('query');
 export const inBody = param('body');

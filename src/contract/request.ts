@@ -64,11 +64,6 @@ function keepFirst(kind: Kind, value: unknown): unknown {
   return kind.type === 'list' && Array.isArray(value) ? value.slice(0, kind.keepFirst) : value;
 }
 
-/** The inputs that are sent to the service. Others open files, write them or show secrets: they are for whoever types the command. */
-export function sentParams(params: Endpoint['params']): Endpoint['params'] {
-  return Object.fromEntries(Object.entries(params).filter(([, { place }]) => place !== 'local'));
-}
-
 /**
  * The checked input of a call from code. Errors: `usage` naming the field, its value and what is allowed; for an unknown field the known
  * ones; for missing fields all of them.

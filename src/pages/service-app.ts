@@ -1,22 +1,28 @@
-import type { Command, Program } from '../cli/command.ts';
-import type { GlobalOptions } from '../cli/globals.ts';
-import type { Outline } from '../cli/outline.ts';
 import { type Context, createContext } from '../context.ts';
-import { checkInput, sentParams } from '../contract/request.ts';
+import { type Endpoint, flagName } from '../contract/endpoint.ts';
+import { checkInput, encodeRequest } from '../contract/request.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { curlLine, RequestPreview } from '../http/preview.ts';
+import { buildRequest } from '../http/client.ts';
+import { curlLine } from '../http/preview.ts';
 import { isLogOff } from '../log/keep-calls.ts';
 import { openPageRequests } from '../log/page-requests.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
+import { maskSecrets } from '../model/mask-secrets.ts';
 import { argumentWord, flagWords, shellLine, shellWord } from '../model/shell.ts';
-import type { Service } from '../setup/settings.ts';
-import type { ShownCommand } from './deliveries.ts';
+import type { AnyView } from '../output/view.ts';
+import { type Service, servedSandboxUrl } from '../setup/settings.ts';
 import { createLiveLog, type LiveLog } from './live-log.ts';
 import type { WebApp } from './serve.ts';
 import type { CallOutcome, ServiceFacts } from './service.ts';
 import { makeTables } from './table.ts';
 
-interface ServiceAppOptions {
+/** The endpoints of the service, and by id how their answers become tables. */
+export interface ServiceEndpoints {
+  endpoints: readonly Endpoint[];
+  views: Readonly<Record<string, () => Promise<AnyView>>>;
+}
+
+interface ServiceAppOptions extends ServiceEndpoints {
   title: string;
   facts: Omit<ServiceFacts, 'examples'>;
   live: LiveLog;
@@ -28,48 +34,48 @@ interface ServiceAppOptions {
 }
 
 /**
- * The page of a service: it shows what commands that read would print. They run here, where the key is, each as it runs when typed; `close`
- * ends their connections.
+ * The page of a service: it shows the answers of endpoints that read. They are asked here, where the key is; `close` ends the connections.
  */
-export function createServiceApp({ title, facts, live, routes, ...options }: ServiceAppOptions) {
+export function createServiceApp({ title, facts, live, routes, endpoints, views, ...options }: ServiceAppOptions) {
   // What a page asks again by itself would push out of the history what somebody asked.
   const { io } = options.context;
   const unkept = { ...options.context, io: { ...io, env: { ...io.env, SOTRA_HISTORY: '0' } } };
-  const calling = makePageContext(options, {});
-  const repeating = makePageContext({ ...options, context: unkept }, {});
-  const previewing = makePageContext(options, previewOptions);
+  const calling = makePageContext(options);
+  const repeating = makePageContext({ ...options, context: unkept });
   const asked = new Set<string>();
-  const asking = keepAway(options.context.io.now);
+  const asking = keepAway(io.now);
   const call = async (query: URLSearchParams): Promise<CallOutcome<unknown>> => {
-    const name = query.get('command') ?? '';
-    const { outline, command } = await findReading(name, options.context);
+    const id = query.get('endpoint') ?? '';
+    const endpoint = endpoints.find((each) => each.id === id);
+    if (endpoint?.method !== 'GET') throw usageError(`endpoint ${id.slice(0, 80)}: must be one that reads`);
     const given = tryParseJson(query.get('input') ?? '{}');
-    const input = checkInput({ id: name, params: sentParams(command.params) }, isObject(given) ? given : {}) as never;
-    const preview = await command.run(input, previewing).catch((thrown: unknown) => thrown);
-    const question = `${name} ${JSON.stringify(input)}`;
+    const input = checkInput(endpoint, isObject(given) ? given : {});
+    const question = `${id} ${JSON.stringify(input)}`;
     const asker = asked.has(question) ? repeating : calling;
     asked.add(question);
-    const result = await asking(() => command.run(input, asker));
-    const commands: ShownCommand[] = [
-      { name: 'Command', line: `${facts.commandStart} ${commandWords(outline, input)}` },
-      ...(preview instanceof RequestPreview ? [{ name: 'As curl', line: curlLine(preview.request).trim() }] : []),
-    ];
-    if (result.kind !== 'answer') return { data: null, tables: [], commands };
-    return { data: result.answer, tables: makeTables(result.view, result.answer, input), commands };
+    const { data } = await asking(() => asker.call(endpoint, input as never));
+    const shown = maskSecrets(data);
+    return {
+      data: shown,
+      tables: makeTables(await views[id]?.(), shown, input),
+      commands: [
+        { name: 'Command', line: `${facts.commandStart} ${writeCommand(endpoint, input)}` },
+        { name: 'As curl', line: writeCurl(endpoint, input, await calling.service(), io.version) },
+      ],
+    };
   };
-  const examples = listExamples(options.context.program.outlines, facts.commandStart);
+  const examples = listExamples(endpoints, facts.commandStart);
   const app: WebApp = {
     name: 'service',
     title,
     live,
     routes: { 'GET facts': async () => ({ ...facts, examples }), 'GET call': call, ...routes },
   };
-  const contexts = [calling, repeating, previewing];
-  return { app, close: async () => void (await Promise.all(contexts.map((each) => each.close()))) };
+  return { app, close: async () => void (await Promise.all([calling.close(), repeating.close()])) };
 }
 
 /** The same for the service of a context, whose world it does not change but by requests that are sent again; they are those of the history. */
-export function createOwnServiceApp({ kind, baseUrl }: Service, context: Context) {
+export function createOwnServiceApp({ kind, baseUrl }: Service, context: Context, shown: ServiceEndpoints) {
   const named = context.options.context === undefined ? '' : ` --context ${shellWord(context.options.context)}`;
   const facts =
     kind === 'sandbox'
@@ -81,7 +87,7 @@ export function createOwnServiceApp({ kind, baseUrl }: Service, context: Context
   const live = createLiveLog();
   const log = openPageRequests({
     context,
-    openSender: () => makePageContext({ context }, {}),
+    openSender: () => makePageContext({ context }),
     tell: (row) => live.add(row === undefined ? 'load' : 'request', row),
   });
   const { app, close } = createServiceApp({
@@ -94,6 +100,7 @@ export function createOwnServiceApp({ kind, baseUrl }: Service, context: Context
       'POST request': (_, body) => log.send(body),
     },
     context,
+    ...shown,
   });
   return { app, close: async () => void (await Promise.all([log.close(), close()])) };
 }
@@ -118,51 +125,44 @@ function keepAway(now: () => number) {
 
 const defaultWaitSec = 30;
 
-const previewOptions = { curl: true, preview: true };
-
-function makePageContext(
-  { context, service }: Pick<ServiceAppOptions, 'context' | 'service'>,
-  own: Partial<GlobalOptions>,
-): Context {
-  const { argv, io, program, runLine, note, stream } = context;
-  const asked = { format: 'json' as const, retries: 0, curl: false, preview: false };
+function makePageContext({ context, service }: Pick<ServiceAppOptions, 'context' | 'service'>): Context {
   return createContext({
-    argv,
-    io,
-    options: { ...context.options, ...asked, ...own },
-    program,
-    runLine,
-    say: own.preview ? () => undefined : note,
-    stream,
+    ...context,
+    options: { ...context.options, retries: 0 },
+    say: context.note,
     isPage: true,
     ...(service && { knownService: service }),
   });
 }
 
-/** Errors: `usage` for what is not a command that reads. */
-async function findReading(name: string, { program }: Context): Promise<{ outline: Outline; command: Command }> {
-  const outline = program.outlines.find(({ words }) => words.join(' ') === name);
-  if (outline?.endpoint?.method !== 'GET') throw usageError(`command ${name.slice(0, 80)}: must be one that reads`);
-  // context.ts cannot name the type of commands: they name it.
-  return { outline, command: await (program as Program).load(outline) };
-}
-
-/** The first line that help shows of each command, as it is typed for this service. */
-function listExamples(outlines: readonly Outline[], start: string): Readonly<Record<string, string>> {
+/** The first example of each endpoint, as it is typed for this service. */
+function listExamples(endpoints: readonly Endpoint[], start: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    outlines.flatMap(({ words, examples: [first] }) =>
-      first === undefined ? [] : [[words.join(' '), `${start} ${first.argv.replaceAll(/(?:^| )--sandbox\b ?/g, '')}`]],
-    ),
+    endpoints.flatMap(({ id, examples: [first] }) => (first === undefined ? [] : [[id, `${start} ${first.argv}`]])),
   );
 }
 
-function commandWords({ words, fields }: Outline, input: Readonly<Record<string, unknown>>): string {
-  const given = fields.flatMap(({ key, flag, positional }) => {
-    const value = input[key];
+type Input = Readonly<Record<string, unknown>>;
+
+/** The command of an endpoint with what is given. */
+function writeCommand({ id, params }: Endpoint, input: Input): string {
+  const words = Object.entries(params).flatMap(([key, param]) => {
+    const [value, flag] = [input[key], `--${flagName(key, param)}`];
     if (value === undefined || value === false) return [];
-    if (value === true) return [`--${flag}`];
+    if (value === true) return [flag];
     const texts = [value].flat().map(String);
-    return positional ? texts.map(argumentWord) : [shellLine(flagWords(`--${flag}`, texts.join(',')))];
+    return param.positional ? texts.map(argumentWord) : [shellLine(flagWords(flag, texts.join(',')))];
   });
-  return [...words, ...given].join(' ');
+  return [...id.split('.'), ...words].join(' ');
+}
+
+/** The curl line of a call; that of the sandbox inside this process is for `sotra sandbox start`. */
+function writeCurl(endpoint: Endpoint, input: Input, service: Service, version: string): string {
+  const { kind, baseUrl, apiKey, wire } = service;
+  const request = buildRequest(encodeRequest(endpoint, input, wire), {
+    baseUrl: kind === 'sandbox' ? servedSandboxUrl : baseUrl,
+    apiKey,
+    userAgent: `sotra/${version}`,
+  });
+  return curlLine(request).trim();
 }

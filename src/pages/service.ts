@@ -11,7 +11,7 @@ export interface ServiceFacts {
   isSandbox: boolean;
   /** Of the list of requests: what stands in its place while there are none, with a line that changes that, and the command that gives the same. */
   requests: { empty: string; line?: string; command: string };
-  /** By command, the first example of its help. */
+  /** By endpoint, a command line that uses it. */
   examples: Readonly<Record<string, string>>;
 }
 

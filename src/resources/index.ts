@@ -14,7 +14,7 @@ import { views as positionViews } from './position/index.ts';
 import * as profile from './profile/endpoints.ts';
 import { views as profileViews } from './profile/index.ts';
 import * as webhook from './webhook/endpoints.ts';
-import { views as webhookViews } from './webhook/index.ts';
+import { views as webhookViews } from './webhook/views.ts';
 
 type EndpointIn<M> = EndpointsOf<M>[keyof EndpointsOf<M>] & Endpoint;
 

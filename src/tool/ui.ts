@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { writeReadyFiles } from '../files/durable-file.ts';
 import { untilAborted } from '../pages/live-log.ts';
 import type { PageInput } from '../pages/show-address.ts';
+import { endpoints, views } from '../resources/index.ts';
 
 const uiCommand = defineCommand({
   words: ['ui'],
@@ -37,7 +38,7 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
     import('../pages/serve.ts'),
     import('../pages/service-app.ts'),
   ]);
-  const { app, close } = createOwnServiceApp(service, context);
+  const { app, close } = createOwnServiceApp(service, context, { endpoints, views });
   const page = await serveWeb({ apps: [app], warn });
   let removeReadyFiles = () => {};
   try {

@@ -1,5 +1,6 @@
 import { type ServedPages, serveWeb } from '../../pages/serve.ts';
 import { createOwnServiceApp } from '../../pages/service-app.ts';
+import { endpoints, views } from '../../resources/index.ts';
 import type { RefusedRequest } from '../listener.ts';
 import { createDeliveriesApp, type PageOptions } from './deliveries-app.ts';
 
@@ -13,7 +14,7 @@ export interface Page extends ServedPages {
 export async function startPage(options: PageOptions): Promise<Page> {
   const { context } = options;
   const service = await context.service().catch(() => undefined);
-  const linked = service?.apiKey ? createOwnServiceApp(service, context) : undefined;
+  const linked = service?.apiKey ? createOwnServiceApp(service, context, { endpoints, views }) : undefined;
   const { app, addRefused, broken, stop } = createDeliveriesApp({ ...options, hasService: linked !== undefined });
   const end = () => Promise.all([stop(), linked?.close()]);
   try {

@@ -198,12 +198,12 @@ export function useControl<T>(query: Record<string, string> | undefined): AskSta
   return useAsked('service/control', query, useFrame().version);
 }
 
-/** The answer of a command that reads, as the terminal shows it, and the lines that give the same. */
-export function useCall<T>(command: string, input: Readonly<Record<string, unknown>>) {
+/** The answer of an endpoint that reads, as the terminal shows it, and the lines that give the same. */
+export function useCall<T>(endpoint: string, input: Readonly<Record<string, unknown>>) {
   const { version } = useFrame();
   const { data: called, error } = useAsked<CallOutcome<T>>(
     'service/call',
-    { command, input: JSON.stringify(input) },
+    { endpoint, input: JSON.stringify(input) },
     version,
   );
   const { data, tables = [], commands = [] } = called ?? {};

@@ -40,7 +40,7 @@ export function Leaderboard({ route }: { route: Route }) {
     ...(timeframe !== '' && { timeframe }),
     ...(comments !== '' && { onlyWithComments: true }),
   };
-  const { data, table, commands, error } = useCall<{ traders: { profile: Profile }[] }>('leaderboard list', input);
+  const { data, table, commands, error } = useCall<{ traders: { profile: Profile }[] }>('leaderboard.list', input);
   const hrefs = useMemo(() => data?.traders.map(({ profile }) => writeHref('trader', [profile.id])) ?? [], [data]);
   const { examples } = useFrame().facts;
   return (
@@ -52,7 +52,7 @@ export function Leaderboard({ route }: { route: Route }) {
       <DataTable
         label="Traders"
         empty="No trader fits these filters. Another board:"
-        line={examples['leaderboard list']}
+        line={examples['leaderboard.list']}
         {...{ table, hrefs, error }}
       />
     </Section>

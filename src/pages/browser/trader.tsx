@@ -16,7 +16,7 @@ const sameInAll = ['trader'];
 
 /** A trader: figures, PnL over time, positions, comments, followers and whom they follow. */
 export function Trader({ id }: { id: string }) {
-  const { data: profile, tables, error, commands } = useCall<Profile>('profile get', { identifier: id });
+  const { data: profile, tables, error, commands } = useCall<Profile>('profile.get', { identifier: id });
   const positions = (status: string) => ({
     identifier: id,
     status,
@@ -24,8 +24,8 @@ export function Trader({ id }: { id: string }) {
     chains: ['all'],
     limit: positionLimit,
   });
-  const open = useCall<Card[]>('profile positions', positions('open'));
-  const closed = useCall<Card[]>('profile positions', positions('closed'));
+  const open = useCall<Card[]>('profile.positions', positions('open'));
+  const closed = useCall<Card[]>('profile.positions', positions('closed'));
   const cards = useMemo(() => [...(open.data ?? []), ...(closed.data ?? [])], [open.data, closed.data]);
   const points = useMemo(() => makeGainPoints(cards), [cards]);
   const said = useMemo(() => listSaid(cards), [cards]);
@@ -56,8 +56,8 @@ export function Trader({ id }: { id: string }) {
           error={open.error || closed.error}
         />
       </Section>
-      <Profiles id={id} title="Followers" command="profile followers" />
-      <Profiles id={id} title="Follows" command="profile follows" />
+      <Profiles id={id} title="Followers" endpoint="profile.followers" />
+      <Profiles id={id} title="Follows" endpoint="profile.follows" />
     </>
   );
 }
@@ -65,12 +65,12 @@ export function Trader({ id }: { id: string }) {
 interface ProfilesProps {
   id: string;
   title: string;
-  command: string;
+  endpoint: string;
 }
 
-function Profiles({ id, title, command }: ProfilesProps) {
+function Profiles({ id, title, endpoint }: ProfilesProps) {
   const input = { identifier: id, limit: 100 };
-  const { data, table, error, commands } = useCall<{ items: Profile[] }>(command, input);
+  const { data, table, error, commands } = useCall<{ items: Profile[] }>(endpoint, input);
   const hrefs = data?.items.map((each) => writeHref('trader', [each.id])) ?? [];
   return (
     <Section title={title} commands={commands}>

@@ -21,7 +21,7 @@ interface Webhook {
 /** The webhooks of the key, and in a sandbox what was delivered to them. */
 export function Webhooks({ first }: { first: Chosen | undefined }) {
   const { examples, commandStart, isSandbox } = useFrame().facts;
-  const { data: answer, error, commands } = useCall<Webhook[]>('webhook list', {});
+  const { data: answer, error, commands } = useCall<Webhook[]>('webhook.list', {});
   const data = useMemo(
     () => answer?.map((each) => ({ ...each, destinationUrl: hideUrlSecrets(each.destinationUrl) })),
     [answer],
@@ -37,7 +37,7 @@ export function Webhooks({ first }: { first: Chosen | undefined }) {
     readKey: ({ uid }) => uid,
     render: ({ uid, destinationUrl }) => <Row title={destinationUrl} about={<Text text={uid} />} />,
     empty: 'None. To make one:',
-    line: examples['webhook register'],
+    line: examples['webhook.register'],
   };
   const deliveries: Tab<SandboxDelivery> = {
     kind: 'delivery',
@@ -47,7 +47,7 @@ export function Webhooks({ first }: { first: Chosen | undefined }) {
     readKey: ({ seq }) => String(seq),
     render: renderDelivery,
     empty: 'None yet. A trade of a trader whom somebody of a webhook follows makes one, and:',
-    line: examples['webhook trigger'],
+    line: `${commandStart} webhook trigger new-feed-item`,
   };
   return (
     <Inspector

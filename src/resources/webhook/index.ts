@@ -6,16 +6,7 @@ import { httpAddressKind } from '../../contract/formats.ts';
 import { listOf, optional, text } from '../../contract/kind.ts';
 import { receiveCommands } from '../../inbox/commands.ts';
 import * as endpoints from './endpoints.ts';
-
-const loadWebhookViews = () => import('./view.ts');
-
-export const views = {
-  register: async () => (await loadWebhookViews()).uploaded,
-  list: async () => (await loadWebhookViews()).list,
-  addAddresses: async () => (await loadWebhookViews()).uploaded,
-  remove: async () => (await loadWebhookViews()).deleted,
-  validate: async () => (await loadWebhookViews()).validated,
-};
+import { loadWebhookViews, views } from './views.ts';
 
 const uploadCodes = [3, 10, ...serviceExitCodes] as const;
 

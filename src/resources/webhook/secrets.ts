@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts';
 import { readMessage, SotraError, usageError } from '../../errors.ts';
 import { checkReplaceable, fillReserved, replaceFile, reserveFile, warnOfReaders } from '../../files/durable-file.ts';
 import { decodeText, readSmallFile } from '../../files/source.ts';
-import { isObject } from '../../model/json.ts';
+import { maskSecrets } from '../../model/mask-secrets.ts';
 import { written } from '../../model/quoted.ts';
 import { hidden } from '../../model/url-secrets.ts';
 import { describeUnfinished, findUnfinished, jobsOfService, removeGone } from '../../upload/jobs.ts';
@@ -156,15 +156,6 @@ export async function listWebhooks(showSecrets: boolean, context: Context): Prom
   const shown = { view: listView, notes: describeUnfinished(left) };
   if (showSecrets) return { kind: 'answer', answer: data, text, ...shown };
   return { kind: 'answer', answer: maskSecrets(data), ...shown };
-}
-
-/** The value with each text masked that is a secret by its form or by its field. */
-function maskSecrets(value: unknown, field = ''): unknown {
-  if (typeof value === 'string')
-    return value !== '' && (/secret/i.test(field) || value.startsWith('whsec_')) ? hidden : value;
-  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, field));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, maskSecrets(held, key)]));
 }
 
 /** The secret of a webhook, as this machine or the service knows it. Errors: `not-found`. */

@@ -6,6 +6,7 @@ import { command } from '../../model/shell.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPages, serveWeb } from '../../pages/serve.ts';
 import { createServiceApp } from '../../pages/service-app.ts';
+import { endpoints, views } from '../../resources/index.ts';
 import type { Service } from '../../setup/settings.ts';
 import type { FaultyAnswer } from '../http/fault.ts';
 import type { HeardRequest } from '../http/listen.ts';
@@ -65,6 +66,8 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
       'POST request': (_, body) => requests.send(body),
     },
     service: makeService(options),
+    endpoints,
+    views,
     context: { ...context, io: { ...io, transport, env: { ...io.env, SOTRA_HISTORY: '0' } } },
   });
   const watch = async (): Promise<void> => {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { kebabCase, type Result } from '../../cli/command.ts';
+import type { Result } from '../../cli/command.ts';
 import { writeFlags } from '../../cli/globals.ts';
 import type { Context } from '../../context.ts';
-import { checkWireNames } from '../../contract/endpoint.ts';
+import { checkWireNames, flagName } from '../../contract/endpoint.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { readStateFile, writeReadyFiles } from '../../files/durable-file.ts';
 import { parseJson } from '../../model/json.ts';
@@ -124,7 +124,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   const before = readIfThere(readyFile);
   const { verbose } = context.options;
   const inputs = Object.entries({ ...input, detach: undefined, readyFile, verbose });
-  const flags = writeFlags(Object.fromEntries(inputs.map(([key, value]) => [`--${kebabCase(key)}`, value])));
+  const flags = writeFlags(Object.fromEntries(inputs.map(([key, value]) => [`--${flagName(key)}`, value])));
   const child = await io.spawnSelf(['sandbox', 'start', ...flags], log);
   const until = io.now() + detachWaitMs;
   try {

@@ -32,7 +32,7 @@ async function open(more: Record<string, string> = {}) {
 
 const pageLine = expect.stringMatching(/^sotra ui /);
 
-const board = (limit: number) => `call?command=leaderboard+list&input={"limit":${limit}}`;
+const board = (limit: number) => `call?endpoint=leaderboard.list&input={"limit":${limit}}`;
 
 test('the page of a service lists what commands of this machine asked it, with why, and sends one again with changes', async () => {
   const { service, command, begin } = await open();

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { complaintsOf, openBrowser, tableRows, violationsOf } from '../../support/browser.ts';
 import { run, stub } from '../../support/harness.ts';
-import { outlines } from '../../support/outlines.ts';
 import { sessionOf, startPage } from '../../support/page.ts';
 
 test('the page of the sandbox shows the leaderboard and a trader', async () => {
@@ -88,7 +87,7 @@ test('a view that cannot be had says why once, and nothing beside it seems to lo
   expect(await tab.locator('.frame, .empty').count()).toBe(0);
 });
 
-test('ui shows any service, and neither changes a world nor runs commands that write', async () => {
+test('ui shows any service, and neither changes a world nor calls endpoints that write', async () => {
   const { url } = await startPage('sandbox start --port 0 --ui');
   const { ui } = await startPage('ui', { SOTRA_BASE_URL: url, SOTRA_API_KEY: 'sandbox-key-b' });
   const page = await (await openBrowser()).newPage();
@@ -96,42 +95,79 @@ test('ui shows any service, and neither changes a world nor runs commands that w
   await expect.poll(() => tableRows(page, 'Traders').count()).toBeGreaterThan(5);
   expect(await page.locator('.views a').allTextContents()).toEqual(['Leaderboard', 'Webhooks', 'Requests']);
   expect(await page.locator('.commands code').first().textContent()).toBe('sotra leaderboard list --limit 100');
-  const call = (command: string, input = '{}') =>
+  const call = (endpoint: string) =>
     page.evaluate<string>(
-      `fetch('/api/service/call?command=${command}&input=' + encodeURIComponent('${input}'), { headers: { 'x-sotra-session': sessionStorage.getItem('sotra-session') } }).then((answer) => answer.text())`,
+      `fetch('/api/service/call?endpoint=${endpoint}', { headers: { 'x-sotra-session': sessionStorage.getItem('sotra-session') } }).then((answer) => answer.text())`,
     );
-  expect(await call('webhook delete')).toBe(
-    '{"error":"command webhook delete: must be one that reads","code":"usage"}',
+  expect(await call('webhook.delete')).toBe(
+    '{"error":"endpoint webhook.delete: must be one that reads","code":"usage"}',
   );
-  expect(await call('sandbox reset')).toBe('{"error":"command sandbox reset: must be one that reads","code":"usage"}');
+  expect(await call('sandbox.reset')).toBe('{"error":"endpoint sandbox.reset: must be one that reads","code":"usage"}');
   const { code, err } = await run('sandbox start --open');
   expect([code, err]).toEqual([2, expect.stringContaining('--open would do nothing without --ui')]);
 });
 
-test('a page may give the inputs that are sent to the service, and none that opens, writes or shows what is on this machine', async () => {
-  const { ui } = await startPage('sandbox start --port 0 --ui');
+/** The answers of a page to its calls of endpoints. */
+async function askPage(ui: string) {
   const [{ origin }, headers] = [new URL(ui), await sessionOf(ui)];
-  const ask = async (command: string, input: object) => {
-    const query = new URLSearchParams({ command, input: JSON.stringify(input) });
+  return async (endpoint: string, input: object) => {
+    const query = new URLSearchParams({ endpoint, input: JSON.stringify(input) });
     return (await fetch(`${origin}/api/service/call?${query}`, { headers })).json();
   };
-  const reading = outlines.filter(({ endpoint }) => endpoint?.method === 'GET');
-  const local = reading.flatMap(({ words, fields }) =>
-    fields.filter(({ source }) => source === 'local').map(({ key }) => [words.join(' '), key] as const),
-  );
-  expect(local).toEqual(
-    expect.arrayContaining([
-      ['webhook list', 'showSecrets'],
-      ['profile positions', 'pricesFile'],
-    ]),
-  );
-  for (const [command, key] of local)
-    expect([command, key, await ask(command, { [key]: '/etc/hostname' })]).toEqual([
-      command,
+}
+
+test('a page may give the inputs that are sent to the service, and none that opens, writes or shows what is on this machine', async () => {
+  const { ui } = await startPage('sandbox start --port 0 --ui');
+  const ask = await askPage(ui);
+  const local = [
+    ['webhook.list', 'showSecrets'],
+    ['profile.positions', 'pricesFile'],
+    ['profile.get', 'chart'],
+    ['leaderboard.list', 'chart'],
+    ['feed.home', 'watch'],
+    ['token.comments', 'all'],
+  ] as const;
+  for (const [endpoint, key] of local)
+    expect([endpoint, key, await ask(endpoint, { [key]: '/etc/hostname' })]).toEqual([
+      endpoint,
       key,
-      { error: expect.stringContaining(`${command} has no input ${key}`), code: 'usage' },
+      { error: expect.stringContaining(`${endpoint} has no input ${key}`), code: 'usage' },
     ]);
-  expect(await ask('leaderboard list', { limit: 1 })).toMatchObject({ data: { traders: [{}] } });
+  expect(await ask('leaderboard.list', { limit: 1 })).toMatchObject({ data: { traders: [{}] } });
+});
+
+test('a call comes with the command and the curl line that give the same, and without the secret of a webhook', async () => {
+  const { ui, url, env } = await startPage('sandbox start --port 0 --ui');
+  const ask = await askPage(ui);
+  const positions = await ask('profile.positions', {
+    identifier: '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2',
+    status: 'closed',
+    providedAddressesOnly: true,
+    chains: ['base', 'hyperliquid'],
+    limit: 1,
+  });
+  expect(positions).toMatchObject({
+    tables: [{ layout: 'table', rows: [expect.any(Array)] }],
+    commands: [
+      {
+        name: 'Command',
+        line: 'sotra --sandbox profile positions 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 closed --provided-addresses-only --chains base,hyperliquid --limit 1',
+      },
+      {
+        name: 'As curl',
+        line: expect.stringMatching(
+          /^curl .* --request GET '.*providedAddressesOnly=true&chains=base&chains=hyperliquid&limit=1' .*"authorization: Bearer \$SOTRA_API_KEY"$/,
+        ),
+      },
+    ],
+  });
+  await run('webhook register --url http://127.0.0.1:9/hook --wallet-addresses ext:one', { env });
+  const webhooks = await ask('webhook.list', {});
+  expect(webhooks).toMatchObject({
+    data: [{ destinationUrl: 'http://127.0.0.1:9/hook', secret: '***' }],
+    commands: [{ line: 'sotra --sandbox webhook list' }, { line: expect.stringContaining(`${url}/v1/webhooks/feed`) }],
+  });
+  expect(JSON.stringify(webhooks)).not.toContain('whsec_');
 });
 
 test('sandbox start --cors lets the pages of these origins ask, and refuses what is no origin', async () => {

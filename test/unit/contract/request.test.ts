@@ -12,7 +12,7 @@ import {
   wireName,
 } from '../../../src/contract/endpoint.ts';
 import { choice, integer, json, listOf, nullable, openChoice, optional, text } from '../../../src/contract/kind.ts';
-import { decodeRequest, encodeRequest, sentParams } from '../../../src/contract/request.ts';
+import { decodeRequest, encodeRequest } from '../../../src/contract/request.ts';
 
 const about = { source: 'spec', summary: 's', answer: z.unknown(), examples: [] } as const;
 const get = defineEndpoint({
@@ -98,10 +98,6 @@ test('where a parameter stands says whether it is typed without a flag', () => {
   const { source: _, ...rest } = { ...about, id: 'a.b', method: 'GET', path: '/v1/a', params: {} } as const;
   expect(defineEndpoint(rest).source).toBe('spec');
   expect(defineEndpoint({ ...rest, source: 'assumed' }).source).toBe('assumed');
-});
-
-test('what stays here is not among what is sent', () => {
-  expect(Object.keys(sentParams(get.params))).toEqual(['id', 'owner', 'chains', 'limit', 'even']);
 });
 
 test('a name that an open list of choices lacks is refused, unless it is known besides', () => {

@@ -1,0 +1,10 @@
+export const loadWebhookViews = () => import('./view.ts');
+
+/** Apart from the commands: those that receive deliveries serve a page that shows these. */
+export const views = {
+  register: async () => (await loadWebhookViews()).uploaded,
+  list: async () => (await loadWebhookViews()).list,
+  addAddresses: async () => (await loadWebhookViews()).uploaded,
+  remove: async () => (await loadWebhookViews()).deleted,
+  validate: async () => (await loadWebhookViews()).validated,
+};
