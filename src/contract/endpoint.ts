@@ -77,7 +77,10 @@ interface Definition<Id extends string, P extends Params, R extends z.ZodType> {
   deprecated?: string;
   paging?: Paging;
   /** The part of an answer that later commands ask the log for, in the shape of the answer: kept where the whole is too long. */
-  brief?: (answer: z.output<R>) => unknown;
+  // A method, as an endpoint of one answer is one of any answer too.
+  brief?(answer: z.output<R>): unknown;
+  /** The input of one request, for the OpenAPI document. */
+  sample?: InputOf<P>;
   examples: readonly Example[];
 }
 

@@ -24,7 +24,6 @@ export interface OpenApiOptions {
   wire: WireNames;
   /** Schemas that stand once under `components`. */
   shared: Readonly<Record<string, z.ZodType>>;
-  samples: (endpoint: Endpoint) => Readonly<Record<string, unknown>>;
 }
 
 /** Section "Versioning" of the interface document. */
@@ -121,9 +120,9 @@ function readNoun({ id }: Endpoint): string {
   return id.split('.')[0] ?? id;
 }
 
-function operation(endpoint: Endpoint, { wire, samples }: OpenApiOptions, shared: SharedSchemas): Json {
+function operation(endpoint: Endpoint, { wire }: OpenApiOptions, shared: SharedSchemas): Json {
   const { id, summary, description, deprecated, source, params, examples, keyless, answer } = endpoint;
-  const sample = samples(endpoint);
+  const sample: Json = endpoint.sample ?? {};
   const texts = [description, deprecated === undefined ? undefined : `Deprecated: ${deprecated}.`];
   const text = texts.filter((part) => part !== undefined).join('\n\n');
   const parameters = Object.entries(params)

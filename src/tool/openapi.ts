@@ -1,10 +1,6 @@
-import { type Command, defineCommand, outlineCommand } from '../cli/command.ts';
-import { endpointCommand } from '../cli/endpoint-command.ts';
-import { readInput } from '../cli/input.ts';
-import { parse } from '../cli/parse.ts';
+import { type Command, defineCommand } from '../cli/command.ts';
 import type { Context } from '../context.ts';
-import type { Endpoint } from '../contract/endpoint.ts';
-import { type AnyEndpoint, endpoints, views } from '../resources/index.ts';
+import { endpoints } from '../resources/index.ts';
 import { presets, servedSandboxUrl } from '../setup/settings.ts';
 
 const openApiCommand: Command = defineCommand({
@@ -22,14 +18,7 @@ const openApiCommand: Command = defineCommand({
   exitCodes: [3],
   run: async (_, context) => {
     const { namedShapes, openApiDocument } = await import('../contract/openapi.ts');
-    const sampled = new Map(
-      await Promise.all(endpoints.map(async (endpoint) => [endpoint.id, await readSamples(endpoint)] as const)),
-    );
-    const document = openApiDocument(endpoints, {
-      ...(await target(context)),
-      shared: namedShapes,
-      samples: ({ id }) => sampled.get(id as AnyEndpoint['id']) ?? {},
-    });
+    const document = openApiDocument(endpoints, { ...(await target(context)), shared: namedShapes });
     return { kind: 'answer', answer: document };
   },
 });
@@ -44,26 +33,6 @@ async function target(context: Context) {
     url === undefined ? [] : [{ url, description: `preset ${preset}` }],
   );
   return { servers: [{ url: servedSandboxUrl, description: 'sotra sandbox start' }, ...stored], wire: {} };
-}
-
-/** The inputs of an endpoint's examples: of each the first value, of a body those of one example, which belong together. */
-async function readSamples(endpoint: Endpoint): Promise<Record<string, unknown>> {
-  const command = endpointCommand(endpoint, views[endpoint.id as keyof typeof views]);
-  const outline = await outlineCommand(command);
-  const found: Record<string, unknown> = {};
-  for (const { argv } of endpoint.examples) {
-    try {
-      const parsed = await parse(argv.split(' '), { outlines: [outline] });
-      if (parsed.kind !== 'run') continue;
-      const input = Object.entries(readInput(outline.fields, command, parsed.typed));
-      const isFirst = Object.keys(found).length === 0;
-      const fitting = input.filter(([key]) => isFirst || endpoint.params[key]?.place !== 'body');
-      Object.assign(found, { ...Object.fromEntries(fitting), ...found });
-    } catch {
-      // An example of a command that takes more than its endpoint.
-    }
-  }
-  return found;
 }
 
 export const commands: readonly Command[] = [openApiCommand];

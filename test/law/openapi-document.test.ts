@@ -63,17 +63,15 @@ const replace = defineEndpoint({
   params: { entries: asDocument(listOf(chain), 'the list', { source: 'public', aliases: ['all'] }) },
 });
 
-type Samples = Record<string, Record<string, unknown>>;
-const documentOf = (endpoints: readonly Endpoint[], samples: Samples = {}) =>
+const documentOf = (endpoints: readonly Endpoint[]) =>
   openApiDocument(endpoints, {
     servers: [{ url: 'https://api.example', description: 'the service' }],
     wire: { 'thing.get.limit': 'top', 'thing.get.chains': 'unused', 'thing.add.until': 'end' },
     shared: { Chain: chainSchema },
-    samples: ({ id }) => samples[id] ?? {},
   });
 type Operations = Record<string, Record<string, Record<string, unknown>>>;
 const operationOf = (endpoint: Endpoint, sample: Record<string, unknown> = {}) => {
-  const paths = documentOf([endpoint], { [endpoint.id]: sample })['paths'] as Operations;
+  const paths = documentOf([{ ...endpoint, sample }])['paths'] as Operations;
   return paths[endpoint.path]?.[endpoint.method.toLowerCase()] ?? {};
 };
 const bodyOf = (endpoint: Endpoint, sample: Record<string, unknown> = {}) =>

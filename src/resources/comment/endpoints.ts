@@ -40,6 +40,15 @@ export const post = defineEndpoint({
     signerAddress: inBody(text(), 'address that signed', { flag: 'signer' }),
   },
   answer: commentSchema,
+  sample: {
+    transactionHash: '0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911',
+    chain: 'base',
+    tokenAddress: degen,
+    commentText: 'gm',
+    signature:
+      '0x2696a310f3880c8b1273a8c34f8bf29253ccad9790d8ef635f5635118be0a9ab323c9dd247b3d0daad9a862d1bf9469df63b14d676045a00c0c8d43b4a9cda6a1b',
+    signerAddress: '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf',
+  },
   examples: [
     {
       argv: `comment post --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --token ${degen} --text gm --signature 0x2696a310f3880c8b1273a8c34f8bf29253ccad9790d8ef635f5635118be0a9ab323c9dd247b3d0daad9a862d1bf9469df63b14d676045a00c0c8d43b4a9cda6a1b --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --dry-run`,
@@ -79,6 +88,7 @@ export const list = defineEndpoint({
       insights: z.array(z.looseObject({ text: z.string() })).optional(),
     }),
   ),
+  sample: { hashes: ['0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0'], chain: 'base' },
   examples: [
     {
       argv: 'comment list 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --chain base',
@@ -108,6 +118,12 @@ export const copy = defineEndpoint({
     trackExitUntil: inBody(optional(text()), 'follow exits of the position until then; hyperliquid only'),
   },
   answer: z.looseObject({ intentIds: z.array(z.string()) }),
+  sample: {
+    id: '2f991d88-4e6a-54f7-b130-a9788a9a06ab',
+    tokenAddress: '0x940181a94a35a4569e4529a3cdfb74e38fd98631',
+    chain: 'base',
+    actorAddress: wallet,
+  },
   examples: [
     {
       argv: `comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --chain base --actor-address ${wallet}`,
@@ -163,6 +179,7 @@ export const ofToken = defineEndpoint({
   },
   answer: z.array(tokenCommentSchema),
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: Number.POSITIVE_INFINITY },
+  sample: { chain: 'base', contractAddress: degen, limit: 5 },
   examples: [
     { argv: `token comments base ${degen} --limit 5`, says: 'the five latest comments on a token' },
     { argv: 'token comments hyperliquid ETH --json', says: 'comments on ETH perps, as JSON' },

@@ -78,6 +78,7 @@ export const actor = defineEndpoint({
   },
   answer,
   paging,
+  sample: { identifier: trader, chains: ['all'], limit: 10, minTradeUsd: 1000 },
   examples: [
     { argv: `feed actor ${trader} --chains all --limit 10`, says: 'the latest ten cards of a trader' },
     {
@@ -110,6 +111,7 @@ export const home = defineEndpoint({
   },
   answer,
   paging,
+  sample: { addresses: [user], limit: 10, onlyWithComments: true },
   examples: [
     { argv: `feed home ${user} --limit 10`, says: 'the latest ten cards of those it follows' },
     { argv: `feed home ${user} --only-with-comments --all`, says: 'every card that was commented on' },

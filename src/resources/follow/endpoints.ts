@@ -31,6 +31,7 @@ export const add = defineEndpoint({
     'Following what is followed already changes nothing; nobody can follow themselves.',
   params: { addressOrUid: follower, targets },
   answer,
+  sample: { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },
   examples: [
     { argv: 'follow add ext:user_1 0xb129d76820940a14c764df8b223d8e39cf94a122', says: 'one of your users follows' },
     {
@@ -50,6 +51,7 @@ export const remove = defineEndpoint({
   description: 'Unfollowing an address unfollows its whole profile. Unfollowing what is not followed changes nothing.',
   params: { addressOrUid: follower, targets: { ...targets, alsoInQuery: true } },
   answer,
+  sample: { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },
   examples: [
     { argv: 'follow remove ext:user_1 0xb129d76820940a14c764df8b223d8e39cf94a122', says: 'stop following one' },
     { argv: 'follow remove ext:user_1 ext:user_2 ext:user_3 --json', says: 'stop following two, as JSON' },
@@ -95,6 +97,12 @@ export const bulk = defineEndpoint({
     entries: asDocument(json<readonly BulkEntry[]>(bulkJsonSchema, bulkProblem), 'who follows or unfollows whom'),
   },
   answer,
+  sample: {
+    entries: [
+      { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },
+      { addressOrUid: 'ext:user_2', targets: ['ext:user_1', 'ext:user_3'], action: 'unfollow' },
+    ],
+  },
   examples: [
     {
       argv: 'follow bulk --file -',

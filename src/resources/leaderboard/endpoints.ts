@@ -46,6 +46,7 @@ export const list = defineEndpoint({
   answer: z.looseObject({ traders: z.array(traderSchema) }),
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: 250 },
   brief: ({ traders }) => ({ traders: traders.map(briefTrader) }),
+  sample: { chains: ['solana'], onlyWithComments: true, limit: 5, timeframe: '7d' },
   examples: [
     { argv: 'leaderboard list --chains solana --limit 5', says: 'the five best traders on Solana' },
     { argv: 'leaderboard list --timeframe 7d --only-with-comments', says: 'traders who comment, over the last week' },
@@ -66,6 +67,7 @@ export const rank = defineEndpoint({
     timeframe,
   },
   answer: z.looseObject({ ranking: z.int().nullable(), pnl: pnlSchema.optional() }),
+  sample: { address: trader, chains: ['hyperliquid'] },
   examples: [
     { argv: `leaderboard rank ${trader}`, says: 'the place of one wallet' },
     { argv: `leaderboard rank ${trader} --chains hyperliquid --json`, says: 'on one chain, as JSON' },
@@ -98,6 +100,7 @@ export const copytraded = defineEndpoint({
     ),
   }),
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: 250 },
+  sample: { address: commenter, chains: ['solana'] },
   examples: [
     { argv: 'leaderboard copytraded', says: 'whose comments are copied most' },
     {
@@ -142,6 +145,7 @@ export const sections = defineEndpoint({
       }),
     ),
   }),
+  sample: { limit: 5, sections: ['chain-solana'], timeframe: '7d' },
   examples: [
     { argv: 'leaderboard sections --sections chain-solana --limit 5', says: 'the Solana section' },
     { argv: 'leaderboard sections --timeframe 7d --json', says: 'every section over the last week, as JSON' },

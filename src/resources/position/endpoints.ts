@@ -58,6 +58,7 @@ export const ofToken = defineEndpoint({
   },
   answer: z.array(cardSchema),
   paging,
+  sample: { chain: 'base', contractAddress: degen, status: 'open', sort: 'latest', limit: 5 },
   examples: [
     { argv: `token positions base ${degen} open --limit 5`, says: 'the five largest holders of a token on Base' },
     {
@@ -89,6 +90,7 @@ export const ofProfile = defineEndpoint({
   },
   answer: z.array(cardSchema),
   paging,
+  sample: { identifier: account, status: 'closed', chains: ['hyperliquid'], limit: 5 },
   examples: [
     {
       argv: `profile positions ${account} closed --chains hyperliquid --limit 5`,
@@ -115,6 +117,7 @@ export const find = defineEndpoint({
     viewerAddresses,
   },
   answer: cardSchema,
+  sample: { address: holder, chain: 'base', contract: degen, timestamp: '1782043200' },
   examples: [
     { argv: `position find ${holder} base ${degen} now`, says: 'what a wallet holds of a token right now' },
     { argv: `position find ${holder} base ${degen} now --json`, says: 'the same as JSON' },
@@ -130,6 +133,7 @@ export const get = defineEndpoint({
   summary: 'One position with its trades, their comments and the replies',
   params: { id: inPath(text(), 'id of the position (itemId of a card)'), viewerAddresses },
   answer: cardSchema,
+  sample: { id: '6527ff56-9ac0-5c42-812c-d84aa9a0cf53' },
   examples: [
     { argv: 'position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53', says: 'a position with what was said about it' },
     {

@@ -21,6 +21,7 @@ export const get = defineEndpoint({
     viewerAddresses: inQuery(optional(viewersKind), 'show whether these wallets follow the profile', {}),
   },
   answer: profileSchema,
+  sample: { identifier: trader },
   examples: [
     { argv: `profile get ${trader}`, says: 'the profile behind a wallet' },
     { argv: `profile get ${trader} --json`, says: 'the same as JSON' },
@@ -53,6 +54,7 @@ export const followers = defineEndpoint({
   params: { identifier, ...pageParams },
   answer: profilePageSchema,
   paging,
+  sample: { identifier: followed, limit: 5 },
   examples: [
     { argv: `profile followers ${followed} --limit 5`, says: 'five of its followers' },
     { argv: `profile followers ${followed} --all --format ndjson`, says: 'all of them, one JSON object a line' },
@@ -69,6 +71,7 @@ export const follows = defineEndpoint({
   params: { identifier, ...pageParams },
   answer: profilePageSchema,
   paging,
+  sample: { identifier: followed, limit: 5 },
   examples: [
     { argv: `profile follows ${followed} --limit 5`, says: 'five profiles it follows' },
     {
@@ -109,6 +112,7 @@ export const setName = defineEndpoint({
     avatarUrl: inBody(optional(nullable(avatarKind)), 'address of the avatar, or null to remove it'),
   },
   answer: profileSchema,
+  sample: { identifier: 'ext:user_1', name: 'moon_cat', avatarUrl: 'https://pictures.sotra.example/moon_cat.png' },
   examples: [
     { argv: 'profile set-name ext:user_1 --name moon_cat', says: 'name one of your users' },
     {
@@ -126,6 +130,7 @@ export const deleteName = defineEndpoint({
   summary: 'Remove the name and avatar that a profile has at your partner',
   params: { identifier },
   answer: profileSchema,
+  sample: { identifier: 'ext:user_1' },
   examples: [
     { argv: 'profile delete-name ext:user_1 --yes', says: 'back to the name it has without your partner' },
     { argv: 'profile delete-name ext:user_1 --yes --json', says: 'the profile afterwards, as JSON' },

@@ -26,6 +26,7 @@ export const register = defineEndpoint({
   summary: 'Register a webhook for any number of addresses; an interrupted upload resumes where it stopped',
   params: { walletAddresses, destinationUrl: inBody(text(), 'where feed items are sent', { flag: 'url' }) },
   answer: webhookSchema,
+  sample: { walletAddresses: [wallet], destinationUrl: 'http://127.0.0.1:4242/hook' },
   examples: [
     {
       argv: `webhook register --url http://127.0.0.1:4242/hook --wallet-addresses ${wallet}`,
@@ -60,17 +61,14 @@ export const addAddresses = defineEndpoint({
   summary: 'Add any number of addresses to a webhook; an interrupted upload resumes where it stopped',
   params: {
     uid,
-    walletAddresses: {
-      ...walletAddresses,
-      kind: listOf(subscriberKind, { minItems: 1, maxItems: chunkSize }),
-      source: 'assumed',
-    },
+    walletAddresses: { ...walletAddresses, source: 'assumed' },
     destinationUrl: inBody(optional(text()), 'send feed items there from now on', {
       source: 'assumed',
       flag: 'url',
     }),
   },
   answer: z.looseObject({ uid: z.string().optional(), destinationUrl: z.string().optional() }).nullable(),
+  sample: { uid: exampleUid, walletAddresses: [wallet] },
   examples: [
     {
       argv: `webhook add-addresses ${exampleUid} --wallet-addresses ${wallet} --dry-run`,
@@ -92,6 +90,7 @@ export const remove = defineEndpoint({
   summary: 'Delete a webhook',
   params: { uid },
   answer: z.looseObject({}).nullable(),
+  sample: { uid: exampleUid },
   examples: [
     { argv: `webhook delete ${exampleUid} --yes --dry-run`, says: 'without asking; what would be sent' },
     { argv: `webhook delete ${exampleUid} --yes --curl`, says: 'as a curl line' },
@@ -110,6 +109,7 @@ export const validate = defineEndpoint({
     'signed, which must be. Exit 12 when either went wrong; sotra webhook listen passes.',
   params: { uid },
   answer: z.looseObject({ success: z.boolean(), error: z.string().nullable().optional() }),
+  sample: { uid: exampleUid },
   examples: [
     { argv: `webhook validate ${exampleUid} --dry-run`, says: 'what would be sent' },
     { argv: `webhook validate ${exampleUid} --curl`, says: 'as a curl line' },
