@@ -1,12 +1,10 @@
-import { type Command, defineCommand, option, type Result } from '../cli/command.ts';
-import { writeFlags } from '../cli/globals.ts';
+import { type Command, defineCommand, option } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import type { InputOf } from '../contract/endpoint.ts';
-import { SotraError, usageError } from '../errors.ts';
-import { column } from '../output/columns.ts';
-import type { View } from '../output/view.ts';
-import type { Tool } from './tool.ts';
-import { chooseTools } from './tools.ts';
+import { usageError } from '../errors.ts';
+import { column, listView } from '../output/columns.ts';
+import type { Result } from '../output/result.ts';
+import type { Tool } from './tools.ts';
 
 const params = {
   config: option.flag('print the entry for the settings of Claude, Cursor and VS Code'),
@@ -42,78 +40,61 @@ export const commands: readonly Command[] = [mcp];
 
 /** Serves until stdin ends, Ctrl-C or a signal; with `--dry-run` the tools that would be offered. */
 async function runMcp(input: McpInput, context: Context): Promise<Result> {
-  const tools = readTools(input, context);
-  if (input.key !== undefined) await checkStoredKey(input.key, context);
-  if (context.options.dryRun)
-    return {
-      kind: 'answer',
-      answer: { tools: tools.map(({ name, access, description }) => ({ tool: name, access, summary: description })) },
-      view: toolsView,
-    };
-  if (input.config) return printConfig(input, context);
-  context.stream();
-  const { io, note, warn } = context;
-  if (io.in.isTTY)
-    note('Waits for a client on stdin: sotra mcp --config prints what to paste into one. Ctrl-C stops it.');
-  const { createToolCaller, serveAgents } = await import('./server.ts');
-  const { call, close } = createToolCaller(context);
-  try {
-    await serveAgents({ tools, version: io.version, call, warn }, io);
-  } catch (thrown) {
-    if (!io.signal.aborted) throw thrown;
-  } finally {
-    await close();
+  const tools = await readTools(input, context);
+  if (context.options.dryRun) {
+    const answer = tools.map(({ name, access, description }) => ({ name, access, description }));
+    return { kind: 'answer', answer, view: toolsView };
   }
+  if (input.config) return printConfig(context);
+  context.stream();
+  if (context.io.in.isTTY)
+    context.note('Waits for a client on stdin: sotra mcp --config prints what to paste into one. Ctrl-C stops it.');
+  await (await import('./server.ts')).serveAgents(tools, context);
   return { kind: 'none' };
 }
 
-/** Errors: `usage`. */
-function readTools(input: McpInput, { program }: Context): Tool[] {
-  const { tools: names, allowWrites = false, allowSigning = false, key, passwordFile, secretFile = [] } = input;
+const toolsView = listView<Pick<Tool, 'name' | 'access' | 'description'>>([
+  column.text('name', 'Tool', 'its name'),
+  column.text('access', 'Access', 'read, write or sign'),
+  column.text('description', 'What it does', 'what it does', { cut: 'end' }),
+]);
+
+/** Errors: `usage`; `signing-key` for a key that is not stored. */
+async function readTools(input: McpInput, context: Context): Promise<Tool[]> {
+  const { tools, allowWrites, allowSigning, key, passwordFile, secretFile = [] } = input;
   if (allowSigning && key === undefined)
     throw usageError('--allow-signing needs --key: the stored key that may sign', 'sotra key list shows them.');
   if (!allowSigning && (key ?? passwordFile) !== undefined)
     throw usageError(`--${key === undefined ? 'password-file' : 'key'} would do nothing without --allow-signing`);
-  const signingKey = key === undefined ? undefined : { key, passwordFile };
-  return chooseTools(program.outlines, { names, allowWrites, signingKey, secretFiles: secretFile });
+  if (key !== undefined) {
+    const { keyFolder, readStoredKey } = await import('../keys/keystore.ts');
+    readStoredKey(await keyFolder(context), key);
+  }
+  const { endpoints, views } = await import('../resources/index.ts');
+  const { chooseTools, endpointTool } = await import('./tools.ts');
+  const { commentTool, eventsTool, verifyTool } = await import('./own-tools.ts');
+  const called = endpoints.filter(({ id }) => id !== 'comment.post');
+  const signingKey = { key: key ?? '', passwordFile };
+  const all = [
+    // The view of follow bulk is that of a file.
+    ...called.map((endpoint) =>
+      endpointTool(endpoint, views[endpoint.id === 'follow.bulk' ? 'follow.add' : endpoint.id]),
+    ),
+    ...[false, true].map((isPost) => commentTool(signingKey, isPost)),
+    eventsTool,
+    verifyTool(secretFile),
+  ];
+  return chooseTools(all, tools, ['read', ...(allowWrites ? ['write'] : []), ...(allowSigning ? ['sign'] : [])]);
 }
 
-/** Errors: `signing-key` for a key that is not stored. */
-async function checkStoredKey(key: string, context: Context): Promise<void> {
-  const { keyFolder, readStoredKey } = await import('../keys/keystore.ts');
-  readStoredKey(await keyFolder(context), key);
-}
-
-interface ToolRow {
-  tool: string;
-  access: string;
-  summary: string;
-}
-
-const toolsView: View<{ tools: ToolRow[] }, ToolRow> = {
-  layout: 'table',
-  rows: ({ tools }) => tools,
-  columns: [
-    column.text('tool', 'Tool', 'its name'),
-    column.text('access', 'Access', 'read, write or sign'),
-    column.text('summary', 'What it does', 'summary', { cut: 'end' }),
-  ],
-};
-
-/** What to paste into a client, which then starts a server as this command line would. The API key is in none of it. */
-async function printConfig(input: McpInput, context: Context): Promise<Result> {
-  const { timeoutMs, retries, format } = context.options;
-  const flags = writeFlags({
-    '--timeout': timeoutMs === defaultTimeoutMs ? undefined : `${timeoutMs}ms`,
-    '--retries': retries,
-    '--tools': input.tools?.join(','),
-    '--allow-writes': input.allowWrites,
-    '--allow-signing': input.allowSigning,
-    '--key': input.key,
-    '--password-file': input.passwordFile,
-    '--secret-file': input.secretFile,
-  });
-  const server = { command: 'sotra', args: ['mcp', ...(await nameService(context)), ...flags] };
+/** What to paste into a client, which then starts a server as this command line would: it has neither this environment nor this folder. */
+async function printConfig({ argv, options, service }: Context): Promise<Result> {
+  const { kind, context, baseUrl, isElsewhere } = await service();
+  const isTyped = options.sandbox || (options.context ?? options.baseUrl) !== undefined;
+  const named = context === undefined || isElsewhere ? ['--base-url', baseUrl] : ['--context', context];
+  const flags = isTyped ? [] : kind === 'sandbox' ? ['--sandbox'] : named;
+  const args = [...argv.filter((word) => word !== '--config' && word !== '--json'), ...flags];
+  const server = { command: 'sotra', args };
   // Source: the documentation of each client.
   const entries = [
     {
@@ -122,23 +103,7 @@ async function printConfig(input: McpInput, context: Context): Promise<Result> {
     },
     { clients: 'VS Code (.vscode/mcp.json)', settings: { servers: { sotra: { type: 'stdio', ...server } } } },
   ];
-  if (format === 'json') return { kind: 'answer', answer: { entries } };
+  if (options.format === 'json') return { kind: 'answer', answer: { entries } };
   const texts = entries.map(({ clients, settings }) => `${clients}:\n${JSON.stringify(settings, null, 2)}\n`);
   return { kind: 'text', text: texts.join('\n') };
-}
-
-/** Of `--timeout`. */
-const defaultTimeoutMs = 30_000;
-
-/** The service by flags: a client has neither this environment nor this folder. */
-async function nameService(context: Context): Promise<string[]> {
-  try {
-    const { kind, context: name, baseUrl, isElsewhere } = await context.service();
-    if (kind === 'sandbox') return ['--sandbox'];
-    return name === undefined || isElsewhere ? ['--base-url', baseUrl] : ['--context', name];
-  } catch (thrown) {
-    if (!(thrown instanceof SotraError) || thrown.code !== 'no-service') throw thrown;
-    context.note(`${thrown.message}: the entry names none. ${thrown.hint}`);
-    return [];
-  }
 }

@@ -1,93 +1,100 @@
-import type { Outline } from '../cli/outline.ts';
 import type { Context } from '../context.ts';
-import type { JsonSchema } from '../contract/kind.ts';
+import { local } from '../contract/endpoint.ts';
+import { optional, text } from '../contract/kind.ts';
 import { usageError } from '../errors.ts';
-import { bulkJsonSchema } from '../resources/follow/endpoints.ts';
-import { type Tool, toolName } from './tool.ts';
+import { eventsParams } from '../inbox/params.ts';
+import { findFamily } from '../model/chain.ts';
+import { showUnseen, unseenIn } from '../model/safe-text.ts';
+import { post } from '../resources/comment/endpoints.ts';
+import { type CommentInput, readComment, readTextForm } from '../resources/comment/read-comment.ts';
+import { signedText } from '../resources/comment/signing.ts';
+import { formatAnswer } from './answer.ts';
+import { defaultRows, shownParams, type Tool } from './tools.ts';
 
-/** Tools that are no command, or one that reads a file. */
-export function ownTools(outlines: readonly Outline[], secretFiles: readonly string[]): Tool[] {
-  const bulk = outlines.filter(({ words }) => words.join(' ') === 'follow bulk');
-  return [...bulk.map(bulkTool), verifyTool(secretFiles)];
+/** The stored key that signs, and the file with its password. */
+export interface SigningKey {
+  key: string;
+  passwordFile: string | undefined;
 }
 
-function objectSchema(properties: Record<string, JsonSchema>, required: readonly string[]): JsonSchema {
-  return { type: 'object', properties, required, additionalProperties: false };
-}
-
-const textSchema = (description: string): JsonSchema => ({ type: 'string', description });
-
-/** A required text. Errors: `usage`. */
-function textInput(input: Readonly<Record<string, unknown>>, key: string, help: string): string {
-  const value = input[key];
-  if (typeof value === 'string' || typeof value === 'number') return String(value);
-  if (value === undefined) throw usageError(`${key} is required: ${help}`);
-  throw usageError(`${key} ${JSON.stringify(value)}: must be text`);
-}
-
-const bodyHelp = 'the body, exactly as it came';
-const headerHelp = 'the daylight-signature header';
-
-/** `secretFiles` hold the secrets of webhooks. */
-function verifyTool(secretFiles: readonly string[]): Tool {
-  const uidHelp = "webhook whose secret counts; default: this server's --secret-file";
+/** Signs a comment, or signs and posts it, with one key; each time the user reads the exact text first. */
+export function commentTool(key: SigningKey, isPost: boolean): Tool {
+  const { chain, transactionHash, tokenAddress, commentText } = post.params;
   return {
-    name: 'verify_webhook',
-    description: 'Whether a webhook delivery is genuine, and if not, why',
-    access: 'read',
-    isIdempotent: true,
-    inputSchema: objectSchema(
-      { header: textSchema(headerHelp), body: textSchema(bodyHelp), uid: textSchema(uidHelp) },
-      ['header', 'body'],
-    ),
-    call: async (input, { context, notes }) => {
-      const header = textInput(input, 'header', headerHelp);
-      const body = Buffer.from(textInput(input, 'body', bodyHelp));
-      const uid = input['uid'];
-      if (uid === undefined && secretFiles.length === 0)
-        throw usageError(`uid is required: ${uidHelp}`, 'webhook_list shows the webhooks.');
-      const { readOwnSecrets, webhookSecret } = await import('../resources/webhook/secrets.ts');
-      const secrets =
-        uid === undefined
-          ? readOwnSecrets(secretFiles, context)
-          : [await webhookSecret(textInput(input, 'uid', uidHelp), context)];
-      const { verifyDelivery } = await import('../inbox/verify.ts');
-      const answer = verifyDelivery({ header, body }, secrets, { nowMs: context.io.now(), toleranceMs: undefined });
-      const { verdict } = await import('../resources/webhook/view.ts');
-      const { formatAnswer } = await import('./answer.ts');
-      return formatAnswer({ kind: 'answer', answer, view: verdict }, { ...whole, notes });
+    name: isPost ? 'comment_post' : 'comment_sign',
+    description: `Sign a comment on a swap${isPost ? ' and post it' : ''}; the user is shown the text first`,
+    access: 'sign',
+    annotations: { destructiveHint: false },
+    params: { chain, transactionHash, tokenAddress, commentText },
+    question: async (input, context) => {
+      const lines = signedText(await readComment(input, context), await readTextForm({}, context)).split('\n');
+      if (isPost) await context.ready();
+      const { kind, baseUrl } = await context.service();
+      const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
+      const isUnseen = lines.some((line) => unseenIn(line).length > 0);
+      const note = isUnseen ? '\n\n<U+...> is a character that cannot be seen.' : '';
+      return `Sign this text${isPost ? ` and post it to ${where}` : ''}, with the key ${key.key}?\n\n${lines.map(showUnseen).join('\n')}${note}`;
+    },
+    call: async (input, context) => {
+      const views = await import('../resources/comment/view.ts');
+      const signed = await signComment(input, key, context);
+      if (!isPost) return formatAnswer(views.sign, signed, { input });
+      const { sendComment } = await import('../resources/comment/post.ts');
+      const { comment, notes = [] } = await sendComment(signed, context);
+      for (const note of notes) context.note(note);
+      return formatAnswer(views.post, comment, { input });
     },
   };
 }
 
-const whole = { input: {}, maxRows: Number.POSITIVE_INFINITY, next: undefined };
+async function signComment(input: CommentInput, key: SigningKey, context: Context) {
+  const { withSigner } = await import('../keys/open-key.ts');
+  const { makeSignedComment } = await import('../resources/comment/signed.ts');
+  const comment = await readComment(input, context);
+  const form = await readTextForm({}, context);
+  const family = findFamily(comment.chain);
+  return withSigner(key, { family }, context, (signer) => makeSignedComment(comment, form, signer));
+}
 
-/** The command reads its entries from a file, here stdin. */
-const bulkTool = (outline: Outline): Tool => ({
-  name: toolName(outline.words),
-  description: outline.summary,
-  access: 'write',
-  isDestructive: true,
-  isIdempotent: true,
-  inputSchema: objectSchema(
-    { entries: { ...bulkJsonSchema, description: 'who follows whom; action: follow unless given' } },
-    ['entries'],
-  ),
-  call: async ({ entries }, { context, notes }) => {
-    if (!Array.isArray(entries) || entries.length === 0)
-      throw usageError('entries is required: a list of {addressOrUid, targets}');
-    const { loadCommand } = await import('./run-command.ts');
-    const { formatAnswer } = await import('./answer.ts');
-    const command = await loadCommand(outline, context);
-    const result = await command.run({ file: '-' } as never, withStdin(context, JSON.stringify(entries)));
-    return formatAnswer(result, { ...whole, notes });
+const { type, since, name } = eventsParams;
+
+export const eventsTool: Tool = {
+  name: 'webhook_events',
+  description: 'Events that webhook listen stored, newest first',
+  access: 'read',
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  params: { type, since, name, ...shownParams },
+  call: async ({ limit = defaultRows, fields, ...input }, context) => {
+    const view = (await import('../inbox/view.ts')).events;
+    const { showEvents } = await import('../inbox/run-events.ts');
+    const maxRows = Number(limit);
+    // One more tells whether there is more.
+    const { answer } = (await showEvents({ ...input, limit: maxRows + 1 }, context)) as { answer: unknown };
+    return formatAnswer(view, answer, { input, fields, maxRows });
+  },
+};
+
+/** `secretFiles` hold secrets of webhooks. */
+export const verifyTool = (secretFiles: readonly string[]): Tool => ({
+  name: 'verify_webhook',
+  description: 'Whether a webhook delivery is genuine, and if not, why',
+  access: 'read',
+  annotations: { readOnlyHint: true },
+  params: {
+    header: local(text(), 'the daylight-signature header'),
+    body: local(text({ minLength: 0 }), 'the body, exactly as it came'),
+    uid: local(optional(text()), "webhook whose secret counts; default: this server's --secret-file"),
+  },
+  call: async (input, context) => {
+    const { header, body, uid } = input as { header: string; body: string; uid?: string };
+    if (uid === undefined && secretFiles.length === 0)
+      throw usageError('uid is required: no --secret-file is given', 'webhook_list shows the webhooks.');
+    const { readOwnSecrets, webhookSecret } = await import('../resources/webhook/secrets.ts');
+    const secrets = uid === undefined ? readOwnSecrets(secretFiles, context) : [await webhookSecret(uid, context)];
+    const { verifyDelivery } = await import('../inbox/verify.ts');
+    const tolerance = { nowMs: context.io.now(), toleranceMs: undefined };
+    const verdict = verifyDelivery({ header, body: Buffer.from(body) }, secrets, tolerance);
+    const view = (await import('../resources/webhook/view.ts')).verdict;
+    return formatAnswer(view, verdict, { input });
   },
 });
-
-function withStdin(context: Context, given: string): Context {
-  async function* bytes() {
-    yield new TextEncoder().encode(given);
-  }
-  const { io } = context;
-  return { ...context, io: { ...io, in: bytes() } };
-}

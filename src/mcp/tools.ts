@@ -1,172 +1,146 @@
-import { type Field, makeInputSchema, type Outline } from '../cli/outline.ts';
-import type { JsonSchema } from '../contract/kind.ts';
+import type { ToolAnnotations } from '@modelcontextprotocol/server';
+import type { Context } from '../context.ts';
+import { checkParam, type Endpoint, local, type Param, type Params } from '../contract/endpoint.ts';
+import {
+  checkValue,
+  integer,
+  type JsonSchema,
+  type Kind,
+  listOf,
+  optional,
+  parseText,
+  text,
+  toJsonSchema,
+} from '../contract/kind.ts';
 import { usageError } from '../errors.ts';
-import { ownTools } from './own-tools.ts';
-import { type Access, defaultRows, listKnown, type SigningKey, type Tool, toolName } from './tool.ts';
+import { nextInput } from '../http/paginate.ts';
+import { defined, tryParseJson } from '../model/json.ts';
+import type { AnyView } from '../output/view.ts';
+import { chooseColumns, formatAnswer, listKnown } from './answer.ts';
 
-export interface ToolChoice {
-  names?: readonly string[] | undefined;
-  allowWrites: boolean;
-  signingKey: SigningKey | undefined;
-  /** Files with the secrets of webhooks. */
-  secretFiles: readonly string[];
+export type Values = Readonly<Record<string, unknown>>;
+
+export interface Tool {
+  name: string;
+  description: string;
+  /** Asks, changes something at the service, or uses a private key. */
+  access: 'read' | 'write' | 'sign';
+  annotations: ToolAnnotations;
+  params: Params;
+  /** A text that the user must agree to before each call. Errors: as in `call`. */
+  question?: (input: Values, context: Context) => Promise<string>;
+  /** The lines of the answer. Errors: `usage` naming the input; those of a call. */
+  call: (input: Values, context: Context) => Promise<readonly string[]>;
 }
 
-const needs: Readonly<Record<Exclude<Access, 'read'>, string>> = {
-  write: '--allow-writes',
-  sign: '--allow-signing --key <name>',
-};
+const flags = { read: '', write: '--allow-writes', sign: '--allow-signing --key <name>' };
 
-/** The tools to offer: those that may be, or of them those that are named. Errors: `usage` for a name that is unknown or not allowed. */
-export function chooseTools(
-  outlines: readonly Outline[],
-  { names, allowWrites, signingKey, secretFiles }: ToolChoice,
-): Tool[] {
-  const all = [
-    ...commandTools(outlines),
-    ...signingTools(outlines, signingKey ?? { key: '' }),
-    ...ownTools(outlines, secretFiles),
-  ];
-  const isAllowed = ({ access }: Tool) =>
-    access === 'read' || (access === 'write' ? allowWrites : signingKey !== undefined);
+/** The tools that may be used, or of them those that are named. Errors: `usage` for a name that is unknown or not allowed. */
+export function chooseTools(all: readonly Tool[], names: readonly string[] | undefined, allowed: readonly string[]) {
   for (const name of names ?? []) {
     const tool = all.find((each) => each.name === name);
     if (tool === undefined) {
       const known = all.map((each) => each.name);
       throw usageError(`--tools ${name}: there is no such tool`, listKnown(name, known));
     }
-    if (!isAllowed(tool) && tool.access !== 'read')
-      throw usageError(`--tools ${name}: may not be used`, `Add ${needs[tool.access]}.`);
+    if (!allowed.includes(tool.access))
+      throw usageError(`--tools ${name}: is not allowed`, `Add ${flags[tool.access]}.`);
   }
-  return all.filter((tool) => isAllowed(tool) && (names === undefined || names.includes(tool.name)));
+  return all.filter(({ access, name }) => allowed.includes(access) && (names?.includes(name) ?? true));
 }
 
-/** A tool as clients are told of it. */
-export function describeTool({ name, description, access, inputSchema, ...tool }: Tool) {
+/** Rows of an answer whose size was not asked for. */
+export const defaultRows = 10;
+
+/** Inputs that choose what is shown. */
+export const shownParams = {
+  limit: local(optional(integer(1)), 'rows', { serviceDefault: String(defaultRows) }),
+  fields: local(optional(listOf(text())), 'columns'),
+};
+
+/** The tool of an endpoint, and how its answer is shown. */
+export function endpointTool(endpoint: Endpoint, loadView: () => Promise<AnyView>): Tool {
+  const { id, method, summary, params, paging } = endpoint;
+  const isRead = method === 'GET';
+  const limitParam = params['limit'];
+  const isDestructive = method === 'DELETE' || id === 'profile.set-name' || id === 'follow.bulk';
   return {
-    name,
-    description,
-    inputSchema: inputSchema as { type: 'object' },
-    ...(access === 'read' && { outputSchema: answerSchema as { type: 'object' } }),
-    annotations: {
-      readOnlyHint: access === 'read',
-      destructiveHint: tool.isDestructive === true,
-      idempotentHint: tool.isIdempotent === true,
-      openWorldHint: tool.isLocal !== true,
+    name: id.replaceAll(/[.-]/g, '_'),
+    description: summary.split(';')[0] ?? '',
+    access: isRead ? 'read' : 'write',
+    annotations: isRead
+      ? { readOnlyHint: true }
+      : { destructiveHint: isDestructive, idempotentHint: method !== 'POST' },
+    params: isRead
+      ? {
+          ...params,
+          ...shownParams,
+          ...(limitParam && { limit: { ...limitParam, serviceDefault: String(defaultRows) } }),
+        }
+      : params,
+    call: async ({ fields, limit = defaultRows, ...given }, context) => {
+      const view = await loadView();
+      // An unknown column is refused before anything is asked.
+      chooseColumns(view, fields);
+      const input = limitParam ? { ...given, limit } : given;
+      const { data } = await context.call(endpoint, input);
+      // A cursor or page would skip what is cut.
+      const isWhole = !isRead || (limitParam && paging?.kind !== 'limit');
+      const maxRows = isWhole ? Number.POSITIVE_INFINITY : Number(limit);
+      return formatAnswer(view, data, { input, fields, maxRows, next: paging && nextInput(paging, input, data) });
     },
   };
 }
 
-/** What the answer of a tool that reads looks like. */
-const answerSchema: JsonSchema = {
-  type: 'object',
-  properties: { rows: { type: 'array' }, complete: { type: 'boolean' } },
-  required: ['rows', 'complete'],
-};
-
-/** What a command gives to its tool beside the inputs that are sent. */
-interface Extra {
-  /** Inputs that are never sent themselves. */
-  local?: readonly string[];
-  /** Of these, those that a call cannot do without. */
-  required?: readonly string[];
-  /** The columns of an answer whose fields were not chosen; default: those that the narrowest table has. */
-  columns?: readonly string[];
-  isDestructive?: true;
-  isLocal?: true;
-}
-
-const positionColumns = ['token', 'chain', 'side', 'realizedUsd', 'amount', 'costUsd', 'lastTradeAt', 'itemId'];
-const feedColumns = ['lastTradeAt', 'trader', 'token', 'chain', 'latest', 'realizedUsd', 'itemId'];
-
-/** What a tool has beyond the parameters of its endpoint; a command without an endpoint is a tool where it stands here. */
-const extras: Readonly<Record<string, Extra>> = {
-  'leaderboard list': { columns: ['name', 'pnlUsd', 'address'] },
-  'leaderboard copytraded': { columns: ['name', 'copiedUsd', 'copies', 'copiers', 'address'] },
-  'token comments': { columns: ['author', 'text', 'uid'] },
-  'profile positions': { columns: positionColumns },
-  'token positions': { columns: ['trader', ...positionColumns.slice(3)] },
-  'feed actor': { columns: feedColumns },
-  'feed home': { columns: feedColumns },
-  'profile set-name': { local: ['clear', 'clearAvatar'], isDestructive: true },
-  'profile delete-name': { isDestructive: true },
-  'follow remove': { isDestructive: true },
-  'comment copy': { local: ['trackExitUntil'] },
-  'webhook register': { local: ['url', 'walletAddresses'], required: ['walletAddresses'] },
-  'webhook add-addresses': { local: ['walletAddresses'], required: ['walletAddresses'] },
-  'webhook delete': { isDestructive: true },
-  'webhook events': { local: ['type', 'since', 'limit', 'name'], isLocal: true },
-};
-
-const byHand = ['comment post', 'follow bulk'];
-
-/** The tools that are commands: one an endpoint, and those of `extras`. */
-function commandTools(outlines: readonly Outline[]): Tool[] {
-  return outlines.flatMap((outline) => {
-    const words = outline.words.join(' ');
-    const extra = extras[words];
-    return byHand.includes(words) || (outline.endpoint === undefined && extra === undefined)
-      ? []
-      : [commandTool(outline, extra ?? {})];
-  });
-}
-
-function commandTool(outline: Outline, { local = [], required = [], columns, isDestructive, isLocal }: Extra): Tool {
-  const method = outline.endpoint?.method ?? 'GET';
-  const access: Access = method === 'GET' ? 'read' : 'write';
-  const fields = outline.fields
-    .filter(({ key, source }) => source !== 'local' || local.includes(key))
-    .map((field): Field => {
-      const kind = required.includes(field.key) ? { ...field.kind, optional: false } : field.kind;
-      return { ...field, kind, label: field.key, whole: true };
-    });
+/** The JSON Schema of an object of these inputs. */
+export function makeInputSchema(params: Params): JsonSchema {
+  const entries = Object.entries(params);
   return {
-    name: toolName(outline.words),
-    // What follows is about the command line.
-    description: outline.summary.split(';')[0] ?? '',
-    access,
-    ...(isDestructive && { isDestructive }),
-    isIdempotent: method !== 'POST',
-    ...(isLocal && { isLocal }),
-    inputSchema: access === 'read' ? withShownInputs(makeInputSchema(fields)) : makeInputSchema(fields),
-    call: async (input, call) => (await import('./run-command.ts')).runTool({ outline, fields, columns }, input, call),
+    type: 'object',
+    properties: Object.fromEntries(entries.map(([key, param]) => [key, makeParamSchema(param)])),
+    required: entries.filter(([, { kind }]) => !kind.optional).map(([key]) => key),
+    additionalProperties: false,
   };
 }
 
-/** `fields` and `limit` choose what is shown of an answer. */
-function withShownInputs(schema: JsonSchema): JsonSchema {
-  const { limit, ...own } = schema['properties'] as Record<string, JsonSchema>;
-  const shown = {
-    limit: { ...(limit ?? { type: 'integer', minimum: 1 }), default: defaultRows },
-    fields: { type: 'array', items: { type: 'string' }, description: 'columns' },
-  };
-  return { ...schema, properties: { ...own, ...shown } };
+function makeParamSchema({ kind, help, serviceDefault }: Param): JsonSchema {
+  const description = serviceDefault === undefined ? help : `${help}; default: ${serviceDefault}`;
+  // Not every client takes an enum of numbers.
+  if (kind.type === 'choice' && typeof kind.choices[0] === 'number')
+    return { type: 'number', description: `${description}: ${kind.choices.join(', ')}` };
+  return { ...toJsonSchema(kind), description };
 }
 
-const signingTexts: Readonly<Record<string, string>> = {
-  'comment sign': 'Sign a comment on a swap; the user is shown the text first',
-  'comment post': 'Sign a comment on a swap and post it; the user is shown the text first',
-};
+const maxShownLength = 200;
 
-const signedInputs = ['chain', 'transactionHash', 'tokenAddress', 'commentText'];
-
-/** Signing and posting with one key; each time the user sees the exact text first. */
-function signingTools(outlines: readonly Outline[], key: SigningKey): Tool[] {
-  return outlines.flatMap((outline) => {
-    const description = signingTexts[outline.words.join(' ')];
-    return description === undefined ? [] : [signingTool(outline, description, key)];
-  });
+/** The checked input of a tool, saved names (`@whale`) replaced. Errors: `usage` naming the input. */
+export async function readInput(params: Params, given: Values, context: Context): Promise<Values> {
+  const unknown = Object.keys(given).find((key) => !Object.hasOwn(params, key));
+  if (unknown !== undefined)
+    throw usageError(`${unknown}: there is no such input`, listKnown(unknown, Object.keys(params)));
+  const { aliases = {} } = JSON.stringify(given).includes('"@') ? (await context.store()).read() : {};
+  const input: Record<string, unknown> = {};
+  for (const [key, param] of Object.entries(params)) {
+    input[key] = readValue(param.kind, given[key], aliases);
+    if (input[key] === undefined && !param.kind.optional) throw usageError(`${key} is required: ${param.help}`);
+    const problem = checkParam(param, input[key]);
+    if (problem === undefined) continue;
+    const { value, message } = problem;
+    const shown = typeof value === 'string' ? value : JSON.stringify(value);
+    throw usageError(`${key} ${shown.slice(0, maxShownLength)}: ${message}`);
+  }
+  return defined(input);
 }
 
-function signingTool(outline: Outline, description: string, key: SigningKey): Tool {
-  const fields = outline.fields
-    .filter((field) => signedInputs.includes(field.key))
-    .map((field): Field => ({ ...field, label: field.key, kind: { ...field.kind, optional: false } }));
-  return {
-    name: toolName(outline.words),
-    description,
-    access: 'sign',
-    inputSchema: makeInputSchema(fields),
-    call: async (input, call) => (await import('./run-command.ts')).runSigning({ outline, fields, key }, input, call),
-  };
+/** Some clients send null for what is unset, a number as text, text as a number, or a list as its JSON text or its one item. */
+function readValue(kind: Kind, value: unknown, aliases: Readonly<Record<string, string>>): unknown {
+  if (value === undefined || (value === null && !kind.nullable)) return undefined;
+  if (kind.type === 'list') {
+    const parsed = typeof value === 'string' && value.startsWith('[') ? tryParseJson(value) : undefined;
+    return [parsed ?? value].flat().map((item) => readValue(kind.item, item, aliases));
+  }
+  if (typeof value === 'number' && kind.type === 'text') return String(value);
+  if (typeof value !== 'string') return value;
+  const alias = value.startsWith('@') && checkValue(kind, value) !== undefined ? value.slice(1) : '';
+  return Object.hasOwn(aliases, alias) ? aliases[alias] : parseText(kind, value);
 }
