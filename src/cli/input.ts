@@ -24,7 +24,7 @@ export function readInput(
 }
 
 /** Refuses inputs that are required and absent. Errors: `usage` naming all of them. */
-export function requireInputs(
+function requireInputs(
   fields: readonly Field[],
   oneOf: readonly (readonly string[])[],
   given: Readonly<Record<string, unknown>>,
@@ -36,7 +36,7 @@ export function requireInputs(
   if (missing.length > 0) throw missingInputs(missing);
 }
 
-export function checkTyped(
+function checkTyped(
   fields: readonly Field[],
   params: Command['params'],
   read: (field: Field) => unknown,

@@ -112,7 +112,7 @@ const calls: readonly [name: string, input: Record<string, unknown>][] = [
   ['leaderboard_list', {}],
   ['profile_get', { identifier: wallet }],
   ['webhook_list', {}],
-  ['webhook_register', { url: 'http://127.0.0.1:9/new', walletAddresses: ['ext:user-9'] }],
+  ['webhook_register', { destinationUrl: 'http://127.0.0.1:9/new', walletAddresses: ['ext:user-9'] }],
   ['follow_add', { addressOrUid: 'ext:1', targets: [wallet] }],
   ['comment_sign', swap],
   ['comment_post', swap],

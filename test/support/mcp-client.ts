@@ -66,14 +66,15 @@ export function textOf(result: { content?: unknown }): string {
   return (result.content as { text: string }[])[0]?.text ?? '';
 }
 
-export interface Values {
-  columns: string[];
-  rows: unknown[][];
-  complete: boolean;
-  next?: Record<string, unknown>;
-}
-
-/** The values of an answer. */
-export function valuesOf(result: { structuredContent?: unknown }): Values {
-  return result.structuredContent as Values;
+/** The rows of an answer by the names of its columns, and its last line: `complete`, or what to add for more. */
+export function readAnswer(result: { content?: unknown }): { rows: Record<string, string>[]; last: string } {
+  const lines = textOf(result).split('\n');
+  const last = lines.at(-1) ?? '';
+  const [head = '', ...cells] = lines.slice(lines[0]?.startsWith('* ') ? 1 : 0, -1);
+  const facts = [head, ...cells].map((line) => /^(\w+)\*?: (.*)$/.exec(line));
+  if (facts[0])
+    return { rows: [Object.fromEntries(facts.flatMap((fact) => (fact ? [[fact[1], fact[2]]] : [])))], last };
+  const keys = head.replaceAll('*', '').split('\t');
+  const rows = cells.map((line) => Object.fromEntries(line.split('\t').map((cell, at) => [keys[at], cell])));
+  return { rows, last };
 }

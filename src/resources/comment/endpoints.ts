@@ -115,7 +115,10 @@ export const copy = defineEndpoint({
     chain: inBody(optional(chainKind), 'chain of the token', { serviceDefault: "the comment's" }),
     actorAddress: inBody(optional(walletKind), 'wallet that may trade'),
     actorAddresses: inBody(optional(listOf(walletKind, { minItems: 1 })), 'all wallets of the user'),
-    trackExitUntil: inBody(optional(text()), 'follow exits of the position until then; hyperliquid only'),
+    trackExitUntil: inBody(
+      optional(text()),
+      'follow exits of the position until this time, such as 2026-07-03T12:00:00Z; hyperliquid only',
+    ),
   },
   answer: z.looseObject({ intentIds: z.array(z.string()) }),
   sample: {

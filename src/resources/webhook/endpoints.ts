@@ -23,7 +23,7 @@ export const register = defineEndpoint({
   id: 'webhook.register',
   method: 'POST',
   path: '/v1/webhooks/feed',
-  summary: 'Register a webhook for any number of addresses; an interrupted upload resumes where it stopped',
+  summary: 'Register a webhook; an interrupted upload of its addresses resumes where it stopped',
   params: { walletAddresses, destinationUrl: inBody(text(), 'where feed items are sent', { flag: 'url' }) },
   answer: webhookSchema,
   sample: { walletAddresses: [wallet], destinationUrl: 'http://127.0.0.1:4242/hook' },
@@ -58,7 +58,7 @@ export const addAddresses = defineEndpoint({
   id: 'webhook.add-addresses',
   method: 'PUT',
   path: '/v1/webhooks/feed/{uid}',
-  summary: 'Add any number of addresses to a webhook; an interrupted upload resumes where it stopped',
+  summary: 'Add addresses to a webhook; an interrupted upload resumes where it stopped',
   params: {
     uid,
     walletAddresses: { ...walletAddresses, source: 'assumed' },

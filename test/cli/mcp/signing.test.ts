@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ClientOptions } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { run, temporaryFolder } from '../../support/harness.ts';
-import { connect, textOf, valuesOf } from '../../support/mcp-client.ts';
+import { connect, readAnswer, textOf } from '../../support/mcp-client.ts';
 
 const swap = {
   chain: 'base',
@@ -43,12 +43,11 @@ test.each(['legacy', 'auto'] as const)(
   async (mode) => {
     const { client, call, shown } = await withKey('accept', { versionNegotiation: { mode } });
     expect(client.getNegotiatedProtocolVersion()).toBe(mode === 'auto' ? '2026-07-28' : '2025-11-25');
-    const { columns, rows } = valuesOf(await call('comment_sign', 'gm'));
+    const [signed] = readAnswer(await call('comment_sign', 'gm')).rows;
     expect(shown).toEqual([`Sign this text, with the key trader?\n\n${text('gm')}`]);
-    const signature = String(rows[0]?.[columns.indexOf('signature')]);
     const signer = '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
     const { code } = await run(
-      `--sandbox comment verify --chain base --tx ${swap.transactionHash} --token ${swap.tokenAddress} --text gm --signature ${signature} --signer ${signer}`,
+      `--sandbox comment verify --chain base --tx ${swap.transactionHash} --token ${swap.tokenAddress} --text gm --signature ${signed?.['signature']} --signer ${signer}`,
     );
     expect(code).toBe(0);
   },
@@ -67,9 +66,7 @@ test('nothing is signed when the user says no, or cannot be asked', async () => 
   );
   expect(no.shown).toEqual([`Sign this text and post it to the sandbox, with the key trader?\n\n${text('gm')}`]);
   const nobody = await withKey('nobody');
-  expect(textOf(await nobody.call('comment_sign', 'gm'))).toMatch(
-    /^error: this client cannot show the user.*\nfix: Sign in a terminal/,
-  );
+  expect(textOf(await nobody.call('comment_sign', 'gm'))).toContain('did not declare the required capability');
 });
 
 test('an answer that nobody was asked for signs nothing', async () => {
