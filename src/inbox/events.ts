@@ -104,7 +104,7 @@ export function eventLine(summary: EventSummary, atMs: number, width: number | u
   if (width === undefined) return [time, safeText(eventType), safeText(reason), about, id].join('\t');
   const kind = reason === '' ? eventType : `${eventType} (${reason})`;
   const maxWidth = Math.max(40, width - displayWidth(id) - 2);
-  const line = cutText(`${time.slice(11, 19)}Z  ${safeText(kind)}  ${about}`, maxWidth, 'end');
+  const line = cutText(`${time.slice(11, 19)}Z  ${safeText(kind)}  ${about}`, maxWidth);
   return `${line}${' '.repeat(maxWidth - displayWidth(line))}  ${id}`;
 }
 

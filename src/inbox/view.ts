@@ -27,7 +27,7 @@ export const events = listView<EventRow>(
   [
     column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
     column.text('eventType', 'Event', 'kind of the event'),
-    column.text('about', 'What happened', 'who did what with which token', { cut: 'end' }),
+    column.text('about', 'What happened', 'who did what with which token', { cut: true }),
     column.text('eventId', 'Event id', 'for webhook replay: the id or its start', { show: showId }),
     column.text('status', 'Status', 'whether it was forwarded, waits to be, or was refused', { drop: 1 }),
     column.text('path', 'Path', 'path it was sent to', { extra: true }),
@@ -53,7 +53,7 @@ export const replayed = listView<ReplayRow>(
     column.text('eventType', 'Event', 'its kind', { drop: 1 }),
     column.check('taken', 'Taken', 'whether the answer was 2xx'),
     column.text('status', 'Status', 'HTTP status of the answer'),
-    column.text('error', 'Why not', 'what went wrong', { cut: 'end' }),
+    column.text('error', 'Why not', 'what went wrong', { cut: true }),
   ],
   {
     empty: 'No stored event is that recent.',

@@ -172,8 +172,8 @@ export const keyView: View<readonly ShownKey[] | ShownKey, ShownKey> = {
   columns: [
     column.text('name', 'Name', 'name of the key, for --key'),
     column.text('family', 'Kind', 'evm or solana'),
-    column.text('address', 'Address', 'address that it signs as', { tone: 'strong', cut: 'middle', keep: 44 }),
-    column.text('file', 'File', 'encrypted file that holds it', { drop: 1, cut: 'middle' }),
+    column.address('address', 'Address', 'address that it signs as', { tone: 'strong' }),
+    column.text('file', 'File', 'encrypted file that holds it', { drop: 1, cut: true }),
     column.address('backup', 'Backup', 'file of the key that it replaced', { extra: true }),
   ],
   empty: 'No keys are stored. Make one: sotra key generate <name>.',

@@ -38,7 +38,7 @@ const view = recordView<BundleSummary>([
   column.text('settings', 'Settings', 'how many contexts and aliases it names; without their secrets'),
   column.text('doctor', 'Doctor', 'what sotra doctor found'),
   column.count('failedCalls', 'Failed calls', 'how many of the last calls that failed it holds, with their answers'),
-  column.text('last', 'Last one', 'the last call that failed', { cut: 'end' }),
+  column.text('last', 'Last one', 'the last call that failed', { cut: true }),
   column.count('bytes', 'Bytes', 'its size'),
   column.text('file', 'File', 'the file that was written, to be read before it is sent'),
 ]);

@@ -10,7 +10,7 @@ import { parseJson, tryParseJson } from '../model/json.ts';
 import { safeText } from '../model/safe-text.ts';
 import { column, listView } from '../output/columns.ts';
 import { confirm, showPlan } from '../output/confirm.ts';
-import { counted, formatTime } from '../output/format.ts';
+import { counted, formatTime, pathCell } from '../output/format.ts';
 import { indentJson } from '../output/json.ts';
 import type { Column } from '../output/view.ts';
 import type { LogEntry } from './entry.ts';
@@ -30,12 +30,14 @@ const columns: readonly Column<ShownCall>[] = [
   }),
   column.text('command', 'Command', 'the command as it was typed, secrets hidden', ({ command }) => command, {
     show: ({ command }) => command.replace(/^sotra /, ''),
-    cut: 'end',
-    keep: 16,
+    cut: true,
   }),
   column.text('method', 'Method', 'HTTP method', { drop: 2 }),
-  column.text('path', 'Path', 'path and query, secrets hidden', { tone: 'strong', cut: 'middle', keep: 24 }),
-  column.text('error', 'Error', 'why it failed', { cut: 'end', keep: 16 }),
+  column.text('path', 'Path', 'path and query, secrets hidden', {
+    show: ({ path }) => pathCell(path, 'strong'),
+    cut: true,
+  }),
+  column.text('error', 'Error', 'why it failed', { cut: true }),
   column.count('ms', 'ms', 'how long it took', { drop: 3 }),
   column.text('context', 'Context', 'the context in use', { extra: true }),
   column.count('exitCode', 'Exit', 'exit code of the command; empty where it was killed', { extra: true }),

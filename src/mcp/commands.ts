@@ -56,7 +56,7 @@ async function runMcp(input: McpInput, context: Context): Promise<Result> {
 const toolsView = listView<Pick<Tool, 'name' | 'access' | 'description'>>([
   column.text('name', 'Tool', 'its name'),
   column.text('access', 'Access', 'read, write or sign'),
-  column.text('description', 'What it does', 'what it does', { cut: 'end' }),
+  column.text('description', 'What it does', 'what it does', { cut: true }),
 ]);
 
 /** Errors: `usage`; `signing-key` for a key that is not stored. */

@@ -2,7 +2,7 @@ import { usageError } from '../errors.ts';
 import { safeText } from '../model/safe-text.ts';
 import type { DrawOptions } from './color.ts';
 import { chooseTone, formatUsd, missing } from './format.ts';
-import { cutText, displayWidth, wrapText } from './text-width.ts';
+import { cutText, displayWidth } from './text-width.ts';
 import { type Bar, type BarChart, collectItems, type Form } from './view.ts';
 
 /** The chart of all rows. Errors: `usage` if the view has none. */
@@ -30,7 +30,7 @@ function renderChart({ title, bars }: BarChart, { width: given, palette }: DrawO
   const before = labelWidth + figureWidth + 2 * gap;
   const plot = makePlot(bars, width - before - 1);
   const lines = bars.map(({ usd }, index) => {
-    const label = cutText(labels[index] ?? '', labelWidth, 'end');
+    const label = cutText(labels[index] ?? '', labelWidth);
     const figure = figures[index] ?? '';
     const tone = chooseTone(usd);
     return [
@@ -39,9 +39,10 @@ function renderChart({ title, bars }: BarChart, { width: given, palette }: DrawO
       drawBar(usd ?? 0, plot, (text) => palette.tone(tone, text)),
     ].join('');
   });
-  const heading = wrapText(safeText(title), width).map((line) => palette.title(line));
   const scale = ' '.repeat(before) + palette.dim(drawScale(plot));
-  return [...heading, '', ...lines, scale].map((line) => `${line.trimEnd()}\n`).join('');
+  return [palette.title(cutText(safeText(title), width)), '', ...lines, scale]
+    .map((line) => `${line.trimEnd()}\n`)
+    .join('');
 }
 
 /** Cells to the left and right of zero, and the cells of one USD. */

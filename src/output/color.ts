@@ -21,7 +21,6 @@ export function createPalette(level: ColorLevel) {
   };
   return {
     tone: (tone: Tone, text: string) => tones[tone](text),
-    header: paint.bold,
     title: paint.bold,
     dim: paint.dim,
     success: paint.green,

@@ -16,7 +16,7 @@ import type { CellText, CellValue, Column, Tone, View } from './view.ts';
 type Text = string | null | undefined;
 type Flag = boolean | null | undefined;
 
-interface Options<Row> extends Partial<Pick<Column<Row>, 'show' | 'align' | 'drop' | 'extra' | 'cut' | 'keep'>> {
+interface Options<Row> extends Partial<Pick<Column<Row>, 'show' | 'align' | 'drop' | 'extra' | 'cut'>> {
   /** Of texts and addresses; figures have their own. */
   tone?: Tone;
 }
@@ -82,10 +82,8 @@ export const column = {
   compactAmount: kind((tokens: Figure) => formatAmount(tokens, compact), right),
 };
 
-/** A name, cut to `keep` characters while another column can be dropped instead. */
-export function nameColumn<Row>(header: string, getName: (row: Row) => string, keep?: number): Column<Row> {
-  const options = { tone: 'strong', cut: 'end', ...(keep !== undefined && { keep }) } as const;
-  return column.text('name', header, 'display name', getName, options);
+export function nameColumn<Row>(header: string, getName: (row: Row) => string): Column<Row> {
+  return column.text('name', header, 'display name', getName, { tone: 'strong', cut: true });
 }
 
 /** The columns that `changes` names, in that order and so changed, for a part of each row. */
@@ -146,8 +144,8 @@ const externalIdHelp = "the partner's own user id";
 
 /** Columns of a list of profiles. Section "Profile". */
 export const profileColumns: readonly Column<ListedProfile>[] = [
-  nameColumn('Name', ({ name }) => name, 24),
-  column.text('twitter', 'Twitter', 'Twitter handle', ({ metadata }) => metadata.twitterHandle, { drop: 4 }),
+  nameColumn('Name', ({ name }) => name),
+  column.text('twitter', 'Twitter', 'Twitter handle', ({ metadata }) => metadata.twitterHandle, { drop: 7 }),
   column.pnl('pnl30dUsd', 'PnL 30d', pnlHelp(30), ({ metadata }) => metadata.pnl30d),
   column.percent('roiPercent30d', 'ROI 30d', roiHelp(30), ({ metadata }) => metadata.roiPercent30d, { drop: 2 }),
   column.share('winRate30d', 'Win 30d', winsHelp, ({ metadata }) => metadata.winRate30d, { drop: 3 }),
@@ -164,7 +162,7 @@ export const profileColumns: readonly Column<ListedProfile>[] = [
   }),
   column.text('addresses', 'Addresses', addressesHelp, ({ addresses }) => addresses.join(' ') || null, {
     extra: true,
-    cut: 'end',
+    cut: true,
   }),
   column.text('farcaster', 'Farcaster', 'Farcaster name', ({ metadata }) => metadata.farcasterUsername, {
     extra: true,

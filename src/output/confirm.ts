@@ -6,10 +6,7 @@ import { usageError } from '../errors.ts';
 import { safeText, terminalText } from '../model/safe-text.ts';
 import { column } from './columns.ts';
 import type { Result } from './result.ts';
-import { cutText } from './text-width.ts';
 import type { View } from './view.ts';
-
-const maxAsked = 200;
 
 export function mayAsk({ io, options }: Pick<Context, 'io' | 'options'>): boolean {
   return io.in.isTTY === true && !options.noInput;
@@ -22,8 +19,7 @@ export function mayAsk({ io, options }: Pick<Context, 'io' | 'options'>): boolea
 export async function confirm(change: string, context: Context, shown = ''): Promise<void> {
   const { io, options } = context;
   if (options.yes || options.preview) return;
-  // On one line, and of a long name both ends: what is asked and what it does stay on the screen.
-  const asked = cutText(safeText(change), maxAsked, 'middle');
+  const asked = shorten(safeText(change));
   if (!mayAsk(context)) {
     const why = options.noInput ? '--no-input is set' : 'stdin is not a terminal';
     throw usageError(`cannot ask whether to ${asked}: ${why}`, 'Add --yes to do it without a question.');
@@ -32,6 +28,11 @@ export async function confirm(change: string, context: Context, shown = ''): Pro
   const question = `${asked.charAt(0).toUpperCase()}${asked.slice(1)}? [y/N] `;
   const answer = await io.ask(question, { hidden: false });
   if (!/^y(es)?$/i.test(answer.trim())) throw usageError(`did not ${asked}: the answer was not yes`);
+}
+
+/** Of a long name both ends: what is asked and what it does stay on the screen. */
+function shorten(text: string): string {
+  return text.length <= 200 ? text : `${text.slice(0, 100)}…${text.slice(-99)}`;
 }
 
 /** The same before a regular file is replaced. Errors: `usage`. */
@@ -95,8 +96,8 @@ const view: View<Plan, PlannedChange> = {
   rows: ({ changes }) => changes,
   columns: [
     column.text('action', 'Would', 'what would be done'),
-    column.text('what', 'What', 'to what', { cut: 'end' }),
-    column.text('detail', 'To or in', 'new value, file or address', { cut: 'middle' }),
+    column.text('what', 'What', 'to what', { cut: true }),
+    column.text('detail', 'To or in', 'new value, file or address', { cut: true }),
   ],
   empty: 'Nothing would be changed.',
 };

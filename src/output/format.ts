@@ -89,6 +89,11 @@ export function addressCell(address: string | null | undefined, tone: Tone = 'pl
     : { text: address, short: shortAddress(address), tone };
 }
 
+/** A path of the service; addresses and ids in it are shortened where a table would not fit. */
+export function pathCell(path: string, tone: Tone = 'plain'): CellText {
+  return { text: path, short: path.replaceAll(/[\w-]{32,}/g, shortAddress), tone };
+}
+
 export function nameOrAddress({
   name,
   address,

@@ -1,30 +1,28 @@
 import stringWidth from 'string-width';
-import { wrapWords } from '../model/wrap.ts';
+
+const plain = /^[\x20-\x7e…–]*$/;
 
 /** What most cells hold: each character is one grapheme of one cell. */
-const plain = /^[\x20-\x7e…–]*$/;
+export function isPlain(text: string): boolean {
+  return plain.test(text);
+}
 
 /** How many terminal cells the text takes: wide characters and emoji two, combining marks none. */
 export function displayWidth(text: string): number {
-  return plain.test(text) ? text.length : stringWidth(text);
+  return isPlain(text) ? text.length : stringWidth(text);
 }
 
-/** The text cut between graphemes to at most `width` cells with the ellipsis; `middle` keeps both ends (addresses). */
-export function cutText(text: string, width: number, where: 'middle' | 'end'): string {
+/** The text cut between graphemes to at most `width` cells, the last an ellipsis. */
+export function cutText(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
-  const room = width - 1;
-  if (room < 0) return '';
-  const parts = splitGraphemes(text);
-  const head = takeWidth(parts, where === 'middle' ? Math.ceil(room / 2) : room).join('');
-  // A short address that is cut again has one ellipsis.
-  if (where === 'end') return `${head.replace(/(?<![\s…])[\s…]+$/, '')}…`;
-  const tail = takeWidth(parts.reverse(), room - displayWidth(head)).reverse();
-  return `${head}…${tail.join('')}`;
-}
-
-/** Lines of at most `width` cells, broken at spaces, and inside words that are wider; at least one line. */
-export function wrapText(text: string, width: number): string[] {
-  return wrapWords(text, width, displayWidth, (word) => breakText(word, width));
+  if (width < 1) return '';
+  let [head, used] = ['', 1];
+  for (const part of splitGraphemes(text)) {
+    used += displayWidth(part);
+    if (used > width) break;
+    head += part;
+  }
+  return `${head.replace(/[\s…]+$/, '')}…`;
 }
 
 /** Pieces of at most `width` cells, broken between graphemes; a wider grapheme stands alone. */
@@ -43,16 +41,7 @@ export function breakText(text: string, width: number): string[] {
   return [...pieces, piece];
 }
 
-function splitGraphemes(text: string): string[] {
-  if (plain.test(text)) return text.split('');
-  return Array.from(new Intl.Segmenter('en').segment(text), ({ segment }) => segment);
-}
-
-function takeWidth(parts: readonly string[], width: number): string[] {
-  let used = 0;
-  const end = parts.findIndex((part) => {
-    used += displayWidth(part);
-    return used > width;
-  });
-  return parts.slice(0, end === -1 ? parts.length : end);
+function* splitGraphemes(text: string): Generator<string> {
+  if (isPlain(text)) yield* text;
+  else for (const { segment } of new Intl.Segmenter('en').segment(text)) yield segment;
 }

@@ -10,21 +10,20 @@ const perpsHelp = 'in USD; on perps divided by leverage';
 const statusHelp = 'open while what is left is worth 1 USD or more, else closed';
 const exposureHelp = 'tokens times leverage, on shorts negative where the service writes a sign; perps only';
 const unavailableHelp = 'whether the service lacks part of the history behind the figures';
-const id = { extra: true, cut: 'middle' } as const;
+const extra = { extra: true };
 const readStats = ({ metadata }: Card) => metadata.positionStats;
 
 export const cardColumns: readonly Column<Card>[] = [
   column.text('trader', 'Trader', 'name of the holder, or their wallet', ({ actor }) => actor.name ?? actor.address, {
     show: ({ actor }) => nameOrAddress(actor),
-    cut: 'end',
-    keep: 12,
+    cut: true,
   }),
   column.text(
     'token',
     'Token',
     'symbol; several tokens may share one',
     ({ metadata }) => metadata.tokenSymbol ?? metadata.tokenAddress,
-    { show: ({ metadata }) => metadata.tokenSymbol ?? addressCell(metadata.tokenAddress), cut: 'end' },
+    { show: ({ metadata }) => metadata.tokenSymbol ?? addressCell(metadata.tokenAddress), cut: true },
   ),
   column.text('chain', 'Chain', 'chain of the token', ({ metadata }) => metadata.tokenChain, { drop: 4 }),
   column.text(
@@ -72,9 +71,15 @@ export const cardColumns: readonly Column<Card>[] = [
     { extra: true },
   ),
   column.text('unavailable', 'Partly unknown', unavailableHelp, (card) => readStats(card).unavailable, { extra: true }),
-  column.text('address', 'Address', 'wallet of the holder', ({ actor }) => actor.address, id),
-  column.text('tokenAddress', 'Token address', 'contract, mint or coin', ({ metadata }) => metadata.tokenAddress, id),
-  column.text('transactionHash', 'Transaction', 'the latest trade', id),
+  column.address('address', 'Address', 'wallet of the holder', ({ actor }) => actor.address, extra),
+  column.address(
+    'tokenAddress',
+    'Token address',
+    'contract, mint or coin',
+    ({ metadata }) => metadata.tokenAddress,
+    extra,
+  ),
+  column.address('transactionHash', 'Transaction', 'the latest trade', extra),
   column.text('itemId', 'Position', 'id, for position get', { drop: 7 }),
 ];
 
@@ -108,11 +113,11 @@ const tradeColumns: readonly Column<TradeItem>[] = [
   column.usd('priceUsd', 'Price', 'value divided by amount', divideValue, { drop: 1 }),
   column.compactUsd('marketCapUsd', 'Market cap', 'at the trade', ({ marketCap }) => marketCap, { drop: 4 }),
   column.text('comments', 'Comments', 'comments on it', ({ comments }) => comments?.length ?? 0, { drop: 5 }),
-  column.text('transactionHash', 'Transaction', 'hash or order id', { cut: 'middle' }),
+  column.address('transactionHash', 'Transaction', 'hash or order id'),
 ];
 
 const commentColumns: readonly Column<Comment>[] = [
-  column.text('text', 'Comment', 'text', ({ commentText }) => commentText, { cut: 'end' }),
+  column.text('text', 'Comment', 'text', ({ commentText }) => commentText, { cut: true }),
   column.text('at', 'At', 'time', ({ timestamp }) => formatTime(timestamp)),
   column.text('by', 'By', 'author', ({ signerAddress }) => signerAddress),
   column.text('likes', 'Likes', 'likes', ({ metrics }) => formatLikes(metrics ?? {})),
@@ -124,7 +129,7 @@ const replyColumns: readonly Column<NonNullable<Comment['replies']>[number]>[] =
   column.text('author', 'By', 'author', ({ author }) => author.name ?? author.address, {
     show: ({ author }) => nameOrAddress(author),
   }),
-  column.text('text', 'Reply', 'text', { cut: 'end' }),
+  column.text('text', 'Reply', 'text', { cut: true }),
   column.text('at', 'At', 'time', ({ timestamp }) => formatTime(timestamp)),
   column.text('likes', 'Likes', 'likes', formatLikes),
 ];

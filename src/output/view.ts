@@ -25,10 +25,8 @@ export interface Column<Row> {
   drop?: number;
   /** Shown only when named in `--columns`. */
   extra?: boolean;
-  /** Where text may be cut on a narrow terminal; absent: nowhere. */
-  cut?: 'middle' | 'end';
-  /** Characters to keep while another column can be dropped instead. */
-  keep?: number;
+  /** Its text may be cut on a narrow terminal, and wrapped in a record. */
+  cut?: boolean;
 }
 
 /** A titled table that accompanies a view; human formats only. */
@@ -137,7 +135,7 @@ export type Form = (rows: Rows) => AsyncIterable<string>;
 /** Rows of one table; a longer list is several tables. */
 const tableRows = 500;
 
-/** The rows of each table: those of an answer in one or in slices, a list in tables of some size, what comes over time as it comes. */
+/** The rows of each table: a list of pages in slices, everything else as it comes. */
 export async function* tableBatches({ batches, answer, live }: Rows): AsyncGenerator<readonly unknown[]> {
   if (answer !== undefined || live) return yield* batches;
   let rows: unknown[] = [];
@@ -146,11 +144,6 @@ export async function* tableBatches({ batches, answer, live }: Rows): AsyncGener
     while (rows.length >= tableRows) yield rows.splice(0, tableRows);
   }
   yield rows;
-}
-
-/** The parts that are not empty, an empty line between them. */
-export function joinParts(parts: readonly string[]): string {
-  return parts.filter((part) => part !== '').join('\n');
 }
 
 /** The batches as they come, `see` called with each first. */

@@ -1,4 +1,4 @@
-import { chooseSide, findNamingColumn, readCell } from '../output/grid.ts';
+import { chooseSide, readCell } from '../output/cells.ts';
 import {
   type AnyView,
   type Block,
@@ -60,4 +60,12 @@ function makeTable({ title, layout, columns, rows: all }: Block): ServedTable {
     rows: lines,
     naming: findNamingColumn(lines),
   };
+}
+
+/** The column that says what a row is about: the one its view stresses, or the first in which the rows differ. */
+function findNamingColumn(lines: readonly (readonly CellText[])[]): number {
+  const [first = [], ...others] = lines;
+  const differs = first.map((cell, index) => others.some((cells) => cells[index]?.text !== cell.text));
+  const stressed = first.findIndex(({ tone }, index) => tone === 'strong' && differs[index]);
+  return stressed === -1 ? Math.max(0, differs.indexOf(true)) : stressed;
 }

@@ -353,11 +353,11 @@ const columns: View<unknown, ContextEntry>['columns'] = [
   column.text('name', 'Context', 'its name'),
   column.flag('current', 'Current', 'used when no context is named', { show: ({ current }) => (current ? 'yes' : '') }),
   column.text('baseUrl', 'Base URL', baseUrlHelp),
-  column.text('key', 'Key', 'end of its key and where it is kept', keyText, { cut: 'end' }),
+  column.text('key', 'Key', 'end of its key and where it is kept', keyText, { cut: true }),
   column.text('serviceName', 'Service name', serviceNameHelp, { drop: 2 }),
   column.text('layout', 'Layout', 'form of the signed text', { drop: 3 }),
-  column.text('inbox', 'Inbox', 'where webhook commands store deliveries', { drop: 4, cut: 'end' }),
-  column.text('wire', 'Wire names', 'parameters that this deployment calls otherwise', wireText, { cut: 'end' }),
+  column.text('inbox', 'Inbox', 'where webhook commands store deliveries', { drop: 4, cut: true }),
+  column.text('wire', 'Wire names', 'parameters that this deployment calls otherwise', wireText, { cut: true }),
   column.text('sources', 'From', 'where each value comes from, of the context in force', describeSources),
 ];
 

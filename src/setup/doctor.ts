@@ -51,7 +51,7 @@ const view = recordView<Diagnosis>(
       return `${leads[state]}: ${found}${fix === null ? '' : `. Fix: ${fix}`}`;
     };
     const show = (diagnosis: Diagnosis) => ({ text: text(diagnosis), tone: tones[checkIn(diagnosis).state] });
-    return column.text(name, header, help, text, { cut: 'end', show });
+    return column.text(name, header, help, text, { cut: true, show });
   }),
 );
 

@@ -28,7 +28,7 @@ function withAt(name: string): string {
 
 const columns: View<unknown, AliasEntry>['columns'] = [
   column.text('alias', 'Alias', 'the name, as it is typed'),
-  column.text('identifier', 'Identifier', 'what it stands for', { cut: 'middle' }),
+  column.address('identifier', 'Identifier', 'what it stands for'),
 ];
 
 const listView: View<{ aliases: AliasEntry[] }, AliasEntry> = {

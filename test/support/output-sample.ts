@@ -51,14 +51,14 @@ export const traderView: View<readonly Trader[], Trader> = {
   rows: (answer) => answer,
   columns: [
     { key: 'rank', header: 'Rank', help: 'The rank.', value: (row) => row.rank },
-    { key: 'name', header: 'Trader', help: 'The name.', value: (row) => row.name, cut: 'end' },
+    { key: 'name', header: 'Trader', help: 'The name.', value: (row) => row.name, cut: true },
     {
       key: 'address',
       header: 'Address',
       help: 'The address.',
       value: (row) => row.address,
       show: (row) => shortAddress(row.address),
-      cut: 'middle',
+      cut: true,
     },
     {
       key: 'pnl',
@@ -89,17 +89,17 @@ export const traderView: View<readonly Trader[], Trader> = {
       show: (row) => formatCount(row.trades),
       extra: true,
     },
-    { key: 'bio', header: 'Bio', help: 'What the trader says.', value: (row) => row.bio, cut: 'end' },
+    { key: 'bio', header: 'Bio', help: 'What the trader says.', value: (row) => row.bio, cut: true },
   ],
 };
 
-/** A view of plain texts: one column for each position, the first cut in the middle, the second at the end. */
+/** A view of plain texts: one column for each position. */
 export const textView: View<readonly (readonly string[])[], readonly string[]> = {
   layout: 'table',
   rows: (answer) => answer,
   columns: [
-    { key: 'first', header: 'First', help: 'A text.', value: (row) => row[0], cut: 'middle' },
-    { key: 'second', header: 'Second', help: 'A text.', value: (row) => row[1], cut: 'end' },
+    { key: 'first', header: 'First', help: 'A text.', value: (row) => row[0], cut: true },
+    { key: 'second', header: 'Second', help: 'A text.', value: (row) => row[1], cut: true },
   ],
 };
 

@@ -14,7 +14,7 @@ const commentColumns: readonly Column<Comment>[] = [
   column.text('uid', 'Comment', 'uid of the comment (UUID)'),
   column.time('time', 'Time', 'when it was posted', ({ timestamp }) => timestamp),
   column.address('signer', 'Author', 'address that signed', ({ signerAddress }) => signerAddress),
-  column.text('text', 'Text', 'the comment', ({ commentText }) => commentText, { tone: 'strong', cut: 'end' }),
+  column.text('text', 'Text', 'the comment', ({ commentText }) => commentText, { tone: 'strong', cut: true }),
   column.text('chain', 'Chain', 'chain of the swap'),
   column.address('token', 'Token', 'token that was swapped', ({ tokenAddress }) => tokenAddress),
   column.address(
@@ -73,20 +73,18 @@ const holdingHelp =
   'tokens the trader holds now; on perps the margin part, on shorts negative where the service writes a sign';
 const readGain = ({ positionDetails }: TokenComment) => positionDetails?.positionStats?.realizedGainsUSD;
 const extra = { extra: true };
-const hash = { extra: true, cut: 'middle' } as const;
 
 const columns: readonly Column<TokenComment>[] = [
   column.time('at', 'Time', 'time of the comment', ({ timestamp }) => timestamp, { drop: 3 }),
   column.text('author', 'Trader', 'author: name or address', ({ actor }) => actor.name ?? actor.address, {
     show: ({ actor }) => nameOrAddress(actor),
-    cut: 'end',
-    keep: 12,
+    cut: true,
   }),
   column.text('direction', 'Trade', 'the trade it is about: buy or sell', ({ trade }) => trade.direction, { drop: 1 }),
   column.compactUsd('usd', 'Value', 'value of the trade in USD; on perps with leverage', ({ trade }) => trade.usdCost, {
     drop: 2,
   }),
-  column.text('text', 'Comment', 'the text', ({ comment }) => comment.commentText, { cut: 'end', keep: 24 }),
+  column.text('text', 'Comment', 'the text', ({ comment }) => comment.commentText, { cut: true }),
   column.compactAmount(
     'holding',
     'Holding',
@@ -105,8 +103,8 @@ const columns: readonly Column<TokenComment>[] = [
     ({ token }) => token.commentCount,
     extra,
   ),
-  column.text('address', 'Address', 'wallet of the author', ({ actor }) => actor.address, hash),
-  column.text('transactionHash', 'Transaction', 'the trade', ({ comment }) => comment.transactionHash, hash),
+  column.address('address', 'Address', 'wallet of the author', ({ actor }) => actor.address, extra),
+  column.address('transactionHash', 'Transaction', 'the trade', ({ comment }) => comment.transactionHash, extra),
   column.text('uid', 'Comment id', 'id of the comment, for comment copy', ({ comment }) => comment.uid, {
     drop: 4,
   }),
@@ -126,7 +124,7 @@ const textColumns: readonly Column<TextFields & TextForm & { message: string }>[
   column.text('chain', 'Chain', 'chain of the swap'),
   column.text('tokenAddress', 'Token', 'token, as signed'),
   column.text('transactionHash', 'Transaction', 'transaction hash or order id, as signed'),
-  column.text('commentText', 'Text', 'the comment', { show: ({ commentText }) => showUnseen(commentText), cut: 'end' }),
+  column.text('commentText', 'Text', 'the comment', { show: ({ commentText }) => showUnseen(commentText), cut: true }),
   column.text('serviceName', 'Service', 'name in the first line'),
   column.text('layout', 'Layout', 'form of the signed text'),
   column.text('message', 'Message', 'the text that was signed', {
@@ -147,7 +145,7 @@ export const verify = recordView<Verdict>([
   column.check('valid', 'Valid', 'whether the signer signed exactly this text'),
   column.text('recoveredAddress', 'Signed by', 'address that made the signature (EVM; solana where it is valid)'),
   column.text('signerAddress', 'Signer', 'address that was claimed'),
-  column.text('reason', 'Reason', 'why it is not valid', { cut: 'end' }),
+  column.text('reason', 'Reason', 'why it is not valid', { cut: true }),
 ]);
 
 export interface PostResult {
@@ -169,10 +167,10 @@ export const postMany = listView<PostResult>([
   column.address('tx', 'Transaction', 'transaction hash or order id', ({ transactionHash }) => transactionHash),
   column.text('chain', 'Chain', 'chain of the swap', { drop: 2 }),
   column.text('uid', 'Comment', 'uid of the comment', { drop: 4 }),
-  column.text('reason', 'Reason', 'why it was refused', { cut: 'end' }),
+  column.text('reason', 'Reason', 'why it was refused', { cut: true }),
   column.text('text', 'Text', 'the comment', ({ commentText }) => commentText, {
     show: ({ commentText }) => showUnseen(commentText),
-    cut: 'end',
+    cut: true,
     drop: 3,
   }),
   column.text('signer', 'Signer', 'address that signed', ({ signerAddress }) => signerAddress, { extra: true }),

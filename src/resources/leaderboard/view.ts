@@ -64,7 +64,7 @@ export const makeList = (filters: BoardFilters): ListView => ({
   rows: ({ traders }) => traders,
   columns: [
     rankColumn,
-    nameColumn('Trader', ({ profile }) => profile.name, 24),
+    nameColumn('Trader', ({ profile }) => profile.name),
     column.pnl('pnlUsd', 'PnL', pnlHelp, (trader) => trader.pnl.total),
     ...listChainColumns(filters),
     ...figureColumns(filters.timeframe ?? '30d'),
@@ -132,12 +132,12 @@ export const copytraded: View<CopytradedAnswer, CopiedTrader, { address?: string
   rows: ({ traders }) => traders,
   columns: [
     rankColumn,
-    nameColumn('Trader', ({ profile }) => profile.name, 24),
+    nameColumn('Trader', ({ profile }) => profile.name),
     column.usd('copiedUsd', 'Copied', 'volume of the copy trades, in USD', ({ copytrades }) => copytrades.volumeUSD),
     column.count('copies', 'Copies', "copy trades of the trader's comments", ({ copytrades }) => copytrades.count),
     column.count('copiers', 'Copiers', 'different people who copied', ({ copytrades }) => copytrades.distinctActors),
     column.pnl('pnlUsd', 'PnL', pnlHelp, (trader) => trader.pnl.total, { drop: 1 }),
-    ...pickColumns(profileColumns, getProfile, { roiPercent30d: { drop: 3 }, comments30d: { drop: 2 } }),
+    ...pickColumns(profileColumns, getProfile, { roiPercent30d: { drop: 2 }, comments30d: { drop: 3 } }),
     ...lastColumns,
   ],
   empty: 'Nobody was copied in this period.',

@@ -153,7 +153,7 @@ const unnamedColumns = ['status', 'followers', 'following', 'comments', 'copiedU
 /** The plain form, without metrics and status. */
 export const named = recordView<Profile>([
   ...columns.filter(({ key }) => !unnamedColumns.includes(key)),
-  column.text('avatarUrl', 'Avatar', 'address of the avatar in full size', ({ images }) => images.raw, { cut: 'end' }),
+  column.text('avatarUrl', 'Avatar', 'address of the avatar in full size', ({ images }) => images.raw, { cut: true }),
 ]);
 
 export const followers: View<ProfilePage, Profile> = {

@@ -9,7 +9,7 @@ const destination: Column<{ destinationUrl?: string | null | undefined }> = colu
   'destinationUrl',
   'Destination',
   'where feed items are sent; what is secret in it is hidden',
-  { cut: 'middle', show: (row) => hideUrlSecrets(row.destinationUrl ?? '') },
+  { cut: true, show: (row) => hideUrlSecrets(row.destinationUrl ?? '') },
 );
 
 export const list = listView<Webhook>(

@@ -254,11 +254,11 @@ function escapeXml(text: string): string {
 
 export const examined = listView<ExamRow>([
   column.text('case', 'Case', 'what is tried', { tone: 'strong' }),
-  column.text('sent', 'Sent', 'what was sent', { cut: 'end', drop: 1 }),
+  column.text('sent', 'Sent', 'what was sent', { cut: true, drop: 1 }),
   column.text('answer', 'Answer', 'status and time of the answer, or why there was none', describeAnswer, {
-    cut: 'end',
+    cut: true,
   }),
-  column.text('expected', 'Expected', 'what the endpoint should answer', { cut: 'end', keep: 45 }),
+  column.text('expected', 'Expected', 'what the endpoint should answer', { cut: true }),
   column.text('verdict', 'Verdict', 'pass, warn (recommended otherwise) or fail', { show: showVerdict }),
   column.count('status', 'Status', 'HTTP status of the answer', { extra: true }),
 ]);

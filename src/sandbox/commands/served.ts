@@ -10,6 +10,7 @@ import { isObject, parseJson, tryParseJson } from '../../model/json.ts';
 import type { LoggedRequest } from '../../model/logged-request.ts';
 import { command } from '../../model/shell.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
+import { pathCell } from '../../output/format.ts';
 import { parseExpected } from '../http/fault.ts';
 import { maxLogged } from '../http/request-log.ts';
 import { controlHeader } from '../http/service.ts';
@@ -96,7 +97,10 @@ export const logView = listView<LoggedRequest>(
       show: ({ time }) => ({ text: time, short: time.slice(11) }),
     }),
     column.text('method', 'Method', 'HTTP method', { drop: 2 }),
-    column.text('path', 'Path', 'path and query, what may be a key hidden', { cut: 'middle', keep: 24 }),
+    column.text('path', 'Path', 'path and query, what may be a key hidden', {
+      show: ({ path }) => pathCell(path),
+      cut: true,
+    }),
     column.count('status', 'Status', 'HTTP status of the answer'),
     column.count('ms', 'ms', 'how long the answer took', { drop: 4 }),
     column.text('partner', 'Partner', 'whose key it was: a or b', { drop: 3 }),
@@ -108,7 +112,7 @@ export const logView = listView<LoggedRequest>(
       ({ ignored }) => ignored.join(' '),
       { drop: 1 },
     ),
-    column.text('error', 'Error', 'why it was refused, or not answered', { cut: 'end', keep: 20 }),
+    column.text('error', 'Error', 'why it was refused, or not answered', { cut: true }),
     column.text('fault', 'Fault', 'what was injected', { extra: true }),
   ],
   { empty: 'No request was answered yet.' },

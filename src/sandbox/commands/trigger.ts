@@ -153,8 +153,8 @@ export interface SentEvent {
 
 export const triggered = listView<SentEvent>([
   column.text('eventId', 'Event id', 'id of the event', { drop: 1 }),
-  column.text('destinationUrl', 'Destination', 'where it was sent', { cut: 'middle', keep: 28 }),
+  column.text('destinationUrl', 'Destination', 'where it was sent', { cut: true }),
   column.check('delivered', 'Taken', 'whether the answer was 2xx'),
   column.text('status', 'Status', 'HTTP status of the answer'),
-  column.text('error', 'Why not', 'what went wrong', { cut: 'end' }),
+  column.text('error', 'Why not', 'what went wrong', { cut: true }),
 ]);

@@ -126,6 +126,6 @@ test('a table that is too wide for the terminal says how many columns it hides',
   expect(await errOf('leaderboard list --quiet', 80)).toBe('');
   expect(await errOf('position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53', 80)).toBe('3 columns hidden, see --json\n');
   expect(await errOf('profile positions 0xcc950dee665699720371331c167644428c5bde06 open --max 1', 80)).toBe(
-    'There is more: stopped after 1 items (--max).\n4 columns hidden, see --columns\n',
+    'There is more: stopped after 1 items (--max).\n5 columns hidden, see --columns\n',
   );
 });

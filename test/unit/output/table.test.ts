@@ -1,20 +1,23 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { createPalette } from '../../../src/output/color.ts';
-import { liveTable, renderView } from '../../../src/output/table.ts';
+import { tableForm } from '../../../src/output/table.ts';
 import { displayWidth } from '../../../src/output/text-width.ts';
 import type { Block, View } from '../../../src/output/view.ts';
-import { type Trader, traders, traderView } from '../../support/output-sample.ts';
+import { type Trader, traders, traderView, writeForm } from '../../support/output-sample.ts';
 import { size } from '../../support/size.ts';
 
-const palette = createPalette(0);
+const draw = (width: number, rows: Parameters<typeof writeForm>[1], ...batches: (readonly unknown[])[]) =>
+  writeForm(
+    tableForm({ width, palette: createPalette(0) }, () => {}),
+    rows,
+    ...batches,
+  );
 
-function renderTraders(width: number, { columns }: { columns?: string[] } = {}): string {
-  return renderView({ view: traderView, rows: traders, columns }, { width, palette });
-}
+const drawTraders = (width: number, columns?: string[]) => draw(width, { view: traderView, columns }, traders);
 
-test('a wide terminal gets the whole table', () => {
-  expect(`\n${renderTraders(140)}`).toBe(`
+test('a wide terminal gets the whole table', async () => {
+  expect(`\n${await drawTraders(140)}`).toBe(`
 Rank  Trader            Address           PnL 30d      ROI  Win rate  Bio
 ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
    1  vitalik_jr        0x1234…cdef  +$128,340.52  +212.4%       72%  buys what the timeline sells, then waits
@@ -23,8 +26,8 @@ Rank  Trader            Address           PnL 30d      ROI  Win rate  Bio
 `);
 });
 
-test('a terminal of 80 columns gets a table with the long columns cut to fit exactly', () => {
-  expect(`\n${renderTraders(80)}`).toBe(`
+test('a terminal of 80 columns gets a table with the long columns cut to fit exactly', async () => {
+  expect(`\n${await drawTraders(80)}`).toBe(`
 Rank  Trader         Address           PnL 30d      ROI  Win rate  Bio
 ────────────────────────────────────────────────────────────────────────────────
    1  vitalik_jr     0x1234…cdef  +$128,340.52  +212.4%       72%  buys what th…
@@ -33,8 +36,8 @@ Rank  Trader         Address           PnL 30d      ROI  Win rate  Bio
 `);
 });
 
-test('a terminal of 60 columns gets a card an item', () => {
-  expect(`\n${renderTraders(60)}`).toBe(`
+test('a terminal of 60 columns gets a record an item', async () => {
+  expect(`\n${await drawTraders(60)}`).toBe(`
 Rank      1
 Trader    vitalik_jr
 Address   0x1234…cdef
@@ -61,15 +64,16 @@ Bio       –
 `);
 });
 
-test('a terminal of 40 columns gets cards with the long values cut', () => {
-  expect(`\n${renderTraders(40)}`).toBe(`
+test('a terminal of 40 columns gets records with the long values wrapped', async () => {
+  expect(`\n${await drawTraders(40)}`).toBe(`
 Rank      1
 Trader    vitalik_jr
 Address   0x1234…cdef
 PnL 30d   +$128,340.52
 ROI       +212.4%
 Win rate  72%
-Bio       buys what the timeline sells,…
+Bio       buys what the timeline sells,
+          then waits
 
 Rank      2
 Trader    日本のトレーダー
@@ -89,8 +93,8 @@ Bio       –
 `);
 });
 
-test('named columns come in the order they were named', () => {
-  expect(`\n${renderTraders(80, { columns: ['trades', 'name'] })}`).toBe(`
+test('named columns come in the order they were named', async () => {
+  expect(`\n${await drawTraders(80, ['trades', 'name'])}`).toBe(`
 Trades  Trader
 ────────────────────────
  1,412  vitalik_jr
@@ -99,18 +103,18 @@ Trades  Trader
 `);
 });
 
-test('a record is one line a column, addresses whole and prose wrapped under itself', () => {
+test('a record is one line a column, addresses whole and prose wrapped under itself', async () => {
   const record: View<Trader, Trader> = {
     layout: 'record',
     rows: (answer) => [answer],
     columns: [
-      { key: 'address', header: 'Address', help: 'The address.', value: (row) => row.address, cut: 'middle' },
+      { key: 'address', header: 'Address', help: 'The address.', value: (row) => row.address, cut: true },
       { key: 'trades', header: 'Trades', help: 'How many.', value: (row) => row.trades },
-      { key: 'bio', header: 'Bio', help: 'What the trader says.', value: (row) => row.bio, cut: 'end' },
+      { key: 'bio', header: 'Bio', help: 'What the trader says.', value: (row) => row.bio, cut: true },
       { key: 'roi', header: 'ROI', help: 'In percent.', value: () => null },
     ],
   };
-  expect(`\n${renderView({ view: record, rows: traders.slice(0, 1) }, { width: 30, palette })}`).toBe(`
+  expect(`\n${await draw(30, { view: record }, traders.slice(0, 1))}`).toBe(`
 Address  0x1234567890abcdef1234567890abcdef1234cdef
 Trades   1412
 Bio      buys what the
@@ -120,13 +124,13 @@ ROI      –
 `);
 });
 
-test('further blocks stand below under their titles, empty ones are left out', () => {
+test('further blocks stand below under their titles, empty ones are left out', async () => {
   const blocks: Block[] = [
     { title: 'Nothing', layout: 'table', columns: traderView.columns, rows: [] },
     { title: 'Best', layout: 'record', columns: traderView.columns.slice(0, 2), rows: traders.slice(0, 1) },
   ];
-  const shown = { view: traderView, columns: ['rank'], rows: traders.slice(0, 1), blocks };
-  expect(`\n${renderView(shown, { width: 80, palette })}`).toBe(`
+  const shown = { view: traderView, columns: ['rank'], answer: { json: undefined, blocks } };
+  expect(`\n${await draw(80, shown, traders.slice(0, 1))}`).toBe(`
 Rank
 ────
    1
@@ -137,14 +141,13 @@ Trader  vitalik_jr
 `);
 });
 
-test('no rows are no text', () => {
-  expect(renderView({ view: traderView, rows: [] }, { width: 80, palette })).toBe('');
+test('no rows are no text', async () => {
+  expect(await draw(80, { view: traderView }, [])).toBe('');
 });
 
-test('gains are green and losses red, headers bold, and without color nothing else changes', () => {
-  const shown = { view: traderView, columns: ['rank', 'pnl'], rows: traders };
-  const options = { width: 80 };
-  const colored = renderView(shown, { ...options, palette: createPalette(1) });
+test('gains are green and losses red, headers bold, and without color nothing else changes', async () => {
+  const form = tableForm({ width: 80, palette: createPalette(1) }, () => {});
+  const colored = await writeForm(form, { view: traderView, columns: ['rank', 'pnl'] }, traders);
   expect(colored.split('\n').slice(0, 5)).toEqual([
     '\u001b[1mRank\u001b[22m       \u001b[1mPnL 30d\u001b[22m',
     '\u001b[2m──────────────────\u001b[22m',
@@ -152,40 +155,63 @@ test('gains are green and losses red, headers bold, and without color nothing el
     '   2       \u001b[31m-$12.50\u001b[39m',
     '   3         $0.00',
   ]);
-  expect(stripVTControlCharacters(colored)).toBe(renderView(shown, { ...options, palette }));
+  expect(stripVTControlCharacters(colored)).toBe(await drawTraders(80, ['rank', 'pnl']));
 });
 
-test('a long table keeps its columns to the last row', () => {
+test('a long table keeps its columns to the last row', async () => {
   const many = Array.from({ length: 120 }, () => traders).flat();
-  const lines = renderView({ view: traderView, rows: many }, { width: 80, palette }).trimEnd().split('\n');
+  const lines = (await draw(80, { view: traderView }, many)).trimEnd().split('\n');
   expect(lines.length).toBe(362);
   expect(lines.at(-3)).toBe('   1  vitalik_jr     0x1234…cdef  +$128,340.52  +212.4%       72%  buys what th…');
   expect(lines.filter((line) => line.startsWith('Rank')).length).toBe(1);
 });
 
-test('no width from 40 to 300 makes a line wider than the terminal, and no width crashes', () => {
+test('no width from 40 to 300 makes a line wider than the terminal, and no width crashes', async () => {
   for (let width = 40; width <= 300; width += size(5, 1)) {
-    const widest = Math.max(...renderTraders(width).split('\n').map(displayWidth));
+    const widest = Math.max(...(await drawTraders(width)).split('\n').map(displayWidth));
     expect(widest).toBeLessThanOrEqual(width);
   }
-  for (const width of [0, 1, 2, 7, 20]) expect(renderTraders(width)).toContain('Rank      1\n');
+  for (const width of [0, 1, 2, 7, 20]) expect(await drawTraders(width)).toContain('Rank      1\n');
 });
 
-const textTable = (rows: readonly unknown[]) => {
-  const width = Math.max(4, ...rows.map((row) => String(row).length));
-  return ['Name'.padEnd(width), '─'.repeat(width), ...rows.map((row) => String(row).padEnd(width)), ''].join('\n');
+const names: View<readonly string[], string> = {
+  layout: 'table',
+  rows: (answer) => answer,
+  columns: [
+    { key: 'name', header: 'Name', help: 'The name.', value: (name) => name },
+    { key: 'length', header: 'Length', help: 'Its length.', value: (name) => name.length },
+  ],
 };
 
-test('rows that arrive later stand under the header of the first, which is written again when columns grow', () => {
-  const next = liveTable(textTable);
-  expect(next(['ab'])).toBe('Name\n────\nab  \n');
-  expect(next(['cd', 'ef'])).toBe('cd  \nef  \n');
-  expect(next(['longer'])).toBe('Name  \n──────\nlonger\n');
-  expect(next(['gh'])).toBe('gh    \n');
+test('rows that arrive later stand under the header of the first, which is written again when columns grow', async () => {
+  const batches = [['ab'], ['cd', 'ef'], ['longer'], ['gh']];
+  expect(`\n${await draw(80, { view: names, live: true }, ...batches)}`).toBe(`
+Name  Length
+────────────
+ab         2
+cd         2
+ef         2
+Name    Length
+──────────────
+longer       6
+gh           2
+`);
 });
 
-test('a table too wide for the terminal comes as cards, each batch as it is', () => {
-  const next = liveTable((rows) => rows.map((row) => `Name  ${row}\nToken  x\nCost  1\n`).join('\n'));
-  expect(next(['a', 'b'])).toBe('Name  a\nToken  x\nCost  1\n\nName  b\nToken  x\nCost  1\n');
-  expect(next(['c'])).toBe('Name  c\nToken  x\nCost  1\n');
+test('rows that arrive later and are too wide for the terminal come as records', async () => {
+  expect(`\n${await draw(8, { view: names, live: true }, ['a'], ['b'])}`).toBe(`
+Name    a
+Length  1
+Name    b
+Length  1
+`);
 });
+
+test.each(['नमस्ते', '🪙🫡', 'x\u3099', 'ที่', '👨‍👩‍👧 family', '日本の'])(
+  '%s takes as many cells as on the screen',
+  async (name) => {
+    const lines = (await draw(80, { view: names }, [name, 'ab'])).trimEnd().split('\n');
+    expect(lines.map(displayWidth)).toEqual(lines.map(() => displayWidth(lines[0] ?? '')));
+    expect(lines[2]).toContain(name);
+  },
+);
