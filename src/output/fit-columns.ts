@@ -10,34 +10,41 @@ const [minCut, enoughCut] = [8, 20];
 /** A column that may not be cut is at most as wide as an address. */
 const maxUncut = 44;
 
-interface FittedColumn {
-  column: AnyColumn;
-  /** Its place in a line of cells. */
-  index: number;
-  width: number;
+type Lines = readonly (readonly CellText[])[];
+
+interface Fitted {
+  columns: readonly { column: AnyColumn; width: number }[];
+  /** A cell for each of these columns. */
+  lines: Lines;
+  /** How many columns were dropped. */
+  hidden: number;
+  /** Whether the columns that are left fit. */
+  fits: boolean;
 }
 
 /**
- * The columns that a table of this width shows: all if they fit, else those that have a value, without as many as must be dropped. Columns of
- * the highest `drop` go first; then those that may be cut share what the others leave. `fits` is false if they are too wide even so.
+ * The columns that a table of this width shows: all if they fit; else, with their short texts, those that have a value, without the ones of the
+ * highest `drop` as far as needed. Columns that may be cut share what the others leave.
  */
 export function fitColumns(
   columns: readonly AnyColumn[],
-  lines: readonly (readonly CellText[])[],
-  width: number,
-  mayDrop: boolean,
-): { shown: readonly FittedColumn[]; isShort: boolean; hidden: number; fits: boolean } {
-  const whole = columns.map((column, index) => measureColumn(column, index, lines, ({ text }) => text));
-  if (sumWidths(whole) <= width) return { shown: whole, isShort: false, hidden: 0, fits: true };
-  const short = columns.map((column, index) => measureColumn(column, index, lines, shortText));
+  lines: Lines,
+  { width, mayDrop }: { width: number; mayDrop: boolean },
+): Fitted {
+  const whole = columns.map((column, index) => measureColumn(column, index, lines));
+  if (sumWidths(whole) <= width) return { columns: whole, lines, hidden: 0, fits: true };
+  const shortened = lines.map((line) => line.map((cell) => ({ ...cell, text: cell.short ?? cell.text })));
+  const short = columns.map((column, index) => measureColumn(column, index, shortened));
   const filled = mayDrop ? short.filter(({ hasValue }) => hasValue) : short;
   const kept = mayDrop ? dropColumns(filled, width) : filled;
-  const shown = narrowColumns(kept, width);
-  return { shown, isShort: true, hidden: filled.length - kept.length, fits: sumWidths(shown) <= width };
-}
-
-export function shortText({ text, short }: CellText): string {
-  return short ?? text;
+  const narrowed = narrowColumns(kept, width);
+  const fits = sumWidths(narrowed) <= width;
+  return {
+    columns: narrowed,
+    lines: (fits ? shortened : lines).map((line) => kept.flatMap(({ index }) => line[index] ?? [])),
+    hidden: filled.length - kept.length,
+    fits,
+  };
 }
 
 export function sumWidths(columns: readonly { width: number }[]): number {
@@ -46,14 +53,9 @@ export function sumWidths(columns: readonly { width: number }[]): number {
 
 type Measured = ReturnType<typeof measureColumn>;
 
-function measureColumn(
-  column: AnyColumn,
-  index: number,
-  lines: readonly (readonly CellText[])[],
-  read: (cell: CellText) => string,
-) {
+function measureColumn(column: AnyColumn, index: number, lines: Lines) {
   const { header, cut } = column;
-  const texts = lines.map((line) => read(line[index] ?? { text: '' }));
+  const texts = lines.map((line) => line[index]?.text ?? '');
   const headerWidth = displayWidth(header);
   const widest = texts.reduce((most, text) => Math.max(most, displayWidth(text)), headerWidth);
   const atMost = (cells: number) => Math.min(widest, Math.max(headerWidth, cells));
@@ -76,7 +78,7 @@ function dropColumns(columns: readonly Measured[], width: number): readonly Meas
 }
 
 /** The narrowest first: what it does not need of its share is left to the others. */
-function narrowColumns(columns: readonly Measured[], width: number): readonly FittedColumn[] {
+function narrowColumns(columns: readonly Measured[], width: number): Fitted['columns'] {
   const cuttable = columns.filter(({ column }) => column.cut).toSorted((one, other) => one.width - other.width);
   const narrowed = new Map<Measured, number>();
   let room = width - sumWidths(columns) + cuttable.reduce((sum, column) => sum + column.width, 0);
@@ -86,5 +88,5 @@ function narrowColumns(columns: readonly Measured[], width: number): readonly Fi
     narrowed.set(column, cells);
     room -= cells;
   }
-  return columns.map((each) => ({ ...each, width: narrowed.get(each) ?? each.width }));
+  return columns.map((each) => ({ column: each.column, width: narrowed.get(each) ?? each.width }));
 }

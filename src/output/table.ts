@@ -2,7 +2,7 @@ import CliTable from 'cli-table3';
 import { safeText } from '../model/safe-text.ts';
 import { chooseSide, readCells } from './cells.ts';
 import type { DrawOptions, Palette } from './color.ts';
-import { fitColumns, gap, shortText, sumWidths } from './fit-columns.ts';
+import { fitColumns, gap, sumWidths } from './fit-columns.ts';
 import { counted } from './format.ts';
 import { drawRecords } from './record.ts';
 import { cutText, displayWidth, isPlain } from './text-width.ts';
@@ -43,7 +43,7 @@ interface Part extends Omit<Block, 'rows'> {
 const remembered = 50;
 
 async function* drawPart(part: Part, options: DrawOptions, note: (text: string) => void) {
-  const { title, columns, batches, live, flag } = part;
+  const { title, layout, columns, batches, live, flag } = part;
   if (columns.length === 0) return;
   let recent: readonly unknown[] = [];
   let [from, heading, hidden] = [0, '', 0];
@@ -56,12 +56,13 @@ async function* drawPart(part: Part, options: DrawOptions, note: (text: string) 
     const drawn = drawRows(part, { recent, added, from }, options);
     const titleLine = isFirst && title !== undefined ? drawTitle(title, options) : '';
     const isRepeated = live && drawn.heading === heading;
-    yield { text: titleLine + (isRepeated ? '' : drawn.heading) + drawn.body, isFirst };
+    const between = !isFirst && drawn.heading === '' ? '\n' : '';
+    yield { text: titleLine + between + (isRepeated ? '' : drawn.heading) + drawn.body, isFirst };
     heading = drawn.heading;
     hidden = Math.max(hidden, drawn.hidden);
     // What comes over time may have no end.
     if (live && isFirst) noteHidden();
-    if (live) recent = [...recent, ...added].slice(-remembered);
+    if (live && layout === 'table') recent = [...recent, ...added].slice(-remembered);
     from += added.length;
   }
   if (!live) noteHidden();
@@ -83,21 +84,22 @@ function drawRows({ layout, columns, mayDrop }: Part, { recent, added, from }: B
   const { width, palette } = options;
   const rows = [...recent, ...added];
   const lines = readCells(columns, rows, from - recent.length);
-  const addedLines = lines.slice(recent.length);
-  if (layout === 'record') return { heading: '', body: drawRecords(columns, addedLines, options), hidden: 0 };
-  const { shown, isShort, hidden, fits } = fitColumns(columns, lines, width, mayDrop);
-  const pick = (line: readonly CellText[]) => shown.map(({ index }) => line[index] ?? { text: '' });
-  if (!fits) {
-    const named = shown.map(({ column }) => column);
-    return { heading: '', body: drawRecords(named, addedLines.map(pick), options), hidden };
+  if (layout === 'record') return { heading: '', body: drawRecords(columns, lines, options), hidden: 0 };
+  const fitted = fitColumns(columns, lines, { width, mayDrop });
+  const { hidden } = fitted;
+  const addedLines = fitted.lines.slice(recent.length);
+  if (!fitted.fits) {
+    const left = fitted.columns.map(({ column }) => column);
+    return { heading: '', body: drawRecords(left, addedLines, options), hidden };
   }
-  const drawn = shown.map((each) => ({ width: each.width, side: chooseSide(each.column, rows) }));
-  const headers = shown.map(({ column }) => ({ text: column.header, tone: 'strong' as const }));
-  const rule = palette.dim('─'.repeat(sumWidths(shown)));
-  const body = addedLines.map((line) =>
-    pick(line).map((cell) => (isShort ? { ...cell, text: shortText(cell) } : cell)),
-  );
-  return { heading: `${drawLines([headers], drawn, palette)}${rule}\n`, body: drawLines(body, drawn, palette), hidden };
+  const drawn = fitted.columns.map((each) => ({ width: each.width, side: chooseSide(each.column, rows) }));
+  const headers = fitted.columns.map(({ column }) => ({ text: column.header, tone: 'strong' as const }));
+  const rule = palette.dim('─'.repeat(sumWidths(drawn)));
+  return {
+    heading: `${drawLines([headers], drawn, palette)}${rule}\n`,
+    body: drawLines(addedLines, drawn, palette),
+    hidden,
+  };
 }
 
 interface DrawnColumn {

@@ -202,6 +202,7 @@ test('rows that arrive later and are too wide for the terminal come as records',
   expect(`\n${await draw(8, { view: names, live: true }, ['a'], ['b'])}`).toBe(`
 Name    a
 Length  1
+
 Name    b
 Length  1
 `);
@@ -215,3 +216,34 @@ test.each(['नमस्ते', '🪙🫡', 'x\u3099', 'ที่', '👨‍�
     expect(lines[2]).toContain(name);
   },
 );
+
+const wallets: View<readonly string[], string> = {
+  layout: 'table',
+  rows: (answer) => answer,
+  columns: [
+    { key: 'name', header: 'Name', help: 'The name.', value: (name) => name, cut: true },
+    { key: 'empty', header: 'Nothing', help: 'No value.', value: () => null },
+    { key: 'chain', header: 'Chain', help: 'The chain.', value: () => 'base', drop: 1 },
+    { key: 'status', header: 'Status', help: 'The status.', value: () => 'open', drop: 2 },
+    {
+      key: 'address',
+      header: 'Address',
+      help: 'The address.',
+      value: () => '0x1234567890abcdef1234567890abcdef1234cdef',
+      show: () => ({ text: '0x1234567890abcdef1234567890abcdef1234cdef', short: '0x1234…cdef' }),
+    },
+  ],
+};
+
+test.each([
+  [100, 'Name                       Nothing  Chain  Status  Address', []],
+  [60, 'Name                       Chain  Status  Address', []],
+  [48, 'Name                  Chain  Status  Address', []],
+  [40, 'Name                  Chain  Address', ['1 column hidden, see --columns']],
+  [24, 'Name         Address', ['2 columns hidden, see --columns']],
+])('at %i columns the head is %j, and what is hidden is counted: %j', async (width, head, hidden) => {
+  const notes: string[] = [];
+  const form = tableForm({ width, palette: createPalette(0) }, (text) => notes.push(text));
+  const out = await writeForm(form, { view: wallets }, ['a-name-of-twenty-five-ch.', 'b']);
+  expect([out.split('\n')[0], notes]).toEqual([head, hidden]);
+});
