@@ -149,39 +149,36 @@ function* splitLong(text: string): Generator<string> {
 
 async function printAnswer(result: Result & { kind: 'answer' }, input: unknown, printing: PrintContext): Promise<void> {
   const { options, note } = printing;
-  const { view, text } = result;
+  const { view } = result;
   const name = chooseForm(result, printing);
-  const isWhole = name === 'json' || name === 'jq';
   const answer = hidesFlagged(name, options) ? withoutFlagged(result.answer) : result.answer;
-  const json = text ?? JSON.stringify(answer);
+  const json = result.text ?? JSON.stringify(answer);
   const rows = view && listRows(view, answer, input);
-  if (view !== undefined && rows !== undefined) {
-    const change = chooseFields(view, name, options);
-    const shown: Rows = {
-      ...{ view, columns: options.columns, input },
-      batches: inSlices(change === undefined ? rows : rows.map(change)),
-      answer: {
-        json: change === undefined ? json : undefined,
-        blocks: options.columns === undefined ? listBlocks(view, answer, input) : [],
-      },
-    };
-    await writeForm(name, shown, printing);
-    if (rows.length === 0 && view.empty !== undefined && !isWhole) note(view.empty);
-    const notes = isWhole ? [] : (readLoosely(() => view.notes?.(answer as never, input as never)) ?? []);
-    for (const each of [...notes, ...(view.after?.() ?? [])]) note(each);
-  } else {
-    if (view !== undefined && (!isWhole || options.columns !== undefined)) note(unexpectedShape);
+  if (view === undefined) await writeJson(name, [answer].flat(), json, printing);
+  else if (rows === undefined) {
+    if (!isWhole(name) || options.columns !== undefined) note(unexpectedShape);
     // A table would not have shown a secret.
-    const shown = view === undefined || isWhole ? json : printing.hideSecrets(json);
-    const lines = view === undefined && name === 'ndjson' ? [answer].flat() : undefined;
-    const whole: Rows = {
-      ...{ view: rawItems, columns: undefined, input },
-      batches: inSlices(lines ?? [shown === json ? answer : parseJson(shown)]),
-      answer: { json: shown, blocks: [] },
-    };
-    await writeForm(name === 'jq' || name === 'ndjson' ? name : 'json', whole, printing);
+    const shown = isWhole(name) ? json : printing.hideSecrets(json);
+    await writeJson(name, [parseJson(shown)], shown, printing);
+  } else {
+    const change = chooseFields(view, name, options);
+    const batches = inSlices(change === undefined ? rows : rows.map(change));
+    const blocks = options.columns === undefined ? listBlocks(view, answer, input) : [];
+    const parts = { json: change === undefined ? json : undefined, blocks };
+    await writeForm(name, { view, columns: options.columns, input, batches, answer: parts }, printing);
+    if (rows.length === 0 && view.empty !== undefined && !isWhole(name)) note(view.empty);
+    const notes = isWhole(name) ? [] : (readLoosely(() => view.notes?.(answer as never, input as never)) ?? []);
+    for (const each of [...notes, ...(view.after?.() ?? [])]) note(each);
   }
   for (const each of result.notes ?? []) note(each);
+}
+
+/** An answer that has no rows: as JSON, whole or an item a line. */
+async function writeJson(name: FormName, items: unknown[], json: string, printing: PrintContext): Promise<void> {
+  const form = name === 'jq' || name === 'ndjson' ? name : 'json';
+  const batches = inSlices(items);
+  const answer = { json, blocks: [] };
+  await writeForm(form, { view: rawItems, columns: undefined, input: undefined, batches, answer }, printing);
 }
 
 const unexpectedShape = 'warning: the answer does not have the shape of this table; shown as received';
@@ -200,8 +197,13 @@ async function printItems(result: Result & { kind: 'items' }, input: unknown, pr
   }
   const shown = { view, columns: options.columns, input, batches: showBatches(), live };
   await writeForm(name, shown, printing);
-  if (count === 0 && view.empty !== undefined && name !== 'json' && name !== 'jq') note(view.empty);
+  if (count === 0 && view.empty !== undefined && !isWhole(name)) note(view.empty);
   for (const each of view.after?.() ?? []) note(each);
+}
+
+/** The answer's own JSON, for programs: without notes. */
+function isWhole(name: FormName): boolean {
+  return name === 'json' || name === 'jq';
 }
 
 function hidesFlagged(name: FormName, { showNsfw }: PrintOptions): boolean {
