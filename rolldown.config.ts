@@ -5,15 +5,6 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import { defineConfig, type Plugin, rolldown } from 'rolldown';
 import { buildLibrary } from './scripts/library/build.ts';
 
-/** Writes what help says about the commands beside the program, taken from the commands that it has just built. */
-const outlines: Plugin = {
-  name: 'outlines',
-  async writeBundle({ dir = '' }) {
-    const { outlineAll } = await import(pathToFileURL(`${dir}/program.cjs`).href);
-    writeFileSync(`${dir}/outlines.json`, JSON.stringify(await outlineAll()));
-  },
-};
-
 /** Writes which modules each file of the bundle holds, for the tests that say what may be loaded when. */
 const contents: Plugin = {
   name: 'contents',
@@ -53,10 +44,10 @@ const demo: Plugin = {
   },
 };
 
-/** Puts the pages of `sotra help` beside the program. */
+/** Puts the topics of `sotra help` beside the program. */
 const helpPages: Plugin = {
   name: 'help-pages',
-  writeBundle: ({ dir = '' }) => cpSync('src/tool/pages', `${dir}/pages`, { recursive: true }),
+  writeBundle: ({ dir = '' }) => cpSync('src/commands/help/topics', `${dir}/topics`, { recursive: true }),
 };
 
 /** Writes the library and its types beside the program. */
@@ -89,7 +80,7 @@ const pages: Plugin = {
 export default defineConfig({
   input: {
     main: 'src/main.ts',
-    program: 'src/program.ts',
+    cli: 'src/cli.ts',
     'jq-thread': 'src/output/jq-thread.ts',
     sandbox: 'src/library/sandbox.ts',
   },
@@ -100,7 +91,7 @@ export default defineConfig({
   // What `includeDependenciesRecursively` below needs.
   preserveEntrySignatures: 'allow-extension',
   external: ['libsql'],
-  plugins: [outlines, contents, jq, demo, helpPages, library, pages],
+  plugins: [contents, jq, demo, helpPages, library, pages],
   output: {
     dir: 'dist',
     format: 'cjs',
@@ -110,15 +101,15 @@ export default defineConfig({
     // What is always loaded together is one file: each file more costs half a millisecond. The first two hold all that these modules import.
     codeSplitting: {
       groups: [
-        { name: 'start', test: /src\/(run|program|model\/safe-text)\.ts$/, priority: 3 },
+        { name: 'start', test: /src\/(cli|model\/safe-text|commands\/command)\.ts$/, priority: 3 },
         {
           name: 'call',
-          test: /src\/(context|cli\/(command|commander|endpoint-command)|model\/(chain|identifier)|output\/(print|columns|format))\.ts$/,
+          test: /src\/(context|commands\/run-command|model\/(chain|identifier)|output\/(print|columns|format))\.ts$/,
           priority: 2,
         },
         {
           name: 'sandbox',
-          test: /src\/(resources\/routes|sandbox\/(open|seeded|db\/(settings|store|world)|http\/(answer|service)|social\/(lookup|profiles)|trades\/(figures|trade)))\.ts$/,
+          test: /src\/(sandbox\/(service\/routes|open|seeded|db\/(settings|store|world)|http\/(answer|service)|social\/(lookup|profiles)|trades\/(figures|trade)))\.ts$/,
           includeDependenciesRecursively: false,
           priority: 1,
         },

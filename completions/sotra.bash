@@ -3,19 +3,19 @@
 # The words that may follow the words of a command.
 _sotra_children() {
   case "$1" in
-  '') echo 'leaderboard profile follow feed token position comment webhook ui alias auth context key doctor completion sandbox request why history bundle mcp openapi help' ;;
+  '') echo 'leaderboard profile follow feed token position comment webhook auth context key alias sandbox history why bundle request ui doctor mcp openapi completion help' ;;
   'leaderboard') echo 'list rank copytraded sections' ;;
-  'profile') echo 'get positions followers follows set-name delete-name' ;;
-  'follow') echo 'add remove bulk' ;;
+  'profile') echo 'followers follows get set-name delete-name positions' ;;
+  'follow') echo 'remove add bulk' ;;
   'feed') echo 'actor home' ;;
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
   'comment') echo 'post list copy sign verify' ;;
-  'webhook') echo 'register list add-addresses delete validate sync listen verify events show replay forward trigger exam' ;;
-  'alias') echo 'set list remove' ;;
+  'webhook') echo 'register list add-addresses sync delete validate listen verify events show replay forward' ;;
   'auth') echo 'login logout status' ;;
   'context') echo 'list show use set remove' ;;
   'key') echo 'generate import list remove export' ;;
+  'alias') echo 'set list remove' ;;
   'sandbox') echo 'start log stop import reset status advance trade simulate' ;;
   'history') echo 'list show run clear' ;;
   esac
@@ -24,61 +24,80 @@ _sotra_children() {
 # The flags of a command, beyond those that every command takes.
 _sotra_flags() {
   case "$1" in
-  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses --chart' ;;
-  'leaderboard rank') echo '--chains --only-with-comments --timeframe' ;;
-  'leaderboard copytraded') echo '--address --chains --limit --viewer-addresses' ;;
-  'leaderboard sections') echo '--limit --sections --timeframe' ;;
-  'profile get') echo '--viewer-addresses --chart' ;;
-  'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max' ;;
-  'profile followers') echo '--cursor --limit --all --max' ;;
-  'profile follows') echo '--cursor --limit --all --max' ;;
-  'profile set-name') echo '--name --avatar-url --clear --clear-avatar' ;;
-  'follow bulk') echo '--file --from-line --report --undo-file' ;;
-  'feed actor') echo '--chains --limit --include-for-you --min-trade-usd --min-market-cap --max-market-cap --older-than --newer-than --cursor --watch --all --max' ;;
-  'feed home') echo '--chains --limit --only-with-comments --min-trade-usd --older-than --newer-than --cursor --watch --all --max' ;;
-  'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max' ;;
-  'token comments') echo '--limit' ;;
-  'position find') echo '--viewer-addresses --price --prices-file' ;;
-  'position get') echo '--viewer-addresses --price --prices-file' ;;
-  'comment post') echo '--chain --tx --token --text --text-file --last --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signed --file' ;;
-  'comment list') echo '--chain --viewer-addresses --tx' ;;
-  'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --again' ;;
-  'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signer --file --out' ;;
-  'comment verify') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --signed' ;;
-  'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --another' ;;
-  'webhook list') echo '--show-secrets' ;;
-  'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --again' ;;
-  'webhook sync') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --check --exact --replace' ;;
-  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --keep --repeats-within --name --inbox --inbox-creds --replicas --ui --open --ready-file' ;;
-  'webhook verify') echo '--secret-file --header --file --tolerance --explain' ;;
-  'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --wait --name --inbox --inbox-creds' ;;
-  'webhook show') echo '--secret-file --name --inbox --inbox-creds' ;;
-  'webhook replay') echo '--since --to --name --inbox --inbox-creds' ;;
-  'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds' ;;
-  'webhook trigger') echo '--to --secret-file --uid --position --db' ;;
-  'webhook exam') echo '--secret-file --junit' ;;
+  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses --chart --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'leaderboard rank') echo '--chains --only-with-comments --timeframe --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'leaderboard copytraded') echo '--address --chains --limit --viewer-addresses --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'leaderboard sections') echo '--limit --sections --timeframe --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'profile followers') echo '--cursor --limit --all --max --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'profile follows') echo '--cursor --limit --all --max --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'profile get') echo '--viewer-addresses --chart --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'profile set-name') echo '--name --avatar-url --clear --clear-avatar --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'profile delete-name') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'follow remove') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'follow add') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'follow bulk') echo '--file --from-line --report --undo-file --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'feed actor') echo '--chains --limit --include-for-you --min-trade-usd --min-market-cap --max-market-cap --older-than --newer-than --cursor --watch --all --max --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'feed home') echo '--chains --limit --only-with-comments --min-trade-usd --older-than --newer-than --cursor --watch --all --max --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'token comments') echo '--limit --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'position find') echo '--viewer-addresses --price --prices-file --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'position get') echo '--viewer-addresses --price --prices-file --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'comment post') echo '--chain --tx --token --text --text-file --last --signature --signer --service-name --layout --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signed --file --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'comment list') echo '--chain --viewer-addresses --tx --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'comment copy') echo '--token --chain --actor-address --actor-addresses --track-exit-until --again --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signer --file --out --dry-run --timeout --columns --jq' ;;
+  'comment verify') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --signed --columns --jq' ;;
+  'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --another --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'webhook list') echo '--show-secrets --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --again --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'webhook sync') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --check --exact --replace --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'webhook delete') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'webhook validate') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --keep --repeats-within --name --inbox --inbox-creds --replicas --ui --open --ready-file --retries' ;;
+  'webhook verify') echo '--secret-file --header --file --tolerance --explain --columns --jq' ;;
+  'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --wait --name --inbox --inbox-creds --columns --jq' ;;
+  'webhook show') echo '--secret-file --name --inbox --inbox-creds --columns --jq' ;;
+  'webhook replay') echo '--since --to --name --inbox --inbox-creds --dry-run --curl --timeout --retries --columns --jq' ;;
+  'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds --retries' ;;
+  'auth login') echo '--with-key --offline --store --dry-run --curl --timeout --retries --rate --strict' ;;
+  'auth logout') echo '--dry-run' ;;
+  'auth status') echo '--check --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'context list') echo '--columns --jq' ;;
+  'context show') echo '--columns --jq' ;;
+  'context use') echo '--dry-run --columns --jq' ;;
+  'context set') echo '--service-name --layout --preset --wire --inbox --inbox-creds --dry-run --columns --jq' ;;
+  'context remove') echo '--dry-run' ;;
+  'key generate') echo '--chain --password-file --dry-run --columns --jq' ;;
+  'key import') echo '--key-file --key-env --key-stdin --password-file --new-password-file --replace --dry-run --columns --jq' ;;
+  'key list') echo '--columns --jq' ;;
+  'key remove') echo '--dry-run --columns --jq' ;;
+  'key export') echo '--out --unencrypted --password-file --dry-run' ;;
+  'alias set') echo '--dry-run --columns --jq' ;;
+  'alias list') echo '--columns --jq' ;;
+  'alias remove') echo '--dry-run' ;;
+  'sandbox start') echo '--port --db --empty --as-of --detach --ui --open --ready-file --wire --eligibility --service-name --layout --chains --cors --fault --dry-run' ;;
+  'sandbox log') echo '--limit --ready-file --expect --timeout --columns --jq' ;;
+  'sandbox stop') echo '--ready-file --dry-run --timeout --columns --jq' ;;
+  'sandbox import') echo '--chain --preset --map --rejects --own-time --db --dry-run --columns --jq' ;;
+  'sandbox reset') echo '--empty --as-of --db --dry-run --columns --jq' ;;
+  'sandbox status') echo '--db --columns --jq' ;;
+  'sandbox advance') echo '--db --dry-run --columns --jq' ;;
+  'sandbox trade') echo '--chain --trader --token --side --amount --usd --direction --leverage --tx --db --dry-run --columns --jq' ;;
+  'sandbox simulate') echo '--rate --for --replay --speed --chain --preset --seed --db --dry-run --columns --jq' ;;
+  'history list') echo '--failed --limit --columns --jq' ;;
+  'history show') echo '--har --jq' ;;
+  'history run') echo '--dry-run --curl --timeout --retries --rate --strict --jq' ;;
+  'history clear') echo '--dry-run' ;;
+  'why') echo '--jq' ;;
+  'bundle') echo '--out --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'request') echo '--query --data --paginate --dry-run --curl --timeout --retries --rate --strict --jq' ;;
   'ui') echo '--open --ready-file' ;;
-  'auth login') echo '--with-key --offline --store' ;;
-  'auth status') echo '--check' ;;
-  'context set') echo '--service-name --layout --preset --wire --inbox --inbox-creds' ;;
-  'key generate') echo '--chain --password-file' ;;
-  'key import') echo '--key-file --key-env --key-stdin --password-file --new-password-file --replace' ;;
-  'key export') echo '--out --unencrypted --password-file' ;;
-  'sandbox start') echo '--port --db --empty --as-of --detach --ui --open --ready-file --wire --eligibility --service-name --layout --chains --cors --fault' ;;
-  'sandbox log') echo '--limit --ready-file --expect' ;;
-  'sandbox stop') echo '--ready-file' ;;
-  'sandbox import') echo '--chain --preset --map --rejects --own-time --db' ;;
-  'sandbox reset') echo '--empty --as-of --db' ;;
-  'sandbox status') echo '--db' ;;
-  'sandbox advance') echo '--db' ;;
-  'sandbox trade') echo '--chain --trader --token --side --amount --usd --direction --leverage --tx --db' ;;
-  'sandbox simulate') echo '--for --replay --speed --chain --preset --seed --db' ;;
-  'request') echo '--query --data --paginate' ;;
-  'history') echo '--failed --limit' ;;
-  'history list') echo '--failed --limit' ;;
-  'history show') echo '--har' ;;
-  'bundle') echo '--out' ;;
-  'mcp') echo '--config --tools --allow-writes --allow-signing --key --password-file --secret-file' ;;
+  'doctor') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'mcp') echo '--config --tools --allow-writes --allow-signing --key --password-file --secret-file --dry-run --timeout --retries' ;;
+  'openapi') echo '--jq' ;;
+  'completion') echo '--jq' ;;
+  'help') echo '--jq' ;;
   esac
 }
 
@@ -99,29 +118,29 @@ _sotra_values() {
   'leaderboard copytraded --columns') echo 'rank name copiedUsd copies copiers pnlUsd roiPercent30d comments30d isFollowedByUser address addresses profileId @list' ;;
   'leaderboard sections --timeframe') echo '7d 30d' ;;
   'leaderboard sections --columns') echo 'section name commenter value pnl30dUsd pnl7dUsd address @list' ;;
+  'profile followers --columns') echo 'name twitter pnl30dUsd roiPercent30d winRate30d trades30d comments30d address addresses farcaster externalId profileId pnl7dUsd roiPercent7d winRate7d trades7d @list' ;;
+  'profile followers 1') echo '@aliases' ;;
+  'profile follows --columns') echo 'name twitter pnl30dUsd roiPercent30d winRate30d trades30d comments30d address addresses farcaster externalId profileId pnl7dUsd roiPercent7d winRate7d trades7d @list' ;;
+  'profile follows 1') echo '@aliases' ;;
   'profile get --viewer-addresses') echo '@aliases @list' ;;
   'profile get --columns') echo 'name id status handles addresses externalId followers following comments copiedUsd holdingMinutes nsfw isFollowedByUser pnl7dUsd pnl30dUsd @list' ;;
   'profile get 1') echo '@aliases' ;;
+  'profile set-name --columns') echo 'name id handles addresses externalId nsfw isFollowedByUser pnl7dUsd pnl30dUsd avatarUrl @list' ;;
+  'profile set-name 1') echo '@aliases' ;;
+  'profile delete-name --columns') echo 'name id handles addresses externalId nsfw isFollowedByUser pnl7dUsd pnl30dUsd avatarUrl @list' ;;
+  'profile delete-name 1') echo '@aliases' ;;
   'profile positions --sort') echo 'value latest' ;;
   'profile positions --chains') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid all @list' ;;
   'profile positions --prices-file') echo '@files' ;;
   'profile positions --columns') echo 'trader token chain side realizedUsd amount costUsd priceUsd unrealizedUsd totalUsd unrealizedWithReceivedUsd boughtUsd soldUsd comments lastTradeAt status leverage amountWithLeverage copies likes replies buyers24h unavailable address tokenAddress transactionHash itemId @list' ;;
   'profile positions 1') echo '@aliases' ;;
   'profile positions 2') echo 'open closed' ;;
-  'profile followers --columns') echo 'name twitter pnl30dUsd roiPercent30d winRate30d trades30d comments30d address addresses farcaster externalId profileId pnl7dUsd roiPercent7d winRate7d trades7d @list' ;;
-  'profile followers 1') echo '@aliases' ;;
-  'profile follows --columns') echo 'name twitter pnl30dUsd roiPercent30d winRate30d trades30d comments30d address addresses farcaster externalId profileId pnl7dUsd roiPercent7d winRate7d trades7d @list' ;;
-  'profile follows 1') echo '@aliases' ;;
-  'profile set-name --columns') echo 'name id handles addresses externalId nsfw isFollowedByUser pnl7dUsd pnl30dUsd avatarUrl @list' ;;
-  'profile set-name 1') echo '@aliases' ;;
-  'profile delete-name --columns') echo 'name id handles addresses externalId nsfw isFollowedByUser pnl7dUsd pnl30dUsd avatarUrl @list' ;;
-  'profile delete-name 1') echo '@aliases' ;;
-  'follow add --columns') echo 'name twitter pnl30dUsd roiPercent30d winRate30d trades30d comments30d address addresses farcaster externalId profileId pnl7dUsd roiPercent7d winRate7d trades7d @list' ;;
-  'follow add 1') echo '@aliases' ;;
-  'follow add '[2-9]*) echo '@aliases' ;;
   'follow remove --columns') echo 'name twitter pnl30dUsd roiPercent30d winRate30d trades30d comments30d address addresses farcaster externalId profileId pnl7dUsd roiPercent7d winRate7d trades7d @list' ;;
   'follow remove 1') echo '@aliases' ;;
   'follow remove '[2-9]*) echo '@aliases' ;;
+  'follow add --columns') echo 'name twitter pnl30dUsd roiPercent30d winRate30d trades30d comments30d address addresses farcaster externalId profileId pnl7dUsd roiPercent7d winRate7d trades7d @list' ;;
+  'follow add 1') echo '@aliases' ;;
+  'follow add '[2-9]*) echo '@aliases' ;;
   'follow bulk --file') echo '@files' ;;
   'follow bulk --undo-file') echo '@files' ;;
   'follow bulk --columns') echo 'entries follows unfollows requests targets undoFile @list' ;;
@@ -200,13 +219,13 @@ _sotra_values() {
   'webhook add-addresses --wallet-addresses') echo '@aliases @list' ;;
   'webhook add-addresses --rejects') echo '@files' ;;
   'webhook add-addresses --columns') echo 'uid destinationUrl addresses chunks duplicates rejected resentChunks secretFile @list' ;;
-  'webhook delete --columns') echo 'uid state @list' ;;
-  'webhook validate --columns') echo 'success error @list' ;;
   'webhook sync --file') echo '@files' ;;
   'webhook sync --wallet-addresses') echo '@aliases @list' ;;
   'webhook sync --rejects') echo '@files' ;;
   'webhook sync --secret-file') echo '@files' ;;
   'webhook sync --columns') echo 'uid wanted missing sent notRemovable inSync @list' ;;
+  'webhook delete --columns') echo 'uid state @list' ;;
+  'webhook validate --columns') echo 'success error @list' ;;
   'webhook listen --secret-file') echo '@files @list' ;;
   'webhook listen --ready-file') echo '@files' ;;
   'webhook verify --secret-file') echo '@files @list' ;;
@@ -219,17 +238,6 @@ _sotra_values() {
   'webhook show --secret-file') echo '@files @list' ;;
   'webhook show --columns') echo 'eventId eventType receivedAt about webhook status verification @list' ;;
   'webhook replay --columns') echo 'eventId eventType taken status error @list' ;;
-  'webhook trigger --secret-file') echo '@files' ;;
-  'webhook trigger --db') echo '@files' ;;
-  'webhook trigger --columns') echo 'eventId destinationUrl delivered status error @list' ;;
-  'webhook trigger 1') echo 'new-feed-item comment-created copyswap' ;;
-  'webhook exam --secret-file') echo '@files' ;;
-  'webhook exam --columns') echo 'case sent answer expected verdict status @list' ;;
-  'ui --ready-file') echo '@files' ;;
-  'alias set --columns') echo 'alias identifier @list' ;;
-  'alias set 2') echo '@aliases' ;;
-  'alias list --columns') echo 'alias identifier @list' ;;
-  'alias remove 1') echo '@aliases' ;;
   'auth login --store') echo 'keychain file' ;;
   'auth status --columns') echo 'context baseUrl keySuffix keySource store valid @list' ;;
   'context list --columns') echo 'name current baseUrl key serviceName layout inbox wire sources @list' ;;
@@ -256,8 +264,10 @@ _sotra_values() {
   'key remove 1') echo '@keys' ;;
   'key export --password-file') echo '@files' ;;
   'key export 1') echo '@keys' ;;
-  'doctor --columns') echo 'node settings service key reach tls clock terminal sandbox @list' ;;
-  'completion 1') echo 'bash zsh fish powershell' ;;
+  'alias set --columns') echo 'alias identifier @list' ;;
+  'alias set 2') echo '@aliases' ;;
+  'alias list --columns') echo 'alias identifier @list' ;;
+  'alias remove 1') echo '@aliases' ;;
   'sandbox start --db') echo '@files' ;;
   'sandbox start --ready-file') echo '@files' ;;
   'sandbox start --eligibility') echo 'any public' ;;
@@ -289,14 +299,15 @@ _sotra_values() {
   'sandbox simulate --preset') echo 'hyperliquid-fills pumpfun dune' ;;
   'sandbox simulate --db') echo '@files' ;;
   'sandbox simulate --columns') echo 'trades deliveries waiting seconds @list' ;;
-  'request 1') echo 'GET POST PUT PATCH DELETE' ;;
-  'history --columns') echo 'n id at status command method path error ms context exitCode errorCode attempt requestId baseUrl @list' ;;
   'history list --columns') echo 'n id at status command method path error ms context exitCode errorCode attempt requestId baseUrl @list' ;;
   'bundle --columns') echo 'sotra settings doctor failedCalls last bytes file @list' ;;
+  'request 1') echo 'GET POST PUT PATCH DELETE' ;;
+  'ui --ready-file') echo '@files' ;;
+  'doctor --columns') echo 'node settings service key reach tls clock terminal sandbox @list' ;;
   'mcp --key') echo '@keys' ;;
   'mcp --password-file') echo '@files' ;;
   'mcp --secret-file') echo '@files @list' ;;
-  'help 1') echo 'exit-codes environment contexts ci bulk formatting signing webhooks scaling agents' ;;
+  'completion 1') echo 'bash zsh fish powershell' ;;
   *' --context') echo '@contexts' ;;
   *' --format') echo 'table json ndjson csv tsv' ;;
   esac
@@ -333,7 +344,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in
@@ -349,7 +360,7 @@ _sotra() {
     found="$(_sotra_values "$here ${current%%=*}")"
     lead="${current%%=*}="
   elif [[ $current == -* ]]; then
-    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --no-color --verbose --quiet --yes --no-input --columns --jq --show-nsfw --timeout --retries --rate --dry-run --curl --strict --help"
+    candidates="$(_sotra_flags "$here") --context --sandbox --base-url --format --json --no-color --verbose --quiet --yes --no-input --help"
   else
     candidates="$(_sotra_children "$here")"
     [[ -z $candidates ]] && found="$(_sotra_values "$here $slot")"

@@ -25,8 +25,10 @@ async function load(input, name) {
 
 const { completionScripts } = await load('scripts/completions/scripts.ts', 'completions');
 const { commandTables, errorTables } = await load('scripts/docs/tables.ts', 'docs');
-const outlines = JSON.parse(readFileSync(pathOf('dist/outlines.json'), 'utf8'));
-const completions = completionScripts(outlines);
+const { loadProgram } = await import('../dist/cli.cjs');
+const out = { width: 80, isTTY: false, colorLevel: 0 };
+const program = await loadProgram({ out, err: out, version: '' });
+const completions = completionScripts(program);
 
 // As the formatter of the project writes it, so that a hand's touch shows.
 function formatted(name, text) {
@@ -48,12 +50,12 @@ function replaceGenerated(text, content) {
 }
 
 const generated = {
-  'src/contract/openapi.json': () => formatted('src/contract/openapi.json', sotra('openapi')),
+  'src/api/openapi.json': () => formatted('src/api/openapi.json', sotra('openapi')),
   'completions/sotra.bash': () => completions.bash,
   'completions/_sotra': () => completions.zsh,
   'completions/sotra.fish': () => completions.fish,
   'completions/sotra.ps1': () => completions.powershell,
-  'docs/commands.md': (now) => replaceGenerated(now, commandTables(outlines)),
+  'docs/commands.md': (now) => replaceGenerated(now, commandTables(program)),
   'docs/errors.md': (now) => replaceGenerated(now, errorTables()),
   'docs/scaling.md': (now) => replaceGenerated(now, `\`\`\`text\n${sotra('help', 'scaling')}\`\`\`\n`),
 };

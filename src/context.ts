@@ -1,18 +1,16 @@
 import { join } from 'node:path';
 import type { z } from 'zod';
-import type { GlobalOptions } from './cli/globals.ts';
-import type { KnownCommands } from './cli/outline.ts';
-import type { Endpoint, InputOf, Params } from './contract/endpoint.ts';
-import { findMisfit, findUnknownValue } from './contract/misfit.ts';
-import { encodeRequest, type WireRequest } from './contract/request.ts';
+import type { Endpoint, InputOf, Params } from './api/endpoint.ts';
+import { findMisfit, findUnknownValue } from './api/misfit.ts';
+import { encodeRequest, type WireRequest } from './api/request.ts';
+import type { GlobalOptions } from './commands/options.ts';
 import { isExplained, SotraError } from './errors.ts';
 import { maxAnswerBytes, readBody } from './http/body.ts';
 import type { CallAnswer, Caller } from './http/client.ts';
 import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
-import { RequestPreview } from './http/preview.ts';
 import { createRate, policies } from './http/retry.ts';
 import { hidingKey } from './http/secrets.ts';
-import type { Io, Transport } from './io.ts';
+import type { HttpRequest, Io, Transport } from './io.ts';
 import { command } from './model/shell.ts';
 import { describeKey, needsNoStore, resolveService, type Service, servedSandboxUrl } from './setup/settings.ts';
 import type { SettingsStore } from './setup/store.ts';
@@ -23,7 +21,6 @@ export interface Context {
   argv: readonly string[];
   io: Io;
   options: GlobalOptions;
-  program: KnownCommands;
   service: () => Promise<Service>;
   store: () => Promise<SettingsStore>;
   dataDirectory: () => Promise<string>;
@@ -39,12 +36,15 @@ export interface Context {
   /** Resolves when a call could be made. Errors as in `call`. */
   ready: () => Promise<void>;
   request: (wire: WireRequest, more?: Pick<Caller, 'tellsBody'>) => Promise<CallAnswer>;
+  /** What `call` would send. */
+  previewCall: <P extends Params>(endpoint: Endpoint<string, P>, input: InputOf<P>) => Promise<HttpRequest>;
+  /** What `request` would send. */
+  previewRequest: (wire: WireRequest) => Promise<HttpRequest>;
   /** Replaces the listener for waits before a request is repeated. */
   onWait: (listener: (wait: { ms: number; why: string }) => void) => void;
   hasAsked: () => boolean;
   sawMisfit: () => boolean;
   /** Runs another command line, perhaps with another `Io`, and returns its exit code. Errors: those of that line. */
-  runLine: RunLine;
   /** A line on stderr, unless `--quiet`. */
   note: (text: string) => void;
   warn: (text: string) => void;
@@ -56,14 +56,10 @@ export interface Context {
   close: (exitCode?: number, failed?: SotraError) => Promise<boolean>;
 }
 
-type RunLine = (argv: readonly string[], io: Io) => Promise<number>;
-
 interface ContextOptions {
   argv: readonly string[];
   io: Io;
   options: GlobalOptions;
-  program: KnownCommands;
-  runLine: RunLine;
   say: (line: string) => void;
   /** Told of requests and answers with `--verbose`, in place of `say`. */
   trace?: (line: string) => void;
@@ -75,18 +71,18 @@ interface ContextOptions {
 }
 
 export function createContext(given: ContextOptions): Context {
-  const { argv, io, options, program, runLine, stream } = given;
+  const { argv, io, options, stream } = given;
   const places = openPlaces(io, options);
   const served = openService(given, places);
   const watcher = watchCalls(given);
   const calls = makeCalls(given, places, served, watcher);
   const { dataDirectory, sandboxFile, store } = places;
   const { note, warn, onWait, stopWaiting } = watcher;
-  const { call, ready, request, hasAsked, sawMisfit } = calls;
+  const { call, ready, request, previewCall, previewRequest, hasAsked, sawMisfit } = calls;
   return {
-    ...{ argv, io, options, program, runLine, stream },
+    ...{ argv, io, options, stream },
     ...{ store, dataDirectory, sandboxFile, service: served.service },
-    ...{ call, ready, request, hasAsked, sawMisfit },
+    ...{ call, ready, request, previewCall, previewRequest, hasAsked, sawMisfit },
     ...{ note, warn, onWait, stopWaiting },
     close: async (exitCode, failed) => {
       stopWaiting();
@@ -227,21 +223,25 @@ function makeCalls(
     (await import('./log/keep-calls.ts')).keepCommandFailure({ argv, io, dataDirectory }, failed);
   const call: Context['call'] = async (endpoint, input, link, retries) => {
     const caller = await makeCaller(endpoint.keyless === true, retries);
-    if (options.preview)
-      throw new RequestPreview(buildRequest(encodeRequest(endpoint, input as never, caller.wire), caller));
     asked = true;
     const log = await callLog();
     return log.keep(caller, (watched) => callEndpoint(endpoint, input, watched, link), endpoint.brief);
   };
   const request: Context['request'] = async (wire, more) => {
     const caller = await makeCaller(false);
-    if (options.preview) throw new RequestPreview(buildRequest(wire, caller));
     asked = true;
     return (await callLog()).keep({ ...caller, ...more }, (watched) => sendRequest(wire, watched));
   };
+  const previewCall: Context['previewCall'] = async (endpoint, input) => {
+    const caller = await makeCaller(endpoint.keyless === true);
+    return buildRequest(encodeRequest(endpoint, input as never, caller.wire), caller);
+  };
+  const previewRequest: Context['previewRequest'] = async (wire) => buildRequest(wire, await makeCaller(false));
   return {
     call,
     request,
+    previewRequest,
+    previewCall,
     ready: async () => {
       await makeCaller(false);
     },

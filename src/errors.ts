@@ -180,21 +180,12 @@ export function withoutHint(thrown: unknown): unknown {
   return thrown instanceof SotraError ? Object.assign(thrown, { hint: undefined }) : thrown;
 }
 
-/** The runner completes it with the name of the command. */
-export const seeHelp = 'See the command with --help.';
-/** The runner puts an example of the command in its place. */
-export const seeExample = 'See the examples with --help.';
-
 /** A usage error that names every input without a value in one sentence. */
 export function missingInputs(inputs: readonly { label: string; help: string; value?: unknown }[]): SotraError {
   const missing = inputs.filter(({ value }) => value === undefined);
   const labels = missing.map(({ label }) => label);
   const named = labels.length === 1 ? `${labels[0]} is` : `${labels.slice(0, -1).join(', ')} and ${labels.at(-1)} are`;
-  const isArgument = labels.some((label) => label.startsWith('<'));
-  return usageError(
-    `${named} required: ${missing.map(({ help }) => help).join('; ')}`,
-    isArgument || labels.length > 1 ? seeExample : seeHelp,
-  );
+  return usageError(`${named} required: ${missing.map(({ help }) => help).join('; ')}`);
 }
 
 /** What a call gives; `undefined` where it fails with one of these codes. Errors: those of the call with other codes. */

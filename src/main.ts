@@ -2,14 +2,12 @@ import { openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
-import type { Shell } from './cli/outline.ts';
+import { run } from './cli.ts';
 import { readMessage, SotraError, Stopped } from './errors.ts';
 import { isSingleFile, readAsset } from './files/asset.ts';
 import { ClosedPipe, colorLevel, type Io, lineWidth, type Sink } from './io.ts';
 import { platformRules, secretVariables } from './model/platform.ts';
 import { terminalText } from './model/safe-text.ts';
-import { createProgram, type ModuleOutline } from './program.ts';
-import { run } from './run.ts';
 
 /** Every text that a person may read passes `terminalText` here: all of stderr, and stdout where it is a terminal. A pipe gets every byte. */
 function makeSink(
@@ -174,16 +172,10 @@ const io: Io = {
   },
 };
 
-// Written by the build and by `npm run gen`, so that help and completion load no command.
-const outlines: ModuleOutline[] = JSON.parse(readAsset('outlines.json').toString());
-
-const scripts = { bash: 'sotra.bash', zsh: '_sotra', fish: 'sotra.fish', powershell: 'sotra.ps1' };
-const completion = async (shell: Shell) => readAsset(`../completions/${scripts[shell]}`).toString();
-
 const endMs = 1000;
 
 async function main(argv: readonly string[]): Promise<void> {
-  process.exitCode = await run(argv, createProgram(outlines, completion), io);
+  process.exitCode = await run(argv, io);
   // The client of NATS keeps a connection open to a server that says nothing. Who has a channel to this process ends it.
   if (process.channel === undefined) setTimeout(() => process.exit(), endMs).unref();
 }

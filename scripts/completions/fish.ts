@@ -62,12 +62,12 @@ function askedNames([name, line]: [string, string]): string {
   return `function __sotra_${name}\n    __sotra_names ${line}\nend`;
 }
 
-function nodeLines({ path, children, flags, columns, arguments: slots, rest }: TreeNode): string[] {
+function nodeLines({ path, children, flags, arguments: slots, rest }: TreeNode): string[] {
   const at = path === '' ? '' : ` ${path}`;
   const here = ['-n', quote(`__sotra_at "${at}"`)];
   return [
     ...children.map(({ word, help }) => ['complete -c sotra', ...here, '-a', quote(word), '-d', quote(help)].join(' ')),
-    ...[...flags, ...columns].map((flag) => flagLine(here, flag)),
+    ...flags.map((flag) => flagLine(here, flag)),
     ...slots.flatMap((slot, index) => {
       const last = rest && index === slots.length - 1 ? 999 : index + 1;
       const offers = slot.file ? ['-F'] : offersOf(slot);

@@ -1,7 +1,10 @@
-import { globalFlags } from '../../src/cli/globals.ts';
-import { listChoices } from '../../src/cli/input.ts';
-import type { Field, Outline } from '../../src/cli/outline.ts';
+import type { Option } from 'commander';
+import { programOptions } from '../../src/commands/options.ts';
+import { listChoices } from '../../src/commands/read-input.ts';
 import { formats } from '../../src/output/result.ts';
+import type { CommandFacts } from '../commands.ts';
+
+type Field = CommandFacts['fields'][number];
 
 /** Names that the program is asked for: what lists them, one a line, without the network. */
 export const nameLists = {
@@ -47,10 +50,8 @@ export interface TreeNode {
   /** Its words; empty for the program. */
   path: string;
   children: readonly { word: string; help: string }[];
-  /** Without global flags. */
+  /** Without those of the program. */
   flags: readonly TreeFlag[];
-  /** `--columns`, with those of this command. */
-  columns: readonly TreeFlag[];
   /** Positional, in order; the last repeats if `rest`. */
   arguments: readonly Slot[];
   rest: boolean;
@@ -68,12 +69,12 @@ export interface CommandTree {
 const plain: Slot = { values: [], file: false, list: false };
 
 /** Everything that can be typed, in the order of help. */
-export function commandTree(commands: readonly Outline[]): CommandTree {
+export function commandTree(commands: readonly CommandFacts[]): CommandTree {
   const groups = [
     ...new Set(commands.flatMap(({ words }) => words.map((_, index) => words.slice(0, index).join(' ')))),
   ];
   const nodes = [...groups.map((path) => groupNode(path, commands)), ...commands.map(commandNode)];
-  const globals = globalFlags.map(globalFlag);
+  const globals = programOptions().map((option) => optionFlag(option));
   const valued = [...globals, ...nodes.flatMap((node) => node.flags)].filter((flag) => flag.takesValue);
   return { nodes, globals, valued: [...new Set(valued.flatMap(spellings))].sort() };
 }
@@ -82,7 +83,7 @@ function spellings({ flag, short }: { flag: string; short?: string }): string[] 
   return short === undefined ? [flag] : [flag, short];
 }
 
-function groupNode(path: string, commands: readonly Outline[]): TreeNode {
+function groupNode(path: string, commands: readonly CommandFacts[]): TreeNode {
   const depth = path === '' ? 0 : path.split(' ').length;
   const under = commands.filter(({ words }) => words.length > depth && words.slice(0, depth).join(' ') === path);
   const words = [...new Set(under.map((command) => command.words[depth] ?? ''))];
@@ -96,34 +97,32 @@ function groupNode(path: string, commands: readonly Outline[]): TreeNode {
     path,
     children: words.map((word) => ({ word, help: help(word) })),
     flags: [],
-    columns: [],
     arguments: [],
     rest: false,
     places: [],
   };
 }
 
-function commandNode(command: Outline): TreeNode {
+function commandNode(command: CommandFacts): TreeNode {
   const { fields } = command;
   const positional = fields.filter((field) => field.positional);
-  const values = command.columns.map(({ key }) => key);
+  const columns = command.columns.map(({ key }) => key);
   const isOwn = ({ positional: isArgument, flag }: Field) =>
-    !isArgument && globalFlags.every((global) => global.flag !== flag);
-  const flags = fields.filter(isOwn).map(commandFlag);
+    !isArgument && programOptions().every(({ long }) => long !== `--${flag}`);
+  const flags = [
+    ...fields.filter(isOwn).map((field) => commandFlag(field)),
+    ...command.shared.map((option) => optionFlag(option, columns)),
+  ];
   const slots = positional.map((field) => slotOf(field, command));
   const rest = positional.at(-1)?.kind.type === 'list';
-  const columns = globalFlags.flatMap((flag) =>
-    flag.key === 'columns' && values.length > 0 ? [{ ...globalFlag(flag), values, list: true }] : [],
-  );
   return {
     path: command.words.join(' '),
     children: [],
     flags,
-    columns,
     arguments: slots,
     rest,
     places: [
-      ...[...flags, ...columns].flatMap((flag) => spellings(flag).map((at) => ({ ...flag, at, rest: false }))),
+      ...flags.flatMap((flag) => spellings(flag).map((at) => ({ ...flag, at, rest: false }))),
       ...slots.map((slot, index) => ({ ...slot, at: String(index + 1), rest: rest && index === slots.length - 1 })),
     ],
   };
@@ -135,7 +134,7 @@ function commandFlag(field: Field): TreeFlag {
   return { ...slotOf(field), flag: `--${field.flag}`, ...short, help, takesValue: kind.type !== 'boolean' };
 }
 
-function slotOf(field: Field, command?: Outline): Slot {
+function slotOf(field: Field, command?: CommandFacts): Slot {
   const { kind, positional, flag } = field;
   const slot = { ...plain, values: listChoices(field), list: kind.type === 'list' && positional !== true };
   if (flag === 'key' || (command?.words[0] === 'key' && flag === 'name')) return { ...slot, names: 'keys' };
@@ -145,12 +144,18 @@ function slotOf(field: Field, command?: Outline): Slot {
   return { ...slot, file: /(^|-)(file|db|rejects)$/.test(flag) };
 }
 
-function globalFlag({ key, flag, value, help }: (typeof globalFlags)[number]): TreeFlag {
-  const slot: Slot =
-    key === 'context'
-      ? { ...plain, names: 'contexts' }
-      : { ...plain, values: key === 'format' ? formats : [], file: /file$/.test(flag) };
-  return { ...slot, flag: `--${flag}`, help, takesValue: value !== undefined };
+function optionFlag({ long = '', description, required }: Option, columns: readonly string[] = []): TreeFlag {
+  const values = long === '--format' ? formats : long === '--columns' ? columns : [];
+  const names = long === '--context' ? ({ names: 'contexts' } as const) : {};
+  return {
+    ...plain,
+    values,
+    list: long === '--columns',
+    ...names,
+    flag: long,
+    help: description,
+    takesValue: required,
+  };
 }
 
 /** The cases of a shell that match a command and a place in it; `caseOf` writes one, or nothing for a place without values. */

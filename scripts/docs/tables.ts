@@ -1,21 +1,23 @@
-import type { Outline } from '../../src/cli/outline.ts';
+import type { Command } from '../../src/commands/command.ts';
+import { errorTexts } from '../../src/commands/help/errors.ts';
 import { type ErrorCode, exitMeanings, findErrorCodes } from '../../src/errors.ts';
-import { errorTexts } from '../../src/tool/help.ts';
+import { describeCommands } from '../commands.ts';
 
 /** Markdown: each command with its endpoint, then the columns of each command that prints rows. */
-export function commandTables(outlines: readonly Outline[]): string {
-  const commands = outlines.map(({ words, endpoint, summary }) => [
+export function commandTables(program: Command): string {
+  const facts = describeCommands(program);
+  const commands = facts.map(({ words, endpoint, summary }) => [
     words.join(' '),
     endpoint === undefined ? '–' : `${endpoint.method} ${endpoint.path}`,
     escapeMarkdown(summary),
   ]);
-  const columns = outlines
-    .filter((outline) => outline.columns.length > 0)
-    .flatMap((outline) => [
-      `### ${outline.words.join(' ')}`,
+  const columns = facts
+    .filter((command) => command.columns.length > 0)
+    .flatMap((command) => [
+      `### ${command.words.join(' ')}`,
       table(
         ['Column', 'Meaning'],
-        outline.columns.map(({ key, help, extra }) => [
+        command.columns.map(({ key, help, extra }) => [
           key,
           escapeMarkdown(extra ? `${help} (only when named in --columns)` : help),
         ]),

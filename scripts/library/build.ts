@@ -8,7 +8,7 @@ import { chainDeclarations, methodDeclarations } from './declarations.ts';
 const unsaid: Plugin = {
   name: 'unsaid',
   transform: {
-    filter: { id: /src\/resources\/\w+\/endpoints\.ts$/ },
+    filter: { id: /src\/api\/(?:comment|feed|follow|leaderboard|position|profile|webhook)\.ts$/ },
     handler: (code, id) => ({ code: blankProperties(code, id, ['examples', 'summary', 'description']), map: null }),
   },
 };

@@ -1,9 +1,9 @@
-import type { Endpoint, Param } from '../../src/contract/endpoint.ts';
-import { describeKind, type Kind, toJsonSchema } from '../../src/contract/kind.ts';
-import { namedShapes, type SharedSchemas, sharedSchemas } from '../../src/contract/openapi.ts';
+import type { Endpoint, Param } from '../../src/api/endpoint.ts';
+import { endpoints } from '../../src/api/endpoints.ts';
+import { describeKind, type Kind, toJsonSchema } from '../../src/api/kind.ts';
+import { namedShapes, type SharedSchemas, sharedSchemas } from '../../src/api/openapi.ts';
 import { methodName } from '../../src/library/endpoints.ts';
 import { chains } from '../../src/model/chain.ts';
-import { bareEndpoints } from '../../src/resources/endpoints.ts';
 
 interface JsonSchema {
   type?: string | readonly string[];
@@ -23,14 +23,14 @@ export function methodDeclarations(): string {
   const shapes = Object.entries(shared.schemas).map(
     ([name, schema]) => `export interface ${name} ${typeOf(schema as JsonSchema, { isInput: false })}`,
   );
-  const types = bareEndpoints.flatMap((endpoint) => typesOf(endpoint, shared));
-  const nouns = [...new Set(bareEndpoints.map((endpoint) => methodName(endpoint)[0]))];
+  const types = endpoints.flatMap((endpoint) => typesOf(endpoint, shared));
+  const nouns = [...new Set(endpoints.map((endpoint) => methodName(endpoint)[0]))];
   const members = nouns.map((noun) => {
-    const own = bareEndpoints.filter((endpoint) => methodName(endpoint)[0] === noun).map(methodOf);
+    const own = endpoints.filter((endpoint) => methodName(endpoint)[0] === noun).map(methodOf);
     return `readonly ${noun}: {\n${[...own, ...(noun === 'comment' ? [textMethod] : [])].map(indented).join('\n')}\n};`;
   });
   return [
-    "import type { TextFields } from '../resources/comment/signing.js';",
+    "import type { TextFields } from '../api/signed-text.js';",
     callOptions,
     `/** A client of the service. Every call that fails rejects with a SotraError. */\nexport interface Client {\n${members.map(indented).join('\n')}\n}`,
     ...types,

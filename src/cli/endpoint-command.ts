@@ -1,11 +1,11 @@
+import { type Endpoint, type EndpointsOf, type InputOf, local, type Param, type Params } from '../api/endpoint.ts';
+import { integer, optional } from '../api/kind.ts';
+import type { GlobalOptions } from '../commands/options.ts';
 import type { Context } from '../context.ts';
-import { type Endpoint, type EndpointsOf, type InputOf, local, type Param, type Params } from '../contract/endpoint.ts';
-import { integer, optional } from '../contract/kind.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { moreHint, walkPages } from '../http/paginate.ts';
 import type { AnyView } from '../output/view.ts';
 import { type Command, option, type Result } from './command.ts';
-import type { GlobalOptions } from './globals.ts';
 
 export const serviceExitCodes = [4, 5, 6, 7, 8, 9, 13, 130] as const;
 

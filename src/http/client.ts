@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Endpoint, InputOf, Params, WireNames } from '../contract/endpoint.ts';
-import type { Misfit } from '../contract/misfit.ts';
-import { encodeRequest, type WireRequest } from '../contract/request.ts';
+import type { Endpoint, InputOf, Params, WireNames } from '../api/endpoint.ts';
+import type { Misfit } from '../api/misfit.ts';
+import { encodeRequest, type WireRequest } from '../api/request.ts';
 import { countAttempts, readMessage, SotraError } from '../errors.ts';
 import type { HttpAnswer, HttpRequest, Transport } from '../io.ts';
 import { BoundsError, defined, isObject, parseJson } from '../model/json.ts';

@@ -1,4 +1,4 @@
-import type { Paging } from '../contract/endpoint.ts';
+import type { Paging } from '../api/endpoint.ts';
 import { SotraError } from '../errors.ts';
 import { parseTime, toUnixSec } from '../model/duration.ts';
 import { isObject } from '../model/json.ts';

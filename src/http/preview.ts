@@ -4,45 +4,25 @@ import { secretParameter } from '../model/secret-names.ts';
 import { shellLine } from '../model/shell.ts';
 import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
 
-interface PreviewNote {
-  text: string;
-  facts: Readonly<Record<string, unknown>>;
+/** A request as text, the key masked: request line, headers, body. */
+export function formatRequest({ method, url, headers, body }: HttpRequest): string {
+  const shown = Object.entries(maskHeaders(headers)).map(([name, value]) => `${name}: ${value}`);
+  return `${[`${method} ${url.href}`, ...shown, ...(body === undefined ? [] : ['', body])].join('\n')}\n`;
 }
 
-/** Thrown instead of sending, for `--dry-run` and `--curl`. */
-export class RequestPreview extends Error {
-  readonly request: HttpRequest;
-  readonly about: PreviewNote | undefined;
-  constructor(request: HttpRequest, about?: PreviewNote) {
-    super('the request was not sent');
-    this.request = request;
-    this.about = about;
-  }
-  /** Request line, headers with a masked key, body. */
-  toText(): string {
-    const { method, url, headers, body } = this.request;
-    const shown = Object.entries(maskHeaders(headers)).map(([name, value]) => `${name}: ${value}`);
-    return `${[`${method} ${url.href}`, ...shown, ...(body === undefined ? [] : ['', body])].join('\n')}\n`;
-  }
-  toCurl(): string {
-    return curlLine(this.request);
-  }
-  /** As JSON, the key masked. Takes a body that is JSON. */
-  toObject(): Record<string, unknown> {
-    const { method, url, headers, body } = this.request;
-    const request = { method, url: url.href, headers: maskHeaders(headers), ...(body && { body: parseJson(body) }) };
-    return this.about === undefined ? request : { ...this.about.facts, request };
-  }
+/** A request with a body that is JSON, or none, as JSON; the key masked. */
+export function describeRequest({ method, url, headers, body }: HttpRequest): Record<string, unknown> {
+  return { method, url: url.href, headers: maskHeaders(headers), ...(body && { body: parseJson(body) }) };
 }
 
-/** The preview of a delivery to a webhook; `headers` alternate names and values. */
-export function deliveryPreview(to: string, headers: readonly string[], body: string): RequestPreview {
+/** The request of a delivery to a webhook; `headers` alternate names and values. */
+export function deliveryRequest(to: string, headers: readonly string[], body: string): HttpRequest {
   const named: Record<string, string> = {};
   for (let index = 0; index + 1 < headers.length; index += 2) {
     const [name = '', value = ''] = headers.slice(index, index + 2);
     named[name] = name in named ? `${named[name]}, ${value}` : value;
   }
-  return new RequestPreview({ method: 'POST', url: new URL(to), headers: named, body });
+  return { method: 'POST', url: new URL(to), headers: named, body };
 }
 
 /** By their names; that of a delivery's signature says nothing without the secret, and has to be compared. */

@@ -9,7 +9,14 @@ import { chosenContext, readEnv } from '../setup/settings.ts';
 import { openEmbedded } from './embedded/embedded-inbox.ts';
 import type { Inbox, KeepLimits, OnDamaged } from './inbox.ts';
 import { type NatsAddress, readNatsAddress } from './nats/address.ts';
-import type { InboxPlace } from './params.ts';
+
+/** Which inbox: a store of this machine by its name, or one on a NATS cluster. */
+export interface InboxPlace {
+  name?: string | undefined;
+  inbox?: string | undefined;
+  /** The file with its credentials. */
+  inboxCreds?: string | undefined;
+}
 
 const defaultName = 'default';
 

@@ -1,4 +1,5 @@
 import { usageError } from '../errors.ts';
+import { normalizeAddress } from '../model/address.ts';
 import { parseMoment } from '../model/duration.ts';
 import type { Forward } from '../model/forward.ts';
 import { collectNames, type EventSummary } from './events.ts';
@@ -40,4 +41,12 @@ export function readTimes(
   if (sinceMs !== undefined && untilMs !== undefined && untilMs < sinceMs)
     throw usageError(`--until ${until} is before --since ${since}`, 'Exchange the two, or give an earlier --since.');
   return { sinceMs, untilMs };
+}
+
+type TypedQuery = { [K in 'address' | 'token' | 'type' | 'webhook' | 'status']?: EventQuery[K] | undefined };
+
+/** What is asked of an inbox, addresses as the service writes them. */
+export function makeEventQuery({ address, token, type, webhook, status }: TypedQuery): EventQuery {
+  const normalize = (given: string | undefined) => (given === undefined ? undefined : normalizeAddress(given));
+  return { type, webhook, status, address: normalize(address), token: normalize(token) };
 }

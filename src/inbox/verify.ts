@@ -9,8 +9,20 @@ import {
   untimelyReason,
 } from '../model/signature-header.ts';
 import { includesSignature, matchingSecret, sameText, signBody } from '../model/webhook-signature.ts';
-import type { DeliveryVerdict } from '../resources/webhook/view.ts';
 import { readEvents } from './events.ts';
+
+/** What `webhook verify --json` prints. */
+export interface DeliveryVerdict {
+  valid: boolean;
+  reason?: string;
+  eventIds: string[];
+  /** Unix seconds of the header; `null` where it has none. */
+  timestamp: number | null;
+  /** Seconds since then; below zero where it is yet to come. */
+  ageSec?: number | null;
+  /** With `--explain`: the headers that would have been right, by each secret. */
+  expected?: string[];
+}
 
 /** Whether a delivery is signed by one of the secrets and, with a tolerance, recent; where not, the most exact reason there is. */
 export function verifyDelivery(

@@ -1,22 +1,22 @@
-import { checkWireNames, type Endpoint, type Paging } from '../contract/endpoint.ts';
-import { findMisfit } from '../contract/misfit.ts';
-import { checkInput } from '../contract/request.ts';
+import { post as postComment } from '../api/comment.ts';
+import { checkWireNames, type Endpoint, type Paging } from '../api/endpoint.ts';
+import { endpoints } from '../api/endpoints.ts';
+import { findMisfit } from '../api/misfit.ts';
+import { checkInput } from '../api/request.ts';
+import { commentProblem, signedText, type TextFields, type TextForm } from '../api/signed-text.ts';
 import { SotraError, usageError, withoutHint } from '../errors.ts';
 import { type Caller, callEndpoint } from '../http/client.ts';
 import { maxTimerMs } from '../http/deadline.ts';
 import { identifyItem, walkPages } from '../http/paginate.ts';
 import { hidingKey } from '../http/secrets.ts';
 import { checkBaseUrl, checkKey } from '../model/http-address.ts';
-import { post as postComment } from '../resources/comment/endpoints.ts';
-import { commentProblem, signedText, type TextFields, type TextForm } from '../resources/comment/signing.ts';
-import { bareEndpoints } from '../resources/endpoints.ts';
 import { methodName } from './endpoints.ts';
 import { createFetchTransport, readFetchBody, sleep } from './fetch-transport.ts';
 import type { AnyMethod, CallOptions, Client } from './methods.ts';
 
+export type { TextFields, TextForm } from '../api/signed-text.ts';
 export type { ErrorCode } from '../errors.ts';
 export { SotraError } from '../errors.ts';
-export type { TextFields, TextForm } from '../resources/comment/signing.ts';
 export type * from './methods.ts';
 
 /** What a client is made of. */
@@ -57,7 +57,7 @@ export function createClient(options: ClientOptions): Client {
   const { serviceName, layout = 'five-line' } = options;
   const caller = checked(options);
   const client: Record<string, Record<string, unknown>> = {};
-  for (const endpoint of bareEndpoints) {
+  for (const endpoint of endpoints) {
     const [noun, verb] = methodName(endpoint);
     client[noun] = { ...client[noun], [verb]: createMethod(endpoint, caller) };
   }
@@ -137,7 +137,7 @@ function createCaller(options: ClientOptions): Caller {
     throw usageError(`createClient has no option ${unknown}: it takes ${optionNames.join(', ')}`);
   const { baseUrl, apiKey, wire = {}, onWarning, strict = false, fetch = globalThis.fetch } = options;
   if (baseUrl === undefined) throw new SotraError('no-service', 'no service is configured: baseUrl is required');
-  checkWireNames(wire, bareEndpoints, 'wire');
+  checkWireNames(wire, endpoints, 'wire');
   const key = apiKey === undefined ? null : checkKey(apiKey);
   const hideKey = hidingKey(key);
   return {

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../contract/endpoint.ts';
+import type { Endpoint } from '../api/endpoint.ts';
 
 /** Where the method of an endpoint stands in a client: `webhook.add-addresses` is `client.webhook.addAddresses`. */
 export function methodName({ id }: Pick<Endpoint, 'id'>): [noun: string, verb: string] {

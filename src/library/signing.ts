@@ -1,7 +1,3 @@
-import { SotraError, usageError } from '../errors.ts';
-import { solanaKey } from '../keys/solana-key.ts';
-import { encodeBase58, encodeHex } from '../model/address.ts';
-import { findFamily } from '../model/chain.ts';
 import {
   commentProblem,
   isServiceName,
@@ -9,14 +5,18 @@ import {
   signedToken,
   type TextFields,
   type TextForm,
-} from '../resources/comment/signing.ts';
+} from '../api/signed-text.ts';
 import {
   personalDigest,
   readSignatureBytes,
   type Verdict,
   verifySignature,
   withRecoveryByte,
-} from '../resources/comment/verify.ts';
+} from '../api/verify-signature.ts';
+import { SotraError, usageError } from '../errors.ts';
+import { solanaKey } from '../keys/solana-key.ts';
+import { encodeBase58, encodeHex } from '../model/address.ts';
+import { findFamily } from '../model/chain.ts';
 
 export type { ErrorCode } from '../errors.ts';
 export { SotraError } from '../errors.ts';

@@ -1,12 +1,11 @@
-import { serviceFlags } from '../cli/globals.ts';
-import { type Endpoint, type WireNames, wireName } from '../contract/endpoint.ts';
-import { findNearestPath, matchEndpoint } from '../contract/match-endpoint.ts';
-import { decodeRequest, type RequestParts } from '../contract/request.ts';
+import { type Endpoint, type WireNames, wireName } from '../api/endpoint.ts';
+import { findNearestPath, matchEndpoint } from '../api/match-endpoint.ts';
+import { decodeRequest, type RequestParts } from '../api/request.ts';
 import { isUnsent, readRetryAfter } from '../http/retry.ts';
 import { dayMs, writeDuration } from '../model/duration.ts';
 import { isLoopback } from '../model/http-address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
-import { command, shellLine } from '../model/shell.ts';
+import { command, serviceFlags, shellLine } from '../model/shell.ts';
 import { counted } from '../output/format.ts';
 import { type Difference, findDifferences, findIgnored, type IgnoredName } from './misfits.ts';
 

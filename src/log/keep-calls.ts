@@ -1,4 +1,3 @@
-import { listWords } from '../cli/globals.ts';
 import { readMessage, type SotraError, toSotraError } from '../errors.ts';
 import type { CallAnswer, CallEvent, Caller } from '../http/client.ts';
 import { secretHider } from '../http/secrets.ts';
@@ -110,8 +109,7 @@ export async function keepCommandFailure(
   { code, exitCode, message, hint }: Pick<SotraError, 'code' | 'exitCode' | 'message' | 'hint'>,
 ): Promise<boolean> {
   try {
-    // A failed look into the log is nothing to explain.
-    if (isLogOff(command.io) || ['why', 'history'].includes(listWords(command.argv)[0] ?? '')) return false;
+    if (isLogOff(command.io)) return false;
     const { line, hide } = describeTyped(command.argv, null);
     const failed = { atMs: command.io.now(), command: line, exitCode, code, message: shorten(message, hide) };
     const more = hint === undefined ? {} : { hint: shorten(hint, hide) };

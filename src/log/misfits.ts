@@ -1,5 +1,5 @@
-import { type Endpoint, type WireNames, wireName } from '../contract/endpoint.ts';
-import { decodeRequest, type RequestParts } from '../contract/request.ts';
+import { type Endpoint, type WireNames, wireName } from '../api/endpoint.ts';
+import { decodeRequest, type RequestParts } from '../api/request.ts';
 import { isObject } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
 

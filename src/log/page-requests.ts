@@ -3,11 +3,11 @@ import { SotraError } from '../errors.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import { command } from '../model/shell.ts';
 import type { RequestRow } from '../pages/requests.ts';
-import { findCall, refuseLost, summarizeCall } from './commands.ts';
+import { findCall, refuseLost, summarizeCall } from './calls.ts';
 import { formatCallId, type NumberedEntry, readCalls } from './read-calls.ts';
+import { listCallReasons } from './reasons.ts';
 import { checkSent, showExchange } from './show-exchange.ts';
 import { findLog } from './store.ts';
-import { listCallReasons } from './why.ts';
 
 interface PageRequestsOptions {
   context: Context;

@@ -1,10 +1,24 @@
-import type { KnownNames } from '../cli/input.ts';
 import type { Context } from '../context.ts';
 import { orUndefined, readMessage } from '../errors.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
 import { safeText } from '../model/safe-text.ts';
 import { type NumberedEntry, readCalls } from './read-calls.ts';
 import { findLog } from './store.ts';
+
+/** What an identifier may be typed as, and what it stands for. */
+export interface KnownNames {
+  aliases: Readonly<Record<string, string>>;
+  /** Whether the command takes names and rows of the last board. */
+  takesBoard: boolean;
+  /** The address of a stored key. */
+  findKey: (name: string) => Promise<string | undefined>;
+  /** The addresses of the traders on the last board with this name. */
+  findNamed: (name: string) => Promise<readonly string[]>;
+  /** The address of a row of the last board, counted from 1. */
+  findRow: (row: number) => Promise<string | undefined>;
+  /** Told what a name or a row stands for. */
+  tell: (typed: string, identifier: string) => void;
+}
 
 /** The calls of commands that the log holds of the service in use, newest first; `method` and the end of the path choose. Errors: those of the settings. */
 export async function* recallCalls(

@@ -1,14 +1,14 @@
-import { type WireNames, wireName } from '../contract/endpoint.ts';
-import { describeKind, itemOf } from '../contract/kind.ts';
-import { matchEndpoint } from '../contract/match-endpoint.ts';
+import { type WireNames, wireName } from '../api/endpoint.ts';
+import { endpoints } from '../api/endpoints.ts';
+import { describeKind, itemOf } from '../api/kind.ts';
+import { matchEndpoint } from '../api/match-endpoint.ts';
 import { usageError } from '../errors.ts';
 import { sentMethods } from '../model/logged-request.ts';
 import type { ShownCommand } from '../pages/deliveries.ts';
 import type { RequestField, RequestForm, RequestRow, ShownExchange, ShownMessage } from '../pages/requests.ts';
-import { bareEndpoints } from '../resources/endpoints.ts';
-import { readPath } from './commands.ts';
+import { readPath } from './calls.ts';
 import type { LogEntry } from './entry.ts';
-import { writeCurl } from './why.ts';
+import { writeCurl } from './reasons.ts';
 
 interface Exchange {
   row: RequestRow;
@@ -66,7 +66,7 @@ function showMessage(headers: ShownMessage['headers'], { text = '', _cut: cut }:
 function makeForm({ entry: { request }, baseUrl, wire, keys, asksFirst }: Exchange): RequestForm {
   const { method, url, postData } = request;
   const { searchParams } = new URL(url);
-  const matched = matchEndpoint({ method, url }, baseUrl, bareEndpoints);
+  const matched = matchEndpoint({ method, url }, baseUrl, endpoints);
   const { endpoint, parts } = matched ?? {};
   const params = Object.entries(endpoint?.params ?? {});
   const fields = params.flatMap(([key, param]): RequestField[] => {

@@ -1,6 +1,5 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
-import type { Context } from '../context.ts';
-import { checkParam, type Endpoint, local, type Param, type Params } from '../contract/endpoint.ts';
+import { checkParam, type Endpoint, local, type Param, type Params } from '../api/endpoint.ts';
 import {
   checkValue,
   integer,
@@ -11,7 +10,8 @@ import {
   parseText,
   text,
   toJsonSchema,
-} from '../contract/kind.ts';
+} from '../api/kind.ts';
+import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { nextInput } from '../http/paginate.ts';
 import { defined, tryParseJson } from '../model/json.ts';
@@ -59,7 +59,7 @@ export const shownParams = {
 };
 
 /** The tool of an endpoint, and how its answer is shown. */
-export function endpointTool(endpoint: Endpoint, loadView: () => Promise<AnyView>): Tool {
+export function endpointTool(endpoint: Endpoint, view: AnyView): Tool {
   const { id, method, summary, params, paging } = endpoint;
   const isRead = method === 'GET';
   const limitParam = params['limit'];
@@ -79,7 +79,6 @@ export function endpointTool(endpoint: Endpoint, loadView: () => Promise<AnyView
         }
       : params,
     call: async ({ fields, limit = defaultRows, ...given }, context) => {
-      const view = await loadView();
       // An unknown column is refused before anything is asked.
       chooseColumns(view, fields);
       const input = limitParam ? { ...given, limit } : given;

@@ -10,3 +10,9 @@ export function splitList(text: string, label: string): string[] {
   if (items.length === 1) throw usageError(`${label}: is empty`);
   throw usageError(`${label} ${shown}: has an empty item`, 'Separate items with one comma: a,b.');
 }
+
+/** The two sides of `name=value`. */
+export function splitPair(text: string): [name: string, value: string] {
+  const at = text.indexOf('=');
+  return [text.slice(0, at), text.slice(at + 1)];
+}

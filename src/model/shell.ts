@@ -35,6 +35,29 @@ export function flagWords(flag: string, value: string): string[] {
   return value.startsWith('-') ? [`${flag}=${value}`] : [flag, value];
 }
 
+type FlagValue = string | number | boolean | readonly string[] | undefined;
+
+/** Flags as they are typed, with their values: a list repeats its flag, and what is false or absent has none. */
+export function writeFlags(values: Readonly<Record<string, FlagValue>>): string[] {
+  return Object.entries(values).flatMap(([flag, given]) =>
+    [given].flat().flatMap((value) => {
+      if (value === undefined || value === false) return [];
+      return value === true ? [flag] : flagWords(flag, String(value));
+    }),
+  );
+}
+
+interface ServiceOptions {
+  sandbox?: boolean;
+  context?: string | undefined;
+  baseUrl?: string | undefined;
+}
+
+/** The flags that name a service. */
+export function serviceFlags({ sandbox, context, baseUrl }: ServiceOptions): string[] {
+  return writeFlags({ '--sandbox': sandbox, '--context': context, '--base-url': baseUrl });
+}
+
 /**
  * A tag for sentences with a command in them: each value is one word of the command. One that begins with a dash would be read as a flag: it
  * is left to the reader as `<value>`.

@@ -1,4 +1,5 @@
 import { usageError } from '../errors.ts';
+import { curlLine, describeRequest, formatRequest } from '../http/preview.ts';
 import type { Io } from '../io.ts';
 import { parseJson } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
@@ -39,14 +40,6 @@ interface PrintContext {
   hideSecrets: (json: string) => string;
 }
 
-/** A request that was not sent, in each form that it is shown in. */
-interface Preview {
-  about?: { text: string } | undefined;
-  toCurl: () => string;
-  toText: () => string;
-  toObject: () => Readonly<Record<string, unknown>>;
-}
-
 /** Refuses unknown names in `--columns`. Errors: `usage`, naming the known ones. */
 export function checkColumns(view: AnyView | undefined, columns: readonly string[]): void {
   if (view === undefined) throw usageError('--columns: this command prints no columns');
@@ -60,8 +53,11 @@ export function checkColumns(view: AnyView | undefined, columns: readonly string
   throw usageError(problem, `${meant === undefined ? '' : `Did you mean ${meant}? `}Columns: ${known.join(', ')}.`);
 }
 
-/** Writes a request that was not sent, as text, JSON or a curl line. Errors: `usage` for another format. */
-export async function printPreview(preview: Preview, printing: PrintContext): Promise<number> {
+/** Writes a request as text, JSON or a curl line. Errors: `usage` for another format. */
+async function printRequest(
+  { request, text = '', facts }: Result & { kind: 'request' },
+  printing: PrintContext,
+): Promise<void> {
   const { filter, options, io } = printing;
   const { curl, format, columns } = options;
   const known = [undefined, 'table', 'json', ...(curl ? [] : ['ndjson'])];
@@ -69,10 +65,12 @@ export async function printPreview(preview: Preview, printing: PrintContext): Pr
   const rival = columns !== undefined ? '--columns' : curl && filter !== undefined ? '--jq' : unfit;
   const shown = curl ? '--curl shows a curl line' : '--dry-run shows a request';
   if (rival !== undefined) throw usageError(`${rival}: ${shown}, which has no such form`, 'Omit it.');
-  if (!curl && (filter !== undefined || format === 'json' || format === 'ndjson'))
-    return printResult({ kind: 'answer', answer: preview.toObject() }, {}, printing);
-  await io.out.write(curl ? preview.toCurl() : (preview.about?.text ?? '') + visibleJson(preview.toText()));
-  return 0;
+  if (curl) return io.out.write(curlLine(request));
+  if (filter === undefined && format !== 'json' && format !== 'ndjson')
+    return io.out.write(text + visibleJson(formatRequest(request)));
+  const described = describeRequest(request);
+  const answer = facts === undefined ? described : { ...facts, request: described };
+  await printAnswer({ kind: 'answer', answer }, {}, printing);
 }
 
 /** Writes a command's result to stdout and gives the exit code. Errors: ClosedPipe when the reader is gone. */
@@ -80,6 +78,7 @@ export async function printResult(result: Result, input: unknown, printing: Prin
   const { io, filter } = printing;
   if (result.kind === 'answer') await printAnswer(result, input, printing);
   if (result.kind === 'items') await printItems(result, input, printing);
+  if (result.kind === 'request') await printRequest(result, printing);
   if (result.kind === 'text') {
     if (filter !== undefined) throw usageError('--jq: this command prints no JSON');
     const isDrawn = drawnForms.includes(chooseForm(result, printing));

@@ -1,3 +1,4 @@
+import type { HttpRequest } from '../io.ts';
 import type { AnyView } from './view.ts';
 
 export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;
@@ -17,6 +18,8 @@ export type Result =
   /** Printed as they come; `live`: each batch at once, also on a terminal. */
   | (ChartOption & { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean })
   | { kind: 'text'; text: string }
+  /** A request that is shown and not sent: `text` and `facts` tell more of it. */
+  | { kind: 'request'; request: HttpRequest; text?: string; facts?: Readonly<Record<string, unknown>> }
   | { kind: 'none'; exitCode?: number };
 
 interface ChartOption {

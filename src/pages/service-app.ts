@@ -1,6 +1,6 @@
+import { type Endpoint, flagName } from '../api/endpoint.ts';
+import { checkInput, encodeRequest } from '../api/request.ts';
 import { type Context, createContext } from '../context.ts';
-import { type Endpoint, flagName } from '../contract/endpoint.ts';
-import { checkInput, encodeRequest } from '../contract/request.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { buildRequest } from '../http/client.ts';
 import { curlLine } from '../http/preview.ts';
@@ -19,7 +19,7 @@ import { makeTables } from './table.ts';
 /** The endpoints of the service, and by id how their answers become tables. */
 export interface ServiceEndpoints {
   endpoints: readonly Endpoint[];
-  views: Readonly<Record<string, () => Promise<AnyView>>>;
+  views: Readonly<Record<string, AnyView>>;
 }
 
 interface ServiceAppOptions extends ServiceEndpoints {
@@ -57,7 +57,7 @@ export function createServiceApp({ title, facts, live, routes, endpoints, views,
     const shown = maskSecrets(data);
     return {
       data: shown,
-      tables: makeTables(await views[id]?.(), shown, input),
+      tables: makeTables(views[id], shown, input),
       commands: [
         { name: 'Command', line: `${facts.commandStart} ${writeCommand(endpoint, input)}` },
         { name: 'As curl', line: writeCurl(endpoint, input, await calling.service(), io.version) },

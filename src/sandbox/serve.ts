@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Db } from '../files/database.ts';
 import type { Io } from '../io.ts';
 import { parseTime } from '../model/duration.ts';
-import { allRoutes } from '../resources/routes.ts';
 import { freezeClock, keepSettings, readWireNames, type Settings, type Wire } from './db/settings.ts';
 import { ensureWorld } from './db/world.ts';
 import { startDeliverer } from './deliver/deliver.ts';
@@ -10,6 +9,7 @@ import { answerer } from './http/answer.ts';
 import type { Fault } from './http/fault.ts';
 import { type ListenOptions, listen } from './http/listen.ts';
 import type { IncomingRequest, ServedAnswer } from './http/service.ts';
+import { allRoutes } from './service/routes.ts';
 
 export interface WorldOptions extends Settings {
   empty?: boolean | undefined;

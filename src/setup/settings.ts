@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WireNames } from '../contract/endpoint.ts';
+import type { WireNames } from '../api/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
 import type { Env } from '../io.ts';
 import { checkBaseUrl, checkKey } from '../model/http-address.ts';

@@ -1,9 +1,11 @@
+import * as endpoints from '../api/webhook.ts';
 import type { Context } from '../context.ts';
 import { countAttempts, readMessage, SotraError, toSotraError } from '../errors.ts';
 import { sameDestination } from '../model/http-address.ts';
 import { command } from '../model/shell.ts';
 import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
-import * as endpoints from '../resources/webhook/endpoints.ts';
+import { isSameDestination } from './jobs.ts';
+import type { Job, Journal } from './journal.ts';
 import {
   addSecret,
   checkedList,
@@ -12,9 +14,7 @@ import {
   replaceKeptSecret,
   shownSecret,
   withRoomForSecret,
-} from '../resources/webhook/secrets.ts';
-import { isSameDestination } from './jobs.ts';
-import type { Job, Journal } from './journal.ts';
+} from './secrets.ts';
 import { callWithRetries, computeDelay, hasTriesLeft, pauseUpload, retriesLeft } from './with-retries.ts';
 
 /** What happens during an upload, for its display and for `--format ndjson`. */

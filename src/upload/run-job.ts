@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { serviceFlags } from '../cli/globals.ts';
+import * as endpoints from '../api/webhook.ts';
 import type { Context } from '../context.ts';
 import { SotraError, toSotraError } from '../errors.ts';
 import { ClosedPipe } from '../io.ts';
 import { normalizeDestination } from '../model/http-address.ts';
-import { flagWords, shellLine } from '../model/shell.ts';
+import { flagWords, serviceFlags, shellLine } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
-import * as endpoints from '../resources/webhook/endpoints.ts';
+import type { Result } from '../output/result.ts';
 import { hashParts, readServiceId } from './jobs.ts';
 import { type Job, type Journal, openJournal, type Plan, resentChunks } from './journal.ts';
 import { continuing, makeWebhook, type Upload } from './make-webhook.ts';
@@ -109,12 +109,18 @@ export async function runJob(run: UploadRun, plan: Plan, addresses: ReadonlySet<
   }
 }
 
-/** Previews the request of a chunk. A preview ends the command. */
-export async function previewChunk(uid: string | undefined, chunk: Chunk | undefined, { input, context }: UploadRun) {
+/** The request of a chunk, as it would be sent. */
+export async function previewChunk(
+  uid: string | undefined,
+  { addresses: walletAddresses }: Chunk,
+  { input, context }: UploadRun,
+): Promise<Result> {
   const { destinationUrl = '' } = input;
-  if (chunk === undefined) return;
-  if (uid !== undefined) await context.call(endpoints.addAddresses, { uid, walletAddresses: chunk.addresses });
-  else await context.call(endpoints.register, { walletAddresses: chunk.addresses, destinationUrl });
+  const request =
+    uid === undefined
+      ? await context.previewCall(endpoints.register, { walletAddresses, destinationUrl })
+      : await context.previewCall(endpoints.addAddresses, { uid, walletAddresses });
+  return { kind: 'request', request };
 }
 
 /** Makes the webhook with the first chunk. */

@@ -6,8 +6,6 @@ import { defined } from '../model/json.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { confirm } from '../output/confirm.ts';
 import { counted } from '../output/format.ts';
-import { findWebhookSecret, fingerprintSecret, keptSecret, keptSecretFile } from '../resources/webhook/secrets.ts';
-import { type SyncResult, synced as view } from '../resources/webhook/view.ts';
 import {
   describeUnfinished,
   hashParts,
@@ -18,8 +16,10 @@ import {
   setAside,
 } from './jobs.ts';
 import { finishJob, type Job, type Journal, resentChunks } from './journal.ts';
-import { findOwnJob, planJob, previewChunk, runJob, splitChunks, type UploadRun } from './run-job.ts';
+import { type Chunk, findOwnJob, planJob, previewChunk, runJob, splitChunks, type UploadRun } from './run-job.ts';
+import { findWebhookSecret, fingerprintSecret, keptSecret, keptSecretFile } from './secrets.ts';
 import { finishReplacement, keepInFile, type Target } from './sync-webhook.ts';
+import { type SyncResult, synced as view } from './view.ts';
 
 /** Addresses that the result names of those that the file no longer has. */
 const maxNamed = 20;
@@ -58,7 +58,8 @@ export async function syncList(run: UploadRun, target: Target): Promise<Result> 
   };
   if (isCheck) {
     for (const line of describeUnfinished(run.jobs.filter((job) => isFor(job, target.uid, input)))) context.note(line);
-    if (context.options.curl) await previewChunk(target.uid, splitChunks(missing).next().value, run);
+    const first: Chunk | undefined = splitChunks(missing).next().value;
+    if (context.options.curl && first !== undefined) return previewChunk(target.uid, first, run);
     const isSent = result.missing > 0 || isOpen;
     const isOff = isSent || (input.exact === true && result.notRemovable > 0);
     return await show.result(result, view, isOff ? 10 : 0);

@@ -1,14 +1,14 @@
 import { rmSync } from 'node:fs';
+import type * as endpoints from '../api/webhook.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { command } from '../model/shell.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
-import type * as endpoints from '../resources/webhook/endpoints.ts';
-import { addSecret, findWebhookSecret, readOwnSecret } from '../resources/webhook/secrets.ts';
 import { isSameDestination, jobsOfKey, setAside } from './jobs.ts';
 import { finishJob, type Job } from './journal.ts';
 import { deleteWebhook, listWebhooksFor } from './make-webhook.ts';
 import type { UploadInput } from './run-job.ts';
+import { addSecret, findWebhookSecret, readOwnSecret } from './secrets.ts';
 
 /** The webhook that a list is for. */
 export interface Target {

@@ -1,17 +1,17 @@
+import * as endpoints from '../api/webhook.ts';
 import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError } from '../errors.ts';
 import { counted, formatCount } from '../output/format.ts';
-import * as endpoints from '../resources/webhook/endpoints.ts';
-import { addSecret, checkSecretFile, keptSecret, keptSecretFile, readOwnSecret } from '../resources/webhook/secrets.ts';
-import { type UploadResult, uploaded as view } from '../resources/webhook/view.ts';
 import { jobsFolder, jobsOfKey, lockJob, setAside } from './jobs.ts';
 import { type Job, type Plan, resentChunks } from './journal.ts';
 import { readAddresses } from './read-addresses.ts';
 import { findOwnJob, planJob, previewChunk, runJob, splitChunks, type UploadInput, type UploadRun } from './run-job.ts';
 import { syncList } from './run-sync.ts';
+import { addSecret, checkSecretFile, keptSecret, keptSecretFile, readOwnSecret } from './secrets.ts';
 import { showUpload } from './show-upload.ts';
 import { checkSyncFlags, findSyncTarget } from './sync-webhook.ts';
+import { type UploadResult, uploaded as view } from './view.ts';
 import { callWithRetries } from './with-retries.ts';
 
 /**
@@ -78,8 +78,9 @@ async function previewList(run: UploadRun, plan: Plan): Promise<Result> {
   if (state?.finishedMs !== undefined) show.finished(state.plan, state.finishedMs);
   else if (chunks.length < plan.chunks) context.note(`Still to be sent: ${formatRequests(chunks.length)}`);
   else context.note(`${counted(plan.addresses, 'address')} in ${formatRequests(chunks.length)}`);
-  if (state?.finishedMs === undefined) await previewChunk(state?.uid ?? run.input.uid, chunks[0], run);
-  return { kind: 'none' };
+  const [first] = chunks;
+  if (state?.finishedMs !== undefined || first === undefined) return { kind: 'none' };
+  return previewChunk(state?.uid ?? run.input.uid, first, run);
 }
 
 function formatRequests(count: number): string {

@@ -1,6 +1,6 @@
 import type { ZodType } from 'zod';
+import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import type { Context } from '../context.ts';
-import type { Endpoint, InputOf, Params } from '../contract/endpoint.ts';
 import { countAttempts, SotraError } from '../errors.ts';
 import { computeBackoff, policies } from '../http/retry.ts';
 

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { listChoices } from '../../src/cli/input.ts';
+import { listChoices } from '../../src/commands/read-input.ts';
 import { answering, openPort, run, temporaryFolder } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { size } from '../support/size.ts';
@@ -120,7 +120,7 @@ test.each(['.', '..', '%2e%2E', '../x', 'a/..', 'a\\..\\b', 'x%2f..', '\t..', '.
     const service = await answering({});
     const parts = outlines.flatMap((outline) =>
       outline.fields
-        .filter(({ positional, source }) => positional && source !== 'local')
+        .filter(({ positional, place }) => positional && place !== 'local')
         .map((field) => ({ outline, field })),
     );
     expect(parts.length).toBeGreaterThan(15);

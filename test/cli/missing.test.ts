@@ -93,7 +93,7 @@ const writes =
 
 test('a row stands for a trader in every input of a command that reads; one that writes refuses it before it sends anything', async () => {
   const inputs = outlines.flatMap(({ words, fields }) =>
-    fields.filter(({ identifier }) => identifier === true).map(({ label }) => `${words.join(' ')} ${label}`),
+    fields.filter(({ identifier }) => identifier === 'trader').map(({ label }) => `${words.join(' ')} ${label}`),
   );
   expect(inputs.sort()).toEqual(Object.keys(takers).sort());
   const env = { ...place(), SOTRA_CONTEXT: 'sandbox' };
@@ -200,8 +200,8 @@ test('no command takes a reference of ours for the name of a trader', async () =
   const victim = `0x${'f'.repeat(40)}`;
   const service = await show(env, [['first', one], ['second', two], ...names.map((name) => [name, victim] as const)]);
   const taking = outlines.filter(
-    ({ fields, uses }) =>
-      fields.some((field) => field.positional && field.identifier === true) && uses.includes('requests'),
+    ({ fields, sendsRequests }) =>
+      fields.some((field) => field.positional && field.identifier === 'trader') && sendsRequests,
   );
   expect(taking.map(({ words }) => words.join(' '))).toEqual(
     expect.arrayContaining([

@@ -10,7 +10,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Outline } from '../../src/cli/outline.ts';
 import { encodeBase58 } from '../../src/model/address.ts';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
 import {
@@ -23,7 +22,7 @@ import {
   secretsIn,
   webhookSecret,
 } from '../support/hostile/canaries.ts';
-import { outlines } from '../support/outlines.ts';
+import { type Outline, outlines } from '../support/outlines.ts';
 import { size } from '../support/size.ts';
 
 /** Files that hold a secret, as it is kept and as it is damaged by hand. */

@@ -3,17 +3,13 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { globalFlags } from '../../src/cli/globals.ts';
-import { parse } from '../../src/cli/parse.ts';
-import { createProgram } from '../../src/program.ts';
 import { temporaryFolder } from '../support/harness.ts';
-import { outlines } from '../support/outlines.ts';
+import { globalFlags, outlines, parseLine } from '../support/outlines.ts';
 import { freePorts, program } from '../support/processes.ts';
 import { isProof, some } from '../support/size.ts';
 
 const execute = promisify(execFile);
-const known = createProgram(outlines, async () => '');
-const flagsOfCommands = [...known.outlines.flatMap(({ fields }) => fields), ...globalFlags].map(({ flag }) => flag);
+const flagsOfCommands = [...outlines.flatMap(({ fields }) => fields), ...globalFlags].map(({ flag }) => flag);
 /** The last is of npm. */
 const knownFlags = new Set([...flagsOfCommands, 'help', 'version', 'prefix']);
 const guides = readdirSync('docs').filter((name) => name.endsWith('.md'));
@@ -119,5 +115,5 @@ function runScript(script: string, place: ReturnType<typeof makePlace>) {
 async function readLine(line: string): Promise<void> {
   const echoed = `sotra() { printf '%s\\0' "$@" $'\\n' >&2; }; ${line.replaceAll(/<(\w+)>/g, '$1')}`;
   const { stderr } = await execute('bash', ['--norc', '-c', echoed], { cwd: temporaryFolder() });
-  for (const words of stderr.split('\0\n\0').slice(0, -1)) await parse(words.split('\0'), known);
+  for (const words of stderr.split('\0\n\0').slice(0, -1)) await parseLine(words.split('\0'));
 }

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Endpoint, Param } from '../../src/contract/endpoint.ts';
-import { checkValue, itemOf } from '../../src/contract/kind.ts';
-import { decodeRequest, encodeRequest } from '../../src/contract/request.ts';
-import { endpoints, views } from '../../src/resources/index.ts';
-import { allRoutes, routesUnder } from '../../src/resources/routes.ts';
+import type { Endpoint, Param } from '../../src/api/endpoint.ts';
+import { endpoints } from '../../src/api/endpoints.ts';
+import { checkValue, itemOf } from '../../src/api/kind.ts';
+import { decodeRequest, encodeRequest } from '../../src/api/request.ts';
+import { views } from '../../src/commands/views.ts';
+import { allRoutes, routesUnder } from '../../src/sandbox/service/routes.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { inTurn, some } from '../support/size.ts';
 

@@ -3,10 +3,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { globalFlags, takenFlags } from '../../src/cli/globals.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
-import { outlines } from '../support/outlines.ts';
+import { globalFlags, type Outline, outlines, takenFlags } from '../support/outlines.ts';
 import { inTurn, size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
@@ -186,9 +185,9 @@ function typed(line: string, { folder, service }: Place): string {
 }
 
 /** Lines that name their service or their sandbox see no other. */
-function envOf({ words, uses }: { words: readonly string[]; uses: readonly string[] }, { env, service }: Place) {
+function envOf({ words, sendsRequests }: Outline, { env, service }: Place) {
   const isOwn = words[0] === 'sandbox' || /--context|--db/.test(lines[words.join(' ')] ?? '');
-  return isOwn || !uses.includes('requests') ? env : { ...env, ...service.env };
+  return isOwn || !sendsRequests ? env : { ...env, ...service.env };
 }
 
 function changedIn(before: Record<string, string>, after: Record<string, string>): string[] {
@@ -230,7 +229,7 @@ test('--dry-run and --curl show something and change nothing, or are refused, wh
   const wrong: unknown[] = [];
   const flags = inTurn(['dry-run', 'curl']);
   for (const outline of outlines) {
-    const taken = takenFlags(outline).map(({ flag }) => flag);
+    const taken = takenFlags(outline);
     for (const flag of flags()) {
       const argv = `${typed(lines[nameOf(outline)] ?? '', here)} --${flag}`;
       const { code, out, err } = await run(argv, { env: envOf(outline, here) });
@@ -267,12 +266,12 @@ test('every command takes a global flag or refuses it by name before it does any
   const before = contents(here.folder);
   const wrong: unknown[] = [];
   for (const outline of outlines) {
-    const taken = takenFlags(outline).map(({ flag }) => flag);
+    const taken = takenFlags(outline);
     const refused = globalFlags.filter(
       ({ flag }) => !taken.includes(flag) || (flag === 'format' && outline.columns.length === 0),
     );
-    for (const { flag, value } of some(refused, 4)) {
-      const more = [`--${flag}`, ...(value === undefined ? [] : [typed(values[flag] ?? '', here)])];
+    for (const { flag, takesValue } of some(refused, 4)) {
+      const more = [`--${flag}`, ...(!takesValue ? [] : [typed(values[flag] ?? '', here)])];
       const argv = [...typed(lines[nameOf(outline)] ?? '', here).split(' '), ...more];
       const { code, out, err } = await run(argv, { env: envOf(outline, here) });
       if (code !== 2 || out !== '' || !err.includes(`--${flag}`)) wrong.push([argv.join(' '), code, out, err]);
@@ -289,7 +288,7 @@ test('a command takes the flags about requests exactly where it sends some to th
   const here = await place();
   const file = join(here.env.SOTRA_CONFIG_DIR, 'config.json');
   const config = readFileSync(file);
-  const declared = outlines.filter(({ uses }) => uses.includes('requests')).map(nameOf);
+  const declared = outlines.filter(({ sendsRequests }) => sendsRequests).map(nameOf);
   const sends: string[] = [];
   for (const outline of outlines) {
     // Sealing a key takes seconds.

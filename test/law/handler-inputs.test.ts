@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Endpoint } from '../../src/contract/endpoint.ts';
-import { decodeRequest } from '../../src/contract/request.ts';
-import { endpoints } from '../../src/resources/index.ts';
-import { allRoutes } from '../../src/resources/routes.ts';
+import type { Endpoint } from '../../src/api/endpoint.ts';
+import { endpoints } from '../../src/api/endpoints.ts';
+import { decodeRequest } from '../../src/api/request.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld, sandboxPartners } from '../../src/sandbox/db/world.ts';
 import { ServiceRefusal } from '../../src/sandbox/http/service.ts';
+import { allRoutes } from '../../src/sandbox/service/routes.ts';
 import { type Witness, witnesses } from '../support/witness.ts';
 
 /** The input that the sandbox makes of a request. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listChoices } from '../../src/cli/input.ts';
+import { listChoices } from '../../src/commands/read-input.ts';
 import { errorExitCodes, exitMeanings } from '../../src/errors.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';

@@ -3,9 +3,9 @@ import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import type { Endpoint } from '../../src/contract/endpoint.ts';
-import { checkValue, type Kind } from '../../src/contract/kind.ts';
-import { bareEndpoints } from '../../src/resources/endpoints.ts';
+import type { Endpoint } from '../../src/api/endpoint.ts';
+import { endpoints } from '../../src/api/endpoints.ts';
+import { checkValue, type Kind } from '../../src/api/kind.ts';
 import { temporaryFolder } from '../support/harness.ts';
 
 const folder = 'dist/library';
@@ -25,10 +25,10 @@ let built: Promise<readonly Endpoint[]> | undefined;
 function builtEndpoints(): Promise<readonly Endpoint[]> {
   built ??= (async () => {
     const zod = `${process.cwd()}/src/library/schema.ts`;
-    const bundle = await rolldown({ input: 'src/resources/endpoints.ts', resolve: { alias: { zod } } });
+    const bundle = await rolldown({ input: 'src/api/endpoints.ts', resolve: { alias: { zod } } });
     const file = `${temporaryFolder()}/endpoints.mjs`;
     await bundle.write({ file, format: 'esm' });
-    return (await import(pathToFileURL(file).href)).bareEndpoints;
+    return (await import(pathToFileURL(file).href)).endpoints;
   })();
   return built;
 }
@@ -68,7 +68,7 @@ const all: readonly unknown[] = [...values, ...lists, ...entries, ...entries.map
 
 test('the built library takes and refuses the same inputs, with the same words', async () => {
   const small = await builtEndpoints();
-  for (const endpoint of bareEndpoints)
+  for (const endpoint of endpoints)
     for (const [key, { kind }] of Object.entries(endpoint.params)) {
       const other = small.find(({ id }) => id === endpoint.id)?.params[key]?.kind as Kind;
       const tell = (each: Kind) => [endpoint.id, key, ...all.map((value) => [value, checkValue(each, value)])];
@@ -78,7 +78,7 @@ test('the built library takes and refuses the same inputs, with the same words',
 
 test('of an answer the built library says the same', async () => {
   const small = await builtEndpoints();
-  for (const { id, answer } of bareEndpoints) {
+  for (const { id, answer } of endpoints) {
     const other = small.find((one) => one.id === id)?.answer as z.ZodType;
     const answers = [...all, { traders: [{ profile: 7 }] }, { items: [{}] }, [{ itemId: 7 }], { webhooks: {} }];
     const tell = (each: z.ZodType) => [id, ...answers.map((value) => [value, issueOf(each, value)])];

@@ -1,6 +1,6 @@
 import { createClient } from 'sotra';
 import { expect, test } from 'vitest';
-import { itemOf } from '../../src/contract/kind.ts';
+import { itemOf } from '../../src/api/kind.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { connect } from '../support/mcp-client.ts';
 import { outlines } from '../support/outlines.ts';

@@ -1,16 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import {
-  asDocument,
-  defineEndpoint,
-  type Endpoint,
-  inBody,
-  inPath,
-  inQuery,
-  local,
-} from '../../src/contract/endpoint.ts';
-import { boolean, choice, integer, listOf, nullable, optional, text } from '../../src/contract/kind.ts';
-import { openApiDocument } from '../../src/contract/openapi.ts';
+import { asDocument, defineEndpoint, type Endpoint, inBody, inPath, inQuery, local } from '../../src/api/endpoint.ts';
+import { boolean, choice, integer, listOf, nullable, optional, text } from '../../src/api/kind.ts';
+import { openApiDocument } from '../../src/api/openapi.ts';
 
 const chain = choice(['base', 'solana']);
 const chainSchema = z.enum(['base', 'solana']);

@@ -13,10 +13,10 @@ import {
   local,
   openNames,
   type WireNames,
-} from '../../src/contract/endpoint.ts';
-import { json, optional, text } from '../../src/contract/kind.ts';
-import { decodeRequest, encodeRequest } from '../../src/contract/request.ts';
-import { endpoints } from '../../src/resources/index.ts';
+} from '../../src/api/endpoint.ts';
+import { endpoints } from '../../src/api/endpoints.ts';
+import { json, optional, text } from '../../src/api/kind.ts';
+import { decodeRequest, encodeRequest } from '../../src/api/request.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { serveSandbox } from '../support/served.ts';
 import { some } from '../support/size.ts';

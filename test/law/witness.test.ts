@@ -1,9 +1,9 @@
 import { createClient } from 'sotra';
 import { expect, test } from 'vitest';
-import type { Endpoint } from '../../src/contract/endpoint.ts';
-import { decodeRequest } from '../../src/contract/request.ts';
+import type { Endpoint } from '../../src/api/endpoint.ts';
+import { endpoints } from '../../src/api/endpoints.ts';
+import { decodeRequest } from '../../src/api/request.ts';
 import { methodName } from '../../src/library/endpoints.ts';
-import { endpoints } from '../../src/resources/index.ts';
 import { run, stub } from '../support/harness.ts';
 import { type Witness, witnesses } from '../support/witness.ts';
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { wrapProse } from '../../src/cli/help.ts';
 import { eventLine, readEvents } from '../../src/inbox/events.ts';
 import { parseDuration, parseTime } from '../../src/model/duration.ts';
 import { safeText } from '../../src/model/safe-text.ts';
@@ -85,7 +84,6 @@ test('at every width from 1 to 300 text is cut and broken to fit, and nothing is
       const inOrder = (text: string) => text.replaceAll(/\s/g, '');
       expect(inOrder(wrapWords(words, width).join(' '))).toBe(inOrder(words));
       for (const line of wrapWords(words, width)) expect(line.length <= width || !line.trim().includes(' ')).toBe(true);
-      expect(inOrder(wrapProse(parts.join('\n'), width).join(' '))).toBe(inOrder(words));
     }),
   );
 });

@@ -11,21 +11,21 @@ const uploadTests = tests(
 export const areas = {
   retry: { files: sources('http/retry'), tests: tests('unit/http/retry') },
   request: {
-    files: sources('contract/request contract/kind contract/formats http/body http/preview http/failures'),
-    tests: tests('unit/contract/request unit/contract/kind unit/http/preview unit/http/failures unit/http/body'),
+    files: sources('api/request api/kind api/formats http/body http/preview http/failures'),
+    tests: tests('unit/api/request unit/api/kind unit/http/preview unit/http/failures unit/http/body'),
   },
-  wire: { files: sources('contract/endpoint'), tests: tests('unit/contract/request law/wire') },
+  wire: { files: sources('api/endpoint'), tests: tests('unit/api/request law/wire') },
   client: { files: sources('http/client'), tests: tests('unit/http/client cli/http cli/http-limits') },
   secrets: { files: sources('http/secrets'), tests: tests('unit/http/secrets') },
   transport: {
     files: sources('http/transport'),
     tests: tests('unit/http/transport cli/http cli/http-limits cli/http-hints'),
   },
-  answers: { files: sources('contract/misfit'), tests: tests('unit/contract/misfit cli/misfits') },
+  answers: { files: sources('api/misfit'), tests: tests('unit/api/misfit cli/misfits') },
   pages: { files: sources('http/paginate'), tests: tests('unit/http/paginate cli/pages') },
   documents: {
-    files: sources('http/observe contract/openapi'),
-    tests: tests('unit/http/observe cli/trace cli/history/har unit/contract/openapi law/openapi-document'),
+    files: sources('http/observe api/openapi'),
+    tests: tests('unit/http/observe cli/trace cli/history/har unit/api/openapi law/openapi-document'),
   },
   signature: {
     files: sources('model/webhook-signature model/signature-header'),
@@ -36,9 +36,9 @@ export const areas = {
     tests: tests('unit/sandbox/trades/positions unit/sandbox/trades/positions-hyperliquid'),
   },
   signing: {
-    files: sources('resources/comment/signing resources/comment/signed'),
+    files: sources('api/signed-text commands/comment/signed'),
     tests: tests(
-      'unit/resources/comment/signing-rules cli/comment/signing-vectors cli/comment/signing-text cli/comment/sign cli/comment/read cli/comment/ways cli/comment/signer-command cli/comment/browser',
+      'unit/commands/comment/signing-rules cli/comment/signing-vectors cli/comment/signing-text cli/comment/sign cli/comment/read cli/comment/ways cli/comment/signer-command cli/comment/browser',
     ),
   },
   signer: {
@@ -48,23 +48,23 @@ export const areas = {
     ),
   },
   curve: {
-    files: sources('resources/comment/verify model/keccak'),
+    files: sources('api/verify-signature model/keccak'),
     tests: tests(
-      'cli/comment/signing-vectors cli/comment/signing-independent unit/resources/comment/verify unit/resources/comment/signing-rules unit/model/keccak unit/library/signing',
+      'cli/comment/signing-vectors cli/comment/signing-independent unit/commands/comment/verify unit/commands/comment/signing-rules unit/model/keccak unit/library/signing',
     ),
   },
   'comment-read': {
-    files: sources('resources/comment/read-comment'),
+    files: sources('commands/comment/read-comment'),
     tests: tests('cli/comment/read'),
   },
   'comment-sign': {
-    files: sources('resources/comment/run-sign'),
+    files: sources('commands/comment/run-sign'),
     tests: tests('cli/comment/sign cli/comment/read cli/comment/batch'),
   },
   'comment-post': {
-    files: sources('resources/comment/post'),
+    files: sources('commands/comment/post'),
     tests: tests(
-      'unit/resources/comment/post cli/comment/ways cli/comment/post cli/comment/signer-command cli/comment/find-swap',
+      'unit/commands/comment/post cli/comment/ways cli/comment/post cli/comment/signer-command cli/comment/find-swap',
     ),
   },
   'key-forms': {
@@ -100,7 +100,7 @@ export const areas = {
     tests: [...uploadTests, ...tests('cli/webhook/refused cli/missing cli/hints')],
   },
   'webhook-secrets': {
-    files: sources('resources/webhook/secrets'),
+    files: sources('upload/secrets'),
     tests: [...uploadTests, ...tests('cli/webhook/verify cli/webhook/secret')],
   },
   figures: { files: sources('output/format'), tests: tests('unit/output/format') },

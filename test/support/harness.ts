@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -6,22 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
+import { run as runProgram } from '../../src/cli.ts';
 import type { Io, Sink, Transport } from '../../src/io.ts';
 import { terminalText } from '../../src/model/safe-text.ts';
-import { createProgram, outlineAll } from '../../src/program.ts';
-import { run as runProgram } from '../../src/run.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { copyDemo } from './demo.ts';
-
-/** The program, described as by the build, or from its sources where nothing was built (`npm run mutate`); made when it is first run. */
-const program = (async () => {
-  const built = 'dist/outlines.json';
-  const scripts = { bash: 'sotra.bash', zsh: '_sotra', fish: 'sotra.fish', powershell: 'sotra.ps1' };
-  return createProgram(
-    existsSync(built) ? JSON.parse(readFileSync(built, 'utf8')) : await outlineAll(),
-    async (shell) => readFileSync(`completions/${scripts[shell]}`, 'utf8'),
-  );
-})();
 
 export interface Outcome {
   out: string;
@@ -127,7 +116,7 @@ export async function run(argv: string | readonly string[], options: RunOptions 
       throw new Error('tests start processes through the built program');
     },
   };
-  const code = await runProgram(words, await program, io);
+  const code = await runProgram(words, io);
   return { ...printed, code };
 }
 

@@ -1,4 +1,48 @@
-import { outlineAll } from '../../src/program.ts';
+import { type Command, CommanderError } from 'commander';
+import { describeCommands } from '../../scripts/commands.ts';
+import { loadProgram } from '../../src/cli.ts';
+import { describeSharedOptions, programOptions } from '../../src/commands/options.ts';
 
-/** Every command as data, from its source; made once. */
-export const outlines = await outlineAll();
+const sink = {
+  width: 80,
+  isTTY: false,
+  colorLevel: 0 as const,
+  write: async () => undefined,
+  draw: async () => undefined,
+};
+
+const load = () => loadProgram({ out: sink, err: sink, version: '0.0.0-test' } as never);
+
+/** Every command as data. */
+export const outlines = describeCommands(await load());
+
+/** Reads a command line as the program does, and runs nothing. Errors: `usage`. */
+export async function parseLine(argv: readonly string[]): Promise<void> {
+  const program = await load();
+  const disarm = (command: Command): void => {
+    if (command.commands.length === 0) command.action(() => undefined);
+    command.commands.forEach(disarm);
+  };
+  disarm(program);
+  await program.parseAsync(argv, { from: 'user' }).catch((thrown: unknown) => {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+  });
+}
+
+export type Outline = (typeof outlines)[number];
+
+const toFlag = ({ long = '', required }: { long?: string; required: boolean }) => ({
+  flag: long.slice(2),
+  takesValue: required,
+});
+
+/** The options of the program. */
+const programFlags = programOptions().map(toFlag);
+
+/** Those, and the ones that many commands share. */
+export const globalFlags = [...programFlags, ...describeSharedOptions().map(toFlag)];
+
+/** The options that a command takes beside its own, without dashes. */
+export function takenFlags({ shared }: Outline): string[] {
+  return [...programFlags, ...shared.map(toFlag)].map(({ flag }) => flag);
+}

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { WireNames } from '../../src/contract/endpoint.ts';
+import type { WireNames } from '../../src/api/endpoint.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld, type WorldKind } from '../../src/sandbox/db/world.ts';
 import { answerer } from '../../src/sandbox/http/answer.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
 import { readMessage, usageError } from '../../errors.ts';
-import { curlLine, deliveryPreview } from '../../http/preview.ts';
+import { curlLine, deliveryRequest } from '../../http/preview.ts';
 import { isWalletAddress } from '../../model/address.ts';
 import type { Retry } from '../../model/forward.ts';
 import { isHttpAddress, suggestScheme } from '../../model/http-address.ts';
@@ -22,13 +22,14 @@ import type {
 } from '../../pages/deliveries.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import type { WebApp } from '../../pages/serve.ts';
+import { makeEventRow } from '../event-view.ts';
 import { findTrader } from '../events.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../forward.ts';
 import type { EventQuery, EventStatus, Inbox, StoredEvent, Target } from '../inbox.ts';
 import type { RefusedRequest } from '../listener.ts';
-import type { InboxPlace } from '../params.ts';
+import type { InboxPlace } from '../open-inbox.ts';
+import { makeEventQuery } from '../query.ts';
 import { isToken } from '../route.ts';
-import { makeEventQuery, makeEventRow } from '../run-events.ts';
 import { type NamedSecret, verificationSteps } from './verification.ts';
 
 export interface PageOptions {
@@ -109,7 +110,7 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     ];
     const { body, headers, webhook } = delivery;
     if (body.length <= shownBytes) {
-      const { request } = deliveryPreview(hideUrlSecrets(to), forwardedHeaders(headers), body.toString());
+      const request = deliveryRequest(hideUrlSecrets(to), forwardedHeaders(headers), body.toString());
       commands.push({ name: 'As curl', line: curlLine(request).trim() });
     }
     return {

@@ -1,6 +1,5 @@
 import { type ServedPages, serveWeb } from '../../pages/serve.ts';
-import { createOwnServiceApp } from '../../pages/service-app.ts';
-import { endpoints, views } from '../../resources/index.ts';
+import { createOwnServiceApp, type ServiceEndpoints } from '../../pages/service-app.ts';
 import type { RefusedRequest } from '../listener.ts';
 import { createDeliveriesApp, type PageOptions } from './deliveries-app.ts';
 
@@ -11,10 +10,10 @@ export interface Page extends ServedPages {
 }
 
 /** Serves the page of deliveries, and where a service is configured that of the service, to which it links. Errors: `config`. */
-export async function startPage(options: PageOptions): Promise<Page> {
+export async function startPage(options: PageOptions, shown: ServiceEndpoints): Promise<Page> {
   const { context } = options;
   const service = await context.service().catch(() => undefined);
-  const linked = service?.apiKey ? createOwnServiceApp(service, context, { endpoints, views }) : undefined;
+  const linked = service?.apiKey ? createOwnServiceApp(service, context, shown) : undefined;
   const { app, addRefused, broken, stop } = createDeliveriesApp({ ...options, hasService: linked !== undefined });
   const end = () => Promise.all([stop(), linked?.close()]);
   try {

@@ -3,7 +3,7 @@ import { readHeader, signatureHeader, timestampMs, untimelyReason } from '../../
 import { matchingSecret } from '../../model/webhook-signature.ts';
 import { formatAge, formatCount, formatTime } from '../../output/format.ts';
 import type { VerificationStep } from '../../pages/deliveries.ts';
-import { readOwnSecrets } from '../../resources/webhook/secrets.ts';
+import { readOwnSecrets } from '../../upload/secrets.ts';
 import type { RefusedRequest } from '../listener.ts';
 import { verifyDelivery } from '../verify.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WireNames } from '../../contract/endpoint.ts';
+import type { WireNames } from '../../api/endpoint.ts';
 import { usageError } from '../../errors.ts';
 import { tryParseJson } from '../../model/json.ts';
 import type { Db } from './store.ts';

@@ -1,9 +1,9 @@
-import type { WireNames } from '../../contract/endpoint.ts';
-import { decodeRequest } from '../../contract/request.ts';
+import type { WireNames } from '../../api/endpoint.ts';
+import { decodeRequest } from '../../api/request.ts';
 import { parseJson } from '../../model/json.ts';
-import { routesUnder } from '../../resources/routes.ts';
 import { moreChains, sandboxNow } from '../db/settings.ts';
 import { type Db, whenFree } from '../db/store.ts';
+import { routesUnder } from '../service/routes.ts';
 import {
   bodyTooLarge,
   cutQuery,

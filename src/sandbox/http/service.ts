@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import { type Endpoint, type InputOf, type Params, type WireNames, wireName } from '../../contract/endpoint.ts';
+import { type Endpoint, type InputOf, type Params, type WireNames, wireName } from '../../api/endpoint.ts';
 import { isLocked } from '../../files/database.ts';
 import type { Db } from '../db/store.ts';
 

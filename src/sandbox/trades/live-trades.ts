@@ -1,7 +1,7 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { local } from '../../contract/endpoint.ts';
-import { chainKind, walletKind } from '../../contract/formats.ts';
-import { choice, number, optional, text } from '../../contract/kind.ts';
+import { local } from '../../api/endpoint.ts';
+import { chainKind, walletKind } from '../../api/formats.ts';
+import { choice, number, optional, text } from '../../api/kind.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { encodeBase58, normalizeAddress } from '../../model/address.ts';

@@ -1,7 +1,5 @@
-import { globalFlags } from '../../../src/cli/globals.ts';
-import type { Outline } from '../../../src/cli/outline.ts';
 import { type RunOptions, run } from '../harness.ts';
-import { outlines } from '../outlines.ts';
+import { globalFlags, type Outline, outlines } from '../outlines.ts';
 import { degen, swaps } from '../traders.ts';
 import { type CanaryWorld, evmKey, holdersUnder, type Secret, secretsIn } from './canaries.ts';
 

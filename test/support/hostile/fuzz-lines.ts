@@ -1,9 +1,8 @@
 import { expect, onTestFinished } from 'vitest';
-import { globalFlags } from '../../../src/cli/globals.ts';
-import { listChoices } from '../../../src/cli/input.ts';
+import { listChoices } from '../../../src/commands/read-input.ts';
 import { anyCharacter, fc } from '../draw.ts';
 import { run, stub, temporaryFolder } from '../harness.ts';
-import { outlines } from '../outlines.ts';
+import { globalFlags, outlines } from '../outlines.ts';
 import { oddWords } from './corpus.ts';
 
 /** They go on until they are told to stop, or start a process of their own. */
@@ -45,8 +44,8 @@ const line = fc.constantFrom(...known).chain(({ words, fields }) => {
   });
   const shared = globalFlags
     .filter(({ flag }) => flag !== 'sandbox')
-    .map(({ flag, value: takes }) =>
-      takes === undefined ? fc.constant([`--${flag}`]) : value.map((text) => [`--${flag}`, text]),
+    .map(({ flag, takesValue }) =>
+      takesValue ? value.map((text) => [`--${flag}`, text]) : fc.constant([`--${flag}`]),
     );
   const parts = fc.array(fc.oneof(...[...own, ...own, ...shared, value.map((text) => [text])]), { maxLength: 7 });
   return parts.map((chosen) => [...words, ...chosen.flat()]);

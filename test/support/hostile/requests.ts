@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { endpoints } from '../../../src/resources/index.ts';
+import { endpoints } from '../../../src/api/endpoints.ts';
 import { randomFrom } from '../../../src/sandbox/seeded.ts';
 import { oddBodies, oddKeys, oddWords } from './corpus.ts';
 

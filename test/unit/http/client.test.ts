@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { defineEndpoint, inPath } from '../../../src/contract/endpoint.ts';
-import { text } from '../../../src/contract/kind.ts';
-import { findMisfit } from '../../../src/contract/misfit.ts';
+import { defineEndpoint, inPath } from '../../../src/api/endpoint.ts';
+import { text } from '../../../src/api/kind.ts';
+import { findMisfit } from '../../../src/api/misfit.ts';
 import { readBody } from '../../../src/http/body.ts';
 import {
   buildRequest,

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Paging } from '../../../src/contract/endpoint.ts';
+import type { Paging } from '../../../src/api/endpoint.ts';
 import { SotraError } from '../../../src/errors.ts';
 import { askNext, listKey, moreHint, type Next, nextInput, type Walk, walkPages } from '../../../src/http/paginate.ts';
 

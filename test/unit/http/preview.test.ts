@@ -1,15 +1,22 @@
 import { expect, test } from 'vitest';
 import { NetworkFailure } from '../../../src/http/failures.ts';
-import { curlLine, deliveryPreview, maskHeader, maskHeaders, RequestPreview } from '../../../src/http/preview.ts';
+import {
+  curlLine,
+  deliveryRequest,
+  describeRequest,
+  formatRequest,
+  maskHeader,
+  maskHeaders,
+} from '../../../src/http/preview.ts';
 
 const url = new URL('https://a.example.com/v1/x?y=1');
 const headers = { accept: 'application/json', authorization: 'Bearer key-1' };
 
 test('a request is shown as it would travel, its key masked', () => {
-  expect(new RequestPreview({ method: 'GET', url, headers }).toText()).toBe(
+  expect(formatRequest({ method: 'GET', url, headers })).toBe(
     'GET https://a.example.com/v1/x?y=1\naccept: application/json\nauthorization: Bearer ***\n',
   );
-  expect(new RequestPreview({ method: 'POST', url, headers: {}, body: '{"a":1}' }).toText()).toBe(
+  expect(formatRequest({ method: 'POST', url, headers: {}, body: '{"a":1}' })).toBe(
     'POST https://a.example.com/v1/x?y=1\n\n{"a":1}\n',
   );
   expect(maskHeaders(headers)).toEqual({ accept: 'application/json', authorization: 'Bearer ***' });
@@ -35,10 +42,7 @@ test.each(['[', ']', '{', '}'])('curl takes a %s in an address as it is', (mark)
   );
 });
 
-test('what stands for a request that was not sent, or did not arrive, carries what is known of it', () => {
-  const request = { method: 'GET', url, headers };
-  const preview = new RequestPreview(request);
-  expect([preview.request, preview.message]).toEqual([request, 'the request was not sent']);
+test('a failure carries what is known of it', () => {
   const failure = new NetworkFailure('refused', 'no', 'why');
   expect([failure.kind, failure.message, failure.cause]).toEqual(['refused', 'no', 'why']);
 });
@@ -64,30 +68,20 @@ test.each([
 });
 
 test('as JSON a request has its body as a value, where there is one', () => {
-  expect(new RequestPreview({ method: 'GET', url, headers }).toObject()).toStrictEqual({
+  expect(describeRequest({ method: 'GET', url, headers })).toStrictEqual({
     method: 'GET',
     url: 'https://a.example.com/v1/x?y=1',
     headers: { accept: 'application/json', authorization: 'Bearer ***' },
   });
-  expect(new RequestPreview({ method: 'PUT', url, headers: {}, body: '{"a":[1]}' }).toObject()).toStrictEqual({
+  expect(describeRequest({ method: 'PUT', url, headers: {}, body: '{"a":[1]}' })).toStrictEqual({
     ...{ method: 'PUT', url: 'https://a.example.com/v1/x?y=1', headers: {} },
     body: { a: [1] },
   });
 });
 
-test('a preview has its own curl line, and as JSON stands below what is told of it', () => {
-  const request = { method: 'GET', url, headers: {} };
-  const facts = { identifiers: 2 };
-  expect(new RequestPreview(request).toCurl()).toBe(curlLine(request));
-  expect(new RequestPreview(request, { text: 'of 2', facts }).toObject()).toStrictEqual({
-    identifiers: 2,
-    request: { method: 'GET', url: url.href, headers: {} },
-  });
-});
-
 test('a delivery is shown with its headers by name, those of one name together', () => {
   const pairs = ['a', '1', 'b', '2', 'a', '3', 'c'];
-  expect(deliveryPreview('http://127.0.0.1:9/in', pairs, '{}').request).toEqual({
+  expect(deliveryRequest('http://127.0.0.1:9/in', pairs, '{}')).toEqual({
     method: 'POST',
     url: new URL('http://127.0.0.1:9/in'),
     headers: { a: '1, 3', b: '2' },

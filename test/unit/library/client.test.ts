@@ -8,7 +8,7 @@ import { callAll as throughGenerated } from '../../../bench/library/generated.ts
 import { callAll as throughOurs } from '../../../bench/library/ours.ts';
 import { prepare } from '../../../bench/library/setup.ts';
 import type { Calls, World } from '../../../bench/library/world.ts';
-import { endpoints } from '../../../src/resources/index.ts';
+import { endpoints } from '../../../src/api/endpoints.ts';
 import { stub, temporaryFolder } from '../../support/harness.ts';
 import { runClientExample, runWebhookExample } from '../../support/library-examples.ts';
 

@@ -13,12 +13,12 @@ import type {
 } from 'sotra';
 import type { Verification } from 'sotra/webhook';
 import { expect, expectTypeOf, test } from 'vitest';
-import type { InputOf } from '../../../src/contract/endpoint.ts';
+import type { InputOf } from '../../../src/api/endpoint.ts';
+import type { actor } from '../../../src/api/feed.ts';
+import type { bulk } from '../../../src/api/follow.ts';
+import type { LeaderboardAnswer, list } from '../../../src/api/leaderboard.ts';
 import type { cardSchema } from '../../../src/model/position.ts';
 import type { Profile as OwnProfile } from '../../../src/model/profile.ts';
-import type { actor } from '../../../src/resources/feed/endpoints.ts';
-import type { bulk } from '../../../src/resources/follow/endpoints.ts';
-import type { LeaderboardAnswer, list } from '../../../src/resources/leaderboard/endpoints.ts';
 import { temporaryFolder } from '../../support/harness.ts';
 import { some } from '../../support/size.ts';
 

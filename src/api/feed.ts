@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { cardSchema } from '../model/position.ts';
+import { type AnswerOf, defineEndpoint, inQuery } from './endpoint.ts';
+import { chainFilterKind, identifierKind } from './formats.ts';
+import { boolean, choice, integer, listOf, optional, text } from './kind.ts';
+
+const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+const user = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
+
+const textOrNull = z.string().nullable().optional();
+
+/** Pages in both directions: a cursor, and the address that it leads to; null or absent where nothing lies that way. */
+const paginationSchema = z.looseObject({
+  olderCursor: textOrNull,
+  olderItemsURL: textOrNull,
+  newerCursor: textOrNull,
+  newerItemsURL: textOrNull,
+});
+
+const answer = z.looseObject({ items: z.array(cardSchema), pagination: paginationSchema.optional() });
+
+const chains = inQuery(optional(listOf(chainFilterKind)), 'only trades on these chains, or all', {
+  source: 'public',
+  serviceDefault: 'base, ethereum, solana',
+});
+const limit = inQuery(optional(integer(1, 100)), 'cards on a page', {
+  source: 'public',
+  serviceDefault: '25',
+});
+const minTradeUsd = inQuery(
+  optional(choice([10, 100, 500, 1000])),
+  'only cards with a trade worth at least this much, in USD',
+  { source: 'public' },
+);
+const olderThan = inQuery(optional(text()), 'only older cards: a cursor, or a time such as 2026-07-03T12:00:00Z', {
+  source: 'public',
+});
+const newerThan = inQuery(optional(text()), 'only newer cards: a cursor, or a time', { source: 'public' });
+export const paging = {
+  kind: 'links',
+  size: 'limit',
+  items: 'items',
+  older: 'olderThan',
+  newer: 'newerThan',
+  atSec: 'cardLatestTradeAt',
+} as const;
+
+const marketCap = (which: 'at least' | 'below') =>
+  inQuery(optional(choice([100_000, 1_000_000, 10_000_000])), `only tokens whose market cap is ${which} this, in USD`, {
+    source: 'assumed',
+  });
+
+const order = 'Cards come newest first; a card moves to the top when its position trades again.';
+
+/** Source: interface document and wire-facts 3.16. */
+export const actor = defineEndpoint({
+  id: 'feed.actor',
+  method: 'GET',
+  path: '/v1/feed/actor',
+  summary: 'Trades of one trader, newest first',
+  description: order,
+  params: {
+    identifier: inQuery(identifierKind, 'whose trades: profile UUID, wallet address or ext:<your user id>', {
+      positional: true,
+      source: 'assumed',
+      aliases: ['address', 'addressOrUid', 'addresses'],
+    }),
+    chains,
+    limit,
+    includeForYou: inQuery(optional(boolean()), 'also trades that the service recommends, marked', {
+      source: 'assumed',
+    }),
+    minTradeUsd: { ...minTradeUsd, source: 'assumed' },
+    minMarketCap: marketCap('at least'),
+    maxMarketCap: marketCap('below'),
+    olderThan: { ...olderThan, source: 'assumed' },
+    newerThan: { ...newerThan, source: 'assumed' },
+  },
+  answer,
+  paging,
+  sample: { identifier: trader, chains: ['all'], limit: 10, minTradeUsd: 1000 },
+  examples: [
+    { argv: `feed actor ${trader} --chains all --limit 10`, says: 'the latest ten cards of a trader' },
+    {
+      argv: `feed actor ${trader} --chains all --min-trade-usd 1000 --all`,
+      says: 'every card with a trade of 1,000 USD or more',
+    },
+  ],
+});
+
+/** Source: wire-facts 3.15. */
+export const home = defineEndpoint({
+  id: 'feed.home',
+  method: 'GET',
+  path: '/v1/feed',
+  source: 'public',
+  summary: 'Trades of the traders that a user follows, newest first',
+  description: order,
+  params: {
+    addresses: inQuery(listOf(identifierKind, { minItems: 1 }), "the user's wallets (or UUID, or ext: id)", {
+      positional: true,
+      flag: 'address',
+      source: 'public',
+    }),
+    chains,
+    limit,
+    onlyWithComments: inQuery(optional(boolean()), 'only cards with a comment', { source: 'public' }),
+    minTradeUsd,
+    olderThan,
+    newerThan,
+  },
+  answer,
+  paging,
+  sample: { addresses: [user], limit: 10, onlyWithComments: true },
+  examples: [
+    { argv: `feed home ${user} --limit 10`, says: 'the latest ten cards of those it follows' },
+    { argv: `feed home ${user} --only-with-comments --all`, says: 'every card that was commented on' },
+  ],
+});
+
+export type FeedAnswer = AnswerOf<typeof actor>;

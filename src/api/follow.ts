@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { normalizeAddress } from '../model/address.ts';
+import { isIdentifier } from '../model/identifier.ts';
+import { isObject } from '../model/json.ts';
+import { profileSchema } from '../model/profile.ts';
+import { type AnswerOf, asDocument, defineEndpoint, inBody, inPath } from './endpoint.ts';
+import { identifierKind } from './formats.ts';
+import { json, listOf } from './kind.ts';
+
+const follower = inPath(identifierKind, 'who follows: profile UUID, wallet address or ext:<your user id>', {
+  flag: 'follower',
+});
+
+const targets = inBody(
+  listOf(identifierKind, { minItems: 1 }),
+  'whom: profile UUID, wallet address or ext:<your user id>, one or more',
+  { positional: true, flag: 'target' },
+);
+
+const answer = z.looseObject({ targetProfiles: z.array(profileSchema) });
+
+/** PUT /v1/addresses/{addressOrUid}/follow. Source: interface document and wire-facts 3.10. */
+export const add = defineEndpoint({
+  id: 'follow.add',
+  method: 'PUT',
+  path: '/v1/addresses/{addressOrUid}/follow',
+  source: 'spec',
+  summary: 'Follow one or more profiles',
+  description:
+    'Following an address follows its whole profile. The follower then sees their trades in its home feed.\n' +
+    'Following what is followed already changes nothing; nobody can follow themselves.',
+  params: { addressOrUid: follower, targets },
+  answer,
+  sample: { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },
+  examples: [
+    { argv: 'follow add ext:user_1 0xb129d76820940a14c764df8b223d8e39cf94a122', says: 'one of your users follows' },
+    {
+      argv: 'follow add ext:user_1 0x8ad2cc7351c1d827fbbb455296b6da56e7a1958e 2RZbJRpjBV8meiZa4BjpuqqxqQN7SrFNKEtPeGoTiK5b',
+      says: 'two at once',
+    },
+  ],
+});
+
+/** DELETE /v1/addresses/{addressOrUid}/follow, with a JSON body. Source: interface document and wire-facts 3.10. */
+export const remove = defineEndpoint({
+  id: 'follow.remove',
+  method: 'DELETE',
+  path: '/v1/addresses/{addressOrUid}/follow',
+  source: 'spec',
+  summary: 'Stop following one or more profiles',
+  description: 'Unfollowing an address unfollows its whole profile. Unfollowing what is not followed changes nothing.',
+  params: { addressOrUid: follower, targets: { ...targets, alsoInQuery: true } },
+  answer,
+  sample: { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },
+  examples: [
+    { argv: 'follow remove ext:user_1 0xb129d76820940a14c764df8b223d8e39cf94a122', says: 'stop following one' },
+    { argv: 'follow remove ext:user_1 ext:user_2 ext:user_3 --json', says: 'stop following two, as JSON' },
+  ],
+});
+
+const actions = ['follow', 'unfollow'] as const;
+const targetTypes = ['addressOrUid', 'twitterHandle'] as const;
+
+/** One item of a bulk request: a follower and whom it follows or unfollows. Source: wire-facts 3.10. */
+export interface BulkEntry {
+  addressOrUid: string;
+  targets: readonly string[];
+  /** What targets are; default: `addressOrUid` (set by the service). */
+  targetType?: (typeof targetTypes)[number];
+  /** Default: `follow` (set by the service). */
+  action?: (typeof actions)[number];
+}
+
+/** The array of entries that a bulk request is. */
+export const bulkJsonSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['addressOrUid', 'targets'],
+    properties: {
+      addressOrUid: { type: 'string' },
+      targets: { type: 'array', items: { type: 'string' }, minItems: 1 },
+      targetType: { type: 'string', enum: [...targetTypes], default: 'addressOrUid' },
+      action: { type: 'string', enum: [...actions], default: 'follow' },
+    },
+  },
+} as const;
+
+/** POST /v1/addresses/follow/bulk: the body is the array itself. Source: interface document and wire-facts 3.10. */
+export const bulk = defineEndpoint({
+  id: 'follow.bulk',
+  method: 'POST',
+  path: '/v1/addresses/follow/bulk',
+  source: 'spec',
+  summary: 'Follow and unfollow for many followers at once',
+  params: {
+    entries: asDocument(json<readonly BulkEntry[]>(bulkJsonSchema, bulkProblem), 'who follows or unfollows whom'),
+  },
+  answer,
+  sample: {
+    entries: [
+      { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },
+      { addressOrUid: 'ext:user_2', targets: ['ext:user_1', 'ext:user_3'], action: 'unfollow' },
+    ],
+  },
+  examples: [
+    {
+      argv: 'follow bulk --file -',
+      says: 'entries from a pipe, one JSON object a line: {"addressOrUid":"ext:user_1","targets":["0x..."]}',
+    },
+    { argv: 'follow bulk --file - --dry-run', says: 'check every line, show the first request and send nothing' },
+  ],
+});
+
+export type FollowAnswer = AnswerOf<typeof add>;
+
+const identifierRule = 'must be a profile UUID, a wallet address or ext:<your user id>';
+
+/** What is wrong with a value as an entry, naming field and value; `undefined` where nothing is. */
+function entryProblem(value: unknown): string | undefined {
+  if (!isObject(value)) return 'must be a JSON object';
+  const { addressOrUid, targets, targetType, action } = value;
+  if (typeof addressOrUid !== 'string' || !isIdentifier(addressOrUid))
+    return writeProblem('addressOrUid', addressOrUid, identifierRule);
+  if (targetType !== undefined && !isAmong(targetTypes, targetType))
+    return writeProblem('targetType', targetType, `must be one of ${targetTypes.join(', ')}`);
+  if (action !== undefined && !isAmong(actions, action))
+    return writeProblem('action', action, `must be one of ${actions.join(', ')}`);
+  if (!Array.isArray(targets) || targets.length === 0)
+    return writeProblem('targets', targets, 'must be an array of at least one target');
+  const [fits, rule] =
+    targetType === 'twitterHandle' ? [isTwitterHandle, handleRule] : [isIdentifierText, identifierRule];
+  const wrong = targets.findIndex((target) => !fits(target));
+  return wrong === -1 ? undefined : writeProblem(`targets[${wrong}]`, targets[wrong], rule);
+}
+
+/** What is wrong with a bulk body: the first entry that is not one, by its index. */
+function bulkProblem(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return 'must be an array of {addressOrUid, targets}';
+  const problems = value.map(entryProblem);
+  const wrong = problems.findIndex((text) => text !== undefined);
+  return wrong === -1 ? undefined : `[${wrong}].${problems[wrong]}`;
+}
+
+const knownFields = ['addressOrUid', 'targets', 'targetType', 'action'];
+
+/**
+ * What is wrong with an entry that a person wrote: as `entryProblem`, and an unknown field (a misspelled `action` would follow instead of
+ * unfollow), and a follower among its own targets.
+ */
+export function writtenProblem(value: unknown): string | undefined {
+  const plain = entryProblem(value);
+  if (plain !== undefined) return plain;
+  const entry = value as BulkEntry;
+  const unknown = Object.keys(entry).find((key) => !knownFields.includes(key));
+  if (unknown !== undefined) return `${unknown}: no such field; there are ${knownFields.join(', ')}`;
+  const { addressOrUid, targets, targetType, action } = entry;
+  if (action === 'unfollow' || targetType === 'twitterHandle') return undefined;
+  const self = selfAmong(addressOrUid, targets);
+  return self === undefined
+    ? undefined
+    : `targets[${self}] ${JSON.stringify(targets[self])}: nobody can follow themselves`;
+}
+
+/** Index of the target that is the follower itself, whatever the case of EVM addresses; `undefined` where none is. */
+export function selfAmong(follower: string, targets: readonly string[]): number | undefined {
+  const place = targets.findIndex((target) => normalizeAddress(target) === normalizeAddress(follower));
+  return place === -1 ? undefined : place;
+}
+
+/** The entry that undoes an entry. */
+export function reverseEntry(entry: BulkEntry): BulkEntry {
+  return { ...entry, action: entry.action === 'unfollow' ? 'follow' : 'unfollow' };
+}
+
+const handleRule = 'must be a Twitter handle: 1 to 15 letters, digits or underscores';
+
+function isTwitterHandle(value: unknown): boolean {
+  return typeof value === 'string' && /^@?\w{1,15}$/.test(value);
+}
+
+function isIdentifierText(value: unknown): boolean {
+  return typeof value === 'string' && isIdentifier(value);
+}
+
+function isAmong(choices: readonly string[], value: unknown): boolean {
+  return typeof value === 'string' && choices.includes(value);
+}
+
+function writeProblem(field: string, value: unknown, rule: string): string {
+  return value === undefined
+    ? `${field} is required: ${rule}`
+    : `${field} ${JSON.stringify(value)?.slice(0, 80)}: ${rule}`;
+}

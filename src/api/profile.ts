@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import { isHttpAddress, suggestScheme } from '../model/http-address.ts';
+import { profileSchema } from '../model/profile.ts';
+import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from './endpoint.ts';
+import { fitting, identifierKind, viewersKind } from './formats.ts';
+import { formatted, integer, nullable, optional, text } from './kind.ts';
+
+const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+const followed = '0xb129d76820940a14c764df8b223d8e39cf94a122';
+
+const identifier = inPath(identifierKind, 'profile UUID, wallet address or ext:<your user id>');
+
+/** Source: interface document and wire-facts 3.11. */
+export const get = defineEndpoint({
+  id: 'profile.get',
+  method: 'GET',
+  path: '/v1/addresses/{identifier}/profile',
+  summary: 'One profile with its addresses, trading figures and follow counts',
+  params: {
+    identifier,
+    viewerAddresses: inQuery(optional(viewersKind), 'show whether these wallets follow the profile', {}),
+  },
+  answer: profileSchema,
+  sample: { identifier: trader },
+  examples: [
+    { argv: `profile get ${trader}`, says: 'the profile behind a wallet' },
+    { argv: `profile get ${trader} --json`, says: 'the same as JSON' },
+  ],
+});
+
+const pageParams = {
+  cursor: inQuery(optional(text()), 'cursor of the previous page', { source: 'assumed' }),
+  limit: inQuery(optional(integer(1, 100)), 'profiles a page', { source: 'assumed', serviceDefault: '100' }),
+};
+
+const profilePageSchema = z.looseObject({ items: z.array(profileSchema), cursor: z.string().nullable().optional() });
+
+const paging = {
+  kind: 'cursor',
+  cursor: 'cursor',
+  size: 'limit',
+  maxSize: 100,
+  items: 'items',
+  next: 'cursor',
+} as const;
+
+/** Source: interface document and wire-facts 3.10. */
+export const followers = defineEndpoint({
+  id: 'profile.followers',
+  method: 'GET',
+  path: '/v1/addresses/{identifier}/followers',
+  summary: 'Profiles that follow this one',
+  description: "In the calling partner's follow graph. Every address of a profile gives the same list.",
+  params: { identifier, ...pageParams },
+  answer: profilePageSchema,
+  paging,
+  sample: { identifier: followed, limit: 5 },
+  examples: [
+    { argv: `profile followers ${followed} --limit 5`, says: 'five of its followers' },
+    { argv: `profile followers ${followed} --all --format ndjson`, says: 'all of them, one JSON object a line' },
+  ],
+});
+
+/** Source: interface document and wire-facts 3.10. */
+export const follows = defineEndpoint({
+  id: 'profile.follows',
+  method: 'GET',
+  path: '/v1/addresses/{identifier}/follows',
+  summary: 'Profiles that this one follows',
+  description: "In the calling partner's follow graph. Every address of a profile gives the same list.",
+  params: { identifier, ...pageParams },
+  answer: profilePageSchema,
+  paging,
+  sample: { identifier: followed, limit: 5 },
+  examples: [
+    { argv: `profile follows ${followed} --limit 5`, says: 'five profiles it follows' },
+    {
+      argv: `profile follows ${followed} --all --format csv --columns name,address`,
+      says: 'all of them as a spreadsheet',
+    },
+  ],
+});
+
+const nameRule = 'must be 3 to 18 letters, digits or underscores, without the suffix';
+
+export const nameKind = formatted(
+  fitting((name) => /^[a-zA-Z0-9_]{3,18}$/.test(name), nameRule, {
+    minLength: 3,
+    maxLength: 18,
+    pattern: '^[a-zA-Z0-9_]+$',
+  }),
+);
+
+export const avatarKind = formatted({
+  findProblem: (address) =>
+    isHttpAddress(address) ? undefined : `must be an http or https address of a jpeg or png${suggestScheme(address)}`,
+  schema: { format: 'uri' },
+});
+
+/** Source: interface document and wire-facts 3.9. */
+export const setName = defineEndpoint({
+  id: 'profile.set-name',
+  method: 'PUT',
+  path: '/v1/profiles/{identifier}/name',
+  summary: 'Set the name and avatar that a profile has at your partner',
+  description:
+    'Omitted values stay unchanged. A name of null removes name and avatar, an avatarUrl of null the avatar alone.\n' +
+    "The answer carries the name with your partner's suffix. An avatar needs a name: jpeg or png, at least 120x120, at most 5 MB.",
+  params: {
+    identifier,
+    name: inBody(optional(nullable(nameKind)), 'new name, or null to remove name and avatar'),
+    avatarUrl: inBody(optional(nullable(avatarKind)), 'address of the avatar, or null to remove it'),
+  },
+  answer: profileSchema,
+  sample: { identifier: 'ext:user_1', name: 'moon_cat', avatarUrl: 'https://pictures.sotra.example/moon_cat.png' },
+  examples: [
+    { argv: 'profile set-name ext:user_1 --name moon_cat', says: 'name one of your users' },
+    {
+      argv: 'profile set-name ext:user_1 --name moon_cat --avatar-url https://pictures.sotra.example/moon_cat.png',
+      says: 'with an avatar',
+    },
+  ],
+});
+
+/** Source: interface document and wire-facts 3.9. */
+export const deleteName = defineEndpoint({
+  id: 'profile.delete-name',
+  method: 'DELETE',
+  path: '/v1/profiles/{identifier}/name',
+  summary: 'Remove the name and avatar that a profile has at your partner',
+  params: { identifier },
+  answer: profileSchema,
+  sample: { identifier: 'ext:user_1' },
+  examples: [
+    { argv: 'profile delete-name ext:user_1 --yes', says: 'back to the name it has without your partner' },
+    { argv: 'profile delete-name ext:user_1 --yes --json', says: 'the profile afterwards, as JSON' },
+  ],
+});
+
+export type ProfilePage = AnswerOf<typeof followers>;

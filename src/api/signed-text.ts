@@ -1,0 +1,108 @@
+import { decodeBase58, isEvmAddress, isSolanaAddress, tokenProblem } from '../model/address.ts';
+import { type Chain, findFamily } from '../model/chain.ts';
+import { textProblem, unseenIn } from '../model/safe-text.ts';
+
+/** What a signed text is made of. The transaction value and the comment go in byte for byte. */
+export interface TextFields {
+  chain: Chain;
+  tokenAddress: string;
+  transactionHash: string;
+  commentText: string;
+}
+
+export interface TextForm {
+  /** First word of the first line. */
+  serviceName: string;
+  layout: 'five-line' | 'blank-line';
+}
+
+/**
+ * The text that a comment's author signs. `five-line`: exactly the interface document's five lines; `blank-line`: an empty line after
+ * the first (wire-facts 3.6). Lines joined by a line feed, none at the end.
+ */
+export function signedText(fields: TextFields, { serviceName, layout }: TextForm): string {
+  return [
+    `${serviceName} Swap Comment:`,
+    ...(layout === 'blank-line' ? [''] : []),
+    `Chain: ${fields.chain}`,
+    `Token Address: ${signedToken(fields.tokenAddress)}`,
+    `Txn Hash: ${fields.transactionHash}`,
+    `Comment: ${fields.commentText}`,
+  ].join('\n');
+}
+
+/** The token as it is signed and sent: EVM addresses lowercase, everything else unchanged. */
+export function signedToken(tokenAddress: string): string {
+  return isEvmAddress(tokenAddress) ? tokenAddress.toLowerCase() : tokenAddress;
+}
+
+/**
+ * A signature as the service takes it. Some wallets (Ledger) end those of EVM with the recovery bit itself, 00 or 01, where others write 1b or
+ * 1c; anything else stays as it is.
+ */
+export function normalizeSignature(chain: string, signature: string): string {
+  if (findFamily(chain) === 'solana' || !/^0x[0-9a-fA-F]{128}0[01]$/.test(signature)) return signature;
+  return `${signature.slice(0, -2)}${signature.endsWith('0') ? '1b' : '1c'}`;
+}
+
+/** Whether a text can be the first words of a signed text: one line of visible characters, without spaces around it. */
+export function isServiceName(name: string): boolean {
+  return name !== '' && name.trim() === name && unseenIn(name).length === 0;
+}
+
+interface FieldProblem {
+  field: 'transactionHash' | 'tokenAddress' | 'commentText';
+  problem: string;
+}
+
+/**
+ * What is wrong with the fields of a comment for their chain; `undefined` where nothing is. A transaction is 0x and 64 hex digits, on
+ * solana 64 bytes in base58, on hyperliquid also an order id; a token is an address of the chain's form, on hyperliquid also a coin.
+ */
+export function fieldProblem(fields: TextFields): FieldProblem | undefined {
+  const { chain, transactionHash, tokenAddress, commentText } = fields;
+  const transaction = transactionProblem(chain, transactionHash);
+  if (transaction !== undefined) return { field: 'transactionHash', problem: transaction };
+  const token = tokenProblem(chain, tokenAddress);
+  if (token !== undefined) return { field: 'tokenAddress', problem: token };
+  const problem = textProblem(commentText);
+  return problem === undefined ? undefined : { field: 'commentText', problem };
+}
+
+/** The same with the length of the comment, in one sentence that names the field and its value. */
+export function commentProblem(fields: TextFields): string | undefined {
+  const count = fields.commentText.length;
+  if (count > maxCommentCharacters)
+    return `commentText has ${count} characters, at most ${maxCommentCharacters} are allowed`;
+  const wrong = fieldProblem(fields);
+  if (wrong === undefined) return undefined;
+  const shown = wrong.field === 'commentText' ? '' : ` ${fields[wrong.field]}:`;
+  return `${wrong.field}${shown} ${wrong.problem}`;
+}
+
+const isEvmHash = (text: string) => /^0x[0-9a-fA-F]{64}$/.test(text);
+const isOrderId = (text: string) => /^\d{1,20}$/.test(text);
+const isSolanaHash = (text: string) => text.length <= 90 && decodeBase58(text)?.length === 64;
+
+/** What is wrong with the hash of a transaction, or an order id, for its chain; `undefined` where nothing is. */
+export function transactionProblem(chain: string, text: string): string | undefined {
+  if (chain === 'solana') {
+    if (isSolanaHash(text)) return undefined;
+    return `${describeForm(text)}; a transaction on solana is 64 bytes in base58 (87 or 88 letters)`;
+  }
+  if (isEvmHash(text) || (chain === 'hyperliquid' && isOrderId(text))) return undefined;
+  const wanted = chain === 'hyperliquid' ? '0x and 64 hex digits, or an order id' : '0x and 64 hex digits';
+  return `${describeForm(text)}; a transaction on ${chain} is ${wanted}`;
+}
+
+function describeForm(text: string): string {
+  if (isOrderId(text)) return 'that is an order id, which only hyperliquid has';
+  if (isEvmHash(text)) return 'that is the hash of an EVM transaction';
+  if (isSolanaHash(text)) return 'that is a transaction of solana';
+  if (isEvmAddress(text) || isSolanaAddress(text)) return 'that is an address, not a transaction';
+  if (/^\s|\s$/.test(text)) return 'it begins or ends with a space or line end';
+  return /^0x[0-9a-fA-F]*$/.test(text) ? `it has ${text.length - 2} hex digits` : 'it is not a transaction hash';
+}
+
+/** Longest comment, in UTF-16 units: what the service counts. Section "Limits", wire-facts F9. */
+export const maxCommentCharacters = 9999;

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { type AnswerOf, defineEndpoint, inBody, inPath } from './endpoint.ts';
+import { subscriberKind } from './formats.ts';
+import { listOf, optional, text } from './kind.ts';
+
+/** Addresses that one request may carry (section "Limits"). */
+export const chunkSize = 1000;
+
+const walletAddresses = inBody(listOf(subscriberKind, { maxItems: chunkSize }), 'wallet addresses or ext: ids');
+const uid = inPath(text(), 'the webhook, as webhook list shows it');
+
+const webhookSchema = z.looseObject({
+  destinationUrl: z.string(),
+  uid: z.string(),
+  secret: z.string().nullable().optional(),
+});
+
+export const exampleUid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
+const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
+
+/** Source: interface document and wire-facts 3.18. */
+export const register = defineEndpoint({
+  id: 'webhook.register',
+  method: 'POST',
+  path: '/v1/webhooks/feed',
+  summary: 'Register a webhook; an interrupted upload of its addresses resumes where it stopped',
+  params: { walletAddresses, destinationUrl: inBody(text(), 'where feed items are sent', { flag: 'url' }) },
+  answer: webhookSchema,
+  sample: { walletAddresses: [wallet], destinationUrl: 'http://127.0.0.1:4242/hook' },
+  examples: [
+    {
+      argv: `webhook register --url http://127.0.0.1:4242/hook --wallet-addresses ${wallet}`,
+      says: 'the feed of one wallet, sent to this machine',
+    },
+    {
+      argv: `webhook register --url http://127.0.0.1:4242/users --wallet-addresses ${wallet},ext:user-1 --json`,
+      says: 'a wallet and a user of yours, as JSON with the secret',
+    },
+  ],
+});
+
+/** Source: interface document and wire-facts 3.18. */
+export const list = defineEndpoint({
+  id: 'webhook.list',
+  method: 'GET',
+  path: '/v1/webhooks/feed',
+  summary: 'The webhooks of your key',
+  params: {},
+  answer: z.array(webhookSchema),
+  examples: [
+    { argv: 'webhook list', says: 'every webhook, secrets masked' },
+    { argv: 'webhook list --show-secrets --json', says: 'with the secrets, as JSON' },
+  ],
+});
+
+/** Source: assumed from the interface's chunks of 1000; wire-facts 3.18. */
+export const addAddresses = defineEndpoint({
+  id: 'webhook.add-addresses',
+  method: 'PUT',
+  path: '/v1/webhooks/feed/{uid}',
+  summary: 'Add addresses to a webhook; an interrupted upload resumes where it stopped',
+  params: {
+    uid,
+    walletAddresses: { ...walletAddresses, source: 'assumed' },
+    destinationUrl: inBody(optional(text()), 'send feed items there from now on', {
+      source: 'assumed',
+      flag: 'url',
+    }),
+  },
+  answer: z.looseObject({ uid: z.string().optional(), destinationUrl: z.string().optional() }).nullable(),
+  sample: { uid: exampleUid, walletAddresses: [wallet] },
+  examples: [
+    {
+      argv: `webhook add-addresses ${exampleUid} --wallet-addresses ${wallet} --dry-run`,
+      says: 'one more wallet: what would be sent',
+    },
+    {
+      argv: `webhook add-addresses ${exampleUid} --wallet-addresses ext:user-2 --curl`,
+      says: 'one of your users, as a curl line',
+    },
+  ],
+});
+
+/** Source: public (the uid lets one "modify or delete"); an answer without a body is accepted. */
+export const remove = defineEndpoint({
+  id: 'webhook.delete',
+  method: 'DELETE',
+  path: '/v1/webhooks/feed/{uid}',
+  source: 'public',
+  summary: 'Delete a webhook',
+  params: { uid },
+  answer: z.looseObject({}).nullable(),
+  sample: { uid: exampleUid },
+  examples: [
+    { argv: `webhook delete ${exampleUid} --yes --dry-run`, says: 'without asking; what would be sent' },
+    { argv: `webhook delete ${exampleUid} --yes --curl`, says: 'as a curl line' },
+  ],
+});
+
+/** Source: public documentation; wire-facts 3.18. */
+export const validate = defineEndpoint({
+  id: 'webhook.validate',
+  method: 'POST',
+  path: '/v1/webhooks/feed/{uid}/validate',
+  source: 'public',
+  summary: 'Have the service check that a destination rejects unsigned and accepts signed requests',
+  description:
+    'The service sends two requests to the destination: one without a signature, which must not be answered 2xx, and one\n' +
+    'signed, which must be. Exit 12 when either went wrong; sotra webhook listen passes.',
+  params: { uid },
+  answer: z.looseObject({ success: z.boolean(), error: z.string().nullable().optional() }),
+  sample: { uid: exampleUid },
+  examples: [
+    { argv: `webhook validate ${exampleUid} --dry-run`, says: 'what would be sent' },
+    { argv: `webhook validate ${exampleUid} --curl`, says: 'as a curl line' },
+  ],
+});
+
+export type WebhookList = AnswerOf<typeof list>;
+export type Webhook = AnswerOf<typeof register>;
+export type Validation = AnswerOf<typeof validate>;

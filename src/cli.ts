@@ -1,0 +1,221 @@
+import { CommanderError } from 'commander';
+import { addValues } from './commands/bridge.ts';
+import { Command } from './commands/command.ts';
+import { createHelpConfiguration } from './commands/help-format.ts';
+import { programOptions } from './commands/options.ts';
+import type { Session } from './commands/session.ts';
+import { errorObject, maxShownBody, type SotraError, toSotraError } from './errors.ts';
+import { ClosedPipe, type Io } from './io.ts';
+import { safeText } from './model/safe-text.ts';
+import { visibleJson } from './output/json.ts';
+import { createMessages, type Messages } from './output/messages.ts';
+
+interface Group {
+  summary: string;
+  /** Adds the subcommands, or what a command without subcommands takes and does. */
+  load: () => Promise<(group: Command) => void>;
+  /** Understood, and shown nowhere. */
+  plural?: string;
+}
+
+const serviceGroups: Readonly<Record<string, Group>> = {
+  leaderboard: {
+    summary: 'Traders ranked by PnL',
+    plural: 'leaderboards',
+    load: async () => (await import('./commands/leaderboard/index.ts')).addLeaderboard,
+  },
+  profile: {
+    summary: 'Profiles, positions and followers of traders',
+    plural: 'profiles',
+    load: addValues(
+      () => import('./commands/profile/index.ts'),
+      () => import('./commands/position/index.ts'),
+    ),
+  },
+  follow: {
+    summary: 'Follow and unfollow traders',
+    plural: 'follows',
+    load: addValues(() => import('./commands/follow/index.ts')),
+  },
+  feed: {
+    summary: 'What traders did, newest first',
+    plural: 'feeds',
+    load: addValues(() => import('./commands/feed/index.ts')),
+  },
+  token: {
+    summary: 'Positions and comments of a token',
+    plural: 'tokens',
+    load: addValues(
+      () => import('./commands/position/index.ts'),
+      () => import('./commands/comment/index.ts'),
+    ),
+  },
+  position: {
+    summary: 'One position, by trade or by id',
+    plural: 'positions',
+    load: addValues(() => import('./commands/position/index.ts')),
+  },
+  comment: {
+    summary: 'Signed comments on swaps',
+    plural: 'comments',
+    load: addValues(() => import('./commands/comment/index.ts')),
+  },
+  webhook: {
+    summary: 'Register webhooks, receive and replay their events',
+    plural: 'webhooks',
+    load: addValues(() => import('./commands/webhook/index.ts')),
+  },
+};
+
+const toolGroups: Readonly<Record<string, Group>> = {
+  auth: {
+    summary: 'Log in, log out, see which key is used',
+    load: addValues(() => import('./commands/auth/index.ts')),
+  },
+  context: {
+    summary: 'Services by name',
+    plural: 'contexts',
+    load: addValues(() => import('./commands/context/index.ts')),
+  },
+  key: { summary: 'Private keys that sign', plural: 'keys', load: addValues(() => import('./commands/key/index.ts')) },
+  alias: {
+    summary: 'Saved names of traders and tokens',
+    plural: 'aliases',
+    load: addValues(() => import('./commands/alias/index.ts')),
+  },
+  sandbox: {
+    summary: 'A local service to develop against',
+    plural: 'sandboxes',
+    load: addValues(() => import('./commands/sandbox/index.ts')),
+  },
+  history: { summary: 'The last calls, newest first', load: addValues(() => import('./commands/history/index.ts')) },
+  why: {
+    summary: 'Say why the last command failed, and what to type next',
+    load: addValues(() => import('./commands/why/index.ts')),
+  },
+  bundle: {
+    summary: 'Write one file for a support ticket',
+    load: addValues(() => import('./commands/bundle/index.ts')),
+  },
+  request: { summary: 'Send any request, with the key', load: addValues(() => import('./commands/request/index.ts')) },
+  ui: { summary: 'Look at the service on a local page', load: addValues(() => import('./commands/ui/index.ts')) },
+  doctor: {
+    summary: 'Check settings, key and connection',
+    load: addValues(() => import('./commands/doctor/index.ts')),
+  },
+  mcp: {
+    summary: 'Offer the service to agents (Model Context Protocol)',
+    load: addValues(() => import('./commands/mcp/index.ts')),
+  },
+  openapi: {
+    summary: "Print the service's interface as OpenAPI 3.1",
+    load: addValues(() => import('./commands/openapi/index.ts')),
+  },
+  completion: {
+    summary: 'Print the completion script of a shell',
+    load: addValues(() => import('./commands/completion/index.ts')),
+  },
+  help: {
+    summary: 'Explain a command, a topic, an error or an exit code',
+    load: async () => (await import('./commands/help/index.ts')).addHelp,
+  },
+};
+
+const sections = { 'The service:': serviceGroups, 'The tool:': toolGroups };
+
+/** The program, with groups that are loaded when they are used, so that `--help` and `--version` load commander alone. */
+function createProgram(session: Session, write: (text: string) => void): Command {
+  const { io } = session;
+  const program = new Command('sotra', session)
+    .usage('[options] <command>')
+    .description('Leaderboards, profiles, positions, signed comments, feeds and webhooks of on-chain traders.')
+    .version(io.version, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show help')
+    .configureHelp(createHelpConfiguration(io.out.width))
+    .configureOutput({ writeOut: write, writeErr: write })
+    .exitOverride();
+  for (const option of programOptions()) program.addOption(option);
+  // Subcommands made by `command()` inherit these settings.
+  for (const [heading, groups] of Object.entries(sections))
+    for (const [name, { summary, plural, load }] of Object.entries(groups)) {
+      const group = program.command(name).summary(summary).helpGroup(heading);
+      group.loader = load;
+      if (plural !== undefined) group.alias(plural);
+    }
+  return program
+    .hook('preSubcommand', (_, group) => (group as unknown as Command).load())
+    .addHelpText('after', '\nOne command: sotra <command> --help. Topics, errors, exit codes: sotra help.');
+}
+
+const ignore = () => undefined;
+
+/** The program with all its groups, for what is written about it: completions, docs, tests. */
+export async function loadProgram(io: Io): Promise<Command> {
+  const program = createProgram({ argv: [], io, say: ignore, stream: ignore, exitCode: 0 }, ignore);
+  await Promise.all(program.commands.map((group) => (group as unknown as Command).load()));
+  return program;
+}
+
+/**
+ * Runs one command line and returns its exit code. The result goes to stdout; notes and errors to stderr, an error as one JSON object in
+ * JSON mode.
+ */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  const isJson = isJsonMode(argv);
+  const messages = createMessages(io.err, isJson);
+  const session: Session = { argv, io, say: messages.say, stream: messages.release, exitCode: 0 };
+  try {
+    await parse(session);
+    messages.release();
+    await messages.written();
+    return session.exitCode;
+  } catch (thrown) {
+    await messages.written();
+    if (thrown instanceof ClosedPipe) return 0;
+    const error = toSotraError(thrown);
+    await io.err.write(isJson ? formatJsonError(error) : formatError(error, argv, messages)).catch(() => undefined);
+    return error.exitCode;
+  }
+}
+
+/** Errors: those of the command; `usage`. */
+async function parse(session: Session): Promise<void> {
+  const { argv, io } = session;
+  // Commander writes help and the version to callbacks that cannot be waited for.
+  let text = '';
+  const collect = (part: string) => {
+    text += part;
+  };
+  try {
+    await createProgram(session, collect).parseAsync(argv, { from: 'user' });
+  } catch (thrown) {
+    if (!(thrown instanceof CommanderError)) throw thrown;
+  }
+  if (text !== '') await io.out.write(text);
+}
+
+/** Read from the line itself: an option that cannot be read ends the command before the others are known. */
+function isJsonMode(argv: readonly string[]): boolean {
+  return argv.some(
+    (word, index) =>
+      /^--(json|format=(nd)?json)$/.test(word) || (word === '--format' && /^(nd)?json$/.test(argv[index + 1] ?? '')),
+  );
+}
+
+function formatJsonError(error: SotraError): string {
+  return `${visibleJson(JSON.stringify(errorObject(error)))}\n`;
+}
+
+function formatError(error: SotraError, argv: readonly string[], { wrap }: Messages): string {
+  const hint = error.hint === undefined ? [] : [wrap(`hint: ${error.hint}`)];
+  const body = error.body === undefined ? [] : shownBody(error.body);
+  const isOurs = argv.includes('--verbose') && error.code === 'internal' && error.cause instanceof Error;
+  const stack = isOurs ? [(error.cause as Error).stack ?? ''] : [];
+  return `${[wrap(`error: ${error.message}`), ...hint, ...body, ...stack].join('\n')}\n`;
+}
+
+function shownBody(body: string): string[] {
+  const lines = body.slice(0, maxShownBody).trimEnd().split('\n').map(safeText);
+  const left = body.length - maxShownBody;
+  return ['The service answered:', ...lines, ...(left > 0 ? [`... and ${left} more characters`] : [])];
+}

@@ -1,0 +1,182 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { local, openNames, wireName } from '../../api/endpoint.ts';
+import { optional, text } from '../../api/kind.ts';
+import { type Command, defineCommand, type Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { readStateFile, replaceFile, requireFolder } from '../../files/durable-file.ts';
+import { hideSecrets } from '../../http/secrets.ts';
+import { summarizeCall } from '../../log/calls.ts';
+import { wrapInHar } from '../../log/har.ts';
+import { isLogOff } from '../../log/keep-calls.ts';
+import { type NumberedEntry, readCalls, readFailedCommand } from '../../log/read-calls.ts';
+import { findLog } from '../../log/store.ts';
+import { parseJson } from '../../model/json.ts';
+import { hideUrlSecrets } from '../../model/url-secrets.ts';
+import { column, recordView } from '../../output/columns.ts';
+import { confirm, showPlan } from '../../output/confirm.ts';
+import { counted } from '../../output/format.ts';
+import { readEnv, type StoredContext } from '../../setup/settings.ts';
+import { commands as doctorCommands } from '../doctor/index.ts';
+
+const maxCommands = 20;
+/** Of the calls that succeeded in commands that failed, as many as fit. */
+const maxBytes = 8 * 1024 * 1024;
+
+interface BundleSummary {
+  sotra: string;
+  settings: string;
+  doctor: string;
+  failedCalls: number;
+  last: string | null;
+  bytes: number;
+  file: string;
+}
+
+const view = recordView<BundleSummary>([
+  column.text('sotra', 'Version', 'of sotra, Node and the system'),
+  column.text('settings', 'Settings', 'how many contexts and aliases it names; without their secrets'),
+  column.text('doctor', 'Doctor', 'what sotra doctor found'),
+  column.count('failedCalls', 'Failed calls', 'how many of the last calls that failed it holds, with their answers'),
+  column.text('last', 'Last one', 'the last call that failed', { cut: true }),
+  column.count('bytes', 'Bytes', 'its size'),
+  column.text('file', 'File', 'the file that was written, to be read before it is sent'),
+]);
+
+const bundle = defineCommand({
+  words: ['bundle'],
+  summary: 'Write one file for a support ticket: version, settings, doctor and the last failed calls',
+  description:
+    'Without keys and secrets: settings, what doctor finds, the names of parameters, and the last commands that failed with the answers they got.\n' +
+    'It is an HTTP archive (HAR) too, which browsers read. *** replaces the API keys and webhook secrets that this machine keeps.',
+  params: {
+    out: local(optional(text()), 'file to write (mode 0600; default: sotra-bundle-<time>.json)'),
+  },
+  examples: [
+    { argv: '--sandbox bundle', says: 'writes sotra-bundle-<time>.json and sums it up' },
+    { argv: '--sandbox bundle --out ticket.json --yes', says: 'another file, in place of an older one' },
+  ],
+  uses: ['requests', 'changes'],
+  exitCodes: [3],
+  view: async () => view,
+  run: async ({ out }, context): Promise<Result> => {
+    const time = new Date(context.io.now()).toISOString().replaceAll(/[:.]/g, '-');
+    const file = out ?? `sotra-bundle-${time}.json`;
+    requireFolder('--out', file);
+    const what = 'a bundle of version, settings, doctor and failed calls';
+    if (context.options.dryRun) return showPlan([{ action: 'write', what, detail: file }]);
+    const contents = await collect(context);
+    const hide = hideKnown(await listSecrets(context));
+    const text = hide(`${JSON.stringify(contents, undefined, 2)}\n`);
+    if (existsSync(file)) await confirm(`replace ${file}`, context);
+    replaceFile(file, text);
+    return { kind: 'answer', answer: sumUp(parseJson(text) as Contents, text, file), view };
+  },
+});
+
+export const commands: readonly Command[] = [bundle];
+
+type Contents = Awaited<ReturnType<typeof collect>>;
+
+function sumUp(contents: Contents, text: string, file: string): BundleSummary {
+  const { sotra, node, platform, settings, doctor, failedCalls } = contents;
+  const { checks = [] } = (doctor ?? {}) as { checks?: { check: string; state: string }[] };
+  const problems = checks.flatMap(({ check, state }) => (state === 'problem' || state === 'warning' ? [check] : []));
+  const [last] = failedCalls;
+  return {
+    sotra: `${sotra}, Node ${node}, ${platform}`,
+    settings: `${counted(Object.keys(settings.contexts).length, 'context')}, ${counted(settings.aliases, 'alias')}`,
+    doctor: problems.length === 0 ? 'nothing is wrong' : `look at ${problems.join(', ')}`,
+    failedCalls: failedCalls.length,
+    last: last === undefined ? null : `${last.method} ${last.path}: ${last.error}`,
+    bytes: Buffer.byteLength(text),
+    file,
+  };
+}
+
+async function collect(context: Context) {
+  const { io } = context;
+  const { current, contexts, aliases = {} } = (await context.store()).read();
+  const folder = findLog(await context.dataDirectory());
+  // Before doctor makes calls of its own.
+  const entries = collectCalls(folder, context.warn);
+  const failed = entries.filter(({ _sotra }) => _sotra.error !== undefined).reverse();
+  const diagnosis = await doctorCommands[0]?.run({} as never, context);
+  return {
+    bundle: 2,
+    createdAt: new Date(io.now()).toISOString(),
+    sotra: io.version,
+    node: io.system.node,
+    platform: io.system.platform,
+    // Some hold secrets: their names tell enough.
+    variables: Object.keys(io.env)
+      .filter((name) => /^SOTRA_|_PROXY$|^NODE_(OPTIONS|EXTRA_CA_CERTS)$/i.test(name))
+      .sort(),
+    settings: {
+      current: current ?? null,
+      contexts: Object.fromEntries(Object.entries(contexts).map(([name, stored]) => [name, withoutSecrets(stored)])),
+      aliases: Object.keys(aliases).length,
+      history: !isLogOff(io),
+    },
+    wireNames: await listWireNames(context),
+    doctor: diagnosis?.kind === 'answer' ? diagnosis.answer : null,
+    failedCommand: readFailedCommand(folder) ?? null,
+    failedCalls: failed.map(summarizeCall),
+    ...wrapInHar(entries, io.version),
+  };
+}
+
+/** The last commands that failed, each with all calls of its last run, in the order they were made. */
+function collectCalls(folder: string, warn: (text: string) => void): NumberedEntry[] {
+  const runs = new Map<string, number>();
+  for (const { _sotra } of readCalls(folder, warn, ({ hasFailed }) => hasFailed)) {
+    if (!runs.has(_sotra.command)) runs.set(_sotra.command, _sotra.pid);
+    if (runs.size === maxCommands) break;
+  }
+  let bytes = 0;
+  const entries: NumberedEntry[] = [];
+  for (const entry of readCalls(folder, warn)) {
+    if (runs.get(entry._sotra.command) !== entry._sotra.pid) continue;
+    bytes += JSON.stringify(entry).length;
+    if (bytes <= maxBytes || entry._sotra.errorCode !== undefined) entries.push(entry);
+  }
+  return entries.reverse();
+}
+
+/** What the service in use calls the parameters whose names the interface leaves open, by their keys for `--wire`. */
+async function listWireNames(context: Context): Promise<Record<string, string>> {
+  const { endpoints } = await import('../../api/endpoints.ts');
+  const { wire = {} } = (await context.service().catch(() => undefined)) ?? {};
+  return Object.fromEntries(
+    endpoints.flatMap((endpoint) =>
+      openNames(endpoint).map(({ id, key, param }) => [id, wireName(endpoint, key, param, wire)]),
+    ),
+  );
+}
+
+function withoutSecrets(stored: StoredContext) {
+  const { baseUrl, keyStore, keyOrigin, serviceName, layout, wire, inbox } = stored;
+  const hasKey = stored.apiKey !== undefined || keyStore !== undefined;
+  const shownInbox = inbox === undefined ? undefined : hideUrlSecrets(inbox);
+  return { baseUrl, keyStore, keyOrigin, serviceName, layout, wire, inbox: shownInbox, hasKey };
+}
+
+/** What must not leave this machine, as far as it can be read. */
+async function listSecrets(context: Context): Promise<string[]> {
+  const { contexts } = (await context.store()).read();
+  const service = await context.service().catch(() => undefined);
+  const jobs = join(await context.dataDirectory(), 'webhook', 'jobs');
+  const files = (existsSync(jobs) ? readdirSync(jobs) : [])
+    .map((job) => join(jobs, job, 'secret'))
+    .filter((file) => existsSync(file));
+  return [
+    readEnv(context.io.env, 'SOTRA_API_KEY') ?? '',
+    service?.kind === 'http' ? (service.apiKey ?? '') : '',
+    ...Object.values(contexts).map(({ apiKey = '' }) => apiKey),
+    ...files.map((file) => readStateFile(file).trim()),
+  ].filter(({ length }) => length >= 8);
+}
+
+function hideKnown(secrets: readonly string[]): (text: string) => string {
+  return (text) => secrets.reduce((shown, secret) => hideSecrets(shown, secret), hideSecrets(text));
+}

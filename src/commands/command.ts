@@ -1,0 +1,170 @@
+import { Command as CommanderCommand, type ErrorOptions, type HelpContext } from 'commander';
+import { type Example, flagName, type InputOf, type Param, type Params } from '../api/endpoint.ts';
+import type { AnyView } from '../output/view.ts';
+import { formatDetails } from './help-format.ts';
+import { explainError } from './mistakes.ts';
+import { createSharedOption, programOptions, requestOptions, type SharedOption } from './options.ts';
+import { createOptions, ParamArgument } from './params.ts';
+import type { TypedInput } from './read-input.ts';
+import type { EndpointLine, Handler } from './run-command.ts';
+import type { Session } from './session.ts';
+
+/** A command of sotra: a command of commander with typed parameters, and what help says of it beyond them. */
+export class Command<P extends Params = Record<never, Param>> extends CommanderCommand {
+  readonly session: Session;
+  endpoint: EndpointLine | undefined;
+  parameters: Params = {};
+  required: readonly (readonly string[])[] = [];
+  examples: readonly Example[] = [];
+  view: AnyView | undefined;
+  question: ((input: never) => string) | undefined;
+  /** Of a group that is loaded when it is used. */
+  loader: (() => Promise<(group: Command) => void>) | undefined;
+  readonly #shared: SharedOption[] = [];
+  #changes = false;
+
+  constructor(name: string, session: Session) {
+    super(name);
+    this.session = session;
+    // Commander's own does not load a group first.
+    this.helpCommand(false);
+    this.addHelpText('after', () => this.#formatDetails());
+  }
+
+  override createCommand(name = ''): Command<Record<never, Param>> {
+    return new Command(name, this.session);
+  }
+
+  /** Adds what a group holds, once. */
+  async load(): Promise<void> {
+    const add = await this.loader?.();
+    this.loader = undefined;
+    add?.(this as unknown as Command);
+  }
+
+  /** Its help, with what stands below commander's. */
+  formatHelp(): string {
+    return this.helpInformation() + this.#formatDetails();
+  }
+
+  /** Errors: `usage` for the help of a subcommand that does not exist; commander would print that of its group. */
+  override helpInformation(context?: HelpContext): string {
+    const [word] = this.args;
+    if (this.commands.length > 0 && word !== undefined && !word.startsWith('-'))
+      this.error(`unknown command '${word}'`, { code: 'commander.unknownCommand' });
+    return super.helpInformation(context);
+  }
+
+  /** Errors: `usage`, with the line to type where it is known. */
+  override error(message: string, { code }: ErrorOptions = {}): never {
+    const typed = { argv: this.session.argv, example: this.examples[0]?.argv };
+    throw explainError(this, typed, message, code);
+  }
+
+  /** Adds an argument or an option for each parameter. `oneOf`: keys of which at least one must be given. */
+  params<Q extends Params>(params: Q, oneOf: readonly (readonly (keyof Q & string)[])[] = []): Command<Q> {
+    this.parameters = params;
+    this.required = oneOf;
+    for (const [key, param] of Object.entries(params)) {
+      if (param.positional) this.addArgument(new ParamArgument(key, param));
+      // The program takes its options wherever they stand: `context set --base-url`.
+      else if (!programFlags.has(flagName(key, param)))
+        for (const option of createOptions(key, param)) this.addOption(option);
+    }
+    return this as unknown as Command<Q>;
+  }
+
+  /** Adds options that commands share. */
+  shares(...names: readonly SharedOption[]): this {
+    for (const name of names) {
+      this.addOption(createSharedOption(name));
+      this.#shared.push(name);
+    }
+    return this;
+  }
+
+  /** Adds the options of a command that makes requests. */
+  requests(): this {
+    return this.shares(...requestOptions);
+  }
+
+  /** Of a command that changes something on this machine or sends it: adds `--dry-run`. Such a command takes no row of a board. */
+  changes(): this {
+    this.#changes = true;
+    return this.#shared.includes('dryRun') ? this : this.shares('dryRun');
+  }
+
+  /** Whether it only reads: then it also takes names and rows of the last board. */
+  get isReading(): boolean {
+    return this.endpoint === undefined ? !this.#changes : this.endpoint.method === 'GET';
+  }
+
+  /** Adds the options of a command that prints rows or an answer; the columns of `view` stand in the help. */
+  prints(view?: AnyView): this {
+    this.view = view;
+    return view === undefined || view.columns.length === 0 ? this.shares('jq') : this.shares('columns', 'jq');
+  }
+
+  /** Asks before the handler runs: `change` is what cannot be undone, such as `delete webhook 2f1d`. */
+  confirms(change: (input: InputOf<P>) => string): this {
+    this.question = change as (input: never) => string;
+    return this;
+  }
+
+  /** A line that exits with 0 in the sandbox, for the help. */
+  example(argv: string, says: string): this {
+    this.examples = [...this.examples, { argv, says }];
+    return this;
+  }
+
+  /** Sets the action: it reads the input, calls `handler` and prints its result. */
+  run(handler: Handler<P>): this {
+    return this.action(async () => {
+      const { runCommand } = await import('./run-command.ts');
+      await runCommand(this, handler as Handler<Params>);
+    });
+  }
+
+  /** What was typed for the parameters, by their keys. */
+  readTyped(): TypedInput {
+    const options = this.optsWithGlobals();
+    return Object.fromEntries(
+      Object.entries(this.parameters).map(([key, { positional }]) => [
+        key,
+        positional ? this.#readArgument(key) : options[key],
+      ]),
+    );
+  }
+
+  #readArgument(key: string): TypedInput[string] {
+    const place = this.registeredArguments.findIndex((each) => each instanceof ParamArgument && each.key === key);
+    const value: string | string[] | undefined = this.processedArgs[place];
+    return Array.isArray(value) && value.length === 0 ? undefined : value;
+  }
+
+  /** What was typed for the options that commands share. */
+  readShared(): Readonly<Record<string, unknown>> {
+    const own = this.opts();
+    return { ...findRoot(this).opts(), ...Object.fromEntries(this.#shared.map((name) => [name, own[name]])) };
+  }
+
+  #formatDetails(): string {
+    const columns = this.view?.columns.map(({ key }) => key) ?? [];
+    return formatDetails({ examples: this.examples, columns, shared: this.#shared }, this.session.io.out.width);
+  }
+
+  /** Its words: `webhook`, `list`. */
+  get words(): readonly string[] {
+    return this.parent === null ? [] : [...(this.parent as unknown as Command).words, this.name()];
+  }
+
+  get sharedOptions(): readonly SharedOption[] {
+    return this.#shared;
+  }
+}
+
+const programFlags: ReadonlySet<string> = new Set(programOptions().map(({ long = '' }) => long.slice(2)));
+
+function findRoot(command: CommanderCommand): CommanderCommand {
+  return command.parent === null ? command : findRoot(command.parent);
+}

@@ -1,0 +1,45 @@
+import * as endpoints from '../../api/comment.ts';
+import type { InputOf } from '../../api/endpoint.ts';
+import { encodeRequest } from '../../api/request.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { recallCalls } from '../../log/recall.ts';
+import { dayMs } from '../../model/duration.ts';
+import { isObject, tryParseJson } from '../../model/json.ts';
+import { confirm, mayAsk } from '../../output/confirm.ts';
+import { formatTime } from '../../output/format.ts';
+
+export type CopyInput = InputOf<(typeof endpoints.copy)['params']>;
+
+/** An intent that was sent within a day is asked about on a terminal and refused elsewhere: it would count twice. Errors: `usage`. */
+export async function refuseRepeat(input: CopyInput, context: Context): Promise<void> {
+  const sentMs = context.options.preview ? undefined : await findSentIntent(input, context);
+  if (sentMs === undefined) return;
+  const said = `this intent was sent at ${formatTime(sentMs / 1000)} already, and would count twice`;
+  if (!mayAsk(context)) throw usageError(said, 'Add --again to send it all the same.');
+  await confirm('send it once more', context, `${said}.\n`);
+}
+
+/** When an equal intent was sent within the last day, Unix milliseconds; one that the service refused does not count. */
+async function findSentIntent(input: CopyInput, context: Context): Promise<number | undefined> {
+  const { wire } = await context.service();
+  const { path, body } = encodeRequest(endpoints.copy, input, wire);
+  const wanted = describeIntent(body);
+  for await (const { startedDateTime, request, response } of recallCalls(context, {
+    method: 'POST',
+    path: /\/copyswap$/,
+  })) {
+    const atMs = Date.parse(startedDateTime);
+    if (context.io.now() - atMs > dayMs) return undefined;
+    const isRefused = response.status >= 400 && response.status < 500;
+    const isSame = new URL(request.url).pathname.endsWith(path);
+    if (!isRefused && isSame && describeIntent(tryParseJson(request.postData?.text ?? '')) === wanted) return atMs;
+  }
+  return undefined;
+}
+
+/** What makes two intents one: how long exits are tracked is told anew each time. */
+function describeIntent(body: unknown): string {
+  const { trackExitUntil: _, ...intent } = isObject(body) ? body : {};
+  return JSON.stringify(Object.entries(intent).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

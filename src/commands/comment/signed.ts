@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { commentTextKind } from '../../api/comment.ts';
+import { chainKind } from '../../api/formats.ts';
+import { kindSchema } from '../../api/kind-schema.ts';
+import {
+  fieldProblem,
+  isServiceName,
+  normalizeSignature,
+  signedText,
+  signedToken,
+  type TextFields,
+  type TextForm,
+} from '../../api/signed-text.ts';
+import { verifySignature } from '../../api/verify-signature.ts';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { decodeText, readWhole } from '../../files/source.ts';
+import { askKey, checkKeySource, type KeyInput, keySources } from '../../keys/open-key.ts';
+import type { Signer } from '../../keys/signer.ts';
+import { isEvmAddress, isSolanaAddress, plainAddress } from '../../model/address.ts';
+import type { ChainFamily } from '../../model/chain.ts';
+import { tryParseJson } from '../../model/json.ts';
+import { mayAsk } from '../../output/confirm.ts';
+import type { PageInput } from '../../pages/show-address.ts';
+
+/** What `comment sign` gives: the text, what it was made of, and the signature over it. */
+export interface SignedComment extends TextFields, TextForm {
+  message: string;
+  signature: string;
+  signerAddress: string;
+}
+
+/** The fields as a signed comment, its signature checked by another library than made it. Errors: `signing-key` when that check fails. */
+export async function makeSignedComment(
+  fields: TextFields,
+  { serviceName, layout }: TextForm,
+  signer: Signer,
+): Promise<SignedComment> {
+  const message = signedText(fields, { serviceName, layout });
+  const signature = normalizeSignature(fields.chain, await signer.sign(message));
+  const signerAddress = signer.address;
+  const verdict = verifySignature({ chain: fields.chain, message, signature, signerAddress });
+  if (!verdict.valid)
+    throw new SotraError('signing-key', `the signature just made does not verify (${verdict.reason}): it was not used`);
+  return {
+    message,
+    layout,
+    serviceName,
+    chain: fields.chain,
+    tokenAddress: signedToken(fields.tokenAddress),
+    transactionHash: fields.transactionHash,
+    commentText: fields.commentText,
+    signature,
+    signerAddress,
+  };
+}
+
+const signedSchema = z.looseObject({
+  message: z.string(),
+  layout: z.enum(['five-line', 'blank-line']),
+  serviceName: z.string(),
+  chain: kindSchema(chainKind),
+  tokenAddress: z.string(),
+  transactionHash: z.string(),
+  commentText: kindSchema(commentTextKind),
+  signature: z.string(),
+  signerAddress: z.string(),
+});
+
+/** The signed comment that a JSON value is, or the name of the field that is missing or wrong. */
+export function readSigned(value: unknown): { ok: true; signed: SignedComment } | { ok: false; problem: string } {
+  const checked = signedSchema.safeParse(value);
+  if (checked.success) return { ok: true, signed: checked.data };
+  const issue = checked.error.issues[0];
+  return { ok: false, problem: `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'not a signed comment'}` };
+}
+
+/** Why a signed comment must not be sent: its text is not that of its fields, or its signature is not good. */
+export function signedProblem(signed: SignedComment): string | undefined {
+  const wrong = fieldProblem(signed);
+  if (wrong !== undefined) return `its ${wrong.field} does not fit: ${wrong.problem}`;
+  if (!isServiceName(signed.serviceName)) return 'its serviceName is not one line that can be seen';
+  if (signed.message !== signedText(signed, signed)) return 'its message is not the text that its fields make';
+  if (signed.tokenAddress !== signedToken(signed.tokenAddress)) return 'its tokenAddress is not lowercase';
+  const verdict = verifySignature(signed);
+  return verdict.valid ? undefined : verdict.reason;
+}
+
+/** The signed comment in a file that `comment sign --out` wrote, its signature not yet checked. Errors: `local-file`, `usage`. */
+export async function readSignedFile(file: string, { io }: Context): Promise<SignedComment> {
+  const text = decodeText(await readWhole(file, io), file);
+  const name = file === '-' ? 'stdin' : file;
+  const hint = 'It is written by sotra comment sign --out <file>.';
+  const value = tryParseJson(text);
+  if (value === undefined) {
+    const [first = '', ...rest] = text.trim().split('\n');
+    if (rest.length > 0 && tryParseJson(first) !== undefined)
+      throw usageError(`${name} holds several comments`, `Post them with --file ${file}.`);
+    throw usageError(`${name} is not JSON`, hint);
+  }
+  const read = readSigned(value);
+  if (read.ok) return read.signed;
+  throw usageError(`${name} is not a signed comment: ${read.problem}`, hint);
+}
+
+/** What makes the signatures: a key, or a wallet in the browser. */
+export interface WayInput extends KeyInput, PageInput {
+  signer?: string | undefined;
+}
+
+const orBrowser = ' Or sign with a wallet: --browser.';
+const offer = 'Press Enter to sign with your wallet in the browser, or type the key.\n';
+
+/** Errors: `usage` for flags of the page without it. */
+export function checkPageFlags({ browser, open, readyFile }: WayInput): void {
+  const [flag] = [...(open ? ['--open'] : []), ...(readyFile === undefined ? [] : ['--ready-file'])];
+  if (flag !== undefined && !browser)
+    throw usageError(`${flag} would do nothing without --browser`, 'Omit it, or add --browser.');
+}
+
+/** Errors: `usage` for an account that no wallet could choose. */
+function checkSigner(signer: string | undefined, family: ChainFamily): void {
+  if (signer === undefined || (family === 'evm' ? isEvmAddress(signer) : isSolanaAddress(plainAddress(signer)))) return;
+  const form = family === 'evm' ? 'an EVM address (0x and 40 hex digits)' : 'a Solana address (32 bytes in base58)';
+  throw usageError(`--signer ${signer}: must be ${form}, as the chain of the comment has it`);
+}
+
+/**
+ * The input with the one way to sign that it names; on a terminal, where it names none, the user is asked: nothing typed is the browser,
+ * which is opened. Errors: `usage` for none or several, and for a second use of stdin.
+ */
+export async function chooseSigner<Input extends WayInput>(
+  input: Input,
+  { family, stdinUse }: { family: ChainFamily; stdinUse: string | undefined },
+  context: Context,
+): Promise<Input> {
+  checkKeySource(input, context, stdinUse, orBrowser);
+  if (input.signerCommand !== undefined && input.signer === undefined)
+    throw usageError('--signer-command needs --signer', 'Say which address it signs for: --signer <address>.');
+  if (input.browser || input.signerCommand !== undefined) checkSigner(input.signer, family);
+  if (keySources(input).length > 0 || !mayAsk(context)) return input;
+  const typed = await askKey(family, context, offer);
+  return typed === '' ? { ...input, browser: true, open: true } : { ...input, typed };
+}

@@ -1,0 +1,34 @@
+import type { FollowAnswer } from '../../api/follow.ts';
+import type { Profile } from '../../model/profile.ts';
+import { column, profileColumns, recordView } from '../../output/columns.ts';
+import type { View } from '../../output/view.ts';
+
+/** The profiles that were followed, or unfollowed. */
+export const targets: View<FollowAnswer, Profile> = {
+  layout: 'table',
+  rows: (answer) => answer.targetProfiles,
+  columns: profileColumns,
+};
+
+/** What `follow bulk --json` prints. */
+export interface BulkResult {
+  entries: number;
+  follows: number;
+  unfollows: number;
+  requests: number;
+  /** Different profiles that were followed or unfollowed. */
+  targets: number;
+  /** These profiles, in the order of mention; `null` where there are too many to name. */
+  targetProfiles: Profile[] | null;
+  /** `null` where nothing was sent. */
+  undoFile: string | null;
+}
+
+export const bulk = recordView<BulkResult>([
+  column.count('entries', 'Entries', 'entries that were sent'),
+  column.count('follows', 'Follows', 'of these, entries that follow'),
+  column.count('unfollows', 'Unfollows', 'of these, entries that unfollow'),
+  column.count('requests', 'Requests', 'requests they were sent in'),
+  column.count('targets', 'Profiles', 'different profiles that were followed or unfollowed'),
+  column.text('undoFile', 'Undo file', 'entries that undo all of it, for follow bulk --file'),
+]);

@@ -1,0 +1,135 @@
+import { Help, type Option } from 'commander';
+import { local } from '../../api/endpoint.ts';
+import { listOf, optional, text } from '../../api/kind.ts';
+import { type ErrorCode, errorExitCodes, exitMeanings, findErrorCodes, usageError } from '../../errors.ts';
+import { readAsset } from '../../files/asset.ts';
+import { findStatusCode } from '../../http/failures.ts';
+import { nearest } from '../../model/nearest.ts';
+import type { Command } from '../command.ts';
+import { describeSharedOptions } from '../options.ts';
+import { errorTexts } from './errors.ts';
+
+export const topics = [
+  'options',
+  'exit-codes',
+  'environment',
+  'contexts',
+  'ci',
+  'bulk',
+  'formatting',
+  'signing',
+  'webhooks',
+  'scaling',
+  'agents',
+] as const;
+
+type Topic = (typeof topics)[number];
+
+export function addHelp(help: Command): void {
+  help
+    .description(`Topics: ${topics.join(', ')}.`)
+    .params({
+      words: local(
+        optional(listOf(text())),
+        'a topic, the words of a command, an error code, an exit code or an HTTP status',
+        { positional: true, whole: true },
+      ),
+    })
+    .example('help webhook listen', 'a command')
+    .example('help exit-codes', 'what each exit code means')
+    .example('help rate-limited', 'one error code, or exit code (help 7), and what helps')
+    .prints()
+    .run(async ({ words = [] }, { options, io }) => {
+      const topic = words.join(' ');
+      const shown = findText(topic, io.out.width) ?? (await findCommandHelp(help, words));
+      if (shown === undefined) throw unknownTopic(help, topic);
+      return options.format === 'json'
+        ? { kind: 'answer', answer: { topic, text: shown } }
+        : { kind: 'text', text: shown };
+    });
+}
+
+/** The help of the program or of a command, its group loaded first. */
+async function findCommandHelp(help: Command, words: readonly string[]): Promise<string | undefined> {
+  let found = help.parent as Command;
+  for (const word of words) {
+    await found.load();
+    const next = found.commands.find((each) => each.name() === word || each.alias() === word);
+    if (next === undefined) return undefined;
+    found = next as unknown as Command;
+  }
+  await found.load();
+  return found.formatHelp();
+}
+
+function unknownTopic({ parent }: Command, topic: string) {
+  const groups = parent?.commands.map((each) => each.name()) ?? [];
+  const near = nearest(topic, [...topics, ...groups, ...Object.keys(errorTexts)]);
+  return usageError(
+    `no help on '${topic}'`,
+    near === undefined
+      ? `Topics: ${topics.join(', ')}; an exit code such as 7; or the words of a command.`
+      : `Did you mean sotra help ${near}?`,
+  );
+}
+
+/** The text of a topic, an error code, an exit code or an HTTP status. */
+function findText(word: string, width: number): string | undefined {
+  const topic = topics.find((each) => each === word);
+  if (topic === 'options') return layOut(describeOptions(), width);
+  if (topic !== undefined) return layOut(readTopic(topic), width);
+  const page = describeError(/^[45]\d\d$/.test(word) ? findStatusCode(Number(word)) : word);
+  return page && layOut(page, width);
+}
+
+function readTopic(topic: Topic): string {
+  return readAsset(`topics/${topic}.txt`)
+    .toString()
+    .trimEnd()
+    .replace('{exit codes}', () => Object.entries(exitMeanings).map(describeExit).join('\n'));
+}
+
+function describeExit([code, says]: [code: string, says: string]): string {
+  const names = findErrorCodes(Number(code));
+  return `  ${code}  ${says}${names.length === 0 ? '' : ` [${names.join(', ')}]`}`;
+}
+
+function describeOptions(): string {
+  const list = describeSharedOptions().map(({ flags, description }: Option) => `  ${flags}  ${description}`);
+  return [
+    'Options that many commands share. They stand behind the name of the command; a command that cannot use one refuses it.',
+    `OPTIONS\n${list.join('\n')}`,
+    'The options of the program (sotra --help) stand anywhere on the line.',
+  ].join('\n\n');
+}
+
+function describeError(word: string): string | undefined {
+  const exit = Object.hasOwn(errorTexts, word) ? errorExitCodes[word as ErrorCode] : Number(word);
+  const meaning = /^[\w-]+$/.test(word) ? exitMeanings[exit] : undefined;
+  if (meaning === undefined) return undefined;
+  const shown = findErrorCodes(exit).filter((name) => name === word || !Object.hasOwn(errorTexts, word));
+  const blocks = shown.map(
+    (name) => `${name.toUpperCase()}\n${asSentence(errorTexts[name][0])} ${errorTexts[name][1]}`,
+  );
+  return [`Exit code ${exit}: ${meaning}.`, ...blocks, 'MORE\n  sotra help exit-codes'].join('\n\n');
+}
+
+function asSentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}
+
+const maxWidth = 100;
+
+/** Blocks with a title or without, of prose or of indented lines, in which two spaces end a label; wrapped as commander wraps help. */
+function layOut(page: string, width: number): string {
+  const help = Object.assign(new Help(), { helpWidth: Math.min(width, maxWidth) });
+  const blocks = page.split('\n\n').map((block) => {
+    const lines = block.split('\n');
+    const title = /^[A-Z][A-Z ]{3}/.test(block) ? lines.splice(0, 1) : [];
+    if (!lines[0]?.startsWith('  ')) return [...title, help.boxWrap(lines.join(' '), help.helpWidth)];
+    const items = lines.map((line) => line.trim().split(/ {2,}/, 2) as [string, string?]);
+    const labelWidth = Math.min(24, Math.max(...items.map(([label, says]) => (says === undefined ? 0 : label.length))));
+    return [...title, ...items.map(([label, says = '']) => help.formatItem(label, labelWidth, says, help))];
+  });
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}

@@ -1,0 +1,102 @@
+import { post } from '../../api/comment.ts';
+import { local } from '../../api/endpoint.ts';
+import { optional, text } from '../../api/kind.ts';
+import { signedText } from '../../api/signed-text.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { formatAnswer } from '../../mcp/answer.ts';
+import { defaultRows, shownParams, type Tool } from '../../mcp/tools.ts';
+import { findFamily } from '../../model/chain.ts';
+import { showUnseen, unseenIn } from '../../model/safe-text.ts';
+import { type CommentInput, readComment, readTextForm } from '../comment/read-comment.ts';
+import { eventsParams } from '../webhook/params.ts';
+
+/** The stored key that signs, and the file with its password. */
+export interface SigningKey {
+  key: string;
+  passwordFile: string | undefined;
+}
+
+/** Signs a comment, or signs and posts it, with one key; each time the user reads the exact text first. */
+export function commentTool(key: SigningKey, isPost: boolean): Tool {
+  const { chain, transactionHash, tokenAddress, commentText } = post.params;
+  return {
+    name: isPost ? 'comment_post' : 'comment_sign',
+    description: `Sign a comment on a swap${isPost ? ' and post it' : ''}; the user is shown the text first`,
+    access: 'sign',
+    annotations: { destructiveHint: false },
+    params: { chain, transactionHash, tokenAddress, commentText },
+    question: async (input, context) => {
+      const lines = signedText(await readComment(input, context), await readTextForm({}, context)).split('\n');
+      if (isPost) await context.ready();
+      const { kind, baseUrl } = await context.service();
+      const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
+      const isUnseen = lines.some((line) => unseenIn(line).length > 0);
+      const note = isUnseen ? '\n\n<U+...> is a character that cannot be seen.' : '';
+      return `Sign this text${isPost ? ` and post it to ${where}` : ''}, with the key ${key.key}?\n\n${lines.map(showUnseen).join('\n')}${note}`;
+    },
+    call: async (input, context) => {
+      const views = await import('../comment/view.ts');
+      const signed = await signComment(input, key, context);
+      if (!isPost) return formatAnswer(views.sign, signed, { input });
+      const { sendComment } = await import('../comment/post.ts');
+      const { comment, notes = [] } = await sendComment(signed, context);
+      for (const note of notes) context.note(note);
+      return formatAnswer(views.post, comment, { input });
+    },
+  };
+}
+
+async function signComment(input: CommentInput, key: SigningKey, context: Context) {
+  const { withSigner } = await import('../../keys/open-key.ts');
+  const { makeSignedComment } = await import('../comment/signed.ts');
+  const comment = await readComment(input, context);
+  const form = await readTextForm({}, context);
+  const family = findFamily(comment.chain);
+  return withSigner(key, { family }, context, (signer) => makeSignedComment(comment, form, signer));
+}
+
+const { type, since, name } = eventsParams;
+
+export const eventsTool: Tool = {
+  name: 'webhook_events',
+  description: 'Events that webhook listen stored, newest first',
+  access: 'read',
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  params: { type, since, name, ...shownParams },
+  call: async ({ limit = defaultRows, fields, ...input }, context) => {
+    const view = (await import('../../inbox/event-view.ts')).events;
+    const { showEvents } = await import('../webhook/run-events.ts');
+    const maxRows = Number(limit);
+    // One more tells whether there is more.
+    const { answer } = (await showEvents({ ...input, limit: maxRows + 1 }, context)) as { answer: unknown };
+    return formatAnswer(view, answer, { input, fields, maxRows });
+  },
+};
+
+/** `secretFiles` hold secrets of webhooks. */
+export const verifyTool = (secretFiles: readonly string[]): Tool => ({
+  name: 'verify_webhook',
+  description: 'Whether a webhook delivery is genuine, and if not, why',
+  access: 'read',
+  annotations: { readOnlyHint: true },
+  params: {
+    header: local(text(), 'the daylight-signature header'),
+    body: local(text({ minLength: 0 }), 'the body, exactly as it came'),
+    uid: local(optional(text()), "webhook whose secret counts; default: this server's --secret-file"),
+  },
+  call: async (input, context) => {
+    const { header, body, uid } = input as { header: string; body: string; uid?: string };
+    if (uid === undefined && secretFiles.length === 0)
+      throw usageError('uid is required: no --secret-file is given', 'webhook_list shows the webhooks.');
+    const secrets =
+      uid === undefined
+        ? (await import('../../upload/secrets.ts')).readOwnSecrets(secretFiles, context)
+        : [await (await import('../webhook/list.ts')).webhookSecret(uid, context)];
+    const { verifyDelivery } = await import('../../inbox/verify.ts');
+    const tolerance = { nowMs: context.io.now(), toleranceMs: undefined };
+    const verdict = verifyDelivery({ header, body: Buffer.from(body) }, secrets, tolerance);
+    const view = (await import('../webhook/view.ts')).verdict;
+    return formatAnswer(view, verdict, { input });
+  },
+});

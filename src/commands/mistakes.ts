@@ -1,0 +1,201 @@
+import type { Command } from 'commander';
+import { type SotraError, usageError } from '../errors.ts';
+import { nearest } from '../model/nearest.ts';
+import { command as line, shellLine } from '../model/shell.ts';
+import { formats } from '../output/result.ts';
+import { nameLine } from './help-format.ts';
+import { ParamOption } from './params.ts';
+import { isReference, listChoices } from './read-input.ts';
+
+interface TypedLine {
+  argv: readonly string[];
+  /** A right line of this command. */
+  example: string | undefined;
+}
+
+/** Commander's error with the next thing to type: what it suggests itself, or what people of other tools mean. */
+export function explainError(
+  command: Command,
+  typed: TypedLine,
+  message: string,
+  code: string | undefined,
+): SotraError {
+  const [, text = message, suggested] = /^(?:error: )?(.*?)(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? [];
+  // A group may have a subcommand for a line without one, such as `history`.
+  const { parent, args } = command;
+  if (code === 'commander.excessArguments' && parent !== null && !typed.argv.includes(command.name()))
+    return explainError(parent, typed, `unknown command '${args[0]}'`, 'commander.unknownCommand');
+  const hint = findHint(command, typed, text, code) ?? (suggested && `Did you mean ${suggested}?`);
+  return usageError(text, hint ?? `See ${nameLine(command)} --help.`);
+}
+
+function findHint(command: Command, typed: TypedLine, text: string, code: string | undefined): string | undefined {
+  const [, word = ''] = /'([^']*)'/s.exec(text) ?? [];
+  switch (code) {
+    case 'commander.unknownCommand':
+      return didYouMean(findMeant(command, word) ?? nearest(word, namesOf(command)));
+    case 'commander.unknownOption':
+      return hintForOption(command, typed, text.slice(text.indexOf("'") + 1, -1));
+    case 'commander.excessArguments':
+      return hintForSurplus(command, typed);
+    case 'commander.missingArgument':
+    case 'commander.missingMandatoryOptionValue':
+      return typed.example && `For example: sotra ${typed.example}`;
+    default:
+      return undefined;
+  }
+}
+
+function didYouMean(meant: string | undefined): string | undefined {
+  return meant && `Did you mean ${meant}?`;
+}
+
+/** What people of other tools type for a subcommand. */
+const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
+  ['ls', ['list']],
+  ['test', ['trigger']],
+  ['rm', ['remove', 'delete', 'delete-name', 'logout']],
+  ['del', ['delete', 'remove']],
+  ['delete', ['remove', 'delete-name']],
+  ['remove', ['delete', 'delete-name']],
+  ['create', ['register', 'generate', 'set', 'post', 'add']],
+  ['new', ['generate', 'register', 'set', 'post', 'add']],
+  ['add', ['set', 'import', 'register']],
+  ['holders', ['positions']],
+  ['trades', ['positions', 'actor']],
+  ['show', ['get', 'status', 'list']],
+  ['view', ['get', 'show', 'status', 'list']],
+  ['get', ['show', 'list', 'status']],
+]);
+
+/** Subcommands that people type without their group. */
+const groupsOf: ReadonlyMap<string, string> = new Map([
+  ['login', 'auth login'],
+  ['logout', 'auth logout'],
+  ['listen', 'webhook listen'],
+  ['trigger', 'webhook trigger'],
+  ['forward', 'webhook forward'],
+  ['events', 'webhook events'],
+  ['register', 'webhook register'],
+  ['sync', 'webhook sync'],
+  ['sign', 'comment sign'],
+  ['post', 'comment post'],
+  ['positions', 'profile positions'],
+  ['followers', 'profile followers'],
+  ['rank', 'leaderboard rank'],
+  ['board', 'leaderboard list'],
+  ['top', 'leaderboard list'],
+  ['config', 'context'],
+  ['init', 'auth login'],
+  ['api', 'request'],
+  ['curl', 'request'],
+  ['version', '--version'],
+  ['logs', 'history'],
+  ['log', 'history'],
+  ['import', 'sandbox import'],
+  ['start', 'sandbox start'],
+]);
+
+/** The line that an unknown word means: a verb of other tools, a subcommand without its group, a trader. */
+function findMeant(command: Command, word: string): string | undefined {
+  const rest = command.args.slice(1);
+  if (isReference(word)) return shellLine(['sotra', ...(command.parent ? [command.name()] : ['profile']), 'get', word]);
+  if (command.parent === null) {
+    const meant = groupsOf.get(word);
+    return meant && shellLine(['sotra', ...meant.split(' '), ...rest]);
+  }
+  const names = namesOf(command);
+  const verb = otherVerbs.get(word)?.find((each) => names.includes(each));
+  return verb && shellLine(['sotra', command.name(), verb, ...rest]);
+}
+
+function namesOf(command: Command): string[] {
+  return command.commands.map((each) => each.name());
+}
+
+const apiKeyHint =
+  'A key is never an argument: sotra auth login asks for it, or reads it with --with-key < file; or set SOTRA_API_KEY.';
+const privateKeyHint =
+  'A private key is never an argument: --key-file <file>, --key-env <variable>, --key-stdin, or --key <name> of a stored one.';
+const formatHint = 'Did you mean --format? It takes table, json, ndjson, csv or tsv.';
+
+const otherOptions: ReadonlyMap<string, string> = new Map([
+  ['-v', 'Did you mean --verbose? The version is sotra --version.'],
+  ['-o', formatHint],
+  ['--output', formatHint],
+  ['-q', 'Did you mean --quiet?'],
+  ['-y', 'Did you mean --yes?'],
+  ['--fields', 'Did you mean --columns?'],
+  ['--profile', 'Did you mean --context?'],
+  ['--api-key', apiKeyHint],
+  ['--private-key', privateKeyHint],
+  ['--privkey', privateKeyHint],
+  ['--password', 'A password is never an argument: --password-file <file>, or type it when asked.'],
+]);
+
+/** What other tools take as options and sotra as the first argument. */
+const argumentNames = [
+  '--address',
+  '--identifier',
+  '--id',
+  '--uid',
+  '--hash',
+  '--wallet',
+  '--name',
+  '--user',
+  '--trader',
+];
+
+const pagingOptions = ['--limit', '--page', '--cursor', '--offset', '--older-than', '--all'];
+
+function hintForOption(command: Command, { argv }: TypedLine, word: string): string | undefined {
+  const [flag = ''] = word.split('=');
+  const [argument] = command.registeredArguments;
+  const known = listOptions(command);
+  if (command.parent === null && command.args.some((word) => !word.startsWith('-')))
+    return `Options of a command stand behind its name: sotra <command> ${flag}.`;
+  if (known.includes(flag) && flag !== word) return `${flag} takes no value: type it alone.`;
+  if (argument?.name() === 'comment' && word.includes(' '))
+    return didYouMean(shellLine(['sotra', ...argv.filter((each) => each !== word), '--', word]));
+  if (argument !== undefined && argumentNames.includes(flag))
+    return `It is the argument: ${nameLine(command)} ${argument.required ? `<${argument.name()}>` : `[${argument.name()}]`}.`;
+  if (formats.some((format) => flag === `--${format}`)) return `Did you mean --format ${flag.slice(2)}?`;
+  const [isCount, digits] = /^-n(\d*)$/.exec(flag) ?? [];
+  if (isCount && known.includes('--limit'))
+    return line`Did you mean --limit ${digits || (argv[argv.indexOf(flag) + 1] ?? 5)}?`;
+  if (flag === '--key' && nameLine(command).startsWith('sotra auth')) return apiKeyHint;
+  if (pagingOptions.includes(flag)) {
+    const own = known.filter((each) => pagingOptions.includes(each));
+    return own.length === 0 ? 'Omit it: this command has no pages.' : `For longer lists it has ${own.join(', ')}.`;
+  }
+  return otherOptions.get(flag) ?? didYouMean(nearest(flag, known));
+}
+
+/** Every option that can be typed here, those that help does not list too. */
+function listOptions(command: Command): string[] {
+  const own = command.options.flatMap(({ long }) => long ?? []);
+  return command.parent === null ? own : [...own, ...listOptions(command.parent)];
+}
+
+/** Options whose file people give as an argument. */
+const fileOptions = ['--file', '--signed'];
+
+function hintForSurplus(command: Command, { argv }: TypedLine): string | undefined {
+  const places = command.registeredArguments.length;
+  const surplus = command.args.slice(places);
+  const file = command.options.find(({ long }) => long !== undefined && fileOptions.includes(long));
+  if (command.registeredArguments.at(-1)?.name() === 'comment') return 'Put a text of several words in quotes.';
+  if (file !== undefined && /\.\w+$|\/|^-$/.test(surplus[0] ?? ''))
+    return line`Did you mean ${file.long ?? ''} ${surplus[0] ?? ''}?`;
+  return didYouMean(joinList(command, argv, surplus));
+}
+
+/** An option of a list that was typed with spaces, with commas: `--chains base,solana`. */
+function joinList(command: Command, argv: readonly string[], surplus: readonly string[]): string | undefined {
+  const [flag, first = ''] = argv.slice(argv.lastIndexOf(surplus[0] ?? '') - 2);
+  const option = command.options.find(({ long }) => long === flag);
+  if (!(option instanceof ParamOption) || option.param.kind.type !== 'list' || option.param.whole) return undefined;
+  const choices = listChoices(option.param);
+  const fits = (text: string) => choices.length === 0 || choices.includes(text);
+  return surplus.every(fits) ? `${flag} ${[first, ...surplus].join(',')}` : undefined;
+}

@@ -1,0 +1,159 @@
+import { Option } from 'commander';
+import { usageError } from '../errors.ts';
+import { dayMs, parseDuration, parseRate, type Rate } from '../model/duration.ts';
+import { splitList } from '../model/list.ts';
+import { nearest } from '../model/nearest.ts';
+import { type Format, formats } from '../output/result.ts';
+import { once } from './params.ts';
+
+/** The options of the program, which stand anywhere on the line. */
+export const programOptions = (): Option[] => [
+  new Option('--context <name>', 'use this stored context (SOTRA_CONTEXT)'),
+  new Option('--sandbox', 'use the built-in sandbox; its state is kept between calls').conflicts([
+    'context',
+    'baseUrl',
+  ]),
+  new Option('--base-url <url>', 'address of the service (SOTRA_BASE_URL)'),
+  parsed('--format <format>', `output format: ${formats.join(', ')}`, readFormat),
+  new Option('--json', "the service's JSON, unchanged; errors as JSON on stderr"),
+  new Option('--no-color', 'no colors (also NO_COLOR)'),
+  new Option('--verbose', 'show requests, answers and timing on stderr'),
+  new Option('--quiet', 'no progress, notes or warnings on stderr'),
+  new Option('--yes', 'answer yes to questions'),
+  new Option('--no-input', 'never ask; fail instead'),
+];
+
+/** Options of commands that make requests or change something; each command adds those that work in it. */
+const sharedOptions = {
+  dryRun: () =>
+    new Option('--dry-run', 'show what would be sent or changed, and send and change nothing; needs no key'),
+  curl: () => new Option('--curl', 'print the request as a curl line instead of sending it'),
+  timeout: () =>
+    parsed(
+      '--timeout <time>',
+      'give up on a call after this long, attempts and waits together (default: 10m, and 30s of silence)',
+      readTimeout,
+    ),
+  retries: () =>
+    parsed(
+      '--retries <n>',
+      'retry a failed request up to n times (default: 2; uploads, feed --watch and --forward-to retry for longer)',
+      readRetries,
+    ),
+  rate: () => parsed('--rate <n/s>', 'send at most so many requests in a time, evenly: 5/s, 300/m or 1000/h', readRate),
+  strict: () => new Option('--strict', 'an answer that does not fit the contract is an error (exit 13)'),
+  columns: () =>
+    parsed('--columns <a,b>', 'show these columns; with --json and ndjson, objects of these fields', (typed) =>
+      splitList(typed, '--columns'),
+    ).conflicts('jq'),
+  jq: () => new Option('--jq <filter>', 'print the result of this jq filter; strings without quotes'),
+  showNsfw: () => new Option('--show-nsfw', 'show names that the service flags as NSFW; tables hide them'),
+} satisfies Record<string, () => Option>;
+
+export type SharedOption = keyof typeof sharedOptions;
+
+export const requestOptions = ['dryRun', 'curl', 'timeout', 'retries', 'rate', 'strict'] as const;
+
+/** An option that help names in one line only; `sotra help options` explains it. */
+export function createSharedOption(name: SharedOption): Option {
+  return sharedOptions[name]().hideHelp();
+}
+
+export const describeSharedOptions = (): Option[] => Object.values(sharedOptions).map((create) => create());
+
+function parsed<T>(flags: string, help: string, read: (typed: string) => T): Option {
+  const option = new Option(flags, help);
+  return option.argParser(once(flags.split(' ', 1)[0] ?? '', read));
+}
+
+export interface GlobalOptions {
+  context: string | undefined;
+  sandbox: boolean;
+  baseUrl: string | undefined;
+  format: Format | undefined;
+  columns: readonly string[] | undefined;
+  jq: string | undefined;
+  showNsfw: boolean;
+  noColor: boolean;
+  verbose: boolean;
+  quiet: boolean;
+  yes: boolean;
+  noInput: boolean;
+  dryRun: boolean;
+  curl: boolean;
+  /** Show only; nothing is sent, written or asked. */
+  preview: boolean;
+  strict: boolean;
+  retries: number | undefined;
+  /** Between two requests. */
+  rate: Rate | undefined;
+  /** Until something comes: the connection, the first byte, the next one. */
+  timeoutMs: number;
+  /** Where it was typed. */
+  typedTimeoutMs: number | undefined;
+  /** For a whole call, attempts and waits together. */
+  maxTimeMs: number;
+  /** The longest wait that a service may ask for. */
+  maxWaitMs: number;
+}
+
+/** The options that commands share, from what commander read. Errors: `usage` for two that contradict each other. */
+export function readOptions(typed: Readonly<Record<string, unknown>>): GlobalOptions {
+  const text = (key: string) => typed[key] as string | undefined;
+  const isOn = (key: string) => typed[key] === true;
+  const format = typed['format'] as Format | undefined;
+  if (isOn('json') && format !== undefined && format !== 'json')
+    throw usageError(`--json and --format ${format} contradict each other`, 'Omit one of them.');
+  if (text('jq') !== undefined && format !== undefined && format !== 'json' && format !== 'ndjson')
+    throw usageError(`--jq and --format ${format} contradict each other`, 'A filter works on JSON: omit one of them.');
+  const timeoutMs = typed['timeout'] as number | undefined;
+  return {
+    context: text('context'),
+    sandbox: isOn('sandbox'),
+    baseUrl: text('baseUrl'),
+    format: isOn('json') ? 'json' : format,
+    columns: typed['columns'] as readonly string[] | undefined,
+    jq: text('jq'),
+    showNsfw: isOn('showNsfw'),
+    noColor: typed['color'] === false,
+    verbose: isOn('verbose'),
+    quiet: isOn('quiet'),
+    yes: isOn('yes'),
+    noInput: typed['input'] === false,
+    dryRun: isOn('dryRun'),
+    curl: isOn('curl'),
+    preview: isOn('dryRun') || isOn('curl'),
+    strict: isOn('strict'),
+    retries: typed['retries'] as number | undefined,
+    rate: typed['rate'] as Rate | undefined,
+    timeoutMs: timeoutMs ?? 30_000,
+    typedTimeoutMs: timeoutMs,
+    maxTimeMs: timeoutMs ?? 600_000,
+    maxWaitMs: timeoutMs ?? 60_000,
+  };
+}
+
+function readFormat(typed: string): Format {
+  const format = formats.find((name) => name === typed);
+  if (format !== undefined) return format;
+  const near = nearest(typed, formats);
+  throw usageError(`--format ${typed}: must be one of ${formats.join(', ')}`, near && `Did you mean ${near}?`);
+}
+
+function readTimeout(typed: string): number {
+  const ms = parseDuration(typed);
+  if (ms !== undefined && ms >= 1 && ms <= dayMs) return ms;
+  throw usageError(`--timeout ${typed}: must be a time from 1ms to 1d, such as 500ms, 30s or 2m`);
+}
+
+function readRetries(typed: string): number {
+  const count = /^\d{1,2}$/.test(typed) ? Number(typed) : -1;
+  if (count >= 0 && count <= 20) return count;
+  throw usageError(`--retries ${typed}: must be a whole number from 0 to 20`);
+}
+
+function readRate(typed: string): Rate {
+  const rate = parseRate(typed);
+  if (rate !== undefined) return rate;
+  throw usageError(`--rate ${typed}: must be a rate such as 5/s, 300/m or 1000/h, at most 5000/s`);
+}

@@ -1,0 +1,157 @@
+import { Argument, Option } from 'commander';
+import { flagName, local, type Param } from '../api/endpoint.ts';
+import { fitting } from '../api/formats.ts';
+import { boolean, checkValue, describeKind, formatted, integer, itemOf, listOf, optional, text } from '../api/kind.ts';
+import { usageError } from '../errors.ts';
+import { hourMs, parseDuration } from '../model/duration.ts';
+
+/** The option of a parameter. It collects what was typed; `readInput` checks it. */
+export class ParamOption extends Option {
+  readonly key: string;
+  readonly param: Param;
+
+  constructor(flags: string, key: string, param: Param) {
+    super(flags, describeParam(param));
+    this.key = key;
+    this.param = param;
+    if (param.kind.type === 'list') this.argParser((typed: string, before: string[] = []) => [...before, typed]);
+    else if (param.kind.type !== 'boolean') this.argParser(once(`--${flagName(key, param)}`, (typed) => typed));
+  }
+
+  /** The key of the parameter, which is not always its flag in camelCase. */
+  override attributeName(): string {
+    return this.key;
+  }
+}
+
+/** The argument of a parameter. */
+export class ParamArgument extends Argument {
+  readonly key: string;
+  readonly param: Param;
+
+  constructor(key: string, param: Param) {
+    const name = `${flagName(key, param)}${param.kind.type === 'list' ? '...' : ''}`;
+    super(param.kind.optional ? `[${name}]` : `<${name}>`, describeParam(param));
+    this.key = key;
+    this.param = param;
+  }
+}
+
+/** The options of a parameter: of one that can be sent as false there are two, as for `--only-with-comments`. */
+export function createOptions(key: string, param: Param): Option[] {
+  const flag = `--${flagName(key, param)}`;
+  const flags = param.short === undefined ? flag : `-${param.short}, ${flag}`;
+  if (param.kind.type !== 'boolean')
+    return [
+      new ParamOption(`${flags} <${nameValue(key, param)}>`, key, param).makeOptionMandatory(!param.kind.optional),
+    ];
+  const negated = new ParamOption(flag.replace('--', '--no-'), key, param).hideHelp();
+  return [new ParamOption(flags, key, param), ...(param.place === 'local' ? [] : [negated])];
+}
+
+/** A parser of an option that takes one value. Errors: `usage` where it is given twice with different values, one of which would be ignored. */
+export function once<T>(flag: string, parse: (typed: string) => T) {
+  return (typed: string, before: T | undefined): T => {
+    const value = parse(typed);
+    if (before !== undefined && JSON.stringify(before) !== JSON.stringify(value))
+      throw usageError(`${flag} is given twice, with different values`, 'It takes one value: omit the other.');
+    return value;
+  };
+}
+
+/** How messages call a parameter: `--limit` or `<address>`. */
+export function labelOf(key: string, param: Param): string {
+  const flag = flagName(key, param);
+  if (!param.positional) return `--${flag}`;
+  return param.kind.type === 'list' ? `<${flag}...>` : `<${flag}>`;
+}
+
+/** What of the service a parameter names: `trader` also accepts a saved name, a stored key or a row of the last board. */
+export function identifies({ kind, takesAddress }: Param): 'trader' | 'token' | undefined {
+  if (takesAddress !== undefined) return takesAddress === 'wallet' ? 'trader' : 'token';
+  const item = itemOf(kind);
+  if (item.type !== 'text') return undefined;
+  const accepts = (typed: string) => checkValue(item, typed) === undefined;
+  return accepts(anAddress) && !accepts('@name') && !accepts('name') ? 'trader' : undefined;
+}
+
+const anAddress = '0x0000000000000000000000000000000000000001';
+
+/** `how many traders: a whole number from 1 to 250 (service default: 50)`. */
+function describeParam({ kind, help, positional, serviceDefault, whole }: Param): string {
+  const item = itemOf(kind);
+  const isFreeText = item.type === 'text' && item.maxLength === undefined;
+  const saysNothing = (isFreeText || item.type === 'boolean') && !kind.nullable;
+  const allowed = saysNothing ? '' : `: ${describeKind(kind)}`;
+  const byDefault = serviceDefault === undefined ? '' : ` (service default: ${serviceDefault})`;
+  const repeated = kind.type === 'list' && whole && !positional ? ' (repeatable)' : '';
+  const required = kind.optional || positional ? '' : ' (required)';
+  return `${help}${allowed}${byDefault}${repeated}${required}`;
+}
+
+/** What stands for the value of a flag whose own last word does not say it. */
+const valueNames: readonly (readonly [name: string, ...flags: string[]])[] = [
+  ['file', 'out', 'junit', 'rejects', 'db', 'signed', 'replay', 'inbox-creds'],
+  ['url', 'to', 'forward-to', 'inbox'],
+  ['origin', 'cors'],
+  ['time', 'since', 'until', 'as-of', 'older-than', 'newer-than', 'track-exit-until'],
+  ['duration', 'interval', 'tolerance', 'for', 'late', 'repeats-within', 'wait', 'watch'],
+  ['size', 'max-bytes'],
+  ['variable', 'key-env'],
+  ['name', 'key', 'column'],
+  ['name=value', 'query', 'wire'],
+  ['hash', 'tx'],
+  ['id', 'position'],
+  ['uid', 'webhook'],
+  ['json', 'data'],
+  ['request', 'expect'],
+  ['limit', 'keep'],
+  ['period', 'timeframe'],
+];
+
+function nameValue(key: string, param: Param): string {
+  const { kind, whole } = param;
+  const flag = flagName(key, param);
+  const { type } = itemOf(kind);
+  const [named = ''] = valueNames.find(([, ...flags]) => flags.includes(flag)) ?? [];
+  const lastWord =
+    flag
+      .split('-')
+      .at(-1)
+      ?.replace(/(?<=ss)es$|(?<![su])s$/, '') ?? '';
+  const isNumber = type === 'integer' || type === 'number';
+  const one =
+    type === 'json' ? 'json' : isNumber ? 'n' : identifies(param) === 'trader' ? 'address' : named || lastWord;
+  return kind.type === 'list' && !whole ? `${one},...` : one;
+}
+
+type ParamSettings = Parameters<typeof local>[2];
+
+/** Parameters of commands, which are never sent and not required. */
+export const option = {
+  text: (help: string, more?: ParamSettings) => local(optional(text()), help, more),
+  texts: (help: string, more?: ParamSettings) => local(optional(listOf(text())), help, more),
+  flag: (help: string) => local(optional(boolean()), help),
+  /** A whole number. */
+  count: (min: number, max: number, help: string) => local(optional(integer(min, max)), help),
+  /** A text that fits; `rule` says what it must be. */
+  checked: (help: string, fits: (text: string) => boolean, rule: string, more?: ParamSettings) =>
+    local(optional(formatted(fitting(fits, rule))), help, more),
+  /** A time such as these. */
+  duration: (help: string, such: string) => option.checked(help, isDuration, `must be a time such as ${such}`),
+};
+
+export const isDuration = (typed: string) => parseDuration(typed) !== undefined;
+
+const [minEveryMs, maxEveryMs] = [100, hourMs];
+
+/** An option that takes an interval. */
+export const intervalParam = (help: string) =>
+  option.checked(help, isInterval, 'must be a time from 100ms to 1h, such as 5s');
+
+function isInterval(typed: string): boolean {
+  const ms = parseDuration(typed);
+  return ms !== undefined && ms >= minEveryMs && ms <= maxEveryMs;
+}
+
+export const readInterval = (typed: string): number => parseDuration(typed) ?? minEveryMs;

@@ -1,0 +1,169 @@
+import type { ProfilePage } from '../../api/profile.ts';
+import { chainTitles, leaderboardChains } from '../../model/chain.ts';
+import type { Profile } from '../../model/profile.ts';
+import { column, pickColumns, profileColumns, recordView } from '../../output/columns.ts';
+import { counted, type Figure, formatCount, formatUsd } from '../../output/format.ts';
+import type { Bar, Block, Column, View } from '../../output/view.ts';
+
+const handleKeys = ['twitterHandle', 'farcasterUsername', 'lensHandle', 'ensName', 'debankName', 'hlName'] as const;
+
+function handles({ metadata }: Profile): string {
+  return handleKeys
+    .flatMap((key) => (metadata[key] ? [`${key.replace(/(Handle|Username|Name)$/, '')}:${metadata[key]}`] : []))
+    .join('  ');
+}
+
+function sayMinutes(minutes: Figure): string {
+  if (minutes === null || minutes === undefined) return '–';
+  if (minutes < 120) return `${Math.round(minutes)} min`;
+  return minutes < 2880 ? `${(minutes / 60).toFixed(1)} h` : `${(minutes / 1440).toFixed(1)} days`;
+}
+
+function flags({ isNSFW }: Profile): string | undefined {
+  if (isNSFW === false || isNSFW === undefined) return undefined;
+  return [isNSFW.nsfwImage ? 'image' : '', isNSFW.nsfwText ? 'text' : ''].filter((part) => part !== '').join(' and ');
+}
+
+const followedHelp = 'whether one of the --viewer-addresses follows it';
+const own = ({ metrics }: Profile) => metrics?.thisPartner;
+const all = ({ metrics }: Profile) => metrics?.allPartners;
+const readComments = ({ metrics }: Profile) => metrics?.comments;
+const readCopies = ({ metrics }: Profile) => metrics?.copytradedAllTime;
+const minutesHeld = ({ metadata }: Profile) => metadata.medianHoldingTimeMinutes;
+
+const columns: readonly Column<Profile>[] = [
+  column.text('name', 'Name', 'display name', { tone: 'strong' }),
+  column.text('id', 'Profile', 'profile UUID'),
+  column.text('status', 'Status', 'tracking: unnamed (not tracked), backfilling, active'),
+  column.text('handles', 'Handles', 'social handles', (profile) => handles(profile) || null),
+  ...pickColumns(profileColumns, (profile: Profile) => profile, { addresses: { extra: false }, externalId: {} }),
+  column.text('followers', 'Followers', "followers in this partner's graph", (profile) => own(profile)?.followerCount, {
+    show: (profile) => both(own(profile)?.followerCount, all(profile)?.followerCount),
+  }),
+  column.text('following', 'Following', 'profiles it follows there', (profile) => own(profile)?.followingCount, {
+    show: (profile) => both(own(profile)?.followingCount, all(profile)?.followingCount),
+  }),
+  column.text('comments', 'Comments', 'swap comments', (profile) => readComments(profile)?.commentCountAllTime, {
+    show: sayComments,
+  }),
+  column.text('copiedUsd', 'Copied', 'volume of its copy trades, in USD', (profile) => readCopies(profile)?.volumeUSD, {
+    show: sayCopies,
+  }),
+  column.text('holdingMinutes', 'Holds for', 'median holding time, in minutes', minutesHeld, {
+    show: (profile) => sayMinutes(minutesHeld(profile)),
+  }),
+  column.text('nsfw', 'NSFW', 'what the scanner flagged: image, text', flags, { extra: true }),
+  column.text('isFollowedByUser', 'Followed', followedHelp, { extra: true }),
+  column.text('pnl7dUsd', 'PnL 7d', 'realized PnL, 7 days, in USD', ({ metadata }) => metadata.pnl7d, { extra: true }),
+  column.text('pnl30dUsd', 'PnL 30d', 'realized PnL, 30 days, in USD', ({ metadata }) => metadata.pnl30d, {
+    extra: true,
+  }),
+];
+
+function both(own: Figure, all: Figure): string {
+  return `${formatCount(own)} here, ${formatCount(all)} in all`;
+}
+
+function sayComments(profile: Profile): string {
+  const comments = readComments(profile);
+  return `${formatCount(comments?.commentCountAllTime)} (${formatCount(comments?.commentCount30d)} in 30 days)`;
+}
+
+function sayCopies(profile: Profile): string {
+  const copies = readCopies(profile);
+  return `${formatUsd(copies?.volumeUSD)} in ${counted(copies?.count, 'trade')} by ${counted(copies?.distinctActors, 'user')}`;
+}
+
+interface FigureRow {
+  scope: string;
+  window: Window;
+  pnl: Figure;
+  roi: Figure;
+  volume?: Figure;
+  wins?: Figure;
+  trades?: Figure;
+}
+
+const figureColumns: readonly Column<FigureRow>[] = [
+  column.text('scope', 'Chain', 'chain'),
+  column.text('window', 'Window', 'window'),
+  column.pnl('pnl', 'PnL', 'realized PnL'),
+  column.percent('roi', 'ROI', 'return'),
+  column.compactUsd('volume', 'Volume', 'volume'),
+  column.share('wins', 'Wins', 'win rate'),
+  column.count('trades', 'Trades', 'trades'),
+];
+
+const windows = ['7d', '30d'] as const;
+type Window = (typeof windows)[number];
+
+function figures({ metadata }: Profile): FigureRow[] {
+  const all = windows.map((window) => ({
+    scope: 'all',
+    window,
+    pnl: metadata[`pnl${window}`],
+    roi: metadata[`roiPercent${window}`],
+    wins: metadata[`winRate${window}`],
+    trades: metadata[`tradeCount${window}`],
+  }));
+  const byChain = leaderboardChains.flatMap((scope) =>
+    windows.map((window) => ({
+      scope,
+      window,
+      pnl: metadata[`perChainPnl${window}`]?.[scope] as Figure,
+      roi: metadata[`perChainRoiPercent${window}`]?.[scope] as Figure,
+      volume: metadata[`perChainVolumeUsd${window}`]?.[scope] as Figure,
+    })),
+  );
+  return [...all, ...byChain.filter(({ pnl }) => pnl !== null && pnl !== undefined)];
+}
+
+export const get = recordView<Profile>(columns, {
+  blocks: (profile): Block[] => [{ title: 'Trading', layout: 'table', columns: figureColumns, rows: figures(profile) }],
+  chart: ([profile]) => ({
+    title: `Realized PnL of ${profile?.name ?? 'the profile'}: 7 days against 30`,
+    bars: profile === undefined ? [] : makeBars(profile),
+  }),
+});
+
+/** Realized PnL of 7 and of 30 days, in all and by chain; without chains that have no figures. */
+function makeBars({ metadata }: Profile): Bar[] {
+  const scopes = [
+    { name: 'All chains', week: metadata.pnl7d, month: metadata.pnl30d },
+    ...leaderboardChains.map((chain) => ({
+      name: chainTitles[chain],
+      week: readUsdFigure(metadata.perChainPnl7d?.[chain]),
+      month: readUsdFigure(metadata.perChainPnl30d?.[chain]),
+    })),
+  ];
+  return scopes
+    .filter(({ week, month }) => (week ?? month ?? null) !== null)
+    .flatMap(({ name, week = null, month = null }) => [
+      { label: `${name} 7d`, usd: week },
+      { label: `${name} 30d`, usd: month },
+    ]);
+}
+
+function readUsdFigure(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+const unnamedColumns = ['status', 'followers', 'following', 'comments', 'copiedUsd', 'holdingMinutes'];
+
+/** The plain form, without metrics and status. */
+export const named = recordView<Profile>([
+  ...columns.filter(({ key }) => !unnamedColumns.includes(key)),
+  column.text('avatarUrl', 'Avatar', 'address of the avatar in full size', ({ images }) => images.raw, { cut: true }),
+]);
+
+export const followers: View<ProfilePage, Profile> = {
+  layout: 'table',
+  rows: ({ items }) => items,
+  columns: profileColumns,
+  empty: "Nobody follows this profile in this partner's graph.",
+};
+
+export const follows: View<ProfilePage, Profile> = {
+  ...followers,
+  empty: "This profile follows nobody in this partner's graph.",
+};

@@ -1,0 +1,248 @@
+import { checkParam, type Param, type Params } from '../api/endpoint.ts';
+import { itemOf, type Problem, parseText, unknownChoices } from '../api/kind.ts';
+import { missingInputs, usageError } from '../errors.ts';
+import type { KnownNames } from '../log/recall.ts';
+import { tokenProblem } from '../model/address.ts';
+import { isKnownChain } from '../model/chain.ts';
+import { splitList } from '../model/list.ts';
+import { nearest } from '../model/nearest.ts';
+import { command } from '../model/shell.ts';
+import { identifies, labelOf } from './params.ts';
+
+/** What was typed, by the keys of parameters: texts, or true and false of flags. */
+export type TypedInput = Readonly<Record<string, string | readonly string[] | boolean | undefined>>;
+
+interface ReadOptions {
+  /** Keys of which at least one must be given. */
+  oneOf?: readonly (readonly string[])[];
+  /** Asked where something other than an identifier was typed. */
+  findNames: () => Promise<KnownNames>;
+  warn: (text: string) => void;
+}
+
+/**
+ * The checked input. Lists accept repeated options and commas, `null` clears a nullable value; aliases, names and rows are replaced by what
+ * they stand for. Errors: `usage` naming the option, the value and what is allowed.
+ */
+export async function readInput(
+  params: Params,
+  typed: TypedInput,
+  { oneOf = [], findNames, warn }: ReadOptions,
+): Promise<Record<string, unknown>> {
+  requireOneOf(params, oneOf, typed);
+  const names = mentionsName(params, typed) ? await findNames() : undefined;
+  const input: Record<string, unknown> = {};
+  for (const [key, param] of Object.entries(params)) {
+    const label = labelOf(key, param);
+    const resolved = names === undefined ? typed[key] : await resolveNames(label, param, typed, key, names);
+    const value = readValue(label, param, resolved);
+    const problem = checkParam(param, value);
+    if (problem !== undefined) throw refuseValue(label, param, problem);
+    if (value === undefined) continue;
+    input[key] = value;
+    warnOfUnknown(label, param, value, warn);
+    warnOfSurplus(label, param, value, warn);
+  }
+  checkTokens(params, input);
+  return input;
+}
+
+/** Errors: `usage` naming all that is missing. */
+function requireOneOf(params: Params, oneOf: readonly (readonly string[])[], typed: TypedInput): void {
+  const missing = oneOf
+    .filter((keys) => keys.every((key) => typed[key] === undefined))
+    .map((keys) => {
+      const either = keys.flatMap((key) => (params[key] === undefined ? [] : [{ key, param: params[key] }]));
+      return {
+        label: either.map(({ key, param }) => labelOf(key, param)).join(' or '),
+        help: either[0]?.param.help ?? '',
+      };
+    });
+  if (missing.length > 0) throw missingInputs(missing);
+}
+
+function readValue(label: string, param: Param, typed: TypedInput[string]): unknown {
+  const { kind } = param;
+  if (typed === undefined || typeof typed === 'boolean') return typed;
+  if (kind.nullable && typed === 'null') return null;
+  if (kind.type !== 'list') {
+    refuseBareHex(label, param, String(typed));
+    return parseText(kind, String(typed));
+  }
+  const isWhole = param.whole === true || kind.item.type === 'json';
+  const items = [typed].flat().flatMap((text) => (isWhole ? [text.trim()] : splitList(text, label)));
+  for (const item of items) refuseBareHex(label, param, item);
+  return items.map((item) => parseText(kind, item));
+}
+
+/** Errors: `usage` for an EVM address without 0x, which is short enough to pass for one of Solana. */
+function refuseBareHex(label: string, param: Param, text: string): void {
+  const [bare, digits] = /^(?:0X)?([\da-fA-F]{40})$/.exec(text) ?? [];
+  if (bare !== undefined && identifies(param) !== undefined)
+    throw usageError(`${label} ${text}: must begin with 0x`, `Did you mean 0x${digits}?`);
+}
+
+const maxShownLength = 200;
+
+function refuseValue(label: string, param: Param, { value, message }: Problem) {
+  const text = typeof value === 'string' ? value : formatTyped(value);
+  const shown = text.length > maxShownLength ? `(${[...text].length} characters)` : text;
+  const near = typeof value === 'string' ? nearest(value, listChoices(param)) : undefined;
+  const hint = near === undefined ? hintForName(param, text) : `Did you mean ${near}?`;
+  return usageError(`${label} ${shown}: ${message}`, hint);
+}
+
+function formatTyped(value: unknown): string {
+  return Array.isArray(value) ? value.join(',') : JSON.stringify(value);
+}
+
+function hintForName(param: Param, text: string): string | undefined {
+  const isName = /^(?!0x)[\p{L}\p{N}][\p{L}\p{N} ._:-]*$/u.test(text) && !identifier.test(text);
+  if (!isName || identifies(param) !== 'trader') return undefined;
+  if (/\.eth$/i.test(text)) return 'ENS names are not looked up: give the address, 0x and 40 hex digits.';
+  return 'In commands that read, a name on the last board works (sotra leaderboard list). sotra alias set saves a name for all commands.';
+}
+
+/** The choices of a parameter, as they are typed. */
+export function listChoices({ kind }: Pick<Param, 'kind'>): readonly string[] {
+  const item = itemOf(kind);
+  return item.type === 'choice' ? item.choices.map(String) : [];
+}
+
+/** The interface document does not list every chain: another is sent as typed. */
+function warnOfUnknown(label: string, param: Param, value: unknown, warn: (text: string) => void): void {
+  if (param.place === 'local') return;
+  const choices = listChoices(param);
+  for (const unknown of unknownChoices(param.kind, value)) {
+    const near = nearest(unknown, choices);
+    const meant = near === undefined ? '' : ` Did you mean ${near}?`;
+    warn(`${label} ${unknown} is sent as typed: the known ones are ${choices.join(', ')}.${meant}`);
+  }
+}
+
+function warnOfSurplus(label: string, { kind }: Param, value: unknown, warn: (text: string) => void): void {
+  const first = kind.type === 'list' ? kind.keepFirst : undefined;
+  if (first === undefined || !Array.isArray(value) || value.length <= first) return;
+  warn(`${label}: the service uses the first ${first} only; ${value.length - first} of ${value.length} are not sent`);
+}
+
+/** Errors: `usage` for a token that cannot be one of its chain. */
+function checkTokens(params: Params, input: Readonly<Record<string, unknown>>): void {
+  const { chain } = input;
+  if (!hasTokenAddresses(chain)) return;
+  for (const [key, param] of Object.entries(params)) {
+    const token = input[key];
+    if (identifies(param) !== 'token' || typeof token !== 'string') continue;
+    const message = tokenProblem(chain, token);
+    if (message !== undefined) throw refuseValue(labelOf(key, param), param, { value: token, message });
+  }
+}
+
+/** Whether tokens of a chain are known by addresses; a chain that the document does not name may have others. */
+function hasTokenAddresses(chain: unknown): chain is string {
+  return typeof chain === 'string' && chain !== 'hyperliquid' && isKnownChain(chain);
+}
+
+/** An identifier as the service takes it. */
+const identifier = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|[0-9a-fA-F-]{36}|ext:.+)$/;
+
+/** An address as tables shorten it: `0x1234…cdef`, also with three dots. */
+const shortened = /^(0x[0-9a-f]{4}|[1-9A-HJ-NP-Za-km-z]{4})(?:…|\.\.\.)([0-9a-z]{4})$/i;
+
+/** Whether a text is an address, an id, a row or an alias, whoever is called so. */
+export function isReference(text: string): boolean {
+  return identifier.test(text) || shortened.test(text) || /^(?:[#@]|0x|ext:)/i.test(text.trim());
+}
+
+/** Whether the symbol of a token was typed, on a chain where tokens have addresses. */
+function isSymbol(text: string, { chain }: TypedInput): boolean {
+  return hasTokenAddresses(chain) && /^\$?[A-Za-z][\w.-]{0,19}$/.test(text);
+}
+
+/** Whether something other than an address or an id was typed: an alias, a symbol, or a name or a row of the last board. */
+function mentionsName(params: Params, typed: TypedInput): boolean {
+  return Object.entries(params).some(([key, param]) => {
+    const named = identifies(param);
+    const texts = [typed[key]].flat().filter((text) => typeof text === 'string');
+    if (named === undefined) return false;
+    return texts.some(
+      (text) =>
+        /(^|,)@/.test(text) ||
+        (named === 'token' && isSymbol(text, typed)) ||
+        (named === 'trader' && text.split(',').some((part) => !identifier.test(part.trim()))),
+    );
+  });
+}
+
+/** What was typed for one parameter, names replaced. Errors: `usage` for an unknown alias or row, a name that several have, and the symbol of a token. */
+async function resolveNames(
+  label: string,
+  param: Param,
+  typed: TypedInput,
+  key: string,
+  names: KnownNames,
+): Promise<TypedInput[string]> {
+  const value = typed[key];
+  const named = identifies(param);
+  if (value === undefined || typeof value === 'boolean' || named === undefined) return value;
+  const isCoin = (text: string) => named === 'token' && /^@\d+$/.test(text);
+  const resolve = async (text: string) => (isCoin(text) ? text : resolveName(label, named, text, names));
+  const texts = [value].flat().flatMap((text) => (param.kind.type === 'list' ? splitList(text, label) : [text.trim()]));
+  const resolved = await Promise.all(texts.map(resolve));
+  const symbol = named === 'token' ? resolved.find((text) => isSymbol(text, typed)) : undefined;
+  if (symbol !== undefined)
+    throw usageError(
+      `${label} ${symbol}: not the address of a token on ${typed['chain']}`,
+      'Give its contract address or mint: lists of positions show it with --columns tokenAddress.',
+    );
+  return param.kind.type === 'list' ? resolved : resolved[0];
+}
+
+async function resolveName(label: string, named: 'trader' | 'token', text: string, names: KnownNames): Promise<string> {
+  if (text.startsWith('@')) return findAlias(label, text, names);
+  if (named === 'token') return text;
+  const [, row] = /^#(\d+)$/.exec(text) ?? [];
+  if (row !== undefined) return findRow(label, text, Number(row), names);
+  if (isReference(text)) return text;
+  const alias = Object.hasOwn(names.aliases, text) ? names.aliases[text] : undefined;
+  const own = [alias, await names.findKey(text)].flatMap((each) => each ?? []);
+  const found = [...new Set([...own, ...(names.takesBoard ? await names.findNamed(text) : [])])];
+  const [first] = found;
+  if (found.length > 1)
+    throw usageError(
+      `${label} ${text}: ${found.length} have this name: ${found.slice(0, 5).join(', ')}`,
+      'Give the address of the one you mean.',
+    );
+  if (first !== undefined) names.tell(text, first);
+  return first ?? text;
+}
+
+async function findRow(label: string, typed: string, row: number, names: KnownNames): Promise<string> {
+  if (!names.takesBoard)
+    throw usageError(
+      `${label} ${typed}: a command that changes or sends something takes no row of a board`,
+      'Give an address, an id, an alias (@name) or the name of a stored key.',
+    );
+  const found = await names.findRow(row);
+  if (!found)
+    throw usageError(
+      `${label} ${typed}: the last board in the history has no such row`,
+      'Show one with sotra leaderboard list; a row of the board of the sandbox needs --sandbox. With SOTRA_HISTORY=0 no board is remembered.',
+    );
+  names.tell(typed, found);
+  return found;
+}
+
+/** A saved name, with its `@`. */
+export const aliasPattern = /^@[A-Za-z0-9][\w.-]{0,31}$/;
+
+/** What an alias (with its `@`) stands for. Errors: `usage` for an unknown one. */
+function findAlias(label: string, name: string, { aliases }: KnownNames): string {
+  const found = Object.hasOwn(aliases, name.slice(1)) ? aliases[name.slice(1)] : undefined;
+  if (found !== undefined) return found;
+  const near = nearest(name.slice(1), Object.keys(aliases));
+  throw usageError(
+    `${label} ${name}: no such alias`,
+    near === undefined ? command`Save it first: sotra alias set ${name} <identifier>.` : `Did you mean @${near}?`,
+  );
+}

@@ -1,0 +1,142 @@
+import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
+import { type Context, createContext } from '../context.ts';
+import {
+  type ErrorCode,
+  errorExitCodes,
+  exitMeanings,
+  isExplained,
+  nameInputs,
+  SotraError,
+  stopExitCode,
+  toSotraError,
+} from '../errors.ts';
+import { hideSecrets } from '../http/secrets.ts';
+import { ClosedPipe } from '../io.ts';
+import { isObject } from '../model/json.ts';
+import { checkColumns, printResult } from '../output/print.ts';
+import type { Result } from '../output/result.ts';
+import { type AnyView, onEachBatch } from '../output/view.ts';
+import { readOptions } from './options.ts';
+import { labelOf } from './params.ts';
+import { readInput, type TypedInput } from './read-input.ts';
+import type { Session } from './session.ts';
+
+/** What is asked of a command when it runs. */
+interface RunnableCommand {
+  session: Session;
+  parameters: Params;
+  /** Keys of parameters of which at least one must be given. */
+  required: readonly (readonly string[])[];
+  endpoint: EndpointLine | undefined;
+  view: AnyView | undefined;
+  /** What cannot be undone, and is asked first. */
+  question: ((input: never) => string) | undefined;
+  /** Whether it only reads: then it takes names and rows of the last board. */
+  isReading: boolean;
+  words: readonly string[];
+  readTyped: () => TypedInput;
+  readShared: () => Readonly<Record<string, unknown>>;
+}
+
+/** The endpoint of a command, as help and messages name it. */
+export type EndpointLine = Pick<Endpoint, 'method' | 'path' | 'source'> & { deprecated?: string | undefined };
+
+export type Handler<P extends Params> = (input: InputOf<P>, context: Context) => Promise<Result>;
+
+/** Runs the handler of a command and prints its result; its exit code is left in the session. Errors: those of the handler; `usage`. */
+export async function runCommand(command: RunnableCommand, handler: Handler<Params>): Promise<void> {
+  const { session } = command;
+  const { io, argv, say, stream } = session;
+  const options = readOptions(command.readShared());
+  if (options.columns !== undefined) checkColumns(command.view, options.columns);
+  const context = createContext({ argv, io, options, say, stream });
+  const filter =
+    options.jq === undefined ? undefined : await (await import('../output/jq.ts')).compileFilter(options.jq, io);
+  const pause = () => io.sleep(0, io.signal);
+  const printing = { io, options, note: context.note, pause, filter, hideSecrets };
+  let failed: SotraError | undefined;
+  try {
+    const input = await readTypedInput(command, context);
+    const result = stopWaiting(await handler(input as never, context), context);
+    session.exitCode = await printResult(result, input, printing);
+    failed = options.preview ? undefined : describeOutcome(result, session.exitCode);
+  } catch (thrown) {
+    if (thrown instanceof ClosedPipe) throw thrown;
+    failed = explainFailure(thrown, command, context);
+    session.exitCode = failed.exitCode;
+    throw failed;
+  } finally {
+    // A failed look into the log is nothing to explain.
+    const isLog = ['why', 'history'].includes(command.words[0] ?? '');
+    const isKept = await context.close(session.exitCode, isLog ? undefined : failed);
+    if (isKept && failed !== undefined) nameWhy(failed);
+    await filter?.close();
+  }
+}
+
+/** What was typed, checked and confirmed. Errors: `usage`. */
+async function readTypedInput(command: RunnableCommand, context: Context): Promise<Record<string, unknown>> {
+  const { parameters, required: oneOf, endpoint, question } = command;
+  const input = await readInput(parameters, command.readTyped(), {
+    oneOf,
+    findNames: async () => (await import('../log/recall.ts')).namesKnownTo(context, command.isReading),
+    warn: context.warn,
+  });
+  if (endpoint?.deprecated !== undefined)
+    context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);
+  if (question !== undefined) await (await import('../output/confirm.ts')).confirm(question(input as never), context);
+  return input;
+}
+
+/** Removes the spinner, that of a stream when its first row is printed. */
+function stopWaiting(result: Result, { stopWaiting: stop }: Context): Result {
+  if (result.kind === 'items') return { ...result, batches: onEachBatch(result.batches, stop) };
+  stop();
+  return result;
+}
+
+/** What ended the command, its inputs named as they are typed. */
+function explainFailure(thrown: unknown, { parameters, session }: RunnableCommand, context: Context): SotraError {
+  const { signal } = session.io;
+  const error = toSotraError(unusable(thrown, context));
+  const stopped =
+    signal.aborted && error.code === 'internal'
+      ? new SotraError('interrupted', 'interrupted', { cause: thrown })
+      : error;
+  const named = nameInputs(stopped, (key) => {
+    const param = parameters[key];
+    return param === undefined ? key : labelOf(key, param);
+  });
+  return named.code === 'interrupted' ? Object.assign(named, { signalExitCode: stopExitCode(signal) }) : named;
+}
+
+/** An answer too far from the contract, or too deep, for the code that reads it. */
+function unusable(thrown: unknown, { hasAsked, sawMisfit }: Context): unknown {
+  if (!(thrown instanceof RangeError && hasAsked()) && !(thrown instanceof TypeError && sawMisfit())) return thrown;
+  return new SotraError('contract', 'the answer does not have the shape that this command works on', {
+    hint: 'See the raw answer: sotra request <METHOD> <path>.',
+    cause: thrown,
+  });
+}
+
+/** How a command failed that printed its result all the same, such as a signature that is not valid. */
+function describeOutcome(result: Result, exitCode: number): SotraError | undefined {
+  const [code] = Object.entries(errorExitCodes).find(([, each]) => each === exitCode) ?? [];
+  if (!isExplained(exitCode) || code === undefined) return undefined;
+  const reason = result.kind === 'answer' && isObject(result.answer) ? result.answer['reason'] : undefined;
+  const message = typeof reason === 'string' ? reason : `${exitMeanings[exitCode]}: its output says of what`;
+  return new SotraError(code as ErrorCode, message);
+}
+
+const seeWhy = 'sotra why says what was asked, what came back, and what to type next.';
+
+/** Of these `sotra why` says more than their hints. */
+const moreToSay: readonly ErrorCode[] = ['key-refused', 'forbidden', 'network', 'redirect', 'bad-answer', 'contract'];
+
+/** Names `sotra why` in the hint of an error that has none of its own, or a shorter one than there is to say. */
+function nameWhy(error: SotraError): void {
+  const { hint, status, code } = error;
+  if (hint === undefined && (status !== undefined || moreToSay.includes(code))) Object.assign(error, { hint: seeWhy });
+  else if (hint !== undefined && moreToSay.includes(code) && !hint.includes('sotra why'))
+    Object.assign(error, { hint: `${hint.replace(/[^.]$/, '$&;')} sotra why says more.` });
+}

@@ -1,0 +1,169 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { checkInput } from '../../api/request.ts';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { parseDuration, parseRate } from '../../model/duration.ts';
+import { isObject, tryParseJson } from '../../model/json.ts';
+import { sameText } from '../../model/webhook-signature.ts';
+import { newRunToken } from '../../pages/guard.ts';
+import { advanceClock, sandboxNow } from '../../sandbox/db/settings.ts';
+import { type Db, whenFree } from '../../sandbox/db/store.ts';
+import { resetWorld } from '../../sandbox/db/world.ts';
+import { type Fault, faultForm, parseFault } from '../../sandbox/http/fault.ts';
+import { type createRequestLog, maxLogged } from '../../sandbox/http/request-log.ts';
+import {
+  controlHeader,
+  cutQuery,
+  type IncomingRequest,
+  makeAnswer,
+  readBearer,
+  refused,
+  type ServedAnswer,
+  ServiceRefusal,
+} from '../../sandbox/http/service.ts';
+import {
+  addLiveTrades,
+  addTradeNow,
+  checkLiveTrade,
+  madeTrades,
+  tradeParams,
+} from '../../sandbox/trades/live-trades.ts';
+import type { LiveTrade } from '../../sandbox/trades/trade.ts';
+import { deliverAgain, listDeliveries, readSecret, showDelivery, showWebhook } from './deliveries.ts';
+import { describeState } from './state.ts';
+
+const root = '/_sandbox/';
+
+interface ControlOptions {
+  db: Db;
+  io: Context['io'];
+  warn: (text: string) => void;
+  /** Those it was started with. */
+  faults: readonly string[];
+  status: unknown;
+  log: ReturnType<typeof createRequestLog>;
+  /** Sets again what the sandbox was started with. */
+  onReset: () => void;
+  stop: () => void;
+}
+
+type Action = (body: Readonly<Record<string, unknown>>, query: URLSearchParams) => unknown;
+
+/** What whoever has the token may do with a served sandbox, by requests under /_sandbox/; `faults` are those that are set now. */
+export function createControl({ db, io, warn, faults: first, status, log, onReset, stop }: ControlOptions) {
+  const { now } = io;
+  const token = newRunToken();
+  let faults = readFaults(first);
+  let simulation: { rate: string; stop: AbortController } | undefined;
+  const sleep = (ms: number) => io.sleep(ms, io.signal);
+  const change = (act: () => unknown) => whenFree(act, sleep);
+  const describe = () => ({
+    ...describeState(db, now()),
+    faults: faults.map(({ text }) => text),
+    simulation: simulation?.rate ?? null,
+  });
+
+  const simulate = async (rate: string, perSec: number): Promise<void> => {
+    simulation?.stop.abort();
+    const own = { rate, stop: new AbortController() };
+    simulation = own;
+    const signal = AbortSignal.any([own.stop.signal, io.signal]);
+    const input = { perSec, forMs: Number.POSITIVE_INFINITY };
+    try {
+      for await (const trades of madeTrades(db, input, { ...io, signal })) {
+        await change(() => addLiveTrades(db, trades, sandboxNow(db, now())));
+      }
+    } catch (error) {
+      warn(`the simulation ended: ${(error as Error).message}`);
+    } finally {
+      if (simulation === own) simulation = undefined;
+    }
+  };
+
+  const doing =
+    (act: Action): Action =>
+    async (...given) =>
+      (await act(...given)) ?? describe();
+  const actions: Readonly<Record<string, Action>> = {
+    'GET world': describe,
+    'GET deliveries': () => listDeliveries(db),
+    'GET delivery': (_, query) => showDelivery(db, query.get('seq')),
+    'GET webhook': (_, query) => showWebhook(db, query.get('uid')),
+    'GET status': () => status,
+    'GET log': (_, query) => log.latest(Math.max(1, Number(query.get('limit')) || maxLogged)),
+    'POST stop': () => {
+      setImmediate(stop);
+      return {};
+    },
+    'POST trade': doing((body) => {
+      const input = checkInput({ id: 'trade', params: tradeParams }, body) as unknown as LiveTrade;
+      checkLiveTrade(input);
+      return change(() => addTradeNow(db, input, sandboxNow(db, now())));
+    }),
+    'POST advance': doing(async ({ duration }) => {
+      const byMs = parseDuration(String(duration));
+      if (byMs === undefined) throw usageError(`duration ${duration}: must be a time such as 12h or 8d`);
+      await change(() => advanceClock(db, byMs, now()));
+    }),
+    'POST simulate': doing(({ rate }) => {
+      if (rate === null) return void simulation?.stop.abort();
+      const perSec = parseRate(String(rate))?.perSec;
+      if (perSec === undefined) throw usageError(`rate ${rate}: must be a rate such as 20/s or 300/m, at most 5000/s`);
+      void simulate(String(rate), perSec);
+    }),
+    'POST faults': doing(({ faults: given }) => {
+      faults = readFaults([given].flat().map(String));
+    }),
+    'POST redeliver': doing(({ seq }) => change(() => deliverAgain(db, seq, now()))),
+    'POST secret': ({ uid }) => readSecret(db, uid),
+    'POST reset': doing(async ({ empty }) => {
+      simulation?.stop.abort();
+      await change(() => {
+        resetWorld(db, now(), empty === true ? 'empty' : 'demo');
+        onReset();
+      });
+    }),
+  };
+
+  const respond = async (request: IncomingRequest, given: string): Promise<ServedAnswer> => {
+    const { method, target } = request;
+    if (!sameText(given, token)) throw new ServiceRefusal(401, 'wrong control token');
+    const path = cutQuery(target);
+    const name = path.slice(root.length);
+    const known = Object.keys(actions).filter((key) => key.split(' ')[1] === name);
+    if (known.length === 0) throw new ServiceRefusal(404, `no such endpoint: ${method} ${path}`);
+    const act = actions[`${method} ${name}`];
+    const allow = known[0]?.split(' ')[0] ?? '';
+    if (act === undefined) throw new ServiceRefusal(405, `${path} takes ${allow}, not ${method}`, { allow });
+    const body = method === 'GET' ? undefined : tryParseJson(await request.body());
+    const query = new URLSearchParams(target.slice(path.length));
+    return makeAnswer(200, JSON.stringify(await act(isObject(body) ? body : {}, query)));
+  };
+  return {
+    token,
+    faults: () => faults,
+    /** Whether a request is for the control of a sandbox, or of its page, and not one that its service got. */
+    isOwn: ({ target }: IncomingRequest, headers: IncomingHttpHeaders): boolean =>
+      target.startsWith(root) || headers[controlHeader] === token,
+    /** `undefined` for a request to the service. */
+    answer: (request: IncomingRequest, headers: IncomingHttpHeaders): Promise<ServedAnswer> | undefined =>
+      request.target.startsWith(root)
+        ? respond(request, String(headers[controlHeader] ?? readBearer(request.authorization) ?? '')).catch(refuse)
+        : undefined,
+    stop: () => simulation?.stop.abort(),
+  };
+}
+
+function refuse(thrown: unknown): ServedAnswer {
+  if (!(thrown instanceof SotraError)) return refused(thrown);
+  return refused(new ServiceRefusal(400, [thrown.message, thrown.hint].filter(Boolean).join('. ')));
+}
+
+/** Errors: `usage` for a text that is no fault. */
+function readFaults(texts: readonly string[]): readonly Fault[] {
+  return texts.map((text) => {
+    const fault = parseFault(text);
+    if (fault === undefined) throw usageError(`fault ${text}: ${faultForm}`);
+    return fault;
+  });
+}

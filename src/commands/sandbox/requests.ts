@@ -1,0 +1,140 @@
+import { buffer } from 'node:stream/consumers';
+import type { WireNames } from '../../api/endpoint.ts';
+import { endpoints } from '../../api/endpoints.ts';
+import type { httpTransport } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { NetworkFailure } from '../../http/failures.ts';
+import { secretHider } from '../../http/secrets.ts';
+import { addAnswer, startEntry } from '../../log/describe-call.ts';
+import { extendEntry, type LogEntry } from '../../log/entry.ts';
+import { listReasons } from '../../log/reasons.ts';
+import { checkSent, showExchange } from '../../log/show-exchange.ts';
+import { isObject } from '../../model/json.ts';
+import type { LoggedRequest } from '../../model/logged-request.ts';
+import type { RequestRow, ShownExchange } from '../../pages/requests.ts';
+import { sandboxPartners } from '../../sandbox/db/world.ts';
+import type { FaultyAnswer } from '../../sandbox/http/fault.ts';
+import type { HeardRequest } from '../../sandbox/http/listen.ts';
+import { maxLogged, sayWhose } from '../../sandbox/http/request-log.ts';
+import { readBearer } from '../../sandbox/http/service.ts';
+
+interface StoreOptions {
+  /** Of the sandbox. */
+  url: string;
+  wire: WireNames;
+  transport: Awaited<ReturnType<typeof httpTransport>>;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+interface KeptRequest {
+  row: RequestRow & LoggedRequest;
+  entry: LogEntry;
+  /** As it came, secrets and all: it stays in this process. */
+  sent: { method: string; target: string; authorization: string | undefined; text: string | undefined };
+  bytes: number;
+}
+
+/** Of a body, what is shown. */
+const maxBodyBytes = 64 * 1024;
+/** Of all bodies together, what is kept. */
+const maxKeptBytes = 32 * 1024 * 1024;
+
+/** The latest requests of a served sandbox with their answers, for its page, which may send them again. */
+export function createRequestStore({ url, wire, transport, timeoutMs, signal }: StoreOptions) {
+  const kept: KeptRequest[] = [];
+  let [count, bytes] = [0, 0];
+  const find = (number: unknown): KeptRequest => {
+    const found = kept.find(({ row }) => row.number === Number(number));
+    if (found === undefined) throw usageError(`request ${number}: is not kept any more`);
+    return found;
+  };
+  return {
+    add: (logged: LoggedRequest, heard: HeardRequest, answer: FaultyAnswer): RequestRow => {
+      count += 1;
+      const { method, target, authorization, text } = heard;
+      const row = { ...logged, number: count, by: sayWhose(logged) };
+      const entry = describeExchange({ logged, heard, answer }, url, wire);
+      const size = (text?.length ?? 0) + Math.min(answer.text.length, maxBodyBytes);
+      kept.push({ row, entry, sent: { method, target, authorization, text }, bytes: size });
+      bytes += size;
+      while (kept.length > maxLogged || bytes > maxKeptBytes) bytes -= kept.shift()?.bytes ?? 0;
+      return row;
+    },
+    /** The newest first. */
+    list: (): RequestRow[] => kept.map(({ row }) => row).reverse(),
+    show: (number: unknown): ShownExchange => {
+      const { row, entry } = find(number);
+      const known = { endpoints, wire, typedBaseUrl: url, ...(row.key !== null && { keyName: row.key }) };
+      const keys = [['', `as it was: ${row.by}`], ...sentKeys] as const;
+      return showExchange({ row, entry, why: listReasons(entry, known), baseUrl: url, wire, keys, asksFirst: false });
+    },
+    /** Sends a request, or one that is kept with what is changed; gives it as it came. Errors: `usage`; those of the transport. */
+    send: async (given: unknown): Promise<{ row: RequestRow | null }> => {
+      const asked = isObject(given) ? given : {};
+      const sent = asked['number'] === undefined ? undefined : find(asked['number']).sent;
+      const { method = sent?.method, target = sent?.target, body = sent?.text, key } = asked;
+      const address = new URL(url).origin + checkSent(method, target);
+      const partner = sandboxPartners.find(({ id }) => id === key);
+      const authorization = partner === undefined ? sent?.authorization : `Bearer ${partner.key}`;
+      const hasBody = method !== 'GET' && typeof body === 'string' && body !== '';
+      const request = {
+        method: String(method),
+        url: new URL(address),
+        headers: {
+          ...(authorization !== undefined && key !== 'none' && { authorization }),
+          ...(hasBody && { 'content-type': 'application/json' }),
+        },
+        ...(hasBody && { body }),
+      };
+      const before = count;
+      const answer = await transport.send(request, { timeoutMs, totalMs: timeoutMs, signal }).catch(readBroken);
+      await (answer && buffer(answer.body).catch(readBroken));
+      const isSame = ({ row, entry }: KeptRequest) =>
+        row.number > before && row.method === method && entry.request.url.includes(request.url.pathname);
+      return { row: kept.findLast(isSame)?.row ?? null };
+    },
+  };
+}
+
+/** Whose key a request is sent with in place of its own. */
+const sentKeys = [
+  ...sandboxPartners.map(({ id }) => [id, `key of partner ${id}`] as const),
+  ['none', 'no key'],
+] as const;
+
+/** A fault that closes the connection is what was to be seen. */
+function readBroken(thrown: unknown): undefined {
+  if (!(thrown instanceof NetworkFailure) || thrown.kind !== 'broken') throw thrown;
+}
+
+interface Exchange {
+  logged: LoggedRequest;
+  heard: HeardRequest;
+  answer: FaultyAnswer;
+}
+
+/** A request and its answer as an entry of the log of calls, what is secret hidden. */
+function describeExchange({ logged, heard, answer }: Exchange, baseUrl: string, wire: WireNames): LogEntry {
+  const { method, target, headers, authorization, text: body } = heard;
+  const address = `${new URL(baseUrl).origin}${target}`;
+  const request = {
+    method,
+    url: new URL(URL.canParse(address) ? address : baseUrl),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')])),
+    ...(body !== undefined && body !== '' && { body }),
+  };
+  const rules = { hide: secretHider(readBearer(authorization)), maxBodyBytes };
+  const startedMs = Date.parse(logged.time) - logged.ms;
+  const facts = { command: '', pid: 0, baseUrl, wire };
+  const entry = startEntry({ request, startedMs, attempt: 1, why: undefined }, facts, rules);
+  const { status, headers: answered, cut } = answer;
+  const text = cut === 'half' ? answer.text.slice(0, answer.text.length / 2) : answer.text;
+  if (cut === 'all') {
+    const message = 'the connection was closed before the answer';
+    const failure = addAnswer(entry, { kind: 'failure', message, ms: logged.ms, cause: undefined }, rules);
+    return extendEntry(extendEntry(entry, failure), { _sotra: { errorCode: 'network', error: message } });
+  }
+  const whole = { kind: 'answer' as const, status, headers: answered, text, bytes: Buffer.byteLength(text) };
+  return extendEntry(entry, addAnswer(entry, { ...whole, ms: logged.ms }, rules));
+}

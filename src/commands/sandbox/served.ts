@@ -1,0 +1,270 @@
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import type { Result } from '../../cli/command.ts';
+import { type Context, httpTransport } from '../../context.ts';
+import { orUndefined, SotraError, usageError } from '../../errors.ts';
+import { makeFolder, readStateFile, withTemporaryFolder } from '../../files/durable-file.ts';
+import { isLoopback } from '../../model/http-address.ts';
+import { isObject, parseJson, tryParseJson } from '../../model/json.ts';
+import type { LoggedRequest } from '../../model/logged-request.ts';
+import { command } from '../../model/shell.ts';
+import { column, listView, recordView } from '../../output/columns.ts';
+import { pathCell } from '../../output/format.ts';
+import { parseExpected } from '../../sandbox/http/fault.ts';
+import { maxLogged } from '../../sandbox/http/request-log.ts';
+import { controlHeader } from '../../sandbox/http/service.ts';
+import type { LogInput } from './params.ts';
+
+export interface Ready {
+  url: string;
+  pid: number;
+  db: string;
+  keys: string[];
+  controlToken: string;
+  /** The address of its page, with the token. */
+  ui?: string;
+}
+
+/** A sandbox that answered to its control token just now, and its ready file. */
+interface ServedSandbox extends Ready {
+  file: string;
+}
+
+/** The folder in which each served sandbox says where it is, in a file named after its port, for the commands that act on it. */
+export async function servedFolder(context: Context): Promise<string> {
+  const folder = await locateFolder(context);
+  makeFolder(folder);
+  return folder;
+}
+
+/**
+ * The sandbox of a ready file, that of the base URL, or the only one that runs. It must answer to the control token of its file with its
+ * process id. Errors: `not-found` when none does; `usage` for several.
+ */
+async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<ServedSandbox> {
+  const files = readyFile === undefined ? await servedFiles(context) : [readyFile];
+  const known = files.flatMap((file) => readReady(file) ?? []);
+  const wanted = baseUrl ?? (await readTypedUrl(context)) ?? envBaseUrl(context);
+  const candidates =
+    wanted === undefined || readyFile !== undefined ? known : known.filter(({ url }) => isSame(url, wanted));
+  const answered = await Promise.all(candidates.map(async (each) => ((await answers(context, each)) ? [each] : [])));
+  const [found, ...others] = answered.flat();
+  if (found === undefined) {
+    const where = readyFile === undefined ? wanted : `the address in ${readyFile}`;
+    throw new SotraError('not-found', `no served sandbox runs${where === undefined ? '' : ` at ${where}`}`, {
+      hint: 'Start one with sotra sandbox start --detach; one started with another SOTRA_DATA_DIR is found by its --ready-file.',
+    });
+  }
+  if (others.length > 0)
+    throw usageError(
+      `several sandboxes are served: ${[found, ...others].map(({ url }) => url).join(', ')}`,
+      command`Name one: --base-url ${found.url}`,
+    );
+  return found;
+}
+
+const defaultLogged = 50;
+
+export async function showLog(
+  { expect, limit = expect === undefined ? defaultLogged : maxLogged, readyFile }: LogInput,
+  context: Context,
+): Promise<Result> {
+  const served = await findServed(context, readyFile);
+  const answer = (await askServed(context, served, 'GET', `log?limit=${limit}`)) as LoggedRequest[];
+  for (const text of expect ?? []) checkExpected(text, answer);
+  return { kind: 'answer', answer, view: logView };
+}
+
+/** Errors: `verification` where the requests are not there. */
+function checkExpected(text: string, requests: readonly LoggedRequest[]): void {
+  const expected = parseExpected(text);
+  if (expected === undefined) return;
+  const { method, path, count } = expected;
+  const found = requests.filter(
+    (each) => ['*', each.method].includes(method) && path.test(each.path.replace(/\?.*/s, '')),
+  ).length;
+  if (count === undefined ? found > 0 : found === count) return;
+  const times = count === undefined ? 'one at least' : String(count);
+  throw new SotraError('verification', `--expect '${text}': ${times} expected, ${found} in the log`, {
+    hint: 'sotra sandbox log shows the requests.',
+  });
+}
+
+export const logView = listView<LoggedRequest>(
+  [
+    column.text('time', 'Time', 'when it was answered', {
+      show: ({ time }) => ({ text: time, short: time.slice(11) }),
+    }),
+    column.text('method', 'Method', 'HTTP method', { drop: 2 }),
+    column.text('path', 'Path', 'path and query, what may be a key hidden', {
+      show: ({ path }) => pathCell(path),
+      cut: true,
+    }),
+    column.count('status', 'Status', 'HTTP status of the answer'),
+    column.count('ms', 'ms', 'how long the answer took', { drop: 4 }),
+    column.text('partner', 'Partner', 'whose key it was: a or b', { drop: 3 }),
+    column.text('key', 'Key', 'last characters of the key that was sent', { drop: 5 }),
+    column.text(
+      'ignored',
+      'Ignored',
+      'query names and body fields without effect',
+      ({ ignored }) => ignored.join(' '),
+      { drop: 1 },
+    ),
+    column.text('error', 'Error', 'why it was refused, or not answered', { cut: true }),
+    column.text('fault', 'Fault', 'what was injected', { extra: true }),
+  ],
+  { empty: 'No request was answered yet.' },
+);
+
+const stopWaitMs = 30_000;
+
+export async function stopServed({ readyFile }: { readyFile?: string | undefined }, context: Context): Promise<Result> {
+  const { io, options } = context;
+  const served = await findServed(context, readyFile);
+  const { url, pid, db, file } = served;
+  if (!options.dryRun) {
+    await askServed(context, served, 'POST', 'stop');
+    // It removes its ready file last of all.
+    for (const until = io.now() + stopWaitMs; existsSync(file) && io.system.isAlive(pid); ) {
+      if (io.now() > until)
+        throw new SotraError('wait-timeout', `process ${pid} did not end within ${stopWaitMs / 1000} s`, {
+          hint: `kill ${pid}`,
+        });
+      await io.sleep(20, io.signal);
+    }
+  }
+  return { kind: 'answer', answer: { url, pid, db, stopped: !options.dryRun }, view: stopView };
+}
+
+export const stopView = recordView<Pick<Ready, 'url' | 'pid' | 'db'> & { stopped: boolean }>([
+  column.text('url', 'Address', 'where it answered'),
+  column.count('pid', 'Process', 'id of the process'),
+  column.text('db', 'Database', 'file of the database, which stays'),
+  column.text('stopped', 'Stopped', 'whether it has ended'),
+]);
+
+/** Asks the control of a served sandbox. Errors: those of the transport; `bad-request` with what it refused; `bad-answer` where something else answers. */
+export async function askServed(
+  { io, options }: Context,
+  { url, controlToken }: Pick<Ready, 'url' | 'controlToken'>,
+  method: 'GET' | 'POST',
+  path: string,
+  input?: unknown,
+): Promise<unknown> {
+  const transport = await httpTransport({ ...io, env: {} });
+  const { timeoutMs } = options;
+  try {
+    const { status, body } = await transport.send(
+      {
+        method,
+        url: new URL(`/_sandbox/${path}`, url),
+        headers: { [controlHeader]: controlToken },
+        ...(input !== undefined && { body: JSON.stringify(input) }),
+      },
+      { timeoutMs, totalMs: timeoutMs, signal: io.signal },
+    );
+    const text = (await buffer(body)).toString();
+    const answer = tryParseJson(text);
+    if (answer === undefined)
+      throw new SotraError('bad-answer', `${url}/_sandbox/${path} answered ${status}: ${text.slice(0, 200)}`);
+    if (status === 200) return answer;
+    throw new SotraError('bad-request', isObject(answer) ? String(answer['error']) : text);
+  } finally {
+    if (io.transport === undefined) await transport.close();
+  }
+}
+
+async function answers(context: Context, ready: Ready): Promise<boolean> {
+  try {
+    return ((await askServed(context, ready, 'GET', 'status')) as { pid?: unknown }).pid === ready.pid;
+  } catch {
+    return false;
+  }
+}
+
+/** The base URL that was typed or set; that of a stored context does not count. */
+/** The base URL of the command line: `--base-url`, or that of `--context`. */
+async function readTypedUrl({ options, service }: Context): Promise<string | undefined> {
+  if (options.sandbox || options.context === undefined) return options.baseUrl;
+  const { kind, baseUrl } = await service();
+  return kind === 'sandbox' ? undefined : baseUrl;
+}
+
+/** The base URL of the environment, if a sandbox may be served there. */
+function envBaseUrl({ options, io }: Context): string | undefined {
+  const url = io.env['SOTRA_BASE_URL'] ?? '';
+  return !options.sandbox && URL.canParse(url) && isLoopback(new URL(url).hostname) ? url : undefined;
+}
+
+async function servedFiles(context: Context): Promise<string[]> {
+  const folder = await locateFolder(context);
+  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+}
+
+async function locateFolder(context: Context): Promise<string> {
+  return join(await context.dataDirectory(), 'served');
+}
+
+function readReady(file: string): ServedSandbox | undefined {
+  try {
+    const ready = parseJson(readStateFile(file)) as Ready;
+    return URL.canParse(ready.url) ? { ...ready, file } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isSame(url: string, wanted: string): boolean {
+  if (!URL.canParse(wanted)) return false;
+  const { port, hostname } = new URL(wanted);
+  return port === new URL(url).port && isLoopback(hostname);
+}
+
+/** What a command does with the sandbox it is about; with `--dry-run` it works on a copy, whose end state is what is shown. */
+export async function withSandboxFile(
+  context: Context,
+  db: string | undefined,
+  act: (file: string) => Result | Promise<Result>,
+): Promise<Result> {
+  const file = await resolveFile(context, db);
+  if (!context.options.preview) return act(file);
+  const result = await onCopy(file, act);
+  context.note(`Dry run: this is how it would end, and ${file} is as it was.`);
+  if (result.kind !== 'answer' || !Object.hasOwn(Object(result.answer), 'db')) return result;
+  return { ...result, answer: { ...(result.answer as object), db: file } };
+}
+
+/**
+ * The database of `--db`, that of a served sandbox at the base URL of the line or the environment, or the built-in one, whatever context is
+ * set. Errors: `usage` if the typed base URL is of something else: its data must not land in another database.
+ */
+async function resolveFile(context: Context, db: string | undefined): Promise<string> {
+  const { options } = context;
+  const rival = options.sandbox ? '--sandbox' : options.baseUrl !== undefined ? '--base-url' : '--context';
+  if (db !== undefined && (options.sandbox || (options.baseUrl ?? options.context) !== undefined))
+    throw usageError(`--db and ${rival} name two sandboxes`, 'Omit one of them.');
+  if (db !== undefined) return db;
+  const typed = await readTypedUrl(context);
+  const baseUrl = typed ?? envBaseUrl(context);
+  if (baseUrl === undefined) return context.sandboxFile();
+  const hint = 'Name its database with --db, or use --sandbox for the built-in one.';
+  const served = await orUndefined(findServed(context, undefined, baseUrl), 'not-found');
+  if (served === undefined && typed === undefined) {
+    context.note(`No sandbox is served at SOTRA_BASE_URL (${baseUrl}): using the built-in one.`);
+    return context.sandboxFile();
+  }
+  if (served === undefined) throw usageError(`${baseUrl} is not a sandbox that is served from this data folder`, hint);
+  if (served.db !== ':memory:') return served.db;
+  throw usageError(`the sandbox at ${baseUrl} keeps its world in memory, which other commands cannot read`, hint);
+}
+
+async function onCopy<T>(file: string, act: (copy: string) => T | Promise<T>): Promise<T> {
+  if (file === ':memory:') return act(file);
+  return withTemporaryFolder(async (folder) => {
+    const copy = join(folder, 'sandbox.db');
+    for (const part of ['', '-wal']) if (existsSync(file + part)) copyFileSync(file + part, copy + part);
+    return act(copy);
+  });
+}

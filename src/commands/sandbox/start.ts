@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { checkWireNames, flagName } from '../../api/endpoint.ts';
+import { endpoints } from '../../api/endpoints.ts';
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { readStateFile, writeReadyFiles } from '../../files/durable-file.ts';
+import { parseJson } from '../../model/json.ts';
+import { writeFlags } from '../../model/shell.ts';
+import { showPlan } from '../../output/confirm.ts';
+import { untilAborted } from '../../pages/live-log.ts';
+import { keepSettings, readWire, readWireNames, type Wire } from '../../sandbox/db/settings.ts';
+import { openDb } from '../../sandbox/db/store.ts';
+import { sandboxPartners } from '../../sandbox/db/world.ts';
+import { createRequestLog, formatRequest } from '../../sandbox/http/request-log.ts';
+import { createControl } from './control.ts';
+import type { SandboxPage } from './page.ts';
+import type { StartInput } from './params.ts';
+import { type Ready, servedFolder } from './served.ts';
+
+const defaultPort = 4010;
+const detachWaitMs = 30_000;
+
+export async function startServed(input: StartInput, context: Context): Promise<Result> {
+  if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
+  const wire = input.wire === undefined ? undefined : readWire(input.wire);
+  checkWireNames(readWireNames(wire), endpoints, '--wire');
+  if (context.options.dryRun) return showStartPlan(input, context);
+  return input.detach ? detachSandbox(input, context) : serveSandbox({ ...input, wire }, context);
+}
+
+async function showStartPlan(input: StartInput, context: Context): Promise<Result> {
+  const file = input.db ?? (await context.sandboxFile());
+  const isNew = file === ':memory:' || !existsSync(file);
+  const settings = (['asOf', 'eligibility', 'serviceName', 'layout', 'chains', 'wire'] as const).flatMap((key) =>
+    input[key] === undefined ? [] : [{ action: 'set', what: `${key} of ${file}`, detail: String(input[key]) }],
+  );
+  return showPlan([
+    ...(isNew ? [{ action: 'make', what: input.empty ? 'an empty world' : 'the built-in world', detail: file }] : []),
+    ...settings,
+    { action: 'serve', what: file, detail: `http://127.0.0.1:${input.port ?? defaultPort}` },
+    ...(input.ui ? [{ action: 'serve', what: 'its page', detail: 'http://127.0.0.1, a free port' }] : []),
+  ]);
+}
+
+async function serveSandbox(
+  input: Omit<StartInput, 'wire'> & { wire: Wire | undefined },
+  context: Context,
+): Promise<Result> {
+  const { io, options } = context;
+  const file = input.db ?? (await context.sandboxFile());
+  const { serve, setUpWorld } = await import('../../sandbox/serve.ts');
+  const db = openDb(file);
+  setUpWorld(db, input, io.now());
+  const folder = await servedFolder(context);
+  const log = createRequestLog(io.now);
+  const ready = {
+    url: '',
+    pid: io.pid,
+    db: file === ':memory:' ? file : resolve(file),
+    keys: sandboxPartners.map(({ key }) => key),
+  };
+  const stop = new AbortController();
+  let page: SandboxPage | undefined;
+  const control = createControl({
+    db,
+    io,
+    warn: context.warn,
+    faults: input.fault ?? [],
+    status: ready,
+    log,
+    onReset: () => keepSettings(db, input),
+    stop: () => stop.abort(),
+  });
+  const controlToken = control.token;
+  const served = await serve({
+    db,
+    port: input.port ?? defaultPort,
+    wire: input.wire ?? {},
+    cors: input.cors ?? [],
+    faults: control.faults,
+    io,
+    warn: context.warn,
+    control: control.answer,
+    isOwn: control.isOwn,
+    readsBodies: input.ui === true,
+    onAnswered: (request, answer, ms) => {
+      const logged = log.note(request, answer, ms);
+      page?.addRequest(logged, request, answer);
+      if (options.verbose) context.note(formatRequest(logged));
+    },
+  });
+  ready.url = served.url;
+  const readyFile = join(folder, `${new URL(ready.url).port}.json`);
+  let removeReadyFiles = () => {};
+  try {
+    if (input.ui) {
+      const { startSandboxPage } = await import('./page.ts');
+      const facts = { ...ready, controlToken, wire: readWireNames(input.wire), version: db.version };
+      page = await startSandboxPage(facts, context);
+    }
+    const told: Ready = { ...ready, controlToken, ...(page && { ui: page.url }) };
+    removeReadyFiles = writeReadyFiles([readyFile, input.readyFile], told);
+    context.note(`The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
+    if (options.format === 'json' || options.format === 'ndjson') await io.out.write(`${JSON.stringify(told)}\n`);
+    if (page !== undefined) await (await import('../../pages/show-address.ts')).showAddress(page, input, context);
+    await Promise.race([untilAborted(stop.signal), untilAborted(io.signal)]);
+  } finally {
+    await page?.close();
+    control.stop();
+    await served.close();
+    removeReadyFiles();
+  }
+  return { kind: 'none' };
+}
+
+async function detachSandbox(input: StartInput, context: Context): Promise<Result> {
+  const { io } = context;
+  const folder = await context.dataDirectory();
+  const readyFile = input.readyFile ?? join(folder, 'sandbox-ready.json');
+  const log = join(folder, 'sandbox.log');
+  // That of a server that runs stays, in case ours does not start.
+  const before = readIfThere(readyFile);
+  const { verbose } = context.options;
+  const inputs = Object.entries({ ...input, detach: undefined, readyFile, verbose });
+  const flags = writeFlags(Object.fromEntries(inputs.map(([key, value]) => [`--${flagName(key)}`, value])));
+  const child = await io.spawnSelf(['sandbox', 'start', ...flags], log);
+  const until = io.now() + detachWaitMs;
+  try {
+    while ([undefined, before].includes(readIfThere(readyFile))) {
+      if (child.exitCode() !== null) throw readFailure(log);
+      const hint = `Its output is in ${log}.`;
+      if (io.now() > until)
+        throw new SotraError('wait-timeout', `the sandbox did not answer within ${detachWaitMs / 1000} s`, { hint });
+      await io.sleep(25, io.signal);
+    }
+  } catch (thrown) {
+    // Nobody knows of it, and so nobody would stop it.
+    child.stop();
+    throw thrown;
+  }
+  const ready = parseJson(readStateFile(readyFile)) as Ready;
+  const told = `The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}); sotra sandbox stop ends it.`;
+  if (io.out.isTTY && context.options.format === undefined) return { kind: 'text', text: `${told}\n` };
+  context.note(told);
+  return { kind: 'answer', answer: ready };
+}
+
+function readIfThere(file: string): string | undefined {
+  return existsSync(file) ? readStateFile(file) : undefined;
+}
+
+/** The error that ended a server, as it wrote it. */
+function readFailure(log: string): SotraError {
+  const [, problem, hint] = /^error: (.*)(?:\nhint: (.*))?/m.exec(readIfThere(log) ?? '') ?? [];
+  const more = hint ?? `Its output is in ${log}.`;
+  return new SotraError('config', `the sandbox did not start: ${problem ?? 'it ended'}`, { hint: more });
+}

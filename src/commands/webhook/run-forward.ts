@@ -1,0 +1,79 @@
+import type { Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { toSotraError, usageError } from '../../errors.ts';
+import { startForwarder } from '../../inbox/forward.ts';
+import type { Inbox, Target } from '../../inbox/inbox.ts';
+import { openInbox } from '../../inbox/open-inbox.ts';
+import { readRoute, warnOfRoutes } from '../../inbox/route.ts';
+import { isHttpAddress, suggestScheme } from '../../model/http-address.ts';
+import { written } from '../../model/quoted.ts';
+import { hideUrlSecrets } from '../../model/url-secrets.ts';
+import { counted } from '../../output/format.ts';
+import { untilAborted } from '../../pages/live-log.ts';
+import type { ForwardInput } from './params.ts';
+
+/** Forwards what another process stores, until Ctrl-C or a signal. Errors: `locked` where another process forwards; those of `parseTargets`. */
+export async function forwardDeliveries(input: ForwardInput, context: Context): Promise<Result> {
+  const targets = parseTargets(input, context.warn);
+  const { note, io } = context;
+  const inbox = await openInbox(input, context);
+  try {
+    context.stream();
+    const forwarder = await startForwarder({ inbox, targets, context, onDiskError: warnOnceAMinute(context) });
+    try {
+      const names = targets.map(({ url }) => hideUrlSecrets(url)).join(', ');
+      note(`Forwarding from ${inbox.name} to ${names}. Ctrl-C stops it.`);
+      await Promise.race([untilAborted(io.signal), forwarder.broken]);
+    } finally {
+      await forwarder.stop();
+    }
+    await noteWaiting(inbox, targets, context);
+    return { kind: 'none' };
+  } finally {
+    await inbox.close();
+  }
+}
+
+export async function noteWaiting(inbox: Inbox, targets: readonly Target[], { note }: Context): Promise<void> {
+  const waiting = await inbox.waiting(targets);
+  if (waiting > 0)
+    note(
+      `${counted(waiting, 'delivery')} ${waiting === 1 ? 'waits' : 'wait'} to be forwarded; the next start continues.`,
+    );
+}
+
+const minuteMs = 60_000;
+
+/** Warns of an error, once in a minute: on a full disk each delivery has one. */
+export function warnOnceAMinute({ warn, io }: Context): (error: unknown) => void {
+  let saidMs = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    if (io.now() - saidMs < minuteMs) return;
+    saidMs = io.now();
+    const { message, hint } = toSotraError(error);
+    warn(`${message}. ${hint}`);
+  };
+}
+
+/** Where deliveries are forwarded to. Errors: `usage` for what is no address, or given twice. */
+export function parseTargets(
+  { forwardTo = [], route = [] }: Pick<ForwardInput, 'forwardTo' | 'route'>,
+  warn: (text: string) => void,
+): Target[] {
+  const targets: Target[] = [...forwardTo.map((url) => ({ url })), ...route.flatMap((text) => readRoute(text) ?? [])];
+  for (const { url } of targets)
+    if (!isHttpAddress(url))
+      throw usageError(
+        `--forward-to or --route ${hideUrlSecrets(written(url))}: must be an http or https address${suggestScheme(hideUrlSecrets(url))}`,
+      );
+  const again = targets.find(
+    ({ url }, index) => targets.findIndex((each) => hideUrlSecrets(each.url) === hideUrlSecrets(url)) !== index,
+  );
+  if (again !== undefined)
+    throw usageError(
+      `${hideUrlSecrets(again.url)} is given twice`,
+      'Forward everything to it, or give each route an address of its own.',
+    );
+  warnOfRoutes(targets, warn);
+  return targets;
+}

@@ -1,0 +1,186 @@
+import { isDuration, type Result } from '../../cli/command.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { writeReadyFiles } from '../../files/durable-file.ts';
+import { eventLine } from '../../inbox/events.ts';
+import { startForwarder } from '../../inbox/forward.ts';
+import { defaultRepeatsMs, type Inbox, type KeepLimits, type StoredDelivery, type Target } from '../../inbox/inbox.ts';
+import { startListener } from '../../inbox/listener.ts';
+import { openInbox } from '../../inbox/open-inbox.ts';
+import type { Page } from '../../inbox/page/start-page.ts';
+import { explainRefusal, type NamedSecret, readNamedSecrets } from '../../inbox/page/verification.ts';
+import { parseDuration, parseSize } from '../../model/duration.ts';
+import { withoutFlagged } from '../../output/flagged.ts';
+import { counted } from '../../output/format.ts';
+import { safeJson } from '../../output/json.ts';
+import { untilAborted } from '../../pages/live-log.ts';
+import { showAddress } from '../../pages/show-address.ts';
+import type { ListenInput } from './params.ts';
+import { noteWaiting, parseTargets, warnOnceAMinute } from './run-forward.ts';
+
+const defaultPort = 4242;
+/** Of one delivery. */
+const maxBytes = 5 * 1024 * 1024;
+
+/** Receives deliveries and shows their events until Ctrl-C or a signal. Errors: `local-file` for secrets, `locked`, `config` for the port. */
+export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
+  if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
+  const secrets = readNamedSecrets(input.secretFile, context);
+  const targets = parseTargets(input, context.warn);
+  const repeatsMs = parseDuration(input.repeatsWithin ?? '');
+  const replicas = input.replicas === undefined ? undefined : Number(input.replicas);
+  const inbox = await openInbox(input, context, { listens: true, repeatsMs, keep: readLimits(input.keep), replicas });
+  try {
+    context.stream();
+    await receive(inbox, { input, targets, secrets, context });
+    return { kind: 'none' };
+  } finally {
+    await inbox.close();
+  }
+}
+
+/** Errors: `usage` where two of them limit the same. */
+function readLimits(given: readonly string[] | undefined): KeepLimits | undefined {
+  if (given === undefined) return undefined;
+  const ms = given.flatMap((text) => parseDuration(text) ?? []);
+  const bytes = given.flatMap((text) => (isDuration(text) ? [] : (parseSize(text) ?? [])));
+  if (ms.length > 1 || bytes.length > 1)
+    throw usageError(`--keep ${given.join(' --keep ')}: must be one time and one size at most`, 'Omit one of them.');
+  return { ms: ms[0], bytes: bytes[0] };
+}
+
+interface Reception {
+  input: ListenInput;
+  targets: readonly Target[];
+  secrets: readonly NamedSecret[];
+  context: Context;
+}
+
+async function receive(inbox: Inbox, { input, targets, secrets, context }: Reception): Promise<void> {
+  const { io, note } = context;
+  const toleranceMs = parseDuration(input.tolerance ?? input.repeatsWithin ?? '') ?? defaultRepeatsMs;
+  const onDiskError = warnOnceAMinute(context);
+  const forwarder = await startForwarder({ inbox, targets, context, onDiskError });
+  const printer = createPrinter(context);
+  const refusals = refusalNotes(note, io.now);
+  let page: Page | undefined;
+  let listener: Awaited<ReturnType<typeof startListener>> | undefined;
+  let removeReadyFile = () => {};
+  try {
+    listener = await startListener({
+      inbox,
+      host: input.host ?? '127.0.0.1',
+      port: input.port ?? defaultPort,
+      secrets: secrets.map(({ secret }) => secret),
+      toleranceMs,
+      maxBytes: Math.min(maxBytes, inbox.maxBytes ?? Number.POSITIVE_INFINITY),
+      now: io.now,
+      onStored: printer.print,
+      onOther: note,
+      onRefused: (refused) => {
+        const { method, path, status } = refused;
+        refusals.add(() => `refused ${method} ${path.slice(0, 100)}: ${status}, ${explainRefusal(refused, secrets)}`);
+        page?.addRefused(refused);
+      },
+      onDiskError,
+    });
+    const { url } = listener;
+    if (input.ui) {
+      const [{ startPage }, { endpoints }, { views }] = await Promise.all([
+        import('../../inbox/page/start-page.ts'),
+        import('../../api/endpoints.ts'),
+        import('../views.ts'),
+      ]);
+      page = await startPage(
+        { inbox, place: input, secrets, toleranceMs, targets, listensOn: url, context },
+        { endpoints, views },
+      );
+    }
+    removeReadyFile = writeReadyFiles([input.readyFile], { url, pid: io.pid, ...(page && { ui: page.url }) });
+    const count = await inbox.count();
+    const stored = count === 0 ? '' : ` Stored already: ${counted(count, 'delivery')}.`;
+    note(`Listening on ${url} for signed deliveries.${stored} Ctrl-C stops it.`);
+    if (page !== undefined) await showAddress(page, input, context);
+    const breaks = [printer.broken, forwarder.broken, ...(page ? [page.broken] : [])];
+    await Promise.race([untilAborted(io.signal), ...breaks]);
+  } finally {
+    await page?.close();
+    await listener?.close();
+    refusals.close();
+    removeReadyFile();
+    await forwarder.stop();
+    await noteWaiting(inbox, targets, context);
+  }
+  await printer.done();
+}
+
+/** Notes at once, and then one in `everyMs`: senders who may be anybody do not fill a screen or a log. */
+const [maxNotes, everyMs] = [20, 5000];
+
+/** Notes each of the first refused requests, then some with the number of those between. */
+function refusalNotes(note: (text: string) => void, now: () => number) {
+  let [allowed, allowedMs, hidden] = [maxNotes, now(), 0];
+  const noteHidden = () => {
+    if (hidden > 0) note(`refused ${counted(hidden, 'more request')}`);
+    hidden = 0;
+  };
+  return {
+    add: (makeText: () => string) => {
+      const more = Math.floor((now() - allowedMs) / everyMs);
+      allowed = Math.min(maxNotes, allowed + Math.max(0, more));
+      if (more !== 0) allowedMs = now();
+      if (allowed === 0) {
+        hidden += 1;
+        return;
+      }
+      allowed -= 1;
+      noteHidden();
+      note(makeText());
+    },
+    close: noteHidden,
+  };
+}
+
+/** Characters that wait for a reader of our output; what comes beyond is stored and not printed. */
+const maxWaiting = 16 * 1024 ** 2;
+
+/** Prints events in the order in which they came; `broken` rejects when the reader of our output is gone. */
+function createPrinter({ io, options, warn }: Context) {
+  const { out } = io;
+  const asJson = options.format === 'json' || options.format === 'ndjson';
+  let waiting: string[] = [];
+  let [size, omitted] = [0, 0];
+  let last: Promise<void> | undefined;
+  let fail: (error: unknown) => void = () => undefined;
+  const broken = new Promise<void>((_, reject) => {
+    fail = reject;
+  });
+  broken.catch(() => undefined);
+  const print = ({ events, atMs }: StoredDelivery) => {
+    const lines = events.map((each) =>
+      asJson
+        ? safeJson(JSON.stringify(each.event))
+        : eventLine(withoutFlagged(each), atMs, out.isTTY ? out.width : undefined),
+    );
+    for (const line of lines) {
+      size += line.length;
+      if (size <= maxWaiting) waiting.push(line);
+      else omitted += 1;
+    }
+    last ??= write();
+    last.catch(fail);
+  };
+  /** What came while the last lines were written goes together. */
+  const write = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const text = waiting.map((line) => `${line}\n`).join('');
+      [waiting, size] = [[], 0];
+      await out.write(text);
+      if (omitted > 0)
+        warn(`${counted(omitted, 'event')} not printed, since nobody read the output: sotra webhook events shows them`);
+      omitted = 0;
+    }
+    last = undefined;
+  };
+  return { print, broken, done: async () => last };
+}

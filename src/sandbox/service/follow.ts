@@ -1,0 +1,77 @@
+import type * as endpoints from '../../api/follow.ts';
+import type { Profile } from '../../model/profile.ts';
+import { type Handler, type SandboxCall, ServiceRefusal } from '../http/service.ts';
+import { type FollowEdge, follow, unfollow } from '../social/follows.ts';
+import { findProfile, findWallets, trackedFrom } from '../social/lookup.ts';
+import { hydrateProfiles } from '../social/profiles.ts';
+
+/** PUT /v1/addresses/{addressOrUid}/follow: all targets or none. */
+export const add: Handler<typeof endpoints.add> = ({ addressOrUid, targets }, call) =>
+  applyEntries([{ addressOrUid, targets, action: 'follow' }], call);
+
+/** DELETE /v1/addresses/{addressOrUid}/follow: all targets or none. */
+export const remove: Handler<typeof endpoints.remove> = ({ addressOrUid, targets }, call) =>
+  applyEntries([{ addressOrUid, targets, action: 'unfollow' }], call);
+
+/** POST /v1/addresses/follow/bulk: in the order of the entries, all of them or none. */
+export const bulk: Handler<typeof endpoints.bulk> = ({ entries }, call) => applyEntries(entries, call);
+
+/**
+ * Follows and unfollows; gives every target once, in the order of mention. Errors: ServiceRefusal 404 for an unknown UUID or Twitter handle,
+ * 400 for a profile that follows itself, whichever of its addresses are named (the service is silent on it).
+ */
+function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall): { targetProfiles: Profile[] } {
+  const { db, partner } = call;
+  return db.transaction(() => {
+    const byHandle = entries.some((entry) => entry.targetType === 'twitterHandle') ? profilesByHandle(call) : undefined;
+    const known = knownWallets(entries, call);
+    const resolveId = (identifier: string): string => {
+      const id = known.get(identifier) ?? findProfile(db, identifier, partner);
+      known.set(identifier, id);
+      return id;
+    };
+    const touched = new Set<string>();
+    const steps: { unfollows: boolean; edges: FollowEdge[] }[] = [];
+    for (const { addressOrUid, targets, targetType, action } of entries) {
+      const followerId = resolveId(addressOrUid);
+      const unfollows = action === 'unfollow';
+      if (steps.at(-1)?.unfollows !== unfollows) steps.push({ unfollows, edges: [] });
+      for (const target of targets) {
+        const id = targetType === 'twitterHandle' ? byHandle?.get(handleKey(target)) : resolveId(target);
+        if (id === undefined) throw new ServiceRefusal(404, `targets ${target}: no profile has this Twitter handle`);
+        if (id === followerId && !unfollows)
+          throw new ServiceRefusal(
+            400,
+            `targets ${target}: a profile cannot follow itself, and ${addressOrUid} is the same one`,
+          );
+        touched.add(id);
+        steps.at(-1)?.edges.push([followerId, id]);
+      }
+    }
+    for (const { unfollows, edges } of steps) {
+      if (unfollows) unfollow(db, edges, partner);
+      else follow(db, edges, call);
+    }
+    return { targetProfiles: hydrateProfiles(call, [...touched]) };
+  });
+}
+
+/** The profiles of all wallets that are named, read at once; new ones that are followed are tracked from the start. */
+function knownWallets(entries: readonly endpoints.BulkEntry[], { db, nowMs }: SandboxCall): Map<string, string> {
+  const follows = entries.filter(({ action, targetType }) => action !== 'unfollow' && targetType !== 'twitterHandle');
+  const followed = follows.flatMap(({ targets }) => targets);
+  const followers = entries.map(({ addressOrUid }) => addressOrUid);
+  return new Map([...findWallets(db, followed, trackedFrom(nowMs)), ...findWallets(db, followers, null)]);
+}
+
+function handleKey(handle: string): string {
+  return handle.replace(/^@/, '').toLowerCase();
+}
+
+function profilesByHandle({ db }: SandboxCall): Map<string, string> {
+  const rows = db.all<{ id: string; handle: string }>(
+    `SELECT id, json_extract(handles, '$.twitterHandle') AS handle FROM profile
+     WHERE json_extract(handles, '$.twitterHandle') IS NOT NULL ORDER BY id DESC`,
+  );
+  return new Map(rows.map(({ id, handle }) => [handleKey(handle), id]));
+}

@@ -1,0 +1,115 @@
+import type * as endpoints from '../../api/position.ts';
+import { isWalletAddress, normalizeAddress } from '../../model/address.ts';
+import type { Chain } from '../../model/chain.ts';
+import type { Card } from '../../model/position.ts';
+import type { Db, SqlValue } from '../db/store.ts';
+import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from '../http/service.ts';
+import { readCards } from '../social/cards.ts';
+import { expandChains, findProfile, listWallets, storedToken } from '../social/lookup.ts';
+import { windowMs } from '../trades/figures.ts';
+import { openFromUsd } from '../trades/positions.ts';
+import { oneOf } from '../trades/trade.ts';
+
+/**
+ * GET /v1/tokens/.../positions/{status}: without the cards' own transaction, only commented trades inside; empty for an unknown token. `value`:
+ * open ones by how much is held (on perps with leverage, unsigned), closed ones by realized PnL. Source: wire-facts, contradiction 4.
+ */
+export const ofToken: Handler<typeof endpoints.ofToken> = (input, call) => {
+  const { chain, contractAddress, status, chains } = input;
+  // The default filter must not hide the token's own chain (wire-facts 3.5).
+  if (chains !== undefined && !expandChains(chains).includes(chain)) return [];
+  const ids = makePage(call.db, input, {
+    where: ['p.chain = ? AND p.token = ?', chain, storedToken(call.db, chain, contractAddress)],
+    byValue: [status === 'open' ? 'p.amount DESC' : 'p.realized_usd DESC'],
+  });
+  return readCards(call, ids, { ofToken: true });
+};
+
+/**
+ * GET /v1/addresses/.../positions/{status}: all trades inside, newest first; 404 for an unknown UUID. `value`: open ones by the cost basis of
+ * what was sold of them in 30 days, closed ones by realized PnL with those that were never sold at the end.
+ */
+export const ofProfile: Handler<typeof endpoints.ofProfile> = (input, call) => {
+  const { identifier, providedAddressesOnly = false, status, chains } = input;
+  const { db, nowMs } = call;
+  const profileId = findProfile(db, identifier, call.partner);
+  const wallets =
+    providedAddressesOnly && isWalletAddress(identifier)
+      ? [normalizeAddress(identifier)]
+      : listWallets(db, [profileId]);
+  const sinceMs = nowMs - windowMs['30d'];
+  const soldCost = `CASE WHEN p.latest_ms <= ? THEN 0 ELSE (SELECT coalesce(sum(t.margin_cost_usd), 0) FROM trade t
+    WHERE t.position_id = p.id AND t.at_ms > ? AND t.intent = 'exit') END DESC`;
+  const ids = makePage(db, input, {
+    where: [`p.wallet ${oneOf} AND p.chain ${oneOf}`, JSON.stringify(wallets), JSON.stringify(expandChains(chains))],
+    byValue: status === 'open' ? [soldCost, sinceMs, sinceMs] : ['p.sell_count = 0, p.realized_usd DESC'],
+  });
+  return readCards(call, ids);
+};
+
+/** GET /v1/positions/...: 404 when no position of that wallet in that token covers the time. */
+export const find: Handler<typeof endpoints.find> = (input, call) => {
+  const { address, chain, contract, timestamp, viewerAddresses } = input;
+  const atMs = Number(timestamp) * (chain === 'hyperliquid' ? 1 : 1000);
+  const line = { wallet: normalizeAddress(address), chain, token: storedToken(call.db, chain, contract) };
+  const id = positionAt(call, line, atMs);
+  const when = Math.abs(atMs) <= 8.64e15 ? new Date(atMs).toISOString() : timestamp;
+  return oneCard(call, id, viewerAddresses, `${address} has no position in ${contract} on ${chain} around ${when}`);
+};
+
+/** GET /v1/position/{id}: with replies; 404 for an unknown id. */
+export const get: Handler<typeof endpoints.get> = ({ id, viewerAddresses }, call) =>
+  oneCard(call, id, viewerAddresses, `position ${id} does not exist`);
+
+function oneCard(call: SandboxCall, id: string | undefined, viewers: string[] | undefined, refusal: string): Card {
+  const [card] = id === undefined ? [] : readCards(call, [id], { replies: true, viewers });
+  if (card === undefined) throw new ServiceRefusal(404, refusal);
+  return card;
+}
+
+type Page = Pick<Parameters<typeof ofProfile>[0], 'status' | 'sort' | 'page' | 'limit'>;
+
+/** A part of a statement with its values. */
+type SqlPart = readonly [sql: string, ...values: SqlValue[]];
+
+/** The price is looked up last, and so only for what may be open. */
+const isOpen = `(p.superseded = 0 AND p.amount > 0
+  AND p.amount * (SELECT k.price FROM token k WHERE k.chain = p.chain AND k.address = p.token) >= ?)`;
+
+/** Ids, ties in their order. `latest`: open ones by when they opened, closed ones by their last trade. Source: section "positions". */
+function makePage(
+  db: Db,
+  { status, sort = 'value', page = 1, limit = defaultLimits.positions }: Page,
+  { where: [where, ...wanted], byValue }: { where: SqlPart; byValue: SqlPart },
+): string[] {
+  const latest: SqlPart = [status === 'open' ? 'p.opened_ms DESC' : 'p.latest_ms DESC'];
+  const [order, ...ordered] = sort === 'value' ? byValue : latest;
+  return db.values<string>(
+    `SELECT p.id FROM position p
+     WHERE ${where} AND ${status === 'open' ? '' : 'NOT '}${isOpen}
+     ORDER BY ${order}, p.id LIMIT ? OFFSET ?`,
+    [...wanted, openFromUsd, ...ordered, limit, (page - 1) * limit],
+  );
+}
+
+/**
+ * The position of a wallet in a token at a moment: from its first trade to its last, an open one until now, both by the second. Where several
+ * match, the one that traded at that very moment, then the one that covers it to the millisecond, then the newest (assumed). Source:
+ * section "GET /v1/positions/{address}/...".
+ */
+function positionAt(
+  { db, nowMs }: SandboxCall,
+  { wallet, chain, token }: { wallet: string; chain: Chain; token: string },
+  atMs: number,
+): string | undefined {
+  const second = Math.floor(atMs / 1000) * 1000;
+  return db.value<string>(
+    `SELECT p.id FROM position p
+     WHERE p.wallet = ? AND p.chain = ? AND p.token = ? AND p.opened_ms < ? + 1000
+       AND CASE WHEN ${isOpen} THEN max(p.latest_ms, ?) ELSE p.latest_ms END >= ?
+     ORDER BY EXISTS (SELECT 1 FROM trade t WHERE t.position_id = p.id AND t.at_ms = ?) DESC,
+       EXISTS (SELECT 1 FROM trade t WHERE t.position_id = p.id AND t.at_ms >= ? AND t.at_ms < ? + 1000) DESC,
+       (p.opened_ms <= ? AND p.latest_ms >= ?) DESC, p.opened_ms DESC, p.ordinal DESC, p.id LIMIT 1`,
+    [wallet, chain, token, second, openFromUsd, nowMs, second, atMs, second, second, atMs, atMs],
+  );
+}

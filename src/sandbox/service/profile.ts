@@ -1,0 +1,81 @@
+import type * as endpoints from '../../api/profile.ts';
+import type { Profile } from '../../model/profile.ts';
+import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from '../http/service.ts';
+import { type FollowSide, followPage } from '../social/follows.ts';
+import { findProfile, startTracking } from '../social/lookup.ts';
+import { hydrateProfiles } from '../social/profiles.ts';
+
+/** GET /v1/addresses/{identifier}/profile: full metrics and status; 404 for an unknown UUID. */
+export const get: Handler<typeof endpoints.get> = ({ identifier, viewerAddresses }, call) => {
+  const id = findProfile(call.db, identifier, call.partner);
+  return hydrateProfiles(call, [id], { full: true, viewers: viewerAddresses })[0] as Profile;
+};
+
+/** GET /v1/addresses/{identifier}/followers: latest follow first; `cursor` is null at the end. */
+export const followers: Handler<typeof endpoints.followers> = (input, call) => page('followers', input, call);
+
+/** GET /v1/addresses/{identifier}/follows: latest follow first; `cursor` is null at the end. */
+export const follows: Handler<typeof endpoints.follows> = (input, call) => page('follows', input, call);
+
+function page(side: FollowSide, input: Parameters<typeof followers>[0], call: SandboxCall) {
+  const { identifier, cursor, limit = defaultLimits.profiles } = input;
+  const { db, partner } = call;
+  const profileId = findProfile(db, identifier, partner);
+  const shown = followPage(db, { partner, profileId, side, limit, cursor });
+  return { items: hydrateProfiles(call, shown.ids), cursor: shown.cursor };
+}
+
+/**
+ * PUT /v1/profiles/{identifier}/name: naming a wallet nobody has seen begins its tracking; 409 for a name that another profile of this
+ * partner has (case is ignored), 400 for an avatar without a name.
+ */
+export const setName: Handler<typeof endpoints.setName> = (input, call) =>
+  updateProfile(input.identifier, call, (profileId) => {
+    if (input.name !== null) return changeName(profileId, input, call);
+    if (typeof input.avatarUrl === 'string') throw avatarAlone(input.avatarUrl);
+    removeName(profileId, call);
+  });
+
+/** DELETE /v1/profiles/{identifier}/name: a profile without a name stays as it is. */
+export const deleteName: Handler<typeof endpoints.deleteName> = ({ identifier }, call) =>
+  updateProfile(identifier, call, (profileId) => removeName(profileId, call));
+
+function updateProfile(identifier: string, call: SandboxCall, act: (profileId: string) => void): Profile {
+  const { db, partner } = call;
+  return db.transaction(() => {
+    const profileId = findProfile(db, identifier, partner);
+    act(profileId);
+    return hydrateProfiles(call, [profileId])[0] as Profile;
+  });
+}
+
+function changeName(
+  profileId: string,
+  { name, avatarUrl }: Parameters<typeof setName>[0],
+  { db, partner, nowMs }: SandboxCall,
+): void {
+  if (typeof name === 'string') {
+    const sql = 'SELECT profile_id FROM partner_name WHERE partner_id = ? AND name_key = ?';
+    const taken = db.value<string>(sql, [partner.id, name.toLowerCase()]);
+    if (taken !== undefined && taken !== profileId)
+      throw new ServiceRefusal(409, `name ${JSON.stringify(name)}: another profile has it`);
+    db.run(
+      `INSERT INTO partner_name (profile_id, partner_id, name, name_key) VALUES (?, ?, ?, ?)
+       ON CONFLICT (profile_id, partner_id) DO UPDATE SET name = excluded.name, name_key = excluded.name_key`,
+      [profileId, partner.id, name, name.toLowerCase()],
+    );
+    startTracking(db, [profileId], nowMs);
+  }
+  if (avatarUrl === undefined) return;
+  const row = [avatarUrl, profileId, partner.id];
+  const changed = db.run('UPDATE partner_name SET avatar_url = ? WHERE profile_id = ? AND partner_id = ?', row);
+  if (changed === 0 && avatarUrl !== null) throw avatarAlone(avatarUrl);
+}
+
+function removeName(profileId: string, { db, partner }: SandboxCall): void {
+  db.run('DELETE FROM partner_name WHERE profile_id = ? AND partner_id = ?', [profileId, partner.id]);
+}
+
+function avatarAlone(avatarUrl: string): ServiceRefusal {
+  return new ServiceRefusal(400, `avatarUrl ${JSON.stringify(avatarUrl)}: requires a name, and the profile has none`);
+}

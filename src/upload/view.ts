@@ -1,0 +1,123 @@
+import { hideUrlSecrets } from '../model/url-secrets.ts';
+import { column, recordView } from '../output/columns.ts';
+import { counted, formatCount } from '../output/format.ts';
+import type { Column } from '../output/view.ts';
+
+export const uid: Column<{ uid?: string | undefined }> = column.text('uid', 'Webhook', 'uid: what later commands take');
+export const destination: Column<{ destinationUrl?: string | null | undefined }> = column.text(
+  'destinationUrl',
+  'Destination',
+  'where feed items are sent; what is secret in it is hidden',
+  { cut: true, show: (row) => hideUrlSecrets(row.destinationUrl ?? '') },
+);
+
+/** What an upload prints; section "Results of the commands that are more than one call" of the command-line names. */
+export interface UploadResult {
+  uid: string;
+  destinationUrl: string | null;
+  job: string;
+  addresses: number;
+  chunks: number;
+  duplicates: number;
+  rejected: number;
+  resentChunks: number;
+  secret?: string;
+  secretFile?: string;
+}
+
+/** What an upload did. The secret is in a file, and shown only with --show-secrets. */
+export const uploaded = recordView<UploadResult>(
+  [
+    uid,
+    destination,
+    column.count('addresses', 'Addresses', 'distinct addresses, all confirmed'),
+    column.count('chunks', 'Chunks', 'requests of up to 1,000 addresses'),
+    column.count('duplicates', 'Repeated', 'addresses that were in the input more than once'),
+    column.count('rejected', 'Bad lines', 'lines that are not addresses and were skipped'),
+    column.count(
+      'resentChunks',
+      'Sent twice',
+      'chunks sent more than once, over all runs; harmless, since addresses are a set',
+    ),
+    column.text('secretFile', 'Secret file', 'the file with the secret'),
+  ],
+  { notes: describeSecret },
+);
+
+function describeSecret({ secret }: { secret?: string | undefined }): string[] {
+  return secret === undefined ? [] : [`The secret is ${secret}`];
+}
+
+/** What a sync found and did, or with `checked` would do. */
+export interface SyncResult {
+  uid: string | null;
+  wanted: number;
+  confirmed: number;
+  missing: number;
+  sent: number;
+  /** Lines that are no addresses and were left out. */
+  rejected: number;
+  /** Confirmed addresses that the file does not have. */
+  notRemovable: number;
+  notRemovableAddresses: string[];
+  inSync: boolean;
+  job: string | null;
+  chunks: number;
+  resentChunks: number;
+  destinationUrl: string | null;
+  /** Lists all of `notRemovable`. */
+  notRemovableFile: string | null;
+  registered: boolean;
+  /** The webhook that this one takes the place of. */
+  replaced: string | null;
+  /** How long the destination had no webhook, where the old one was deleted first. */
+  gapMs: number | null;
+  checked: boolean;
+  secret?: string;
+  secretFile?: string;
+}
+
+export const synced = recordView<SyncResult>(
+  [
+    column.text('uid', 'Webhook', 'uid'),
+    column.count('wanted', 'In the file', 'distinct addresses of the file'),
+    column.count('missing', 'Missing', 'addresses of the file that were not confirmed'),
+    column.count('sent', 'Sent', 'addresses sent and confirmed now'),
+    column.count(
+      'notRemovable',
+      'Not removable',
+      'confirmed addresses that the file does not have; the service cannot remove them',
+    ),
+    column.text('inSync', 'In sync', 'whether file and webhook agree now', { extra: true }),
+  ],
+  { notes: (result) => [describeSync(result), ...describeSecret(result)] },
+);
+
+/** One sentence for what a sync did, and one for what stays. */
+function describeSync(result: SyncResult): string {
+  const { uid, notRemovable, notRemovableFile, replaced, checked, gapMs } = result;
+  const [all, gone] = [result.wanted, notRemovable].map((count) => counted(count, 'address')) as [string, string];
+  const gap =
+    gapMs === null ? '' : ` The old one was deleted first: for ${(gapMs / 1000).toFixed(1)} s there was none.`;
+  const bad = result.rejected === 0 ? '' : ` ${counted(result.rejected, 'bad line')} of the file left out.`;
+  const listed = notRemovableFile === null ? '' : ` (${notRemovableFile})`;
+  const stays =
+    notRemovable === 0 || replaced !== null
+      ? ''
+      : ` ${gone} of it left the file${listed}: the service has no way to remove them; --replace makes a webhook without them.`;
+  return `${checked ? describePlan(result, all) : describeDeed(result, all)}${bad}${gap}${stays}`;
+
+  function describePlan({ missing }: SyncResult, wanted: string): string {
+    if (replaced !== null) return `Would replace webhook ${replaced} by one with ${wanted}.`;
+    if (uid === null) return `Would register a webhook with ${wanted}.`;
+    if (missing > 0) return `Would send ${formatCount(missing)} of ${wanted} to webhook ${uid}.`;
+    return `Nothing would be sent: webhook ${uid} has all ${wanted} of the file.`;
+  }
+
+  function describeDeed({ sent, registered }: SyncResult, wanted: string): string {
+    if (replaced !== null) return `Replaced webhook ${replaced} by ${uid} with ${wanted}.`;
+    if (registered) return `Registered webhook ${uid} with ${wanted}.`;
+    if (sent > 0) return `Sent ${formatCount(sent)} of ${wanted} to webhook ${uid}, which has all of them now.`;
+    return `Nothing was sent: webhook ${uid} has all ${wanted} of the file.`;
+  }
+}

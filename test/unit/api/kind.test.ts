@@ -1,0 +1,201 @@
+import { expect, test } from 'vitest';
+import { inBody, inPath, inQuery, type Param } from '../../../src/api/endpoint.ts';
+import {
+  boolean,
+  checkValue,
+  choice,
+  describeKind,
+  formatted,
+  integer,
+  json,
+  type Kind,
+  listOf,
+  nullable,
+  number,
+  openChoice,
+  optional,
+  parseText,
+  text,
+  toJsonSchema,
+  unknownChoices,
+} from '../../../src/api/kind.ts';
+import { checkInput } from '../../../src/api/request.ts';
+
+const anyName = { findProblem: (typed: string) => (/^[a-z]+$/.test(typed) ? undefined : 'must be a name') };
+const open = openChoice(['base', 'tron'], anyName);
+const anything = json({}, () => undefined);
+
+const words: readonly [kind: Kind, words: string][] = [
+  [text({ minLength: 0 }), 'text'],
+  [text(), 'text that is not empty'],
+  [text({ minLength: 2 }), 'text'],
+  [text({ maxLength: 9 }), '1 to 9 characters'],
+  [text({ minLength: 0, maxLength: 9 }), '0 to 9 characters'],
+  [nullable(text({ minLength: 0 })), 'text, or null'],
+  [listOf(text({ minLength: 0 }), { maxItems: 5 }), 'text (at most 5 of them)'],
+  [nullable(listOf(text({ minLength: 0 }), { maxItems: 5 })), 'text (at most 5 of them), or null'],
+  [integer(), 'a whole number'],
+  [integer(1), 'a whole number of at least 1'],
+  [integer(undefined, 250), 'a whole number of at most 250'],
+  [integer(0, 250), 'a whole number from 0 to 250'],
+  [number(0), 'a number of at least 0'],
+  [number(undefined, 0), 'a number of at most 0'],
+  [boolean(), 'true or false'],
+  [anything, 'JSON'],
+  [choice(['7d']), '7d'],
+  [choice(['7d', '30d']), 'one of 7d, 30d'],
+  [open, 'one of base, tron or another'],
+];
+
+test.each(words)('what a parameter like %j must be reads well', (kind, expected) => {
+  expect(describeKind(kind)).toBe(expected);
+});
+
+const read: readonly [kind: Kind, given: string, value: unknown][] = [
+  [text(), '12', '12'],
+  [text(), '', ''],
+  [integer(), '12', 12],
+  [integer(), '-12', -12],
+  [integer(), '999999999999999', 999_999_999_999_999],
+  [integer(), '1000000000000000', '1000000000000000'],
+  [integer(), '1.5', '1.5'],
+  [integer(), 'x1', 'x1'],
+  [integer(), '1x', '1x'],
+  [integer(), '', ''],
+  [number(), '1.5', 1.5],
+  [number(), '-.5', -0.5],
+  [number(), '12.', 12],
+  [number(), '.25', 0.25],
+  [number(), '1e3', 1000],
+  [number(), '1E+3', 1000],
+  [number(), '1e-12', 1e-12],
+  [number(), '1e1000', '1e1000'],
+  [number(), 'e5', 'e5'],
+  [number(), '.', '.'],
+  [number(), '0x10', '0x10'],
+  [boolean(), 'true', true],
+  [boolean(), 'false', false],
+  [boolean(), 'TRUE', 'TRUE'],
+  [boolean(), '1', '1'],
+  [anything, '{"a":[1]}', { a: [1] }],
+  [anything, '{a', '{a'],
+  [choice(['a']), 'b', 'b'],
+  [choice([7, 30]), '7', 7],
+  [choice([7, 30]), '8', '8'],
+  [listOf(integer()), '3', 3],
+];
+
+test.each(read)('for a parameter like %j, %j is read as %j', (kind, given, value) => {
+  expect(parseText(kind, given)).toEqual(value);
+});
+
+const checked: readonly [kind: Kind, value: unknown, problem: object | undefined][] = [
+  [text(), '', { value: '', message: 'must be text that is not empty' }],
+  [text({ maxLength: 2 }), '😀', undefined],
+  [text({ maxLength: 2 }), '😀a', { value: '😀a', message: 'must be 1 to 2 characters' }],
+  [text(), 7, { value: 7, message: 'must be text that is not empty' }],
+  [text(), undefined, { value: undefined, message: 'must be text that is not empty' }],
+  [optional(text()), undefined, undefined],
+  [optional(text()), null, { value: null, message: 'must be text that is not empty' }],
+  [nullable(text()), null, undefined],
+  [formatted(anyName), 'A', { value: 'A', message: 'must be a name' }],
+  [integer(1, 250), 250, undefined],
+  [integer(1, 250), 251, { value: 251, message: 'must be a whole number from 1 to 250' }],
+  [integer(), 1.5, { value: 1.5, message: 'must be a whole number' }],
+  [number(), Number.POSITIVE_INFINITY, { value: Number.POSITIVE_INFINITY, message: 'must be a number' }],
+  [boolean(), 'true', { value: 'true', message: 'must be true or false' }],
+  [choice([7, 30]), '7', { value: '7', message: 'must be one of 7, 30' }],
+  [open, 'mars', undefined],
+  [open, 'Mars!', { value: 'Mars!', message: 'must be a name' }],
+  [listOf(integer()), 7, { value: 7, message: 'must be a list' }],
+  [listOf(integer()), [1, 'x'], { value: 'x', message: 'must be a whole number' }],
+  [listOf(integer(), { minItems: 1 }), [], { value: [], message: 'must have at least 1 item' }],
+  [listOf(integer(), { maxItems: 1 }), [1, 2], { value: [1, 2], message: 'must have at most 1 items' }],
+  [listOf(integer(), { keepFirst: 1 }), [1, 'x'], undefined],
+  [json({}, () => 'must be a thing'), 1, { value: 1, message: 'must be a thing' }],
+];
+
+test.each(checked)('for a parameter like %j, what is wrong with %j is %j', (kind, value, problem) => {
+  expect(checkValue(kind, value)).toEqual(problem);
+});
+
+const schemas: readonly [kind: Kind, schema: object][] = [
+  [text({ maxLength: 40 }), { type: 'string', minLength: 1, maxLength: 40 }],
+  [formatted({ ...anyName, schema: { pattern: '^[a-z]+$' } }), { type: 'string', pattern: '^[a-z]+$' }],
+  [integer(1, 250), { type: 'integer', minimum: 1, maximum: 250 }],
+  [choice(['a', 'b']), { type: 'string', enum: ['a', 'b'] }],
+  [choice([7, 30]), { type: 'number', enum: [7, 30] }],
+  [open, { type: 'string', examples: ['base', 'tron'] }],
+  [nullable(choice(['a'])), { type: ['string', 'null'], enum: ['a', null] }],
+  [
+    listOf(boolean(), { minItems: 1, maxItems: 3 }),
+    { type: 'array', items: { type: 'boolean' }, minItems: 1, maxItems: 3 },
+  ],
+];
+
+test.each(schemas)('a parameter like %j is %j in JSON Schema', (kind, schema) => {
+  expect(toJsonSchema(kind)).toEqual(schema);
+});
+
+test.each([
+  [open, ['base', 'x', 'tron', 'y'], ['x', 'y']],
+  [open, 'x', ['x']],
+  [open, 'base', []],
+  [open, undefined, []],
+  [listOf(open), ['x'], ['x']],
+  [choice(['a']), ['x'], []],
+] as const)('of choices like %j, %j has those that are not known: %j', (kind, given, unknown) => {
+  expect(unknownChoices(kind as Kind, given)).toEqual(unknown);
+});
+
+const params: Record<string, Param> = {
+  id: inPath(text({ minLength: 0 }), 'the thing'),
+  owner: inBody(text({ minLength: 0 }), 'whose it is'),
+  chains: inQuery(optional(listOf(choice(['base', 'solana']))), 'h'),
+  viewers: inQuery(optional(listOf(text(), { maxItems: 9, keepFirst: 2 })), 'h'),
+  names: inBody(optional(listOf(text({ minLength: 0 }), { maxItems: 3 })), 'h'),
+  counts: inBody(optional(listOf(integer())), 'h'),
+  limit: inQuery(optional(integer(1, 250)), 'h'),
+};
+const whole = { id: 'a', owner: 'b' };
+const check = (given: Record<string, unknown>, known = params) => checkInput({ id: 'thing.get', params: known }, given);
+
+test('what is right comes back as it was given', () => {
+  const given = { ...whole, chains: ['base'], viewers: ['x', 'y'], names: [], counts: [1], limit: 7 };
+  expect(check(given)).toBe(given);
+  expect(check(whole)).toEqual({ id: 'a', owner: 'b' });
+  expect(check({}, {})).toEqual({});
+});
+
+const wrong: readonly [given: Record<string, unknown>, message: string][] = [
+  [{ ...whole, limit: 251 }, 'limit 251: must be a whole number from 1 to 250'],
+  [{ ...whole, limit: null }, 'limit null: must be a whole number from 1 to 250'],
+  [
+    { ...whole, id: '..' },
+    'id "..": must be one part of a path: neither empty nor . or .., nor with them between slashes',
+  ],
+  [{ ...whole, chains: ['base', 'mars'] }, 'chains "mars": must be one of base, solana'],
+  [{ ...whole, chains: 'base' }, 'chains "base": must be a list'],
+  [{ ...whole, viewers: ['x', 2] }, 'viewers 2: must be text that is not empty'],
+  [{ ...whole, names: ['x', 2] }, 'names 2: must be text'],
+  [{ ...whole, counts: ['x'] }, 'counts "x": must be a whole number'],
+  [{ ...whole, owner: Symbol('s') }, 'owner undefined: must be text'],
+  [{ owner: 'b' }, 'id is required: the thing'],
+  [{ limit: 7 }, 'id and owner are required: the thing; whose it is'],
+  [
+    { ...whole, limt: 7 },
+    'thing.get has no input limt: did you mean limit? it takes id, owner, chains, viewers, names, counts, limit',
+  ],
+  [
+    { ...whole, toString: 'x' },
+    'thing.get has no input toString: it takes id, owner, chains, viewers, names, counts, limit',
+  ],
+];
+
+test.each(wrong)('%j is refused: %s', (given, message) => {
+  expect(() => check(given)).toThrow(expect.objectContaining({ code: 'usage', message }));
+});
+
+test('where nothing can be given, that is said', () => {
+  expect(() => check({ limit: 1 }, {})).toThrow('thing.get has no input limit: it takes none');
+});

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { findMisfit, findUnknownValue } from '../../../src/api/misfit.ts';
+import { knownText } from '../../../src/model/identifier.ts';
+import { answering, run } from '../../support/harness.ts';
+
+const card = z.looseObject({ id: z.string(), tags: z.array(z.string()).min(1).max(2).optional() });
+const board = z.looseObject({ cards: z.array(card).max(2), others: z.array(z.number()), total: z.number() });
+const ids = [{ id: 'a' }, { id: 'b' }];
+const issues: readonly [schema: z.ZodType, value: unknown, path: readonly (string | number)[], message: string][] = [
+  [board, null, [], 'Invalid input: expected object, received null'],
+  [board, [], [], 'Invalid input: expected object, received array'],
+  [board, { cards: ids, others: [], total: 'x' }, ['total'], 'Invalid input: expected number, received string'],
+  [board, { others: [], total: 1 }, ['cards'], 'Invalid input: expected array, received undefined'],
+  [board, { cards: 1, others: [], total: 1 }, ['cards'], 'Invalid input: expected array, received number'],
+  [
+    board,
+    { cards: [{ id: 'a' }, { id: 1 }, { id: 2 }], others: [], total: 1 },
+    ['cards', 1, 'id'],
+    'Invalid input: expected string, received number',
+  ],
+  [
+    board,
+    { cards: [{ id: 'a', tags: ['x', 2] }], others: ['y'], total: 'z' },
+    ['cards', 0, 'tags', 1],
+    'Invalid input: expected string, received number',
+  ],
+  [board, { cards: [], others: [1, 'x'], total: 1 }, ['others', 1], 'Invalid input: expected number, received string'],
+  [z.array(card), [{ id: 'a' }, 'x'], [1], 'Invalid input: expected object, received string'],
+  [z.array(card), {}, [], 'Invalid input: expected array, received object'],
+  [z.array(z.string()).min(1), [], [], 'Too small: expected array to have >=1 items'],
+  [z.string(), 1, [], 'Invalid input: expected string, received number'],
+  [z.string(), ['x'], [], 'Invalid input: expected string, received array'],
+];
+
+test.each(issues)('the first that is wrong is told by its place (case %#)', (schema, value, path, message) => {
+  expect(findMisfit(schema, value)).toMatchObject({ path, message });
+});
+
+test('of what fits nothing is told', () => {
+  expect(findMisfit(board, { cards: ids, others: [1], total: 2, more: [1] })).toBeUndefined();
+  expect(findMisfit(z.array(card), ids)).toBeUndefined();
+  expect(findMisfit(z.string(), 'x')).toBeUndefined();
+});
+
+test('pages that do not fit are told of by the path that is wrong, whether first or later', async () => {
+  const good = { itemId: 'a' };
+  const page = Array.from({ length: 2 }, () => good);
+  const service = await answering(page);
+  const { err, code } = await run(
+    'profile positions 0x1111111111111111111111111111111111111111 open --max 4 --limit 2 --strict --format ndjson',
+    { env: service.env },
+  );
+  expect(code).toBe(13);
+  expect(err).toContain('unexpected shape at 0.totalCompletions');
+});
+
+const listed = z.looseObject({
+  all: z.array(knownText(['x', 'y'])).optional(),
+  maybe: z.union([knownText(['x']), z.null()]).optional(),
+  byName: z.record(z.string(), knownText(['x'])).optional(),
+  fixed: z.object({ one: knownText(['x']) }).optional(),
+  free: z.string().optional(),
+  count: z.number().optional(),
+});
+
+test.each<[answer: unknown, path: readonly PropertyKey[], message: string]>([
+  [{ all: ['x', 'y', 'z'] }, ['all', 2], '"z" is none of x, y'],
+  [{ maybe: 'z' }, ['maybe'], '"z" is none of x'],
+  [{ byName: { a: 'x', b: 'z' } }, ['byName', 'b'], '"z" is none of x'],
+  [{ fixed: { one: 'z' } }, ['fixed', 'one'], '"z" is none of x'],
+  [{ fixed: { one: '' } }, ['fixed', 'one'], '"" is none of x'],
+])('%j has an unknown value where the document lists known ones', (answer, path, message) => {
+  expect(findUnknownValue(listed, answer)).toEqual({ what: 'an unknown value', path, message });
+});
+
+test.each([
+  {},
+  { all: ['x'], maybe: null, byName: { a: 'x' }, fixed: { one: 'x' }, free: 'z', count: 1, other: ['z'] },
+  { all: [1], byName: ['z'], fixed: { one: 1, other: 'z' }, maybe: 1 },
+])('%j has none: what is no text, and fields that the document has not, are not looked at', (answer) => {
+  expect(findUnknownValue(listed, answer)).toBeUndefined();
+});

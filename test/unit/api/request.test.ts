@@ -1,0 +1,263 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import {
+  asDocument,
+  defineEndpoint,
+  hasDots,
+  inBody,
+  inPath,
+  inQuery,
+  isPathSegment,
+  local,
+  wireName,
+} from '../../../src/api/endpoint.ts';
+import { choice, integer, json, listOf, nullable, openChoice, optional, text } from '../../../src/api/kind.ts';
+import { decodeRequest, encodeRequest } from '../../../src/api/request.ts';
+
+const about = { source: 'spec', summary: 's', answer: z.unknown(), examples: [] } as const;
+const get = defineEndpoint({
+  ...about,
+  id: 'thing.get',
+  method: 'GET',
+  path: '/v1/things/{id}/of/{owner}',
+  params: {
+    id: inPath(text({ minLength: 0 }), 'h'),
+    owner: inPath(text({ minLength: 0 }), 'h'),
+    chains: inQuery(optional(listOf(choice(['base', 'solana']))), 'h'),
+    limit: inQuery(optional(integer(1, 250)), 'h', { wire: 'count', aliases: ['size'], source: 'assumed' }),
+    even: inQuery(optional(json({}, (value) => (Number(value) % 2 === 0 ? undefined : 'must be even'))), 'h'),
+    shown: local(optional(text({ minLength: 0 })), 'h'),
+  },
+});
+const put = defineEndpoint({
+  ...about,
+  id: 'thing.put',
+  method: 'PUT',
+  path: '/v1/things',
+  params: {
+    name: inBody(text({ minLength: 0 }), 'h', { wire: 'title', aliases: ['label'], source: 'public' }),
+    until: inBody(optional(nullable(integer())), 'h'),
+  },
+});
+const post = defineEndpoint({
+  ...about,
+  id: 'thing.post',
+  method: 'POST',
+  path: '/v1/raw',
+  params: { entries: asDocument(listOf(text({ minLength: 0 })), 'h') },
+});
+
+const sent: readonly [endpoint: typeof get | typeof put | typeof post, input: Record<string, unknown>, wire: object][] =
+  [
+    [get, { id: 'a', owner: 'b' }, { method: 'GET', path: '/v1/things/a/of/b' }],
+    [get, { id: 'a/b ?&$&', owner: "$'" }, { method: 'GET', path: "/v1/things/a%2Fb%20%3F%26%24%26/of/%24'" }],
+    [
+      get,
+      { id: 'a', owner: 'b', chains: ['base', 'solana'], limit: 7, shown: 'x' },
+      { method: 'GET', path: '/v1/things/a/of/b?chains=base&chains=solana&count=7' },
+    ],
+    [get, { id: 'a', owner: 'b', chains: ['a b+c'] }, { method: 'GET', path: '/v1/things/a/of/b?chains=a%20b%2Bc' }],
+    [put, { name: 'n' }, { method: 'PUT', path: '/v1/things', body: { title: 'n' } }],
+    [put, { name: 'n', until: null }, { method: 'PUT', path: '/v1/things', body: { title: 'n', until: null } }],
+    [put, {}, { method: 'PUT', path: '/v1/things', body: {} }],
+    [post, { entries: ['a'] }, { method: 'POST', path: '/v1/raw', body: ['a'] }],
+    [post, {}, { method: 'POST', path: '/v1/raw' }],
+  ];
+
+test.each(sent)('$id is written as stated', (endpoint, input, wire) => {
+  expect(encodeRequest(endpoint, input)).toEqual(wire);
+});
+
+test('a name can be called otherwise, for one endpoint before all, unless the interface document gives it', () => {
+  const path = (wire: Record<string, string>) =>
+    encodeRequest(get, { id: 'a', owner: 'b', chains: ['base'], limit: 1 }, wire).path.split('?')[1];
+  expect(path({ 'thing.get.limit': 'n' })).toBe('chains=base&n=1');
+  expect(path({ '*.limit': 'm' })).toBe('chains=base&m=1');
+  expect(path({ '*.limit': 'm', 'thing.get.limit': 'n' })).toBe('chains=base&n=1');
+  expect(path({ 'thing.get.chains': 'nets', '*.chains': 'nets' })).toBe('chains=base&count=1');
+  expect(wireName(get, 'id', get.params.id, {})).toBe('id');
+});
+
+test('where a parameter stands says whether it is typed without a flag', () => {
+  const told = [
+    inPath(text(), 'h'),
+    inQuery(text(), 'h', { source: 'assumed' }),
+    inQuery(text(), 'h'),
+    inBody(text(), 'h', { source: 'public' }),
+    asDocument(text(), 'h'),
+    local(text(), 'h'),
+  ].map(({ place, source, positional }) => [place, source, positional]);
+  expect(told).toEqual([
+    ['path', 'spec', true],
+    ['query', 'assumed', undefined],
+    ['query', 'spec', undefined],
+    ['body', 'public', undefined],
+    ['document', 'spec', undefined],
+    ['local', 'spec', undefined],
+  ]);
+  const { source: _, ...rest } = { ...about, id: 'a.b', method: 'GET', path: '/v1/a', params: {} } as const;
+  expect(defineEndpoint(rest).source).toBe('spec');
+  expect(defineEndpoint({ ...rest, source: 'assumed' }).source).toBe('assumed');
+});
+
+test('a name that an open list of choices lacks is refused, unless it is known besides', () => {
+  const nets = openChoice(['base', 'solana'], { findProblem: () => undefined });
+  const list = defineEndpoint({
+    ...about,
+    id: 'net.list',
+    method: 'GET',
+    path: '/v1/nets',
+    params: { nets: inQuery(optional(listOf(nets)), 'h') },
+  });
+  const asked = (names: readonly string[], known?: readonly string[]) => {
+    const query = new URLSearchParams(names.map((name): [string, string] => ['nets', name]));
+    return decodeRequest(list, { path: {}, query, body: undefined }, {}, known);
+  };
+  const refused = (problem: string) => ({ ok: false, problem });
+  expect(asked(['base', 'mars'])).toEqual(refused('nets "mars": must be one of base, solana'));
+  expect(asked(['tron', 'mars'], ['tron'])).toEqual(refused('nets "mars": must be one of base, solana, tron'));
+  expect(asked(['base', 'tron'], ['tron'])).toEqual({ ok: true, input: { nets: ['base', 'tron'] }, ignored: [] });
+  expect(asked([])).toEqual({ ok: true, input: {}, ignored: [] });
+});
+
+const path = { id: 'a', owner: 'b' };
+const heard = (query: string) => decodeRequest(get, { path, query: new URLSearchParams(query), body: undefined });
+const taken = (body: unknown) => decodeRequest(put, { path: {}, query: new URLSearchParams(), body });
+
+test('what a request carries is read back, by its aliases too, and what is not read is told', () => {
+  expect(heard('')).toEqual({ ok: true, input: path, ignored: [] });
+  expect(heard('chains=base')).toEqual({ ok: true, input: { ...path, chains: ['base'] }, ignored: [] });
+  expect(heard('chains=base&chains=solana&count=7&other=1&shown=x')).toEqual({
+    ok: true,
+    input: { ...path, chains: ['base', 'solana'], limit: 7 },
+    ignored: ['other', 'shown'],
+  });
+  expect(heard('size=9')).toEqual({ ok: true, input: { ...path, limit: 9 }, ignored: [] });
+  expect(heard('size=9&count=8')).toEqual({ ok: true, input: { ...path, limit: 8 }, ignored: ['size'] });
+  expect(taken({ title: 'n', until: null, more: 1 })).toEqual({
+    ok: true,
+    input: { name: 'n', until: null },
+    ignored: ['more'],
+  });
+  expect(taken({ label: 'n' })).toEqual({ ok: true, input: { name: 'n' }, ignored: [] });
+  const raw = decodeRequest(post, { path: {}, query: new URLSearchParams(), body: ['x'] });
+  expect(raw).toEqual({ ok: true, input: { entries: ['x'] }, ignored: [] });
+});
+
+test('a renamed deployment hears its own name', () => {
+  const query = new URLSearchParams('n=3&count=4');
+  expect(decodeRequest(get, { path, query, body: undefined }, { 'thing.get.limit': 'n' })).toEqual({
+    ok: true,
+    input: { ...path, limit: 3 },
+    ignored: ['count'],
+  });
+});
+
+const wrong: readonly [problem: string, decoded: () => ReturnType<typeof heard>][] = [
+  ['count "x": must be a whole number from 1 to 250', () => heard('count=x')],
+  ['count 251: must be a whole number from 1 to 250', () => heard('count=251')],
+  ['size 0: must be a whole number from 1 to 250', () => heard('size=0')],
+  ['count is given 2 times, once is allowed', () => heard('count=1&count=2')],
+  ['chains "mars": must be one of base, solana', () => heard('chains=base&chains=mars')],
+  ['even 3: must be even', () => heard('even=3')],
+  ['title is required: text', () => taken({})],
+  ['title 1: must be text', () => taken({ title: 1 })],
+  [`title ["${'x'.repeat(78)}: must be text`, () => taken({ title: ['x'.repeat(200)] })],
+  ['until "x": must be a whole number, or null', () => taken({ title: 'n', until: 'x' })],
+  ['body must be a JSON object', () => taken([])],
+  ['body must be a JSON object', () => taken(null)],
+  ['body must be a JSON object', () => taken('x')],
+  ['body must be a JSON object', () => taken(undefined)],
+  [
+    'owner is required: text',
+    () => decodeRequest(get, { path: { id: 'a' }, query: new URLSearchParams(), body: undefined }),
+  ],
+];
+
+test.each(wrong)('%s: the field is named as the request does', (problem, decoded) => {
+  expect(decoded()).toEqual({ ok: false, problem });
+});
+
+const remove = defineEndpoint({
+  ...about,
+  id: 'thing.remove',
+  method: 'DELETE',
+  path: '/v1/things',
+  params: { targets: inBody(optional(listOf(text({ minLength: 0 }))), 'h', { alsoInQuery: true, aliases: ['ids'] }) },
+});
+const removed = (query: string, body: unknown) =>
+  decodeRequest(remove, { path: {}, query: new URLSearchParams(query), body });
+
+test('a field of the body that may stand in the query is read from there where the body has none', () => {
+  const read = (targets: readonly string[], ignored: readonly string[]) => ({ ok: true, input: { targets }, ignored });
+  expect(removed('', { targets: ['a'] })).toEqual(read(['a'], []));
+  expect(removed('targets=b&targets=c', {})).toEqual(read(['b', 'c'], []));
+  expect(removed('ids=b', {})).toEqual(read(['b'], []));
+  expect(removed('targets=b', { ids: ['a'] })).toEqual(read(['a'], ['targets']));
+  expect(removed('targets=b', undefined)).toEqual(read(['b'], []));
+  expect(removed('', {})).toEqual({ ok: true, input: {}, ignored: [] });
+  for (const query of ['', 'other=1'])
+    expect(removed(query, [])).toEqual({ ok: false, problem: 'body must be a JSON object' });
+});
+
+test.each(['.', '..', '', 'a/..'])('a path is not built with %j', (id) => {
+  const rule = 'must be one part of a path: neither empty nor . or .., nor with them between slashes';
+  expect(() => encodeRequest(get, { id, owner: 'b' })).toThrow(
+    expect.objectContaining({ code: 'usage', message: `<id> ${JSON.stringify(id)}: ${rule}` }),
+  );
+  const flagged = { ...get, params: { id: inPath(text({ minLength: 0 }), 'h', { flag: 'thing' }) } };
+  expect(() => encodeRequest(flagged, { id })).toThrow(`<thing> ${JSON.stringify(id)}: ${rule}`);
+  expect(encodeRequest(put, { name: id }).body).toEqual({ title: id });
+});
+
+test('what is left out stays out of the input, also where the body has nothing of it', () => {
+  expect(Object.keys((heard('') as { input: object }).input)).toEqual(['id', 'owner']);
+  expect(Object.keys((taken({ title: 'n' }) as { input: object }).input)).toEqual(['name']);
+});
+
+test('a body is an object as soon as one parameter stands in it', () => {
+  const mixed = {
+    id: 'thing.mix',
+    method: 'PUT',
+    path: '/v1/{id}',
+    params: { id: get.params.id, ...put.params },
+  } as const;
+  expect(encodeRequest(mixed, { id: 'a', name: 'n' })).toStrictEqual({
+    method: 'PUT',
+    path: '/v1/a',
+    body: { title: 'n' },
+  });
+  expect(encodeRequest(get, path)).toStrictEqual({ method: 'GET', path: '/v1/things/a/of/b' });
+});
+
+test.each([
+  '.',
+  '..',
+  '%2e',
+  '%2E%2e',
+  '.%2e',
+  '%252e',
+  '%25252e%2e',
+  'a/..',
+  '../a',
+  'a\\..',
+  'a%2f..',
+  'a%252f..%5Cb',
+  'a%255c.',
+  ' ..',
+  '.\t.',
+  '.\u0000.',
+])('%j leads to another path', (value) => {
+  expect([hasDots(value), isPathSegment(value)]).toEqual([true, false]);
+});
+
+test.each(['a', '...', 'a.b', '.a', 'a.', '..a', 'a..', '%2e%2e%2e', 'x%2e', '%2ex', 'a/b', '%25', '2e', 'a/x..'])(
+  '%j stays where it is',
+  (value) => {
+    expect([hasDots(value), isPathSegment(value)]).toEqual([false, true]);
+  },
+);
+
+test('an empty part of a path is none', () => {
+  expect([hasDots(''), isPathSegment('')]).toEqual([false, false]);
+});

@@ -1,0 +1,290 @@
+import { expect, test } from 'vitest';
+import { commentProblem, fieldProblem, isServiceName, normalizeSignature } from '../../../../src/api/signed-text.ts';
+import { ed25519Problem, verifySignature } from '../../../../src/api/verify-signature.ts';
+import {
+  makeSignedComment,
+  readSigned,
+  type SignedComment,
+  signedProblem,
+} from '../../../../src/commands/comment/signed.ts';
+import { makeSigner } from '../../../../src/keys/signer.ts';
+import { plainAddress } from '../../../../src/model/address.ts';
+import type { Chain } from '../../../../src/model/chain.ts';
+import { recode } from '../../../support/traders.ts';
+
+const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
+const hash = `0x${'aB'.repeat(32)}`;
+// 64 bytes in base58: the least and the greatest of them, and one in between.
+const least = '1'.repeat(64);
+const solanaHash = '5VERv8NMvzbJMEkV8xnrLkEaWRtSz9CosKDYjCJjBRnbJLgp8uirBgmQpjKhoR4tjF3ZpRzrFmBV6UjKdiSZkQUW';
+const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+
+const solanaForm = 'a transaction on solana is 64 bytes in base58 (87 or 88 letters)';
+const transactions: readonly [chain: Chain, transactionHash: string, problem: string | undefined][] = [
+  ['base', hash, undefined],
+  ['hyperliquid', hash, undefined],
+  ['hyperliquid', '1', undefined],
+  ['hyperliquid', '12345678901234567890', undefined],
+  ['solana', solanaHash, undefined],
+  ['solana', least, undefined],
+  ['base', '123', 'that is an order id, which only hyperliquid has; a transaction on base is 0x and 64 hex digits'],
+  ['base', solanaHash, 'that is a transaction of solana; a transaction on base is 0x and 64 hex digits'],
+  ['base', degen, 'that is an address, not a transaction; a transaction on base is 0x and 64 hex digits'],
+  ['base', mint, 'that is an address, not a transaction; a transaction on base is 0x and 64 hex digits'],
+  ['base', `${hash} `, 'it begins or ends with a space or line end; a transaction on base is 0x and 64 hex digits'],
+  ['base', `\n${hash}`, 'it begins or ends with a space or line end; a transaction on base is 0x and 64 hex digits'],
+  ['base', `${hash}a`, 'it has 65 hex digits; a transaction on base is 0x and 64 hex digits'],
+  ['base', '0x', 'it has 0 hex digits; a transaction on base is 0x and 64 hex digits'],
+  ['base', 'so 0xab', 'it is not a transaction hash; a transaction on base is 0x and 64 hex digits'],
+  ['base', '0xabg', 'it is not a transaction hash; a transaction on base is 0x and 64 hex digits'],
+  ['base', `a${hash}`, 'it is not a transaction hash; a transaction on base is 0x and 64 hex digits'],
+  ['base', 'a b', 'it is not a transaction hash; a transaction on base is 0x and 64 hex digits'],
+  [
+    'hyperliquid',
+    '123456789012345678901',
+    'it is not a transaction hash; a transaction on hyperliquid is 0x and 64 hex digits, or an order id',
+  ],
+  [
+    'hyperliquid',
+    'a1',
+    'it is not a transaction hash; a transaction on hyperliquid is 0x and 64 hex digits, or an order id',
+  ],
+  [
+    'hyperliquid',
+    '1a',
+    'it is not a transaction hash; a transaction on hyperliquid is 0x and 64 hex digits, or an order id',
+  ],
+  ['solana', hash, `that is the hash of an EVM transaction; ${solanaForm}`],
+  ['solana', '123', `that is an order id, which only hyperliquid has; ${solanaForm}`],
+  ['solana', mint, `that is an address, not a transaction; ${solanaForm}`],
+  ['solana', 'x0l', `it is not a transaction hash; ${solanaForm}`],
+  ['solana', `${solanaHash}111`, `it is not a transaction hash; ${solanaForm}`],
+];
+
+test.each(transactions)('on %s the transaction %j: %s', (chain, transactionHash, problem) => {
+  const tokenAddress = chain === 'solana' ? mint : degen;
+  const found = fieldProblem({ chain, transactionHash, tokenAddress, commentText: 'gm' });
+  expect(found).toEqual(problem === undefined ? undefined : { field: 'transactionHash', problem });
+});
+
+const tokens: readonly [chain: Chain, tokenAddress: string, problem: string | undefined][] = [
+  ['base', degen, undefined],
+  ['hyperliquid', degen, undefined],
+  ['hyperliquid', 'ETH', undefined],
+  ['hyperliquid', '!~', undefined],
+  ['hyperliquid', 'x'.repeat(64), undefined],
+  ['hyperliquid', 'x'.repeat(65), 'a token on hyperliquid is a coin such as ETH, or an address'],
+  ['hyperliquid', ' ETH', 'a token on hyperliquid is a coin such as ETH, or an address'],
+  ['hyperliquid', 'ETH ', 'a token on hyperliquid is a coin such as ETH, or an address'],
+  ['hyperliquid', '', 'a token on hyperliquid is a coin such as ETH, or an address'],
+  ['base', 'ETH', 'a token on base is 0x and 40 hex digits'],
+  ['base', mint, 'that is a mint of solana; a token on base is 0x and 40 hex digits'],
+  ['solana', mint, undefined],
+  ['solana', degen, 'a token on solana is a mint: 32 bytes in base58 (43 or 44 letters)'],
+];
+
+test.each(tokens)('on %s the token %j: %s', (chain, tokenAddress, problem) => {
+  const transactionHash = chain === 'solana' ? solanaHash : hash;
+  const found = fieldProblem({ chain, transactionHash, tokenAddress, commentText: 'gm' });
+  expect(found).toEqual(problem === undefined ? undefined : { field: 'tokenAddress', problem });
+});
+
+const rAndS = 'aB'.repeat(64);
+const signatures: readonly [chain: Chain, signature: string, taken: string][] = [
+  ['base', `0x${rAndS}00`, `0x${rAndS}1b`],
+  ['base', `0x${rAndS}01`, `0x${rAndS}1c`],
+  ['hyperliquid', `0x${rAndS}00`, `0x${rAndS}1b`],
+  ['base', `0x${rAndS}1b`, `0x${rAndS}1b`],
+  ['base', `0x${rAndS}02`, `0x${rAndS}02`],
+  ['base', `0x${rAndS}0000`, `0x${rAndS}0000`],
+  ['base', `0x${rAndS.slice(2)}00`, `0x${rAndS.slice(2)}00`],
+  ['base', `x0x${rAndS}00`, `x0x${rAndS}00`],
+  ['base', `0x${rAndS}00x`, `0x${rAndS}00x`],
+  ['solana', `0x${rAndS}00`, `0x${rAndS}00`],
+];
+
+test.each(signatures)('on %s the signature %s is sent as %s', (chain, signature, taken) => {
+  expect(normalizeSignature(chain, signature)).toBe(taken);
+});
+
+test('a service is named by one line that can be seen', () => {
+  const names = ['Example', 'My Service', '', ' x', 'x ', 'a\nb', 'a\u200bb'];
+  expect(names.map(isServiceName)).toEqual([true, true, false, false, false, false, false]);
+});
+
+test('a comment has 9999 characters at most, and is not shown where it is wrong', () => {
+  const problem = (commentText: string, tokenAddress = degen) =>
+    commentProblem({ chain: 'base', transactionHash: hash, tokenAddress, commentText });
+  expect(problem('\u{1F600}'.repeat(4999))).toBeUndefined();
+  expect(problem('\u{1F600}'.repeat(5000))).toBe('commentText has 10000 characters, at most 9999 are allowed');
+  expect(problem('x'.repeat(10_000))).toBe('commentText has 10000 characters, at most 9999 are allowed');
+  expect(problem('secret \ud800')).toBe('commentText holds half of a character (a lone surrogate)');
+  expect(problem('secret \0')).toBe('commentText holds a NUL character');
+  expect(problem('x', '0x12')).toBe('tokenAddress 0x12: a token on base is 0x and 40 hex digits');
+});
+
+const evmKey = Uint8Array.from({ length: 32 }, (_, index) => (index === 31 ? 1 : 0));
+const seed = Uint8Array.from({ length: 32 }, (_, index) => index + 1);
+const fields = { chain: 'base', tokenAddress: degen, transactionHash: hash, commentText: 'gm' } as const;
+const form = { serviceName: 'Example', layout: 'five-line' } as const;
+
+async function evmComment(): Promise<SignedComment> {
+  return makeSignedComment(fields, form, await makeSigner('evm', evmKey));
+}
+
+test('a signed comment is read again, and the field that is wrong is named', async () => {
+  const signed = await evmComment();
+  expect(readSigned(JSON.parse(JSON.stringify({ ...signed, more: 1 })))).toEqual({
+    ok: true,
+    signed: { ...signed, more: 1 },
+  });
+  expect(readSigned({ ...signed, layout: 'blank-line' })).toMatchObject({ ok: true });
+  for (const field of Object.keys(signed)) {
+    const { [field as keyof SignedComment]: _, ...rest } = signed;
+    expect(readSigned(rest)).toMatchObject({ ok: false, problem: expect.stringMatching(new RegExp(`^${field}: .+`)) });
+  }
+  expect(readSigned({ ...signed, layout: '' })).toMatchObject({
+    ok: false,
+    problem: expect.stringMatching(/^layout: /),
+  });
+  expect(readSigned('gm')).toMatchObject({ ok: false, problem: expect.stringMatching(/^it: .+/) });
+});
+
+test('a signed comment that was changed is not sent', async () => {
+  const signed = await evmComment();
+  expect(signedProblem(signed)).toBeUndefined();
+  expect(signedProblem({ ...signed, commentText: 'gn' })).toBe('its message is not the text that its fields make');
+  expect(signedProblem({ ...signed, layout: 'blank-line' })).toBe('its message is not the text that its fields make');
+  const upper = `0x${degen.slice(2).toUpperCase()}`;
+  expect(signedProblem({ ...signed, tokenAddress: upper })).toBe('its tokenAddress is not lowercase');
+  expect(signedProblem({ ...signed, signerAddress: degen })).toMatch(/^over this text it is the signature of 0x/);
+});
+
+test('a key whose signature does not verify signs nothing', async () => {
+  const good = await makeSigner('evm', evmKey);
+  const signer = { ...good, sign: () => good.sign('another text') };
+  await expect(makeSignedComment(fields, form, signer)).rejects.toMatchObject({
+    code: 'signing-key',
+    message: expect.stringMatching(/^the signature just made does not verify \(over this text .*\): it was not used$/),
+  });
+});
+
+test('an EVM claim whose parts are no hex is refused by the part', async () => {
+  const { message, signature, signerAddress } = await evmComment();
+  const reason = (changes: object) =>
+    verifySignature({ chain: 'base', message, signature, signerAddress, ...changes }).reason;
+  expect(reason({})).toBeUndefined();
+  expect(reason({ signerAddress: signerAddress.toLowerCase() })).toBeUndefined();
+  expect(reason({ signerAddress: 'x' })).toBe('the signer is not an EVM address (0x and 40 hex digits)');
+  const odd = [`a${signature}`, `${signature}0`, `${signature} `, signature.slice(2), '0xzz', ''];
+  for (const each of odd) expect(reason({ signature: each })).toBe('the signature is not 0x and hex digits');
+  expect(verifySignature({ chain: 'base', message, signature: '0x', signerAddress })).toEqual({
+    valid: false,
+    signerAddress,
+    reason: expect.stringContaining('65'),
+  });
+});
+
+test('a Solana signature is read as base58, base64 or hex, told from its text or as said', async () => {
+  const text = 'gm';
+  const signatures = await Promise.all(
+    (['base58', 'base64', 'hex'] as const).map(async (encoding) => {
+      const signer = await makeSigner('solana', seed);
+      const signature = await signer.sign(text);
+      const written = encoding === 'base58' ? signature : recode(signature, encoding);
+      return { encoding, signature: written, signerAddress: signer.address };
+    }),
+  );
+  const judge = (changes: object) =>
+    verifySignature({ chain: 'solana', message: text, signature: '', signerAddress: '', ...changes });
+  for (const { encoding, signature, signerAddress } of signatures) {
+    const valid = { valid: true, recoveredAddress: signerAddress, signerAddress };
+    expect(judge({ signature, signerAddress })).toEqual(valid);
+    expect(judge({ signature, signerAddress, encoding })).toEqual(valid);
+    const prefixed = `solana:${signerAddress}`;
+    expect(judge({ signature, signerAddress: prefixed })).toEqual({ ...valid, signerAddress: prefixed });
+    const others = signatures.filter((one) => one.encoding !== encoding);
+    for (const other of others)
+      expect(judge({ signature, signerAddress, encoding: other.encoding })).toEqual({
+        valid: false,
+        signerAddress,
+        reason: `the signature is not ${other.encoding} text of 64 bytes`,
+      });
+    for (const odd of [`${signature}=`, ` ${signature}`, `${signature}ab`, `!${signature}`, signature.slice(0, -8)]) {
+      const said = judge({ signature: odd, signerAddress, encoding });
+      expect([odd, said.valid, said.reason]).toEqual([odd, false, `the signature is not ${encoding} text of 64 bytes`]);
+      expect([odd, judge({ signature: odd, signerAddress }).reason]).toEqual([
+        odd,
+        'the signature is not base58, base64 or hex text of 64 bytes',
+      ]);
+    }
+  }
+  const [, , inHex] = signatures;
+  const { signature = '', signerAddress } = inHex ?? {};
+  expect(judge({ signature: `0x${signature}`, signerAddress }).valid).toBe(true);
+  expect(judge({ signature: `0x${signature}`, signerAddress, encoding: 'hex' }).valid).toBe(true);
+  expect(judge({ signature: `${signature}0x`, signerAddress, encoding: 'hex' }).valid).toBe(false);
+  expect(judge({ signature, signerAddress: degen }).reason).toContain('not a Solana address');
+  expect(judge({ signature, signerAddress: 'solana:' }).reason).toContain('not a Solana address');
+  expect(judge({ signature, signerAddress: mint }).reason).toBe('over this text it is not the signature of the signer');
+});
+
+test('a base64 signature that begins like hex is read whole', async () => {
+  const signer = await makeSigner('solana', seed);
+  const signature = recode(await signer.sign('gm 2870'), 'base64');
+  expect(signature).toBe('0xfeYbX58+8ryg9YXxRu1/9uH5asHDpvNrhD01Y+aP6fVi4Eg9cXdU8+ibSsjakGJb2SO2fSe3wPhQqENIY5BQ==');
+  const claim = { chain: 'solana', message: 'gm 2870', signature, signerAddress: signer.address };
+  expect([verifySignature(claim).valid, verifySignature({ ...claim, encoding: 'base64' }).valid]).toEqual([true, true]);
+});
+
+test('only a prefix names the chain of an address', () => {
+  expect([`solana:${mint}`, mint, `${mint}solana:`, 'sol:x'].map(plainAddress)).toEqual([
+    mint,
+    mint,
+    `${mint}solana:`,
+    'sol:x',
+  ]);
+});
+
+const hex = (text: string) => Buffer.from(text, 'hex');
+const basePoint = `58${'66'.repeat(31)}`;
+const identity = `01${'00'.repeat(31)}`;
+const order = 'edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010';
+const one = `01${'00'.repeat(31)}`;
+const smallOrder = 'the signer or R is a point of small order';
+const malleable = 's is not below the order of the group (malleable)';
+const notSigned = 'over this text it is not the signature of the signer';
+
+const strict: readonly [what: string, publicKey: string, r: string, s: string, problem: string][] = [
+  ['s is the order itself', basePoint, basePoint, order, malleable],
+  ['s is the order and one', basePoint, basePoint, order.replace('ed', 'ee'), malleable],
+  ['s is all ones', basePoint, basePoint, 'ff'.repeat(32), malleable],
+  ['s is one less than the order', basePoint, basePoint, order.replace('ed', 'ec'), notSigned],
+  ['s and R would be good for any text under this key', identity, basePoint, one, smallOrder],
+  ['the same with the sign bit set', identity.replace(/00$/, '80'), basePoint, one, smallOrder],
+  ['R is of small order under an honest key', basePoint, identity, one, smallOrder],
+  ['neither is', basePoint, basePoint, one, notSigned],
+];
+
+test.each(strict)('an ed25519 signature where %s is refused', (_, publicKey, r, s, problem) => {
+  expect(ed25519Problem(Buffer.from('gm'), hex(r + s), hex(publicKey))).toBe(problem);
+});
+
+test.each([
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
+])('nobody signs with the key %s of small order', (point) => {
+  expect(ed25519Problem(Buffer.from('gm'), hex(basePoint + one), hex(point))).toBe(smallOrder);
+});
+
+test('an ed25519 signature has 64 bytes', () => {
+  expect(ed25519Problem(Buffer.from('gm'), new Uint8Array(63), hex(basePoint))).toBe(
+    'the signature has 63 bytes, not 64',
+  );
+});

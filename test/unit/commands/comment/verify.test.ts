@@ -1,0 +1,159 @@
+import { recoverMessageAddress } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { expect, test } from 'vitest';
+import {
+  readSignatureBytes,
+  recoverAddress,
+  verifySignature,
+  withRecoveryByte,
+} from '../../../../src/api/verify-signature.ts';
+import { encodeBase58 } from '../../../../src/model/address.ts';
+
+const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+/** The x of the curve's base point; its y is even. */
+const baseX = 0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798n;
+const word = (value: bigint) => value.toString(16).padStart(64, '0');
+const evmHex = (r: bigint, s: bigint, v = 27): `0x${string}` => `0x${word(r)}${word(s)}${v.toString(16)}`;
+const recover = (message: string, hex: string) =>
+  recoverAddress(Buffer.from(message), Buffer.from(hex.slice(2), 'hex'));
+
+const outside = 'r or s is outside the range of the curve';
+const refusedEvm: readonly [what: string, signature: string, problem: string][] = [
+  ['nothing', '0x', 'the signature has 0 bytes, not 65'],
+  ['64 bytes', evmHex(1n, 1n).slice(0, -2), 'the signature has 64 bytes, not 65'],
+  ['66 bytes', `${evmHex(1n, 1n)}00`, 'the signature has 66 bytes, not 65'],
+  ['v 0', `0x${word(1n)}${word(1n)}00`, 'its last byte is 0, not 27 or 28'],
+  ['v 26', evmHex(1n, 1n, 26), 'its last byte is 26, not 27 or 28'],
+  ['v 29', evmHex(1n, 1n, 29), 'its last byte is 29, not 27 or 28'],
+  ['r 0', evmHex(0n, 1n), outside],
+  ['r of the order', evmHex(order, 1n), outside],
+  ['r above the order', evmHex(order + 1n, 1n), outside],
+  ['s 0', evmHex(1n, 0n), outside],
+  ['s of the order', evmHex(1n, order), outside],
+  ['s above the order', evmHex(1n, order + 1n), outside],
+  ['s in the upper half', evmHex(1n, order / 2n + 1n), 's is in the upper half of its range (malleable)'],
+  ['an r without a point', evmHex(5n, 1n), 'r belongs to no point of the curve'],
+];
+
+test.each(refusedEvm)('a signature of EVM is refused: %s', (_, signature, problem) => {
+  expect(recover('gm', signature)).toEqual({ ok: false, problem });
+});
+
+const recovered: readonly [what: string, r: bigint, s: bigint, v: number][] = [
+  ['the highest s', 1n, order / 2n, 27],
+  ['the lowest r and s', 1n, 1n, 28],
+  ['the base point as R', baseX, 12_345n, 27],
+  ['the base point turned over as R', baseX, 12_345n, 28],
+  ['the base point as R, s one', baseX, 1n, 27],
+  ['an odd point', 2n, order / 3n, 28],
+];
+
+test.each(recovered)(
+  'what an EVM signature recovers to is what an independent library says: %s',
+  async (_, r, s, v) => {
+    const signature = evmHex(r, s, v);
+    const address = await recoverMessageAddress({ message: 'gm', signature });
+    expect(recover('gm', signature)).toEqual({ ok: true, address });
+  },
+);
+
+test('a signature whose key would be the point at infinity recovers to no key', async () => {
+  const { keccak256, toBytes } = await import('viem');
+  const digestOf = (text: string) => BigInt(keccak256(toBytes(`\x19Ethereum Signed Message:\n${text.length}${text}`)));
+  const message = ['gm0', 'gm1', 'gm2', 'gm3', 'gm4', 'gm5'].find((text) => digestOf(text) < order / 2n) ?? '';
+  expect(recover(message, evmHex(baseX, digestOf(message)))).toEqual({ ok: false, problem: 'it recovers to no key' });
+});
+
+const account = privateKeyToAccount(`0x${'11'.repeat(32)}`);
+const claimOf = (message: string, signerAddress: string = account.address) => ({
+  chain: 'base',
+  message,
+  signerAddress,
+});
+const otherS = (signature: string) =>
+  `0x${signature.slice(2, 66)}${(order - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, '0')}`;
+
+test('the recovery byte of 64 bytes is found, whichever it is', async () => {
+  const ends: string[] = [];
+  for (const message of ['gm', 'gm 1', 'gm 2', 'gm 3', 'gm 4', 'gm 5', 'gm 6', 'gm 7']) {
+    const whole = await account.signMessage({ message });
+    ends.push(whole.slice(-2));
+    expect(withRecoveryByte(whole.slice(0, 130), claimOf(message))).toBe(whole);
+    // The same signature with s in the upper half is that of the other recovery byte.
+    expect(withRecoveryByte(otherS(whole), claimOf(message))).toBe(whole);
+  }
+  expect([...new Set(ends)].sort()).toEqual(['1b', '1c']);
+});
+
+test('a signature that has its recovery byte, or is no hex of 64 bytes, stays as it is', async () => {
+  const whole = await account.signMessage({ message: 'gm' });
+  const half = whole.slice(0, 130);
+  for (const signature of [
+    whole,
+    half.slice(2),
+    half.slice(0, -1),
+    `${half.slice(0, -1)}g`,
+    `a${half}`,
+    `${half}0`,
+    '',
+    '0x',
+  ])
+    expect(withRecoveryByte(signature, claimOf('gm'))).toBe(signature);
+});
+
+test('64 bytes of another signer get a recovery byte too, so that they are refused for the signer', async () => {
+  const whole = await account.signMessage({ message: 'gm' });
+  const claim = claimOf('gm', `0x${'1'.repeat(40)}`);
+  const signature = withRecoveryByte(whole.slice(0, 130), claim);
+  expect(signature).toBe(`${whole.slice(0, 130)}1b`);
+  expect(verifySignature({ ...claim, signature })).toMatchObject({
+    valid: false,
+    reason: expect.stringContaining('over this text it is the signature of 0x'),
+  });
+});
+
+test('an s in the middle of its range is not turned over', () => {
+  const half = order / 2n;
+  const r = `0x${'0'.repeat(63)}1`;
+  const word = (value: bigint) => value.toString(16).padStart(64, '0');
+  const found = (s: bigint) => withRecoveryByte(`${r}${word(s)}`, claimOf('gm')).slice(66, 130);
+  expect([found(half), found(half + 1n)]).toEqual([word(half), word(half)]);
+  expect(found(order - 1n)).toBe(word(1n));
+});
+
+const bytes = Uint8Array.from({ length: 64 }, (_, index) => 255 - index);
+const hex = Buffer.from(bytes).toString('hex');
+const base64 = Buffer.from(bytes).toString('base64');
+const base58 = encodeBase58(bytes);
+
+test.each<[what: string, given: Uint8Array | string]>([
+  ['bytes', bytes],
+  ['hex', hex],
+  ['hex in capitals', hex.toUpperCase()],
+  ['hex with 0x', `0x${hex}`],
+  ['base64', base64],
+  ['base58', base58],
+])('64 bytes given as %s are a signature', (_, given) => {
+  expect(readSignatureBytes(given)).toEqual(bytes);
+});
+
+test.each<[what: string, given: Uint8Array | string]>([
+  ['63 bytes', bytes.subarray(1)],
+  ['65 bytes', Uint8Array.from([...bytes, 0])],
+  ['no bytes', new Uint8Array()],
+  ['no text', ''],
+  ['127 hex digits', hex.slice(1)],
+  ['129 hex digits', `${hex}0`],
+  ['hex after another sign', `g${hex}`],
+  ['base64 of 63 bytes', Buffer.from(bytes.subarray(1)).toString('base64')],
+  ['base64 of 65 bytes', Buffer.from([...bytes, 0]).toString('base64')],
+  ['base64 without its end', base64.slice(0, -2)],
+  ['base64 after another sign', `-${base64}`],
+  ['base58 of 63 bytes', encodeBase58(bytes.subarray(1))],
+  ['base58 of 65 bytes', encodeBase58(Uint8Array.from([...bytes, 0]))],
+  ['text of no encoding', 'l'.repeat(88)],
+])('%s are no signature of 64 bytes', (_, given) => {
+  expect(() => readSignatureBytes(given)).toThrow(
+    expect.objectContaining({ code: 'signing-key', message: 'the signer gave no signature of 64 bytes' }),
+  );
+});
