@@ -8,7 +8,7 @@ import { deriveCommands, endpointCommand, serviceExitCodes } from '../../cli/end
 import type { Context } from '../../context.ts';
 import { inputError, type NameInput, usageError } from '../../errors.ts';
 import { parseMoment } from '../../model/duration.ts';
-import { keyParams } from '../key/index.ts';
+import { keyParams } from '../key/params.ts';
 import type { CopyInput } from './copies.ts';
 
 const loadCommentViews = () => import('./view.ts');

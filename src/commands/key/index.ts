@@ -2,17 +2,7 @@ import { local } from '../../api/endpoint.ts';
 import { choice, optional, text } from '../../api/kind.ts';
 import { type Command, defineCommand, option } from '../../cli/command.ts';
 import { chains } from '../../model/chain.ts';
-
-/** Where the key comes from: one of them; never an argument. On a terminal the key is asked for where none is given. */
-const sources = {
-  keyFile: option.text('file with the key: hex, a Solana keypair (CLI JSON or base58), or a V3 keystore'),
-  keyEnv: option.text('environment variable with the key'),
-  keyStdin: option.flag('read the key from stdin'),
-};
-const passwordFile = option.text('file with the password of a keystore or stored key');
-
-/** The same with a stored key, as commands take it that sign. */
-export const keyParams = { ...sources, key: option.text('name of a stored key (see sotra key list)'), passwordFile };
+import { keySourceParams, passwordFileParam } from './params.ts';
 
 const name = local(text(), 'name of the key', { positional: true });
 const keyView = async () => (await import('./run-keys.ts')).keyView;
@@ -43,8 +33,8 @@ export const commands: readonly Command[] = [
       'The key comes from --key-file, --key-env, --key-stdin, or a prompt without echo; never from an argument. A keystore is opened first, and keeps its password unless --new-password-file names another.',
     params: {
       name,
-      ...sources,
-      passwordFile,
+      ...keySourceParams,
+      passwordFile: passwordFileParam,
       newPasswordFile: option.text(
         'file with the password to seal with (default: that of --password-file, or ask for it)',
       ),
@@ -96,7 +86,7 @@ export const commands: readonly Command[] = [
       name,
       out: option.text('file to write; replacing one asks first'),
       unencrypted: option.flag('not sealed: hex, or a Solana CLI keypair; needs --out'),
-      passwordFile,
+      passwordFile: passwordFileParam,
     },
     examples: [
       { argv: 'key export trader --out trader.json', says: 'the sealed keystore, for another machine or wallet' },
