@@ -142,9 +142,8 @@ function createProgram(session: Session, write: (text: string) => void): Command
       group.loader = load;
       if (plural !== undefined) group.alias(plural);
     }
-  return program
-    .hook('preSubcommand', (_, group) => (group as unknown as Command).load())
-    .addHelpText('after', '\nOne command: sotra <command> --help. Topics, errors, exit codes: sotra help.');
+  program.footer = 'One command: sotra <command> --help. Topics, errors, exit codes: sotra help.';
+  return program.hook('preSubcommand', (_, group) => (group as unknown as Command).load());
 }
 
 const ignore = () => undefined;

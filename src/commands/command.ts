@@ -20,6 +20,8 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   question: ((input: never) => string) | undefined;
   /** Of a group that is loaded when it is used. */
   loader: (() => Promise<(group: Command) => void>) | undefined;
+  /** Stands at the end of its help. */
+  footer: string | undefined;
   readonly #shared: SharedOption[] = [];
   #changes = false;
 
@@ -44,13 +46,15 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
 
   /** Its help, with what stands below commander's. */
   formatHelp(): string {
-    return this.helpInformation() + this.#formatDetails();
+    const details = this.#formatDetails();
+    return this.helpInformation() + (details === '' ? '' : `${details}\n`);
   }
 
   /** Errors: `usage` for the help of a subcommand that does not exist; commander would print that of its group. */
   override helpInformation(context?: HelpContext): string {
     const [word] = this.args;
-    if (this.commands.length > 0 && word !== undefined && !word.startsWith('-'))
+    const isKnown = this.commands.some((each) => each.name() === word || each.alias() === word);
+    if (this.commands.length > 0 && word !== undefined && !word.startsWith('-') && !isKnown)
       this.error(`unknown command '${word}'`, { code: 'commander.unknownCommand' });
     return super.helpInformation(context);
   }
@@ -149,6 +153,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   }
 
   #formatDetails(): string {
+    if (this.footer !== undefined) return `\n${this.footer}`;
     const columns = this.view?.columns.map(({ key }) => key) ?? [];
     return formatDetails({ examples: this.examples, columns, shared: this.#shared }, this.session.io.out.width);
   }

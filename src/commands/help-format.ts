@@ -9,6 +9,7 @@ const maxWidth = 100;
 export function createHelpConfiguration(width: number): HelpConfiguration {
   return {
     helpWidth: Math.min(width, maxWidth),
+    minWidthToWrap: 20,
     commandUsage: (command: Command) => `${nameLine(command)} ${command.usage()}`,
     commandDescription: (command: Command) =>
       [command.parent === null || command.summary() === '' ? '' : `${command.summary()}.`, command.description()]

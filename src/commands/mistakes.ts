@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type SotraError, usageError } from '../errors.ts';
 import { nearest } from '../model/nearest.ts';
-import { command as line, shellLine } from '../model/shell.ts';
+import { command as line, shellLine, shellWord } from '../model/shell.ts';
 import { formats } from '../output/result.ts';
 import { nameLine } from './help-format.ts';
 import { ParamOption } from './params.ts';
@@ -33,14 +33,15 @@ function findHint(command: Command, typed: TypedLine, text: string, code: string
   const [, word = ''] = /'([^']*)'/s.exec(text) ?? [];
   switch (code) {
     case 'commander.unknownCommand':
-      return didYouMean(findMeant(command, word) ?? nearest(word, namesOf(command)));
+      return didYouMean(findMeant(command, word, typed.argv) ?? nearest(word, namesOf(command)));
     case 'commander.unknownOption':
       return hintForOption(command, typed, text.slice(text.indexOf("'") + 1, -1));
     case 'commander.excessArguments':
       return hintForSurplus(command, typed);
     case 'commander.missingArgument':
-    case 'commander.missingMandatoryOptionValue':
       return typed.example && `For example: sotra ${typed.example}`;
+    case 'commander.missingMandatoryOptionValue':
+      return hintForSurplus(command, typed) ?? (typed.example && `For example: sotra ${typed.example}`);
     default:
       return undefined;
   }
@@ -68,45 +69,48 @@ const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['get', ['show', 'list', 'status']],
 ]);
 
-/** Subcommands that people type without their group. */
-const groupsOf: ReadonlyMap<string, string> = new Map([
-  ['login', 'auth login'],
-  ['logout', 'auth logout'],
-  ['listen', 'webhook listen'],
-  ['trigger', 'webhook trigger'],
-  ['forward', 'webhook forward'],
-  ['events', 'webhook events'],
-  ['register', 'webhook register'],
-  ['sync', 'webhook sync'],
-  ['sign', 'comment sign'],
-  ['post', 'comment post'],
-  ['positions', 'profile positions'],
-  ['followers', 'profile followers'],
-  ['rank', 'leaderboard rank'],
-  ['board', 'leaderboard list'],
-  ['top', 'leaderboard list'],
-  ['config', 'context'],
-  ['init', 'auth login'],
-  ['api', 'request'],
-  ['curl', 'request'],
-  ['version', '--version'],
-  ['logs', 'history'],
-  ['log', 'history'],
-  ['import', 'sandbox import'],
-  ['start', 'sandbox start'],
+/** What people type for a line of sotra: subcommands without their group, and words of other tools. */
+const otherLines: ReadonlyMap<string, readonly string[]> = new Map([
+  ['api', ['request']],
+  ['board', ['leaderboard list']],
+  ['comments', ['token comments', 'comment list']],
+  ['config', ['context']],
+  ['curl', ['request']],
+  ['events', ['webhook events']],
+  ['exam', ['webhook exam']],
+  ['followers', ['profile followers']],
+  ['forward', ['webhook forward']],
+  ['import', ['sandbox import']],
+  ['init', ['auth login']],
+  ['listen', ['webhook listen']],
+  ['login', ['auth login']],
+  ['logout', ['auth logout']],
+  ['logs', ['history']],
+  ['positions', ['profile positions', 'token positions']],
+  ['post', ['comment post']],
+  ['rank', ['leaderboard rank']],
+  ['register', ['webhook register']],
+  ['replay', ['webhook replay']],
+  ['sign', ['comment sign']],
+  ['start', ['sandbox start']],
+  ['sync', ['webhook sync']],
+  ['top', ['leaderboard list']],
+  ['trigger', ['webhook trigger']],
+  ['verify', ['comment verify', 'webhook verify']],
+  ['version', ['--version']],
 ]);
 
-/** The line that an unknown word means: a verb of other tools, a subcommand without its group, a trader. */
-function findMeant(command: Command, word: string): string | undefined {
-  const rest = command.args.slice(1);
-  if (isReference(word)) return shellLine(['sotra', ...(command.parent ? [command.name()] : ['profile']), 'get', word]);
-  if (command.parent === null) {
-    const meant = groupsOf.get(word);
-    return meant && shellLine(['sotra', ...meant.split(' '), ...rest]);
-  }
+/** The lines that an unknown word means: a verb of other tools, a subcommand without its group, a trader. */
+function findMeant(command: Command, word: string, argv: readonly string[]): string | undefined {
+  // A plural that is understood as its group may be the subcommand of another.
+  const alias = argv.find((each) => each === command.alias());
+  const lines = otherLines.get(alias ?? (command.parent === null ? word : '')) ?? [];
+  const rest = command.args.slice(alias === undefined ? 1 : 0);
+  if (lines.length > 0) return lines.map((each) => shellLine(['sotra', ...each.split(' '), ...rest])).join(' or ');
   const names = namesOf(command);
+  if (isReference(word)) return shellLine(['sotra', names.includes('get') ? command.name() : 'profile', 'get', word]);
   const verb = otherVerbs.get(word)?.find((each) => names.includes(each));
-  return verb && shellLine(['sotra', command.name(), verb, ...rest]);
+  return verb && shellLine([...nameLine(command).split(' '), verb, ...rest]);
 }
 
 function namesOf(command: Command): string[] {
@@ -154,6 +158,8 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
   const known = listOptions(command);
   if (command.parent === null && command.args.some((word) => !word.startsWith('-')))
     return `Options of a command stand behind its name: sotra <command> ${flag}.`;
+  if (command.parent !== null && command.commands.length > 0)
+    return `Name a subcommand first: ${namesOf(command).join(', ')}.`;
   if (known.includes(flag) && flag !== word) return `${flag} takes no value: type it alone.`;
   if (argument?.name() === 'comment' && word.includes(' '))
     return didYouMean(shellLine(['sotra', ...argv.filter((each) => each !== word), '--', word]));
@@ -184,9 +190,10 @@ function hintForSurplus(command: Command, { argv }: TypedLine): string | undefin
   const places = command.registeredArguments.length;
   const surplus = command.args.slice(places);
   const file = command.options.find(({ long }) => long !== undefined && fileOptions.includes(long));
+  if (surplus.length === 0) return undefined;
   if (command.registeredArguments.at(-1)?.name() === 'comment') return 'Put a text of several words in quotes.';
   if (file !== undefined && /\.\w+$|\/|^-$/.test(surplus[0] ?? ''))
-    return line`Did you mean ${file.long ?? ''} ${surplus[0] ?? ''}?`;
+    return didYouMean(`${file.long} ${shellWord(surplus[0] ?? '')}`);
   return didYouMean(joinList(command, argv, surplus));
 }
 

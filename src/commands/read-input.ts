@@ -37,7 +37,7 @@ export async function readInput(
     const resolved = names === undefined ? typed[key] : await resolveNames(label, param, typed, key, names);
     const value = readValue(label, param, resolved);
     const problem = checkParam(param, value);
-    if (problem !== undefined) throw refuseValue(label, param, problem);
+    if (problem !== undefined) throw hintAtOrder(params, key, typed) ?? refuseValue(label, param, problem);
     if (value === undefined) continue;
     input[key] = value;
     warnOfUnknown(label, param, value, warn);
@@ -90,6 +90,17 @@ function refuseValue(label: string, param: Param, { value, message }: Problem) {
   const near = typeof value === 'string' ? nearest(value, listChoices(param)) : undefined;
   const hint = near === undefined ? hintForName(param, text) : `Did you mean ${near}?`;
   return usageError(`${label} ${shown}: ${message}`, hint);
+}
+
+/** Of two arguments that stand in each other's place: `usage` with the right order. */
+function hintAtOrder(params: Params, key: string, typed: TypedInput) {
+  const places = Object.entries(params).filter(([, { positional }]) => positional);
+  const param = places.find(([name]) => name === key)?.[1];
+  const allows = (each: Param, name: string) => listChoices(each).includes(String(typed[name]));
+  const isSwapped = places.some(([name, each]) => name !== key && param && (allows(each, key) || allows(param, name)));
+  if (!isSwapped) return undefined;
+  const labels = places.map(([name, each]) => labelOf(name, each)).join(' ');
+  return usageError(`${typed[key]} stands in the wrong place`, `The order is ${labels}.`);
 }
 
 function formatTyped(value: unknown): string {

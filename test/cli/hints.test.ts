@@ -26,31 +26,32 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     'Did you mean --format? It takes table, json, ndjson, csv or tsv.',
   ],
   ['leaderboard list -v', "unknown option '-v'", 'Did you mean --verbose? The version is sotra --version.'],
-  ['leaderboard list --limit', '--limit needs a value', 'See sotra leaderboard list --help.'],
+  ['leaderboard list --limit', "option '--limit <n>' argument missing", 'See sotra leaderboard list --help.'],
   [
     'webhook events a b',
-    "unexpected argument 'a b': webhook events takes no arguments",
+    "too many arguments for 'events'. Expected 0 arguments but got 2.",
     'See sotra webhook events --help.',
   ],
-  ['profile get a b', "unexpected argument 'b': profile get takes <identifier>", 'See sotra profile get --help.'],
-  [
-    'follow bulk list.csv',
-    "unexpected argument 'list.csv': follow bulk takes no arguments",
-    'Did you mean --file list.csv?',
-  ],
+  ['profile get a b', "too many arguments for 'get'. Expected 1 argument but got 2.", 'See sotra profile get --help.'],
+  ['follow bulk list.csv', "required option '--file <file>' not specified", 'Did you mean --file list.csv?'],
   [
     'comment verify ./signed.json',
-    "unexpected argument './signed.json': comment verify takes no arguments",
+    "too many arguments for 'verify'. Expected 0 arguments but got 1.",
     'Did you mean --signed ./signed.json?',
   ],
   [
     'comment post good morning',
-    "unexpected argument 'morning': comment post takes <comment>",
+    "too many arguments for 'post'. Expected 1 argument but got 2.",
     'Put a text of several words in quotes.',
   ],
-  ['leaderboard --limit 5', 'sotra leaderboard needs a command', 'It has list, rank, copytraded, sections.'],
+  ['leaderboard --limit 5', "unknown option '--limit'", 'Name a subcommand first: list, rank, copytraded, sections.'],
+  [
+    '--timeout 5s leaderboard list',
+    "unknown option '--timeout'",
+    'Options of a command stand behind its name: sotra <command> --timeout.',
+  ],
   ['comment gm --last --key trader', "unknown command 'gm'", 'See sotra comment --help.'],
-  ['leaderboard list --sandbox=yes', '--sandbox takes no value', 'Type --sandbox alone.'],
+  ['leaderboard list --sandbox=yes', "unknown option '--sandbox=yes'", '--sandbox takes no value: type it alone.'],
   ['profile get #1', 'no service is configured', 'Try the built-in sandbox with --sandbox'],
   [
     'webhook sync --url http://127.0.0.1:9/hook wallets.csv',
@@ -91,60 +92,45 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ],
   [
     '--sandbox positions #1',
-    "unknown command 'positions'",
-    "Did you mean sotra profile positions --sandbox '#1' or sotra token positions --sandbox '#1'?",
+    "unknown command '#1'",
+    "Did you mean sotra profile positions '#1' or sotra token positions '#1'?",
   ],
   ['followers #1', "unknown command 'followers'", "Did you mean sotra profile followers '#1'?"],
   ['token holders base 0x12', "unknown command 'holders'", 'Did you mean sotra token positions base 0x12?'],
   ['profile trades #1', "unknown command 'trades'", "Did you mean sotra profile positions '#1'?"],
   [
     'comments base 0x12',
-    "unknown command 'comments'",
+    "unknown command 'base'",
     'Did you mean sotra token comments base 0x12 or sotra comment list base 0x12?',
   ],
   ['rank 0x12', "unknown command 'rank'", 'Did you mean sotra leaderboard rank 0x12?'],
-  ['profile #1 --sandbox', "unknown command '#1'", "Did you mean sotra profile get '#1' --sandbox?"],
+  ['profile #1 --sandbox', "unknown command '#1'", "Did you mean sotra profile get '#1'?"],
   [address, `unknown command '${address}'`, `Did you mean sotra profile get ${address}?`],
-  ['leaderboard #1', "unknown command '#1'", 'See sotra leaderboard --help.'],
-  ['keys', "unknown command 'keys'", 'Did you mean sotra key list?'],
-  ['webhooks', "unknown command 'webhooks'", 'Did you mean sotra webhook list?'],
+  ['leaderboard #1', "unknown command '#1'", "Did you mean sotra profile get '#1'?"],
   ['exam http://x', "unknown command 'exam'", 'Did you mean sotra webhook exam http://x?'],
   ['verify', "unknown command 'verify'", 'Did you mean sotra comment verify or sotra webhook verify?'],
   ['events', "unknown command 'events'", 'Did you mean sotra webhook events?'],
   ['list', "unknown command 'list'", 'See sotra --help.'],
   [
     '--sandbox profile positions open #1 --limit 5',
-    'profile positions takes <identifier> <status>, in this order',
-    "Did you mean sotra --sandbox profile positions '#1' open --limit 5?",
+    'open stands in the wrong place',
+    'The order is <identifier> <status>.',
   ],
-  [
-    'token positions 0x12 base open',
-    'token positions takes <chain> <contract> <status>, in this order',
-    'Did you mean sotra token positions base 0x12 open?',
-  ],
-  [
-    'request /v2/leaderboard GET',
-    'request takes <method> <path>, in this order',
-    'Did you mean sotra request GET /v2/leaderboard?',
-  ],
+  ['token positions 0x12 base open', '0x12 stands in the wrong place', 'The order is <chain> <contract> <status>.'],
+  ['request /v2/leaderboard GET', '/v2/leaderboard stands in the wrong place', 'The order is <method> <path>.'],
   [
     'profile positions 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2',
-    '<status> is required: open: what is left is worth 1 USD or more; closed: less',
+    "missing required argument 'status'",
     'For example: sotra --sandbox profile positions 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 closed --chains hyperliquid --limit 5',
   ],
   [
     'position find',
-    '<address>, <chain>, <contract> and <timestamp> are required: ' +
-      'wallet that traded; chain of the token; perps are on hyperliquid; ' +
-      'contract address or mint; on hyperliquid the coin; ' +
-      'when it traded: ISO time (UTC), Unix seconds or milliseconds, or now',
+    "missing required argument 'address'",
     'For example: sotra --sandbox position find 0x465bdc4499e12488c05fd6b60f545ff5d781e755 base 0x4ed4e862860bed51a9570b96d89af5e1b0efefed now',
   ],
   [
     'sandbox trade',
-    '--chain, --trader, --token, --side, --amount and --usd are required: where; wallet that trades; ' +
-      'contract address or mint; on hyperliquid the symbol; buy or sell; ' +
-      'tokens; on hyperliquid the full size, with leverage; value in US dollars',
+    "required option '--chain <chain>' not specified",
     'For example: sotra sandbox trade --chain base --trader 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --token',
   ],
   ['profile get --address 0x12', "unknown option '--address'", 'It is the argument: sotra profile get <identifier>.'],
@@ -161,7 +147,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
     'A key is never an argument: sotra auth login asks for it, or reads it with --with-key < file; or set SOTRA_API_KEY.',
   ],
   ['help nonsense', "no help on 'nonsense'", 'Topics: '],
-  ['help rate-limitd', "no help on 'rate-limitd'", 'Did you mean rate-limited?'],
+  ['help rate-limitd', "no help on 'rate-limitd'", 'Did you mean sotra help rate-limited?'],
   [
     'profile get 0x143cf5cccbc8447504a99413dec7ea93ec22843',
     `<identifier> ${address.slice(0, -1)}: has 39 hex digits, 40 are needed`,
@@ -194,12 +180,12 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ],
   [
     'leaderboard list --chains base solana',
-    "unexpected argument 'solana': leaderboard list takes no arguments",
+    "too many arguments for 'list'. Expected 0 arguments but got 1.",
     'Did you mean --chains base,solana?',
   ],
   [
     'profile positions x open --chains base solana ethereum',
-    "unexpected argument 'solana ethereum': profile positions takes <identifier> <status>",
+    "too many arguments for 'positions'. Expected 2 arguments but got 4.",
     'Did you mean --chains base,solana,ethereum?',
   ],
   [
@@ -241,6 +227,7 @@ test.each([
   ['aliases list', 'alias list'],
   ['leaderboards list --help', 'leaderboard list --help'],
   ['webhooks --help', 'webhook --help'],
+  ['keys', 'key'],
 ])('sotra %s is sotra %s', async (plural, singular) => {
   const now = Date.UTC(2026, 10, 20);
   const [one, other] = [await run(plural, { now }), await run(singular, { now })];

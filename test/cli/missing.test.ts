@@ -9,9 +9,9 @@ const place = () => ({ SOTRA_CONFIG_DIR: temporaryFolder(), SOTRA_DATA_DIR: temp
 
 test('a required argument that is missing is a usage error, on a terminal too', async () => {
   for (const [argv, says] of [
-    ['--sandbox profile get', '<identifier> is required: '],
-    ['--sandbox profile positions', '<identifier> and <status> are required: '],
-    ['context use', '<name> is required: '],
+    ['--sandbox profile get', "missing required argument 'identifier'"],
+    ['--sandbox profile positions', "missing required argument 'identifier'"],
+    ['context use', "missing required argument 'name'"],
   ] as const)
     expect([argv, await run(argv, { env: place(), tty: 80, answers: ['1', '1'] })]).toEqual([
       argv,

@@ -1,64 +1,62 @@
 import { expect, test } from 'vitest';
-import { listChoices } from '../../src/commands/read-input.ts';
+import { topics } from '../../src/commands/help/index.ts';
 import { errorExitCodes, exitMeanings } from '../../src/errors.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 
-const widths = [40, 60, 80, 140, 300];
+const widths = [60, 80, 140, 300];
 
 /** Lines that are typed as they stand, and so are never broken. */
 const isPasted = (line: string) => /^ {2}(sotra|#|GET|POST|PUT|DELETE|\{) ?/.test(line);
-const isQuoted = (line: string) => /^ {4}\S+ ['"]/.test(line);
 
-/** As a shell reads it. */
-const unwrapped = (text: string) => text.replaceAll(/ ?\\\n +/g, ' ').replaceAll('\\\n', '');
-
-test('the help of every command fits every width', async () => {
-  for (const { words, summary, examples, fields } of outlines)
-    for (const tty of words[0] === 'leaderboard' ? widths : [40, 80]) {
-      const { out, code } = await run([...words, '--help'], { tty });
-      expect(code).toBe(0);
-      const long = out.split('\n').filter((line) => line.length > Math.min(tty, 100) && !isQuoted(line));
-      // A word that is wider than the terminal cannot be broken: it must still be there whole.
-      expect([words, tty, long.filter((line) => line.trim().includes(' '))]).toEqual([words, tty, []]);
-      // The help of help is that of the program.
-      if (tty < 80 || words[0] === 'help') continue;
-      expect(out.replaceAll(/\s+/g, ' ')).toContain(summary);
-      expect(unwrapped(out)).toContain(`  sotra ${examples[0]?.argv}\n`);
-      for (const { flag } of fields) expect(out).toContain(flag);
-    }
+test('the help of every command says what it does, its endpoint, its options, examples and columns, and fits the terminal', async () => {
+  for (const { words, summary, endpoint, examples, fields, columns } of outlines) {
+    const { out, err, code } = await run([...words, '--help'], { tty: 80 });
+    expect([words, err, code]).toEqual([words, '', 0]);
+    const long = out.split('\n').filter((line) => line.length > 80 && !isPasted(line) && line.trim().includes(' '));
+    expect([words, long]).toEqual([words, []]);
+    const text = out.replaceAll(/\s+/g, ' ');
+    expect(text).toContain(`Usage: sotra ${words.join(' ')} `);
+    expect(text).toContain(summary);
+    if (endpoint !== undefined) expect(text).toContain(`Sends ${endpoint.method} ${endpoint.path}.`);
+    for (const { argv } of examples) expect(out).toContain(`  sotra ${argv}\n`);
+    for (const { flag, positional } of fields)
+      expect([words, text]).toEqual([words, expect.stringContaining(positional ? flag : `--${flag}`)]);
+    for (const { key } of columns) expect(text).toContain(key);
+    expect(text).toContain('Global options (sotra --help): --context, --sandbox, --base-url,');
+  }
 });
 
-test('no help is longer than 60 lines at 80 columns', async () => {
-  const groups = outlines.flatMap(({ words }) => words.map((_, index) => words.slice(0, index).join(' ')));
-  const topics = outlines.flatMap(({ words, fields }) =>
-    words[0] === 'help' ? fields.slice(0, 1).flatMap(listChoices) : [],
-  );
+test('help is as wide as the terminal, to 100 columns', async () => {
+  const widest = async (tty: number) => {
+    const { out } = await run('leaderboard list --help', { tty });
+    return Math.max(...out.split('\n').map((line) => (isPasted(line) || !line.trim().includes(' ') ? 0 : line.length)));
+  };
+  for (const tty of [60, 80, 100]) expect(await widest(tty)).toBeLessThanOrEqual(tty);
+  expect(await widest(100)).toBeGreaterThan(90);
+  expect(await widest(300)).toBe(await widest(100));
+});
+
+test('no help is longer than 60 lines at 80 columns, and that of the program has 48 at most', async () => {
+  const groups = new Set(outlines.flatMap(({ words }) => words.map((_, index) => words.slice(0, index).join(' '))));
   const lines = [
-    ...[...new Set(groups)].map((group) => `${group} --help`),
+    ...[...groups].map((group) => `${group} --help`),
     ...outlines.map(({ words }) => `${words.join(' ')} --help`),
     ...topics.map((topic) => `help ${topic}`),
   ];
-  const lengths = await Promise.all(
-    lines.map(async (line) => [line, (await run(line, { tty: 80 })).out.trimEnd().split('\n').length] as const),
+  const count = async (line: string) => (await run(line, { tty: 80 })).out.trimEnd().split('\n').length;
+  const long = (await Promise.all(lines.map(async (line) => [line, await count(line)] as const))).filter(
+    ([, length]) => length > 60,
   );
-  expect(lengths.length).toBeGreaterThan(90);
-  expect(lengths.filter(([, length]) => length > 60)).toEqual([]);
+  expect(lines.length).toBeGreaterThan(90);
+  expect(long).toEqual([]);
+  expect(await count('--help')).toBeLessThanOrEqual(48);
 });
 
 test('the page about webhooks names every one of their commands', async () => {
   const { out } = await run('help webhooks');
   const lacking = outlines.filter(({ words }) => words[0] === 'webhook' && !out.includes(`  ${words.join(' ')}  `));
   expect(lacking.map(({ words }) => words.join(' '))).toEqual([]);
-});
-
-test('an example that is too long goes on below its flags, as a shell reads it', async () => {
-  const { out } = await run('leaderboard rank --help', { tty: 80 });
-  expect(out).toContain(`
-  # on one chain, as JSON
-  sotra --sandbox leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 \\
-    --chains hyperliquid --json
-`);
 });
 
 test('each value in help has a name that says what to type', async () => {
@@ -69,70 +67,70 @@ test('each value in help has a name that says what to type', async () => {
 });
 
 test('help of a command at 80 columns', async () => {
-  const { out } = await run('leaderboard rank --help', { tty: 80 });
-  expect(out).toContain(`The rank of one trader and the PnL behind it.
+  expect(
+    (await run('leaderboard rank --help', { tty: 80 })).out,
+  ).toBe(`Usage: sotra leaderboard rank [options] <address>
+
+The rank of one trader and the PnL behind it.
 
 Rank 1 is the top trader; null means not on the leaderboard.
+Sends GET /v2/leaderboard/ranking.
 
-USAGE
-  sotra leaderboard rank <address> [flags]
-  sends GET /v2/leaderboard/ranking
+Arguments:
+  address               wallet whose rank to get
 
-ARGUMENTS
-  <address>  wallet whose rank to get
-
-FLAGS
+Options:
   --chains <chain,...>  sum PnL over these chains: one of base, solana,
-                        ethereum, hyperliquid or another; repeatable, or
-                        comma-separated; default: all four (set by the service)
+                        ethereum, hyperliquid or another (service default: all
+                        four)
   --only-with-comments  rank among traders with swap comments
-  --timeframe <period>  window of the PnL: one of 7d, 30d; default: 30d (set by
-                        the service)
+  --timeframe <period>  window of the PnL: one of 7d, 30d (service default: 30d)
+  -h, --help            show help
 
-GLOBAL FLAGS
-  --columns, --jq, --show-nsfw, --timeout, --retries, --rate, --dry-run, --curl,
-  --strict, and those of sotra --help
+Shared options (sotra help options): --dry-run, --curl, --timeout, --retries,
+  --rate, --strict, --columns, --jq
+Global options (sotra --help): --context, --sandbox, --base-url, --format,
+  --json, --no-color, --verbose, --quiet, --yes, --no-input
 
-EXAMPLES
+Examples:
   # the place of one wallet
   sotra --sandbox leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2
   # on one chain, as JSON
-  sotra --sandbox leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 \\
-    --chains hyperliquid --json
+  sotra --sandbox leaderboard rank 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2 --chains hyperliquid --json
 
-COLUMNS
-  ranking, pnlUsd, baseUsd, solanaUsd, ethereumUsd, hyperliquidUsd
+Columns: ranking, pnlUsd, baseUsd, solanaUsd, ethereumUsd, hyperliquidUsd
 `);
 });
 
-test('help of a command at 40 columns puts meanings below the flags', async () => {
-  const { out } = await run('leaderboard rank --help', { tty: 40 });
-  expect(out).toContain(`  --timeframe <period>
-      window of the PnL: one of 7d, 30d;
-      default: 30d (set by the service)
-`);
+test.each(['leaderboard', 'leaderboard list', 'profiles', 'auth', 'sandbox import'])(
+  'help %s is what --help prints',
+  async (words) => {
+    expect((await run(`help ${words}`, { tty: 80 })).out).toBe((await run(`${words} --help`, { tty: 80 })).out);
+  },
+);
+
+test('help alone, sotra alone and --help print the help of the program; the plural of a group is in none', async () => {
+  const { out } = await run('--help', { tty: 80 });
+  for (const line of ['help', 'help --quiet', '--quiet help', '', '--json'])
+    expect(await run(line, { tty: 80 })).toEqual({
+      code: 0,
+      out: line === '' || line === '--json' ? out : expect.stringContaining(out.trim()),
+      err: '',
+    });
+  for (const { words } of outlines) expect(out).toMatch(new RegExp(`^  ${words[0]} +[A-Z]`, 'm'));
+  expect(out).not.toContain('leaderboards ');
 });
 
-test('the words help and --help mean the same', async () => {
-  for (const words of ['leaderboard list', 'auth', 'sandbox import'])
-    expect((await run(`help ${words}`)).out).toBe((await run(`${words} --help`)).out);
-  for (const line of ['help', 'help --quiet', 'help --help'])
-    expect((await run(line)).out).toBe((await run('--help')).out);
-  expect((await run('')).out).toBe((await run('--help')).out);
-});
-
-test('sotra alone prints the help, and a group alone its commands', async () => {
-  expect(await run('', { tty: 80 })).toEqual({ ...(await run('--help', { tty: 80 })), code: 0 });
+test('a group alone prints its subcommands', async () => {
   const { code, out, err } = await run('follow', { tty: 80 });
   expect([code, err]).toEqual([0, '']);
-  expect(out).toContain('COMMANDS\n  add     Follow');
+  expect(out).toContain('Usage: sotra follow [options] [command]');
+  expect(out).toMatch(/^ {2}add +Follow/m);
 });
 
-test('the help of the program names every group and its commands in 60 lines', async () => {
-  const { out } = await run('--help', { tty: 80 });
-  expect(out.trimEnd().split('\n').length).toBeLessThanOrEqual(60);
-  for (const { words } of outlines) expect(out).toMatch(new RegExp(`^  ${words[0]} `, 'm'));
-  expect(out).toContain('  leaderboard  list, rank, copytraded, sections\n');
+test('a topic wins over a group of the same name', async () => {
+  expect((await run('help webhooks')).out).toContain('A DELIVERY');
+  expect((await run('help webhook')).out).toContain('Usage: sotra webhook');
 });
 
 test.each(['exit-codes', 'environment', 'formatting', 'signing', 'webhooks', 'ci', 'bulk', 'contexts'])(
@@ -159,9 +157,9 @@ test('help exit-codes names every error code beside its exit code', async () => 
 });
 
 const typos: readonly [argv: string, hint: string][] = [
-  ['help fomatting', 'Did you mean formatting?'],
+  ['help fomatting', 'Did you mean sotra help formatting?'],
   ['help leaderbord list', 'Did you mean sotra help leaderboard?'],
-  ['help webhoks', 'Did you mean webhooks?'],
+  ['help webhoks', 'Did you mean sotra help webhooks?'],
   ['leaderbord list', 'Did you mean leaderboard?'],
   ['context sett own', 'Did you mean set?'],
   ['leaderboard list --chain base', 'Did you mean --chains?'],
@@ -197,26 +195,4 @@ test('every example of the commands about the tool itself runs', async () => {
       tried.push(argv);
     }
   expect(tried.length).toBeGreaterThan(20);
-});
-
-test('help in JSON mode is the part of the tree that was asked for', async () => {
-  const entry = { command: 'leaderboard rank', summary: 'The rank of one trader and the PnL behind it' };
-  for (const argv of ['leaderboard rank --help --json', '--json leaderboard rank -h', 'help leaderboard rank --json']) {
-    const { code, out, err } = await run(argv);
-    expect([code, err]).toEqual([0, '']);
-    const { commands: shown } = JSON.parse(out);
-    expect(shown).toHaveLength(1);
-    expect(shown[0]).toMatchObject(entry);
-  }
-  const noun = JSON.parse((await run('leaderboard --json')).out);
-  expect(noun.commands.map(({ command }: { command: string }) => command)).toEqual([
-    'leaderboard list',
-    'leaderboard rank',
-    'leaderboard copytraded',
-    'leaderboard sections',
-  ]);
-  const whole = await run('--help --json');
-  for (const argv of ['--json', '--json --quiet'])
-    expect(JSON.parse((await run(argv)).out)).toEqual(JSON.parse(whole.out));
-  expect(await run('--version --json')).toEqual({ code: 0, out: '{"version":"0.0.0-test"}\n', err: '' });
 });

@@ -64,7 +64,7 @@ async function findCommandHelp(help: Command, words: readonly string[]): Promise
 
 function unknownTopic({ parent }: Command, topic: string) {
   const groups = parent?.commands.map((each) => each.name()) ?? [];
-  const near = nearest(topic, [...topics, ...groups, ...Object.keys(errorTexts)]);
+  const near = nearest(topic, [...topics, ...Object.keys(errorTexts)]) ?? nearest(topic.split(' ')[0] ?? '', groups);
   return usageError(
     `no help on '${topic}'`,
     near === undefined
@@ -122,13 +122,13 @@ const maxWidth = 100;
 
 /** Blocks with a title or without, of prose or of indented lines, in which two spaces end a label; wrapped as commander wraps help. */
 function layOut(page: string, width: number): string {
-  const help = Object.assign(new Help(), { helpWidth: Math.min(width, maxWidth) });
+  const help = Object.assign(new Help(), { helpWidth: Math.min(width, maxWidth), minWidthToWrap: 20 });
   const blocks = page.split('\n\n').map((block) => {
     const lines = block.split('\n');
-    const title = /^[A-Z][A-Z ]{3}/.test(block) ? lines.splice(0, 1) : [];
+    const title = /^[A-Z][A-Z -]{3}/.test(block) ? lines.splice(0, 1) : [];
     if (!lines[0]?.startsWith('  ')) return [...title, help.boxWrap(lines.join(' '), help.helpWidth)];
     const items = lines.map((line) => line.trim().split(/ {2,}/, 2) as [string, string?]);
-    const labelWidth = Math.min(24, Math.max(...items.map(([label, says]) => (says === undefined ? 0 : label.length))));
+    const labelWidth = Math.min(34, Math.max(...items.map(([label, says]) => (says === undefined ? 0 : label.length))));
     return [...title, ...items.map(([label, says = '']) => help.formatItem(label, labelWidth, says, help))];
   });
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
