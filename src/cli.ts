@@ -58,7 +58,7 @@ const serviceGroups: Readonly<Record<string, Group>> = {
   comment: {
     summary: 'Signed comments on swaps',
     plural: 'comments',
-    load: addValues(() => import('./commands/comment/index.ts')),
+    load: async () => (await import('./commands/comment/index.ts')).addComment,
   },
   webhook: {
     summary: 'Register webhooks, receive and replay their events',

@@ -181,11 +181,14 @@ export function withoutHint(thrown: unknown): unknown {
 }
 
 /** A usage error that names every input without a value in one sentence. */
-export function missingInputs(inputs: readonly { label: string; help: string; value?: unknown }[]): SotraError {
+export function missingInputs(
+  inputs: readonly { label: string; help: string; value?: unknown }[],
+  hint?: string,
+): SotraError {
   const missing = inputs.filter(({ value }) => value === undefined);
   const labels = missing.map(({ label }) => label);
   const named = labels.length === 1 ? `${labels[0]} is` : `${labels.slice(0, -1).join(', ')} and ${labels.at(-1)} are`;
-  return usageError(`${named} required: ${missing.map(({ help }) => help).join('; ')}`);
+  return usageError(`${named} required: ${missing.map(({ help }) => help).join('; ')}`, hint);
 }
 
 /** What a call gives; `undefined` where it fails with one of these codes. Errors: those of the call with other codes. */

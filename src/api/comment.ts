@@ -66,9 +66,9 @@ export const list = defineEndpoint({
   id: 'comment.list',
   method: 'GET',
   path: '/v1/swap-comments',
-  summary: 'The comments of one or more swaps',
+  summary: 'Comments on one or more swaps',
   params: {
-    hashes: inQuery(listOf(text(), { minItems: 1 }), 'transaction hash, on hyperliquid also an order id', {
+    hashes: inQuery(listOf(text(), { minItems: 1 }), 'transaction hash, or order id on hyperliquid', {
       source: 'assumed',
       wire: 'transactionHashes',
       aliases: ['transactionHash', 'txnHashes', 'txnHash'],
@@ -76,7 +76,7 @@ export const list = defineEndpoint({
       positional: true,
     }),
     chain: inQuery(chainKind, 'chain of the swaps', { source: 'assumed' }),
-    viewerAddresses: inQuery(optional(viewersKind), 'fills the liked column for these wallets', {
+    viewerAddresses: inQuery(optional(viewersKind), 'wallets whose likes are marked', {
       source: 'assumed',
       aliases: ['userAddress'],
     }),
@@ -92,11 +92,11 @@ export const list = defineEndpoint({
   examples: [
     {
       argv: 'comment list 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --chain base',
-      says: 'what was said about one swap',
+      says: 'the comments on one swap',
     },
     {
       argv: 'comment list 3Z7cj4v76xSs59irxxNCE5hTm8MW56xxxjQr58ekxjo8yDUMNV16d9iLhHDx84LUErLUiEfm9cHSEYxmtsZ2ShQ 4RuVyMCFJCxVXDiiajzE1qLWYqxTNyRkUzCBx8vmL4gn5DPUJThKamPhxx6nKNXuG7354xsgTYh5SgW1qT9YSxA --chain solana --json',
-      says: 'about several at once, as JSON',
+      says: 'on several swaps, as JSON',
     },
   ],
 });
@@ -106,9 +106,9 @@ export const copy = defineEndpoint({
   id: 'comment.copy',
   method: 'POST',
   path: '/v1/swap-comment/{id}/copyswap',
-  summary: 'Record that someone is about to copy the trade of a comment',
+  summary: 'Record the intent to copy the trade of a comment',
   description:
-    'Send every address the user could trade with: an entry into the token by one of them within the hour counts as a copy.',
+    'An entry into the token by one of the addresses within an hour counts as a copy. Send every address that the user may trade with.',
   params: {
     id: inPath(commentUidKind, 'uid of the comment'),
     tokenAddress,
@@ -117,7 +117,7 @@ export const copy = defineEndpoint({
     actorAddresses: inBody(optional(listOf(walletKind, { minItems: 1 })), 'all wallets of the user'),
     trackExitUntil: inBody(
       optional(text()),
-      'follow exits of the position until this time, such as 2026-07-03T12:00:00Z; hyperliquid only',
+      'track exits of the position until this time, such as 2026-07-03T12:00:00Z; hyperliquid only',
     ),
   },
   answer: z.looseObject({ intentIds: z.array(z.string()) }),
@@ -134,7 +134,7 @@ export const copy = defineEndpoint({
     },
     {
       argv: `comment copy 3a66e8bd-8f95-572c-9f76-601286c7a155 --token ETH --chain hyperliquid --actor-addresses ${wallet},0x7e5f4552091a69125d5dfcb7b8c2659029395bdf --track-exit-until 7d`,
-      says: 'for two wallets, following the exit of the perp for a week',
+      says: 'for two wallets, with exits of the perp tracked for a week',
     },
   ],
 });

@@ -58,13 +58,13 @@ export const areas = {
     tests: tests('cli/comment/read'),
   },
   'comment-sign': {
-    files: sources('commands/comment/run-sign'),
+    files: sources('commands/comment/run-sign commands/comment/run-verify'),
     tests: tests('cli/comment/sign cli/comment/read cli/comment/batch'),
   },
   'comment-post': {
-    files: sources('commands/comment/post'),
+    files: sources('commands/comment/post-one commands/comment/send-comment'),
     tests: tests(
-      'unit/commands/comment/post cli/comment/ways cli/comment/post cli/comment/signer-command cli/comment/find-swap',
+      'unit/commands/comment/send-comment cli/comment/ways cli/comment/post cli/comment/signer-command cli/comment/find-swap',
     ),
   },
   'key-forms': {

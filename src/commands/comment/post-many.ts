@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { post } from '../../api/comment.ts';
-import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { makeFolder } from '../../files/durable-file.ts';
@@ -12,20 +11,20 @@ import type { Io } from '../../io.ts';
 import { withSigner } from '../../keys/open-key.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { confirm } from '../../output/confirm.ts';
+import type { Result } from '../../output/result.ts';
 import { inSlices } from '../../output/view.ts';
 import type { BrowserWallet } from './browser-wallet.ts';
-import {
-  type AuthoredComment,
-  checkWays,
-  findSignedComment,
-  makeBody,
-  type PostInput,
-  type SendableComment,
-  sendComment,
-} from './post.ts';
+import { checkWays, type PostInput } from './post-one.ts';
 import { describePreview, previewText, warnOfText } from './preview.ts';
 import { type CommentLine, commonFamily, readCommentFile, readTextForm } from './read-comment.ts';
 import { showPreviews } from './run-sign.ts';
+import {
+  type AuthoredComment,
+  findSignedComment,
+  makeBody,
+  type SendableComment,
+  sendComment,
+} from './send-comment.ts';
 import { chooseSigner, makeSignedComment, type SignedComment } from './signed.ts';
 import { type PostResult, postMany as view } from './view.ts';
 
@@ -174,7 +173,7 @@ async function* postAll(open: () => Promise<Batch>, posting: PostOptions): Async
     const batch = await open();
     wallet = batch.wallet;
     for (const one of batch.lines) {
-      const outcome = await postOne(one, posting).catch((thrown: unknown) => {
+      const outcome = await postLine(one, posting).catch((thrown: unknown) => {
         throw stoppedError(thrown, one.line, done, batch.lines.length);
       });
       wallet?.show(one.line, outcome.reason === undefined ? outcome.result : `refused: ${outcome.reason}`);
@@ -201,7 +200,7 @@ function refusedError(done: readonly PostResult[]): SotraError | undefined {
   });
 }
 
-async function postOne(
+async function postLine(
   { comment, sign }: Batch['lines'][number],
   { journal, mayBeReset, context }: PostOptions,
 ): Promise<Outcome> {

@@ -16,7 +16,7 @@ import { openTextFile, readLines } from '../../files/text-file.ts';
 import { isPrivateKey } from '../../keys/private-key.ts';
 import { type Chain, type ChainFamily, chains, findFamily } from '../../model/chain.ts';
 import { isObject, tryParseJson } from '../../model/json.ts';
-import { showUnseen } from '../../model/safe-text.ts';
+import { showUnseen, textProblem } from '../../model/safe-text.ts';
 import { readSigned, type SignedComment, signedProblem } from './signed.ts';
 
 export interface CommentInput {
@@ -37,16 +37,19 @@ export async function readComment(input: CommentInput, context: Context): Promis
   const { chain, transactionHash, tokenAddress } = input;
   const text = input.commentText ?? input.textFile;
   if (chain === undefined || transactionHash === undefined || tokenAddress === undefined || text === undefined)
-    throw missingInputs(neededFor(input));
+    throw missingComment(neededFor(input));
   const typed = { chain, transactionHash, tokenAddress, commentText: input.commentText ?? '' };
   checkFields(typed);
-  const fields = { ...typed, commentText: await readCommentText(input, context) };
-  checkFields(fields);
-  return fields;
+  return { ...typed, commentText: await readCommentText(input, context) };
 }
 
 export function hasComment({ chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput): boolean {
   return [chain, transactionHash, tokenAddress, commentText, textFile].some((part) => part !== undefined);
+}
+
+/** Errors: `usage`, naming what has no value. */
+export function missingComment(needed: Parameters<typeof missingInputs>[0]): SotraError {
+  return missingInputs(needed, 'sotra help signing explains what is signed, and how.');
 }
 
 export function neededFor({ chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput) {
@@ -71,6 +74,8 @@ async function readCommentText({ commentText, textFile }: CommentInput, { io }: 
   if (textFile === undefined) return commentText ?? '';
   const text = decodeText(await readWhole(textFile, io), textFile);
   if (isPrivateKey(text)) throw usageError(`--text-file ${textFile}: holds a private key, and a comment is public`);
+  const problem = textProblem(text);
+  if (problem !== undefined) throw usageError(`--text-file ${textFile}: ${problem}`);
   const count = text.length;
   if (count >= 1 && count <= maxCommentCharacters) return text;
   throw usageError(`--text-file ${textFile}: has ${count} characters, must be 1 to ${maxCommentCharacters}`);

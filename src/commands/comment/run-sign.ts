@@ -1,14 +1,12 @@
-import { signedText, type TextForm } from '../../api/signed-text.ts';
-import type { Verdict } from '../../api/verify-signature.ts';
-import { verifySignature } from '../../api/verify-signature.ts';
-import type { Result } from '../../cli/command.ts';
+import type { TextForm } from '../../api/signed-text.ts';
 import type { Context } from '../../context.ts';
-import { errorExitCodes, missingInputs, usageError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { writeSecretFile } from '../../keys/keystore.ts';
 import { withSigner } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
 import { flagWords, shellLine } from '../../model/shell.ts';
 import { confirmReplace } from '../../output/confirm.ts';
+import type { Result } from '../../output/result.ts';
 import { inSlices, type View } from '../../output/view.ts';
 import { describePreview, type Preview, previewText, warnOfText } from './preview.ts';
 import {
@@ -17,20 +15,12 @@ import {
   commonFamily,
   type FormInput,
   hasComment,
-  neededFor,
   readComment,
   readCommentFile,
   readTextForm,
 } from './read-comment.ts';
-import {
-  checkPageFlags,
-  chooseSigner,
-  makeSignedComment,
-  readSignedFile,
-  type SignedComment,
-  type WayInput,
-} from './signed.ts';
-import { preview as previewView, sign as signView, verify as verifyView } from './view.ts';
+import { checkPageFlags, chooseSigner, makeSignedComment, type SignedComment, type WayInput } from './signed.ts';
+import { preview as previewView, sign as signView } from './view.ts';
 
 interface SignInput extends CommentInput, FormInput, WayInput {
   preview?: boolean | undefined;
@@ -102,45 +92,4 @@ function asText(previews: readonly Preview[], { options: { format, jq }, io }: C
 
 function makeSignResult<T>(items: readonly T[], view: View<T, T>, isMany: boolean): Result {
   return isMany ? { kind: 'items', batches: inSlices(items), view } : { kind: 'answer', answer: items[0], view };
-}
-
-interface VerifyInput extends CommentInput, FormInput {
-  signature?: string | undefined;
-  signer?: string | undefined;
-  signed?: string | undefined;
-}
-
-export async function runVerify(input: VerifyInput, context: Context): Promise<Result> {
-  const verdict =
-    input.signed === undefined ? await verifyTyped(input, context) : await verifyFile(input, input.signed, context);
-  return {
-    kind: 'answer',
-    answer: verdict,
-    view: verifyView,
-    exitCode: verdict.valid ? 0 : errorExitCodes.verification,
-  };
-}
-
-async function verifyTyped(input: VerifyInput, context: Context): Promise<Verdict> {
-  const { signature, signer } = input;
-  if (signature === undefined || signer === undefined)
-    throw missingInputs([
-      ...neededFor(input),
-      { label: '--signature', help: 'the signature, or --signed <file>', value: signature },
-      { label: '--signer', help: 'the address that signed', value: signer },
-    ]);
-  const fields = await readComment(input, context);
-  const message = signedText(fields, await readTextForm(input, context));
-  warnOfText(fields.commentText, context);
-  return verifySignature({ chain: fields.chain, message, signature, signerAddress: signer });
-}
-
-async function verifyFile(input: VerifyInput, file: string, context: Context): Promise<Verdict> {
-  const signed = await readSignedFile(file, context);
-  const { message, signerAddress, layout, serviceName } = signed;
-  const form = { layout: input.layout ?? layout, serviceName: input.serviceName ?? serviceName };
-  warnOfText(signed.commentText, context);
-  if (signedText(signed, form) !== message)
-    return { valid: false, signerAddress, reason: 'the message is not the text that the fields make' };
-  return verifySignature(signed);
 }

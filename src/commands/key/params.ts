@@ -2,7 +2,7 @@ import { option } from '../params.ts';
 
 /** Where a private key comes from: exactly one of them, never an argument. A terminal asks if none is given. */
 export const keySourceParams = {
-  keyFile: option.text('file with the key: hex, Solana keypair or V3 keystore'),
+  keyFile: option.text('key file: hex, Solana keypair or V3 keystore'),
   keyEnv: option.text('environment variable with the key'),
   keyStdin: option.flag('read the key from stdin'),
 };

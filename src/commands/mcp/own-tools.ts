@@ -39,7 +39,7 @@ export function commentTool(key: SigningKey, isPost: boolean): Tool {
       const views = await import('../comment/view.ts');
       const signed = await signComment(input, key, context);
       if (!isPost) return formatAnswer(views.sign, signed, { input });
-      const { sendComment } = await import('../comment/post.ts');
+      const { sendComment } = await import('../comment/send-comment.ts');
       const { comment, notes = [] } = await sendComment(signed, context);
       for (const note of notes) context.note(note);
       return formatAnswer(views.post, comment, { input });

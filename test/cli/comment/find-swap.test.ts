@@ -155,7 +155,7 @@ test('where every swap has a comment it says so, and nothing is sent', async () 
 });
 
 test.each([
-  ['gm --text gn', 'the comment stands twice: as an argument and with --text'],
+  ['gm --text gn', 'the comment is given twice: as an argument and with --text'],
   ['--last', 'the comment is missing'],
   ['gm --last --tx 0x1', '--last and a swap contradict each other'],
   ['--last --text-file - --key-stdin', '--key-stdin and --text-file - cannot both read stdin'],

@@ -183,7 +183,7 @@ test('the examples of comment post --help post, each once, in a new sandbox', as
   const env = { SOTRA_DATA_DIR: temporaryFolder(), SOTRA_CONFIG_DIR: temporaryFolder() };
   const post = outlines.find(({ words }) => words.join(' ') === 'comment post');
   const examples = (post?.examples ?? []).map(({ argv }) => argv).filter((argv) => argv.startsWith('--sandbox '));
-  expect(examples).toHaveLength(2);
+  expect(examples).toHaveLength(1);
   for (const argv of examples) expect(await run(`${argv} --json`, { env })).toMatchObject({ code: 0, err: '' });
   const listed = await run(
     '--sandbox comment list --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --jq .[].comments[].commentText',

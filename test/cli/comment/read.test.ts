@@ -11,7 +11,7 @@ const tx = ['--tx', swaps.good];
 const token = ['--token', degen];
 const text = ['--text', 'gm'];
 const name = ['--service-name', 'Example'];
-const help = 'See sotra comment sign --help.';
+const help = 'sotra help signing explains what is signed, and how.';
 
 async function said(argv: readonly string[], options: RunOptions = {}) {
   const { out, err, code } = await run(argv, options);
@@ -97,16 +97,18 @@ test('a comment in a file is taken to the byte: one character, 9999 of them, wit
 test('a file that holds no comment says what it holds, and never shows a key', async () => {
   const of = (file: string, stdin?: string | Uint8Array) =>
     preview([...chain, ...tx, ...token, ...name, '--text-file', file], stdin === undefined ? {} : { stdin });
-  const [empty, long, bytes, key] = [
+  const [empty, long, bytes, nul, key] = [
     fileOf(''),
     fileOf('c'.repeat(10_000)),
     fileOf(Uint8Array.of(0x61, 0xff)),
+    fileOf('a\0b'),
     fileOf(`${evmTrader.key}\n`),
   ];
   expect((await of(empty)).error).toBe(`--text-file ${empty}: has 0 characters, must be 1 to 9999`);
   expect((await of(long)).error).toBe(`--text-file ${long}: has 10000 characters, must be 1 to 9999`);
   expect((await of(bytes)).error).toBe(`${bytes} is not UTF-8 text: see byte 2`);
   expect((await of('-', Uint8Array.of(0x61, 0xff))).error).toBe('stdin is not UTF-8 text: see byte 2');
+  expect((await of(nul)).error).toBe(`--text-file ${nul}: holds a NUL character`);
   expect((await of(key)).error).toBe(`--text-file ${key}: holds a private key, and a comment is public`);
   expect(await of('/nowhere/comment')).toMatchObject({
     code: 3,

@@ -144,7 +144,7 @@ test('a typed signature is judged by the text that the flags make: yes with whos
     expect([words, no.code]).toEqual([words, 12]);
     expect(no.out).toContain('over this text it is the signature of 0x');
   }
-  const hint = '\nhint: See sotra comment verify --help.\n';
+  const hint = '\nhint: sotra help signing explains what is signed, and how.\n';
   expect((await verify([...base, '--signer', degen])).err).toBe(
     `error: --signature is required: the signature, or --signed <file>${hint}`,
   );

@@ -68,7 +68,7 @@ const refusals: readonly [words: string, message: string, hint?: string][] = [
   [
     '--signature 0x12',
     '--chain, --tx, --token and --text (or --text-file) are required: chain of the swap; transaction hash of the swap, or an order id on hyperliquid; token that was swapped; the comment',
-    'For example: sotra comment post --chain base --tx 0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911 --token 0x4ed4e862860bed51a9570b96d89af5e1b0efefed --text gm --key trader',
+    'sotra help signing explains what is signed, and how.',
   ],
 ];
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeBody, type SendableComment, sendComment } from '../../../../src/commands/comment/post.ts';
+import { makeBody, type SendableComment, sendComment } from '../../../../src/commands/comment/send-comment.ts';
 import type { Context } from '../../../../src/context.ts';
 import { SotraError } from '../../../../src/errors.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps } from '../../../support/traders.ts';

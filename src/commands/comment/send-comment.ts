@@ -1,0 +1,121 @@
+import { type CommentAnswer, list, post } from '../../api/comment.ts';
+import { normalizeSignature, signedToken, type TextFields } from '../../api/signed-text.ts';
+import type { Context } from '../../context.ts';
+import { readMessage, SotraError } from '../../errors.ts';
+import { computeBackoff, policies } from '../../http/retry.ts';
+import { normalizeAddress, plainAddress } from '../../model/address.ts';
+import { isObject } from '../../model/json.ts';
+import { command } from '../../model/shell.ts';
+import { visibleJson } from '../../output/json.ts';
+
+/** A comment and who signs it. */
+export interface AuthoredComment extends TextFields {
+  signerAddress: string;
+}
+
+export interface SendableComment extends AuthoredComment {
+  signature: string;
+}
+
+interface PostedComment {
+  comment: CommentAnswer;
+  /** The service's JSON, where the comment is its answer to the POST. */
+  text?: string;
+  /** How it is known that the comment was posted, where no answer said so. */
+  notes?: readonly string[];
+}
+
+/** The body of the POST: the exact values that were signed. */
+export function makeBody(comment: SendableComment) {
+  const { transactionHash, chain, commentText, signerAddress } = comment;
+  const tokenAddress = signedToken(comment.tokenAddress);
+  const signature = normalizeSignature(chain, comment.signature);
+  return { transactionHash, chain, tokenAddress, commentText, signature, signerAddress };
+}
+
+/**
+ * Posts a comment once: without an answer it is looked up, and never sent again. Errors: `verification` where another comment than was signed
+ * was stored; those of a call, saying what is known.
+ */
+export async function sendComment(comment: SendableComment, context: Context): Promise<PostedComment> {
+  if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');
+  try {
+    const { data, text } = await context.call(post, makeBody(comment));
+    checkSameComment(comment, data);
+    return { comment: data, text };
+  } catch (thrown) {
+    if (!(thrown instanceof SotraError) || thrown.outcome !== 'unknown') throw thrown;
+    return findPosted(comment, thrown, context);
+  }
+}
+
+/** Errors: `verification` where the service stored another comment than was signed. */
+function checkSameComment(sent: SendableComment, answered: unknown): void {
+  const body: Record<string, unknown> = makeBody(sent);
+  const answer = isObject(answered) ? answered : {};
+  const fields = ['signerAddress', 'transactionHash', 'chain', 'tokenAddress', 'commentText'] as const;
+  const normalizeField = (value: unknown, field: string) => (field === 'commentText' ? value : comparable(value));
+  const wrong = fields.filter((field) => normalizeField(body[field], field) !== normalizeField(answer[field], field));
+  if (wrong.length === 0) return;
+  const shown = wrong.map(
+    (field) => `${field}: signed ${shownJson(body[field])}, answered ${shownJson(answer[field])}`,
+  );
+  const message = `the service answered with another comment than was signed: ${shown.join('; ')}`;
+  throw new SotraError('verification', message, {
+    hint: command`See what it holds: sotra comment list ${sent.transactionHash} --chain ${sent.chain}`,
+    details: {
+      signed: Object.fromEntries(wrong.map((field) => [field, body[field]])),
+      answered: Object.fromEntries(wrong.map((field) => [field, answer[field] ?? null])),
+    },
+  });
+}
+
+/** With invisible characters as their codes. */
+function shownJson(value: unknown): string {
+  return visibleJson(JSON.stringify(value) ?? 'nothing');
+}
+
+/** EVM addresses and hashes may come back in another case. */
+function comparable(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  return /^0x[0-9a-f]+$/i.test(value) ? value.toLowerCase() : normalizeAddress(plainAddress(value));
+}
+
+/** The comment of this signer on this swap, as the service has it; `undefined` where there is none. Errors: those of a call. */
+export async function findSignedComment(
+  comment: AuthoredComment,
+  context: Context,
+): Promise<CommentAnswer | undefined> {
+  const { transactionHash, chain } = comment;
+  const { data } = await context.call(list, { hashes: [transactionHash], chain });
+  const signer = comparable(comment.signerAddress);
+  const token = comparable(comment.tokenAddress);
+  const found = Object.values(data).flatMap((entry) => entry?.comments ?? []);
+  return found.find((each) => comparable(each.signerAddress) === signer && comparable(each.tokenAddress) === token);
+}
+
+async function findPosted(comment: SendableComment, lost: SotraError, context: Context): Promise<PostedComment> {
+  const byHand = command`sotra comment list ${comment.transactionHash} --chain ${comment.chain}`;
+  const { signal } = context.io;
+  const { code, status, requestId } = lost;
+  const makeFailure = (outcome: 'unknown' | 'unsent', why: string, hint: string) =>
+    new SotraError(code, lost.message + why, { hint, status, requestId, cause: lost, outcome });
+  const unknown = 'whether the comment was posted is not known';
+  if (signal.aborted) throw makeFailure('unknown', ` while posting: ${unknown}`, `Check: ${byHand}`);
+  context.note(`${lost.message}. Checking whether the comment was posted.`);
+  try {
+    for (let failures = 0; failures <= policies.findPosted.retries; failures += 1) {
+      if (failures > 0) await context.io.sleep(computeBackoff(policies.findPosted, failures), signal);
+      const found = await findSignedComment(comment, context);
+      if (found === undefined) continue;
+      checkSameComment(comment, found);
+      return { comment: found, notes: [`The answer was lost, but the comment was posted: ${found.uid}.`] };
+    }
+  } catch (thrown) {
+    if (thrown instanceof SotraError && thrown.code === 'verification') throw thrown;
+    const why = `; ${unknown}, looking it up failed: ${readMessage(thrown)}`;
+    throw makeFailure('unknown', why, `Check before you post again: ${byHand}`);
+  }
+  const hint = `Post it again. To be sure that it does not appear late: ${byHand}`;
+  throw makeFailure('unsent', '; it was looked up and is not there: the comment was not posted', hint);
+}
