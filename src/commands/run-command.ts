@@ -9,6 +9,7 @@ import {
   SotraError,
   stopExitCode,
   toSotraError,
+  usageError,
 } from '../errors.ts';
 import { hideSecrets } from '../http/secrets.ts';
 import { ClosedPipe } from '../io.ts';
@@ -48,7 +49,11 @@ export async function runCommand(command: RunnableCommand, handler: Handler<Para
   const { session } = command;
   const { io, argv, say, stream } = session;
   const options = readOptions(command.readShared());
-  if (options.columns !== undefined) checkColumns(command.view, options.columns);
+  const { format, columns } = options;
+  if (columns !== undefined) checkColumns(command.view, columns);
+  const printsRows = command.view !== undefined && command.view.columns.length > 0;
+  if ((format === 'csv' || format === 'tsv') && !printsRows)
+    throw usageError(`--format ${format}: sotra ${command.words.join(' ')} prints no rows`, 'Omit it.');
   const context = createContext({ argv, io, options, say, stream });
   const filter =
     options.jq === undefined ? undefined : await (await import('../output/jq.ts')).compileFilter(options.jq, io);

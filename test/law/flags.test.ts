@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
-import { globalFlags, type Outline, outlines, takenFlags } from '../support/outlines.ts';
+import { globalFlags, type Outline, outlines, programFlags, takenFlags } from '../support/outlines.ts';
 import { inTurn, size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
@@ -306,11 +306,11 @@ test('a command takes the flags about requests exactly where it sends some to th
   expect(sends).toEqual(declared);
 });
 
-test('no command has a flag of its own by the name of a global one but those that scripts use: an address, and trades', () => {
+test('no command has an option of its own by the name of one of the program, but for the address that context set stores', () => {
   const own = outlines.flatMap((outline) =>
     outline.fields
-      .filter(({ positional, flag }) => !positional && globalFlags.some((global) => global.flag === flag))
+      .filter(({ positional, flag }) => !positional && programFlags.some((global) => global.flag === flag))
       .map(({ flag }) => `${nameOf(outline)} --${flag}`),
   );
-  expect(own).toEqual(['context set --base-url', 'sandbox simulate --rate']);
+  expect(own).toEqual(['context set --base-url']);
 });

@@ -37,7 +37,7 @@ const toFlag = ({ long = '', required }: { long?: string; required: boolean }) =
 });
 
 /** The options of the program. */
-const programFlags = programOptions().map(toFlag);
+export const programFlags = programOptions().map(toFlag);
 
 /** Those, and the ones that many commands share. */
 export const globalFlags = [...programFlags, ...describeSharedOptions().map(toFlag)];
