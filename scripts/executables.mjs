@@ -47,7 +47,7 @@ function listAssets() {
     assets[name] = file;
   };
   for (const name of readdirSync('dist')) if (/\.(?:cjs|json|br)$/.test(name)) add(name, `dist/${name}`);
-  for (const folder of ['web', 'pages'])
+  for (const folder of ['web', 'topics'])
     for (const name of readdirSync(`dist/${folder}`)) add(`${folder}/${name}`, `dist/${folder}/${name}`);
   for (const name of readdirSync('completions')) add(`../completions/${name}`, `completions/${name}`);
   return assets;

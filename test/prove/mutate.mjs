@@ -44,8 +44,8 @@ async function mutate({ files, tests }) {
       timeoutMS: 5000,
       timeoutFactor: 2,
       disableTypeChecks: false,
-      // Threads and data are those of the build; without its outlines the program is made from the sources, which have the mutants.
-      ignorePatterns: ['dist/outlines.json', 'bench', 'completions'],
+      // Threads and data are those of the build.
+      ignorePatterns: ['bench', 'completions'],
       tempDirName: folder,
       incremental: true,
       incrementalFile: `node_modules/.cache/mutate-${name}.json`,
