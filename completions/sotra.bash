@@ -60,7 +60,7 @@ _sotra_flags() {
   'webhook show') echo '--secret-file --name --inbox --inbox-creds --columns --jq' ;;
   'webhook replay') echo '--since --to --name --inbox --inbox-creds --dry-run --curl --timeout --retries --columns --jq' ;;
   'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds --retries' ;;
-  'auth login') echo '--with-key --offline --store --dry-run --curl --timeout --retries --rate --strict' ;;
+  'auth login') echo '--with-key --offline --store --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'auth logout') echo '--dry-run' ;;
   'auth status') echo '--check --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'context list') echo '--columns --jq' ;;
@@ -71,7 +71,7 @@ _sotra_flags() {
   'key generate') echo '--chain --password-file --dry-run --columns --jq' ;;
   'key import') echo '--key-file --key-env --key-stdin --password-file --new-password-file --replace --dry-run --columns --jq' ;;
   'key list') echo '--columns --jq' ;;
-  'key remove') echo '--dry-run --columns --jq' ;;
+  'key remove') echo '--dry-run' ;;
   'key export') echo '--out --unencrypted --password-file --dry-run' ;;
   'alias set') echo '--dry-run --columns --jq' ;;
   'alias list') echo '--columns --jq' ;;
@@ -93,7 +93,7 @@ _sotra_flags() {
   'bundle') echo '--out --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'request') echo '--query --data --paginate --dry-run --curl --timeout --retries --rate --strict --jq' ;;
   'ui') echo '--open --ready-file' ;;
-  'doctor') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'doctor') echo '--dry-run --curl --timeout --columns --jq' ;;
   'mcp') echo '--config --tools --allow-writes --allow-signing --key --password-file --secret-file --dry-run --timeout --retries' ;;
   'openapi') echo '--jq' ;;
   'completion') echo '--jq' ;;
@@ -239,6 +239,7 @@ _sotra_values() {
   'webhook show --columns') echo 'eventId eventType receivedAt about webhook status verification @list' ;;
   'webhook replay --columns') echo 'eventId eventType taken status error @list' ;;
   'auth login --store') echo 'keychain file' ;;
+  'auth login --columns') echo 'context baseUrl keySuffix keySource store valid @list' ;;
   'auth status --columns') echo 'context baseUrl keySuffix keySource store valid @list' ;;
   'context list --columns') echo 'name current baseUrl key serviceName layout inbox wire sources @list' ;;
   'context show --columns') echo 'name current baseUrl key serviceName layout inbox wire sources @list' ;;
@@ -260,7 +261,6 @@ _sotra_values() {
   'key import --columns') echo 'name family address file backup @list' ;;
   'key import 1') echo '@keys' ;;
   'key list --columns') echo 'name family address file backup @list' ;;
-  'key remove --columns') echo 'name family address file backup @list' ;;
   'key remove 1') echo '@keys' ;;
   'key export --password-file') echo '@files' ;;
   'key export 1') echo '@keys' ;;

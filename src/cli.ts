@@ -70,18 +70,22 @@ const serviceGroups: Readonly<Record<string, Group>> = {
 const toolGroups: Readonly<Record<string, Group>> = {
   auth: {
     summary: 'Log in, log out, see which key is used',
-    load: addValues(() => import('./commands/auth/index.ts')),
+    load: async () => (await import('./commands/auth/index.ts')).addAuth,
   },
   context: {
     summary: 'Services by name',
     plural: 'contexts',
-    load: addValues(() => import('./commands/context/index.ts')),
+    load: async () => (await import('./commands/context/index.ts')).addContext,
   },
-  key: { summary: 'Private keys that sign', plural: 'keys', load: addValues(() => import('./commands/key/index.ts')) },
+  key: {
+    summary: 'Private keys that sign',
+    plural: 'keys',
+    load: async () => (await import('./commands/key/index.ts')).addKey,
+  },
   alias: {
     summary: 'Saved names of traders and tokens',
     plural: 'aliases',
-    load: addValues(() => import('./commands/alias/index.ts')),
+    load: async () => (await import('./commands/alias/index.ts')).addAlias,
   },
   sandbox: {
     summary: 'A local service to develop against',
@@ -101,7 +105,7 @@ const toolGroups: Readonly<Record<string, Group>> = {
   ui: { summary: 'Look at the service on a local page', load: addValues(() => import('./commands/ui/index.ts')) },
   doctor: {
     summary: 'Check settings, key and connection',
-    load: addValues(() => import('./commands/doctor/index.ts')),
+    load: async () => (await import('./commands/doctor/index.ts')).addDoctor,
   },
   mcp: {
     summary: 'Offer the service to agents (Model Context Protocol)',

@@ -165,6 +165,11 @@ export interface StoredKey {
   file: string;
 }
 
+/** A keystore need not name its address. */
+export function describeStoredKey({ name, address }: StoredKey): string {
+  return address === '' ? `key ${name}` : `key ${name} (${address})`;
+}
+
 export async function keyFolder({ store }: Pick<Context, 'store'>): Promise<string> {
   return join((await store()).path, '..', 'keys');
 }
@@ -200,7 +205,7 @@ export function readStoredKey(folder: string, name: string): { stored: StoredKey
   const file = nameKeyFile(folder, name);
   if (!existsSync(file)) {
     const known = keyNames(folder);
-    const hint = command`No keys are stored. Make one: sotra key generate ${name}, or sotra key import ${name} --key-file <file>.`;
+    const hint = command`No stored keys. Generate one: sotra key generate ${name}, or sotra key import ${name} --key-file <file>.`;
     throw usageError(`key ${name} does not exist`, known.length === 0 ? hint : `Known keys: ${known.join(', ')}.`);
   }
   const json = readJson(file);

@@ -234,7 +234,7 @@ async function readPasswords(file: string, { io }: Context): Promise<string[]> {
   return line === text ? [text] : [line, text];
 }
 
-/** The password to seal a key with, in NFC: from a file, or typed twice. Errors: `usage` for an empty one, or where nobody can be asked. */
+/** The password to encrypt a key with, in NFC: from a file, or typed twice. Errors: `usage` for an empty one, or where nobody can be asked. */
 export async function newPassword(file: string | undefined, context: Context): Promise<Uint8Array> {
   if (file !== undefined) {
     const [password = ''] = await readPasswords(file, context);
@@ -243,10 +243,10 @@ export async function newPassword(file: string | undefined, context: Context): P
   }
   if (!mayAsk(context))
     throw usageError(
-      'a password to seal the key is needed',
+      'a password to encrypt the key is needed',
       'Give it with --password-file <file>, or run this on a terminal.',
     );
-  const first = await context.io.ask('Password to seal the key with (not shown): ', { hidden: true });
+  const first = await context.io.ask('Password to encrypt the key with (not shown): ', { hidden: true });
   if (first === '') throw usageError('the password is empty');
   const second = await context.io.ask('The same password again: ', { hidden: true });
   if (first.normalize('NFC') !== second.normalize('NFC'))

@@ -202,7 +202,7 @@ function noService(name: string | undefined): SotraError {
   const why = name === undefined ? 'no service is configured' : `context ${name} has no base URL`;
   return new SotraError('no-service', why, {
     hint:
-      'Try the built-in sandbox with --sandbox, or name the service: ' +
-      'SOTRA_BASE_URL=https://... and SOTRA_API_KEY=... (or sotra context set <name> --base-url https://...).',
+      'Choose one: sotra auth login. ' +
+      'Or try the built-in sandbox with --sandbox, or set SOTRA_BASE_URL=https://... and SOTRA_API_KEY=...',
   });
 }

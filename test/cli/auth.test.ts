@@ -53,7 +53,7 @@ test('a key that the service refuses is not stored', async () => {
   const { env, text } = folder({ contexts });
   const { code, err, out } = await run('auth login --context own --with-key', { env, stdin: key });
   expect({ code, out }).toEqual({ code: 4, out: '' });
-  expect(err).toContain(`${service.url} refuses this key; it was not stored`);
+  expect(err).toContain(`${service.url} rejected the key; it was not stored`);
   expect(JSON.parse(text())).toEqual({ contexts });
 });
 
@@ -68,8 +68,8 @@ test('where the service cannot be reached the key is stored with --offline only'
 });
 
 const refused: readonly [argv: string, options: object, message: string][] = [
-  ['auth login', {}, 'no service is chosen, and nobody can be asked'],
-  ['auth login --no-input', { answers: [key] }, 'no service is chosen, and nobody can be asked'],
+  ['auth login', {}, 'no service is chosen, and there is no terminal to ask on'],
+  ['auth login --no-input', { answers: [key] }, 'no service is chosen, and there is no terminal to ask on'],
   ['auth login --sandbox --with-key', { stdin: key }, '--with-key: the built-in sandbox has its own keys'],
   ['auth login --sandbox --store file', {}, '--store: the built-in sandbox has its own keys'],
   ['auth login --context sandbox --offline', {}, '--offline: the built-in sandbox has its own keys'],
@@ -85,7 +85,11 @@ const refused: readonly [argv: string, options: object, message: string][] = [
     {},
     'context own is for https://own.example.com, not',
   ],
-  ['auth login --context a/b --base-url https://other.example.com', {}, "context a/b: a context's name must begin"],
+  [
+    'auth login --context a/b --base-url https://other.example.com',
+    {},
+    'context a/b: the name of a context must begin',
+  ],
   ['auth login --context own --store sealed', {}, '--store sealed: must be one of keychain, file'],
   ['auth login --context own --store vault', {}, '--store vault: must be one of keychain, file'],
 ];
@@ -130,17 +134,29 @@ test('a key written by hand beside a base URL is bound to it as well', async () 
   expect(other.requests).toEqual([]);
 });
 
-test('auth status without a service or a key ends with exit 4 and the facts in one error object', async () => {
+test('auth status exits with 2 without a service, and with 4 without a key', async () => {
   const none = await run('auth status --json');
-  expect(none).toMatchObject({ code: 4, out: '' });
-  expect(JSON.parse(none.err).error).toMatchObject({
+  expect(none).toMatchObject({ code: 2, out: '' });
+  expect(JSON.parse(none.err).error).toMatchObject({ code: 'no-service', exitCode: 2 });
+  const noKey = await run('auth status --context clicker --json');
+  expect(noKey).toMatchObject({ code: 4, out: '' });
+  expect(JSON.parse(noKey.err).error).toMatchObject({
     code: 'key-missing',
     exitCode: 4,
-    details: { context: null, baseUrl: null, keySource: null, keySuffix: null, store: null },
+    hint: 'Store one: sotra auth login --context clicker. Or set SOTRA_API_KEY.',
+    details: { context: 'clicker', baseUrl: 'https://api.clicker.xyz', keySource: null, keySuffix: null, store: null },
   });
-  const noKey = await run('auth status --context clicker');
-  expect(noKey.code).toBe(4);
-  expect(noKey.err).toContain('sotra auth login --context clicker');
+});
+
+test('auth status --dry-run shows the request of --check, and is refused without --check', async () => {
+  const checked = await run('auth status --check --dry-run --context clicker');
+  expect([checked.code, checked.out]).toEqual([
+    0,
+    expect.stringContaining('GET https://api.clicker.xyz/v2/leaderboard?limit=1\n'),
+  ]);
+  const unchecked = await run('auth status --dry-run --context clicker');
+  expect([unchecked.code, unchecked.out]).toEqual([2, '']);
+  expect(unchecked.err).toContain('--dry-run needs --check: without it nothing is sent');
 });
 
 test('auth status says which key is used and where it comes from', async () => {
@@ -175,7 +191,7 @@ test('auth status --check asks the service', async () => {
 test('auth logout forgets the key and keeps the context', async () => {
   const contexts = { c: { baseUrl: 'https://own.example.com', apiKey: key, layout: 'blank-line' } };
   const { env, text } = folder({ current: 'c', contexts });
-  expect((await run('auth logout', { env })).code).toBe(0);
+  expect((await run('auth logout --yes', { env })).code).toBe(0);
   expect(JSON.parse(text())).toEqual({
     version: 1,
     current: 'c',
@@ -254,14 +270,14 @@ test('a key in the keychain is not in the file, stays there when it is replaced,
   const { folder, sotra, kept } = programWithKeychain();
   const login = 'auth login --context c --with-key --offline';
   const first = sotra(`${login} --base-url https://own.example.com --store keychain`, key);
-  expect(first.err).toContain('The key is stored in the keychain for https://own.example.com');
+  expect(first.err).toContain('Stored the key for https://own.example.com in the keychain');
   expect(first.code).toBe(0);
   expect(kept()).toEqual({ 'sotra c@https://own.example.com': key });
   expect(JSON.parse(sotra('auth status --json').out)).toMatchObject({ store: 'keychain', keySuffix: 'abcd' });
   expect(sotra(login, 'a-newer-key-5678').code).toBe(0);
   expect(kept()).toEqual({ 'sotra c@https://own.example.com': 'a-newer-key-5678' });
   const moved = sotra(`${login} --store file`, key);
-  expect(moved.err).toContain('The key ...5678 for https://own.example.com is removed from the keychain.');
+  expect(moved.err).toContain('Removed the key ...5678 for https://own.example.com from the keychain.');
   expect(kept()).toEqual({});
   const status = await run('auth status --json', { env: { SOTRA_CONFIG_DIR: folder } });
   expect(JSON.parse(status.out)).toMatchObject({ store: 'file', keySuffix: 'abcd' });
@@ -281,7 +297,7 @@ test.skipIf(spawnSync('tmux', ['-V']).status !== 0)(
     const shows = (text: string) => expect.poll(screen, { timeout: 20_000 }).toContain(text);
     await shows('API key for https://own.example.com (not shown):');
     tmux('send-keys', key, 'Enter');
-    await shows('Where to keep the key? Enter: the keychain');
+    await shows('Where to store the key? Enter: the keychain');
     tmux('send-keys', 'Enter');
     await shows('Next: sotra leaderboard list --limit 5');
     expect(screen()).not.toContain(key);
@@ -295,7 +311,7 @@ test('where no keychain can be used the key is kept in the settings file, and lo
   expect(login.err).toContain('No keychain is used: cannot read the key in the keychain: no session of a desktop.\n');
   const file = join(folder, 'config.json');
   expect(login.err).toContain(
-    `The key is stored in ${file}, unencrypted and for you alone (mode 0600), for https://own.example.com, unchecked.`,
+    `Stored the key for https://own.example.com in ${file} (mode 0600, unencrypted), unchecked.`,
   );
   expect([login.code, statSync(file).mode & 0o777, kept()]).toEqual([0, 0o600, {}]);
   expect(readFileSync(file, 'utf8')).toContain(`"apiKey": "${key}"`);
@@ -335,12 +351,12 @@ test.runIf(process.platform === 'linux')(
     const env = { PATH: `${tool}:${process.env['PATH']}` };
     const { sotra, folder } = programWithKeychain(undefined, { hasPackage: false, env });
     const login = sotra('auth login --context c --with-key --offline --base-url https://own.example.com', key);
-    expect(login.err).toContain('The key is stored in the keychain for https://own.example.com');
+    expect(login.err).toContain('Stored the key for https://own.example.com in the keychain');
     const kept = join(tool, 'kept service sotra username c@https:::own.example.com');
     expect([login.code, readFileSync(kept, 'utf8')]).toEqual([0, key]);
     expect(readFileSync(join(folder, 'config.json'), 'utf8')).not.toContain(key);
     expect(JSON.parse(sotra('auth status --json').out)).toMatchObject({ store: 'keychain', keySuffix: 'abcd' });
-    expect(sotra('auth logout').code).toBe(0);
+    expect(sotra('auth logout --yes').code).toBe(0);
     expect(existsSync(kept)).toBe(false);
     const typed = readFileSync(join(tool, 'arguments'), 'utf8');
     expect(typed).toContain(
@@ -370,7 +386,7 @@ async function typeAtTerminal(argv: string, typed: string): Promise<{ code: numb
 test.skipIf(!hasScript)('at a real terminal the key that is typed is not shown (needs script)', async () => {
   const login = 'auth login --context c --base-url https://own.example.com --offline --store file';
   const { code, shown } = await typeAtTerminal(login, `${key}\r`);
-  expect(shown).toContain('The key is stored in');
+  expect(shown).toContain('Stored the key for https://own.example.com');
   expect(shown).not.toContain(key);
   expect(shown).not.toContain('partner-key');
   expect(code).toBe(0);

@@ -22,7 +22,10 @@ async function place() {
   const service = await answering({ state: 'deleted' });
   const env = { ...service.env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder, KEY: `0x${'0'.repeat(63)}1` };
   const staging = { baseUrl: service.url, apiKey: 'a-stored-key' };
-  writeFileSync(join(folder, 'config.json'), JSON.stringify({ version: 1, contexts: { staging } }));
+  writeFileSync(
+    join(folder, 'config.json'),
+    JSON.stringify({ version: 1, contexts: { staging }, aliases: { me: 'ext:1' } }),
+  );
   writeFileSync(join(folder, 'taken'), 'what was there');
   copyDemo(join(folder, 'world.db'), Date.now());
   await run(`sandbox trade ${trade} --db ${folder}/world.db`, { env });
@@ -48,9 +51,24 @@ const deeds: readonly [
     ({ service }) => service.requests.length > 0,
   ],
   [
+    ['auth', 'logout', '--context', 'staging'],
+    'Remove the API key of context staging? [y/N] ',
+    ({ folder }) => !readFileSync(join(folder, 'config.json'), 'utf8').includes('a-stored-key'),
+  ],
+  [
     ['context', 'remove', 'staging'],
     'Remove context staging and its key? [y/N] ',
     ({ folder }) => !readFileSync(join(folder, 'config.json'), 'utf8').includes('staging'),
+  ],
+  [
+    ['alias', 'set', '@me', 'ext:2'],
+    'Replace alias @me, which stands for ext:1? [y/N] ',
+    ({ folder }) => readFileSync(join(folder, 'config.json'), 'utf8').includes('ext:2'),
+  ],
+  [
+    ['alias', 'remove', '@me'],
+    'Remove alias @me, which stands for ext:1? [y/N] ',
+    ({ folder }) => !readFileSync(join(folder, 'config.json'), 'utf8').includes('"me"'),
   ],
   [
     ['sandbox', 'reset', '--db', 'FOLDER/world.db'],
@@ -102,10 +120,9 @@ test('--yes does it without a question, also where nobody could be asked', async
   }
 });
 
-test('what loses nothing asks nothing: a context without a key, a world without additions, a file that is new', async () => {
+test('what loses nothing asks nothing: an alias that stays the same, a world without additions, a file that is new', async () => {
   const { env, folder } = await place();
-  await run('context set other --base-url https://a.example.com', { env });
-  expect((await run('context remove other', { env })).code).toBe(0);
+  expect((await run('alias set @me ext:1', { env })).code).toBe(0);
   expect((await run(`sandbox reset --db ${folder}/new.db`, { env })).code).toBe(0);
   expect((await run(`sandbox reset --db ${folder}/new.db`, { env })).code).toBe(0);
   expect((await run([...sign, '--out', join(folder, 'new.json')], { env })).code).toBe(0);

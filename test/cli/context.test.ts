@@ -134,7 +134,7 @@ test('a removed context is gone with its key, and no context is current when it 
   });
   const { code, err } = await run('context remove a --yes', { env });
   expect(code).toBe(0);
-  expect(err).toContain('No context is current now');
+  expect(err).toContain('There is no current context now.');
   expect(read()).toEqual({ version: 1, contexts: { b: {} } });
 });
 

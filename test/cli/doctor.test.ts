@@ -74,8 +74,11 @@ test('settings that others may read are a warning, damaged ones exit 3', async (
 test('without a service it says how to choose one, and without a sandbox that there is none yet', async () => {
   const { code, of } = await diagnose('doctor');
   expect(code).toBe(0);
-  expect(of('service')?.state).toBe('warning');
-  expect(of('sandbox')).toMatchObject({ state: 'ok', found: 'not created yet: the first --sandbox creates it' });
+  expect(of('service')).toMatchObject({ state: 'warning', fix: expect.stringMatching(/^sotra auth login/) });
+  expect(of('sandbox')).toMatchObject({
+    state: 'ok',
+    found: 'not created yet: the first command with --sandbox creates it',
+  });
 });
 
 test('a terminal whose locale says no UTF-8 is told to set one that does', async () => {

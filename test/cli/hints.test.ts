@@ -52,7 +52,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ],
   ['comment gm --last --key trader', "unknown command 'gm'", 'See sotra comment --help.'],
   ['leaderboard list --sandbox=yes', "unknown option '--sandbox=yes'", '--sandbox takes no value: type it alone.'],
-  ['profile get #1', 'no service is configured', 'Try the built-in sandbox with --sandbox'],
+  ['profile get #1', 'no service is configured', 'Choose one: sotra auth login.'],
   [
     'webhook sync --url http://127.0.0.1:9/hook wallets.csv',
     '<uid> wallets.csv: is a file, not the uid of a webhook',

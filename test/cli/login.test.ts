@@ -95,7 +95,7 @@ test('auth login asks again after a wrong answer: the service, its address, and 
   expect(code).toBe(0);
   expect(err).toContain('Nothing matches 7.\n');
   expect(err).toContain('must be an address such as https://api.example.com; did you mean https://api.example.com?\n');
-  expect(err).toContain('refuses this key; it was not stored\n');
+  expect(err).toContain('rejected the key; it was not stored\n');
   expect(settings().contexts.local).toMatchObject({ baseUrl: service.url, apiKey: service.keyA });
 });
 
@@ -110,6 +110,6 @@ test('auth login without a terminal names the flags of what is missing, and a re
   ]);
   const { url } = await answering({ error: 'unknown key' }, 401);
   const refused = await run(`auth login --base-url ${url} --with-key --store file`, { env, stdin: 'some-key-1234' });
-  expect([refused.code, refused.err]).toEqual([4, expect.stringContaining('refuses this key; it was not stored')]);
+  expect([refused.code, refused.err]).toEqual([4, expect.stringContaining('rejected the key; it was not stored')]);
   expect(settings).toThrow('ENOENT');
 });

@@ -15,7 +15,7 @@ describe.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnPropert
   test('is no context and no alias before it is saved, and one like any other afterwards', async () => {
     const { env } = place();
     const commands = [`--context ${name} leaderboard list`, `context show ${name}`, `context remove ${name} --yes`];
-    for (const argv of [...commands, `alias remove ${name}`, `--sandbox profile get @${name}`])
+    for (const argv of [...commands, `alias remove ${name} --yes`, `--sandbox profile get @${name}`])
       expect(await run(argv, { env })).toMatchObject({ code: 2, out: '' });
     // Names of contexts and aliases begin with a letter or digit.
     const code = name === '__proto__' ? 2 : 0;
@@ -23,8 +23,8 @@ describe.each(['constructor', '__proto__', 'toString', 'valueOf', 'hasOwnPropert
     expect((await run(`context show ${name}`, { env })).code).toBe(code);
     expect((await run(`alias set ${name} ${wallet}`, { env })).code).toBe(code);
     expect((await run(`--sandbox profile get @${name}`, { env })).code).toBe(code);
-    expect((await run(`alias remove ${name}`, { env })).code).toBe(code);
-    expect((await run(`alias remove ${name}`, { env })).code).toBe(2);
+    expect((await run(`alias remove ${name} --yes`, { env })).code).toBe(code);
+    expect((await run(`alias remove ${name} --yes`, { env })).code).toBe(2);
   });
 
   test('is a column of a file of trades', async () => {

@@ -61,7 +61,7 @@ const prompts = {
   'yes or no': { argv: 'webhook delete 2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e', asks: '[y/N]', hidden: false },
   'a password': {
     argv: 'key import k --key-file KEY',
-    asks: 'Password to seal the key with (not shown):',
+    asks: 'Password to encrypt the key with (not shown):',
     hidden: true,
   },
   'a private key': { argv: sign, asks: 'wallet (not shown):', hidden: true },
@@ -138,7 +138,7 @@ test.skipIf(!hasTmux)(
     const { evm } = writeKeys(folder);
     const env = { SOTRA_CONFIG_DIR: state, SOTRA_DATA_DIR: state };
     const { type, shows } = terminal(`key import k --key-file ${evm}`, env, folder);
-    await shows('Password to seal the key with (not shown):');
+    await shows('Password to encrypt the key with (not shown):');
     type('C-z');
     type('-l', 'typed-secret');
     type('C-c');

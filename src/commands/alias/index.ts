@@ -1,18 +1,19 @@
 import { local } from '../../api/endpoint.ts';
 import { fitting, identifierKind } from '../../api/formats.ts';
 import { formatted } from '../../api/kind.ts';
-import { type Command, defineCommand } from '../../cli/command.ts';
 import { usageError } from '../../errors.ts';
-import { byName } from '../../model/json.ts';
 import { nearest } from '../../model/nearest.ts';
 import { column, recordView } from '../../output/columns.ts';
-import { showPlan } from '../../output/confirm.ts';
+import { confirm, showPlan } from '../../output/confirm.ts';
 import type { View } from '../../output/view.ts';
+import type { StoredSettings } from '../../setup/settings.ts';
+import type { Command } from '../command.ts';
 import { aliasPattern } from '../read-input.ts';
 
-interface AliasEntry {
-  alias: string;
-  identifier: string;
+export function addAlias(alias: Command): void {
+  addSet(alias);
+  addList(alias);
+  addRemove(alias);
 }
 
 const nameKind = formatted(
@@ -22,107 +23,116 @@ const nameKind = formatted(
   ),
 );
 
+const nameParam = local(nameKind, 'name of the alias', { positional: true });
+
 function withAt(name: string): string {
   return name.startsWith('@') ? name : `@${name}`;
 }
 
-const columns: View<unknown, AliasEntry>['columns'] = [
-  column.text('alias', 'Alias', 'the name, as it is typed'),
-  column.address('identifier', 'Identifier', 'what it stands for'),
+interface Alias {
+  alias: string;
+  identifier: string;
+}
+
+const columns: View<unknown, Alias>['columns'] = [
+  column.text('alias', 'Alias', 'name of the alias, with the @'),
+  column.address('identifier', 'Identifier', 'address or user that it stands for'),
 ];
 
-const listView: View<{ aliases: AliasEntry[] }, AliasEntry> = {
+const listView: View<{ aliases: Alias[] }, Alias> = {
   layout: 'table',
   rows: ({ aliases }) => aliases,
   columns,
-  empty: 'No alias is saved. Save one: sotra alias set @whale <identifier>.',
+  empty: 'No aliases. Save one: sotra alias set @whale <identifier>.',
 };
 
-const oneView = recordView<AliasEntry>(columns);
+const aliasView = recordView<Alias>(columns);
 
-const set = defineCommand({
-  words: ['alias', 'set'],
-  summary: 'Save a name for an identifier',
-  description:
-    'The name, with its @, works wherever a command takes an address or a profile: sotra profile get @whale. A name that is saved\n' +
-    "already is replaced. PowerShell reads a bare @ itself: write '@whale' there. For a trader the name of a stored\n" +
-    "key works too, and in commands that read a row ('#3') or a name of the last board.",
-  params: {
-    name: local(nameKind, 'the name, such as @whale', { positional: true }),
-    identifier: local(identifierKind, 'profile UUID, wallet or token address, or ext:<your user id>', {
-      positional: true,
-    }),
-  },
-  examples: [
-    { argv: 'alias set @whale 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', says: 'save a wallet' },
-    { argv: 'alias set @me ext:42', says: 'save a user of your own' },
-  ],
-  uses: ['service', 'changes'],
-  exitCodes: [3],
-  view: async () => oneView,
-  run: async ({ name: typed, identifier }, context) => {
-    const name = withAt(typed);
-    let before: string | undefined;
-    await (await context.store()).update(context.io, (now) => {
-      before = now.aliases?.[name.slice(1)];
-      return { ...now, aliases: { ...now.aliases, [name.slice(1)]: identifier } };
+function addSet(alias: Command): void {
+  alias
+    .command('set')
+    .summary('Save an alias for a trader or a token')
+    .description(
+      'An alias works wherever a command takes an address or a user: sotra profile get @whale.\n' +
+        "In PowerShell, quote the name: '@whale'.\n" +
+        'Replacing an alias asks on a terminal; elsewhere it needs --yes.',
+    )
+    .params({
+      name: nameParam,
+      identifier: local(identifierKind, 'profile UUID, wallet or token address, or ext:<your user id>', {
+        positional: true,
+      }),
+    })
+    .example('alias set @whale 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', 'a wallet')
+    .example('alias set @me ext:42', 'a user of your own')
+    .changes()
+    .prints(aliasView)
+    .run(async ({ name: typed, identifier }, context) => {
+      const name = withAt(typed);
+      const store = await context.store();
+      const before = findAlias(name, store.read());
+      if (context.options.dryRun) return showPlan([{ action: 'set', what: `alias ${name}`, detail: identifier }]);
+      if (before !== undefined && before !== identifier)
+        await confirm(`replace alias ${name}, which stands for ${before}`, context);
+      await store.update(context.io, (now) => ({
+        ...now,
+        aliases: { ...now.aliases, [name.slice(1)]: identifier },
+      }));
+      return { kind: 'answer', answer: { alias: name, identifier }, view: aliasView };
     });
-    if (context.options.dryRun) return showPlan([{ action: 'set', what: `alias ${name}`, detail: identifier }]);
-    if (before !== undefined && before !== identifier) context.note(`${name} stood for ${before} before.`);
-    return { kind: 'answer', answer: { alias: name, identifier }, view: oneView };
-  },
-});
+}
 
-const list = defineCommand({
-  words: ['alias', 'list'],
-  summary: 'List the saved names and what they stand for',
-  params: {},
-  examples: [
-    { argv: 'alias list', says: 'every alias' },
-    { argv: 'alias list --format csv', says: 'as CSV' },
-  ],
-  uses: [],
-  exitCodes: [3],
-  view: async () => listView,
-  run: async (_, context) => {
-    const { aliases = {} } = (await context.store()).read();
-    const entries = Object.entries(aliases).map(([name, identifier]) => ({ alias: `@${name}`, identifier }));
-    return {
-      kind: 'answer',
-      answer: { aliases: entries.sort((a, b) => (a.alias < b.alias ? -1 : 1)) },
-      view: listView,
-    };
-  },
-});
-
-const remove = defineCommand({
-  words: ['alias', 'remove'],
-  summary: 'Remove a saved name',
-  params: { name: local(nameKind, 'the name, such as @whale', { positional: true }) },
-  examples: [{ argv: 'alias remove @whale', says: 'remove it' }],
-  uses: ['changes'],
-  exitCodes: [3],
-  run: async ({ name: typed }, context) => {
-    const name = withAt(typed);
-    let before: string | undefined;
-    await (await context.store()).update(context.io, (now) => {
-      const { [name.slice(1)]: found, ...others } = now.aliases ?? byName<string>([]);
-      if (found === undefined) throw notSaved(name, Object.keys(now.aliases ?? {}));
-      before = found;
-      return { ...now, aliases: others };
+function addList(alias: Command): void {
+  alias
+    .command('list')
+    .summary('List aliases')
+    .example('alias list', 'all aliases')
+    .example('alias list --format csv', 'as CSV')
+    .prints(listView)
+    .run(async (_, context) => {
+      const { aliases = {} } = (await context.store()).read();
+      const entries = Object.entries(aliases).map(([name, identifier]) => ({ alias: `@${name}`, identifier }));
+      return {
+        kind: 'answer',
+        answer: { aliases: entries.sort((a, b) => (a.alias < b.alias ? -1 : 1)) },
+        view: listView,
+      };
     });
-    if (context.options.dryRun) return showPlan([{ action: 'remove', what: `alias ${name}`, detail: before ?? null }]);
-    context.note(`${name} is removed.`);
-    return { kind: 'none' };
-  },
-});
+}
 
-function notSaved(name: string, known: readonly string[]) {
-  const near = nearest(name.slice(1), known);
+function addRemove(alias: Command): void {
+  alias
+    .command('remove')
+    .summary('Remove an alias')
+    .description('Asks on a terminal; elsewhere it needs --yes.')
+    .params({ name: nameParam })
+    .example('alias remove @whale', 'remove @whale after asking')
+    .changes()
+    .run(async ({ name: typed }, context) => {
+      const name = withAt(typed);
+      const store = await context.store();
+      const stored = store.read();
+      const identifier = findAlias(name, stored);
+      if (identifier === undefined) throw unknownAlias(name, stored);
+      if (context.options.dryRun) return showPlan([{ action: 'remove', what: `alias ${name}`, detail: identifier }]);
+      await confirm(`remove alias ${name}, which stands for ${identifier}`, context);
+      await store.update(context.io, (now) => {
+        const { [name.slice(1)]: _, ...others } = now.aliases ?? {};
+        return { ...now, aliases: others };
+      });
+      context.note(`Removed alias ${name}.`);
+      return { kind: 'none' };
+    });
+}
+
+function findAlias(name: string, { aliases = {} }: StoredSettings): string | undefined {
+  return Object.hasOwn(aliases, name.slice(1)) ? aliases[name.slice(1)] : undefined;
+}
+
+function unknownAlias(name: string, { aliases = {} }: StoredSettings) {
+  const near = nearest(name.slice(1), Object.keys(aliases));
   return usageError(
-    `alias ${name} is not saved`,
+    `alias ${name} does not exist`,
     near === undefined ? 'See sotra alias list.' : `Did you mean @${near}?`,
   );
 }
-
-export const commands: readonly Command[] = [set, list, remove];

@@ -17,7 +17,7 @@ import { column, recordView } from '../../output/columns.ts';
 import { confirm, showPlan } from '../../output/confirm.ts';
 import { counted } from '../../output/format.ts';
 import { readEnv, type StoredContext } from '../../setup/settings.ts';
-import { commands as doctorCommands } from '../doctor/index.ts';
+import { diagnose } from '../doctor/checks.ts';
 
 const maxCommands = 20;
 /** Of the calls that succeeded in commands that failed, as many as fit. */
@@ -101,7 +101,7 @@ async function collect(context: Context) {
   // Before doctor makes calls of its own.
   const entries = collectCalls(folder, context.warn);
   const failed = entries.filter(({ _sotra }) => _sotra.error !== undefined).reverse();
-  const diagnosis = await doctorCommands[0]?.run({} as never, context);
+  const doctor = await diagnose(context);
   return {
     bundle: 2,
     createdAt: new Date(io.now()).toISOString(),
@@ -119,7 +119,7 @@ async function collect(context: Context) {
       history: !isLogOff(io),
     },
     wireNames: await listWireNames(context),
-    doctor: diagnosis?.kind === 'answer' ? diagnosis.answer : null,
+    doctor,
     failedCommand: readFailedCommand(folder) ?? null,
     failedCalls: failed.map(summarizeCall),
     ...wrapInHar(entries, io.version),

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../errors.ts';
 export const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]> = {
   internal: ['a bug in sotra', 'Run the command again with --verbose and report what it prints.'],
   usage: ['a flag, argument or file was refused before anything was sent', 'The message names it; see --help.'],
-  'no-service': ['no service was named', 'Set SOTRA_BASE_URL, choose a context, or use --sandbox.'],
+  'no-service': ['no service was named', 'Log in with sotra auth login, use --sandbox, or set SOTRA_BASE_URL.'],
   'insecure-url': [
     'a key or password would be sent in the clear',
     'Use https or tls; http and nats are for loopback only.',

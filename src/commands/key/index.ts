@@ -1,99 +1,101 @@
 import { local } from '../../api/endpoint.ts';
 import { choice, optional, text } from '../../api/kind.ts';
-import { type Command, defineCommand, option } from '../../cli/command.ts';
 import { chains } from '../../model/chain.ts';
+import type { Command } from '../command.ts';
+import { option } from '../params.ts';
 import { keySourceParams, passwordFileParam } from './params.ts';
+import { keyView } from './view.ts';
 
-const name = local(text(), 'name of the key', { positional: true });
-const keyView = async () => (await import('./run-keys.ts')).keyView;
+export function addKey(key: Command): void {
+  addGenerate(key);
+  addImport(key);
+  addList(key);
+  addRemove(key);
+  addExport(key);
+}
 
-export const commands: readonly Command[] = [
-  defineCommand({
-    words: ['key', 'generate'],
-    summary: 'Make a new private key and store it, sealed with a password',
-    description: 'There is no other copy: export one (key export), and keep the password. The key is never shown.',
-    params: {
-      name,
-      chain: local(optional(choice(chains)), 'chain that it signs for: solana, or any other for an EVM key (default)'),
-      passwordFile: option.text('file with the password to seal with (default: ask for it)'),
-    },
-    examples: [
-      { argv: 'key generate trader', says: 'an EVM key; the password is asked for' },
-      { argv: 'key generate sol --chain solana --password-file password.txt', says: 'a Solana key, without questions' },
-    ],
-    uses: ['changes'],
-    exitCodes: [3, 11, 130],
-    view: keyView,
-    run: async (input, context) => (await import('./run-keys.ts')).generateKey(input, context),
-  }),
-  defineCommand({
-    words: ['key', 'import'],
-    summary: 'Store a private key, sealed with a password',
-    description:
-      'The key comes from --key-file, --key-env, --key-stdin, or a prompt without echo; never from an argument. A keystore is opened first, and keeps its password unless --new-password-file names another.',
-    params: {
-      name,
+const nameParam = local(text(), 'name of the key', { positional: true });
+
+function addGenerate(key: Command): void {
+  key
+    .command('generate')
+    .summary('Generate a private key and store it encrypted')
+    .description('There is no other copy: back it up with key export, and keep the password.')
+    .params({
+      name: nameParam,
+      chain: local(optional(choice(chains)), 'chain to sign for: solana, or any other for an EVM key (default)'),
+      passwordFile: option.text('file with the password to encrypt with (default: ask)'),
+    })
+    .example('key generate trader', 'an EVM key; asks for the password')
+    .example('key generate sol --chain solana --password-file password.txt', 'a Solana key, without questions')
+    .changes()
+    .prints(keyView)
+    .run(async (input, context) => (await import('./generate.ts')).generateKey(input, context));
+}
+
+function addImport(key: Command): void {
+  key
+    .command('import')
+    .summary('Import a private key and store it encrypted')
+    .description(
+      'The key comes from --key-file, --key-env, --key-stdin or a prompt, never from an argument.\n' +
+        'A V3 keystore keeps its password, unless --new-password-file names another.',
+    )
+    .params({
+      name: nameParam,
       ...keySourceParams,
       passwordFile: passwordFileParam,
-      newPasswordFile: option.text(
-        'file with the password to seal with (default: that of --password-file, or ask for it)',
-      ),
-      replace: option.flag('replace a key of this name; the old file stays beside it as a backup'),
-    },
-    examples: [
-      { argv: 'key import trader --key-file key.hex', says: 'store an EVM key; the password is asked for' },
-      {
-        argv: 'key import sol --key-file id.json --password-file password.txt',
-        says: 'store a Solana CLI keypair, without questions',
-      },
-    ],
-    uses: ['changes'],
-    exitCodes: [3, 11, 130],
-    view: keyView,
-    run: async (input, context) => (await import('./run-keys.ts')).importKey(input, context),
-  }),
-  defineCommand({
-    words: ['key', 'list'],
-    summary: 'List the stored keys with their addresses',
-    params: {},
-    examples: [
-      { argv: 'key list', says: 'every stored key' },
-      { argv: 'key list --json', says: 'the same as JSON' },
-    ],
-    uses: [],
-    exitCodes: [3],
-    view: keyView,
-    run: async (_, context) => (await import('./run-keys.ts')).showKeys(context),
-  }),
-  defineCommand({
-    words: ['key', 'remove'],
-    summary: 'Remove a stored key for good',
-    params: { name },
-    examples: [
-      { argv: 'key remove trader', says: 'after asking' },
-      { argv: 'key remove trader --yes', says: 'without asking' },
-    ],
-    uses: ['changes'],
-    exitCodes: [3, 130],
-    view: keyView,
-    run: async (input, context) => (await import('./run-keys.ts')).removeKey(input.name, context),
-  }),
-  defineCommand({
-    words: ['key', 'export'],
-    summary: 'Export a stored key, sealed or unencrypted',
-    description: 'An unencrypted key goes to a file that only you may read, never to the screen.',
-    params: {
-      name,
-      out: option.text('file to write; replacing one asks first'),
-      unencrypted: option.flag('not sealed: hex, or a Solana CLI keypair; needs --out'),
+      newPasswordFile: option.text('file with the password to encrypt with (default: --password-file, or ask)'),
+      replace: option.flag('replace the key of this name; keeps a backup of the old file'),
+    })
+    .example('key import trader --key-file key.hex', 'an EVM key; asks for the password')
+    .example('key import sol --key-file id.json --password-file password.txt', 'a Solana CLI keypair')
+    .changes()
+    .prints(keyView)
+    .run(async (input, context) => (await import('./import.ts')).importKey(input, context));
+}
+
+function addList(key: Command): void {
+  key
+    .command('list')
+    .summary('List stored keys and their addresses')
+    .example('key list', 'every stored key')
+    .example('key list --json', 'as JSON')
+    .prints(keyView)
+    .run(async (_, context) => {
+      const { keyFolder, listKeys } = await import('../../keys/keystore.ts');
+      return { kind: 'answer', answer: listKeys(await keyFolder(context), context.warn), view: keyView };
+    });
+}
+
+function addRemove(key: Command): void {
+  key
+    .command('remove')
+    .summary('Remove a stored key for good')
+    .description('Asks on a terminal; elsewhere it needs --yes.')
+    .params({ name: nameParam })
+    .example('key remove trader', 'after asking')
+    .example('key remove trader --yes', 'without asking')
+    .changes()
+    .run(async ({ name }, context) => (await import('./remove.ts')).removeKey(name, context));
+}
+
+function addExport(key: Command): void {
+  key
+    .command('export')
+    .summary('Export a stored key, encrypted or unencrypted')
+    .description(
+      'An unencrypted key is written to a file of mode 0600, never to the screen.\n' +
+        'Replacing a file asks on a terminal; elsewhere it needs --yes.',
+    )
+    .params({
+      name: nameParam,
+      out: option.text('file to write (default: stdout)'),
+      unencrypted: option.flag('write hex, or a Solana CLI keypair; needs --out'),
       passwordFile: passwordFileParam,
-    },
-    examples: [
-      { argv: 'key export trader --out trader.json', says: 'the sealed keystore, for another machine or wallet' },
-      { argv: 'key export sol --unencrypted --out id.json', says: 'the keypair itself; its password is asked for' },
-    ],
-    uses: ['changes'],
-    exitCodes: [3, 11, 130],
-    run: async (input, context) => (await import('./run-keys.ts')).exportKey(input, context),
-  }),
-];
+    })
+    .example('key export trader --out trader.json', 'the encrypted V3 keystore, for another machine or wallet')
+    .example('key export sol --unencrypted --out id.json', 'the keypair itself; asks for its password')
+    .changes()
+    .run(async (input, context) => (await import('./export.ts')).exportKey(input, context));
+}

@@ -220,7 +220,10 @@ test('from no key to a posted comment: generate a key, make a trade for it, sign
   const again = await run(`key generate base --password-file ${password}`, { env });
   expect([again.code, again.err]).toEqual([2, 'error: key base exists already\nhint: Choose another name.\n']);
   const asked = await run('key generate asked', { env, answers: ['pw', 'pw'] });
-  expect([asked.code, asked.err]).toEqual([0, expect.stringContaining('Password to seal the key with (not shown): ')]);
+  expect([asked.code, asked.err]).toEqual([
+    0,
+    expect.stringContaining('Password to encrypt the key with (not shown): '),
+  ]);
 });
 
 test('an @ and digits are a coin of hyperliquid where a token is named, and a saved name elsewhere', async () => {

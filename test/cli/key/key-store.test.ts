@@ -68,7 +68,7 @@ test('a key is imported sealed, listed by address, signs by its name, is exporte
   expect(existsSync(file)).toBe(false);
 });
 
-test('a sealed export takes no password: --password-file is refused, and nothing is written', async () => {
+test('an encrypted export takes no password: --password-file is refused, and nothing is written', async () => {
   const { folder, env, keys } = place();
   await run(['key', 'import', 'trader', '--key-file', keys.evm, '--password-file', keys.password], { env });
   const out = join(folder, 'sealed.json');
@@ -77,7 +77,7 @@ test('a sealed export takes no password: --password-file is refused, and nothing
     expect(sealed).toMatchObject({
       code: 2,
       out: '',
-      err: 'error: --password-file goes with --unencrypted: a sealed export needs no password\nhint: Omit --password-file, or add --unencrypted.\n',
+      err: 'error: --password-file needs --unencrypted: an encrypted export needs no password\nhint: Omit --password-file, or add --unencrypted.\n',
     });
   }
   expect(existsSync(out)).toBe(false);
@@ -135,7 +135,7 @@ test.each([
   ['a longer one\r\n', 'a longer one'],
   ['pw\rpw\n', 'pw\rpw'],
   ['pw\r', 'pw\r'],
-])('a password to seal with is what the file %j holds without its line end', async (content, typed) => {
+])('a password to encrypt with is what the file %j holds without its line end', async (content, typed) => {
   const { folder, env } = place();
   const file = join(folder, 'pw');
   writeFileSync(file, content, { mode: 0o600 });
@@ -146,7 +146,13 @@ test.each([
 });
 
 test.each([
-  [undefined, undefined, 2, 'a password to seal the key is needed', 'Give it with --password-file <file>, or run this'],
+  [
+    undefined,
+    undefined,
+    2,
+    'a password to encrypt the key is needed',
+    'Give it with --password-file <file>, or run this',
+  ],
   [undefined, [''], 2, 'the password is empty', ''],
   [undefined, ['a', 'b'], 11, 'the two passwords differ: nothing was stored', ''],
   ['\n', undefined, 2, 'holds no password', ''],

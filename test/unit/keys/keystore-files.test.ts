@@ -119,7 +119,7 @@ test('a stored key is read by its name, and one that is not there is told with t
     expect.objectContaining({
       code: 'usage',
       message: 'key main does not exist',
-      hint: 'No keys are stored. Make one: sotra key generate main, or sotra key import main --key-file <file>.',
+      hint: 'No stored keys. Generate one: sotra key generate main, or sotra key import main --key-file <file>.',
     }),
   );
   const prefixed = { ...sealed, address: `0x${sealed.address}` };

@@ -1,0 +1,46 @@
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { confirm, showPlan } from '../../output/confirm.ts';
+import type { Result } from '../../output/result.ts';
+import { chosenContext, findContext, readEnv, readKeyOrigin, type StoredSettings } from '../../setup/settings.ts';
+import type { Command } from '../command.ts';
+import { removeFromKeychain, withoutKey } from './stored-key.ts';
+
+export function addLogout(auth: Command): void {
+  auth
+    .command('logout')
+    .summary('Remove the stored API key of a context')
+    .description('Asks on a terminal; elsewhere it needs --yes.')
+    .example('auth logout', 'of the current context, after asking')
+    .example('auth logout --context staging --yes', 'of another context, without asking')
+    .changes()
+    .run((_, context) => logOut(context));
+}
+
+async function logOut(context: Context): Promise<Result> {
+  const { options, io, note, warn } = context;
+  const store = await context.store();
+  const stored = store.read();
+  const name = chosenContext(options, io.env, stored);
+  if (name === undefined)
+    throw usageError('no context is chosen', 'Name one with --context; sotra context list shows them.');
+  const before = findContext(name, stored);
+  if (readKeyOrigin(before) === undefined) note(`Context ${name} has no stored key.`);
+  else {
+    const place = before.keyStore === 'keychain' ? 'the keychain' : store.path;
+    if (options.dryRun) return showPlan([{ action: 'remove', what: `API key of context ${name}`, detail: place }]);
+    await confirm(`remove the API key of context ${name}`, context);
+    await removeFromKeychain(name, before, {}, context);
+    await store.update(io, (now) => forgetKey(name, now));
+    if (before.keyStore !== 'keychain') note(`Removed the key of context ${name} from ${store.path}.`);
+  }
+  if (readEnv(io.env, 'SOTRA_API_KEY') !== undefined) warn('SOTRA_API_KEY is still set and is used');
+  return { kind: 'none' };
+}
+
+/** A preset with nothing else stored is no longer stored at all. */
+function forgetKey(name: string, now: StoredSettings): StoredSettings {
+  const { [name]: own = {}, ...others } = now.contexts;
+  const kept = withoutKey(own);
+  return { ...now, contexts: { ...others, ...(Object.keys(kept).length === 0 ? {} : { [name]: kept }) } };
+}

@@ -1,0 +1,177 @@
+import { existsSync, statSync } from 'node:fs';
+import { type Context, httpTransport } from '../../context.ts';
+import { readMessage, SotraError, toSotraError } from '../../errors.ts';
+import { buildRequest } from '../../http/client.ts';
+import { type NetworkFailure, versionHint } from '../../http/failures.ts';
+import { platformRules } from '../../model/platform.ts';
+import { command } from '../../model/shell.ts';
+import { counted } from '../../output/format.ts';
+import { describeKey, readEnv, type Service } from '../../setup/settings.ts';
+import { checkRequest } from '../auth/status.ts';
+import { type Check, type CheckName, checkNames, type Diagnosis, type Finding } from './view.ts';
+
+/** Checks settings, key and connection, with one request at most. */
+export async function diagnose(context: Context): Promise<Diagnosis> {
+  const service = await context.service().catch(toSotraError);
+  const online =
+    service instanceof SotraError || service.kind === 'sandbox' ? undefined : await askService(service, context);
+  const findings: Record<CheckName, Finding> = {
+    node: checkNode(context),
+    settings: await checkSettings(context),
+    service: checkService(service),
+    key: checkApiKey(service, online),
+    reach: checkReach(service, online),
+    tls: checkTls(service, online, context),
+    clock: checkClock(online, context),
+    terminal: checkTerminal(context),
+    sandbox: await checkSandbox(context),
+  };
+  const checks = checkNames.map((check): Check => ({ check, ...findings[check] }));
+  return { ok: checks.every(({ state }) => state !== 'problem'), checks };
+}
+
+const ok = (found: string): Finding => ({ state: 'ok', found, fix: null });
+const skipped = (found: string): Finding => ({ state: 'skipped', found, fix: null });
+const warning = (found: string, fix: string): Finding => ({ state: 'warning', found, fix });
+const problem = (found: string, fix: string): Finding => ({ state: 'problem', found, fix });
+
+function checkNode({ io }: Context): Finding {
+  const [major = 0, minor = 0] = io.system.node.split('.').map(Number);
+  const found = `Node ${io.system.node} on ${io.system.platform}, sotra ${io.version}`;
+  return major > 20 || (major === 20 && minor >= 19) ? ok(found) : problem(found, 'install Node 20.19 or newer');
+}
+
+async function checkSettings(context: Context): Promise<Finding> {
+  const store = await context.store();
+  if (!existsSync(store.path)) return ok(`${store.path} does not exist yet: nothing is stored`);
+  try {
+    const { contexts, aliases = {} } = store.read();
+    const count = `contexts: ${Object.keys(contexts).length}, aliases: ${Object.keys(aliases).length}`;
+    const mode = statSync(store.path).mode & 0o777;
+    const found = `${store.path}, mode ${mode.toString(8).padStart(4, '0')}, ${count}`;
+    const isOpen = platformRules(context.io.system.platform).hasModes && (mode & 0o077) !== 0;
+    return isOpen ? warning(`${found}: other users of this machine can read it`, `chmod 600 ${store.path}`) : ok(found);
+  } catch (error) {
+    return problem(readMessage(error), readHint(error) ?? 'fix the file or move it away');
+  }
+}
+
+function checkService(service: Service | SotraError): Finding {
+  if (service instanceof SotraError)
+    return service.code === 'no-service'
+      ? warning(service.message, 'sotra auth login; or use --sandbox, or set SOTRA_BASE_URL')
+      : problem(service.message, service.hint ?? 'see sotra context list');
+  const { baseUrl, baseUrlSource, context: name, kind } = service;
+  if (kind === 'sandbox') return ok('the built-in sandbox, inside this command');
+  const found = `${baseUrl}, from ${baseUrlSource === 'context' ? `context ${name}` : baseUrlSource}`;
+  const fix = versionHint(baseUrl);
+  return fix === undefined ? ok(found) : warning(found, fix);
+}
+
+function checkApiKey(service: Service | SotraError, online: ServiceAnswer | undefined): Finding {
+  if (service instanceof SotraError) return skipped('no service is configured');
+  const { apiKey, keyProblem, context: name, kind } = service;
+  if (kind === 'sandbox') return ok('built into the sandbox');
+  const login = `sotra auth login${name === undefined ? '' : command` --context ${name}`}, or set SOTRA_API_KEY`;
+  if (apiKey === null) return problem(keyProblem === undefined ? 'none' : `none: ${keyProblem}`, login);
+  const found = String(describeKey(service));
+  const status = online?.status;
+  if (status === 401 || status === 403) return problem(`${found}; the service rejected it (HTTP ${status})`, login);
+  const checked = status !== undefined && status < 300 ? `${found}; the service accepts it` : found;
+  if (service.keyStore !== 'file') return ok(checked);
+  return warning(`${checked}, unencrypted`, command`sotra auth login --context ${name ?? '<name>'} --store keychain`);
+}
+
+interface ServiceAnswer {
+  status?: number;
+  ms: number;
+  dateMs?: number;
+  failure?: { message: string; code: string };
+}
+
+const maxWaitMs = 10_000;
+
+async function askService({ baseUrl, apiKey }: Service, { io, options }: Context): Promise<ServiceAnswer> {
+  const transport = await httpTransport(io);
+  const timeoutMs = Math.min(options.timeoutMs, maxWaitMs);
+  const caller = { baseUrl, apiKey, userAgent: `sotra/${io.version}` };
+  const started = io.now();
+  try {
+    const limits = { timeoutMs, totalMs: timeoutMs, signal: io.signal };
+    const answer = await transport.send(buildRequest(checkRequest, caller), limits);
+    const dateMs = Date.parse(String(answer.headers['date']));
+    return { status: answer.status, ms: io.now() - started, ...(Number.isNaN(dateMs) ? {} : { dateMs }) };
+  } catch (error) {
+    const { message, cause, kind } = error as NetworkFailure;
+    const code = String((cause as { code?: unknown } | undefined)?.code ?? '');
+    const why = kind === 'timeout' || kind === 'late' ? `no answer within ${timeoutMs / 1000} s` : message;
+    return { ms: io.now() - started, failure: { message: why, code } };
+  } finally {
+    await transport.close();
+  }
+}
+
+function checkReach(service: Service | SotraError, online: ServiceAnswer | undefined): Finding {
+  if (online === undefined || service instanceof SotraError) return skipped('no request was needed');
+  const { status, ms, failure } = online;
+  if (failure !== undefined)
+    return problem(failure.message, 'check the address, the network and any proxy or firewall');
+  const found = `HTTP ${status} in ${Math.round(ms)} ms`;
+  if (status === undefined || status >= 500) return warning(found, 'the service has a problem: try again later');
+  const newAddress = 'if the service moved, change the base URL; redirects are not followed';
+  if (status >= 300 && status < 400) return problem(`${found}: a redirect`, newAddress);
+  return status === 404 ? warning(found, 'check the path of the base URL: this may not be the service') : ok(found);
+}
+
+function checkTls(service: Service | SotraError, online: ServiceAnswer | undefined, { io }: Context): Finding {
+  if (online === undefined || service instanceof SotraError) return skipped('no connection was needed');
+  if (service.baseUrl.startsWith('http:')) return ok('plain http to this machine');
+  const code = online.failure?.code ?? '';
+  if (/CERT|TLS|SSL|LEAF/.test(code))
+    return problem(
+      `the certificate is not trusted (${code})`,
+      'check the address and the clock; for a private certificate authority, set NODE_EXTRA_CA_CERTS=<file>',
+    );
+  if (readEnv(io.env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0')
+    return warning('certificates are not checked', 'unset NODE_TLS_REJECT_UNAUTHORIZED');
+  return online.failure === undefined ? ok('the certificate is trusted') : skipped('the service did not answer');
+}
+
+function checkClock(online: ServiceAnswer | undefined, { io }: Context): Finding {
+  if (online?.dateMs === undefined) return skipped('the service sent no time');
+  // The header has whole seconds, and was written while we waited.
+  const skewMs = io.now() - online.ms / 2 - online.dateMs - 500;
+  const seconds = Math.round(Math.abs(skewMs) / 1000);
+  if (seconds <= 60) return ok(`within ${Math.max(2, seconds)} s of the service's`);
+  return warning(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, 'set the clock of this machine');
+}
+
+function checkTerminal({ io, options }: Context): Finding {
+  const { out } = io;
+  if (!out.isTTY) return ok('stdout is not a terminal: rows are tab-separated');
+  const colors =
+    options.noColor || out.colorLevel === 0 ? 'no colors' : `${['', 16, 256, '16 million'][out.colorLevel]} colors`;
+  const found = `${out.width} columns, ${colors}`;
+  const locale = readEnv(io.env, 'LC_ALL') ?? readEnv(io.env, 'LC_CTYPE') ?? readEnv(io.env, 'LANG');
+  if (platformRules(io.system.platform).isUtf8 || /utf-?8/i.test(locale ?? '')) return ok(found);
+  const more = `${found}; the locale ${locale === undefined ? 'is not set' : `${locale} is not UTF-8`}`;
+  return warning(more, 'if dashes or dots look wrong, set a UTF-8 locale: LC_ALL=C.UTF-8');
+}
+
+async function checkSandbox(context: Context): Promise<Finding> {
+  const file = await context.sandboxFile();
+  if (!existsSync(file)) return ok('not created yet: the first command with --sandbox creates it');
+  try {
+    const { countRows, openDb } = await import('../../sandbox/db/store.ts');
+    const db = openDb(file);
+    const trades = countRows(db, 'trade');
+    db.close();
+    return ok(`${file}, ${counted(trades, 'trade')}`);
+  } catch (error) {
+    return problem(readMessage(error), readHint(error) ?? 'sotra sandbox reset');
+  }
+}
+
+function readHint(error: unknown): string | undefined {
+  return error instanceof SotraError ? error.hint : undefined;
+}
