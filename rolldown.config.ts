@@ -107,6 +107,7 @@ export default defineConfig({
           test: /src\/(context|commands\/run-command|model\/(chain|identifier)|output\/(print|columns|format))\.ts$/,
           priority: 2,
         },
+        { name: 'zod', test: /node_modules\/zod\//, priority: 4 },
         {
           name: 'sandbox',
           test: /src\/(sandbox\/(service\/routes|open|seeded|db\/(settings|store|world)|http\/(answer|service)|social\/(lookup|profiles)|trades\/(figures|trade)))\.ts$/,
@@ -121,7 +122,7 @@ export default defineConfig({
         },
         {
           name: 'settings',
-          test: /src\/(setup\/store|files\/(durable-file|lock))\.ts$/,
+          test: /src\/(setup\/(store|settings-schema)|files\/(durable-file|lock))\.ts$/,
           includeDependenciesRecursively: false,
           priority: 1,
         },

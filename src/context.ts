@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import type { z } from 'zod';
 import type { Endpoint, InputOf, Params } from './api/endpoint.ts';
-import { findMisfit, findUnknownValue } from './api/misfit.ts';
+import { findMisfit } from './api/misfit.ts';
 import { encodeRequest, type WireRequest } from './api/request.ts';
 import type { GlobalOptions } from './commands/options.ts';
 import { isExplained, SotraError } from './errors.ts';
@@ -26,13 +25,13 @@ export interface Context {
   dataDirectory: () => Promise<string>;
   sandboxFile: () => Promise<string>;
   /** The answer of an endpoint, or of a link of the service. Errors as in `callEndpoint`; `key-missing` before anything is sent. */
-  call: <P extends Params, R extends z.ZodType>(
-    endpoint: Endpoint<string, P, R>,
+  call: <P extends Params, Answer>(
+    endpoint: Endpoint<string, P, Answer>,
     input: InputOf<P>,
     link?: string,
     /** Overrides `--retries`, for callers that repeat by themselves. */
     retries?: number,
-  ) => Promise<CallAnswer<z.output<R>>>;
+  ) => Promise<CallAnswer<Answer>>;
   /** Resolves when a call could be made. Errors as in `call`. */
   ready: () => Promise<void>;
   request: (wire: WireRequest, more?: Pick<Caller, 'tellsBody'>) => Promise<CallAnswer>;
@@ -214,7 +213,7 @@ function makeCalls(
       userAgent: `sotra/${io.version}`,
       retries: retries ?? options.retries ?? policies.call.retries,
       maxBodyBytes: io.maxAnswerBytes ?? maxAnswerBytes,
-      findMisfit: strict ? findAnyMisfit : findMisfit,
+      findMisfit: strict ? await loadStrictCheck() : findMisfit,
       warn: warnOfMisfit,
       observe: preview ? () => undefined : await watcher.observe(kind),
     };
@@ -297,5 +296,7 @@ function keyMissing({ baseUrl, context, isElsewhere, keyProblem }: Service): Sot
 }
 
 /** Also finds values that the document does not list where it lists them. */
-const findAnyMisfit: typeof findMisfit = (schema, value) =>
-  findUnknownValue(schema, value) ?? findMisfit(schema, value);
+async function loadStrictCheck(): Promise<typeof findMisfit> {
+  const { findUnknownValue } = await import('./api/known-values.ts');
+  return (schema, value) => findUnknownValue(schema, value) ?? findMisfit(schema, value);
+}

@@ -50,7 +50,6 @@ export async function buildLibrary(dir: string): Promise<void> {
     const library = await rolldown({
       input,
       platform: 'browser',
-      resolve: { alias: { zod: join(process.cwd(), 'src/library/schema.ts') } },
       plugins: [unsaid],
       // tweetnacl looks for a generator of random numbers, which a seed does not need.
       transform: { define: { 'typeof require': '"undefined"' } },
@@ -68,20 +67,20 @@ export async function buildLibrary(dir: string): Promise<void> {
     `${dir}/library/sandbox.js`,
     "import sandbox from '../sandbox.cjs';\nexport const { startSandbox } = sandbox;\n",
   );
-  writeTypes(`${dir}/types`, [...entries.flatMap((input) => Object.values(input)), 'src/library/sandbox.ts']);
+  await writeTypes(`${dir}/types`, [...entries.flatMap((input) => Object.values(input)), 'src/library/sandbox.ts']);
 }
 
 /** Declarations that cannot be written from one file alone. */
-const written: Readonly<Record<string, () => string>> = {
+const written: Readonly<Record<string, () => string | Promise<string>>> = {
   'src/library/methods.ts': methodDeclarations,
   'src/model/chain.ts': chainDeclarations,
 };
 
 /** Writes the declarations of these files and of all that they speak of. */
-function writeTypes(dir: string, files: readonly string[]): void {
+async function writeTypes(dir: string, files: readonly string[]): Promise<void> {
   const known = new Set(files);
   for (const file of known) {
-    const text = written[file]?.() ?? declarationsOf(file);
+    const text = (await written[file]?.()) ?? declarationsOf(file);
     for (const [, path = ''] of text.matchAll(/from ['"](\.[^'"]+)\.js['"]/g))
       known.add(join(dirname(file), `${path}.ts`));
     const target = join(dir, file.replace(/^src\//, '').replace(/\.ts$/, '.d.ts'));

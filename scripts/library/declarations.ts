@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Endpoint, Param } from '../../src/api/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { describeKind, type Kind, toJsonSchema } from '../../src/api/kind.ts';
@@ -17,16 +18,22 @@ interface JsonSchema {
   additionalProperties?: JsonSchema | boolean;
 }
 
+/** With the schema of its answers. */
+type Answering = Omit<Endpoint, 'answer' | 'brief'> & { answer: z.ZodType };
+
 /** The declarations of the client's methods, written from the endpoints: inputs, answers and shapes without zod. */
-export function methodDeclarations(): string {
+export async function methodDeclarations(): Promise<string> {
   const shared = sharedSchemas(namedShapes);
   const shapes = Object.entries(shared.schemas).map(
     ([name, schema]) => `export interface ${name} ${typeOf(schema as JsonSchema, { isInput: false })}`,
   );
-  const types = endpoints.flatMap((endpoint) => typesOf(endpoint, shared));
-  const nouns = [...new Set(endpoints.map((endpoint) => methodName(endpoint)[0]))];
+  const loaded = await Promise.all(
+    endpoints.map(async (endpoint) => ({ ...endpoint, answer: await endpoint.answer() })),
+  );
+  const types = loaded.flatMap((endpoint) => typesOf(endpoint, shared));
+  const nouns = [...new Set(loaded.map((endpoint) => methodName(endpoint)[0]))];
   const members = nouns.map((noun) => {
-    const own = endpoints.filter((endpoint) => methodName(endpoint)[0] === noun).map(methodOf);
+    const own = loaded.filter((endpoint) => methodName(endpoint)[0] === noun).map(methodOf);
     return `readonly ${noun}: {\n${[...own, ...(noun === 'comment' ? [textMethod] : [])].map(indented).join('\n')}\n};`;
   });
   return [
@@ -60,7 +67,7 @@ const ownSummaries: Readonly<Record<string, string>> = {
   'webhook.add-addresses': 'Add addresses to a webhook, at most 1,000 a call',
 };
 
-function methodOf(endpoint: Endpoint): string {
+function methodOf(endpoint: Answering): string {
   const { id, method, path, deprecated, paging } = endpoint;
   const base = typeBase(endpoint);
   const isOptional = Object.values(endpoint.params).every(({ kind }) => kind.optional);
@@ -75,24 +82,24 @@ function methodOf(endpoint: Endpoint): string {
   return `${doc}\n${verb}: {\n${indented(`${takes}: Promise<${base}Answer>;\n${all}`)}\n};`;
 }
 
-function itemOf(endpoint: Endpoint): string {
+function itemOf(endpoint: Answering): string {
   const answer = jsonOf(endpoint.answer);
   const key = Object.entries(answer.properties ?? {}).find(([, field]) => field.type === 'array')?.[0];
   return `${typeBase(endpoint)}Answer${key === undefined ? '' : `['${key}']`}[number]`;
 }
 
-function jsonOf(schema: Endpoint['answer']): JsonSchema {
+function jsonOf(schema: z.ZodType): JsonSchema {
   return sharedSchemas({}).toSchema(schema) as JsonSchema;
 }
 
 /** `LeaderboardList` for `leaderboard.list`. */
-function typeBase(endpoint: Endpoint): string {
+function typeBase(endpoint: Pick<Endpoint, 'id'>): string {
   return methodName(endpoint)
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('');
 }
 
-function typesOf(endpoint: Endpoint, shared: SharedSchemas): string[] {
+function typesOf(endpoint: Answering, shared: SharedSchemas): string[] {
   const base = typeBase(endpoint);
   const answer = `export type ${base}Answer = ${typeOf(shared.toSchema(endpoint.answer) as JsonSchema, { isInput: false })};`;
   const fields = Object.entries(endpoint.params).map(([key, param]) => {

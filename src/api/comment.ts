@@ -1,9 +1,5 @@
-import { z } from 'zod';
-import { chains } from '../model/chain.ts';
 import { dayMs } from '../model/duration.ts';
-import { knownText } from '../model/identifier.ts';
-import { actorSchema, commentSchema, positionStatsSchema, tradeSchema } from '../model/position.ts';
-import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from './endpoint.ts';
+import { defineEndpoint, inBody, inPath, inQuery } from './endpoint.ts';
 import { chainKind, commentUidKind, viewersKind, walletKind } from './formats.ts';
 import { integer, listOf, optional, text } from './kind.ts';
 import { maxCommentCharacters } from './signed-text.ts';
@@ -39,7 +35,7 @@ export const post = defineEndpoint({
     signature: inBody(text(), 'signature over the text; default: made with a key'),
     signerAddress: inBody(text(), 'address that signed', { flag: 'signer' }),
   },
-  answer: commentSchema,
+  answer: async () => (await import('./position-answers.ts')).commentSchema,
   sample: {
     transactionHash: '0x5cdbd22c1a2a1b1ee7c9ecd4b2a6a0d5f02ea3fbf4d1cf1ac3a4de86fd8ad911',
     chain: 'base',
@@ -81,13 +77,7 @@ export const list = defineEndpoint({
       aliases: ['userAddress'],
     }),
   },
-  answer: z.record(
-    z.string(),
-    z.looseObject({
-      comments: z.array(commentSchema),
-      insights: z.array(z.looseObject({ text: z.string() })).optional(),
-    }),
-  ),
+  answer: async () => (await import('./comment-answers.ts')).commentsSchema,
   sample: { hashes: ['0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0'], chain: 'base' },
   examples: [
     {
@@ -120,7 +110,7 @@ export const copy = defineEndpoint({
       'track exits of the position until this time, such as 2026-07-03T12:00:00Z; hyperliquid only',
     ),
   },
-  answer: z.looseObject({ intentIds: z.array(z.string()) }),
+  answer: async () => (await import('./comment-answers.ts')).copySchema,
   sample: {
     id: '2f991d88-4e6a-54f7-b130-a9788a9a06ab',
     tokenAddress: '0x940181a94a35a4569e4529a3cdfb74e38fd98631',
@@ -139,33 +129,6 @@ export const copy = defineEndpoint({
   ],
 });
 
-const numberOrNull = z.number().nullable().optional();
-const textOrNull = z.string().nullable().optional();
-
-const tokenCommentSchema = z.looseObject({
-  itemId: z.string(),
-  actor: actorSchema,
-  timestamp: z.number(),
-  comment: commentSchema,
-  trade: tradeSchema,
-  positionDetails: z
-    .looseObject({
-      perpPositionType: textOrNull,
-      perpLeverage: numberOrNull,
-      positionAmount: numberOrNull,
-      positionStats: positionStatsSchema.optional(),
-      positionAmountWithLeverage: numberOrNull,
-    })
-    .optional(),
-  token: z.looseObject({
-    chain: knownText(chains),
-    symbol: textOrNull,
-    name: textOrNull,
-    address: z.string(),
-    commentCount: numberOrNull,
-  }),
-});
-
 /** Source: interface document and wire-facts 3.17. */
 export const ofToken = defineEndpoint({
   id: 'token.comments',
@@ -180,7 +143,7 @@ export const ofToken = defineEndpoint({
     }),
     limit: inQuery(optional(integer(1)), 'how many comments', { source: 'public', serviceDefault: '50' }),
   },
-  answer: z.array(tokenCommentSchema),
+  answer: async () => (await import('./comment-answers.ts')).tokenCommentsSchema,
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: Number.POSITIVE_INFINITY },
   sample: { chain: 'base', contractAddress: degen, limit: 5 },
   examples: [
@@ -188,8 +151,3 @@ export const ofToken = defineEndpoint({
     { argv: 'token comments hyperliquid ETH --json', says: 'comments on ETH perps, as JSON' },
   ],
 });
-
-export type CommentAnswer = AnswerOf<typeof post>;
-export type CommentsAnswer = AnswerOf<typeof list>;
-export type CopyAnswer = AnswerOf<typeof copy>;
-export type TokenCommentsAnswer = AnswerOf<typeof ofToken>;

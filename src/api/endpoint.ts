@@ -56,12 +56,12 @@ export type Paging =
   | { kind: 'links'; size: string; items: string; older: string; newer: string; atSec: string };
 
 /** One HTTP endpoint, written once; everything mechanical is derived from it. */
-export interface Endpoint<Id extends string = string, P extends Params = Params, R extends z.ZodType = z.ZodType>
-  extends Definition<Id, P, R> {
+export interface Endpoint<Id extends string = string, P extends Params = Params, Answer = unknown>
+  extends Definition<Id, P, Answer> {
   source: Source;
 }
 
-interface Definition<Id extends string, P extends Params, R extends z.ZodType> {
+interface Definition<Id extends string, P extends Params, Answer> {
   /** `noun.verb`: also the words of the command. */
   id: Id;
   method: Method;
@@ -71,14 +71,15 @@ interface Definition<Id extends string, P extends Params, R extends z.ZodType> {
   summary: string;
   description?: string;
   params: P;
-  answer: R;
+  /** The schema of an answer, which is loaded to check one. */
+  answer: () => Promise<z.ZodType<Answer>>;
   keyless?: boolean;
   /** Why it should not be used any more, and what instead. */
   deprecated?: string;
   paging?: Paging;
   /** The part of an answer that later commands ask the log for, in the shape of the answer: kept where the whole is too long. */
   // A method, as an endpoint of one answer is one of any answer too.
-  brief?(answer: z.output<R>): unknown;
+  brief?(answer: Answer): unknown;
   /** The input of one request, for the OpenAPI document. */
   sample?: InputOf<P>;
   examples: readonly Example[];
@@ -92,14 +93,14 @@ export type InputOf<P extends Params> = { [K in Exclude<keyof P, OptionalKey<P>>
   [K in OptionalKey<P>]?: ValueOf<P[K]>;
 };
 
-export type AnswerOf<E extends { answer: z.ZodType }> = z.output<E['answer']>;
+export type AnswerOf<E extends Pick<Endpoint, 'answer'>> = z.output<Awaited<ReturnType<E['answer']>>>;
 
 /** The endpoints among the exports of a module, by the name of the export. */
 export type EndpointsOf<M> = { [K in keyof M as M[K] extends Endpoint ? K : never]: M[K] };
 
-export function defineEndpoint<const Id extends string, P extends Params, R extends z.ZodType>(
-  definition: Definition<Id, P, R>,
-): Endpoint<Id, P, R> {
+export function defineEndpoint<const Id extends string, P extends Params, Answer>(
+  definition: Definition<Id, P, Answer>,
+): Endpoint<Id, P, Answer> {
   return { ...definition, source: definition.source ?? 'spec' };
 }
 

@@ -1,23 +1,9 @@
-import { z } from 'zod';
-import { cardSchema } from '../model/position.ts';
-import { type AnswerOf, defineEndpoint, inQuery } from './endpoint.ts';
+import { defineEndpoint, inQuery } from './endpoint.ts';
 import { chainFilterKind, identifierKind } from './formats.ts';
 import { boolean, choice, integer, listOf, optional, text } from './kind.ts';
 
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const user = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
-
-const textOrNull = z.string().nullable().optional();
-
-/** Pages in both directions: a cursor, and the address that it leads to; null or absent where nothing lies that way. */
-const paginationSchema = z.looseObject({
-  olderCursor: textOrNull,
-  olderItemsURL: textOrNull,
-  newerCursor: textOrNull,
-  newerItemsURL: textOrNull,
-});
-
-const answer = z.looseObject({ items: z.array(cardSchema), pagination: paginationSchema.optional() });
 
 const chains = inQuery(optional(listOf(chainFilterKind)), 'only trades on these chains, or all', {
   source: 'public',
@@ -76,7 +62,7 @@ export const actor = defineEndpoint({
     olderThan: { ...olderThan, source: 'assumed' },
     newerThan: { ...newerThan, source: 'assumed' },
   },
-  answer,
+  answer: async () => (await import('./feed-answers.ts')).feedSchema,
   paging,
   sample: { identifier: trader, chains: ['all'], limit: 10, minTradeUsd: 1000 },
   examples: [
@@ -109,7 +95,7 @@ export const home = defineEndpoint({
     olderThan,
     newerThan,
   },
-  answer,
+  answer: async () => (await import('./feed-answers.ts')).feedSchema,
   paging,
   sample: { addresses: [user], limit: 10, onlyWithComments: true },
   examples: [
@@ -117,5 +103,3 @@ export const home = defineEndpoint({
     { argv: `feed home ${user} --only-with-comments --all`, says: 'every card that was commented on' },
   ],
 });
-
-export type FeedAnswer = AnswerOf<typeof actor>;

@@ -1,9 +1,7 @@
-import { z } from 'zod';
 import { normalizeAddress } from '../model/address.ts';
 import { isIdentifier } from '../model/identifier.ts';
 import { isObject } from '../model/json.ts';
-import { profileSchema } from '../model/profile.ts';
-import { type AnswerOf, asDocument, defineEndpoint, inBody, inPath } from './endpoint.ts';
+import { asDocument, defineEndpoint, inBody, inPath } from './endpoint.ts';
 import { identifierKind } from './formats.ts';
 import { json, listOf } from './kind.ts';
 
@@ -17,8 +15,6 @@ const targets = inBody(
   { positional: true, flag: 'target' },
 );
 
-const answer = z.looseObject({ targetProfiles: z.array(profileSchema) });
-
 /** PUT /v1/addresses/{addressOrUid}/follow. Source: interface document and wire-facts 3.10. */
 export const add = defineEndpoint({
   id: 'follow.add',
@@ -30,7 +26,7 @@ export const add = defineEndpoint({
     'Following an address follows its whole profile. The follower then sees their trades in its home feed.\n' +
     'Following what is followed already changes nothing; nobody can follow themselves.',
   params: { addressOrUid: follower, targets },
-  answer,
+  answer: async () => (await import('./follow-answers.ts')).followSchema,
   sample: { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },
   examples: [
     { argv: 'follow add ext:user_1 0xb129d76820940a14c764df8b223d8e39cf94a122', says: 'one of your users follows' },
@@ -50,7 +46,7 @@ export const remove = defineEndpoint({
   summary: 'Stop following one or more profiles',
   description: 'Unfollowing an address unfollows its whole profile. Unfollowing what is not followed changes nothing.',
   params: { addressOrUid: follower, targets: { ...targets, alsoInQuery: true } },
-  answer,
+  answer: async () => (await import('./follow-answers.ts')).followSchema,
   sample: { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },
   examples: [
     { argv: 'follow remove ext:user_1 0xb129d76820940a14c764df8b223d8e39cf94a122', says: 'stop following one' },
@@ -96,7 +92,7 @@ export const bulk = defineEndpoint({
   params: {
     entries: asDocument(json<readonly BulkEntry[]>(bulkJsonSchema, bulkProblem), 'who follows or unfollows whom'),
   },
-  answer,
+  answer: async () => (await import('./follow-answers.ts')).followSchema,
   sample: {
     entries: [
       { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },
@@ -111,8 +107,6 @@ export const bulk = defineEndpoint({
     { argv: 'follow bulk --file - --dry-run', says: 'check every line, show the first request and send nothing' },
   ],
 });
-
-export type FollowAnswer = AnswerOf<typeof add>;
 
 const identifierRule = 'must be a profile UUID, a wallet address or ext:<your user id>';
 

@@ -1,8 +1,7 @@
-import { z } from 'zod';
-import { pnlSchema, profileMetadataSchema, profileSchema } from '../model/profile.ts';
-import { type AnswerOf, defineEndpoint, type InputOf, inQuery } from './endpoint.ts';
+import { defineEndpoint, type InputOf, inQuery } from './endpoint.ts';
 import { identifierKind, leaderboardChainKind, viewersKind } from './formats.ts';
 import { boolean, choice, integer, listOf, optional, text } from './kind.ts';
+import type { Trader } from './leaderboard-answers.ts';
 
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const commenter = '0xb129d76820940a14c764df8b223d8e39cf94a122';
@@ -24,15 +23,8 @@ const chains = inQuery(optional(listOf(leaderboardChainKind)), 'sum PnL over the
 });
 const onlyWithComments = inQuery(optional(boolean()), 'only traders with swap comments');
 
-const traderSchema = z.looseObject({
-  profile: profileSchema,
-  pnl: pnlSchema,
-  hasComments: z.boolean().optional(),
-  isFollowedByUser: z.boolean().optional(),
-});
-
 /** Who it is, for names and `#3`. */
-const briefTrader = ({ profile: { name, addresses } }: z.output<typeof traderSchema>) => ({
+const briefTrader = ({ profile: { name, addresses } }: Trader) => ({
   profile: { name, addresses: addresses.slice(0, 1) },
 });
 
@@ -43,7 +35,7 @@ export const list = defineEndpoint({
   path: '/v2/leaderboard',
   summary: 'Traders ranked by realized PnL, best first',
   params: { chains, onlyWithComments, limit, timeframe, viewerAddresses },
-  answer: z.looseObject({ traders: z.array(traderSchema) }),
+  answer: async () => (await import('./leaderboard-answers.ts')).leaderboardSchema,
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: 250 },
   brief: ({ traders }) => ({ traders: traders.map(briefTrader) }),
   sample: { chains: ['solana'], onlyWithComments: true, limit: 5, timeframe: '7d' },
@@ -66,7 +58,7 @@ export const rank = defineEndpoint({
     onlyWithComments: inQuery(optional(boolean()), 'rank among traders with swap comments', { source: 'assumed' }),
     timeframe,
   },
-  answer: z.looseObject({ ranking: z.int().nullable(), pnl: pnlSchema.optional() }),
+  answer: async () => (await import('./leaderboard-answers.ts')).rankSchema,
   sample: { address: trader, chains: ['hyperliquid'] },
   examples: [
     { argv: `leaderboard rank ${trader}`, says: 'the place of one wallet' },
@@ -89,16 +81,7 @@ export const copytraded = defineEndpoint({
     limit: { ...limit, source: 'assumed' },
     viewerAddresses,
   },
-  answer: z.looseObject({
-    periodStartUnix: z.number(),
-    periodEndUnix: z.number(),
-    ranking: z.int().nullable().optional(),
-    traders: z.array(
-      traderSchema.extend({
-        copytrades: z.looseObject({ count: z.number(), distinctActors: z.number(), volumeUSD: z.number() }),
-      }),
-    ),
-  }),
+  answer: async () => (await import('./leaderboard-answers.ts')).copytradedSchema,
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: 250 },
   sample: { address: commenter, chains: ['solana'] },
   examples: [
@@ -108,14 +91,6 @@ export const copytraded = defineEndpoint({
       says: 'on Solana, with the place of one wallet',
     },
   ],
-});
-
-const sectionEntrySchema = z.looseObject({
-  id: z.string(),
-  name: z.string(),
-  addresses: z.array(z.string()),
-  reason: z.looseObject({ title: z.string(), value: z.string(), format: z.string() }),
-  metadata: profileMetadataSchema,
 });
 
 /** Source: interface document and wire-facts 3.1. */
@@ -134,17 +109,7 @@ export const sections = defineEndpoint({
     }),
     timeframe: { ...timeframe, source: 'spec' },
   },
-  answer: z.looseObject({
-    sections: z.array(
-      z.looseObject({
-        key: z.string(),
-        title: z.string(),
-        description: z.string().optional(),
-        commenters: z.array(sectionEntrySchema),
-        others: z.array(sectionEntrySchema),
-      }),
-    ),
-  }),
+  answer: async () => (await import('./leaderboard-answers.ts')).sectionsSchema,
   sample: { limit: 5, sections: ['chain-solana'], timeframe: '7d' },
   examples: [
     { argv: 'leaderboard sections --sections chain-solana --limit 5', says: 'the Solana section' },
@@ -152,8 +117,4 @@ export const sections = defineEndpoint({
   ],
 });
 
-export type LeaderboardAnswer = AnswerOf<typeof list>;
 export type RankInput = InputOf<typeof rank.params>;
-export type RankAnswer = AnswerOf<typeof rank>;
-export type CopytradedAnswer = AnswerOf<typeof copytraded>;
-export type SectionsAnswer = AnswerOf<typeof sections>;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { isObject } from '../model/json.ts';
 
 /** Where an answer differs from the contract. */
@@ -42,37 +42,4 @@ interface Schemas {
 
 function isSchema<T extends keyof Schemas>(schema: z.ZodType, type: T): schema is z.ZodType & Schemas[T] {
   return schema.def.type === type;
-}
-
-const keyword = 'x-known-values';
-
-interface Json {
-  [keyword]?: readonly string[];
-  properties?: Readonly<Record<string, Json>>;
-  items?: Json;
-  additionalProperties?: Json | boolean;
-  anyOf?: readonly Json[];
-}
-
-/** What stands first in an answer in the place of values that the document lists, and is none of them; for `--strict`. */
-export function findUnknownValue(schema: z.ZodType, answer: unknown): Misfit | undefined {
-  return findValueIn(z.toJSONSchema(schema, { unrepresentable: 'any', reused: 'inline' }) as Json, answer, []);
-}
-
-function findValueIn(json: Json, value: unknown, path: readonly PropertyKey[]): Misfit | undefined {
-  const known = json[keyword];
-  if (known !== undefined && typeof value === 'string' && !known.includes(value))
-    return { what: 'an unknown value', path, message: `${JSON.stringify(value)} is none of ${known.join(', ')}` };
-  for (const variant of json.anyOf ?? []) {
-    const found = findValueIn(variant, value, path);
-    if (found !== undefined) return found;
-  }
-  const members = Array.isArray(value) ? value.entries() : isObject(value) ? Object.entries(value) : [];
-  for (const [key, member] of members) {
-    const other = typeof json.additionalProperties === 'object' ? json.additionalProperties : undefined;
-    const held = typeof key === 'number' ? json.items : (json.properties?.[key] ?? other);
-    const found = held && findValueIn(held, member, [...path, key]);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

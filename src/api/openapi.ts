@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { type Endpoint, type Param, type Source, type WireNames, wireName } from './endpoint.ts';
+import { checkValue, itemOf, parseText, toJsonSchema } from './kind.ts';
 import {
   actorSchema,
   cardSchema,
@@ -6,16 +8,14 @@ import {
   positionStatsSchema,
   replySchema,
   tradeSchema,
-} from '../model/position.ts';
+} from './position-answers.ts';
 import {
   imagesSchema,
   pnlSchema,
   profileMetadataSchema,
   profileMetricsSchema,
   profileSchema,
-} from '../model/profile.ts';
-import { type Endpoint, type Param, type Source, type WireNames, wireName } from './endpoint.ts';
-import { checkValue, itemOf, parseText, toJsonSchema } from './kind.ts';
+} from './profile-answers.ts';
 
 type Json = Record<string, unknown>;
 
@@ -33,12 +33,12 @@ const interfaceVersion = '1.0.0';
  * The OpenAPI 3.1 document of the endpoints, with commands as samples; `x-source` says where a name is from, `x-aliases` which others a
  * server may accept.
  */
-export function openApiDocument(endpoints: readonly Endpoint[], options: OpenApiOptions): Json {
+export async function openApiDocument(endpoints: readonly Endpoint[], options: OpenApiOptions): Promise<Json> {
   const shared = sharedSchemas(options.shared);
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
     const item = paths[endpoint.path] ?? {};
-    paths[endpoint.path] = { ...item, [endpoint.method.toLowerCase()]: operation(endpoint, options, shared) };
+    paths[endpoint.path] = { ...item, [endpoint.method.toLowerCase()]: await operation(endpoint, options, shared) };
   }
   const nouns = [...new Set(endpoints.map(readNoun))];
   return {
@@ -120,7 +120,7 @@ function readNoun({ id }: Endpoint): string {
   return id.split('.')[0] ?? id;
 }
 
-function operation(endpoint: Endpoint, { wire }: OpenApiOptions, shared: SharedSchemas): Json {
+async function operation(endpoint: Endpoint, { wire }: OpenApiOptions, shared: SharedSchemas): Promise<Json> {
   const { id, summary, description, deprecated, source, params, examples, keyless, answer } = endpoint;
   const sample: Json = endpoint.sample ?? {};
   const texts = [description, deprecated === undefined ? undefined : `Deprecated: ${deprecated}.`];
@@ -139,7 +139,7 @@ function operation(endpoint: Endpoint, { wire }: OpenApiOptions, shared: SharedS
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
-      200: { description: 'done', content: jsonContent(shared.toSchema(answer)) },
+      200: { description: 'done', content: jsonContent(shared.toSchema(await answer())) },
       ...Object.fromEntries(
         refusals
           .filter(({ applies }) => applies(endpoint))

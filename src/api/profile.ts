@@ -1,7 +1,5 @@
-import { z } from 'zod';
 import { isHttpAddress, suggestScheme } from '../model/http-address.ts';
-import { profileSchema } from '../model/profile.ts';
-import { type AnswerOf, defineEndpoint, inBody, inPath, inQuery } from './endpoint.ts';
+import { defineEndpoint, inBody, inPath, inQuery } from './endpoint.ts';
 import { fitting, identifierKind, viewersKind } from './formats.ts';
 import { formatted, integer, nullable, optional, text } from './kind.ts';
 
@@ -20,7 +18,7 @@ export const get = defineEndpoint({
     identifier,
     viewerAddresses: inQuery(optional(viewersKind), 'show whether these wallets follow the profile', {}),
   },
-  answer: profileSchema,
+  answer: async () => (await import('./profile-answers.ts')).profileSchema,
   sample: { identifier: trader },
   examples: [
     { argv: `profile get ${trader}`, says: 'the profile behind a wallet' },
@@ -32,8 +30,6 @@ const pageParams = {
   cursor: inQuery(optional(text()), 'cursor of the previous page', { source: 'assumed' }),
   limit: inQuery(optional(integer(1, 100)), 'profiles a page', { source: 'assumed', serviceDefault: '100' }),
 };
-
-const profilePageSchema = z.looseObject({ items: z.array(profileSchema), cursor: z.string().nullable().optional() });
 
 const paging = {
   kind: 'cursor',
@@ -52,7 +48,7 @@ export const followers = defineEndpoint({
   summary: 'Profiles that follow this one',
   description: "In the calling partner's follow graph. Every address of a profile gives the same list.",
   params: { identifier, ...pageParams },
-  answer: profilePageSchema,
+  answer: async () => (await import('./profile-answers.ts')).profilePageSchema,
   paging,
   sample: { identifier: followed, limit: 5 },
   examples: [
@@ -69,7 +65,7 @@ export const follows = defineEndpoint({
   summary: 'Profiles that this one follows',
   description: "In the calling partner's follow graph. Every address of a profile gives the same list.",
   params: { identifier, ...pageParams },
-  answer: profilePageSchema,
+  answer: async () => (await import('./profile-answers.ts')).profilePageSchema,
   paging,
   sample: { identifier: followed, limit: 5 },
   examples: [
@@ -111,7 +107,7 @@ export const setName = defineEndpoint({
     name: inBody(optional(nullable(nameKind)), 'new name, or null to remove name and avatar'),
     avatarUrl: inBody(optional(nullable(avatarKind)), 'address of the avatar, or null to remove it'),
   },
-  answer: profileSchema,
+  answer: async () => (await import('./profile-answers.ts')).profileSchema,
   sample: { identifier: 'ext:user_1', name: 'moon_cat', avatarUrl: 'https://pictures.sotra.example/moon_cat.png' },
   examples: [
     { argv: 'profile set-name ext:user_1 --name moon_cat', says: 'name one of your users' },
@@ -129,12 +125,10 @@ export const deleteName = defineEndpoint({
   path: '/v1/profiles/{identifier}/name',
   summary: 'Remove the name and avatar that a profile has at your partner',
   params: { identifier },
-  answer: profileSchema,
+  answer: async () => (await import('./profile-answers.ts')).profileSchema,
   sample: { identifier: 'ext:user_1' },
   examples: [
     { argv: 'profile delete-name ext:user_1 --yes', says: 'back to the name it has without your partner' },
     { argv: 'profile delete-name ext:user_1 --yes --json', says: 'the profile afterwards, as JSON' },
   ],
 });
-
-export type ProfilePage = AnswerOf<typeof followers>;

@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { type AnswerOf, defineEndpoint, inBody, inPath } from './endpoint.ts';
+import { defineEndpoint, inBody, inPath } from './endpoint.ts';
 import { subscriberKind } from './formats.ts';
 import { listOf, optional, text } from './kind.ts';
 
@@ -8,12 +7,6 @@ export const chunkSize = 1000;
 
 const walletAddresses = inBody(listOf(subscriberKind, { maxItems: chunkSize }), 'wallet addresses or ext: ids');
 const uid = inPath(text(), 'the webhook, as webhook list shows it');
-
-const webhookSchema = z.looseObject({
-  destinationUrl: z.string(),
-  uid: z.string(),
-  secret: z.string().nullable().optional(),
-});
 
 export const exampleUid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
 const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
@@ -25,7 +18,7 @@ export const register = defineEndpoint({
   path: '/v1/webhooks/feed',
   summary: 'Register a webhook; an interrupted upload of its addresses resumes where it stopped',
   params: { walletAddresses, destinationUrl: inBody(text(), 'where feed items are sent', { flag: 'url' }) },
-  answer: webhookSchema,
+  answer: async () => (await import('./webhook-answers.ts')).webhookSchema,
   sample: { walletAddresses: [wallet], destinationUrl: 'http://127.0.0.1:4242/hook' },
   examples: [
     {
@@ -46,7 +39,7 @@ export const list = defineEndpoint({
   path: '/v1/webhooks/feed',
   summary: 'The webhooks of your key',
   params: {},
-  answer: z.array(webhookSchema),
+  answer: async () => (await import('./webhook-answers.ts')).webhooksSchema,
   examples: [
     { argv: 'webhook list', says: 'every webhook, secrets masked' },
     { argv: 'webhook list --show-secrets --json', says: 'with the secrets, as JSON' },
@@ -67,7 +60,7 @@ export const addAddresses = defineEndpoint({
       flag: 'url',
     }),
   },
-  answer: z.looseObject({ uid: z.string().optional(), destinationUrl: z.string().optional() }).nullable(),
+  answer: async () => (await import('./webhook-answers.ts')).changedSchema,
   sample: { uid: exampleUid, walletAddresses: [wallet] },
   examples: [
     {
@@ -89,7 +82,7 @@ export const remove = defineEndpoint({
   source: 'public',
   summary: 'Delete a webhook',
   params: { uid },
-  answer: z.looseObject({}).nullable(),
+  answer: async () => (await import('./webhook-answers.ts')).deletedSchema,
   sample: { uid: exampleUid },
   examples: [
     { argv: `webhook delete ${exampleUid} --yes --dry-run`, says: 'without asking; what would be sent' },
@@ -108,14 +101,10 @@ export const validate = defineEndpoint({
     'The service sends two requests to the destination: one without a signature, which must not be answered 2xx, and one\n' +
     'signed, which must be. Exit 12 when either went wrong; sotra webhook listen passes.',
   params: { uid },
-  answer: z.looseObject({ success: z.boolean(), error: z.string().nullable().optional() }),
+  answer: async () => (await import('./webhook-answers.ts')).validationSchema,
   sample: { uid: exampleUid },
   examples: [
     { argv: `webhook validate ${exampleUid} --dry-run`, says: 'what would be sent' },
     { argv: `webhook validate ${exampleUid} --curl`, says: 'as a curl line' },
   ],
 });
-
-export type WebhookList = AnswerOf<typeof list>;
-export type Webhook = AnswerOf<typeof register>;
-export type Validation = AnswerOf<typeof validate>;

@@ -65,7 +65,7 @@ export function endpointCommand<P extends Params, L extends Params = Record<neve
         return { kind: 'items', batches: countItems(batches), view: shown, ...picture };
       }
       const { data, text, isEmpty } = await ask(input);
-      if (isEmpty && !endpoint.answer.safeParse(null).success) {
+      if (isEmpty && !(await endpoint.answer()).safeParse(null).success) {
         context.note('Done; the service sent no details.');
         return {
           kind: 'answer',

@@ -94,7 +94,7 @@ async function callTyped(
     return { kind: 'items', batches: countItems(walkPages({ paging, input, ask, max, onCut })), view: shown, ...chart };
   }
   const { data, text, isEmpty } = await ask(input);
-  if (isEmpty && !endpoint.answer.safeParse(null).success) {
+  if (isEmpty && !(await endpoint.answer()).safeParse(null).success) {
     context.note('Done; the service sent no details.');
     const empty: AnyView = { ...shown, rows: () => [], notes: () => [], blocks: () => [] };
     return { kind: 'answer', answer: null, text, view: empty };

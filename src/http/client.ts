@@ -86,18 +86,17 @@ type AttemptAnswer = Omit<CallAnswer, 'attempts'>;
  * `network`, `timeout`, `redirect`, `bad-answer` for a body that is not JSON, `contract` for a wrong shape when strict (else a warning
  * that names the path).
  */
-export async function callEndpoint<P extends Params, R extends z.ZodType>(
-  endpoint: Endpoint<string, P, R>,
+export async function callEndpoint<P extends Params, Answer>(
+  endpoint: Endpoint<string, P, Answer>,
   input: InputOf<P>,
   caller: Caller,
   link?: string,
-): Promise<CallAnswer<z.output<R>>> {
+): Promise<CallAnswer<Answer>> {
   const wire = encodeRequest(endpoint, input as Record<string, unknown>, caller.wire);
-  const answer = await sendRequest(
-    link === undefined ? wire : { ...wire, href: sameOrigin(link, caller.baseUrl) },
-    caller,
-  );
-  const misfit = answer.isEmpty ? undefined : caller.findMisfit?.(endpoint.answer, answer.data);
+  const request = link === undefined ? wire : { ...wire, href: sameOrigin(link, caller.baseUrl) };
+  // The schema is loaded while the service answers.
+  const [answer, schema] = await Promise.all([sendRequest(request, caller), caller.findMisfit && endpoint.answer()]);
+  const misfit = schema === undefined || answer.isEmpty ? undefined : caller.findMisfit?.(schema, answer.data);
   if (misfit !== undefined) {
     const where = misfit.path.join('.') || 'the answer';
     const message = `${endpoint.method} ${endpoint.path} answered with ${misfit.what} at ${where}: ${misfit.message}`;
@@ -105,7 +104,7 @@ export async function callEndpoint<P extends Params, R extends z.ZodType>(
       throw new SotraError('contract', message, { status: answer.status, requestId: answer.requestId });
     caller.warn(message);
   }
-  return answer as CallAnswer<z.output<R>>;
+  return answer as CallAnswer<Answer>;
 }
 
 /** A link of the service as an absolute address. Errors: `redirect` where it leads to another origin. */

@@ -62,7 +62,7 @@ interface Facts extends FailedCall {
 }
 
 /** Why a call failed. */
-export function explainCall(call: FailedCall, around: Surroundings): Explanation {
+export async function explainCall(call: FailedCall, around: Surroundings): Promise<Explanation> {
   const matched = call.request && matchEndpoint(call.request, call.baseUrl, around.endpoints);
   const parts = matched && { ...matched.parts, body: tryParseJson(call.request?.body ?? '') };
   const origin = call.request === undefined ? call.baseUrl : new URL(call.request.url).origin;
@@ -70,7 +70,7 @@ export function explainCall(call: FailedCall, around: Surroundings): Explanation
   const { status = 0, text = '', isCut = true } = call.answer ?? {};
   const data = status >= 300 || isCut ? undefined : tryParseJson(text);
   const answered = matched && parts && { endpoint: matched.endpoint, parts, wire: around.wire, data };
-  const differences = answered === undefined ? [] : findDifferences(answered);
+  const differences = answered === undefined ? [] : await findDifferences(answered);
   const { rule, next } = findReason(facts, differences);
   return { rule, differences, ignored: findIgnored(call.ignored, answered), notes: findNotes(facts), next };
 }

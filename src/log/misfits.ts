@@ -29,10 +29,11 @@ export interface MatchedCall {
 const maxDifferences = 20;
 
 /** Where an answer is not what the interface says, the same place of many items once. */
-export function findDifferences({ endpoint, data }: MatchedCall): Difference[] {
+export async function findDifferences({ endpoint, data }: MatchedCall): Promise<Difference[]> {
   if (data === undefined) return [];
+  const schema = await endpoint.answer();
   const found = new Map<string, Difference>();
-  for (const issue of endpoint.answer.safeParse(data).error?.issues ?? []) {
+  for (const issue of schema.safeParse(data).error?.issues ?? []) {
     const path = issue.path.map((part) => (typeof part === 'number' ? '[]' : `.${String(part)}`)).join('');
     const at = path.replace(/^\./, '') || 'the answer';
     const expected = 'expected' in issue ? String(issue.expected) : issue.message;

@@ -26,11 +26,11 @@ export interface Why extends Explanation {
 }
 
 /** Why a command failed that made no call. */
-export function explainCommand({ atMs, command, exitCode, code, message, hint }: FailedCommand): Why {
+export async function explainCommand({ atMs, command, exitCode, code, message, hint }: FailedCommand): Promise<Why> {
   const facts = { atMs, ms: 0, baseUrl: '', error: { code, message, hint }, ignored: [] };
   return {
     ...{ n: null, id: null, at: new Date(atMs).toISOString(), command, exitCode, code },
-    ...explainCall(facts, { ...nothingKnown, endpoints: [] }),
+    ...(await explainCall(facts, { ...nothingKnown, endpoints: [] })),
     ...{ asked: null, answered: null, curl: null },
   };
 }
@@ -40,7 +40,7 @@ export async function explainEntry(entry: NumberedEntry, context: Context): Prom
   const { startedDateTime, request, response, _sotra } = entry;
   const { command, exitCode = null, errorCode = null } = _sotra;
   const { n, id, status, ms } = summarizeCall(entry);
-  const { next, ...explanation } = explainCall(readFacts(entry), await lookAround(entry, context));
+  const { next, ...explanation } = await explainCall(readFacts(entry), await lookAround(entry, context));
   const continues = exitCode === errorExitCodes.partial ? ['The same command again continues what is left.'] : [];
   return {
     ...{ n, id, at: startedDateTime, command, exitCode, code: errorCode },
@@ -58,8 +58,8 @@ export async function listCallReasons(call: NumberedEntry, context: Context): Pr
 }
 
 /** The same of a call of another log, by what is known beside it. */
-export function listReasons(entry: LogEntry, known: Partial<Surroundings> & Pick<Surroundings, 'endpoints'>) {
-  const { next, ...reasons } = explainCall(readFacts(entry), { ...nothingKnown, ...known });
+export async function listReasons(entry: LogEntry, known: Partial<Surroundings> & Pick<Surroundings, 'endpoints'>) {
+  const { next, ...reasons } = await explainCall(readFacts(entry), { ...nothingKnown, ...known });
   return listLines({ ...reasonTexts(reasons), next });
 }
 

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { isExternalId, isUuid, isWalletAddress } from './address.ts';
 import { textProblem } from './safe-text.ts';
 
@@ -20,8 +19,3 @@ export function addressProblem(text: string): string | undefined {
 
 /** Section "Limits". */
 export const honoredViewers = 10;
-
-/** A text of which the interface document lists the values; others are taken too, unless `--strict` is given. */
-export function knownText(values: readonly string[]) {
-  return z.string().meta({ 'x-known-values': [...values] });
-}

@@ -1,5 +1,5 @@
+import type { Profile } from '../api/profile-answers.ts';
 import { toUnixSec } from '../model/duration.ts';
-import type { Profile } from '../model/profile.ts';
 import {
   addressCell,
   type Figure,

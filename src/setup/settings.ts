@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { WireNames } from '../api/endpoint.ts';
 import { SotraError, usageError } from '../errors.ts';
 import type { Env } from '../io.ts';
@@ -11,34 +10,31 @@ type Layout = (typeof layouts)[number];
 export const keyStores = ['keychain', 'file'] as const;
 export type KeyStore = (typeof keyStores)[number];
 
-const contextSchema = z.object({
-  baseUrl: z.string().optional(),
-  apiKey: z.string().optional(),
+/** What is stored of a service. */
+export interface StoredContext {
+  readonly baseUrl?: string | undefined;
+  readonly apiKey?: string | undefined;
   /** Default: `file`, if there is a key. */
-  keyStore: z.enum(keyStores).optional(),
+  readonly keyStore?: KeyStore | undefined;
   /** The origin the key was stored for; default: that of `baseUrl`. */
-  keyOrigin: z.string().optional(),
+  readonly keyOrigin?: string | undefined;
   /** The last four characters of a key that is not in `apiKey`. */
-  keySuffix: z.string().optional(),
-  serviceName: z.string().optional(),
-  layout: z.enum(layouts).optional(),
-  wire: z.record(z.string(), z.string()).optional(),
+  readonly keySuffix?: string | undefined;
+  readonly serviceName?: string | undefined;
+  readonly layout?: Layout | undefined;
+  readonly wire?: WireNames | undefined;
   /** Where deliveries are stored, where that is not this machine. */
-  inbox: z.string().optional(),
+  readonly inbox?: string | undefined;
   /** The file with the credentials for it. */
-  inboxCreds: z.string().optional(),
-});
+  readonly inboxCreds?: string | undefined;
+}
 
-/** What is stored of a service and of this user, beside what other versions may have stored. */
-export const settingsSchema = z.object({
-  current: z.string().optional(),
-  contexts: z.record(z.string(), contextSchema),
-  aliases: z.record(z.string(), z.string()).optional(),
-  /** Whether calls are remembered; default: yes. */
-});
-
-export type StoredContext = Readonly<z.output<typeof contextSchema>>;
-export type StoredSettings = Readonly<z.output<typeof settingsSchema>>;
+/** What is stored of services and of this user, beside what other versions may have stored. */
+export interface StoredSettings {
+  readonly current?: string | undefined;
+  readonly contexts: Record<string, StoredContext>;
+  readonly aliases?: Record<string, string> | undefined;
+}
 
 export interface Service {
   context: string | undefined;

@@ -8,7 +8,8 @@ import { decodeText } from '../files/source.ts';
 import type { Io } from '../io.ts';
 import { byName, isObject, parseJson } from '../model/json.ts';
 import { platformRules } from '../model/platform.ts';
-import { readEnv, type StoredSettings, settingsSchema } from './settings.ts';
+import { readEnv, type StoredSettings } from './settings.ts';
+import { settingsSchema } from './settings-schema.ts';
 
 type Machine = Pick<Io, 'env' | 'system'>;
 

@@ -1,4 +1,5 @@
 import * as endpoints from '../api/webhook.ts';
+import type { Webhook, WebhookList } from '../api/webhook-answers.ts';
 import type { Context } from '../context.ts';
 import { countAttempts, readMessage, SotraError, toSotraError } from '../errors.ts';
 import { sameDestination } from '../model/http-address.ts';
@@ -132,7 +133,7 @@ async function yieldToTwin(
     await context.io.sleep(lookEveryMs, context.io.signal);
   }
 
-  async function takeTwin(twin: endpoints.Webhook): Promise<NewWebhook> {
+  async function takeTwin(twin: Webhook): Promise<NewWebhook> {
     const { uid } = twin;
     context.warn(`another machine registered webhook ${uid} for this destination: using it, and deleting ${own}`);
     await deleteWebhook(own, context);
@@ -214,7 +215,7 @@ async function postOnce(registration: Registration): Promise<NewWebhook> {
   }
 }
 
-function refuseSecond([existing]: endpoints.WebhookList): void {
+function refuseSecond([existing]: WebhookList): void {
   if (existing === undefined) return;
   throw new SotraError(
     'conflict',
@@ -224,7 +225,7 @@ function refuseSecond([existing]: endpoints.WebhookList): void {
 }
 
 /** The webhooks of a destination. Errors: `contract` for no list: counted as none, it would make a second webhook. */
-export async function listWebhooksFor(destinationUrl: string, context: Context): Promise<endpoints.WebhookList> {
+export async function listWebhooksFor(destinationUrl: string, context: Context): Promise<WebhookList> {
   const { data } = await callWithRetries(context, endpoints.list, {});
   return checkedList(data).filter((webhook) => sameDestination(webhook.destinationUrl, destinationUrl));
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type * as endpoints from '../api/webhook.ts';
+import type { Webhook, WebhookList } from '../api/webhook-answers.ts';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError, usageError } from '../errors.ts';
 import { checkReplaceable, fillReserved, replaceFile, reserveFile, warnOfReaders } from '../files/durable-file.ts';
@@ -120,7 +120,7 @@ export function fingerprintSecret(secret: string): string {
 }
 
 /** A list of webhooks, checked. Errors: `contract` for another shape, which does not say what webhooks there are. */
-export function checkedList(data: endpoints.WebhookList): endpoints.WebhookList {
+export function checkedList(data: WebhookList): WebhookList {
   if (Array.isArray(data)) return data;
   throw new SotraError('contract', 'the service answered with something else than a list of webhooks', {
     hint: 'See it as it came: sotra request GET /v1/webhooks/feed',
@@ -128,16 +128,12 @@ export function checkedList(data: endpoints.WebhookList): endpoints.WebhookList 
 }
 
 /** The secret of a listed webhook; `undefined` where the service leaves it out or masks it. */
-export function shownSecret({ secret }: Pick<endpoints.Webhook, 'secret'>): string | undefined {
+export function shownSecret({ secret }: Pick<Webhook, 'secret'>): string | undefined {
   return secret && /^[\x21-\x7e]+$/.test(secret) && !secret.includes('*') ? secret : undefined;
 }
 
 /** The secret of a webhook, as this machine keeps it or the service lists it. */
-export function findWebhookSecret(
-  uid: string,
-  jobs: readonly Job[],
-  listed: endpoints.WebhookList,
-): string | undefined {
+export function findWebhookSecret(uid: string, jobs: readonly Job[], listed: WebhookList): string | undefined {
   const [kept] = jobs.filter(({ state }) => state.registered === uid).flatMap((job) => keptSecret(job) ?? []);
   const shown = listed.find((each) => each.uid === uid);
   return kept ?? (shown && shownSecret(shown));

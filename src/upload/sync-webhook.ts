@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import type * as endpoints from '../api/webhook.ts';
+import type { WebhookList } from '../api/webhook-answers.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { command } from '../model/shell.ts';
@@ -17,7 +17,7 @@ export interface Target {
   /** A replacement that an earlier run began. */
   replacement: Job | undefined;
   /** The webhooks of the destination. */
-  listed: endpoints.WebhookList;
+  listed: WebhookList;
   /** What this machine did with this key, with the addresses that it confirmed of those webhooks. */
   jobs: readonly Job[];
 }
@@ -103,7 +103,7 @@ export async function finishReplacement(job: Job, jobs: readonly Job[], context:
  * Sees to it that a file has the secret of a webhook, beside others that it holds; without the one that this webhook's predecessor replaced.
  * Errors: `not-found` where nobody knows the secret and the file is empty; those of the file system.
  */
-export function keepInFile(file: string, uid: string, jobs: readonly Job[], listed: endpoints.WebhookList): void {
+export function keepInFile(file: string, uid: string, jobs: readonly Job[], listed: WebhookList): void {
   const isEmpty = readOwnSecret(file) === undefined;
   const secret = findWebhookSecret(uid, jobs, isEmpty ? listed : []);
   if (secret === undefined && isEmpty)

@@ -1,13 +1,12 @@
-import type { ZodType } from 'zod';
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import type { Context } from '../context.ts';
 import { countAttempts, SotraError } from '../errors.ts';
 import { computeBackoff, policies } from '../http/retry.ts';
 
 /** The answer of an idempotent call, repeated while its failure may be temporary (no answer, a broken one, 5xx, 429). Errors: the last one. */
-export async function callWithRetries<P extends Params, R extends ZodType>(
+export async function callWithRetries<P extends Params, Answer>(
   context: Context,
-  endpoint: Endpoint<string, P, R>,
+  endpoint: Endpoint<string, P, Answer>,
   input: InputOf<P>,
   onFailure: (error: SotraError, delayMs: number) => void | Promise<void> = () => undefined,
 ) {

@@ -6,7 +6,7 @@ import { openApiDocument } from '../../src/api/openapi.ts';
 
 const chain = choice(['base', 'solana']);
 const chainSchema = z.enum(['base', 'solana']);
-const about = { source: 'spec', answer: z.object({ chain: chainSchema }), examples: [] } as const;
+const about = { source: 'spec', answer: async () => z.object({ chain: chainSchema }), examples: [] } as const;
 const get = defineEndpoint({
   ...about,
   id: 'thing.get',
@@ -62,12 +62,12 @@ const documentOf = (endpoints: readonly Endpoint[]) =>
     shared: { Chain: chainSchema },
   });
 type Operations = Record<string, Record<string, Record<string, unknown>>>;
-const operationOf = (endpoint: Endpoint, sample: Record<string, unknown> = {}) => {
-  const paths = documentOf([{ ...endpoint, sample }])['paths'] as Operations;
+const operationOf = async (endpoint: Endpoint, sample: Record<string, unknown> = {}) => {
+  const paths = (await documentOf([{ ...endpoint, sample }]))['paths'] as Operations;
   return paths[endpoint.path]?.[endpoint.method.toLowerCase()] ?? {};
 };
-const bodyOf = (endpoint: Endpoint, sample: Record<string, unknown> = {}) =>
-  operationOf(endpoint, sample)['requestBody'];
+const bodyOf = async (endpoint: Endpoint, sample: Record<string, unknown> = {}) =>
+  (await operationOf(endpoint, sample))['requestBody'];
 
 const chainRef = { $ref: '#/components/schemas/Chain' };
 const chainText = { type: 'string', enum: ['base', 'solana'] };
@@ -88,8 +88,8 @@ const responses = {
 const withId = { ...responses, 404: { $ref: '#/components/responses/NotFound' } };
 const withBody = { ...responses, 413: { $ref: '#/components/responses/TooLarge' } };
 
-test('an operation says all that its endpoint says, and nothing that is not sent', () => {
-  expect(operationOf(get, { id: 'a', limit: 3 })).toStrictEqual({
+test('an operation says all that its endpoint says, and nothing that is not sent', async () => {
+  expect(await operationOf(get, { id: 'a', limit: 3 })).toStrictEqual({
     operationId: 'thing.get',
     tags: ['thing'],
     summary: 'shows a thing',
@@ -147,8 +147,8 @@ const fields = {
   required: ['title'],
 };
 
-test('an operation with a body and no more has neither parameters nor a word too many', () => {
-  expect(operationOf(add)).toStrictEqual({
+test('an operation with a body and no more has neither parameters nor a word too many', async () => {
+  expect(await operationOf(add)).toStrictEqual({
     operationId: 'thing.add',
     tags: ['thing'],
     summary: 'adds a thing',
@@ -159,36 +159,39 @@ test('an operation with a body and no more has neither parameters nor a word too
   });
 });
 
-test('a body is shown with an example where the samples hold all that it must have', () => {
+test('a body is shown with an example where the samples hold all that it must have', async () => {
   const of = (example: object) => ({ required: true, content: { 'application/json': { schema: fields, example } } });
-  expect(bodyOf(add, { name: 'n' })).toStrictEqual(of({ title: 'n' }));
-  expect(bodyOf(add, { name: 'n', until: 4 })).toStrictEqual(of({ title: 'n', end: 4 }));
-  expect(bodyOf(add, { until: 4 })).toStrictEqual({
+  expect(await bodyOf(add, { name: 'n' })).toStrictEqual(of({ title: 'n' }));
+  expect(await bodyOf(add, { name: 'n', until: 4 })).toStrictEqual(of({ title: 'n', end: 4 }));
+  expect(await bodyOf(add, { until: 4 })).toStrictEqual({
     required: true,
     content: { 'application/json': { schema: fields } },
   });
   const properties = { until: { type: 'integer', minimum: 0, maximum: 9, description: 'its end', 'x-source': 'spec' } };
   const optional = { type: 'object', properties };
-  expect(bodyOf(change)).toStrictEqual({ required: false, content: { 'application/json': { schema: optional } } });
-  expect(bodyOf(change, { until: 4 })).toStrictEqual({
+  expect(await bodyOf(change)).toStrictEqual({
+    required: false,
+    content: { 'application/json': { schema: optional } },
+  });
+  expect(await bodyOf(change, { until: 4 })).toStrictEqual({
     required: false,
     content: { 'application/json': { schema: optional, example: { until: 4 } } },
   });
 });
 
-test('a body that is one document has its schema and, where there is one, its sample', () => {
+test('a body that is one document has its schema and, where there is one, its sample', async () => {
   const schema = { type: 'array', items: chainText };
   const about = { required: true, description: 'the list', 'x-source': 'public', 'x-aliases': ['all'] };
-  expect(bodyOf(replace)).toStrictEqual({ ...about, content: { 'application/json': { schema } } });
-  expect(bodyOf(replace, { entries: ['base'] })).toStrictEqual({
+  expect(await bodyOf(replace)).toStrictEqual({ ...about, content: { 'application/json': { schema } } });
+  expect(await bodyOf(replace, { entries: ['base'] })).toStrictEqual({
     ...about,
     content: { 'application/json': { schema, example: ['base'] } },
   });
-  expect(operationOf(replace)['responses']).toStrictEqual(withBody);
+  expect((await operationOf(replace))['responses']).toStrictEqual(withBody);
 });
 
-test('around the operations stand the service, the nouns as tags, the key and the errors', () => {
-  const { paths, info, ...rest } = documentOf([get, add, change, replace]);
+test('around the operations stand the service, the nouns as tags, the key and the errors', async () => {
+  const { paths, info, ...rest } = await documentOf([get, add, change, replace]);
   expect(info).toEqual({
     title: 'Social Trading Data Service',
     version: '1.0.0',

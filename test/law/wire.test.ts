@@ -95,7 +95,7 @@ test('the OpenAPI document of a context has its names', async () => {
   expect(out).toBe('chains\nonlyWithComments\ncount\ntimeframe\nviewerAddresses\n');
 });
 
-const about = { source: 'spec', summary: 's', answer: z.unknown(), examples: [] } as const;
+const about = { source: 'spec', summary: 's', answer: async () => z.unknown(), examples: [] } as const;
 const assumed = { source: 'assumed' } as const;
 const word = optional(text());
 const list = defineEndpoint({

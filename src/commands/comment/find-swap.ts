@@ -1,11 +1,11 @@
 import { actor as feed } from '../../api/feed.ts';
+import type { Card } from '../../api/position-answers.ts';
 import { type Context, createContext } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { findKeyAddress, type KeyInput } from '../../keys/open-key.ts';
 import { isEvmAddress, normalizeAddress } from '../../model/address.ts';
 import { type Chain, findFamily } from '../../model/chain.ts';
 import { toUnixSec } from '../../model/duration.ts';
-import type { Card } from '../../model/position.ts';
 import { safeText } from '../../model/safe-text.ts';
 import { command } from '../../model/shell.ts';
 import { mayAsk } from '../../output/confirm.ts';

@@ -1,4 +1,5 @@
-import { type CommentAnswer, list, post } from '../../api/comment.ts';
+import { list, post } from '../../api/comment.ts';
+import type { Comment } from '../../api/position-answers.ts';
 import { normalizeSignature, signedToken, type TextFields } from '../../api/signed-text.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError } from '../../errors.ts';
@@ -18,7 +19,7 @@ export interface SendableComment extends AuthoredComment {
 }
 
 interface PostedComment {
-  comment: CommentAnswer;
+  comment: Comment;
   /** The service's JSON, where the comment is its answer to the POST. */
   text?: string;
   /** How it is known that the comment was posted, where no answer said so. */
@@ -82,10 +83,7 @@ function comparable(value: unknown): unknown {
 }
 
 /** The comment of this signer on this swap, as the service has it; `undefined` where there is none. Errors: those of a call. */
-export async function findSignedComment(
-  comment: AuthoredComment,
-  context: Context,
-): Promise<CommentAnswer | undefined> {
+export async function findSignedComment(comment: AuthoredComment, context: Context): Promise<Comment | undefined> {
   const { transactionHash, chain } = comment;
   const { data } = await context.call(list, { hashes: [transactionHash], chain });
   const signer = comparable(comment.signerAddress);

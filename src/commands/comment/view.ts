@@ -1,8 +1,8 @@
-import type { CommentsAnswer, CopyAnswer, TokenCommentsAnswer } from '../../api/comment.ts';
+import type { CommentsAnswer, CopyAnswer, TokenCommentsAnswer } from '../../api/comment-answers.ts';
+import { readHeld } from '../../api/holding.ts';
+import type { Comment } from '../../api/position-answers.ts';
 import type { TextFields, TextForm } from '../../api/signed-text.ts';
 import type { Verdict } from '../../api/verify-signature.ts';
-import { readHeld } from '../../model/holding.ts';
-import type { Comment } from '../../model/position.ts';
 import { showUnseen } from '../../model/safe-text.ts';
 import { column, listView, pickColumns, recordView } from '../../output/columns.ts';
 import { formatCount, formatUsd, nameOrAddress } from '../../output/format.ts';

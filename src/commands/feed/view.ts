@@ -1,5 +1,5 @@
-import type { FeedAnswer } from '../../api/feed.ts';
-import type { Card } from '../../model/position.ts';
+import type { FeedAnswer } from '../../api/feed-answers.ts';
+import type { Card } from '../../api/position-answers.ts';
 import { column } from '../../output/columns.ts';
 import { formatUsd } from '../../output/format.ts';
 import { cardColumns } from '../../output/trade-cards.ts';

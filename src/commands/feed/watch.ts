@@ -1,11 +1,12 @@
 import type { Endpoint } from '../../api/endpoint.ts';
-import { type FeedAnswer, paging } from '../../api/feed.ts';
+import { paging } from '../../api/feed.ts';
+import type { FeedAnswer } from '../../api/feed-answers.ts';
+import type { Card } from '../../api/position-answers.ts';
 import type { Context } from '../../context.ts';
 import { countAttempts, type ErrorCode, SotraError, toSotraError } from '../../errors.ts';
 import { askNext, findNext } from '../../http/paginate.ts';
 import { computeBackoff, policies } from '../../http/retry.ts';
 import { toUnixSec } from '../../model/duration.ts';
-import type { Card } from '../../model/position.ts';
 import { counted } from '../../output/format.ts';
 
 interface Watch {

@@ -1,5 +1,5 @@
-import type { FollowAnswer } from '../../api/follow.ts';
-import type { Profile } from '../../model/profile.ts';
+import type { FollowAnswer } from '../../api/follow-answers.ts';
+import type { Profile } from '../../api/profile-answers.ts';
 import { column, profileColumns, recordView } from '../../output/columns.ts';
 import type { View } from '../../output/view.ts';
 

@@ -1,10 +1,5 @@
-import type {
-  CopytradedAnswer,
-  LeaderboardAnswer,
-  RankAnswer,
-  RankInput,
-  SectionsAnswer,
-} from '../../api/leaderboard.ts';
+import type { RankInput } from '../../api/leaderboard.ts';
+import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, SectionsAnswer } from '../../api/leaderboard-answers.ts';
 import { chainTitles, formatChain, type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { command } from '../../model/shell.ts';
 import { column, nameColumn, pickColumns, profileColumns, recordView } from '../../output/columns.ts';

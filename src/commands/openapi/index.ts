@@ -18,7 +18,7 @@ const openApiCommand: Command = defineCommand({
   exitCodes: [3],
   run: async (_, context) => {
     const { namedShapes, openApiDocument } = await import('../../api/openapi.ts');
-    const document = openApiDocument(endpoints, { ...(await target(context)), shared: namedShapes });
+    const document = await openApiDocument(endpoints, { ...(await target(context)), shared: namedShapes });
     return { kind: 'answer', answer: document };
   },
 });

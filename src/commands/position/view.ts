@@ -1,5 +1,5 @@
-import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../model/holding.ts';
-import type { Card } from '../../model/position.ts';
+import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../api/holding.ts';
+import type { Card } from '../../api/position-answers.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
 import { pnl, shortAddress } from '../../output/format.ts';
 import { cardBlocks, cardColumns } from '../../output/trade-cards.ts';

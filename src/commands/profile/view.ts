@@ -1,6 +1,5 @@
-import type { ProfilePage } from '../../api/profile.ts';
+import type { Profile, ProfilePage } from '../../api/profile-answers.ts';
 import { chainTitles, leaderboardChains } from '../../model/chain.ts';
-import type { Profile } from '../../model/profile.ts';
 import { column, pickColumns, profileColumns, recordView } from '../../output/columns.ts';
 import { counted, type Figure, formatCount, formatUsd } from '../../output/format.ts';
 import type { Bar, Block, Column, View } from '../../output/view.ts';

@@ -63,11 +63,12 @@ export function createRequestStore({ url, wire, transport, timeoutMs, signal }: 
     },
     /** The newest first. */
     list: (): RequestRow[] => kept.map(({ row }) => row).reverse(),
-    show: (number: unknown): ShownExchange => {
+    show: async (number: unknown): Promise<ShownExchange> => {
       const { row, entry } = find(number);
       const known = { endpoints, wire, typedBaseUrl: url, ...(row.key !== null && { keyName: row.key }) };
       const keys = [['', `as it was: ${row.by}`], ...sentKeys] as const;
-      return showExchange({ row, entry, why: listReasons(entry, known), baseUrl: url, wire, keys, asksFirst: false });
+      const why = await listReasons(entry, known);
+      return showExchange({ row, entry, why, baseUrl: url, wire, keys, asksFirst: false });
     },
     /** Sends a request, or one that is kept with what is changed; gives it as it came. Errors: `usage`; those of the transport. */
     send: async (given: unknown): Promise<{ row: RequestRow | null }> => {

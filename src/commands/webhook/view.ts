@@ -1,4 +1,4 @@
-import type { Validation, Webhook } from '../../api/webhook.ts';
+import type { Validation, Webhook } from '../../api/webhook-answers.ts';
 import type { DeliveryVerdict } from '../../inbox/verify.ts';
 import { column, listView, recordView } from '../../output/columns.ts';
 import { formatAge } from '../../output/format.ts';

@@ -25,7 +25,7 @@ const why = defineCommand({
   exitCodes: [3, 5],
   run: async ({ n }, context): Promise<Result> => {
     const found = await findFailure(n, context);
-    const why = 'request' in found ? await explainEntry(found, context) : explainCommand(found);
+    const why = 'request' in found ? await explainEntry(found, context) : await explainCommand(found);
     const { format, jq } = context.options;
     if (jq !== undefined || (format ?? 'table') !== 'table') return { kind: 'answer', answer: why };
     const age = formatAge(Date.parse(why.at) / 1000, context.io.now() / 1000);

@@ -1,5 +1,5 @@
+import type { Profile } from '../../api/profile-answers.ts';
 import { chainTitles, formatChain, leaderboardChains } from '../../model/chain.ts';
-import type { Profile } from '../../model/profile.ts';
 import { useCall } from './ask.ts';
 import { DataTable } from './data-table.tsx';
 import { type Field, FilterBar } from './form.tsx';

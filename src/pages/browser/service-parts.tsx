@@ -1,4 +1,4 @@
-import type { Card, Comment } from '../../model/position.ts';
+import type { Card, Comment } from '../../api/position-answers.ts';
 import { counted, shortAddress } from '../../output/format.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import type { useCall } from './ask.ts';

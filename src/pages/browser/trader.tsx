@@ -1,5 +1,5 @@
-import type { Card } from '../../model/position.ts';
-import type { Profile } from '../../model/profile.ts';
+import type { Card } from '../../api/position-answers.ts';
+import type { Profile } from '../../api/profile-answers.ts';
 import { counted, formatTime, formatUsd } from '../../output/format.ts';
 import { useCall } from './ask.ts';
 import { Record } from './cells.tsx';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { z } from 'zod';
-import { type Endpoint, type InputOf, type Params, type WireNames, wireName } from '../../api/endpoint.ts';
+import { type AnswerOf, type Endpoint, type InputOf, type WireNames, wireName } from '../../api/endpoint.ts';
 import { isLocked } from '../../files/database.ts';
 import type { Db } from '../db/store.ts';
 
@@ -27,10 +26,10 @@ export interface SandboxCall extends Asker {
 }
 
 /** Errors: ServiceRefusal for every documented error. */
-export type Handler<E extends { params: Params; answer: z.ZodType }> = (
+export type Handler<E extends Pick<Endpoint, 'params' | 'answer'>> = (
   input: InputOf<E['params']>,
   call: SandboxCall,
-) => z.input<E['answer']> | Promise<z.input<E['answer']>>;
+) => AnswerOf<E> | Promise<AnswerOf<E>>;
 
 export interface SandboxRoute {
   endpoint: Endpoint;

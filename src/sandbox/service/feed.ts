@@ -1,5 +1,5 @@
 import * as endpoints from '../../api/feed.ts';
-import type { Card } from '../../model/position.ts';
+import type { Card } from '../../api/position-answers.ts';
 import { type Handler, linkWith, type SandboxCall } from '../http/service.ts';
 import { readCards } from '../social/cards.ts';
 import { type FeedPage, feedPage } from '../social/feed-pages.ts';

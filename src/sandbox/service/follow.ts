@@ -1,5 +1,5 @@
 import type * as endpoints from '../../api/follow.ts';
-import type { Profile } from '../../model/profile.ts';
+import type { Profile } from '../../api/profile-answers.ts';
 import { type Handler, type SandboxCall, ServiceRefusal } from '../http/service.ts';
 import { type FollowEdge, follow, unfollow } from '../social/follows.ts';
 import { findProfile, findWallets, trackedFrom } from '../social/lookup.ts';

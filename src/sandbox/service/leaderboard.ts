@@ -1,6 +1,6 @@
 import type * as endpoints from '../../api/leaderboard.ts';
+import type { Profile } from '../../api/profile-answers.ts';
 import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
-import type { Profile } from '../../model/profile.ts';
 import { defaultLimits, type Handler, type SandboxCall } from '../http/service.ts';
 import { findProfile, followedByViewers } from '../social/lookup.ts';
 import { hydrateProfiles } from '../social/profiles.ts';

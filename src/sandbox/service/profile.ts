@@ -1,5 +1,5 @@
 import type * as endpoints from '../../api/profile.ts';
-import type { Profile } from '../../model/profile.ts';
+import type { Profile } from '../../api/profile-answers.ts';
 import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from '../http/service.ts';
 import { type FollowSide, followPage } from '../social/follows.ts';
 import { findProfile, startTracking } from '../social/lookup.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { findMisfit, findUnknownValue } from '../../../src/api/misfit.ts';
-import { knownText } from '../../../src/model/identifier.ts';
+import { findUnknownValue, knownText } from '../../../src/api/known-values.ts';
+import { findMisfit } from '../../../src/api/misfit.ts';
 import { answering, run } from '../../support/harness.ts';
 
 const card = z.looseObject({ id: z.string(), tags: z.array(z.string()).min(1).max(2).optional() });

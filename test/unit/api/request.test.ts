@@ -14,7 +14,7 @@ import {
 import { choice, integer, json, listOf, nullable, openChoice, optional, text } from '../../../src/api/kind.ts';
 import { decodeRequest, encodeRequest } from '../../../src/api/request.ts';
 
-const about = { source: 'spec', summary: 's', answer: z.unknown(), examples: [] } as const;
+const about = { source: 'spec', summary: 's', answer: async () => z.unknown(), examples: [] } as const;
 const get = defineEndpoint({
   ...about,
   id: 'thing.get',

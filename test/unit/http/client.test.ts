@@ -361,7 +361,7 @@ const endpoint = defineEndpoint({
   source: 'spec',
   summary: 's',
   params: { id: inPath(text(), 'h') },
-  answer: z.object({ list: z.array(z.object({ n: z.number() })) }),
+  answer: async () => z.object({ list: z.array(z.object({ n: z.number() })) }),
   examples: [],
 });
 

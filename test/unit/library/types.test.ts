@@ -13,12 +13,13 @@ import type {
 } from 'sotra';
 import type { Verification } from 'sotra/webhook';
 import { expect, expectTypeOf, test } from 'vitest';
-import type { InputOf } from '../../../src/api/endpoint.ts';
+import type { AnswerOf, InputOf } from '../../../src/api/endpoint.ts';
 import type { actor } from '../../../src/api/feed.ts';
 import type { bulk } from '../../../src/api/follow.ts';
-import type { LeaderboardAnswer, list } from '../../../src/api/leaderboard.ts';
-import type { cardSchema } from '../../../src/model/position.ts';
-import type { Profile as OwnProfile } from '../../../src/model/profile.ts';
+import type { list } from '../../../src/api/leaderboard.ts';
+import type { LeaderboardAnswer } from '../../../src/api/leaderboard-answers.ts';
+import type { Card } from '../../../src/api/position-answers.ts';
+import type { Profile as OwnProfile } from '../../../src/api/profile-answers.ts';
 import { temporaryFolder } from '../../support/harness.ts';
 import { some } from '../../support/size.ts';
 
@@ -28,9 +29,10 @@ test('inputs and answers are those of the schemas', () => {
   expectTypeOf<InputOf<typeof bulk.params>>().toExtend<FollowBulkInput>();
   expectTypeOf<LeaderboardListInput['limit']>().toEqualTypeOf<InputOf<typeof list.params>['limit']>();
   expectTypeOf<FeedActorInput['minTradeUsd']>().toEqualTypeOf<10 | 100 | 500 | 1000 | undefined>();
+  expectTypeOf<AnswerOf<typeof list>>().toEqualTypeOf<LeaderboardAnswer>();
   expectTypeOf<LeaderboardAnswer>().toExtend<LeaderboardListAnswer>();
   expectTypeOf<OwnProfile>().toExtend<Profile>();
-  expectTypeOf<typeof cardSchema._zod.output>().toExtend<PositionCard>();
+  expectTypeOf<Card>().toExtend<PositionCard>();
   expectTypeOf<PositionCard['metadata']['positionStats']['boughtUSD']>().toEqualTypeOf<number>();
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { chains } from './chain.ts';
-import { knownText } from './identifier.ts';
-import { imagesSchema, profileSchema } from './profile.ts';
+import { chains } from '../model/chain.ts';
+import { knownText } from './known-values.ts';
+import { imagesSchema, profileSchema } from './profile-answers.ts';
 
 const text = z.string().nullable().optional();
 const number = z.number().nullable().optional();
@@ -114,6 +114,8 @@ export const cardSchema = z.looseObject({
     .extend({ alphaTags: z.record(z.string(), z.number()).optional(), maxAlphaScore: number })
     .optional(),
 });
+
+export const cardsSchema = z.array(cardSchema);
 
 export type Comment = z.output<typeof commentSchema>;
 export type TradeItem = z.output<typeof tradeSchema>;

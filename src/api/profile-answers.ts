@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { leaderboardChains } from './chain.ts';
-import { knownText } from './identifier.ts';
+import { leaderboardChains } from '../model/chain.ts';
+import { knownText } from './known-values.ts';
 
 const text = z.string().nullable().optional();
 const number = z.number().nullable().optional();
@@ -52,6 +52,10 @@ export const profileMetricsSchema = z.looseObject({
 
 const nsfwSchema = z.union([z.literal(false), z.looseObject({ nsfwImage: z.boolean(), nsfwText: z.boolean() })]);
 
+/** Tracking states of a profile's addresses; section "Profile status". */
+const profileStatuses = ['unnamed', 'backfilling', 'active'] as const;
+export type ProfileStatus = (typeof profileStatuses)[number];
+
 /** A set of wallet addresses with social identities; section "Profile". Metrics and status are absent where the document says so. */
 export const profileSchema = z.looseObject({
   id: z.string(),
@@ -62,15 +66,17 @@ export const profileSchema = z.looseObject({
   metadata: profileMetadataSchema,
   isNSFW: nsfwSchema.optional(),
   metrics: profileMetricsSchema.optional(),
-  status: knownText(['unnamed', 'backfilling', 'active']).optional(),
+  status: knownText(profileStatuses).optional(),
   isFollowedByUser: z.boolean().optional(),
 });
 
-export type Profile = z.output<typeof profileSchema>;
-
-/** Tracking states of a profile's addresses; section "Profile status". */
-const profileStatuses = ['unnamed', 'backfilling', 'active'] as const;
-export type ProfileStatus = (typeof profileStatuses)[number];
+export const profilePageSchema = z.looseObject({
+  items: z.array(profileSchema),
+  cursor: z.string().nullable().optional(),
+});
 
 /** PnL over the chains asked for, in USD: the total, and each chain that has data. */
 export const pnlSchema = z.looseObject({ total: z.number(), perChain: perChain.optional() });
+
+export type Profile = z.output<typeof profileSchema>;
+export type ProfilePage = z.output<typeof profilePageSchema>;

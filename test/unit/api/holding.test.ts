@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Holding, totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../../src/model/holding.ts';
+import { type Holding, totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../../src/api/holding.ts';
 import { fc } from '../../support/draw.ts';
 
 const spot = (positionAmount: number, holdingsCostBasisUSD: number, more: Partial<Holding['positionStats']> = {}) => ({
