@@ -124,7 +124,7 @@ export async function findKeyAddress<Input extends KeyInput & { signer?: string 
   checkKeySource(input, context, stdinUse);
   if (input.key !== undefined)
     return { address: readStoredKey(await keyFolder(context), input.key).stored.address, input };
-  const sayAddress = 'Say whose swap it is: --signer <address>.';
+  const sayAddress = 'Name the wallet: --signer <address>.';
   if (input.browser || input.signerCommand !== undefined)
     throw usageError(`${keySources(input)[0]} does not say which address signs`, sayAddress);
   const isReadOnce = input.keyStdin === true || keySources(input).length === 0;

@@ -90,7 +90,7 @@ long('Ctrl-C in a batch ends with 130 at once; the same command goes on', async 
   await until(() => held.length === 1, 'the first comment arrives');
   first.child.kill('SIGINT');
   expect(await first.ended).toBe(130);
-  expect(first.printed.err).toContain('whether the comment was posted is not known');
+  expect(first.printed.err).toContain('it is unknown whether the comment was posted');
   const second = begin();
   expect(await second.ended).toBe(0);
   expect(texts(taken)).toEqual(allOnce);

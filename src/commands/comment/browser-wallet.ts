@@ -15,7 +15,7 @@ import { previewText } from './preview.ts';
 import type { CommentLine } from './read-comment.ts';
 import { createWalletApp } from './wallet-app.ts';
 
-/** What is signed in the browser, and what for. */
+/** What is signed in the browser, and why. */
 export interface BrowserSigning {
   lines: readonly Pick<CommentLine, 'line' | 'fields'>[];
   form: TextForm;
@@ -24,28 +24,28 @@ export interface BrowserSigning {
   input: PageInput & { signer?: string | undefined };
 }
 
-/** A wallet in the browser: each text that it is given must be one of those shown on its page. */
+/** A browser wallet. It signs only texts that its page shows. */
 export interface BrowserWallet extends Signer {
-  /** Tells the page what became of a text. */
+  /** Shows the outcome of a text on the page. */
   show: (line: number, outcome: string) => void;
-  /** Tells the page how it ended, and stops serving it. */
+  /** Shows how it ended on the page, and stops serving it. */
   close: (thrown?: unknown) => Promise<void>;
 }
 
 const defaultWaitMs = 600_000;
-/** Each is confirmed by hand. */
+/** The user confirms each by hand. */
 const maxTexts = 200;
 
 /**
- * Serves the page and resolves when the user has chosen an account. Errors: `usage` for more texts than one signs by hand; `signing-key`,
- * `wait-timeout` and `interrupted`, here and from `sign`, when the user refused, did nothing or left.
+ * Serves the page and resolves when the user has chosen an account. Errors: `usage` for too many texts; `signing-key`, `wait-timeout` and
+ * `interrupted`, here and from `sign`, if the user refused, did nothing or left.
  */
 export async function openBrowserWallet(signing: BrowserSigning, context: Context): Promise<BrowserWallet> {
   const { lines, input } = signing;
   const { io, note, warn, options } = context;
   if (lines.length > maxTexts)
     throw usageError(
-      `--browser: ${lines.length} comments are to be signed, at most ${maxTexts} can be confirmed by hand`,
+      `--browser signs at most ${maxTexts} comments; this is ${lines.length}`,
       'Split the file, or sign with a key.',
     );
   const facts = await readWalletFacts(signing, context);
@@ -61,7 +61,7 @@ export async function openBrowserWallet(signing: BrowserSigning, context: Contex
   try {
     removeReadyFile = writeReadyFiles([input.readyFile], { ui: server.url, pid: io.pid });
     await showAddress(server, input, context);
-    note(`Waiting for your wallet on the page, ${waitMs / 1000} s a step. Ctrl-C stops it.`);
+    note(`Waiting for your wallet on the page, ${waitMs / 1000} s a step. Press Ctrl-C to stop.`);
     const address = await page.account();
     note(`The wallet signs as ${address}.`);
     return { address, sign: page.sign, wipe: () => undefined, show: page.show, close };
@@ -71,7 +71,7 @@ export async function openBrowserWallet(signing: BrowserSigning, context: Contex
   }
 }
 
-/** What `act` gives, called with a wallet in the browser. Errors: those of `openBrowserWallet` and of `act`. */
+/** Calls `act` with a browser wallet. Errors: those of `openBrowserWallet` and of `act`. */
 export async function signInBrowser<T>(
   signing: BrowserSigning,
   context: Context,

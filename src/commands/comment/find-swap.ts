@@ -26,7 +26,7 @@ interface Swap {
   direction: string;
   usd: number | undefined;
   atSec: number;
-  /** Why it takes no comment. */
+  /** Why it cannot take a comment. */
   obstacle: string | undefined;
 }
 
@@ -35,8 +35,8 @@ const maxOffered = 5;
 const minUsd = 10;
 
 /**
- * The input with the swap that its comment is about. Where none is named: of the signer's newest swaps without a comment the newest with
- * `--last`, else the one picked on a terminal. Errors: `usage` where neither says which, listing them; `not-found` where there is none.
+ * The input with the swap to comment on. If it names none: the newest one of the signer without a comment with `--last`, else the one that is
+ * picked on a terminal. Errors: `usage` without either, listing the swaps; `not-found` if there is none.
  */
 export async function chooseSwap<Input extends SwapInput>(
   input: Input,
@@ -46,7 +46,7 @@ export async function chooseSwap<Input extends SwapInput>(
   const { chain, transactionHash, tokenAddress, last } = input;
   const isNamed = hasComment({ chain, transactionHash, tokenAddress });
   if (last === true && !hasComment(input))
-    throw usageError('the comment is missing', 'Say it as the argument: sotra comment post "gm" --last --key <name>.');
+    throw usageError('the comment is missing', 'Give it as the argument: sotra comment post "gm" --last --key <name>.');
   if (last === true && isNamed)
     throw usageError('--last and a swap contradict each other', 'Omit --last, or omit --chain, --tx and --token.');
   if (isNamed || !hasComment(input)) return input;
@@ -55,23 +55,19 @@ export async function chooseSwap<Input extends SwapInput>(
   const swaps = all.filter(({ obstacle }) => obstacle === undefined);
   const [[latest], [newest]] = [all, swaps];
   if (newest === undefined)
-    throw new SotraError(
-      'not-found',
-      `${address} has no swap of ${minUsd} USD or more without a comment among its latest`,
-      {
-        hint: 'A smaller one takes no comment. Name an older one with --chain, --tx and --token.',
-      },
-    );
+    throw new SotraError('not-found', `no recent swap of ${address} can take a comment`, {
+      hint: `A swap takes one comment and must be worth at least ${minUsd} USD. Name an older one with --chain, --tx and --token.`,
+    });
   if (last === true && latest?.obstacle !== undefined)
-    context.warn(`the newest swap ${latest.obstacle}: ${describeSwap(latest, context)}; --last takes the one before`);
+    context.warn(`the newest swap ${latest.obstacle}: ${describeSwap(latest, context)}; --last uses the one before it`);
   const swap = last === true ? newest : await pickSwap(swaps, address, context);
-  context.note(`About: ${describeSwap(swap, context)}`);
+  context.note(`Commenting on: ${describeSwap(swap, context)}`);
   return { ...known, chain: swap.chain, transactionHash: swap.transactionHash, tokenAddress: swap.tokenAddress };
 }
 
-/** Swaps of a wallet, newest first: the latest of each position, and those that the service lists beside it. */
+/** Swaps of a wallet, newest first: the latest of each position, and those listed with it. */
 async function listSwaps(wallet: string, context: Context): Promise<Swap[]> {
-  // Reading is sent, also where the comment is only shown.
+  // A dry run of the comment still reads the swaps.
   const options = { ...context.options, preview: false };
   const reader = context.options.preview ? createContext({ ...context, options, say: context.note }) : context;
   const input = { identifier: wallet, chains: ['all' as const] };
@@ -89,8 +85,8 @@ function readSwaps({ transactionHash, timestamp, cardLatestTradeAt, metadata }: 
   const { tokenChain, tokenAddress, tokenSymbol, trades } = metadata;
   const about = { chain: tokenChain as Chain, tokenAddress, symbol: tokenSymbol ?? tokenAddress };
   const listed = trades.flatMap(({ transactionHash: hash, comments = [], direction, usdCost, timestamp }) => {
-    const small = usdCost < minUsd ? `is of less than ${minUsd} USD` : undefined;
-    const obstacle = comments.length > 0 ? 'has a comment already' : small;
+    const small = usdCost < minUsd ? `is worth less than ${minUsd} USD` : undefined;
+    const obstacle = comments.length > 0 ? 'already has a comment' : small;
     return hash
       ? [{ ...about, transactionHash: hash, direction, usd: usdCost, atSec: toUnixSec(timestamp), obstacle }]
       : [];
@@ -101,15 +97,15 @@ function readSwaps({ transactionHash, timestamp, cardLatestTradeAt, metadata }: 
   return [...listed, { ...about, transactionHash, direction: 'swap', usd: undefined, atSec, obstacle: undefined }];
 }
 
-/** Errors: `usage` where nobody can be asked, or who is asked chooses none. */
+/** Errors: `usage` without a terminal, listing the swaps, and if none is chosen. */
 async function pickSwap(all: readonly Swap[], wallet: string, context: Context): Promise<Swap> {
   const swaps = all.slice(0, maxOffered);
   const lines = swaps.map((swap) => describeSwap(swap, context));
   if (!mayAsk(context)) {
     for (const [index, { chain, transactionHash, tokenAddress }] of swaps.entries())
       context.note(`${lines[index]}: ${command`--chain ${chain} --tx ${transactionHash} --token ${tokenAddress}`}`);
-    throw new SotraError('usage', `${wallet} has ${counted(all.length, 'swap')} without a comment: say which one`, {
-      hint: 'Add --last for the newest, or name one by the flags shown above.',
+    throw new SotraError('usage', `${wallet} has ${counted(all.length, 'swap')} without a comment: choose one`, {
+      hint: 'Add --last for the newest, or the flags of one listed above.',
       details: { swaps },
     });
   }

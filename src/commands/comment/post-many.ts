@@ -8,7 +8,7 @@ import { makeFolder } from '../../files/durable-file.ts';
 import { takeLock } from '../../files/lock.ts';
 import { damagedLine, openLog, otherVersion, readLog } from '../../files/log-file.ts';
 import type { Io } from '../../io.ts';
-import { withSigner } from '../../keys/open-key.ts';
+import { keySources, withSigner } from '../../keys/open-key.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { confirm } from '../../output/confirm.ts';
 import type { Result } from '../../output/result.ts';
@@ -40,19 +40,19 @@ interface Batch {
   lines: readonly {
     line: number;
     comment: AuthoredComment;
-    /** Called for what is not posted yet. */
+    /** Called before the comment is posted. */
     sign: () => Promise<SendableComment>;
   }[];
-  /** Where a wallet in the browser signs: its page is told what becomes of each. */
+  /** If a browser wallet signs: its page shows the outcomes. */
   wallet?: BrowserWallet;
 }
 
 /** Errors about one comment: the next one may be accepted. */
 const refusals = ['bad-request', 'conflict', 'not-found', 'too-large', 'request-refused'];
-/** A screen or two; who wants to read more of them does so before posting. */
+/** One or two screens; --dry-run shows all. */
 const maxPreviews = 10;
 
-/** Posts the comments of a file in order, none twice. Errors: `partial` where some were refused, or after some were posted. */
+/** Posts the comments of a file in order, none twice. Errors: `partial` if some were refused, or after some were posted. */
 export async function postMany(input: PostManyInput, context: Context): Promise<Result> {
   checkWays(input);
   const lines = await readCommentFile(input.file, context);
@@ -75,7 +75,8 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
     const ready = await signLines(lines, signing, context);
     for (const { line, comment } of ready) warnOfText(comment.commentText, context, `line ${line}: `);
     if (curl && ready[0] !== undefined) {
-      if (ready.length > 1) context.note(`${ready.length} comments would go in as many requests; this is the first.`);
+      if (ready.length > 1)
+        context.note(`${ready.length} comments would be sent in as many requests; this is the first.`);
       return { kind: 'request', request: await context.previewCall(post, makeBody(ready[0].comment)) };
     }
     if (preview) {
@@ -105,7 +106,7 @@ function makePostResult({ line, comment }: { line: number; comment: AuthoredComm
   return { line, ...outcome, chain, transactionHash, signerAddress, commentText };
 }
 
-/** How the lines are signed that are not yet; `undefined` where all are. */
+/** How to sign the lines that are not signed; `undefined` if all are. */
 async function chooseSigning(lines: readonly CommentLine[], input: PostManyInput, context: Context) {
   const unsigned = lines.filter(({ signed }) => signed === undefined);
   const { serviceName } = await context.service();
@@ -113,7 +114,8 @@ async function chooseSigning(lines: readonly CommentLine[], input: PostManyInput
   if (other !== undefined)
     throw usageError(`line ${other.line} is signed for service ${other.signed?.serviceName}, not for ${serviceName}`);
   if (unsigned.length === 0) {
-    if (input.browser) throw usageError('--browser would do nothing: every line is signed already', 'Omit it.');
+    const [source] = keySources(input);
+    if (source !== undefined) throw usageError(`${source} is not needed: every line is already signed`, 'Omit it.');
     return undefined;
   }
   const form = await readTextForm(input, context);
@@ -168,7 +170,7 @@ interface PostOptions {
 async function* postAll(open: () => Promise<Batch>, posting: PostOptions): AsyncGenerator<readonly PostResult[]> {
   const done: PostResult[] = [];
   let wallet: BrowserWallet | undefined;
-  let ended: unknown = new SotraError('interrupted', 'stopped: nothing reads the results any more');
+  let ended: unknown = new SotraError('interrupted', 'stopped: the output was closed');
   try {
     const batch = await open();
     wallet = batch.wallet;
@@ -195,7 +197,7 @@ function refusedError(done: readonly PostResult[]): SotraError | undefined {
   const refused = done.filter(({ result }) => result === 'refused');
   if (refused.length === 0) return undefined;
   return new SotraError('partial', `${refused.length} of ${done.length} comments were refused`, {
-    hint: 'Correct those lines and run the same command again: what was posted is not posted twice.',
+    hint: 'Fix those lines and run the same command again: posted comments are not posted twice.',
     details: { results: done },
   });
 }
@@ -235,7 +237,7 @@ function stoppedError(thrown: unknown, line: number, done: readonly PostResult[]
   if (!(thrown instanceof SotraError)) return thrown;
   const { code, hint, status, requestId } = thrown;
   const message = `line ${line}: ${thrown.message}`;
-  const again = 'Run the same command again: it continues after what was posted.';
+  const again = 'Run the same command again: it resumes after the posted comments.';
   const more = { status, requestId, cause: thrown, details: { results: done } };
   if (done.length === 0 || code === 'interrupted' || code === 'verification')
     return new SotraError(code, message, { ...more, hint: hint ?? again });

@@ -31,7 +31,7 @@ export interface PostInput extends CommentInput, FormInput, WayInput {
   last?: boolean | undefined;
 }
 
-/** A comment ready to be sent, with the form of its text where that is known. */
+/** A comment ready to be sent, with the form of its text if it is known. */
 interface PreparedComment {
   comment: SendableComment;
   form: TextForm | undefined;
@@ -79,13 +79,13 @@ async function finishPost(
   return { kind: 'answer', answer, view, ...more };
 }
 
-/** Errors: `usage` for a comment that is given or signed in two ways. */
+/** Errors: `usage` for a comment that is given or signed in more than one way. */
 export function checkWays(input: PostInput): void {
   checkPageFlags(input);
   const ways = (['signature', 'signed', 'file'] as const).filter((way) => input[way] !== undefined);
   const [way, other] = ways.map((name) => `--${name}`).concat(input.file === undefined ? keySources(input) : []);
   if (ways.length > 0 && other !== undefined)
-    throw usageError(`${way} and ${other} contradict each other`, 'Post what is signed already, or sign with a key.');
+    throw usageError(`${way} and ${other} contradict each other`, 'Post a signed comment, or sign with a key.');
   if (ways.length > 0 && input.last === true)
     throw usageError(`${way} and --last contradict each other`, 'Name the swap, or sign with a key.');
   if ((way === '--signed' || way === '--file') && hasComment(input))
@@ -108,11 +108,11 @@ async function prepareSignature(
   return { comment, form };
 }
 
-/** A signature made elsewhere is sent as it is, but its sender should know if it is not valid. */
+/** A signature made elsewhere is sent unchanged, but the user should know if it is not valid. */
 function warnOfSignature(comment: SendableComment, form: TextForm, { warn }: Context): void {
   const verdict = verifySignature({ ...comment, message: signedText(comment, form) });
   if (!verdict.valid)
-    warn(`the signature does not fit the ${form.layout} text of service ${form.serviceName}: ${verdict.reason}`);
+    warn(`the signature does not match the ${form.layout} text of service ${form.serviceName}: ${verdict.reason}`);
 }
 
 async function prepareFile(input: PostInput, file: string, context: Context): Promise<PreparedComment> {
@@ -120,7 +120,7 @@ async function prepareFile(input: PostInput, file: string, context: Context): Pr
   const problem = signedProblem(signed);
   if (problem !== undefined) throw new SotraError('verification', `${file} was not posted: ${problem}`);
   if (!verifySignature({ ...signed, encoding: 'base58' }).valid)
-    context.warn('the signature is not in base58, which is what the service accepts');
+    context.warn('the signature is not base58; the service accepts only base58');
   const { serviceName, layout } = await context.service();
   const form = { serviceName: input.serviceName ?? serviceName ?? signed.serviceName, layout: input.layout ?? layout };
   if (form.serviceName !== signed.serviceName || form.layout !== signed.layout)

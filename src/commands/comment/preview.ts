@@ -5,7 +5,7 @@ import type { Sink } from '../../io.ts';
 import { formatCodePoint, showUnseen, unseenIn } from '../../model/safe-text.ts';
 import { breakText } from '../../output/text-width.ts';
 
-/** A text to be signed, with warnings about the comment in it. */
+/** A text to be signed, with warnings about its comment. */
 export interface Preview extends TextFields, TextForm {
   message: string;
   characters: number;
@@ -21,14 +21,14 @@ export function previewText(fields: TextFields, form: TextForm): Preview {
   return { ...text, characters, warnings };
 }
 
-/** Warns about what readers of a comment may not see. */
+/** Warns about invisible characters and other surprises in a comment. */
 export function warnOfText(commentText: string, { warn }: Pick<Context, 'warn'>, before = ''): void {
   for (const warning of textWarnings(commentText)) warn(before + warning);
 }
 
 function textWarnings(text: string): string[] {
   const found: string[] = [];
-  if (/\r\n/.test(text)) found.push('the comment has Windows line ends (CR LF), which are signed as they are');
+  if (/\r\n/.test(text)) found.push('the comment has Windows line endings (CR LF), which are signed unchanged');
   if (/\n$/.test(text)) found.push('the comment ends with a newline, which is signed too');
   else if (/\s$|^\s/u.test(text)) found.push('the comment begins or ends with a space');
   if (text.normalize('NFC') !== text)
@@ -38,11 +38,11 @@ function textWarnings(text: string): string[] {
 }
 
 const reorders = 'which can show the text in another order';
-/** Kinds of invisible characters: name of one, of several, and a pattern; the first that fits counts. */
+/** Kinds of invisible characters: singular, plural and pattern; the first match counts. */
 const kinds = [
   [`a bidirectional control, ${reorders}`, `bidirectional controls, ${reorders}`, /\p{Bidi_Control}/u],
   ['a control character', 'control characters', /[\p{Cc}\p{Cs}\u2028\u2029]/u],
-  ['a mark too many on a letter', 'marks too many on a letter', /(?!\p{Default_Ignorable_Code_Point})[\p{Mn}\p{Me}]/u],
+  ['a surplus combining mark', 'surplus combining marks', /(?!\p{Default_Ignorable_Code_Point})[\p{Mn}\p{Me}]/u],
   ['an invisible character', 'invisible characters', /./su],
 ] as const;
 const maxCodesShown = 5;

@@ -32,7 +32,7 @@ export interface FormInput {
   layout?: TextForm['layout'] | undefined;
 }
 
-/** The comment that was typed, checked for its chain. Errors: `usage` naming the flag, before any key is asked for; `local-file`. */
+/** The comment from the options, checked for its chain. Errors: `usage` naming the option, before a key is asked for; `local-file`. */
 export async function readComment(input: CommentInput, context: Context): Promise<TextFields> {
   const { chain, transactionHash, tokenAddress } = input;
   const text = input.commentText ?? input.textFile;
@@ -81,7 +81,7 @@ async function readCommentText({ commentText, textFile }: CommentInput, { io }: 
   throw usageError(`--text-file ${textFile}: has ${count} characters, must be 1 to ${maxCommentCharacters}`);
 }
 
-/** From the flags, else from the context. Errors: `usage` without a service name: a wrong one makes a signature that nobody accepts. */
+/** From the options, else from the context. Errors: `usage` without a service name: with a wrong one the signature is never accepted. */
 export async function readTextForm(input: FormInput, context: Context): Promise<TextForm> {
   const service = await orUndefined(context.service(), 'no-service');
   const serviceName = input.serviceName ?? service?.serviceName;
@@ -100,7 +100,7 @@ export async function readTextForm(input: FormInput, context: Context): Promise<
 export interface CommentLine {
   line: number;
   fields: TextFields;
-  /** Only where the line is already signed. */
+  /** If the line is already signed. */
   signed?: SignedComment;
 }
 
@@ -111,7 +111,7 @@ const lineSchema = z.object({
   commentText: z.string().min(1),
 });
 
-/** Names of the flags, which a file may use too. */
+/** Names of the options, which a file may use too. */
 const shortNames = { tx: 'transactionHash', token: 'tokenAddress', text: 'commentText' } as const;
 const maxProblemsShown = 5;
 
@@ -160,7 +160,7 @@ function fieldMessage(field: string, value: Record<string, unknown>): string {
   return `${field} ${JSON.stringify(value[field])}: ${rule}`;
 }
 
-/** One trade has one comment, so a second one in the same file is a mistake. */
+/** A trade takes one comment, so a second one in the same file is a mistake. */
 function repeatProblem(
   { fields, signed }: Omit<CommentLine, 'line'>,
   line: number,
@@ -169,7 +169,7 @@ function repeatProblem(
   const { chain, transactionHash, tokenAddress } = fields;
   const key = JSON.stringify([chain, transactionHash, tokenAddress, signed?.signerAddress.toLowerCase()]);
   const first = firstLines.get(key);
-  if (first !== undefined) return `is about the same trade as line ${first}, and there is one comment per trade`;
+  if (first !== undefined) return `is on the same trade as line ${first}: a trade takes one comment`;
   firstLines.set(key, line);
   return undefined;
 }
@@ -183,7 +183,7 @@ function refuseLines(file: string, problems: readonly { line: number; problem: s
   });
 }
 
-/** The kind of key that signs all of the lines. Errors: `usage` where one key cannot. */
+/** The kind of key that signs all lines. Errors: `usage` if one key cannot. */
 export function commonFamily(lines: readonly CommentLine[]): ChainFamily {
   const [first] = lines;
   const family = findFamily(first?.fields.chain ?? '');

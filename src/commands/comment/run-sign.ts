@@ -33,6 +33,8 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
   const { file, textFile, out, signer: expected } = input;
   const isMany = file !== undefined;
   checkPageFlags(input);
+  if (input.preview === true && out !== undefined)
+    throw usageError('--preview and --out contradict each other', 'A preview signs nothing: omit one of them.');
   const lines = isMany
     ? await readMany(input, file, context)
     : [{ line: 1, fields: await readComment(input, context) }];
@@ -62,8 +64,9 @@ export async function runSign(input: SignInput, context: Context): Promise<Resul
   if (out === undefined) return makeSignResult(signed, signView, isMany);
   const texts = signed.map((each) => `${isMany ? JSON.stringify(each) : JSON.stringify(each, null, 2)}\n`);
   writeSecretFile(out, texts.join(''), { exclusive: false });
-  const [what, flag] = signed.length === 1 ? ['the comment', '--signed'] : [`${signed.length} comments`, '--file'];
-  context.note(`Signed ${what} into ${out}. Post with: sotra comment post ${shellLine(flagWords(flag, out))}`);
+  const [what, flag] =
+    signed.length === 1 ? ['the signed comment', '--signed'] : [`${signed.length} signed comments`, '--file'];
+  context.note(`Wrote ${what} to ${out}. To post: sotra comment post ${shellLine(flagWords(flag, out))}`);
   return { kind: 'none' };
 }
 

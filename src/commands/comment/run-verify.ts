@@ -1,12 +1,13 @@
 import { signedText } from '../../api/signed-text.ts';
 import { type Verdict, verifySignature } from '../../api/verify-signature.ts';
 import type { Context } from '../../context.ts';
-import { errorExitCodes } from '../../errors.ts';
+import { errorExitCodes, usageError } from '../../errors.ts';
 import type { Result } from '../../output/result.ts';
 import { warnOfText } from './preview.ts';
 import {
   type CommentInput,
   type FormInput,
+  hasComment,
   missingComment,
   neededFor,
   readComment,
@@ -47,11 +48,15 @@ async function verifyTyped(input: VerifyInput, context: Context): Promise<Verdic
 }
 
 async function verifyFile(input: VerifyInput, file: string, context: Context): Promise<Verdict> {
+  if (hasComment(input) || input.signature !== undefined || input.signer !== undefined)
+    throw usageError(
+      '--signed reads everything from the file: omit --chain, --tx, --token, --text, --signature and --signer',
+    );
   const signed = await readSignedFile(file, context);
   const { message, signerAddress, layout, serviceName } = signed;
   const form = { layout: input.layout ?? layout, serviceName: input.serviceName ?? serviceName };
   warnOfText(signed.commentText, context);
   if (signedText(signed, form) !== message)
-    return { valid: false, signerAddress, reason: 'the message is not the text that the fields make' };
+    return { valid: false, signerAddress, reason: 'the message does not match the fields' };
   return verifySignature(signed);
 }

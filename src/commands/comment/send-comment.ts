@@ -9,7 +9,7 @@ import { isObject } from '../../model/json.ts';
 import { command } from '../../model/shell.ts';
 import { visibleJson } from '../../output/json.ts';
 
-/** A comment and who signs it. */
+/** A comment and its signer. */
 export interface AuthoredComment extends TextFields {
   signerAddress: string;
 }
@@ -20,9 +20,9 @@ export interface SendableComment extends AuthoredComment {
 
 interface PostedComment {
   comment: Comment;
-  /** The service's JSON, where the comment is its answer to the POST. */
+  /** The service's JSON, if the comment is its answer to the POST. */
   text?: string;
-  /** How it is known that the comment was posted, where no answer said so. */
+  /** How it is known that the comment was posted, if there was no answer. */
   notes?: readonly string[];
 }
 
@@ -35,8 +35,8 @@ export function makeBody(comment: SendableComment) {
 }
 
 /**
- * Posts a comment once: without an answer it is looked up, and never sent again. Errors: `verification` where another comment than was signed
- * was stored; those of a call, saying what is known.
+ * Posts a comment once: without an answer it is looked up, and never sent again. Errors: `verification` if a different comment was stored;
+ * those of a call, with what is known of the outcome.
  */
 export async function sendComment(comment: SendableComment, context: Context): Promise<PostedComment> {
   if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');
@@ -50,7 +50,7 @@ export async function sendComment(comment: SendableComment, context: Context): P
   }
 }
 
-/** Errors: `verification` where the service stored another comment than was signed. */
+/** Errors: `verification` if the service stored a different comment than was signed. */
 function checkSameComment(sent: SendableComment, answered: unknown): void {
   const body: Record<string, unknown> = makeBody(sent);
   const answer = isObject(answered) ? answered : {};
@@ -59,11 +59,11 @@ function checkSameComment(sent: SendableComment, answered: unknown): void {
   const wrong = fields.filter((field) => normalizeField(body[field], field) !== normalizeField(answer[field], field));
   if (wrong.length === 0) return;
   const shown = wrong.map(
-    (field) => `${field}: signed ${shownJson(body[field])}, answered ${shownJson(answer[field])}`,
+    (field) => `${field}: signed ${shownJson(body[field])}, returned ${shownJson(answer[field])}`,
   );
-  const message = `the service answered with another comment than was signed: ${shown.join('; ')}`;
+  const message = `the service returned a different comment than was signed: ${shown.join('; ')}`;
   throw new SotraError('verification', message, {
-    hint: command`See what it holds: sotra comment list ${sent.transactionHash} --chain ${sent.chain}`,
+    hint: command`See what it stored: sotra comment list ${sent.transactionHash} --chain ${sent.chain}`,
     details: {
       signed: Object.fromEntries(wrong.map((field) => [field, body[field]])),
       answered: Object.fromEntries(wrong.map((field) => [field, answer[field] ?? null])),
@@ -82,7 +82,7 @@ function comparable(value: unknown): unknown {
   return /^0x[0-9a-f]+$/i.test(value) ? value.toLowerCase() : normalizeAddress(plainAddress(value));
 }
 
-/** The comment of this signer on this swap, as the service has it; `undefined` where there is none. Errors: those of a call. */
+/** The stored comment of this signer on this swap; `undefined` if there is none. Errors: those of a call. */
 export async function findSignedComment(comment: AuthoredComment, context: Context): Promise<Comment | undefined> {
   const { transactionHash, chain } = comment;
   const { data } = await context.call(list, { hashes: [transactionHash], chain });
@@ -98,7 +98,7 @@ async function findPosted(comment: SendableComment, lost: SotraError, context: C
   const { code, status, requestId } = lost;
   const makeFailure = (outcome: 'unknown' | 'unsent', why: string, hint: string) =>
     new SotraError(code, lost.message + why, { hint, status, requestId, cause: lost, outcome });
-  const unknown = 'whether the comment was posted is not known';
+  const unknown = 'it is unknown whether the comment was posted';
   if (signal.aborted) throw makeFailure('unknown', ` while posting: ${unknown}`, `Check: ${byHand}`);
   context.note(`${lost.message}. Checking whether the comment was posted.`);
   try {
@@ -111,9 +111,9 @@ async function findPosted(comment: SendableComment, lost: SotraError, context: C
     }
   } catch (thrown) {
     if (thrown instanceof SotraError && thrown.code === 'verification') throw thrown;
-    const why = `; ${unknown}, looking it up failed: ${readMessage(thrown)}`;
+    const why = `; ${unknown}, and the lookup failed: ${readMessage(thrown)}`;
     throw makeFailure('unknown', why, `Check before you post again: ${byHand}`);
   }
-  const hint = `Post it again. To be sure that it does not appear late: ${byHand}`;
-  throw makeFailure('unsent', '; it was looked up and is not there: the comment was not posted', hint);
+  const hint = `Post it again. To make sure that it does not appear late: ${byHand}`;
+  throw makeFailure('unsent', '; a lookup did not find the comment: it was not posted', hint);
 }

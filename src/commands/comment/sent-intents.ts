@@ -11,13 +11,13 @@ import { formatTime } from '../../output/format.ts';
 
 export type CopyInput = InputOf<(typeof endpoints.copy)['params']>;
 
-/** An intent that was sent within a day is asked about on a terminal and refused elsewhere: it would count twice. Errors: `usage`. */
+/** Asks on a terminal before an intent is sent a second time within a day, and refuses it elsewhere: it would count twice. Errors: `usage`. */
 export async function refuseRepeat(input: CopyInput, context: Context): Promise<void> {
   const sentMs = context.options.preview ? undefined : await findSentIntent(input, context);
   if (sentMs === undefined) return;
-  const said = `this intent was sent at ${formatTime(sentMs / 1000)} already, and would count twice`;
-  if (!mayAsk(context)) throw usageError(said, 'Add --again to send it all the same.');
-  await confirm('send it once more', context, `${said}.\n`);
+  const said = `this intent was already sent at ${formatTime(sentMs / 1000)} and would count twice`;
+  if (!mayAsk(context)) throw usageError(said, 'Add --again to send it anyway.');
+  await confirm('send it again', context, `${said}.\n`);
 }
 
 /** When an equal intent was sent within the last day, Unix milliseconds; one that the service refused does not count. */
@@ -38,7 +38,7 @@ async function findSentIntent(input: CopyInput, context: Context): Promise<numbe
   return undefined;
 }
 
-/** What makes two intents one: how long exits are tracked is told anew each time. */
+/** What makes two intents equal. The end of tracking is not part of it: it is computed anew each time. */
 function describeIntent(body: unknown): string {
   const { trackExitUntil: _, ...intent } = isObject(body) ? body : {};
   return JSON.stringify(Object.entries(intent).sort(([a], [b]) => (a < b ? -1 : 1)));

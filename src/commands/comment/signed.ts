@@ -19,18 +19,18 @@ import { askKey, checkKeySource, type KeyInput, keySources } from '../../keys/op
 import type { Signer } from '../../keys/signer.ts';
 import { isEvmAddress, isSolanaAddress, plainAddress } from '../../model/address.ts';
 import type { ChainFamily } from '../../model/chain.ts';
-import { tryParseJson } from '../../model/json.ts';
+import { isObject, tryParseJson } from '../../model/json.ts';
 import { mayAsk } from '../../output/confirm.ts';
 import type { PageInput } from '../../pages/show-address.ts';
 
-/** What `comment sign` gives: the text, what it was made of, and the signature over it. */
+/** The output of `comment sign`: the text, the fields that it was made from, and the signature. */
 export interface SignedComment extends TextFields, TextForm {
   message: string;
   signature: string;
   signerAddress: string;
 }
 
-/** The fields as a signed comment, its signature checked by another library than made it. Errors: `signing-key` when that check fails. */
+/** Signs a comment, and verifies the signature with another library. Errors: `signing-key` if that check fails. */
 export async function makeSignedComment(
   fields: TextFields,
   { serviceName, layout }: TextForm,
@@ -67,20 +67,21 @@ const signedSchema = z.looseObject({
   signerAddress: z.string(),
 });
 
-/** The signed comment that a JSON value is, or the name of the field that is missing or wrong. */
+/** The signed comment in a JSON value, or which field is missing or wrong. */
 export function readSigned(value: unknown): { ok: true; signed: SignedComment } | { ok: false; problem: string } {
   const checked = signedSchema.safeParse(value);
   if (checked.success) return { ok: true, signed: checked.data };
-  const issue = checked.error.issues[0];
-  return { ok: false, problem: `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'not a signed comment'}` };
+  if (!isObject(value)) return { ok: false, problem: 'it is not a JSON object' };
+  const field = String(checked.error.issues[0]?.path[0]);
+  return { ok: false, problem: value[field] === undefined ? `${field} is missing` : `${field} is not valid` };
 }
 
-/** Why a signed comment must not be sent: its text is not that of its fields, or its signature is not good. */
+/** Why a signed comment must not be sent: its text does not match its fields, or its signature is not valid. */
 export function signedProblem(signed: SignedComment): string | undefined {
   const wrong = fieldProblem(signed);
-  if (wrong !== undefined) return `its ${wrong.field} does not fit: ${wrong.problem}`;
-  if (!isServiceName(signed.serviceName)) return 'its serviceName is not one line that can be seen';
-  if (signed.message !== signedText(signed, signed)) return 'its message is not the text that its fields make';
+  if (wrong !== undefined) return `its ${wrong.field} is wrong: ${wrong.problem}`;
+  if (!isServiceName(signed.serviceName)) return 'its serviceName must be one line of visible characters';
+  if (signed.message !== signedText(signed, signed)) return 'its message does not match its fields';
   if (signed.tokenAddress !== signedToken(signed.tokenAddress)) return 'its tokenAddress is not lowercase';
   const verdict = verifySignature(signed);
   return verdict.valid ? undefined : verdict.reason;
@@ -103,7 +104,7 @@ export async function readSignedFile(file: string, { io }: Context): Promise<Sig
   throw usageError(`${name} is not a signed comment: ${read.problem}`, hint);
 }
 
-/** What makes the signatures: a key, or a wallet in the browser. */
+/** How to sign: with a key, a command or a browser wallet. */
 export interface WayInput extends KeyInput, PageInput {
   signer?: string | undefined;
 }
@@ -111,23 +112,22 @@ export interface WayInput extends KeyInput, PageInput {
 const orBrowser = ' Or sign with a wallet: --browser.';
 const offer = 'Press Enter to sign with your wallet in the browser, or type the key.\n';
 
-/** Errors: `usage` for flags of the page without it. */
+/** Errors: `usage` for options of the page without `--browser`. */
 export function checkPageFlags({ browser, open, readyFile }: WayInput): void {
   const [flag] = [...(open ? ['--open'] : []), ...(readyFile === undefined ? [] : ['--ready-file'])];
-  if (flag !== undefined && !browser)
-    throw usageError(`${flag} would do nothing without --browser`, 'Omit it, or add --browser.');
+  if (flag !== undefined && !browser) throw usageError(`${flag} needs --browser`, 'Omit it, or add --browser.');
 }
 
-/** Errors: `usage` for an account that no wallet could choose. */
+/** Errors: `usage` for an address of the other kind of chain. */
 function checkSigner(signer: string | undefined, family: ChainFamily): void {
   if (signer === undefined || (family === 'evm' ? isEvmAddress(signer) : isSolanaAddress(plainAddress(signer)))) return;
   const form = family === 'evm' ? 'an EVM address (0x and 40 hex digits)' : 'a Solana address (32 bytes in base58)';
-  throw usageError(`--signer ${signer}: must be ${form}, as the chain of the comment has it`);
+  throw usageError(`--signer ${signer}: must be ${form} on this chain`);
 }
 
 /**
- * The input with the one way to sign that it names; on a terminal, where it names none, the user is asked: nothing typed is the browser,
- * which is opened. Errors: `usage` for none or several, and for a second use of stdin.
+ * The input with one way to sign. If it names none, a terminal asks: Enter opens the browser. Errors: `usage` for none or several, and for a
+ * second use of stdin.
  */
 export async function chooseSigner<Input extends WayInput>(
   input: Input,
@@ -136,7 +136,7 @@ export async function chooseSigner<Input extends WayInput>(
 ): Promise<Input> {
   checkKeySource(input, context, stdinUse, orBrowser);
   if (input.signerCommand !== undefined && input.signer === undefined)
-    throw usageError('--signer-command needs --signer', 'Say which address it signs for: --signer <address>.');
+    throw usageError('--signer-command needs --signer', 'Add --signer <address>: the address that it signs for.');
   if (input.browser || input.signerCommand !== undefined) checkSigner(input.signer, family);
   if (keySources(input).length > 0 || !mayAsk(context)) return input;
   const typed = await askKey(family, context, offer);

@@ -112,7 +112,7 @@ export function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
     const { id, signature, accounts } = readFields<GivenSignature>(body);
     const text = state.asked?.id === id ? facts.texts[state.asked?.index ?? -1] : undefined;
     if (text === undefined || state.account === null)
-      throw usageError('this text was signed already, on this page or another, or is of an earlier run');
+      throw usageError('this text is already signed, or the page is from an earlier run');
     const claim = { chain: text.chain, message: text.message, signerAddress: state.account };
     try {
       const others = Array.isArray(accounts) ? accounts.map(String) : [];

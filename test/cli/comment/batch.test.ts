@@ -33,7 +33,12 @@ test('many comments are signed in order, and their file is posted from elsewhere
     ['two\nlines', evmTrader.address],
   ]);
   const out = join(folder, 'signed.ndjson');
-  expect((await run([...sign, '--out', out], { env })).err).toContain(`Signed 2 comments into ${out}.`);
+  expect((await run([...sign, '--out', out], { env })).err).toContain(`Wrote 2 signed comments to ${out}.`);
+  const keyed = await run(['--sandbox', 'comment', 'post', '--file', out, '--key-file', keys.evm], { env });
+  expect([keyed.code, keyed.err]).toEqual([
+    2,
+    'error: --key-file is not needed: every line is already signed\nhint: Omit it.\n',
+  ]);
   const posted = await run(['--sandbox', 'comment', 'post', '--file', out, '--format', 'ndjson'], { env });
   expect([posted.code, rows(posted.out).map(({ result }) => result)]).toEqual([0, ['posted', 'posted']]);
 });
@@ -166,7 +171,7 @@ test('every line is checked before a key is asked for and anything is sent', asy
     { line: 3, problem: expect.stringContaining('chain "B SE": must be one of ethereum') },
     { line: 4, problem: 'commentText is missing' },
     { line: 6, problem: expect.stringContaining('transactionHash 123: that is an order id') },
-    { line: 7, problem: 'is about the same trade as line 1, and there is one comment per trade' },
+    { line: 7, problem: 'is on the same trade as line 1: a trade takes one comment' },
   ]);
   expect(service.requests).toEqual([]);
 });

@@ -115,7 +115,7 @@ test('the same intent within a day is asked about on a terminal, refused elsewhe
   expect((await sotra(copy)).code).toBe(0);
   expect(await sotra(copy)).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/^error: this intent was sent at .* already, and would count twice\nhint: Add --again/),
+    err: expect.stringMatching(/^error: this intent was already sent at .* and would count twice\nhint: Add --again/),
   });
   expect(await sotra(`${copy} --again`)).toMatchObject({ code: 0, err: '' });
   expect(await sotra(copy, { answers: ['n'] })).toMatchObject({ code: 2 });

@@ -21,17 +21,17 @@ test('--last is about the newest swap of the signer without a comment, and then 
     commentText: 'gm',
     signerAddress: solanaTrader.address,
   });
-  expect(solana.err).toContain(`About: buy of BONK on solana for $80.00, `);
+  expect(solana.err).toContain(`Commenting on: buy of BONK on solana for $80.00, `);
 });
 
-test('--last says which swap it is and how old, and warns where the newest has a comment already or is too small', async () => {
+test('--last says which swap it is and how old, and warns where the newest already has a comment or is too small', async () => {
   const { env, keys } = await tradersWorld();
   const words = post('gm', '--key-file', keys.evm, '--last');
   const first = await run(words, { env });
-  expect(first.err).toMatch(/^About: .* on hyperliquid for \$[\d,.]+, (?:just now|\w+ ago) \(\w+.*\)\n$/);
+  expect(first.err).toMatch(/^Commenting on: .* on hyperliquid for \$[\d,.]+, (?:just now|\w+ ago) \(\w+.*\)\n$/);
   const second = await run(words, { env });
   expect(second.err).toMatch(
-    /^warning: the newest swap has a comment already: .* on hyperliquid .*; --last takes the one before\nAbout: buy of DEGEN on base for \$70\.00, /,
+    /^warning: the newest swap already has a comment: .* on hyperliquid .*; --last uses the one before it\nCommenting on: buy of DEGEN on base for \$70\.00, /,
   );
 });
 
@@ -40,13 +40,13 @@ test('--last --dry-run asks which swap it is, shows what would be signed and sen
   const words = post('gm', '--key-file', keys.evm, '--last');
   const shown = await run([...words, '--dry-run'], { env });
   expect(shown.code).toBe(0);
-  expect(shown.err).toMatch(/^About: .* on hyperliquid /);
+  expect(shown.err).toMatch(/^Commenting on: .* on hyperliquid /);
   expect(shown.out).toContain('Comment: | gm');
   expect(shown.out).toContain('/v1/swap-comments');
   expect(shown.out).toContain(`"transactionHash":"${swaps.order}"`);
   const curl = await run([...words, '--curl'], { env });
   expect([curl.code, curl.out]).toEqual([0, expect.stringMatching(/^curl .*\/v1\/swap-comments/)]);
-  expect((await run(words, { env })).err).toMatch(/^About: .* on hyperliquid /);
+  expect((await run(words, { env })).err).toMatch(/^Commenting on: .* on hyperliquid /);
 });
 
 test('without --last a script gets the list and exit 2, a terminal the question, and what is picked is signed', async () => {
@@ -56,7 +56,7 @@ test('without --last a script gets the list and exit 2, a terminal the question,
   expect([script.code, script.out]).toEqual([2, '']);
   expect(script.err).toContain(`: --chain base --tx ${swaps.third} --token ${degen}\n`);
   const refused = JSON.parse((await run([...words, '--json'], { env })).err);
-  expect(refused.error.message).toBe(`${evmTrader.address} has 4 swaps without a comment: say which one`);
+  expect(refused.error.message).toBe(`${evmTrader.address} has 4 swaps without a comment: choose one`);
   expect(refused.error.details.swaps[0]).toMatchObject({ chain: 'hyperliquid', transactionHash: swaps.order });
   const picked = await run(words, { env, tty: 120, answers: ['9', '2'] });
   expect(picked.err).toContain(`   2  buy of DEGEN on base for $70.00, `);
@@ -79,7 +79,7 @@ test.each([
 ])('with %s the wallet has to be named, which cannot be asked', async (flag, words) => {
   const { env } = await tradersWorld();
   const { code, err } = await run(post('gm', '--last', ...words), { env });
-  const hint = 'hint: Say whose swap it is: --signer <address>.\n';
+  const hint = 'hint: Name the wallet: --signer <address>.\n';
   expect([code, err]).toEqual([2, `error: ${flag} does not say which address signs\n${hint}`]);
 });
 
@@ -105,7 +105,7 @@ test('the address of a keystore is read before it is opened; one that does not s
   const { address, ...nameless } = read('trader');
   write(nameless);
   const refused = await signs('--key-file', file);
-  const problem = `error: ${file} does not say its address\nhint: Say whose swap it is: --signer <address>.\n`;
+  const problem = `error: ${file} does not say its address\nhint: Name the wallet: --signer <address>.\n`;
   expect([`0x${address}`, refused.code, refused.err]).toEqual([evmTrader.address.toLowerCase(), 2, problem]);
   expect((await signs('--key-file', file, '--signer', evmTrader.address)).out).toContain(swaps.order);
 });
@@ -149,7 +149,7 @@ test('where every swap has a comment it says so, and nothing is sent', async () 
   const { code, err } = await run(words, { env: service.env });
   expect([code, err]).toEqual([
     5,
-    `error: ${evmTrader.address} has no swap of 10 USD or more without a comment among its latest\nhint: A smaller one takes no comment. Name an older one with --chain, --tx and --token.\n`,
+    `error: no recent swap of ${evmTrader.address} can take a comment\nhint: A swap takes one comment and must be worth at least 10 USD. Name an older one with --chain, --tx and --token.\n`,
   ]);
   expect(service.requests.map(({ method }) => method)).toEqual(['GET']);
 });

@@ -48,7 +48,7 @@ test('what comes back is compared with what was signed: a difference ends with 1
     expect([code, out]).toEqual([12, '']);
     const { error } = JSON.parse(err.trim().split('\n').at(-1) ?? '');
     const [field = ''] = Object.keys(changes);
-    expect(error.message).toContain(`another comment than was signed: ${field}: signed `);
+    expect(error.message).toContain(`a different comment than was signed: ${field}: signed `);
     expect(Object.keys(error.details.signed)).toEqual([field]);
     expect(Object.keys(error.details.answered)).toEqual([field]);
     expect(service.requests).toHaveLength(1);
@@ -82,7 +82,7 @@ test('a post without an answer that is not found was not posted, and says so; no
     const words = ['comment', 'post', ...fields, ...named, '--key-file', keys.evm, '--timeout', '300ms'];
     const { code, err } = await run(words, { env: service.env, skipWaits: true });
     expect(code).toBe(status > 0 ? 8 : 9);
-    expect(err).toContain('it was looked up and is not there: the comment was not posted');
+    expect(err).toContain('a lookup did not find the comment: it was not posted');
     expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   }
 });
@@ -96,7 +96,7 @@ test('where the look-up fails too, the outcome is called unknown, with the comma
   const words = ['comment', 'post', ...fields, ...named, '--key-file', keys.evm];
   const { code, err } = await run(words, { env: service.env });
   expect(code).toBe(9);
-  expect(err).toContain('whether the comment was posted is not known, looking it up failed: no such endpoint');
+  expect(err).toContain('it is unknown whether the comment was posted, and the lookup failed: no such endpoint');
   expect(err).toContain(`Check before you post again: sotra comment list ${swaps.good} --chain base`);
 });
 
@@ -106,7 +106,7 @@ test('a comment is signed on one machine and posted from another that has no wal
   const signing = ['comment', 'sign', ...fields, '--service-name', 'Sandbox', '--key-file', keys.evm, '--out', file];
   const signed = await run(signing);
   expect([signed.code, signed.out]).toEqual([0, '']);
-  expect(signed.err).toBe(`Signed the comment into ${file}. Post with: sotra comment post --signed ${file}\n`);
+  expect(signed.err).toBe(`Wrote the signed comment to ${file}. To post: sotra comment post --signed ${file}\n`);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect((await run(['comment', 'verify', '--signed', file, '--json'])).out).toContain('"valid": true');
   const posted = await run(['--sandbox', 'comment', 'post', '--signed', file, '--json'], { env });

@@ -176,8 +176,8 @@ const signedFiles: readonly [content: string, what: string, hint: string][] = [
   ['\u00a0{}\n', 'is not JSON', written],
   [' {}\n{}\n', 'holds several comments', 'Post them with --file @.'],
   ['\n{}\ngm', 'holds several comments', 'Post them with --file @.'],
-  ['{}', 'is not a signed comment: message: Invalid input: expected string, received undefined', written],
-  ['1', 'is not a signed comment: it: Invalid input: expected object, received number', written],
+  ['{}', 'is not a signed comment: message is missing', written],
+  ['1', 'is not a signed comment: it is not a JSON object', written],
 ];
 
 test.each(signedFiles)('a signed file that holds %j %s', async (content, what, hint) => {
@@ -234,7 +234,7 @@ test('the comments of a file are read in its order, under both kinds of names, s
   ]);
 });
 
-const about = 'is about the same trade as line 1, and there is one comment per trade';
+const about = 'is on the same trade as line 1: a trade takes one comment';
 const lineHint = 'Nothing was signed or sent. Each line is {"chain","transactionHash","tokenAddress","commentText"}.';
 const badLines: readonly [lines: readonly unknown[], problem: string][] = [
   [['null'], 'line 1: is not a JSON object'],
@@ -247,7 +247,7 @@ const badLines: readonly [lines: readonly unknown[], problem: string][] = [
   [[{ ...line, commentText: 7 }], 'line 1: commentText 7: must be text that is not empty'],
   [[{ ...line, tokenAddress: '0x12' }], 'line 1: tokenAddress 0x12: a token on base is 0x and 40 hex digits'],
   [[{ ...line, signature: 7, tokenAddress: undefined }], 'line 1: tokenAddress is missing'],
-  [[{ ...line, signature: '0x' }], 'line 1: message: Invalid input: expected string, received undefined'],
+  [[{ ...line, signature: '0x' }], 'line 1: message is missing'],
   [[line, second, { ...line, commentText: 'again' }], `line 3: ${about}`],
   [['1', '2', '3', '4', '5'], [1, 2, 3, 4, 5].map((number) => `line ${number}: is not a JSON object`).join('; ')],
   [
@@ -273,7 +273,7 @@ test('all lines that are wrong are in the JSON of the error', async () => {
 test('a signed line must be good, and one signer has one comment on a trade', async () => {
   const signed = await signedLine();
   const changed = { ...signed, commentText: 'gn' };
-  expect((await previews([changed])).error).toBe('stdin: line 1: its message is not the text that its fields make');
+  expect((await previews([changed])).error).toBe('stdin: line 1: its message does not match its fields');
   expect((await previews([{ ...signed, tokenAddress: '0x12' }])).error).toBe(
     'stdin: line 1: tokenAddress 0x12: a token on base is 0x and 40 hex digits',
   );

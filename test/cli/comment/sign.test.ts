@@ -31,7 +31,10 @@ test('a preview is text for people, the object where JSON or a part of it is ask
   expect(asText.out.startsWith('Text to be signed (five-line, 5 lines):\n  1  Example Swap Comment:\n')).toBe(true);
   expect((await sign([...base, '--preview', '--format', 'table'])).out).toBe(asText.out);
   expect(await sign([...base, '--dry-run', ...byEvm])).toMatchObject({ out: asText.out, err: '' });
-  expect(await sign([...base, '--preview', '--out', '/nowhere/x'])).toMatchObject({ out: asText.out, err: '' });
+  expect(await sign([...base, '--preview', '--out', '/nowhere/x'])).toEqual({
+    ...{ code: 2, out: '' },
+    err: 'error: --preview and --out contradict each other\nhint: A preview signs nothing: omit one of them.\n',
+  });
   const asJson = await sign([...base, '--preview', '--json']);
   expect(JSON.parse(asJson.out)).toEqual({
     ...{ message, layout: 'five-line', serviceName: 'Example', chain: 'base', tokenAddress: degen },
@@ -106,7 +109,7 @@ test('what is signed goes into a file of its owner, over what was there, and the
   const one = await sign([...base, ...byEvm, '--out', out, '--yes']);
   expect(one).toEqual({
     ...{ code: 0, out: '' },
-    err: `Signed the comment into ${out}. Post with: sotra comment post --signed ${out}\n`,
+    err: `Wrote the signed comment to ${out}. To post: sotra comment post --signed ${out}\n`,
   });
   expect(statSync(out).mode & 0o777).toBe(0o600);
   expect(readFileSync(out, 'utf8')).toBe(`${JSON.stringify(JSON.parse(readFileSync(out, 'utf8')), null, 2)}\n`);
@@ -116,7 +119,7 @@ test('what is signed goes into a file of its owner, over what was there, and the
   const many = await sign(['--file', file, ...name, ...byEvm, '--out', out, '--yes']);
   expect([many.out, many.err]).toEqual([
     '',
-    `Signed 2 comments into ${out}. Post with: sotra comment post --file ${out}\n`,
+    `Wrote 2 signed comments to ${out}. To post: sotra comment post --file ${out}\n`,
   ]);
   const lines = readFileSync(out, 'utf8').split('\n');
   expect(lines.slice(0, -1).map((line) => JSON.parse(line).transactionHash)).toEqual([swaps.good, swaps.second]);
@@ -166,6 +169,19 @@ test('the encoding of a Solana signature is told from it, typed or in a file', a
     expect((await verify([...words, '--jq', '.valid'])).out).toBe('true\n');
 });
 
+test.each([['--chain base'], ['--text gn'], ['--signature 0x12'], [`--signer ${degen}`]])(
+  'comment verify --signed with %s is refused: the file has everything',
+  async (words) => {
+    const file = join(temporaryFolder(), 'signed.json');
+    await sign([...base, ...byEvm, '--out', file]);
+    const { code, err } = await verify(['--signed', file, ...words.split(' ')]);
+    expect([code, err]).toEqual([
+      2,
+      'error: --signed reads everything from the file: omit --chain, --tx, --token, --text, --signature and --signer\n',
+    ]);
+  },
+);
+
 test('a signed file is held to its own form, or to the one that is asked for', async () => {
   const file = join(temporaryFolder(), 'signed.json');
   await sign([...base, ...byEvm, '--layout', 'blank-line', '--out', file]);
@@ -181,7 +197,7 @@ test('a signed file is held to its own form, or to the one that is asked for', a
       {
         valid: false,
         signerAddress: evmTrader.address,
-        reason: 'the message is not the text that the fields make',
+        reason: 'the message does not match the fields',
       },
     ]);
   }

@@ -88,7 +88,7 @@ test('the preview numbers the lines, marks empty ones, counts, and warns of what
     '  8           |',
     'Comment: 11 of 9999 characters (UTF-16 units, as the service counts), 16 bytes',
     'SHA-256 of the whole text: 763994131f1191c3019848f201f2102b9bebc099d2aa34be0a705c7ff9b96b6a',
-    'warning: the comment has Windows line ends (CR LF), which are signed as they are',
+    'warning: the comment has Windows line endings (CR LF), which are signed unchanged',
     'warning: the comment ends with a newline, which is signed too',
     'warning: the comment is not in Unicode normal form NFC: an app that normalizes it breaks the signature',
     'warning: the comment has a bidirectional control, which can show the text in another order: U+202E',
@@ -162,7 +162,7 @@ test('what was signed is shown so in every place: result, batch, and a service t
   const other = await run(['comment', 'post', '--signed', file], { env: { ...env, SOTRA_BASE_URL: url } });
   expect([other.code, other.err]).toEqual([
     12,
-    expect.stringContaining('signed "gm\\u3164\\nTxn Hash: 0xdead", answered "gm\\nTxn'),
+    expect.stringContaining('signed "gm\\u3164\\nTxn Hash: 0xdead", returned "gm\\nTxn'),
   ]);
 });
 
@@ -204,5 +204,5 @@ test('marks that the screen leaves out are escaped and counted in the preview', 
   const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example'];
   const { out } = await run([...words, '--preview', '--text', `gm${'\u0301'.repeat(400)}`]);
   expect(out).toContain(`gm${'\u0301'.repeat(4)}<U+0301><U+0301>`);
-  expect(out).toContain('warning: the comment has 396 marks too many on a letter: U+0301');
+  expect(out).toContain('warning: the comment has 396 surplus combining marks: U+0301');
 });

@@ -39,7 +39,7 @@ async function signedFile(words: readonly string[]): Promise<string> {
   return file;
 }
 
-const either = 'Post what is signed already, or sign with a key.';
+const either = 'Post a signed comment, or sign with a key.';
 const fromFile = (way: string) => `${way} reads the comment from the file: omit --chain, --tx, --token and --text`;
 
 const refusals: readonly [words: string, message: string, hint?: string][] = [
@@ -104,11 +104,11 @@ test('a signature made elsewhere goes out as it is; where the text is known its 
   const other = await post([...swap, '--service-name', 'Other', ...given], { env: service.env });
   expect([other.code, other.err]).toEqual([
     0,
-    'warning: the signature does not fit the five-line text of service Other: the signature has 1 bytes, not 65\n',
+    'warning: the signature does not match the five-line text of service Other: the signature has 1 bytes, not 65\n',
   ]);
   const otherForm = await post([...swap, ...name, '--layout', 'blank-line', ...fitting], { env: service.env });
   expect(otherForm.err).toMatch(
-    /^warning: the signature does not fit the blank-line text of service Example: over this text it is the signature of 0x/,
+    /^warning: the signature does not match the blank-line text of service Example: over this text it is the signature of 0x/,
   );
   expect(service.requests.map(({ body }) => JSON.parse(body).signature)).toEqual([
     '0x12',
@@ -139,10 +139,7 @@ test('a signed file that was changed is not posted', async () => {
   const file = await signedFile([...swap, ...name, ...byEvm]);
   writeFileSync(file, readFileSync(file, 'utf8').replace('"commentText": "gm"', '"commentText": "gn"'));
   const { code, err } = await post(['--signed', file, ...name], { env: unused });
-  expect([code, err]).toEqual([
-    12,
-    `error: ${file} was not posted: its message is not the text that its fields make\n`,
-  ]);
+  expect([code, err]).toEqual([12, `error: ${file} was not posted: its message does not match its fields\n`]);
 });
 
 test('a Solana signature that is not in base58 is posted with a warning, any other without', async () => {
@@ -161,7 +158,7 @@ test('a Solana signature that is not in base58 is posted with a warning, any oth
     said.push([code, err]);
   }
   expect(said).toEqual([
-    [0, 'warning: the signature is not in base58, which is what the service accepts\n'],
+    [0, 'warning: the signature is not base58; the service accepts only base58\n'],
     [0, ''],
     [0, ''],
   ]);
@@ -297,7 +294,7 @@ test('a signature that ends in 00 or 01, as hardware wallets write it, is taken 
     const body = JSON.stringify({ ...signed, signature });
     const raw = ['request', 'POST', '/v1/swap-comments', '--sandbox', '--data', body];
     const posted = await run(way === undefined ? raw : ['comment', 'post', '--sandbox', ...way], { env });
-    expect([posted.code, posted.err.includes('does not fit')]).toEqual([0, false]);
+    expect([posted.code, posted.err.includes('does not match')]).toEqual([0, false]);
   }
   const bad = ['--signature', `0x${'11'.repeat(64)}02`, '--signer', evmTrader.address];
   const refused = await run(['comment', 'verify', '--sandbox', ...swap, ...bad]);

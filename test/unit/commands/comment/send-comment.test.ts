@@ -89,8 +89,8 @@ test.each(others)('%j is another comment than the answered %j: both are told', a
   const { chain, transactionHash } = { ...comment, ...sent };
   expect(outcome).toMatchObject({
     code: 'verification',
-    message: `the service answered with another comment than was signed: ${field}: signed ${JSON.stringify(was)}, answered ${JSON.stringify(answered[field])}`,
-    hint: `See what it holds: sotra comment list ${transactionHash} --chain ${chain}`,
+    message: `the service returned a different comment than was signed: ${field}: signed ${JSON.stringify(was)}, returned ${JSON.stringify(answered[field])}`,
+    hint: `See what it stored: sotra comment list ${transactionHash} --chain ${chain}`,
     details: { signed: { [field]: was }, answered },
   });
 });
@@ -99,7 +99,7 @@ test.each([[null], ['gm'], [7]])('an answer of %j is another comment in every fi
   const outcome = await service({ data }).sent();
   expect(outcome).toMatchObject({ code: 'verification' });
   expect((outcome as SotraError).message).toMatch(
-    /^the service answered with .*: signerAddress: signed ".*", answered nothing; transactionHash: /,
+    /^the service returned .*: signerAddress: signed ".*", returned nothing; transactionHash: /,
   );
   expect((outcome as SotraError).details).toMatchObject({
     answered: { signerAddress: null, transactionHash: null, chain: null, tokenAddress: null, commentText: null },
@@ -137,8 +137,8 @@ test('it is looked for three times, 0.7 and 1.4 s apart, and then was not posted
   const { sent, asked, waits } = service(lost, nothing);
   expect(await sent()).toMatchObject({
     code: 'network',
-    message: 'the answer was cut off; it was looked up and is not there: the comment was not posted',
-    hint: `Post it again. To be sure that it does not appear late: ${byHand}`,
+    message: 'the answer was cut off; a lookup did not find the comment: it was not posted',
+    hint: `Post it again. To make sure that it does not appear late: ${byHand}`,
     ...{ status: 502, requestId: 'r-1', cause: lost, outcome: 'unsent' },
   });
   expect([asked, waits]).toEqual([
@@ -153,7 +153,7 @@ test('what is found in its place with another text is told as such', async () =>
   const { sent, asked } = service(lost, [found({ ...stored, commentText: 'gn' })]);
   expect(await sent()).toMatchObject({
     code: 'verification',
-    message: 'the service answered with another comment than was signed: commentText: signed "gm", answered "gn"',
+    message: 'the service returned a different comment than was signed: commentText: signed "gm", returned "gn"',
   });
   expect(asked).toEqual(['POST', 'GET']);
 });
@@ -165,7 +165,7 @@ test.each([
   const { sent, asked } = service(lost, [error]);
   expect(await sent()).toMatchObject({
     code: 'network',
-    message: `the answer was cut off; whether the comment was posted is not known, looking it up failed: ${why}`,
+    message: `the answer was cut off; it is unknown whether the comment was posted, and the lookup failed: ${why}`,
     hint: `Check before you post again: ${byHand}`,
     ...{ status: 502, requestId: 'r-1', cause: lost, outcome: 'unknown' },
   });
@@ -187,7 +187,7 @@ test('who stops it before it is sent has sent nothing; while it is sent, nothing
   const late = service(cut, [found(stored)], stop);
   expect(await late.sent()).toMatchObject({
     code: 'interrupted',
-    message: 'interrupted while posting: whether the comment was posted is not known',
+    message: 'interrupted while posting: it is unknown whether the comment was posted',
     hint: `Check: ${byHand}`,
     ...{ cause: interrupted, outcome: 'unknown' },
   });

@@ -141,20 +141,17 @@ test('a signed comment is read again, and the field that is wrong is named', asy
   expect(readSigned({ ...signed, layout: 'blank-line' })).toMatchObject({ ok: true });
   for (const field of Object.keys(signed)) {
     const { [field as keyof SignedComment]: _, ...rest } = signed;
-    expect(readSigned(rest)).toMatchObject({ ok: false, problem: expect.stringMatching(new RegExp(`^${field}: .+`)) });
+    expect(readSigned(rest)).toEqual({ ok: false, problem: `${field} is missing` });
   }
-  expect(readSigned({ ...signed, layout: '' })).toMatchObject({
-    ok: false,
-    problem: expect.stringMatching(/^layout: /),
-  });
-  expect(readSigned('gm')).toMatchObject({ ok: false, problem: expect.stringMatching(/^it: .+/) });
+  expect(readSigned({ ...signed, layout: '' })).toEqual({ ok: false, problem: 'layout is not valid' });
+  expect(readSigned('gm')).toEqual({ ok: false, problem: 'it is not a JSON object' });
 });
 
 test('a signed comment that was changed is not sent', async () => {
   const signed = await evmComment();
   expect(signedProblem(signed)).toBeUndefined();
-  expect(signedProblem({ ...signed, commentText: 'gn' })).toBe('its message is not the text that its fields make');
-  expect(signedProblem({ ...signed, layout: 'blank-line' })).toBe('its message is not the text that its fields make');
+  expect(signedProblem({ ...signed, commentText: 'gn' })).toBe('its message does not match its fields');
+  expect(signedProblem({ ...signed, layout: 'blank-line' })).toBe('its message does not match its fields');
   const upper = `0x${degen.slice(2).toUpperCase()}`;
   expect(signedProblem({ ...signed, tokenAddress: upper })).toBe('its tokenAddress is not lowercase');
   expect(signedProblem({ ...signed, signerAddress: degen })).toMatch(/^over this text it is the signature of 0x/);
