@@ -106,7 +106,7 @@ function addRemove(alias: Command): void {
     .summary('Remove an alias')
     .description('Asks on a terminal; elsewhere it needs --yes.')
     .params({ name: nameParam })
-    .example('alias remove @whale', 'remove @whale after asking')
+    .example('alias remove @whale --yes', 'without asking')
     .changes()
     .run(async ({ name: typed }, context) => {
       const name = withAt(typed);

@@ -11,8 +11,8 @@ export function addLogout(auth: Command): void {
     .command('logout')
     .summary('Remove the stored API key of a context')
     .description('Asks on a terminal; elsewhere it needs --yes.')
-    .example('auth logout', 'of the current context, after asking')
-    .example('auth logout --context staging --yes', 'of another context, without asking')
+    .example('auth logout --yes', 'of the current context, without asking')
+    .example('auth logout --context staging --yes', 'of another context')
     .changes()
     .run((_, context) => logOut(context));
 }

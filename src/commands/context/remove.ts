@@ -12,7 +12,7 @@ export function addRemove(context: Command): void {
     .summary('Remove a context and its API key')
     .description('Asks on a terminal; elsewhere it needs --yes.')
     .params({ name: nameParam })
-    .example('context remove staging --yes', 'remove staging without asking')
+    .example('context remove staging --yes', 'without asking')
     .changes()
     .run(({ name }, given) => removeContext(name, given));
 }
