@@ -27,33 +27,27 @@ const serviceGroups: Readonly<Record<string, Group>> = {
   profile: {
     summary: 'Profiles, positions and followers of traders',
     plural: 'profiles',
-    load: addValues(
-      () => import('./commands/profile/index.ts'),
-      () => import('./commands/position/index.ts'),
-    ),
+    load: async () => (await import('./commands/profile/index.ts')).addProfile,
   },
   follow: {
     summary: 'Follow and unfollow traders',
     plural: 'follows',
-    load: addValues(() => import('./commands/follow/index.ts')),
+    load: async () => (await import('./commands/follow/index.ts')).addFollow,
   },
   feed: {
     summary: 'What traders did, newest first',
     plural: 'feeds',
-    load: addValues(() => import('./commands/feed/index.ts')),
+    load: async () => (await import('./commands/feed/index.ts')).addFeed,
   },
   token: {
     summary: 'Positions and comments of a token',
     plural: 'tokens',
-    load: addValues(
-      () => import('./commands/position/index.ts'),
-      () => import('./commands/comment/index.ts'),
-    ),
+    load: async () => (await import('./commands/token/index.ts')).addToken,
   },
   position: {
     summary: 'One position, by trade or by id',
     plural: 'positions',
-    load: addValues(() => import('./commands/position/index.ts')),
+    load: async () => (await import('./commands/position/index.ts')).addPosition,
   },
   comment: {
     summary: 'Signed comments on swaps',

@@ -141,7 +141,7 @@ export const ofToken = defineEndpoint({
       flag: 'contract',
       takesAddress: 'token',
     }),
-    limit: inQuery(optional(integer(1)), 'how many comments', { source: 'public', serviceDefault: '50' }),
+    limit: inQuery(optional(integer(1)), 'number of comments', { source: 'public', serviceDefault: '50' }),
   },
   answer: async () => (await import('./comment-answers.ts')).tokenCommentsSchema,
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: Number.POSITIVE_INFINITY },

@@ -5,23 +5,23 @@ import { boolean, choice, integer, listOf, optional, text } from './kind.ts';
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const user = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
 
-const chains = inQuery(optional(listOf(chainFilterKind)), 'only trades on these chains, or all', {
+const chains = inQuery(optional(listOf(chainFilterKind)), 'only these chains, or all', {
   source: 'public',
   serviceDefault: 'base, ethereum, solana',
 });
-const limit = inQuery(optional(integer(1, 100)), 'cards on a page', {
+const limit = inQuery(optional(integer(1, 100)), 'cards per page', {
   source: 'public',
   serviceDefault: '25',
 });
 const minTradeUsd = inQuery(
   optional(choice([10, 100, 500, 1000])),
-  'only cards with a trade worth at least this much, in USD',
+  'only cards with a trade of at least this many USD',
   { source: 'public' },
 );
-const olderThan = inQuery(optional(text()), 'only older cards: a cursor, or a time such as 2026-07-03T12:00:00Z', {
+const olderThan = inQuery(optional(text()), 'only older cards: a cursor or a time such as 2026-07-03T12:00:00Z', {
   source: 'public',
 });
-const newerThan = inQuery(optional(text()), 'only newer cards: a cursor, or a time', { source: 'public' });
+const newerThan = inQuery(optional(text()), 'only newer cards: a cursor or a time', { source: 'public' });
 export const paging = {
   kind: 'links',
   size: 'limit',
@@ -31,12 +31,16 @@ export const paging = {
   atSec: 'cardLatestTradeAt',
 } as const;
 
-const marketCap = (which: 'at least' | 'below') =>
-  inQuery(optional(choice([100_000, 1_000_000, 10_000_000])), `only tokens whose market cap is ${which} this, in USD`, {
-    source: 'assumed',
-  });
+const marketCap = (which: 'at least' | 'less than') =>
+  inQuery(
+    optional(choice([100_000, 1_000_000, 10_000_000])),
+    `only tokens with a market cap of ${which} this many USD`,
+    {
+      source: 'assumed',
+    },
+  );
 
-const order = 'Cards come newest first; a card moves to the top when its position trades again.';
+const order = 'A card moves to the top when its position trades again.';
 
 /** Source: interface document and wire-facts 3.16. */
 export const actor = defineEndpoint({
@@ -46,19 +50,19 @@ export const actor = defineEndpoint({
   summary: 'Trades of one trader, newest first',
   description: order,
   params: {
-    identifier: inQuery(identifierKind, 'whose trades: profile UUID, wallet address or ext:<your user id>', {
+    identifier: inQuery(identifierKind, 'trader: profile UUID, wallet address or ext:<your user id>', {
       positional: true,
       source: 'assumed',
       aliases: ['address', 'addressOrUid', 'addresses'],
     }),
     chains,
     limit,
-    includeForYou: inQuery(optional(boolean()), 'also trades that the service recommends, marked', {
+    includeForYou: inQuery(optional(boolean()), 'also include trades that the service recommends', {
       source: 'assumed',
     }),
     minTradeUsd: { ...minTradeUsd, source: 'assumed' },
     minMarketCap: marketCap('at least'),
-    maxMarketCap: marketCap('below'),
+    maxMarketCap: marketCap('less than'),
     olderThan: { ...olderThan, source: 'assumed' },
     newerThan: { ...newerThan, source: 'assumed' },
   },
@@ -69,7 +73,7 @@ export const actor = defineEndpoint({
     { argv: `feed actor ${trader} --chains all --limit 10`, says: 'the latest ten cards of a trader' },
     {
       argv: `feed actor ${trader} --chains all --min-trade-usd 1000 --all`,
-      says: 'every card with a trade of 1,000 USD or more',
+      says: 'all cards with a trade of at least 1,000 USD',
     },
   ],
 });
@@ -83,11 +87,15 @@ export const home = defineEndpoint({
   summary: 'Trades of the traders that a user follows, newest first',
   description: order,
   params: {
-    addresses: inQuery(listOf(identifierKind, { minItems: 1 }), "the user's wallets (or UUID, or ext: id)", {
-      positional: true,
-      flag: 'address',
-      source: 'public',
-    }),
+    addresses: inQuery(
+      listOf(identifierKind, { minItems: 1 }),
+      'wallets of the user, or its profile UUID or ext:<your user id>',
+      {
+        positional: true,
+        flag: 'address',
+        source: 'public',
+      },
+    ),
     chains,
     limit,
     onlyWithComments: inQuery(optional(boolean()), 'only cards with a comment', { source: 'public' }),
@@ -99,7 +107,7 @@ export const home = defineEndpoint({
   paging,
   sample: { addresses: [user], limit: 10, onlyWithComments: true },
   examples: [
-    { argv: `feed home ${user} --limit 10`, says: 'the latest ten cards of those it follows' },
-    { argv: `feed home ${user} --only-with-comments --all`, says: 'every card that was commented on' },
+    { argv: `feed home ${user} --limit 10`, says: 'the latest ten cards' },
+    { argv: `feed home ${user} --only-with-comments --all`, says: 'all cards with comments' },
   ],
 });

@@ -11,7 +11,7 @@ const follower = inPath(identifierKind, 'who follows: profile UUID, wallet addre
 
 const targets = inBody(
   listOf(identifierKind, { minItems: 1 }),
-  'whom: profile UUID, wallet address or ext:<your user id>, one or more',
+  'whom: profile UUID, wallet address or ext:<your user id>',
   { positional: true, flag: 'target' },
 );
 
@@ -23,8 +23,8 @@ export const add = defineEndpoint({
   source: 'spec',
   summary: 'Follow one or more profiles',
   description:
-    'Following an address follows its whole profile. The follower then sees their trades in its home feed.\n' +
-    'Following what is followed already changes nothing; nobody can follow themselves.',
+    'Following a wallet follows its whole profile, whose trades then appear in the home feed of the follower.\n' +
+    'Following a profile again changes nothing. A profile cannot follow itself.',
   params: { addressOrUid: follower, targets },
   answer: async () => (await import('./follow-answers.ts')).followSchema,
   sample: { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },
@@ -43,14 +43,15 @@ export const remove = defineEndpoint({
   method: 'DELETE',
   path: '/v1/addresses/{addressOrUid}/follow',
   source: 'spec',
-  summary: 'Stop following one or more profiles',
-  description: 'Unfollowing an address unfollows its whole profile. Unfollowing what is not followed changes nothing.',
+  summary: 'Unfollow one or more profiles',
+  description:
+    'Unfollowing a wallet unfollows its whole profile. Unfollowing a profile that is not followed changes nothing.',
   params: { addressOrUid: follower, targets: { ...targets, alsoInQuery: true } },
   answer: async () => (await import('./follow-answers.ts')).followSchema,
   sample: { addressOrUid: 'ext:user_1', targets: ['0xb129d76820940a14c764df8b223d8e39cf94a122'] },
   examples: [
-    { argv: 'follow remove ext:user_1 0xb129d76820940a14c764df8b223d8e39cf94a122', says: 'stop following one' },
-    { argv: 'follow remove ext:user_1 ext:user_2 ext:user_3 --json', says: 'stop following two, as JSON' },
+    { argv: 'follow remove ext:user_1 0xb129d76820940a14c764df8b223d8e39cf94a122', says: 'unfollow one' },
+    { argv: 'follow remove ext:user_1 ext:user_2 ext:user_3 --json', says: 'unfollow two, and print JSON' },
   ],
 });
 
@@ -104,10 +105,11 @@ export const bulk = defineEndpoint({
       argv: 'follow bulk --file -',
       says: 'entries from a pipe, one JSON object a line: {"addressOrUid":"ext:user_1","targets":["0x..."]}',
     },
-    { argv: 'follow bulk --file - --dry-run', says: 'check every line, show the first request and send nothing' },
+    { argv: 'follow bulk --file - --dry-run', says: 'check every line and show the first request' },
   ],
 });
 
+const knownFields = ['addressOrUid', 'targets', 'targetType', 'action'];
 const identifierRule = 'must be a profile UUID, a wallet address or ext:<your user id>';
 
 /** What is wrong with a value as an entry, naming field and value; `undefined` where nothing is. */
@@ -125,7 +127,10 @@ function entryProblem(value: unknown): string | undefined {
   const [fits, rule] =
     targetType === 'twitterHandle' ? [isTwitterHandle, handleRule] : [isIdentifierText, identifierRule];
   const wrong = targets.findIndex((target) => !fits(target));
-  return wrong === -1 ? undefined : writeProblem(`targets[${wrong}]`, targets[wrong], rule);
+  if (wrong !== -1) return writeProblem(`targets[${wrong}]`, targets[wrong], rule);
+  // A misspelled `action` would follow instead of unfollow.
+  const unknown = Object.keys(value).find((key) => !knownFields.includes(key));
+  return unknown === undefined ? undefined : `${unknown}: no such field; there are ${knownFields.join(', ')}`;
 }
 
 /** What is wrong with a bulk body: the first entry that is not one, by its index. */
@@ -136,24 +141,17 @@ function bulkProblem(value: unknown): string | undefined {
   return wrong === -1 ? undefined : `[${wrong}].${problems[wrong]}`;
 }
 
-const knownFields = ['addressOrUid', 'targets', 'targetType', 'action'];
-
-/**
- * What is wrong with an entry that a person wrote: as `entryProblem`, and an unknown field (a misspelled `action` would follow instead of
- * unfollow), and a follower among its own targets.
- */
+/** What is wrong with an entry that a person wrote: as `entryProblem`, and a follower among its own targets. */
 export function writtenProblem(value: unknown): string | undefined {
   const plain = entryProblem(value);
   if (plain !== undefined) return plain;
   const entry = value as BulkEntry;
-  const unknown = Object.keys(entry).find((key) => !knownFields.includes(key));
-  if (unknown !== undefined) return `${unknown}: no such field; there are ${knownFields.join(', ')}`;
   const { addressOrUid, targets, targetType, action } = entry;
   if (action === 'unfollow' || targetType === 'twitterHandle') return undefined;
   const self = selfAmong(addressOrUid, targets);
   return self === undefined
     ? undefined
-    : `targets[${self}] ${JSON.stringify(targets[self])}: nobody can follow themselves`;
+    : `targets[${self}] ${JSON.stringify(targets[self])}: a profile cannot follow itself`;
 }
 
 /** Index of the target that is the follower itself, whatever the case of EVM addresses; `undefined` where none is. */

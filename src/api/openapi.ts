@@ -40,7 +40,7 @@ export async function openApiDocument(endpoints: readonly Endpoint[], options: O
     const item = paths[endpoint.path] ?? {};
     paths[endpoint.path] = { ...item, [endpoint.method.toLowerCase()]: await operation(endpoint, options, shared) };
   }
-  const nouns = [...new Set(endpoints.map(readNoun))];
+  const nouns = [...new Set(endpoints.map(readNoun))].toSorted();
   return {
     openapi: '3.1.0',
     info: {

@@ -11,20 +11,20 @@ const contract = inPath(text(), 'contract address or mint; on hyperliquid the co
   flag: 'contract',
   takesAddress: 'token',
 });
-const status = inPath(choice(['open', 'closed']), 'open: what is left is worth 1 USD or more; closed: less');
-const sort = inQuery(optional(choice(['value', 'latest'])), 'order of the positions', { serviceDefault: 'value' });
-const page = inQuery(optional(integer(1)), 'page number, from 1', { source: 'assumed', serviceDefault: '1' });
-const limit = inQuery(optional(integer(1, 100)), 'positions on a page', {
+const status = inPath(choice(['open', 'closed']), 'open if what is held is worth at least 1 USD, else closed');
+const sort = inQuery(optional(choice(['value', 'latest'])), 'order', { serviceDefault: 'value' });
+const page = inQuery(optional(integer(1)), 'page number', { source: 'assumed', serviceDefault: '1' });
+const limit = inQuery(optional(integer(1, 100)), 'positions per page', {
   source: 'public',
   serviceDefault: '20 (assumed)',
 });
 const paging = { kind: 'page', page: 'page', size: 'limit', defaultSize: 20, maxSize: 100 } as const;
-const viewerAddresses = inQuery(optional(viewersKind), 'mark what these wallets like', {
+const viewerAddresses = inQuery(optional(viewersKind), 'mark what these wallets liked', {
   source: 'assumed',
 });
 
 function chainFilter(serviceDefault: string) {
-  return inQuery(optional(listOf(chainFilterKind)), 'only positions on these chains, or all', {
+  return inQuery(optional(listOf(chainFilterKind)), 'only these chains, or all', {
     source: 'assumed',
     serviceDefault,
   });
@@ -37,7 +37,7 @@ export const ofToken = defineEndpoint({
   path: '/v1/tokens/{chain}/{contractAddress}/positions/{status}',
   summary: 'Positions in a token, open or closed, with their PnL',
   description:
-    'Order: with value, open positions by the amount held and closed ones by realized PnL; with latest, by when they opened or closed. Cards list only trades with comments.',
+    'Sorted by value: open positions by amount held, closed ones by realized PnL. Sorted by latest: by when they opened or closed. Only trades with comments are listed.',
   params: {
     chain,
     contractAddress: contract,
@@ -54,9 +54,9 @@ export const ofToken = defineEndpoint({
     { argv: `token positions base ${degen} open --limit 5`, says: 'the five largest holders of a token on Base' },
     {
       argv: 'token positions hyperliquid ETH closed --sort latest --limit 5',
-      says: 'the latest ETH perps to be closed',
+      says: 'the ETH perps that closed last',
     },
-    { argv: `token positions base ${degen} open --price 0.0041`, says: 'with unrealized PnL at a price of yours' },
+    { argv: `token positions base ${degen} open --price 0.0041`, says: 'with unrealized PnL at a price of 0.0041 USD' },
   ],
 });
 
@@ -67,12 +67,12 @@ export const ofProfile = defineEndpoint({
   path: '/v1/addresses/{identifier}/positions/{status}',
   summary: "A trader's positions, open or closed, with their PnL",
   description:
-    'Order: with value, closed positions by realized PnL, those never sold last, and open ones by the cost of what was sold in 30 days; with latest, by when they closed or opened.',
+    'Sorted by value: closed positions by realized PnL (those never sold last), open ones by the cost of what was sold in 30 days. Sorted by latest: by when they closed or opened.',
   params: {
     identifier: inPath(identifierKind, 'profile UUID, wallet address or ext:<your user id>'),
     status,
     providedAddressesOnly: inQuery(optional(boolean()), "only this wallet, not the profile's others", {
-      serviceDefault: 'false: all wallets of the profile',
+      serviceDefault: 'all wallets',
     }),
     sort,
     chains: chainFilter('base, ethereum, solana'),
@@ -87,7 +87,7 @@ export const ofProfile = defineEndpoint({
       argv: `profile positions ${account} closed --chains hyperliquid --limit 5`,
       says: 'the five best closed perps of a trader',
     },
-    { argv: `profile positions ${holder} open --chains all --all`, says: 'all that is open, on every chain' },
+    { argv: `profile positions ${holder} open --chains all --all`, says: 'all open positions on all chains' },
   ],
 });
 
@@ -96,7 +96,7 @@ export const find = defineEndpoint({
   id: 'position.find',
   method: 'GET',
   path: '/v1/positions/{address}/{chain}/{contract}/{timestamp}',
-  summary: "The position of a wallet's trade, found by the time of the trade",
+  summary: 'Find a position by wallet, token and time of a trade',
   params: {
     address: inPath(walletKind, 'wallet that traded'),
     chain,
@@ -110,7 +110,7 @@ export const find = defineEndpoint({
   answer: async () => (await import('./position-answers.ts')).cardSchema,
   sample: { address: holder, chain: 'base', contract: degen, timestamp: '1782043200' },
   examples: [
-    { argv: `position find ${holder} base ${degen} now`, says: 'what a wallet holds of a token right now' },
+    { argv: `position find ${holder} base ${degen} now`, says: 'what a wallet holds of a token now' },
     { argv: `position find ${holder} base ${degen} now --json`, says: 'the same as JSON' },
   ],
 });
@@ -126,10 +126,10 @@ export const get = defineEndpoint({
   answer: async () => (await import('./position-answers.ts')).cardSchema,
   sample: { id: '6527ff56-9ac0-5c42-812c-d84aa9a0cf53' },
   examples: [
-    { argv: 'position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53', says: 'a position with what was said about it' },
+    { argv: 'position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53', says: 'a position with its comments' },
     {
       argv: 'position get 6527ff56-9ac0-5c42-812c-d84aa9a0cf53 --price 0.0041',
-      says: 'with unrealized PnL at a price of yours',
+      says: 'with unrealized PnL at a price of 0.0041 USD',
     },
   ],
 });

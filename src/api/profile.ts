@@ -13,10 +13,10 @@ export const get = defineEndpoint({
   id: 'profile.get',
   method: 'GET',
   path: '/v1/addresses/{identifier}/profile',
-  summary: 'One profile with its addresses, trading figures and follow counts',
+  summary: 'Profile of a trader: wallets, trading figures and follower counts',
   params: {
     identifier,
-    viewerAddresses: inQuery(optional(viewersKind), 'show whether these wallets follow the profile', {}),
+    viewerAddresses: inQuery(optional(viewersKind), 'show whether these wallets follow the profile'),
   },
   answer: async () => (await import('./profile-answers.ts')).profileSchema,
   sample: { identifier: trader },
@@ -27,8 +27,8 @@ export const get = defineEndpoint({
 });
 
 const pageParams = {
-  cursor: inQuery(optional(text()), 'cursor of the previous page', { source: 'assumed' }),
-  limit: inQuery(optional(integer(1, 100)), 'profiles a page', { source: 'assumed', serviceDefault: '100' }),
+  cursor: inQuery(optional(text()), 'cursor from the previous page', { source: 'assumed' }),
+  limit: inQuery(optional(integer(1, 100)), 'profiles per page', { source: 'assumed', serviceDefault: '100' }),
 };
 
 const paging = {
@@ -45,15 +45,15 @@ export const followers = defineEndpoint({
   id: 'profile.followers',
   method: 'GET',
   path: '/v1/addresses/{identifier}/followers',
-  summary: 'Profiles that follow this one',
-  description: "In the calling partner's follow graph. Every address of a profile gives the same list.",
+  summary: 'Followers of a profile',
+  description: 'Follows belong to the calling partner. All wallets of a profile have the same list.',
   params: { identifier, ...pageParams },
   answer: async () => (await import('./profile-answers.ts')).profilePageSchema,
   paging,
   sample: { identifier: followed, limit: 5 },
   examples: [
     { argv: `profile followers ${followed} --limit 5`, says: 'five of its followers' },
-    { argv: `profile followers ${followed} --all --format ndjson`, says: 'all of them, one JSON object a line' },
+    { argv: `profile followers ${followed} --all --format ndjson`, says: 'all of them as NDJSON' },
   ],
 });
 
@@ -62,17 +62,17 @@ export const follows = defineEndpoint({
   id: 'profile.follows',
   method: 'GET',
   path: '/v1/addresses/{identifier}/follows',
-  summary: 'Profiles that this one follows',
-  description: "In the calling partner's follow graph. Every address of a profile gives the same list.",
+  summary: 'Profiles that a profile follows',
+  description: 'Follows belong to the calling partner. All wallets of a profile have the same list.',
   params: { identifier, ...pageParams },
   answer: async () => (await import('./profile-answers.ts')).profilePageSchema,
   paging,
   sample: { identifier: followed, limit: 5 },
   examples: [
-    { argv: `profile follows ${followed} --limit 5`, says: 'five profiles it follows' },
+    { argv: `profile follows ${followed} --limit 5`, says: 'five of the profiles it follows' },
     {
       argv: `profile follows ${followed} --all --format csv --columns name,address`,
-      says: 'all of them as a spreadsheet',
+      says: 'all of them as CSV',
     },
   ],
 });
@@ -98,14 +98,15 @@ export const setName = defineEndpoint({
   id: 'profile.set-name',
   method: 'PUT',
   path: '/v1/profiles/{identifier}/name',
-  summary: 'Set the name and avatar that a profile has at your partner',
+  summary: 'Set the name and avatar of a profile at your partner',
   description:
-    'Omitted values stay unchanged. A name of null removes name and avatar, an avatarUrl of null the avatar alone.\n' +
-    "The answer carries the name with your partner's suffix. An avatar needs a name: jpeg or png, at least 120x120, at most 5 MB.",
+    'What is not given stays unchanged. A name of null removes name and avatar, an avatarUrl of null only the avatar.\n' +
+    "The answer has the name with your partner's suffix. An avatar needs a name. It is a JPEG or PNG of at least " +
+    '120x120 pixels and at most 5 MB.',
   params: {
     identifier,
-    name: inBody(optional(nullable(nameKind)), 'new name, or null to remove name and avatar'),
-    avatarUrl: inBody(optional(nullable(avatarKind)), 'address of the avatar, or null to remove it'),
+    name: inBody(optional(nullable(nameKind)), 'new name; null removes name and avatar'),
+    avatarUrl: inBody(optional(nullable(avatarKind)), 'URL of the new avatar; null removes it'),
   },
   answer: async () => (await import('./profile-answers.ts')).profileSchema,
   sample: { identifier: 'ext:user_1', name: 'moon_cat', avatarUrl: 'https://pictures.sotra.example/moon_cat.png' },
@@ -123,12 +124,12 @@ export const deleteName = defineEndpoint({
   id: 'profile.delete-name',
   method: 'DELETE',
   path: '/v1/profiles/{identifier}/name',
-  summary: 'Remove the name and avatar that a profile has at your partner',
+  summary: 'Remove the name and avatar of a profile at your partner',
   params: { identifier },
   answer: async () => (await import('./profile-answers.ts')).profileSchema,
   sample: { identifier: 'ext:user_1' },
   examples: [
-    { argv: 'profile delete-name ext:user_1 --yes', says: 'back to the name it has without your partner' },
+    { argv: 'profile delete-name ext:user_1 --yes', says: 'back to the name it has elsewhere' },
     { argv: 'profile delete-name ext:user_1 --yes --json', says: 'the profile afterwards, as JSON' },
   ],
 });

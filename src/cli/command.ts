@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Result } from '../output/result.ts';
 import type { AnyView } from '../output/view.ts';
 
-export { intervalParam, isDuration, option, readInterval } from '../commands/params.ts';
+export { isDuration, option } from '../commands/params.ts';
 export type { Result };
 
 type Use = 'requests' | 'service' | 'sandbox' | 'changes' | 'events' | 'repeats' | 'answers' | 'calls' | 'json';

@@ -122,8 +122,6 @@ const walkParams: Params = {
   max: local(optional(integer(1)), 'fetch pages until this many items'),
 };
 
-export const chartParam = option.flag('draw a chart instead of the table');
-
 /** Errors: `usage` where a flag asks for another form of output at the same time. */
 function asksChart(typed: Readonly<Record<string, unknown>>, options: GlobalOptions): boolean {
   if (typed['chart'] !== true) return false;

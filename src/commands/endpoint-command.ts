@@ -21,6 +21,12 @@ interface Settings<P extends Params, L extends Params> {
   prepare?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => InputOf<P> | Promise<InputOf<P>>;
   /** The view of an answer, where it depends on what was typed. */
   chooseView?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => AnyView | Promise<AnyView>;
+  /** Items that come over time, in place of one answer; nothing where they were not asked for. */
+  watch?: (
+    typed: InputOf<Omit<P, keyof L> & L>,
+    input: InputOf<P>,
+    context: Context,
+  ) => Promise<AsyncIterable<readonly unknown[]> | undefined>;
 }
 
 /**
@@ -46,7 +52,7 @@ export function addEndpointCommand<P extends Params, L extends Params = Record<n
 }
 
 /** Adds a subcommand with the words of an endpoint, for an action of its own. */
-function describeEndpoint(
+export function describeEndpoint(
   group: Command,
   name: string,
   { method, path, source, summary, description, deprecated, examples }: Endpoint,
@@ -75,7 +81,7 @@ type Typed = Readonly<Record<string, unknown>>;
 
 async function callTyped(
   endpoint: Endpoint,
-  { view, prepare, chooseView }: Settings<Params, Params>,
+  { view, prepare, chooseView, watch }: Settings<Params, Params>,
   typed: Typed,
   context: Context,
 ): Promise<Result> {
@@ -85,8 +91,10 @@ async function callTyped(
     prepare === undefined
       ? Object.fromEntries(Object.entries(typed).filter(([key]) => Object.hasOwn(params, key)))
       : await prepare(typed as never, context);
-  if (context.options.preview) return { kind: 'request', request: await context.previewCall(endpoint, input as never) };
   const shown = (await chooseView?.(typed as never, context)) ?? view;
+  if (context.options.preview) return { kind: 'request', request: await context.previewCall(endpoint, input as never) };
+  const live = await watch?.(typed as never, input as never, context);
+  if (live !== undefined) return { kind: 'items', batches: live, view: shown, live: true };
   const ask = (asked: unknown, link?: string) => context.call(endpoint, asked as never, link);
   if (paging !== undefined && (typed['all'] === true || typed['max'] !== undefined)) {
     const max = typed['max'] as number | undefined;

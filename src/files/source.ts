@@ -85,10 +85,11 @@ function readSome(fd: number, chunk: Buffer): number | undefined {
   }
 }
 
-/** The bytes of a file, or of stdin for `-`. `label` names it in errors, such as `--file x`. Errors: `usage` for none and for a folder. */
+/** The bytes of a file, or of stdin for `-`. `label` names it in errors, such as `--file x`. Errors: `local-file` for none; `usage` for a folder. */
 export function openSource(file: string, io: Input, label: string): FileBytes {
   const found = file === '-' ? undefined : statSync(file, { throwIfNoEntry: false });
-  if (file !== '-' && found === undefined) throw usageError(`${label}: no such file`);
+  if (file !== '-' && found === undefined)
+    throw new SotraError('local-file', `${label}: no such file`, { hint: 'Correct its path.' });
   if (found?.isDirectory()) throw usageError(`${label}: a folder, not a file`);
   // Bytes are quicker in large pieces; strings and rows that are made of them are not.
   return openBytes(file, io, 262_144);

@@ -1,5 +1,3 @@
-import { ofToken } from '../../api/comment.ts';
-import { endpointCommand } from '../../cli/endpoint-command.ts';
 import type { Command } from '../command.ts';
 import { addCopy } from './copy.ts';
 import { addList } from './list.ts';
@@ -14,6 +12,3 @@ export function addComment(comment: Command): void {
   addSign(comment);
   addVerify(comment);
 }
-
-/** The comments of a token, until its group has moved. */
-export const commands = [endpointCommand(ofToken, async () => (await import('./view.ts')).ofToken)];

@@ -1,65 +1,57 @@
-import type { Endpoint, Params } from '../../api/endpoint.ts';
+import type { Endpoint, InputOf, Params } from '../../api/endpoint.ts';
 import * as endpoints from '../../api/feed.ts';
-import { type Command, intervalParam, option, readInterval } from '../../cli/command.ts';
-import { deriveCommands, endpointCommand } from '../../cli/endpoint-command.ts';
-import type { Context } from '../../context.ts';
 import { inputError, usageError } from '../../errors.ts';
 import { parseTime } from '../../model/duration.ts';
 import { defined } from '../../model/json.ts';
+import type { Command } from '../command.ts';
+import { addEndpointCommand } from '../endpoint-command.ts';
+import { intervalParam, option, readInterval } from '../params.ts';
+import { cards } from './view.ts';
 
-const loadFeedViews = () => import('./view.ts');
-
-export const views = {
-  actor: async () => (await loadFeedViews()).cards,
-  home: async () => (await loadFeedViews()).cards,
-};
+export function addFeed(feed: Command): void {
+  addCards(feed, 'actor', endpoints.actor);
+  addCards(feed, 'home', endpoints.home);
+}
 
 const params = {
-  cursor: option.text('the same as --older-than: continues after a page (olderCursor)'),
-  watch: intervalParam('ask this often and print new cards as they come, e.g. 5s; ends with Ctrl-C or --max'),
+  cursor: option.text('olderCursor of the previous page; the same as --older-than'),
+  watch: intervalParam('print new cards as they come, polling this often, such as 5s; ends with Ctrl-C or --max'),
 };
 
-interface FeedOptions extends Record<string, unknown> {
-  cursor?: string;
-  watch?: string;
+type Typed = InputOf<typeof params> & {
   olderThan?: string;
   newerThan?: string;
   all?: boolean;
   max?: number;
-}
+};
 
 const watchHelp =
-  'With --watch, new cards are printed as they come, oldest first, each once; a card is new again when its position trades again. ' +
-  'It starts with the next card, or at --newer-than <time>. Network failures, 429 and 5xx are retried, and once the ' +
-  'service has answered, bodies that are not JSON too (a proxy in between); JSON of another shape ends it with exit 13.';
+  'With --watch, new cards are printed oldest first, starting now or at --newer-than <time>. ' +
+  'Network failures, 429 and 5xx are retried.';
 
-/** The command of a feed: the derived one, with `--cursor` and `--watch`. */
-function feedCommand(endpoint: typeof endpoints.actor | typeof endpoints.home): Command {
-  const base = endpointCommand(endpoint as Endpoint<string, Params>, views.actor, {
+/** A feed, with `--cursor` and `--watch`. */
+function addCards(feed: Command, name: string, endpoint: typeof endpoints.actor | typeof endpoints.home): void {
+  addEndpointCommand(feed, name, endpoint as Endpoint<string, Params>, {
+    view: cards,
     params,
-    description: `${endpoint.description}\n${watchHelp}`,
-    prepare: (typed) => feedInput(endpoint, typed as FeedOptions),
-  });
-  return {
-    ...base,
-    run: async (typed: FeedOptions, context: Context) => {
-      if (typed.watch === undefined || context.options.preview) return base.run(typed as never, context);
+    description: `${endpoint.description} ${watchHelp}`,
+    prepare: (typed) => makeInput(endpoint, typed),
+    watch: async (typed: Typed, input, context) => {
+      if (typed.watch === undefined) return undefined;
       const { watchFeed } = await import('./watch.ts');
-      const input = { ...feedInput(endpoint, typed), newerThan: undefined };
-      const batches = watchFeed({
-        endpoint,
-        input,
-        fromMs: readWatchStart(typed),
-        everyMs: readInterval(typed.watch),
-        max: typed.max,
-        context,
-      });
-      return { kind: 'items', batches, view: await views.actor(), live: true };
+      const everyMs = readInterval(typed.watch);
+      return watchFeed({ endpoint, input, fromMs: readStart(typed), everyMs, max: typed.max, context });
     },
-  } as Command;
+  }).shares('showNsfw');
 }
 
-function feedInput(endpoint: { params: Params }, typed: FeedOptions): Record<string, unknown> {
+/** Errors: `usage` for two places in the feed, and for what does not go with `--watch`. */
+function makeInput(endpoint: { params: Params }, typed: Typed): Record<string, unknown> {
+  const known = Object.fromEntries(Object.entries(typed).filter(([key]) => Object.hasOwn(endpoint.params, key)));
+  if (typed.watch !== undefined) {
+    checkWatch(typed);
+    return { ...known, newerThan: undefined };
+  }
   if (typed.cursor !== undefined && typed.olderThan !== undefined)
     throw inputError((input) => ({
       message: `${input('cursor')} and ${input('olderThan')} are the same: use one of them`,
@@ -69,9 +61,8 @@ function feedInput(endpoint: { params: Params }, typed: FeedOptions): Record<str
       message: `${input(typed.cursor === undefined ? 'olderThan' : 'cursor')} and ${input('newerThan')} cannot be used together`,
       hint: `A cursor for newer cards (newerCursor) belongs to ${input('newerThan')}.`,
     }));
-  const known = Object.entries(typed).filter(([key]) => Object.hasOwn(endpoint.params, key));
   return {
-    ...Object.fromEntries(known),
+    ...known,
     ...defined({
       olderThan: typed.cursor ?? readPlace('olderThan', typed.olderThan),
       newerThan: readPlace('newerThan', typed.newerThan),
@@ -92,12 +83,12 @@ function readPlace(key: 'olderThan' | 'newerThan', text: string | undefined): st
   return saysZone ? text : new Date(atMs).toISOString();
 }
 
-/** The time of `--newer-than`. Errors: `usage` for what does not go with `--watch`. */
-function readWatchStart({ olderThan, cursor, newerThan, all }: FeedOptions): number | undefined {
+/** Errors: `usage` for what does not go with `--watch`. */
+function checkWatch(typed: Typed): void {
+  const { olderThan, cursor, newerThan, all } = typed;
   if (olderThan !== undefined || cursor !== undefined)
     throw usageError('--watch prints new cards, --older-than and --cursor old ones: use one of them');
-  const fromMs = newerThan === undefined ? undefined : parseTime(newerThan);
-  if (newerThan !== undefined && fromMs === undefined)
+  if (newerThan !== undefined && readStart(typed) === undefined)
     throw usageError(
       `--newer-than ${newerThan}: --watch starts at a time, not at a cursor`,
       'Give a time such as 2026-07-03T12:00:00Z.',
@@ -107,7 +98,8 @@ function readWatchStart({ olderThan, cursor, newerThan, all }: FeedOptions): num
       '--watch and --all cannot be used together',
       'To start in the past: --watch 5s --newer-than <time>.',
     );
-  return fromMs;
 }
 
-export const commands = deriveCommands(endpoints, views, [feedCommand(endpoints.actor), feedCommand(endpoints.home)]);
+function readStart({ newerThan }: Typed): number | undefined {
+  return newerThan === undefined ? undefined : parseTime(newerThan);
+}

@@ -26,7 +26,7 @@ export const cards: View<FeedAnswer, Card> = {
   layout: 'table',
   rows: (answer) => answer.items,
   columns: [...first.map(({ drop: _, ...column }) => column), ...latestColumns, ...others],
-  empty: 'Nothing in this feed.',
+  empty: 'No cards in this feed.',
 };
 
 function findLatest({ metadata }: Card): Card['metadata']['trades'][number] | undefined {

@@ -3,7 +3,6 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type BulkEntry, bulk as bulkEndpoint, reverseEntry, writtenProblem } from '../../api/follow.ts';
 import type { Profile } from '../../api/profile-answers.ts';
-import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { type ErrorCode, readMessage, SotraError, toSotraError, usageError } from '../../errors.ts';
 import { makeFolder, replaceFile } from '../../files/durable-file.ts';
@@ -11,8 +10,10 @@ import { openOutput, openSource } from '../../files/source.ts';
 import { type FileBytes, type Line, maxLineBytes, openTextFile, readItems, readLines } from '../../files/text-file.ts';
 import { tryParseJson } from '../../model/json.ts';
 import { command } from '../../model/shell.ts';
+import { confirmReplace } from '../../output/confirm.ts';
 import { counted, formatCount } from '../../output/format.ts';
 import { showProgress } from '../../output/progress.ts';
+import type { Result } from '../../output/result.ts';
 import { type BulkResult, bulk as view } from './view.ts';
 
 interface BulkInput {
@@ -55,17 +56,17 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   const unfollows = entries.filter(({ entry }) => entry.action === 'unfollow').length;
   const counts = { entries: entries.length, follows: entries.length - unfollows, unfollows, requests: batches.length };
   if (first === undefined) {
-    context.note('There are no entries: nothing was sent.');
+    context.note('No entries: nothing was sent.');
     const answer: BulkResult = { ...counts, targets: 0, targetProfiles: [], undoFile: null };
     return { kind: 'answer', answer, view };
   }
   if (context.options.preview) {
-    const requests =
-      batches.length === 1 ? '1 request' : `${formatCount(batches.length)} requests, of which this is the first`;
+    const requests = batches.length === 1 ? '1 request' : `${formatCount(batches.length)} requests; this is the first`;
     context.note(`${counted(entries.length, 'entry')} would go in ${requests}.`);
     const request = await context.previewCall(bulkEndpoint, { entries: first.map(({ entry }) => entry) });
     return { kind: 'request', request };
   }
+  if (report !== undefined) await confirmReplace('--report', report, context);
   const reportFile = await openOutput('--report', report, [file]);
   const undo = openUndoFile(undoPath);
   const requestIds: (string | null)[] = [];
@@ -77,7 +78,7 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   const isNamed = profiles.size <= maxProfiles;
   const targetProfiles = isNamed ? [...profiles.values()] : null;
   const answer: BulkResult = { ...counts, targets: profiles.size, targetProfiles, undoFile: undo.path() };
-  const notes = isNamed ? [] : ['The profiles are too many to be named; targetProfiles is null.'];
+  const notes = isNamed ? [] : ['Too many profiles to list: targetProfiles is null.'];
   return { kind: 'answer', answer, view, notes };
 }
 
@@ -225,7 +226,7 @@ async function readGoodEntries(
   const where = `${file === '-' ? 'stdin' : file} ${first.unit} ${first.number}`;
   const rejected = bad.slice(0, maxListed).map(({ number, problem }) => ({ line: number, reason: problem }));
   throw new SotraError('usage', `${where}: ${first.problem}${others}; nothing was sent`, {
-    hint: 'Correct the file and run the same command again.',
+    hint: 'Correct the file and run the command again.',
     details: { rejectedCount: bad.length, rejected },
   });
 }

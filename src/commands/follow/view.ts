@@ -25,10 +25,10 @@ export interface BulkResult {
 }
 
 export const bulk = recordView<BulkResult>([
-  column.count('entries', 'Entries', 'entries that were sent'),
-  column.count('follows', 'Follows', 'of these, entries that follow'),
-  column.count('unfollows', 'Unfollows', 'of these, entries that unfollow'),
-  column.count('requests', 'Requests', 'requests they were sent in'),
+  column.count('entries', 'Entries', 'entries sent'),
+  column.count('follows', 'Follows', 'of these, follows'),
+  column.count('unfollows', 'Unfollows', 'of these, unfollows'),
+  column.count('requests', 'Requests', 'requests that were sent'),
   column.count('targets', 'Profiles', 'different profiles that were followed or unfollowed'),
-  column.text('undoFile', 'Undo file', 'entries that undo all of it, for follow bulk --file'),
+  column.text('undoFile', 'Undo file', 'file that undoes all of it (follow bulk --file)'),
 ]);

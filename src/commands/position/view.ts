@@ -30,7 +30,7 @@ function priceColumns(prices: Prices | undefined): Column<Card>[] {
     return gain === null && priceUsd(card) === null ? ({ text: 'no price', tone: 'muted' } as const) : pnl(gain);
   };
   return [
-    column.usd('priceUsd', 'Price', 'the price given with --price or --prices-file, in USD', priceUsd, {
+    column.usd('priceUsd', 'Price', 'price given with --price or --prices-file, in USD', priceUsd, {
       drop: 5,
       ...extra,
     }),
@@ -44,9 +44,8 @@ function priceColumns(prices: Prices | undefined): Column<Card>[] {
 }
 
 const unrealizedHelp =
-  'gain on what is held at that price, in USD: its value less its cost basis; on perps with leverage, on shorts reversed';
-const receivedHelp =
-  'the same less the cost basis of received tokens (the other formula in use), in USD; empty where both agree';
+  'unrealized PnL at that price, in USD: value less cost basis; with leverage on perps, reversed for shorts';
+const receivedHelp = 'unrealized PnL less the cost basis of received tokens, in USD; empty if they are the same';
 
 function columnsWith(prices: Prices | undefined): Column<Card>[] {
   const after = cardColumns.findIndex((column) => column.key === 'costUsd') + 1;
@@ -61,7 +60,7 @@ function receivedNote(shown: readonly Card[], prices: Prices | undefined): strin
   });
   if (several.length === 0) return [];
   return [
-    `${several.length} of these ${several.length === 1 ? 'holds' : 'hold'} received tokens, where two formulas are in use: unrealizedUsd ignores their cost basis, unrealizedWithReceivedUsd subtracts it (--columns).`,
+    `${several.length} of these ${several.length === 1 ? 'holds' : 'hold'} received tokens: unrealizedUsd ignores their cost basis, unrealizedWithReceivedUsd subtracts it (--columns).`,
   ];
 }
 
@@ -75,13 +74,13 @@ function listCards(prices: Prices | undefined, more: Pick<View<readonly Card[], 
 
 export function ofToken(prices?: Prices) {
   return listCards(prices, {
-    empty: 'There are no such positions in this token.',
+    empty: 'No such positions in this token.',
   });
 }
 
 export function ofProfile(prices?: Prices) {
   return listCards(prices, {
-    empty: 'There are no such positions. Perps are shown with --chains hyperliquid or all.',
+    empty: 'No such positions. Perps need --chains hyperliquid or all.',
     chart: positionsChart,
   });
 }

@@ -33,7 +33,7 @@ const minutesHeld = ({ metadata }: Profile) => metadata.medianHoldingTimeMinutes
 const columns: readonly Column<Profile>[] = [
   column.text('name', 'Name', 'display name', { tone: 'strong' }),
   column.text('id', 'Profile', 'profile UUID'),
-  column.text('status', 'Status', 'tracking: unnamed (not tracked), backfilling, active'),
+  column.text('status', 'Status', 'tracking status: unnamed (not tracked), backfilling or active'),
   column.text('handles', 'Handles', 'social handles', (profile) => handles(profile) || null),
   ...pickColumns(profileColumns, (profile: Profile) => profile, { addresses: { extra: false }, externalId: {} }),
   column.text('followers', 'Followers', "followers in this partner's graph", (profile) => own(profile)?.followerCount, {
@@ -51,7 +51,7 @@ const columns: readonly Column<Profile>[] = [
   column.text('holdingMinutes', 'Holds for', 'median holding time, in minutes', minutesHeld, {
     show: (profile) => sayMinutes(minutesHeld(profile)),
   }),
-  column.text('nsfw', 'NSFW', 'what the scanner flagged: image, text', flags, { extra: true }),
+  column.text('nsfw', 'NSFW', 'what is flagged as NSFW: image, text', flags, { extra: true }),
   column.text('isFollowedByUser', 'Followed', followedHelp, { extra: true }),
   column.text('pnl7dUsd', 'PnL 7d', 'realized PnL, 7 days, in USD', ({ metadata }) => metadata.pnl7d, { extra: true }),
   column.text('pnl30dUsd', 'PnL 30d', 'realized PnL, 30 days, in USD', ({ metadata }) => metadata.pnl30d, {
@@ -152,17 +152,17 @@ const unnamedColumns = ['status', 'followers', 'following', 'comments', 'copiedU
 /** The plain form, without metrics and status. */
 export const named = recordView<Profile>([
   ...columns.filter(({ key }) => !unnamedColumns.includes(key)),
-  column.text('avatarUrl', 'Avatar', 'address of the avatar in full size', ({ images }) => images.raw, { cut: true }),
+  column.text('avatarUrl', 'Avatar', 'URL of the full-size avatar', ({ images }) => images.raw, { cut: true }),
 ]);
 
 export const followers: View<ProfilePage, Profile> = {
   layout: 'table',
   rows: ({ items }) => items,
   columns: profileColumns,
-  empty: "Nobody follows this profile in this partner's graph.",
+  empty: 'No followers at this partner.',
 };
 
 export const follows: View<ProfilePage, Profile> = {
   ...followers,
-  empty: "This profile follows nobody in this partner's graph.",
+  empty: 'Follows nobody at this partner.',
 };

@@ -32,7 +32,7 @@ async function sandboxOf(lines: readonly string[]) {
   const file = join(files, 'trades.csv');
   writeFileSync(file, `${header}\n${lines.join('\n')}\n`);
   expect(await run(['sandbox', 'import', file, '--json'], { env, now })).toMatchObject({ code: 0 });
-  const asked = (argv: string) => run(`--sandbox --strict ${argv}`, { env, now });
+  const asked = (argv: string) => run(`--sandbox ${argv} --strict`, { env, now });
   const feed = async (argv: string): Promise<Feed> => {
     const { out, err, code } = await asked(`feed actor ${argv} --json`);
     expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });

@@ -289,7 +289,7 @@ test('on a terminal each card is a line under its columns', async () => {
 });
 
 test.each([
-  ['--watch', '--watch needs a value'],
+  ['--watch', "option '--watch <duration>' argument missing"],
   ['--watch 50ms', '--watch 50ms: must be a time from 100ms to 1h'],
   ['--watch soon', '--watch soon: must be a time from 100ms to 1h'],
   ['--watch 5s --all', '--watch and --all cannot be used together'],

@@ -109,7 +109,7 @@ test.each([
   [
     'the follower itself',
     { addressOrUid: wallet, targets: [wallet.toUpperCase().replace('0X', '0x')] },
-    'nobody can follow themselves',
+    'a profile cannot follow itself',
   ],
   [
     'a Twitter handle that is none',
@@ -134,13 +134,13 @@ test.each([
 test('a file that is missing, no file, broken or not text is refused', async () => {
   const service = await answering({ targetProfiles: [] });
   const cases = [
-    ['/nowhere/friends.json', 'no such file'],
-    [temporaryFolder(), 'not a file'],
-    [file('[{"addressOrUid":"ext:u1"'), 'starts with [ and is not a JSON array: Expected'],
+    ['/nowhere/friends.json', 3, 'no such file'],
+    [temporaryFolder(), 2, 'not a file'],
+    [file('[{"addressOrUid":"ext:u1"'), 2, 'starts with [ and is not a JSON array: Expected'],
   ] as const;
-  for (const [path, message] of cases)
+  for (const [path, code, message] of cases)
     expect(await run(['follow', 'bulk', '--file', path], { env: service.env })).toMatchObject({
-      code: 2,
+      code,
       err: expect.stringContaining(message),
     });
   const binary = await run('follow bulk --file -', { env: service.env, stdin: new Uint8Array([0x7b, 0xff, 0xfe]) });
@@ -178,7 +178,7 @@ test('--dry-run shows the first request, says how many there would be, and leave
   expect(code).toBe(0);
   expect(out).toContain(`POST ${service.url}/v1/addresses/follow/bulk\n`);
   expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toHaveLength(1000);
-  expect(err).toContain('2,001 entries would go in 3 requests, of which this is the first.');
+  expect(err).toContain('2,001 entries would go in 3 requests; this is the first.');
   expect([service.requests, readdirSync(data)]).toEqual([[], []]);
 });
 
@@ -269,7 +269,7 @@ test('an empty list is done at once', async () => {
     const { code, out, err } = await run('follow bulk --file - --json', { env: service.env, stdin });
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ entries: 0, requests: 0, targetProfiles: [], undoFile: null });
-    expect(err).toContain('There are no entries');
+    expect(err).toContain('No entries');
   }
   expect(service.requests).toEqual([]);
 });
@@ -342,4 +342,15 @@ test('--report of follow bulk says of each entry what became of it', async () =>
     { line: 2401, addressOrUid: 'ext:2400', targets: ['ext:a'], request: 3, status: 'not-sent', requestId: null },
     2500,
   ]);
+});
+
+test('--report replaces a file only with --yes', async () => {
+  const service = await answering({ targetProfiles: [] });
+  const [list, report] = [file(lines(entries)), file('kept\n', 'report.ndjson')];
+  const send = (...more: string[]) =>
+    run(['follow', 'bulk', '--file', list, '--report', report, ...more], { env: service.env });
+  expect(await send()).toMatchObject({ code: 2, err: expect.stringContaining(`replace ${report} (--report)`) });
+  expect([readFileSync(report, 'utf8'), service.requests]).toEqual(['kept\n', []]);
+  expect((await send('--yes')).code).toBe(0);
+  expect(readFileSync(report, 'utf8')).toContain('"status":"applied"');
 });

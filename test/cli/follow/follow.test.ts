@@ -108,9 +108,9 @@ test('a profile that follows itself through another of its addresses is told so'
 test('a missing target, a wrong one and the follower itself are refused before any request', async () => {
   const service = await answering({ targetProfiles: [] });
   const cases = [
-    [`follow add ${follower}`, '<target...> is required'],
+    [`follow add ${follower}`, "missing required argument 'target'"],
     [`follow add ${follower} ${wallet} 0x12`, '<target...> 0x12: has 2 hex digits, 40 are needed'],
-    [`follow add ${wallet} ${mint} ${wallet.toLowerCase()}`, 'nobody can follow themselves'],
+    [`follow add ${wallet} ${mint} ${wallet.toLowerCase()}`, 'a profile cannot follow itself'],
     [`follow remove nobody ${mint}`, '<follower> nobody: must be a profile UUID'],
   ] as const;
   for (const [argv, message] of cases)

@@ -73,6 +73,11 @@ test.each([
   ['profile_get', { identifier: null }, 'error: identifier is required: profile UUID'],
   ['profile_get', { identifier: 'nobody' }, 'error: identifier nobody: must be a profile UUID'],
   ['follow_bulk', { entries: [{ addressOrUid: 'ext:1' }] }, 'error: entries [{"addressOrUid":"ext:1"}]: [0].targets'],
+  [
+    'follow_bulk',
+    { entries: [{ addressOrUid: 'ext:1', targets: ['ext:2'], actoin: 'unfollow' }] },
+    '[0].actoin: no such field; there are addressOrUid, targets, targetType, action',
+  ],
   ['webhook_events', { name: 'none' }, 'error*: no listener stored anything under the name none'],
 ])('%s with %j is refused by the name of the input', async (name, input, message) => {
   const call = await caller('--sandbox mcp --allow-writes');
@@ -108,7 +113,7 @@ test('no input is an enum of numbers: its description names them', async () => {
   const [tool] = (await client.listTools()).tools;
   expect(tool?.inputSchema.properties?.['minTradeUsd']).toEqual({
     type: 'number',
-    description: 'only cards with a trade worth at least this much, in USD: 10, 100, 500, 1000',
+    description: 'only cards with a trade of at least this many USD: 10, 100, 500, 1000',
   });
 });
 

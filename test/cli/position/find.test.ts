@@ -52,10 +52,10 @@ test.each([
   });
 });
 
-test('a time when nothing could trade is refused before any request', async () => {
+test('a time before the first trades is refused before any request', async () => {
   expect(await sentTime('base', '1000000000')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('<timestamp> 1000000000 is in the year 2001, when nothing could trade here'),
+    err: expect.stringContaining('<timestamp> 1000000000 is in the year 2001: not the time of a trade'),
   });
 });
 

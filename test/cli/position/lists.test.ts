@@ -218,7 +218,7 @@ test('the listed status is that of every card, over the whole built-in world', a
 test('an unknown token and an unseen wallet have no positions, an unknown profile is not found', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const none = await run(`--sandbox token positions base ${gm} open`, { env });
-  expect(none).toMatchObject({ code: 0, out: '', err: 'There are no such positions in this token.\n' });
+  expect(none).toMatchObject({ code: 0, out: '', err: 'No such positions in this token.\n' });
   const unseen = await run(`--sandbox profile positions ${wallet('9')} open`, { env });
   expect(unseen).toMatchObject({ code: 0, out: '' });
   expect(unseen.err).toContain('--chains hyperliquid or all');

@@ -109,7 +109,7 @@ test('one price for positions in two tokens is refused, also while pages are wal
     });
 });
 
-test('received tokens show what the other formula says, and a note that two are in use', async () => {
+test('received tokens have a column of their own, which a note explains', async () => {
   const env = await worldOf([
     `2026-11-20T10:00:00Z base ${alice} ${gm} buy 100 200`,
     `2026-11-20T12:00:00Z base ${bob} ${gm} buy 1 2`,
@@ -122,7 +122,7 @@ test('received tokens show what the other formula says, and a note that two are 
     { env: service.env },
   );
   expect(out).toBe('unrealizedUsd,unrealizedWithReceivedUsd\n100,70\n');
-  expect(err).toContain('two formulas are in use');
+  expect(err).toContain('1 of these holds received tokens');
 });
 
 test('JSON stays as the service sent it, and says so', async () => {
@@ -151,6 +151,7 @@ test('a prices file that is not there is exit 3, two sources of prices and a neg
   const code = async (more: string) =>
     (await run(`token positions base ${gm} open ${more}`, { env: service.env })).code;
   expect(await code('--prices-file /nonexistent/prices.json')).toBe(3);
+  expect(await code('--prices-file /nonexistent/prices.json --dry-run')).toBe(3);
   expect(await code(`--price 1 --prices-file ${pricesFile({})}`)).toBe(2);
   expect(await code('--price=-1')).toBe(2);
   expect(await code('--price much')).toBe(2);

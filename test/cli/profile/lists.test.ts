@@ -92,5 +92,5 @@ test('people see who follows whom at a glance, and that nobody does', async () =
   expect(shown.out.split('\n')[0]).toMatch(/^Name +PnL 30d +ROI 30d +Win 30d +Trades 30d +Address$/);
   const none = await run(`--sandbox profile followers ${star}`, { env, tty: 80 });
   expect(none).toMatchObject({ code: 0, out: '' });
-  expect(none.err).toContain('Nobody follows this profile');
+  expect(none.err).toContain('No followers at this partner.');
 });

@@ -139,12 +139,17 @@ test.each([
   expect(JSON.parse((await run('sandbox status --json', { env })).out)).toMatchObject({ world: 'demo', trades: 2508 });
 });
 
-test('a missing file, a folder and a file without the needed columns are exit 2 and change nothing', async () => {
+test('a missing file is exit 3, a folder and a file without the needed columns exit 2, and nothing changes', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const wrong = file('a,b,c\n1,2,3\n');
-  for (const path of ['/nowhere/trades.csv', env.SOTRA_DATA_DIR, wrong]) {
+  const cases = [
+    ['/nowhere/trades.csv', 3],
+    [env.SOTRA_DATA_DIR, 2],
+    [wrong, 2],
+  ] as const;
+  for (const [path, exitCode] of cases) {
     const { code, out, err } = await run(`sandbox import ${path}`, { env, now });
-    expect([path, code, out]).toEqual([path, 2, '']);
+    expect([path, code, out]).toEqual([path, exitCode, '']);
     expect(err).toContain(path);
   }
   const status = await run('sandbox status --json', { env, now });

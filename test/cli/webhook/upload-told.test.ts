@@ -244,7 +244,6 @@ const files: readonly [flags: string, message: string, hint: string][] = [
   ['--file @list --wallet-addresses ext:a', '--file and --wallet-addresses both give addresses', 'Omit one of them.'],
   ['', '--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.'],
   ['--wallet-addresses ext:a --column wallet', '--column is for --file', 'Omit it.'],
-  ['--file @none', '--file @none: no such file', ''],
   ['--file @folder', '--file @folder: a folder, not a file', ''],
   ['--file @empty', '@empty holds no address', 'One a line, CSV with a header, NDJSON or a JSON array.'],
   ['--file -', 'stdin holds no address', 'One a line, CSV with a header, NDJSON or a JSON array.'],
@@ -276,6 +275,13 @@ test.each(files)('webhook add-addresses %s: %s', async (flags, message, hint) =>
   expect([code, sent.length]).toEqual([2, 0]);
   expect(err).toContain(`error: ${message}\n`);
   expect(err).toContain(hint && `hint: ${hint}\n`);
+});
+
+test('a list that does not exist is exit 3, and nothing is sent', async () => {
+  const { sotra, sent } = place();
+  const { code, err } = await sotra(`${add} @none`);
+  expect([code, sent]).toEqual([3, []]);
+  expect(err).toContain('error: --file @none: no such file\n');
 });
 
 test('a row without an address is named with what it lacks; what is rejected is written without the blanks around it', async () => {

@@ -1,0 +1,140 @@
+import { local } from '../../api/endpoint.ts';
+import { number, optional } from '../../api/kind.ts';
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { decodeText, type Input, readWhole } from '../../files/source.ts';
+import { isSolanaAddress, normalizeAddress } from '../../model/address.ts';
+import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
+import { written } from '../../model/quoted.ts';
+import type { AnyView } from '../../output/view.ts';
+import { option } from '../params.ts';
+import type { Priced, Prices } from './view.ts';
+
+/** Parameters of commands that print positions. */
+export const priceParams = {
+  price: local(optional(number(0)), 'token price in USD; adds unrealized and total PnL to tables, csv and tsv'),
+  pricesFile: option.text('JSON file of prices in USD by chain:address, address or symbol'),
+};
+
+interface PriceInput {
+  price?: number | undefined;
+  pricesFile?: string | undefined;
+}
+
+/** A view of positions with columns for the prices that were given. Errors: those of `readPrices`; `usage` for prices in a chart. */
+export function chooseView(makeView: (prices?: Prices) => AnyView) {
+  return async (
+    typed: PriceInput & { chart?: boolean | undefined },
+    { io, options, note }: Context,
+  ): Promise<AnyView> => {
+    const prices = await readPrices(typed, io);
+    if (prices !== undefined && typed.chart)
+      throw usageError('--chart shows realized PnL only and takes no prices', 'Remove --chart or the prices.');
+    if (prices !== undefined && (options.format === 'json' || options.format === 'ndjson'))
+      note("Prices add columns to tables, csv and tsv; JSON is the service's answer, unchanged.");
+    return makeView(prices);
+  };
+}
+
+/** `undefined` without prices. Errors: `usage` for both flags and for invalid content, naming the entry; `local-file`. */
+async function readPrices({ price, pricesFile }: PriceInput, input: Input): Promise<Prices | undefined> {
+  if (price !== undefined && pricesFile !== undefined)
+    throw usageError('--price and --prices-file cannot be used together', 'The file can hold any number of prices.');
+  if (pricesFile !== undefined) {
+    const bytes = await readWhole(pricesFile, input, maxPriceBytes);
+    return pricesIn(decodeText(bytes, pricesFile), pricesFile);
+  }
+  return price === undefined ? undefined : { find: priceOneToken(price), notes: () => [] };
+}
+
+/** One price cannot fit two tokens, which may have the same symbol. Errors: `usage`, where it is looked up. */
+function priceOneToken(price: number): Prices['find'] {
+  let first: Priced | undefined;
+  return (token) => {
+    first ??= token;
+    if (tokenKey(token) === tokenKey(first)) return price;
+    const [one, other] = [first, token].map(
+      (each) => `${each.tokenSymbol} (${each.tokenAddress}) on ${each.tokenChain}`,
+    );
+    throw usageError(
+      `--price is for one token, and these positions are in ${one} and ${other}`,
+      'Give a price for each token: --prices-file prices.json with {"base:0x4ed4...": 0.0041, "ETH": 1875}.',
+    );
+  };
+}
+
+/** Some 200,000 tokens. */
+const maxPriceBytes = 16 * 1024 * 1024;
+
+const shape =
+  'Write {"base:0x4ed4...": 0.0041, "hyperliquid:ETH": 1875, "PEPE": 0.0000071}: chain:address, an address, or a symbol.';
+
+const maxNamedKeys = 5;
+
+/**
+ * Prices by `chain:address`, by address or by symbol, the first that is there; keys that fit no token, and symbols of several tokens, are
+ * named in a note. Errors: `usage`, naming the entry.
+ */
+function pricesIn(text: string, file: string): Prices {
+  const prices = new Map<string, { key: string; price: number }>();
+  for (const [key, value] of Object.entries(readObject(text, file))) {
+    if (value === null) continue;
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0)
+      throw usageError(
+        `--prices-file ${file}: the price of ${written(key)} must be a number from 0, in USD, or null`,
+        shape,
+      );
+    prices.set(normalizePriceKey(key), { key, price: value });
+  }
+  /** The tokens that each key gave a price. */
+  const priced = new Map<string, Set<string>>();
+  let isAsked = false;
+  const find = (token: Priced): number | null => {
+    isAsked = true;
+    const { tokenChain, tokenAddress, tokenSymbol } = token;
+    const found =
+      prices.get(normalizePriceKey(`${tokenChain}:${tokenAddress}`)) ??
+      prices.get(normalizePriceKey(tokenAddress)) ??
+      prices.get(normalizePriceKey(tokenSymbol ?? ''));
+    if (found === undefined) return null;
+    priced.set(found.key, (priced.get(found.key) ?? new Set()).add(tokenKey(token)));
+    return found.price;
+  };
+  const notes = () => {
+    if (!isAsked) return [];
+    const several = [...priced].filter(([, tokens]) => tokens.size > 1);
+    const unused = [...prices.values()].flatMap(({ key }) => (priced.has(key) ? [] : [written(key)]));
+    const more = unused.length > maxNamedKeys ? ` and ${unused.length - maxNamedKeys} more` : '';
+    return [
+      ...several.map(
+        ([key, tokens]) =>
+          `warning: ${written(key)} priced ${tokens.size} tokens: ${[...tokens].join(', ')}. Give each its own price.`,
+      ),
+      ...(unused.length === 0
+        ? []
+        : [`warning: ${file}: no position shown is in ${unused.slice(0, maxNamedKeys).join(', ')}${more}`]),
+    ];
+  };
+  return { find, notes };
+}
+
+function tokenKey({ tokenChain, tokenAddress }: Priced): string {
+  return `${tokenChain}:${normalizeAddress(tokenAddress)}`;
+}
+
+function readObject(text: string, file: string): object {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch (cause) {
+    throw usageError(`--prices-file ${file}: not JSON: ${whyNotJson(cause)}`, shape);
+  }
+  if (!isObject(value)) throw usageError(`--prices-file ${file}: must be a JSON object`, shape);
+  return value;
+}
+
+function normalizePriceKey(key: string): string {
+  const at = key.indexOf(':');
+  if (at === -1) return isSolanaAddress(key.trim()) ? key.trim() : key.trim().toLowerCase();
+  return `${key.slice(0, at).trim().toLowerCase()}:${normalizeAddress(key.slice(at + 1).trim())}`;
+}
