@@ -25,38 +25,33 @@ async function loadedBy(
   const files: string[] = JSON.parse(readFileSync(list, 'utf8'));
   const modules = files.flatMap((file) => chunks[basename(file)] ?? [file]);
   const packages = modules.flatMap((id) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []);
-  const own = modules.flatMap((id) => /^src\/(resources\/[^/]+|files\/asset\.ts|[^/]+)/.exec(id)?.[1] ?? []);
+  const own = modules.flatMap((id) => /^src\/(commands\/[a-z]+(?=\/)|[^/]+)/.exec(id)?.[1] ?? []);
   return { packages: [...new Set(packages)].sort(), own: [...new Set(own)].sort() };
 }
 
-test.each(
-  some(['--version', '--help', 'leaderboard list --help', 'leaderboard --help', 'completion bash', 'help webhook'], 3),
-)('%s loads no package, no command and nothing that speaks to a service', async (argv) => {
+test.each(some(['--version', '--help', 'help webhook'], 2))('%s loads commander alone, and no group', async (argv) => {
   const { packages, own } = await loadedBy(argv);
-  expect(packages).toEqual([]);
-  const start = [
-    'cli',
-    'contract',
-    'errors.ts',
-    'files/asset.ts',
-    'http',
-    'io.ts',
-    'main.ts',
-    'model',
-    'output',
-    'program.ts',
-    'run.ts',
-  ];
-  expect(own).toEqual(start);
+  expect(packages.filter((name) => name !== '@scure/base')).toEqual(['commander']);
+  expect(own.filter((name) => name.startsWith('commands/'))).toEqual(argv === 'help webhook' ? ['commands/help'] : []);
 });
 
-test('a read command loads its own noun, and of the packages what reads words and addresses, checks shapes and sends', async () => {
+test.each(some(['leaderboard list --help', 'webhook --help'], 2))(
+  '%s loads its own group, and nothing that checks answers, sends or opens a database',
+  async (argv) => {
+    const { packages, own } = await loadedBy(argv);
+    expect(own.filter((name) => name.startsWith('commands/'))).toEqual([`commands/${argv.split(' ')[0]}`]);
+    for (const heavy of ['zod', 'undici', 'libsql', 'viem', 'conf', 'cli-table3', 'chalk'])
+      expect(packages).not.toContain(heavy);
+    expect(own).not.toContain('sandbox');
+  },
+);
+
+test('a read command loads its own group, and of the packages what reads words and addresses, checks shapes and sends', async () => {
   const { env } = await answering({ traders: [] });
   const { packages, own } = await loadedBy('leaderboard list --json', env);
   expect(packages).toEqual(['@scure/base', 'commander', 'undici', 'zod']);
-  expect(own.filter((name) => name.startsWith('resources/'))).toEqual(['resources/leaderboard']);
+  expect(own.filter((name) => name.startsWith('commands/'))).toEqual(['commands/leaderboard']);
   expect(own).not.toContain('sandbox');
-  expect(own).not.toContain('setup/store.ts');
 });
 
 test('a table adds what draws it', async () => {
