@@ -11,7 +11,7 @@ _sotra_children() {
   'token') echo 'positions comments' ;;
   'position') echo 'find get' ;;
   'comment') echo 'post list copy sign verify' ;;
-  'webhook') echo 'register list add-addresses sync delete validate listen verify events show replay forward' ;;
+  'webhook') echo 'register list add-addresses delete validate sync listen forward events show replay verify trigger exam' ;;
   'auth') echo 'login logout status' ;;
   'context') echo 'list show use set remove' ;;
   'key') echo 'generate import list remove export' ;;
@@ -49,17 +49,19 @@ _sotra_flags() {
   'comment sign') echo '--chain --tx --token --text --text-file --service-name --layout --preview --key-file --key-env --key-stdin --key --password-file --signer-command --browser --open --ready-file --signer --file --out --dry-run --timeout --columns --jq' ;;
   'comment verify') echo '--chain --tx --token --text --text-file --signature --signer --service-name --layout --signed --columns --jq' ;;
   'webhook register') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --another --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
-  'webhook list') echo '--show-secrets --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'webhook list') echo '--show-secrets --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'webhook add-addresses') echo '--file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --concurrency --again --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
-  'webhook sync') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --check --exact --replace --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'webhook delete') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'webhook validate') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'webhook sync') echo '--url --file --wallet-addresses --column --allow-bad-checksum --skip-invalid --rejects --secret-file --show-secrets --concurrency --check --exact --replace --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'webhook listen') echo '--port --host --secret-file --forward-to --route --tolerance --keep --repeats-within --name --inbox --inbox-creds --replicas --ui --open --ready-file --retries' ;;
-  'webhook verify') echo '--secret-file --header --file --tolerance --explain --columns --jq' ;;
+  'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds --retries' ;;
   'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --wait --name --inbox --inbox-creds --columns --jq' ;;
   'webhook show') echo '--secret-file --name --inbox --inbox-creds --columns --jq' ;;
   'webhook replay') echo '--since --to --name --inbox --inbox-creds --dry-run --curl --timeout --retries --columns --jq' ;;
-  'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds --retries' ;;
+  'webhook verify') echo '--secret-file --header --file --tolerance --explain --columns --jq' ;;
+  'webhook trigger') echo '--to --secret-file --uid --position --db --dry-run --curl --timeout --columns --jq' ;;
+  'webhook exam') echo '--secret-file --junit --timeout --dry-run --columns --jq' ;;
   'auth login') echo '--with-key --offline --store --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'auth logout') echo '--dry-run' ;;
   'auth status') echo '--check --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
@@ -213,24 +215,21 @@ _sotra_values() {
   'webhook register --wallet-addresses') echo '@aliases @list' ;;
   'webhook register --rejects') echo '@files' ;;
   'webhook register --secret-file') echo '@files' ;;
-  'webhook register --columns') echo 'uid destinationUrl addresses chunks duplicates rejected resentChunks secretFile @list' ;;
+  'webhook register --columns') echo 'uid destinationUrl addresses chunks duplicates rejected secretFile @list' ;;
   'webhook list --columns') echo 'uid destinationUrl secret @list' ;;
   'webhook add-addresses --file') echo '@files' ;;
   'webhook add-addresses --wallet-addresses') echo '@aliases @list' ;;
   'webhook add-addresses --rejects') echo '@files' ;;
-  'webhook add-addresses --columns') echo 'uid destinationUrl addresses chunks duplicates rejected resentChunks secretFile @list' ;;
+  'webhook add-addresses --columns') echo 'uid destinationUrl addresses chunks duplicates rejected secretFile @list' ;;
+  'webhook delete --columns') echo 'uid state @list' ;;
+  'webhook validate --columns') echo 'success error @list' ;;
   'webhook sync --file') echo '@files' ;;
   'webhook sync --wallet-addresses') echo '@aliases @list' ;;
   'webhook sync --rejects') echo '@files' ;;
   'webhook sync --secret-file') echo '@files' ;;
-  'webhook sync --columns') echo 'uid wanted missing sent notRemovable inSync @list' ;;
-  'webhook delete --columns') echo 'uid state @list' ;;
-  'webhook validate --columns') echo 'success error @list' ;;
+  'webhook sync --columns') echo 'uid wanted missing sent notRemovable @list' ;;
   'webhook listen --secret-file') echo '@files @list' ;;
   'webhook listen --ready-file') echo '@files' ;;
-  'webhook verify --secret-file') echo '@files @list' ;;
-  'webhook verify --file') echo '@files' ;;
-  'webhook verify --columns') echo 'valid reason timestamp ageSec eventIds expected @list' ;;
   'webhook events --address') echo '@aliases' ;;
   'webhook events --token') echo '@aliases' ;;
   'webhook events --status') echo 'forwarded waiting refused' ;;
@@ -238,6 +237,15 @@ _sotra_values() {
   'webhook show --secret-file') echo '@files @list' ;;
   'webhook show --columns') echo 'eventId eventType receivedAt about webhook status verification @list' ;;
   'webhook replay --columns') echo 'eventId eventType taken status error @list' ;;
+  'webhook verify --secret-file') echo '@files @list' ;;
+  'webhook verify --file') echo '@files' ;;
+  'webhook verify --columns') echo 'valid reason timestamp ageSec eventIds expected @list' ;;
+  'webhook trigger --secret-file') echo '@files' ;;
+  'webhook trigger --db') echo '@files' ;;
+  'webhook trigger --columns') echo 'eventId destinationUrl delivered status error @list' ;;
+  'webhook trigger 1') echo 'new-feed-item comment-created copyswap' ;;
+  'webhook exam --secret-file') echo '@files' ;;
+  'webhook exam --columns') echo 'case sent answer expected verdict status @list' ;;
   'auth login --store') echo 'keychain file' ;;
   'auth login --columns') echo 'context baseUrl keySuffix keySource store valid @list' ;;
   'auth status --columns') echo 'context baseUrl keySuffix keySource store valid @list' ;;
@@ -344,7 +352,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

@@ -57,7 +57,7 @@ const serviceGroups: Readonly<Record<string, Group>> = {
   webhook: {
     summary: 'Register webhooks, receive and replay their events',
     plural: 'webhooks',
-    load: addValues(() => import('./commands/webhook/index.ts')),
+    load: async () => (await import('./commands/webhook/index.ts')).addWebhook,
   },
 };
 

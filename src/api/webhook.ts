@@ -6,7 +6,7 @@ import { listOf, optional, text } from './kind.ts';
 export const chunkSize = 1000;
 
 const walletAddresses = inBody(listOf(subscriberKind, { maxItems: chunkSize }), 'wallet addresses or ext: ids');
-const uid = inPath(text(), 'the webhook, as webhook list shows it');
+const uid = inPath(text(), 'uid of the webhook, as in webhook list');
 
 export const exampleUid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
 const wallet = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
@@ -16,8 +16,8 @@ export const register = defineEndpoint({
   id: 'webhook.register',
   method: 'POST',
   path: '/v1/webhooks/feed',
-  summary: 'Register a webhook; an interrupted upload of its addresses resumes where it stopped',
-  params: { walletAddresses, destinationUrl: inBody(text(), 'where feed items are sent', { flag: 'url' }) },
+  summary: 'Register a webhook for the feed of a list of addresses',
+  params: { walletAddresses, destinationUrl: inBody(text(), 'destination of the feed items', { flag: 'url' }) },
   answer: async () => (await import('./webhook-answers.ts')).webhookSchema,
   sample: { walletAddresses: [wallet], destinationUrl: 'http://127.0.0.1:4242/hook' },
   examples: [
@@ -27,7 +27,7 @@ export const register = defineEndpoint({
     },
     {
       argv: `webhook register --url http://127.0.0.1:4242/users --wallet-addresses ${wallet},ext:user-1 --json`,
-      says: 'a wallet and a user of yours, as JSON with the secret',
+      says: 'a wallet and one of your users, as JSON',
     },
   ],
 });
@@ -37,11 +37,11 @@ export const list = defineEndpoint({
   id: 'webhook.list',
   method: 'GET',
   path: '/v1/webhooks/feed',
-  summary: 'The webhooks of your key',
+  summary: 'List the webhooks of your key',
   params: {},
   answer: async () => (await import('./webhook-answers.ts')).webhooksSchema,
   examples: [
-    { argv: 'webhook list', says: 'every webhook, secrets masked' },
+    { argv: 'webhook list', says: 'every webhook, with masked secrets' },
     { argv: 'webhook list --show-secrets --json', says: 'with the secrets, as JSON' },
   ],
 });
@@ -51,7 +51,7 @@ export const addAddresses = defineEndpoint({
   id: 'webhook.add-addresses',
   method: 'PUT',
   path: '/v1/webhooks/feed/{uid}',
-  summary: 'Add addresses to a webhook; an interrupted upload resumes where it stopped',
+  summary: 'Add addresses to a webhook',
   params: {
     uid,
     walletAddresses: { ...walletAddresses, source: 'assumed' },
@@ -65,7 +65,7 @@ export const addAddresses = defineEndpoint({
   examples: [
     {
       argv: `webhook add-addresses ${exampleUid} --wallet-addresses ${wallet} --dry-run`,
-      says: 'one more wallet: what would be sent',
+      says: 'one more wallet; show what would be sent',
     },
     {
       argv: `webhook add-addresses ${exampleUid} --wallet-addresses ext:user-2 --curl`,
@@ -85,7 +85,7 @@ export const remove = defineEndpoint({
   answer: async () => (await import('./webhook-answers.ts')).deletedSchema,
   sample: { uid: exampleUid },
   examples: [
-    { argv: `webhook delete ${exampleUid} --yes --dry-run`, says: 'without asking; what would be sent' },
+    { argv: `webhook delete ${exampleUid} --yes --dry-run`, says: 'show what would be sent' },
     { argv: `webhook delete ${exampleUid} --yes --curl`, says: 'as a curl line' },
   ],
 });
@@ -96,10 +96,10 @@ export const validate = defineEndpoint({
   method: 'POST',
   path: '/v1/webhooks/feed/{uid}/validate',
   source: 'public',
-  summary: 'Have the service check that a destination rejects unsigned and accepts signed requests',
+  summary: 'Have the service check that a destination verifies signatures',
   description:
-    'The service sends two requests to the destination: one without a signature, which must not be answered 2xx, and one\n' +
-    'signed, which must be. Exit 12 when either went wrong; sotra webhook listen passes.',
+    'The service sends an unsigned request, which must be rejected, and a signed one, which must be answered 2xx. Exit 12 if either check ' +
+    'fails. sotra webhook listen passes.',
   params: { uid },
   answer: async () => (await import('./webhook-answers.ts')).validationSchema,
   sample: { uid: exampleUid },

@@ -174,7 +174,8 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
     const own = known.filter((each) => pagingOptions.includes(each));
     return own.length === 0 ? 'Omit it: this command has no pages.' : `For longer lists it has ${own.join(', ')}.`;
   }
-  return otherOptions.get(flag) ?? didYouMean(nearest(flag, known));
+  const longer = known.find((each) => each.endsWith(flag.slice(1)));
+  return otherOptions.get(flag) ?? didYouMean(longer ?? nearest(flag, known));
 }
 
 /** Every option that can be typed here, those that help does not list too. */

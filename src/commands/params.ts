@@ -102,7 +102,7 @@ const valueNames: readonly (readonly [name: string, ...flags: string[]])[] = [
   ['name=value', 'query', 'wire'],
   ['hash', 'tx'],
   ['id', 'position'],
-  ['uid', 'webhook'],
+  ['path', 'webhook'],
   ['json', 'data'],
   ['request', 'expect'],
   ['limit', 'keep'],

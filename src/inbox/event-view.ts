@@ -29,13 +29,13 @@ export const events = listView<EventRow>(
     column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
     column.text('eventType', 'Event', 'kind of the event'),
     column.text('about', 'What happened', 'who did what with which token', { cut: true }),
-    column.text('eventId', 'Event id', 'for webhook replay: the id or its start', { show: showId }),
-    column.text('status', 'Status', 'whether it was forwarded, waits to be, or was refused', { drop: 1 }),
+    column.text('eventId', 'Event id', 'id; webhook show and replay also accept how it starts', { show: showId }),
+    column.text('status', 'Status', 'forwarded, waiting or refused', { drop: 1 }),
     column.text('path', 'Path', 'path it was sent to', { extra: true }),
-    column.text('webhook', 'Webhook', 'its path, and digits that stand for its secret', { extra: true }),
+    column.text('webhook', 'Webhook', 'path#digits, where the digits stand for the secret', { extra: true }),
   ],
   {
-    empty: 'No such event is stored. sotra webhook listen receives and stores events.',
+    empty: 'No matching events. sotra webhook listen receives and stores them.',
   },
 );
 
@@ -52,9 +52,9 @@ export const replayed = listView<ReplayRow>(
   [
     column.text('eventId', 'Event id', 'the event', { show: showId }),
     column.text('eventType', 'Event', 'its kind', { drop: 1 }),
-    column.check('taken', 'Taken', 'whether the answer was 2xx'),
+    column.check('taken', 'Accepted', 'whether the answer was 2xx'),
     column.text('status', 'Status', 'HTTP status of the answer'),
-    column.text('error', 'Why not', 'what went wrong', { cut: true }),
+    column.text('error', 'Error', 'what went wrong', { cut: true }),
   ],
   {
     empty: 'No stored event is that recent.',
@@ -80,13 +80,13 @@ export const shown = recordView<ShownEvent>(
     column.text('eventType', 'Event', 'kind of the event'),
     column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
     column.text('about', 'What happened', 'who did what with which token'),
-    column.text('webhook', 'Webhook', 'its path, and digits that stand for its secret'),
-    column.text('status', 'Status', 'whether it was forwarded, waits to be, or was refused'),
-    column.text('verification', 'Signature', 'what is known of the signature', ({ verification }) => {
+    column.text('webhook', 'Webhook', 'path#digits, where the digits stand for the secret'),
+    column.text('status', 'Status', 'forwarded, waiting or refused'),
+    column.text('verification', 'Signature', 'whether the signature is valid', ({ verification }) => {
       const { valid, reason, secret, signedAt } = verification;
       const when = signedAt === null ? '' : `, signed at ${formatTime(signedAt)}`;
       return valid === undefined
-        ? `valid when it came, by the secret ${secret}${when}`
+        ? `valid when received, with the secret ${secret}${when}`
         : valid
           ? `valid${when}`
           : `not valid: ${reason}`;
@@ -95,7 +95,7 @@ export const shown = recordView<ShownEvent>(
   {
     blocks: ({ forwards, retries, headers, body }) => [
       { title: 'Forwarded', layout: 'table', columns: forwardColumns as never, rows: forwards },
-      { title: 'Waits for', layout: 'table', columns: retryColumns as never, rows: retries },
+      { title: 'Retries', layout: 'table', columns: retryColumns as never, rows: retries },
       { title: 'Headers', layout: 'record', columns: headerColumns(headers) as never, rows: [headers] },
       {
         layout: 'record',
@@ -115,8 +115,8 @@ const forwardColumns = [
 ];
 
 const retryColumns = [
-  column.text<Retry>('url', 'Target', 'what does not take it'),
-  column.text<Retry>('error', 'Last error', 'of the delivery that the others of its webhook wait behind'),
+  column.text<Retry>('url', 'Target', 'target that does not accept it'),
+  column.text<Retry>('error', 'Last error', 'of the delivery that the others of its webhook are queued behind'),
   column.count<Retry>('tries', 'Tries', 'how often that was sent'),
   column.text<Retry>('nextMs', 'Next try', 'when it is sent again', ({ nextMs }) =>
     formatTime(Math.floor(nextMs / 1000)),

@@ -1,5 +1,6 @@
 import { isExternalId, isWalletAddress, normalizeAddress } from '../model/address.ts';
-import { chains, isKnownChain } from '../model/chain.ts';
+import { chains } from '../model/chain.ts';
+import { buyReasons, eventTypes } from '../model/event-types.ts';
 import { isObject } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
 import { collectNames, type EventSummary } from './events.ts';
@@ -37,21 +38,36 @@ export function isToken(text: string): boolean {
   return isWalletAddress(text) || /^(?:@\d{1,6}|(?:[a-z0-9]{1,8}:)?k?[A-Z][A-Z0-9]{0,15})$/.test(text);
 }
 
-const knownKinds = ['new-feed-item', 'comment-created', 'copyswap'];
+const knownValues: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ['chain', chains],
+  ['reason', buyReasons],
+]);
 
-/** Warns of kinds of events and chains that no service is known to send: nothing would be forwarded. */
+/** Warns of kinds of events, reasons and chains that no document names: nothing might ever be forwarded. */
 export function warnOfRoutes(targets: readonly Target[], warn: (text: string) => void): void {
-  const say = (what: string, value: string, known: readonly string[]) => {
-    const near = nearest(value, known);
-    const meant = near === undefined ? '' : ` Did you mean ${near}?`;
-    warn(`--route: no known ${what} is called ${value}: the known ones are ${known.join(', ')}.${meant}`);
-  };
   for (const { eventType, where } of targets) {
-    if (eventType !== undefined && !knownKinds.includes(eventType)) say('kind of event', eventType, knownKinds);
+    if (eventType !== undefined) warnOfEventType('--route', eventType, warn);
     const conditions = where === undefined ? [] : (readConditions(where) ?? []);
-    for (const { field, value } of conditions)
-      if (field === 'chain' && !isKnownChain(value)) say('chain', value, chains);
+    for (const { field, value } of conditions) warnOfUnknown('--route', field, value, knownValues.get(field), warn);
   }
+}
+
+/** Warns of a kind of event that no document names. */
+export function warnOfEventType(flag: string, type: string, warn: (text: string) => void): void {
+  warnOfUnknown(flag, 'kind of event', type, eventTypes, warn);
+}
+
+function warnOfUnknown(
+  flag: string,
+  what: string,
+  value: string,
+  known: readonly string[] | undefined,
+  warn: (text: string) => void,
+): void {
+  if (known === undefined || known.includes(value)) return;
+  const near = nearest(value, known);
+  const meant = near === undefined ? '' : ` Did you mean ${near}?`;
+  warn(`${flag}: unknown ${what} ${value}; known: ${known.join(', ')}.${meant}`);
 }
 
 /** Whether a target is sent a delivery with such an event. */

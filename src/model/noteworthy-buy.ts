@@ -1,4 +1,5 @@
 import { dayMs } from './duration.ts';
+import type { buyReasons } from './event-types.ts';
 
 interface Buy {
   atMs: number;
@@ -15,7 +16,7 @@ const apedInFactor = 1.4;
  * times its average buy; `undefined` otherwise. `earlier` are the same trader's buys of the token, newest first. Source: wire-facts 4.1; the
  * order among the reasons is assumed.
  */
-export function buyReason(buy: Buy, earlier: readonly Buy[]): 'first-buy' | 'repeat-buy' | 'aped-in' | undefined {
+export function buyReason(buy: Buy, earlier: readonly Buy[]): (typeof buyReasons)[number] | undefined {
   let [count, sumUsd, nextMs] = [0, 0, buy.atMs];
   for (const { atMs, usd } of earlier) {
     if (nextMs - atMs > buyWindowMs) break;

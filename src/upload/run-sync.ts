@@ -15,14 +15,11 @@ import {
   readServiceId,
   setAside,
 } from './jobs.ts';
-import { finishJob, type Job, type Journal, resentChunks } from './journal.ts';
+import { finishJob, type Job, type Journal } from './journal.ts';
 import { type Chunk, findOwnJob, planJob, previewChunk, runJob, splitChunks, type UploadRun } from './run-job.ts';
 import { findWebhookSecret, fingerprintSecret, keptSecret, keptSecretFile } from './secrets.ts';
 import { finishReplacement, keepInFile, type Target } from './sync-webhook.ts';
 import { type SyncResult, synced as view } from './view.ts';
-
-/** Addresses that the result names of those that the file no longer has. */
-const maxNamed = 20;
 
 /**
  * Sees to it that a webhook has the addresses of a list, sending only what is not confirmed; `check` sends nothing and ends with 10 where
@@ -44,18 +41,13 @@ export async function syncList(run: UploadRun, target: Target): Promise<Result> 
     sent: 0,
     rejected: list.rejected,
     notRemovable: surplus.length,
-    notRemovableAddresses: surplus.slice(0, maxNamed),
-    inSync: missing.size === 0 && surplus.length === 0 && !isOpen,
-    job: null,
-    chunks: 0,
-    resentChunks: 0,
     destinationUrl: input.destinationUrl === undefined ? null : hideUrlSecrets(input.destinationUrl),
-    notRemovableFile: await writeSurplus(surplus, target.uid, run),
     registered: false,
     replaced: replaces ?? target.replacement?.state.plan.replaces ?? null,
     gapMs: null,
     checked: isCheck,
   };
+  if (isCheck || replaces === undefined) await listSurplus(surplus, target.uid, run);
   if (isCheck) {
     for (const line of describeUnfinished(run.jobs.filter((job) => isFor(job, target.uid, input)))) context.note(line);
     const first: Chunk | undefined = splitChunks(missing).next().value;
@@ -72,17 +64,14 @@ export async function syncList(run: UploadRun, target: Target): Promise<Result> 
   const jobs = journal === undefined ? run.jobs : [...run.jobs.filter((job) => job.folder !== journal.folder), journal];
   const uid = journal?.state.uid ?? target.uid ?? '';
   if (makes && secretFile !== undefined) keepInFile(secretFile, uid, jobs, target.listed);
-  if (journal !== undefined) {
-    const { plan } = journal.state;
-    result.sent = plan.addresses;
-    Object.assign(result, { job: plan.job, chunks: plan.chunks, resentChunks: resentChunks(journal.state) });
-  }
+  if (journal !== undefined) result.sent = journal.state.plan.addresses;
   const replacement = makes ? journal : target.replacement;
   if (replacement?.state.plan.replaces !== undefined) {
     await finishReplacement(replacement, jobs, context);
     const { gap } = replacement.state;
     result.gapMs = gap?.toMs === undefined ? null : gap.toMs - gap.fromMs;
-    Object.assign(result, { notRemovable: 0, notRemovableAddresses: [], notRemovableFile: null });
+    result.notRemovable = 0;
+    await listSurplus([], replacement.state.plan.replaces, run);
   }
   await closeCovered(run, jobs, uid);
   const isKept = makes && journal !== undefined && keptSecret(journal) !== undefined;
@@ -91,8 +80,7 @@ export async function syncList(run: UploadRun, target: Target): Promise<Result> 
   if (secretFile === undefined && holder !== undefined) context.note(`The secret of webhook ${uid} is in ${holder}`);
   const told = defined({ secretFile: holder, secret });
   const registered = makes && journal?.state.inPlaceOf === undefined;
-  const done = { uid, registered, inSync: result.notRemovable === 0, ...told };
-  return await show.result({ ...result, ...done }, view);
+  return await show.result({ ...result, uid, registered, ...told }, view);
 }
 
 function isFor({ state }: Job, uid: string | undefined, { destinationUrl }: UploadRun['input']): boolean {
@@ -126,22 +114,22 @@ function compareList({ list, jobs }: UploadRun, uid: string | undefined) {
   return { missing, surplus: [...surplus], confirmed: addresses.size - missing.size + surplus.size };
 }
 
-/** Lists what left the file in a file of its own, and gives its name. */
-async function writeSurplus(surplus: readonly string[], uid: string | undefined, { context }: UploadRun) {
-  if (context.options.preview || uid === undefined) return null;
+/** Writes the addresses that left the file to a file of their own, and prints its name; without any, removes it. */
+async function listSurplus(surplus: readonly string[], uid: string | undefined, { context }: UploadRun): Promise<void> {
+  if (context.options.preview || uid === undefined) return;
   const name = `not-in-file-${hashParts([await readServiceId(context), uid]).slice(0, 12)}.txt`;
   const file = join(await context.dataDirectory(), 'webhook', name);
-  if (surplus.length === 0) rmSync(file, { force: true });
-  else replaceFile(file, `${surplus.join('\n')}\n`);
-  return surplus.length === 0 ? null : file;
+  if (surplus.length === 0) return rmSync(file, { force: true });
+  replaceFile(file, `${surplus.join('\n')}\n`);
+  context.note(`The addresses that are not in the file are listed in ${file}`);
 }
 
 async function confirmReplacing({ input, list, context }: UploadRun, old: string, surplus: number): Promise<void> {
   const to = hideUrlSecrets(input.destinationUrl ?? '');
-  const what = `replace webhook ${old} by a new one with ${counted(list.addresses.size, 'address')}`;
+  const what = `replace webhook ${old} with a new one of ${counted(list.addresses.size, 'address')}`;
   const shown =
     `Webhook ${old} sends to ${to}; ${counted(surplus, 'address')} of it ${surplus === 1 ? 'is' : 'are'} not in the file.\n` +
-    'The new one has another secret. Where the service allows one webhook a destination, the old one is deleted first.\n';
+    'The new one has another secret. If the service allows one webhook per URL, the old one is deleted first.\n';
   await confirm(what, context, shown);
 }
 

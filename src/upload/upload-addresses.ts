@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { readMessage, SotraError } from '../errors.ts';
 import { counted, formatCount } from '../output/format.ts';
 import { jobsFolder, jobsOfKey, lockJob, setAside } from './jobs.ts';
-import { type Job, type Plan, resentChunks } from './journal.ts';
+import type { Job, Plan } from './journal.ts';
 import { readAddresses } from './read-addresses.ts';
 import { findOwnJob, planJob, previewChunk, runJob, splitChunks, type UploadInput, type UploadRun } from './run-job.ts';
 import { syncList } from './run-sync.ts';
@@ -95,12 +95,10 @@ function describeUpload(job: Job, { list, input }: UploadRun): UploadResult {
   return {
     uid: state.uid ?? '',
     destinationUrl: state.destinationUrl ?? null,
-    job: plan.job,
     addresses: plan.addresses,
     chunks: plan.chunks,
     duplicates: list.duplicates,
     rejected: list.rejected,
-    resentChunks: resentChunks(state),
     ...(plan.task === 'register' ? readJobSecret(job, input) : {}),
   };
 }

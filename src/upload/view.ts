@@ -7,7 +7,7 @@ export const uid: Column<{ uid?: string | undefined }> = column.text('uid', 'Web
 export const destination: Column<{ destinationUrl?: string | null | undefined }> = column.text(
   'destinationUrl',
   'Destination',
-  'where feed items are sent; what is secret in it is hidden',
+  'where feed items are sent, without its secrets',
   { cut: true, show: (row) => hideUrlSecrets(row.destinationUrl ?? '') },
 );
 
@@ -15,12 +15,10 @@ export const destination: Column<{ destinationUrl?: string | null | undefined }>
 export interface UploadResult {
   uid: string;
   destinationUrl: string | null;
-  job: string;
   addresses: number;
   chunks: number;
   duplicates: number;
   rejected: number;
-  resentChunks: number;
   secret?: string;
   secretFile?: string;
 }
@@ -30,15 +28,10 @@ export const uploaded = recordView<UploadResult>(
   [
     uid,
     destination,
-    column.count('addresses', 'Addresses', 'distinct addresses, all confirmed'),
+    column.count('addresses', 'Addresses', 'distinct addresses, all of them confirmed'),
     column.count('chunks', 'Chunks', 'requests of up to 1,000 addresses'),
-    column.count('duplicates', 'Repeated', 'addresses that were in the input more than once'),
-    column.count('rejected', 'Bad lines', 'lines that are not addresses and were skipped'),
-    column.count(
-      'resentChunks',
-      'Sent twice',
-      'chunks sent more than once, over all runs; harmless, since addresses are a set',
-    ),
+    column.count('duplicates', 'Duplicates', 'addresses given more than once'),
+    column.count('rejected', 'Bad lines', 'lines that are not addresses, skipped'),
     column.text('secretFile', 'Secret file', 'the file with the secret'),
   ],
   { notes: describeSecret },
@@ -59,14 +52,7 @@ export interface SyncResult {
   rejected: number;
   /** Confirmed addresses that the file does not have. */
   notRemovable: number;
-  notRemovableAddresses: string[];
-  inSync: boolean;
-  job: string | null;
-  chunks: number;
-  resentChunks: number;
   destinationUrl: string | null;
-  /** Lists all of `notRemovable`. */
-  notRemovableFile: string | null;
   registered: boolean;
   /** The webhook that this one takes the place of. */
   replaced: string | null;
@@ -81,31 +67,29 @@ export const synced = recordView<SyncResult>(
   [
     column.text('uid', 'Webhook', 'uid'),
     column.count('wanted', 'In the file', 'distinct addresses of the file'),
-    column.count('missing', 'Missing', 'addresses of the file that were not confirmed'),
+    column.count('missing', 'Missing', 'addresses of the file that were not confirmed before'),
     column.count('sent', 'Sent', 'addresses sent and confirmed now'),
     column.count(
       'notRemovable',
       'Not removable',
-      'confirmed addresses that the file does not have; the service cannot remove them',
+      'confirmed addresses that are not in the file; the service cannot remove them',
     ),
-    column.text('inSync', 'In sync', 'whether file and webhook agree now', { extra: true }),
   ],
   { notes: (result) => [describeSync(result), ...describeSecret(result)] },
 );
 
-/** One sentence for what a sync did, and one for what stays. */
+/** What a sync did in one sentence, then what it could not do. */
 function describeSync(result: SyncResult): string {
-  const { uid, notRemovable, notRemovableFile, replaced, checked, gapMs } = result;
+  const { uid, notRemovable, replaced, checked, gapMs } = result;
   const [all, gone] = [result.wanted, notRemovable].map((count) => counted(count, 'address')) as [string, string];
   const gap =
-    gapMs === null ? '' : ` The old one was deleted first: for ${(gapMs / 1000).toFixed(1)} s there was none.`;
-  const bad = result.rejected === 0 ? '' : ` ${counted(result.rejected, 'bad line')} of the file left out.`;
-  const listed = notRemovableFile === null ? '' : ` (${notRemovableFile})`;
+    gapMs === null ? '' : ` The old one was deleted first: there was none for ${(gapMs / 1000).toFixed(1)} s.`;
+  const bad = result.rejected === 0 ? '' : ` Skipped ${counted(result.rejected, 'bad line')}.`;
   const stays =
     notRemovable === 0 || replaced !== null
       ? ''
-      : ` ${gone} of it left the file${listed}: the service has no way to remove them; --replace makes a webhook without them.`;
-  return `${checked ? describePlan(result, all) : describeDeed(result, all)}${bad}${gap}${stays}`;
+      : ` ${gone} of it ${notRemovable === 1 ? 'is' : 'are'} not in the file; the service cannot remove ${notRemovable === 1 ? 'it' : 'them'}: see --replace.`;
+  return `${checked ? describePlan(result, all) : describeChange(result, all)}${bad}${gap}${stays}`;
 
   function describePlan({ missing }: SyncResult, wanted: string): string {
     if (replaced !== null) return `Would replace webhook ${replaced} by one with ${wanted}.`;
@@ -114,7 +98,7 @@ function describeSync(result: SyncResult): string {
     return `Nothing would be sent: webhook ${uid} has all ${wanted} of the file.`;
   }
 
-  function describeDeed({ sent, registered }: SyncResult, wanted: string): string {
+  function describeChange({ sent, registered }: SyncResult, wanted: string): string {
     if (replaced !== null) return `Replaced webhook ${replaced} by ${uid} with ${wanted}.`;
     if (registered) return `Registered webhook ${uid} with ${wanted}.`;
     if (sent > 0) return `Sent ${formatCount(sent)} of ${wanted} to webhook ${uid}, which has all of them now.`;

@@ -11,6 +11,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['listen', "unknown command 'listen'", 'Did you mean sotra webhook listen?'],
   ['leaderboard ls', "unknown command 'ls'", 'Did you mean sotra leaderboard list?'],
   ['webhook rm abc', "unknown command 'rm'", 'Did you mean sotra webhook delete abc?'],
+  ['webhook forward --to x', "unknown option '--to'", 'Did you mean --forward-to?'],
   ['alias rm @a', "unknown command 'rm'", 'Did you mean sotra alias remove @a?'],
   ['follow delete a b', "unknown command 'delete'", 'Did you mean sotra follow remove a b?'],
   ['profile show x', "unknown command 'show'", 'Did you mean sotra profile get x?'],

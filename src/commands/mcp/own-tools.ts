@@ -92,7 +92,7 @@ export const verifyTool = (secretFiles: readonly string[]): Tool => ({
     const secrets =
       uid === undefined
         ? (await import('../../upload/secrets.ts')).readOwnSecrets(secretFiles, context)
-        : [await (await import('../webhook/list.ts')).webhookSecret(uid, context)];
+        : [await (await import('../webhook/secret.ts')).webhookSecret(uid, context)];
     const { verifyDelivery } = await import('../../inbox/verify.ts');
     const tolerance = { nowMs: context.io.now(), toleranceMs: undefined };
     const verdict = verifyDelivery({ header, body: Buffer.from(body) }, secrets, tolerance);

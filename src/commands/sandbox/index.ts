@@ -4,18 +4,7 @@ import { formatted } from '../../api/kind.ts';
 import { type Command, defineCommand, isDuration } from '../../cli/command.ts';
 import { parseDuration } from '../../model/duration.ts';
 import { tradeParams } from '../../sandbox/trades/live-trades.ts';
-import {
-  asOf,
-  db,
-  empty,
-  examParams,
-  importParams,
-  logParams,
-  readyFile,
-  simulateParams,
-  startParams,
-  triggerParams,
-} from './params.ts';
+import { asOf, db, empty, importParams, logParams, readyFile, simulateParams, startParams } from './params.ts';
 import { logView, showLog, stopServed, stopView, withSandboxFile } from './served.ts';
 
 const start = defineCommand({
@@ -163,61 +152,4 @@ const simulate = defineCommand({
   run: async (input, context) => (await import('./simulate.ts')).simulate(input, context),
 });
 
-const trigger = defineCommand({
-  words: ['webhook', 'trigger'],
-  summary: 'Make a real, signed event out of a position of the sandbox and send it',
-  description:
-    'With --to it is sent there once, signed with the secret of --secret-file or of the sandbox webhook with that destination; --timeout is\n' +
-    'what the answer may take. Without, the sandbox delivers it to its webhooks, as it delivers any event. Exit 9 where it was not accepted.\n' +
-    'webhook exam sends what a receiver should refuse.',
-  params: triggerParams,
-  examples: [
-    { argv: 'webhook trigger new-feed-item --sandbox', says: 'to every webhook of the sandbox' },
-    {
-      argv: 'webhook trigger comment-created --to http://127.0.0.1:4242/hook --secret-file hook.secret',
-      says: 'to one address',
-    },
-  ],
-  uses: ['service', 'events'],
-  exitCodes: [3, 5, 9],
-  view: async () => (await import('../webhook/trigger.ts')).triggered,
-  run: async (input, context) => (await import('../webhook/trigger.ts')).triggerEvent(input, context),
-});
-
-const exam = defineCommand({
-  words: ['webhook', 'exam'],
-  summary: 'Check that your endpoint takes what it must take and refuses what it must refuse',
-  description:
-    'Sends ten deliveries, one after another, with sample events: a good one, the same again, an older event, one signed with another secret,\n' +
-    'one without a signature, one signed an hour ago, one with an unknown event type, an empty one, one of 5 MB and one that comes slowly.\n' +
-    'A case fails where the endpoint accepts what is not signed with the secret, refuses what is, or does not answer within --timeout (default\n' +
-    '10s). Where the service demands nothing, such as of age, another answer than the recommended one is a warning. A repeat is answered 2xx\n' +
-    'and must not be handled twice: remember each eventId. The audience of each event is the wallet 0x0000000000000000000000000000000000000001\n' +
-    'alone. An endpoint on another machine needs a yes. Exit 12 where a case fails, 9 where nothing listens.',
-  params: examParams,
-  examples: [
-    { argv: 'webhook exam http://127.0.0.1:4242/hook --secret-file hook.secret', says: 'ten cases, one a line' },
-    {
-      argv: 'webhook exam http://127.0.0.1:4242/hook --secret-file hook.secret --junit exam.xml',
-      says: 'for CI: a report, and exit 12 where a case fails',
-    },
-  ],
-  uses: ['sandbox', 'answers', 'changes'],
-  exitCodes: [3, 9, 12],
-  view: async () => (await import('../webhook/exam.ts')).examined,
-  run: async (input, context) => (await import('../webhook/exam.ts')).examineEndpoint(input, context),
-});
-
-export const commands: readonly Command[] = [
-  start,
-  log,
-  stop,
-  importFile,
-  reset,
-  status,
-  advance,
-  trade,
-  simulate,
-  trigger,
-  exam,
-];
+export const commands: readonly Command[] = [start, log, stop, importFile, reset, status, advance, trade, simulate];

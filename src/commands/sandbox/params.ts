@@ -1,5 +1,5 @@
 import { type InputOf, local } from '../../api/endpoint.ts';
-import { chainKind, fitting, httpAddressKind } from '../../api/formats.ts';
+import { chainKind, fitting } from '../../api/formats.ts';
 import { choice, formatted, listOf, optional, text } from '../../api/kind.ts';
 import { option } from '../../cli/command.ts';
 import { parseDuration, parseRate, parseTime } from '../../model/duration.ts';
@@ -121,22 +121,3 @@ export const simulateParams = {
 };
 
 export type SimulateInput = InputOf<typeof simulateParams>;
-
-export const triggerParams = {
-  type: local(choice(['new-feed-item', 'comment-created', 'copyswap']), 'kind of event', { positional: true }),
-  to: local(optional(httpAddressKind), 'send it here'),
-  secretFile: option.text('sign with this secret'),
-  uid: option.text('send it to this webhook of the sandbox only'),
-  position: option.text('the position it is about (default: the newest that fits)'),
-  db,
-};
-
-export type TriggerInput = InputOf<typeof triggerParams>;
-
-export const examParams = {
-  url: local(httpAddressKind, 'the endpoint', { positional: true }),
-  secretFile: local(text(), 'file with the secret that the endpoint verifies with; of several, the first'),
-  junit: option.text('write the cases here as JUnit XML, for CI'),
-};
-
-export type ExamInput = InputOf<typeof examParams>;

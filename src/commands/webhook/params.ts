@@ -1,135 +1,138 @@
 import { type InputOf, local } from '../../api/endpoint.ts';
 import { fitting, httpAddressKind } from '../../api/formats.ts';
 import { choice, formatted, integer, listOf, optional, text } from '../../api/kind.ts';
-import { isDuration, option } from '../../cli/command.ts';
 import { isToken, readRoute, routeForm } from '../../inbox/route.ts';
 import { isWalletAddress } from '../../model/address.ts';
 import { parseSize, parseTime } from '../../model/duration.ts';
+import { eventTypes } from '../../model/event-types.ts';
+import { isDuration, option } from '../params.ts';
+import { db } from '../sandbox/params.ts';
 
-const secretFile = local(
-  listOf(text()),
-  'file with the secret; several files, or several lines in one, while a secret is being changed',
-);
-/** The file with the credentials of an inbox. */
-const inboxCreds = option.text(
-  'file with its user: and password:, its token:, or credentials of nsc (SOTRA_NATS_CREDS)',
-);
-/** Which inbox. */
-const store = {
+/** Where deliveries are stored. */
+const storeParams = {
   name: option.checked(
-    'which store, where several listeners run (default: default)',
-    (text) => /^[\w-]{1,64}$/.test(text),
+    'name of the local store (default: default)',
+    (typed) => /^[\w-]{1,64}$/.test(typed),
     'must be letters, digits, - and _, 64 at most',
   ),
-  inbox: option.text(
-    "an inbox of several machines instead: nats://host:4222,host:4222/NAME or tls://... (default: the context's, if any)",
+  inbox: option.text('NATS stream, in place of a local store: nats://host:4222/NAME'),
+  inboxCreds: option.text('NATS credentials file (SOTRA_NATS_CREDS)'),
+};
+
+const targetParams = {
+  forwardTo: local(optional(listOf(text({ minLength: 0 }))), 'forward every delivery to this URL'),
+  route: local(
+    optional(listOf(formatted(fitting((typed) => readRoute(typed) !== undefined, routeForm)))),
+    'forward some: KIND=URL (sotra help webhooks)',
   ),
-  inboxCreds,
 };
 
 const momentOption = (help: string) =>
   option.checked(
     help,
-    (text) => isDuration(text) || parseTime(text) !== undefined,
+    (typed) => isDuration(typed) || parseTime(typed) !== undefined,
     'must be a time such as 2026-07-03T12:00:00Z or how long ago, such as 1h',
   );
 
-const isKept = (text: string) => isDuration(text) || (parseSize(text) ?? 0) >= 1024 ** 2;
-
-const targetParams = {
-  forwardTo: local(optional(listOf(text({ minLength: 0 }))), 'forward every delivery to this address'),
-  route: local(
-    optional(listOf(formatted(fitting((typed) => readRoute(typed) !== undefined, routeForm)))),
-    "forward deliveries with such events: 'comment-created=http://127.0.0.1:3000/c' or '* where chain=base=http://127.0.0.1:3000/b'",
-  ),
-};
-
-const until = momentOption('only events received until a time, or before 1h ago');
-const webhook = option.text('only this webhook: the path that it sends to, or path#secret as webhook show prints it');
+const minKeptBytes = 1024 ** 2;
+const isKept = (typed: string) => isDuration(typed) || (parseSize(typed) ?? 0) >= minKeptBytes;
 
 export const listenParams = {
-  port: option.count(0, 65_535, 'port to listen on (default 4242); 0 picks a free one'),
-  host: option.text('address to listen on (default 127.0.0.1: this machine only)'),
-  secretFile,
+  port: option.count(0, 65_535, 'port; 0 picks a free one (default: 4242)'),
+  host: option.text('address to listen on (default: 127.0.0.1)'),
+  secretFile: local(listOf(text()), 'file of secrets, one per line'),
   ...targetParams,
-  tolerance: option.duration('refuse signatures older than this (default: --repeats-within)', '5m or 1d'),
+  tolerance: option.duration('reject older signatures (default: --repeats-within)', '5m or 1d'),
   keep: local(
     optional(listOf(formatted(fitting(isKept, 'must be a time such as 30d or a size from 1MB on, such as 5GB')))),
-    'remove what is older, or the oldest of what takes more space, and never what waits to be forwarded (503 at twice the size); not with --inbox',
+    'delete events beyond this age or total size',
   ),
-  repeatsWithin: option.duration(
-    'an event that comes again within this time is a repeat (default 7d); an --inbox knows each for as long as it is kept',
-    '7d or 30d',
-  ),
-  ...store,
+  repeatsWithin: option.duration('drop repeats of an event for this long (default: 7d)', '7d or 30d'),
+  ...storeParams,
   replicas: option.checked(
-    'servers that hold each event of a new --inbox: 1, 3 or 5 (default 3)',
-    (text) => /^[135]$/.test(text),
+    'replicas of a new NATS stream: 1, 3 or 5 (default: 3)',
+    (typed) => /^[135]$/.test(typed),
     'must be 1, 3 or 5',
   ),
-  ui: option.flag('show on a local page what is stored, what comes, and why requests are refused'),
-  open: option.flag('open the page in the browser; otherwise its address is printed on stderr'),
-  readyFile: option.text('write {url, pid} here once it listens; with --ui the address of the page as ui'),
+  ui: option.flag('show deliveries on a local page'),
+  open: option.flag('open the page in the browser'),
+  readyFile: option.text('write {url, pid, ui} to this file once it listens'),
 };
 
 export type ListenInput = InputOf<typeof listenParams>;
 
-export const verifyParams = {
-  secretFile,
-  header: local(optional(text({ minLength: 0 })), 'value of the daylight-signature header (default: there was none)'),
-  file: option.text('read the body from this file instead of stdin'),
-  tolerance: option.duration('refuse signatures older than this (default: any age; it is shown)', '5m or 1d'),
-  explain: option.flag('show the signature that each secret makes of this body'),
-};
+export const forwardParams = { ...targetParams, ...storeParams };
 
-export type VerifyInput = InputOf<typeof verifyParams>;
+export type ForwardInput = InputOf<typeof forwardParams>;
 
 export const eventsParams = {
   type: option.text('only this kind, such as new-feed-item'),
   since: momentOption('only events received since a time, or within 1h'),
-  until,
+  until: momentOption('only events received until a time, or before 1h ago'),
   address: option.checked(
-    'only events that name this wallet: its trader, an author, its audience',
-    (text) => isWalletAddress(text) || text.startsWith('ext:'),
+    'only events that name this wallet or ext: id',
+    (typed) => isWalletAddress(typed) || typed.startsWith('ext:'),
     'must be an EVM or Solana address or ext:<id>',
     { takesAddress: 'wallet' },
   ),
   token: option.checked(
-    'only events that name this token: its address, or a coin such as ETH or @107',
+    'only events that name this token address or coin',
     isToken,
     'must be an EVM or Solana address, or a coin',
     { takesAddress: 'token' },
   ),
-  webhook,
-  status: local(optional(choice(['forwarded', 'waiting', 'refused'])), 'only events whose forwarding is at this point'),
-  limit: local(optional(integer(1)), 'how many (default 50)'),
+  webhook: option.text('only events sent to this path, or path#secret as in webhook show'),
+  status: local(optional(choice(['forwarded', 'waiting', 'refused'])), 'only events with this status'),
+  limit: local(optional(integer(1)), 'how many (default: 50)'),
   follow: option.flag('print new events as they come, until Ctrl-C'),
-  wait: option.duration('wait for the first event that fits, at most this long; exit 124 if none comes', '30s'),
-  ...store,
+  wait: option.duration('wait this long for the first event that matches (exit 124 if none)', '30s'),
+  ...storeParams,
 };
 
 export type EventsInput = InputOf<typeof eventsParams>;
 
 export const showParams = {
-  id: local(text(), 'id of the event, or its start; webhook events lists them', { positional: true }),
-  secretFile: option.texts('verify the signature once more, by the secrets of these files'),
-  ...store,
+  id: local(text(), 'id of the event, or how it starts', { positional: true }),
+  secretFile: option.texts('verify the signature again, with these secrets'),
+  ...storeParams,
 };
 
 export type ShowInput = InputOf<typeof showParams>;
 
-export const forwardParams = { ...targetParams, ...store };
-
-export type ForwardInput = InputOf<typeof forwardParams>;
-
 export const replayParams = {
-  ids: option.texts('ids of events to send, whole or their start; webhook events lists them', {
-    positional: true,
-    flag: 'id',
-  }),
+  ids: option.texts('ids of events, or how they start', { positional: true, flag: 'id' }),
   since: momentOption('every delivery received since a time, or within 1h'),
   to: local(httpAddressKind, 'where to send them'),
-  ...store,
+  ...storeParams,
 };
 
 export type ReplayInput = InputOf<typeof replayParams>;
+
+export const verifyParams = {
+  secretFile: local(listOf(text()), 'file of secrets, one per line'),
+  header: local(optional(text({ minLength: 0 })), 'value of the daylight-signature header, if there was one'),
+  file: option.text('read the body from this file instead of stdin'),
+  tolerance: option.duration('reject older signatures (default: any age is valid)', '5m or 1d'),
+  explain: option.flag('show the signature that each secret gives'),
+};
+
+export type VerifyInput = InputOf<typeof verifyParams>;
+
+export const triggerParams = {
+  type: local(choice(eventTypes), 'kind of event', { positional: true }),
+  to: local(optional(httpAddressKind), 'send it to this URL'),
+  secretFile: option.text('sign it with this secret'),
+  uid: option.text('send it to this webhook of the sandbox only'),
+  position: option.text('position that it is about (default: the newest that fits)'),
+  db,
+};
+
+export type TriggerInput = InputOf<typeof triggerParams>;
+
+export const examParams = {
+  url: local(httpAddressKind, 'the endpoint', { positional: true }),
+  secretFile: local(text(), 'file with the secret of the endpoint; the first of several'),
+  junit: option.text('write a JUnit XML report to this file'),
+};
+
+export type ExamInput = InputOf<typeof examParams>;

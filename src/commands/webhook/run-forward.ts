@@ -1,4 +1,3 @@
-import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { toSotraError, usageError } from '../../errors.ts';
 import { startForwarder } from '../../inbox/forward.ts';
@@ -9,10 +8,11 @@ import { isHttpAddress, suggestScheme } from '../../model/http-address.ts';
 import { written } from '../../model/quoted.ts';
 import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import { counted } from '../../output/format.ts';
+import type { Result } from '../../output/result.ts';
 import { untilAborted } from '../../pages/live-log.ts';
 import type { ForwardInput } from './params.ts';
 
-/** Forwards what another process stores, until Ctrl-C or a signal. Errors: `locked` where another process forwards; those of `parseTargets`. */
+/** Forwards what another process stores, until Ctrl-C or a signal. Errors: `locked` if another process forwards; those of `parseTargets`. */
 export async function forwardDeliveries(input: ForwardInput, context: Context): Promise<Result> {
   const targets = parseTargets(input, context.warn);
   const { note, io } = context;
@@ -44,18 +44,18 @@ export async function noteWaiting(inbox: Inbox, targets: readonly Target[], { no
 
 const minuteMs = 60_000;
 
-/** Warns of an error, once in a minute: on a full disk each delivery has one. */
+/** Warns of an error at most once a minute: on a full disk each delivery has one. */
 export function warnOnceAMinute({ warn, io }: Context): (error: unknown) => void {
-  let saidMs = Number.NEGATIVE_INFINITY;
+  let warnedMs = Number.NEGATIVE_INFINITY;
   return (error) => {
-    if (io.now() - saidMs < minuteMs) return;
-    saidMs = io.now();
+    if (io.now() - warnedMs < minuteMs) return;
+    warnedMs = io.now();
     const { message, hint } = toSotraError(error);
     warn(`${message}. ${hint}`);
   };
 }
 
-/** Where deliveries are forwarded to. Errors: `usage` for what is no address, or given twice. */
+/** Where deliveries are forwarded to. Errors: `usage` for a target that is not a URL, or given twice. */
 export function parseTargets(
   { forwardTo = [], route = [] }: Pick<ForwardInput, 'forwardTo' | 'route'>,
   warn: (text: string) => void,
@@ -72,7 +72,7 @@ export function parseTargets(
   if (again !== undefined)
     throw usageError(
       `${hideUrlSecrets(again.url)} is given twice`,
-      'Forward everything to it, or give each route an address of its own.',
+      'Give each URL once, with --forward-to or with one --route.',
     );
   warnOfRoutes(targets, warn);
   return targets;

@@ -1,4 +1,3 @@
-import { isDuration, type Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { writeReadyFiles } from '../../files/durable-file.ts';
@@ -13,8 +12,10 @@ import { parseDuration, parseSize } from '../../model/duration.ts';
 import { withoutFlagged } from '../../output/flagged.ts';
 import { counted } from '../../output/format.ts';
 import { safeJson } from '../../output/json.ts';
+import type { Result } from '../../output/result.ts';
 import { untilAborted } from '../../pages/live-log.ts';
 import { showAddress } from '../../pages/show-address.ts';
+import { isDuration } from '../params.ts';
 import type { ListenInput } from './params.ts';
 import { noteWaiting, parseTargets, warnOnceAMinute } from './run-forward.ts';
 
@@ -24,7 +25,7 @@ const maxBytes = 5 * 1024 * 1024;
 
 /** Receives deliveries and shows their events until Ctrl-C or a signal. Errors: `local-file` for secrets, `locked`, `config` for the port. */
 export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
-  if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
+  if (input.open && !input.ui) throw usageError('--open requires --ui', 'Add --ui, or omit --open.');
   const secrets = readNamedSecrets(input.secretFile, context);
   const targets = parseTargets(input, context.warn);
   const repeatsMs = parseDuration(input.repeatsWithin ?? '');
@@ -39,13 +40,13 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
   }
 }
 
-/** Errors: `usage` where two of them limit the same. */
+/** Errors: `usage` for two limits of a kind. */
 function readLimits(given: readonly string[] | undefined): KeepLimits | undefined {
   if (given === undefined) return undefined;
   const ms = given.flatMap((text) => parseDuration(text) ?? []);
   const bytes = given.flatMap((text) => (isDuration(text) ? [] : (parseSize(text) ?? [])));
   if (ms.length > 1 || bytes.length > 1)
-    throw usageError(`--keep ${given.join(' --keep ')}: must be one time and one size at most`, 'Omit one of them.');
+    throw usageError(`--keep ${given.join(' --keep ')}: one time and one size at most`, 'Omit one of them.');
   return { ms: ms[0], bytes: bytes[0] };
 }
 
@@ -114,10 +115,10 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
   await printer.done();
 }
 
-/** Notes at once, and then one in `everyMs`: senders who may be anybody do not fill a screen or a log. */
+/** So many notes at once, then one per `everyMs`: anyone may send requests, and they must not fill the log. */
 const [maxNotes, everyMs] = [20, 5000];
 
-/** Notes each of the first refused requests, then some with the number of those between. */
+/** Notes the first refused requests, then some of them with the number of those between. */
 function refusalNotes(note: (text: string) => void, now: () => number) {
   let [allowed, allowedMs, hidden] = [maxNotes, now(), 0];
   const noteHidden = () => {
@@ -141,7 +142,7 @@ function refusalNotes(note: (text: string) => void, now: () => number) {
   };
 }
 
-/** Characters that wait for a reader of our output; what comes beyond is stored and not printed. */
+/** Characters buffered for a slow reader of the output; events beyond are stored and not printed. */
 const maxWaiting = 16 * 1024 ** 2;
 
 /** Prints events in the order in which they came; `broken` rejects when the reader of our output is gone. */
@@ -170,14 +171,16 @@ function createPrinter({ io, options, warn }: Context) {
     last ??= write();
     last.catch(fail);
   };
-  /** What came while the last lines were written goes together. */
+  /** Writes the lines that came during a write together. */
   const write = async (): Promise<void> => {
     while (waiting.length > 0) {
       const text = waiting.map((line) => `${line}\n`).join('');
       [waiting, size] = [[], 0];
       await out.write(text);
       if (omitted > 0)
-        warn(`${counted(omitted, 'event')} not printed, since nobody read the output: sotra webhook events shows them`);
+        warn(
+          `${counted(omitted, 'event')} not printed, because the output was not read; sotra webhook events lists them`,
+        );
       omitted = 0;
     }
     last = undefined;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { EventType } from '../../model/event-types.ts';
 import { buyReason } from '../../model/noteworthy-buy.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
@@ -8,8 +9,6 @@ import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.
 
 /** Trades older than this make no events, so that an import sends none (wire-facts 4.3: receivers skip them anyway). */
 const freshMs = 300_000;
-
-export type EventType = 'new-feed-item' | 'comment-created' | 'copyswap';
 
 export type EventSource =
   | { type: 'new-feed-item'; reason: string; trade: StoredTrade }

@@ -88,7 +88,7 @@ async function register(list: string) {
 
 listed('252,803 real addresses are 253 chunks and all of them are held', async () => {
   const { told, held } = await register('addresses-evm/uniswap_airdrop_2020.csv.gz');
-  expect(told).toMatchObject({ addresses: 252_803, chunks: 253, duplicates: 0, rejected: 0, resentChunks: 0 });
+  expect(told).toMatchObject({ addresses: 252_803, chunks: 253, duplicates: 0, rejected: 0 });
   expect(held).toHaveLength(252_803);
 });
 

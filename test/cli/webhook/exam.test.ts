@@ -153,6 +153,16 @@ test('a good delivery that is refused asks for the secret', async () => {
   expect(err).toContain('Does the endpoint verify with the secret in ');
 });
 
+test('a report that exists is replaced only with a yes', async () => {
+  const service = await stub((_, response) => response.end());
+  const report = join(temporaryFolder(), 'exam.xml');
+  writeFileSync(report, 'before');
+  const refused = await examine(`${service.url}/hook`, `--junit ${report}`);
+  expect([refused.code, readFileSync(report, 'utf8'), service.requests]).toEqual([2, 'before', []]);
+  await examine(`${service.url}/hook`, `--junit ${report} --yes`);
+  expect(readFileSync(report, 'utf8')).toContain('<testsuite name="webhook exam"');
+});
+
 test('where nothing listens there is one error, also in the report', async () => {
   const [port] = await freePorts(1);
   const report = join(temporaryFolder(), 'exam.xml');
@@ -220,12 +230,11 @@ test('a webhook whose destination does not listen is named with the line that re
   await register(`${open.url}/hook`);
   const uid = await register(`http://127.0.0.1:${port}/hook`);
   const { code, err, out } = await run('webhook trigger new-feed-item --sandbox', { env, skipWaits: true, tty: 80 });
-  expect(out.split('\n')[0]?.trimEnd()).toMatch(/^Destination +Taken {2}Status {2}Why not$/);
+  expect(out.split('\n')[0]?.trimEnd()).toMatch(/^Destination +Accepted {2}Status {2}Error$/);
   expect([code, err]).toEqual([
     9,
-    `Not taken by http://127.0.0.1:${port}/hook;
-  sotra --sandbox webhook delete ${uid} removes
-  that webhook.
+    `Not accepted by http://127.0.0.1:${port}/hook. To delete that webhook:
+  sotra --sandbox webhook delete ${uid}
 1 column hidden, see --columns
 `,
   ]);

@@ -166,9 +166,9 @@ test('why a target fails is shown to other commands with tries and the next one,
   expect(retries).toMatchObject([{ url: `${target.url}/in`, webhook, status: 500, error: 'HTTP 500' }]);
   expect(retries[0].nextMs).toBeGreaterThan(retries[0].atMs);
   const { err: notes } = await run('webhook events --status waiting --json', { env });
-  expect(notes).toMatch(/http:\S+\/in does not take \/hook#[0-9a-f]{8}: HTTP 500; \d+ (try|tries), the next at 20/);
+  expect(notes).toMatch(/http:\S+\/in does not accept \/hook#[0-9a-f]{8}: HTTP 500; \d+ (try|tries), next at 20/);
   const table = await run('webhook show two', { env, tty: 120 });
-  expect(table.out).toMatch(/Waits for[\s\S]*http:\S+\/in\s+HTTP 500/);
+  expect(table.out).toMatch(/Retries[\s\S]*http:\S+\/in\s+HTTP 500/);
   status = 503;
   await until(() => shown.err.includes('-> 503'));
   status = 200;
@@ -356,12 +356,14 @@ test('why no signature fits is on the line of the terminal; its sender is told l
   expect((await stop()).err).toContain('refused POST /hook: 401, body changed: a line end was added behind it\n');
 });
 
-test('a route of a kind or chain that nobody sends is a warning that names the known ones', async () => {
+test('a route of an unknown kind, chain or reason works, with a warning that names the known ones', async () => {
   const target = 'http://127.0.0.1:9/in';
   const routes = [
     `comment_created=${target}1`,
     `* where chain=Base=${target}2`,
     `copyswap where chain=base=${target}3`,
+    `* where reason=first_buy=${target}4`,
+    `* where reason=aped-in=${target}5`,
   ];
   const { stop } = await listen(
     temporaryFolder(),
@@ -369,8 +371,9 @@ test('a route of a kind or chain that nobody sends is a warning that names the k
   );
   const warnings = (await stop()).err.split('\n').filter((line) => line.startsWith('warning: --route'));
   expect(warnings).toEqual([
-    'warning: --route: no known kind of event is called comment_created: the known ones are new-feed-item, comment-created, copyswap. Did you mean comment-created?',
-    'warning: --route: no known chain is called Base: the known ones are ethereum, optimism, polygon, arbitrum, zora, base, zero, solana, hyperliquid. Did you mean base?',
+    'warning: --route: unknown kind of event comment_created; known: new-feed-item, comment-created, copyswap. Did you mean comment-created?',
+    'warning: --route: unknown chain Base; known: ethereum, optimism, polygon, arbitrum, zora, base, zero, solana, hyperliquid. Did you mean base?',
+    'warning: --route: unknown reason first_buy; known: first-buy, repeat-buy, aped-in. Did you mean first-buy?',
   ]);
 });
 

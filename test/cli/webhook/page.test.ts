@@ -184,7 +184,7 @@ test('--open hands the address to the browser, and says it where none can be sta
 
 test('--open without --ui is refused', async () => {
   const { code, err } = await run('webhook listen --secret-file none --open');
-  expect([code, err]).toEqual([2, expect.stringContaining('--open would do nothing without --ui')]);
+  expect([code, err]).toEqual([2, expect.stringContaining('--open requires --ui')]);
 });
 
 test('Enter on the terminal gives another address, and the one before works no more', async () => {

@@ -33,7 +33,7 @@ test('an unfinished upload to another service is not shown', async () => {
   const { sotra, service } = await stopped();
   service.answer = () => [200, []];
   expect((await sotra('webhook list --base-url https://b.example.com')).err).toBe(
-    'No webhooks. sotra webhook register --url <address> --file <file> makes one.\n',
+    'No webhooks. Register one: sotra webhook register --url <url> --file <file>\n',
   );
 });
 

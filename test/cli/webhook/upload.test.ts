@@ -54,16 +54,13 @@ test('a mixed list is normalized, repeats are dropped across case, and what was 
     chunks: 1,
     duplicates: 3,
     rejected: 0,
-    resentChunks: 0,
   });
   expect(Object.keys(result).sort()).toEqual([
     'addresses',
     'chunks',
     'destinationUrl',
     'duplicates',
-    'job',
     'rejected',
-    'resentChunks',
     'secretFile',
     'uid',
   ]);
@@ -161,24 +158,25 @@ test('an upload that stops half-way is exit 10; the same command goes on with wh
   refusing = false;
   const second = await run(argv, { env: all });
   expect(second.code).toBe(0);
-  expect(JSON.parse(second.out)).toMatchObject({ addresses: 6000, chunks: 6, resentChunks: 1 });
+  expect(JSON.parse(second.out)).toMatchObject({ addresses: 6000, chunks: 6 });
   expect(chunks.flat().sort()).toEqual(list.slice(1000).sort());
   expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-  expect(JSON.parse((await run(argv, { env: all })).out)).toMatchObject({ uid: 'u-1', resentChunks: 1 });
+  expect(JSON.parse((await run(argv, { env: all })).out)).toMatchObject({ uid: 'u-1' });
 });
 
 test('add-addresses, sync and its check: only what is missing is sent, what cannot be removed is named', async () => {
   const { env, file, held } = world();
   const { uid } = JSON.parse((await run(register(file(`${evm(1)}\n${evm(2)}\n`)), { env })).out);
   const added = await run(`--sandbox webhook add-addresses ${uid} --wallet-addresses ${evm(3)},ext:u --json`, { env });
-  expect(JSON.parse(added.out)).toMatchObject({ uid, destinationUrl: hook, addresses: 2, chunks: 1, resentChunks: 0 });
+  expect(JSON.parse(added.out)).toMatchObject({ uid, destinationUrl: hook, addresses: 2, chunks: 1 });
   const wanted = file(`${evm(2)}\n${evm(3)}\n${evm(4)}\n${evm(5)}\n`, 'wanted.txt');
   const sync = `--sandbox webhook sync ${uid} --file ${wanted} --json`;
   const check = await run(`${sync} --check`, { env });
   expect(check.code).toBe(10);
   const found = JSON.parse(check.out);
-  expect(found).toMatchObject({ missing: 2, sent: 0, notRemovable: 2, inSync: false });
-  expect(readFileSync(found.notRemovableFile, 'utf8').split('\n').sort()).toEqual(['', evm(1), 'ext:u']);
+  expect(found).toMatchObject({ missing: 2, sent: 0, notRemovable: 2 });
+  const [, listed = ''] = /are listed in (.*)\n/.exec(check.err) ?? [];
+  expect(readFileSync(listed, 'utf8').split('\n').sort()).toEqual(['', evm(1), 'ext:u']);
   expect(held()).toHaveLength(4);
   const done = await run(sync, { env });
   expect(done.code).toBe(0);
@@ -186,7 +184,6 @@ test('add-addresses, sync and its check: only what is missing is sent, what cann
     missing: 2,
     sent: 2,
     notRemovable: 2,
-    notRemovableAddresses: [evm(1), 'ext:u'],
   });
   expect(held()).toHaveLength(6);
   expect(JSON.parse((await run(sync, { env })).out)).toMatchObject({ missing: 0, sent: 0 });
@@ -222,7 +219,6 @@ test('real addresses by the thousand are a chunk each thousand, and all of them 
     chunks: thousands,
     duplicates: 0,
     rejected: 0,
-    resentChunks: 0,
   });
   expect(held()).toHaveLength(thousands * 1000);
 });

@@ -51,9 +51,7 @@ test('the age of a delivery is said, and warned of beyond five minutes, unless a
   ];
   expect([fresh.code, fresh.out, fresh.err]).toEqual([0, expect.stringContaining('signed 4m ago'), '']);
   expect([old.code, old.out]).toEqual([0, expect.stringContaining('signed 25y ago')]);
-  expect(old.err).toMatch(
-    /^warning: signed 25y ago: anybody who has seen this delivery can send it again\. --tolerance 5m/,
-  );
+  expect(old.err).toMatch(/^warning: signed 25y ago: whoever saw this delivery can replay it; --tolerance 5m/);
   expect([early.code, early.err]).toEqual([0, expect.stringContaining('warning: signed 2h from now')]);
   expect([refused.code, refused.err]).toEqual([12, '']);
 });
@@ -171,14 +169,14 @@ test('a byte order mark before the body is named', async () => {
   expect((await verify({ body: `\uFEFF${body}` })).reason).toMatch(/^body changed: a byte order mark was added/);
 });
 
-test('a body that no delivery can be, or that cannot be read, is a usage error', async () => {
+test('a body that is too large is exit 2, and a file that cannot be read is exit 3', async () => {
   const file = join(temporaryFolder(), 'secret');
   writeFileSync(file, secret);
   const argv = ['webhook', 'verify', '--secret-file', file, '--header', header];
   const large = await run(argv, { stdin: new Uint8Array(64 * 1024 * 1024 + 1) });
   expect([large.code, large.err]).toEqual([2, expect.stringContaining('stdin is larger than 64 MB')]);
-  expect((await run([...argv, '--file', temporaryFolder()])).code).toBe(2);
-  expect((await run([...argv, '--file', '/nowhere/body'])).code).toBe(2);
+  expect((await run([...argv, '--file', temporaryFolder()])).code).toBe(3);
+  expect((await run([...argv, '--file', '/nowhere/body'])).code).toBe(3);
 });
 
 test('--explain shows the header that each secret makes of the body', async () => {

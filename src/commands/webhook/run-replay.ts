@@ -1,0 +1,82 @@
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import type { PostOutcome } from '../../http/post-delivery.ts';
+import { deliveryRequest } from '../../http/preview.ts';
+import { computeBackoff, policies } from '../../http/retry.ts';
+import { type ReplayRow, replayed } from '../../inbox/event-view.ts';
+import { forward, forwardedHeaders } from '../../inbox/forward.ts';
+import type { Delivery, StoredDelivery } from '../../inbox/inbox.ts';
+import { withInbox } from '../../inbox/open-inbox.ts';
+import { readTimes } from '../../inbox/query.ts';
+import type { Result } from '../../output/result.ts';
+import { findEvents, notFound } from './find-events.ts';
+import type { ReplayInput } from './params.ts';
+
+/** Deliveries that are read ahead of the oldest one without an answer. */
+const maxSending = 100;
+
+/**
+ * Sends stored deliveries again, those of a webhook oldest first and several webhooks at once, until one is not answered in time; exit 10 if
+ * one was not accepted. Errors: `not-found`.
+ */
+export async function replayEvents(input: ReplayInput, context: Context): Promise<Result> {
+  const { io } = context;
+  if (((input.ids ?? []).length === 0) === (input.since === undefined))
+    throw usageError('either ids of events or --since is required', 'sotra webhook events lists them.');
+  const { sinceMs } = readTimes({ since: input.since }, io.now());
+  const ids = input.ids ?? [];
+  const none = (): Result => {
+    if (ids.length > 0) throw notFound(`no stored event ${ids.join(', ')}`);
+    return { kind: 'answer', answer: [], view: replayed };
+  };
+  return withInbox<Result>(input, context, none, async (inbox) => {
+    const query =
+      sinceMs === undefined ? { ids: (await findEvents(ids, inbox)).map(({ eventId }) => eventId) } : { sinceMs };
+    const { preview } = context.options;
+    let [first, count]: [Delivery | undefined, number] = [undefined, 0];
+    const sent: Promise<ReplayRow[]>[] = [];
+    const queues = new Map<string, Promise<unknown>>();
+    let unanswered: string | undefined;
+    const send = async (stored: StoredDelivery): Promise<ReplayRow[]> => {
+      const outcome = unanswered === undefined ? await sendAgain(stored, input.to, context) : notSent(unanswered);
+      const { ok: taken, status, error } = outcome;
+      if (outcome.late) unanswered ??= stored.events[0]?.eventId;
+      return stored.events.map(({ eventId, eventType }) => ({ eventId, eventType, taken, status, error }));
+    };
+    for await (const stored of inbox.deliveries(query)) {
+      first ??= stored;
+      count += 1;
+      if (preview) continue;
+      const made = Promise.resolve(queues.get(stored.webhook)).then(() => send(stored));
+      queues.set(stored.webhook, made);
+      // The first one that fails ends the command.
+      made.catch(() => undefined);
+      sent.push(made);
+      await sent.at(-maxSending);
+    }
+    const rows = (await Promise.all(sent)).flat();
+    if (preview && first !== undefined) {
+      if (count > 1) context.note(`${count} deliveries would be sent; this is the first.`);
+      return {
+        kind: 'request',
+        request: deliveryRequest(input.to, forwardedHeaders(first.headers), first.body.toString()),
+      };
+    }
+    return { kind: 'answer', answer: rows, view: replayed, exitCode: rows.every((row) => row.taken) ? 0 : 10 };
+  });
+}
+
+/** Sends a delivery with `--retries` and `--timeout`. */
+async function sendAgain(stored: Delivery, to: string, { io, options }: Context): Promise<PostOutcome> {
+  for (let tries = 1; ; tries += 1) {
+    const outcome = await forward(to, stored, { answerMs: options.timeoutMs, signal: io.signal });
+    if (io.signal.aborted) throw new SotraError('interrupted', `interrupted while waiting for the answer of ${to}`);
+    if (outcome.ok || outcome.unsendable || tries > (options.retries ?? policies.replay.retries)) return outcome;
+    await io.sleep(computeBackoff(policies.replay, tries), io.signal);
+  }
+}
+
+function notSent(unanswered: string): PostOutcome {
+  const error = `not sent: ${unanswered} was not answered`;
+  return { ok: false, status: null, error, late: false, unsendable: false };
+}

@@ -1,0 +1,40 @@
+import type { Context } from '../../context.ts';
+import { maskHeader } from '../../http/preview.ts';
+import { makeEventRow, type ShownEvent, shown } from '../../inbox/event-view.ts';
+import { headerPairs, signatureIn } from '../../inbox/forward.ts';
+import { withInbox } from '../../inbox/open-inbox.ts';
+import { verifyDelivery } from '../../inbox/verify.ts';
+import type { Result } from '../../output/result.ts';
+import { readOwnSecrets } from '../../upload/secrets.ts';
+import { findEvents, notFound } from './find-events.ts';
+import type { ShowInput } from './params.ts';
+
+/** One stored event with its delivery. Errors: `not-found`. */
+export async function showEvent(input: ShowInput, context: Context): Promise<Result> {
+  const secrets = input.secretFile === undefined ? undefined : readOwnSecrets(input.secretFile, context);
+  const none = (): Result => {
+    throw notFound(`no stored event ${input.id}`);
+  };
+  return withInbox<Result>(input, context, none, async (inbox) => {
+    const [stored] = await findEvents([input.id], inbox);
+    if (stored === undefined) return none();
+    const { headers, body, webhook } = stored.delivery;
+    const pairs = headerPairs(headers).map(({ name, value }) => ({ name, value: maskHeader(name, value) }));
+    const signed = { header: signatureIn(headers), body };
+    // Without secrets only its time is read.
+    const verdict = verifyDelivery(signed, secrets ?? [], { nowMs: context.io.now(), toleranceMs: undefined });
+    const { valid, reason, timestamp: signedAt } = verdict;
+    const verification = {
+      signedAt,
+      secret: webhook.slice(webhook.lastIndexOf('#') + 1),
+      ...(secrets === undefined ? {} : { valid, ...(reason === undefined ? {} : { reason }) }),
+    };
+    const { event, ...row } = makeEventRow(stored);
+    const { forwards, status } = stored;
+    const failing = status === 'waiting' ? await inbox.retries() : [];
+    const retries = failing.filter((each) => each.webhook === webhook);
+    const shownBody = body.toString();
+    const answer: ShownEvent = { ...row, verification, headers: pairs, body: shownBody, event, forwards, retries };
+    return { kind: 'answer', answer, view: shown };
+  });
+}

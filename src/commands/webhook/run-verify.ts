@@ -1,0 +1,48 @@
+import type { Context } from '../../context.ts';
+import { usageError } from '../../errors.ts';
+import { readWhole } from '../../files/source.ts';
+import { verifyDelivery } from '../../inbox/verify.ts';
+import { parseDuration } from '../../model/duration.ts';
+import { readHeader } from '../../model/signature-header.ts';
+import { signBody } from '../../model/webhook-signature.ts';
+import type { Result } from '../../output/result.ts';
+import { readOwnSecrets } from '../../upload/secrets.ts';
+import type { VerifyInput } from './params.ts';
+import { describeAge, verdict as verdictView } from './view.ts';
+
+/** The tolerance of most receivers. */
+const usualToleranceSec = 300;
+const maxBodyBytes = 64 * 1024 ** 2;
+
+/** Verifies one saved delivery, its body from stdin or a file; exit 12 when it is not valid. */
+export async function verifySaved(input: VerifyInput, context: Context): Promise<Result> {
+  const { io } = context;
+  const secrets = readOwnSecrets(input.secretFile, context);
+  const delivery = { header: input.header, body: await readWhole(input.file ?? '-', io, maxBodyBytes) };
+  const toleranceMs = parseDuration(input.tolerance ?? '');
+  const answer = verifyDelivery(delivery, secrets, { nowMs: io.now(), toleranceMs });
+  const nowSec = Math.floor(io.now() / 1000);
+  const ageSec = answer.timestamp === null ? null : nowSec - answer.timestamp;
+  if (answer.valid && toleranceMs === undefined && Math.abs(ageSec ?? 0) > usualToleranceSec)
+    context.warn(
+      `${describeAge(ageSec ?? 0)}: whoever saw this delivery can replay it; --tolerance 5m rejects older ones`,
+    );
+  const expected = input.explain ? expectedSignatures(delivery, secrets) : undefined;
+  return {
+    kind: 'answer',
+    answer: { ...answer, ageSec, ...(expected && { expected }) },
+    view: verdictView,
+    exitCode: answer.valid ? 0 : 12,
+  };
+}
+
+/** The header that each secret gives. Errors: `usage` for a header without a time. */
+function expectedSignatures(
+  { header, body }: { header: string | undefined; body: Uint8Array },
+  secrets: readonly string[],
+): string[] {
+  const parsed = readHeader(header);
+  if (typeof parsed === 'string')
+    throw usageError(`--explain: ${parsed}`, 'Its t=<seconds> is part of what is signed.');
+  return secrets.map((secret) => `t=${parsed.timestamp},v1=${signBody(secret, parsed.timestamp, body)}`);
+}

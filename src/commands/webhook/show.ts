@@ -1,0 +1,13 @@
+import { shown } from '../../inbox/event-view.ts';
+import type { Command } from '../command.ts';
+import { showParams } from './params.ts';
+
+export function addShow(webhook: Command): void {
+  webhook
+    .command('show')
+    .summary('Show a stored event: headers, body, signature, forwarding')
+    .params(showParams)
+    .example('webhook show 2f1d', 'the event whose id starts with 2f1d')
+    .prints(shown)
+    .run(async (input, context) => (await import('./run-show.ts')).showEvent(input, context));
+}
