@@ -24,10 +24,10 @@ _sotra_children() {
 # The flags of a command, beyond those that every command takes.
 _sotra_flags() {
   case "$1" in
-  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses --chart --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'leaderboard list') echo '--chains --only-with-comments --limit --timeframe --viewer-addresses --chart --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
   'leaderboard rank') echo '--chains --only-with-comments --timeframe --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
-  'leaderboard copytraded') echo '--address --chains --limit --viewer-addresses --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
-  'leaderboard sections') echo '--limit --sections --timeframe --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'leaderboard copytraded') echo '--address --chains --limit --viewer-addresses --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
+  'leaderboard sections') echo '--limit --sections --timeframe --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
   'profile get') echo '--viewer-addresses --chart --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
   'profile positions') echo '--provided-addresses-only --sort --chains --page --limit --price --prices-file --chart --all --max --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
   'profile followers') echo '--cursor --limit --all --max --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;

@@ -98,11 +98,11 @@ test('every example runs in the sandbox, fits the contract and shows wide, narro
       // The same intent again is refused without.
       const argv = example.argv.replace(/^comment copy .*/, '$& --again');
       for (const tty of some([140, 80, 40], 1))
-        expect(await run(`--sandbox --strict ${argv}`, { env, tty })).toMatchObject({ code: 0 });
+        expect(await run(`--sandbox ${argv} --strict`, { env, tty })).toMatchObject({ code: 0 });
       // What is only shown has one form, and not all of these.
       if (/--(json|curl|dry-run)/.test(argv)) continue;
       for (const format of formats()) {
-        const { code, out } = await run(`--sandbox --strict ${argv} --format ${format}`, { env });
+        const { code, out } = await run(`--sandbox ${argv} --strict --format ${format}`, { env });
         expect([argv, format, code]).toEqual([argv, format, 0]);
         expect(out).not.toBe('');
       }

@@ -8,11 +8,11 @@ export function addLeaderboard(leaderboard: Command): void {
     view: list,
     params: { chart: chartParam },
     chooseView: makeList,
-  });
+  }).shares('showNsfw');
   addEndpointCommand(leaderboard, 'rank', endpoints.rank, { view: rank, chooseView: makeRank });
-  addEndpointCommand(leaderboard, 'copytraded', endpoints.copytraded, { view: copytraded });
+  addEndpointCommand(leaderboard, 'copytraded', endpoints.copytraded, { view: copytraded }).shares('showNsfw');
   addEndpointCommand(leaderboard, 'sections', endpoints.sections, {
     view: sections,
     chooseView: ({ timeframe }) => (timeframe === '7d' ? sections7d : sections),
-  });
+  }).shares('showNsfw');
 }
