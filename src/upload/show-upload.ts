@@ -43,8 +43,8 @@ export async function showUpload(context: Context, { brief = false } = {}) {
     read: (addresses: number) => stepLive(`reading addresses: ${formatCount(addresses)}`),
     planned: ({ job, addresses, chunks, duplicates, rejected }: Plan) => {
       const extra: string[] = [];
-      if (duplicates > 0) extra.push(`${formatCount(duplicates)} repeated`);
-      if (rejected > 0) extra.push(`${formatCount(rejected)} bad`);
+      if (duplicates > 0) extra.push(counted(duplicates, 'duplicate'));
+      if (rejected > 0) extra.push(counted(rejected, 'bad line'));
       const list = `${counted(addresses, 'address')} in ${counted(chunks, 'chunk')}`;
       done(`upload ${job}: ${list}${extra.length === 0 ? '' : ` (${extra.join(', ')})`}`);
     },

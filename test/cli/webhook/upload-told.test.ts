@@ -15,7 +15,7 @@ test('an upload is told in lines: what it is, what was made, how far it is', asy
     0,
     [
       'warning: line 1003: (8 characters, not shown): wrong length: 8 base58 characters that are not the 32 bytes of a Solana address',
-      `upload ${job}: 1,001 addresses in 2 chunks (1 repeated, 1 bad)`,
+      `upload ${job}: 1,001 addresses in 2 chunks (1 duplicate, 1 bad line)`,
       `webhook ${uid} registered`,
       '',
     ],
@@ -29,12 +29,12 @@ test('one address is one, and nothing is said of what there is none of', async (
   expect(err).toBe(`upload ${jobs()[0]}: 1 address in 1 chunk\n`);
 });
 
-test('only what was repeated, and only what was bad, is told alone', async () => {
+test('duplicates alone and bad lines alone are counted', async () => {
   const { sotra, write } = place();
   write('repeated', 'ext:a\next:a\n');
-  expect((await sotra(`${add} @repeated`)).err).toContain(': 1 address in 1 chunk (1 repeated)\n');
+  expect((await sotra(`${add} @repeated`)).err).toContain(': 1 address in 1 chunk (1 duplicate)\n');
   write('bad', 'ext:b\nx\n');
-  expect((await sotra(`${add} @bad --skip-invalid`)).err).toContain(': 1 address in 1 chunk (1 bad)\n');
+  expect((await sotra(`${add} @bad --skip-invalid`)).err).toContain(': 1 address in 1 chunk (1 bad line)\n');
 });
 
 test('on a terminal a bar says how far an upload is, what it waits for and what was confirmed earlier', async () => {
