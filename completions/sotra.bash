@@ -16,7 +16,7 @@ _sotra_children() {
   'context') echo 'list show use set remove' ;;
   'key') echo 'generate import list remove export' ;;
   'alias') echo 'set list remove' ;;
-  'sandbox') echo 'start log stop import reset status advance trade simulate' ;;
+  'sandbox') echo 'start stop status log import trade advance simulate reset' ;;
   'history') echo 'list show run clear' ;;
   esac
 }
@@ -79,26 +79,25 @@ _sotra_flags() {
   'alias list') echo '--columns --jq' ;;
   'alias remove') echo '--dry-run' ;;
   'sandbox start') echo '--port --db --empty --as-of --detach --ui --open --ready-file --wire --eligibility --service-name --layout --chains --cors --fault --dry-run' ;;
-  'sandbox log') echo '--limit --ready-file --expect --timeout --columns --jq' ;;
   'sandbox stop') echo '--ready-file --dry-run --timeout --columns --jq' ;;
-  'sandbox import') echo '--chain --preset --map --rejects --own-time --db --dry-run --columns --jq' ;;
-  'sandbox reset') echo '--empty --as-of --db --dry-run --columns --jq' ;;
   'sandbox status') echo '--db --columns --jq' ;;
-  'sandbox advance') echo '--db --dry-run --columns --jq' ;;
+  'sandbox log') echo '--limit --ready-file --expect --timeout --columns --jq' ;;
+  'sandbox import') echo '--chain --preset --map --rejects --own-time --db --dry-run --columns --jq' ;;
   'sandbox trade') echo '--chain --trader --token --side --amount --usd --direction --leverage --tx --db --dry-run --columns --jq' ;;
+  'sandbox advance') echo '--db --dry-run --columns --jq' ;;
   'sandbox simulate') echo '--rate --for --replay --speed --chain --preset --seed --db --dry-run --columns --jq' ;;
+  'sandbox reset') echo '--empty --as-of --db --dry-run --columns --jq' ;;
   'history list') echo '--failed --limit --columns --jq' ;;
   'history show') echo '--har --jq' ;;
   'history run') echo '--dry-run --curl --timeout --retries --rate --strict --jq' ;;
   'history clear') echo '--dry-run' ;;
   'why') echo '--jq' ;;
-  'bundle') echo '--out --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'bundle') echo '--out --dry-run --timeout --retries --columns --jq' ;;
   'request') echo '--query --data --paginate --dry-run --curl --timeout --retries --rate --strict --jq' ;;
   'ui') echo '--open --ready-file' ;;
   'doctor') echo '--dry-run --curl --timeout --columns --jq' ;;
   'mcp') echo '--config --tools --allow-writes --allow-signing --key --password-file --secret-file --dry-run --timeout --retries' ;;
   'openapi') echo '--jq' ;;
-  'completion') echo '--jq' ;;
   'help') echo '--jq' ;;
   esac
 }
@@ -280,22 +279,18 @@ _sotra_values() {
   'sandbox start --ready-file') echo '@files' ;;
   'sandbox start --eligibility') echo 'any public' ;;
   'sandbox start --layout') echo 'five-line blank-line' ;;
-  'sandbox log --ready-file') echo '@files' ;;
-  'sandbox log --columns') echo 'time method path status ms partner key ignored error fault @list' ;;
   'sandbox stop --ready-file') echo '@files' ;;
   'sandbox stop --columns') echo 'url pid db stopped @list' ;;
+  'sandbox status --db') echo '@files' ;;
+  'sandbox status --columns') echo 'db world now frozen newestTrade trades traders positions tokens comments webhooks waiting failed keys @list' ;;
+  'sandbox log --ready-file') echo '@files' ;;
+  'sandbox log --columns') echo 'time method path status ms partner key ignored error fault @list' ;;
   'sandbox import --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
   'sandbox import --preset') echo 'hyperliquid-fills pumpfun dune' ;;
   'sandbox import --rejects') echo '@files' ;;
   'sandbox import --db') echo '@files' ;;
   'sandbox import --columns') echo 'rows imported repeated rejected skipped traders tokens oldest newest @list' ;;
   'sandbox import 1') echo '@files' ;;
-  'sandbox reset --db') echo '@files' ;;
-  'sandbox reset --columns') echo 'db world now frozen newestTrade trades traders positions tokens comments webhooks waiting failed keys @list' ;;
-  'sandbox status --db') echo '@files' ;;
-  'sandbox status --columns') echo 'db world now frozen newestTrade trades traders positions tokens comments webhooks waiting failed keys @list' ;;
-  'sandbox advance --db') echo '@files' ;;
-  'sandbox advance --columns') echo 'db world now frozen newestTrade trades traders positions tokens comments webhooks waiting failed keys @list' ;;
   'sandbox trade --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
   'sandbox trade --trader') echo '@aliases' ;;
   'sandbox trade --token') echo '@aliases' ;;
@@ -303,10 +298,14 @@ _sotra_values() {
   'sandbox trade --direction') echo 'long short' ;;
   'sandbox trade --db') echo '@files' ;;
   'sandbox trade --columns') echo 'chain trader token side amount usd timestamp transactionHash positionId deliveries waiting @list' ;;
+  'sandbox advance --db') echo '@files' ;;
+  'sandbox advance --columns') echo 'db world now frozen newestTrade trades traders positions tokens comments webhooks waiting failed keys @list' ;;
   'sandbox simulate --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
   'sandbox simulate --preset') echo 'hyperliquid-fills pumpfun dune' ;;
   'sandbox simulate --db') echo '@files' ;;
   'sandbox simulate --columns') echo 'trades deliveries waiting seconds @list' ;;
+  'sandbox reset --db') echo '@files' ;;
+  'sandbox reset --columns') echo 'db world now frozen newestTrade trades traders positions tokens comments webhooks waiting failed keys @list' ;;
   'history list --columns') echo 'n id at status command method path error ms context exitCode errorCode attempt requestId baseUrl @list' ;;
   'bundle --columns') echo 'sotra settings doctor failedCalls last bytes file @list' ;;
   'request 1') echo 'GET POST PUT PATCH DELETE' ;;

@@ -84,34 +84,43 @@ const toolGroups: Readonly<Record<string, Group>> = {
   sandbox: {
     summary: 'A local service to develop against',
     plural: 'sandboxes',
-    load: addValues(() => import('./commands/sandbox/index.ts')),
+    load: async () => (await import('./commands/sandbox/index.ts')).addSandbox,
   },
-  history: { summary: 'The last calls, newest first', load: addValues(() => import('./commands/history/index.ts')) },
+  history: {
+    summary: 'The last calls, newest first',
+    load: async () => (await import('./commands/history/index.ts')).addHistory,
+  },
   why: {
-    summary: 'Say why the last command failed, and what to type next',
-    load: addValues(() => import('./commands/why/index.ts')),
+    summary: 'Explain why the last command failed and what to do next',
+    load: async () => (await import('./commands/why/index.ts')).addWhy,
   },
   bundle: {
-    summary: 'Write one file for a support ticket',
-    load: addValues(() => import('./commands/bundle/index.ts')),
+    summary: 'Write a file for a support ticket',
+    load: async () => (await import('./commands/bundle/index.ts')).addBundle,
   },
-  request: { summary: 'Send any request, with the key', load: addValues(() => import('./commands/request/index.ts')) },
-  ui: { summary: 'Look at the service on a local page', load: addValues(() => import('./commands/ui/index.ts')) },
+  request: {
+    summary: 'Send any request with the API key',
+    load: async () => (await import('./commands/request/index.ts')).addRequest,
+  },
+  ui: {
+    summary: 'Browse the service on a local page',
+    load: async () => (await import('./commands/ui/index.ts')).addUi,
+  },
   doctor: {
     summary: 'Check settings, key and connection',
     load: async () => (await import('./commands/doctor/index.ts')).addDoctor,
   },
   mcp: {
     summary: 'Offer the service to agents (Model Context Protocol)',
-    load: addValues(() => import('./commands/mcp/index.ts')),
+    load: async () => (await import('./commands/mcp/index.ts')).addMcp,
   },
   openapi: {
-    summary: "Print the service's interface as OpenAPI 3.1",
-    load: addValues(() => import('./commands/openapi/index.ts')),
+    summary: 'Print the OpenAPI 3.1 document of the service',
+    load: async () => (await import('./commands/openapi/index.ts')).addOpenapi,
   },
   completion: {
     summary: 'Print the completion script of a shell',
-    load: addValues(() => import('./commands/completion/index.ts')),
+    load: async () => (await import('./commands/completion/index.ts')).addCompletion,
   },
   help: {
     summary: 'Explain a command, a topic, an error or an exit code',

@@ -10,8 +10,9 @@ import { openDb } from '../sandbox/db/store.ts';
 import { sandboxPartners } from '../sandbox/db/world.ts';
 import { faultForm, parseFault } from '../sandbox/http/fault.ts';
 import { serve, setUpWorld } from '../sandbox/serve.ts';
-import { addTradeNow, checkLiveTrade, tradeParams } from '../sandbox/trades/live-trades.ts';
+import { addTradeNow, checkLiveTrade } from '../sandbox/trades/live-trades.ts';
 import type { LiveTrade, MadeTrade } from '../sandbox/trades/trade.ts';
+import { tradeParams } from '../sandbox/trades/trade-params.ts';
 
 export type { LiveTrade, MadeTrade };
 

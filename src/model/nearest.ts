@@ -1,11 +1,11 @@
-/** The candidate within two edits (one in short words), or the only one with this prefix. */
+/** The candidate within two edits (one in short words) that shares more than half of its letters, or the only one with this prefix. */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   const reach = text.length <= 3 ? 1 : 2;
-  const ranked = candidates
+  const [best] = candidates
     .map((candidate) => ({ candidate, distance: editDistance(text.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, distance }) => distance <= reach && 2 * distance < Math.max(text.length, candidate.length))
     .sort((a, b) => a.distance - b.distance);
-  const best = ranked[0];
-  if (best !== undefined && best.distance <= reach) return best.candidate;
+  if (best !== undefined) return best.candidate;
   const starting =
     text.length < 2 ? [] : candidates.filter((each) => each.toLowerCase().startsWith(text.toLowerCase()));
   return starting.length === 1 ? starting[0] : undefined;

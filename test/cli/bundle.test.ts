@@ -78,7 +78,7 @@ test('only a file that is there is asked about', async () => {
   const refused = await run(`--context staging bundle --out ${out}`, { env });
   const no = await run(`--context staging bundle --out ${out}`, { env, answers: ['no'] });
   expect([refused.code, no.code, readFileSync(out, 'utf8')]).toEqual([2, 2, 'old']);
-  expect(no.err).toContain(`Replace ${out}? [y/N] `);
+  expect(no.err).toContain(`Replace ${out} (--out)? [y/N] `);
   expect((await run(`--context staging bundle --out ${out}`, { env, answers: ['y'] })).code).toBe(0);
   expect((await run(`--context staging bundle --out ${out} --yes`, { env })).code).toBe(0);
   expect((await run(`--context staging bundle --out ${out}.new --dry-run`, { env })).code).toBe(0);

@@ -96,6 +96,9 @@ test('wrong use and damaged settings: one error for every command there is', asy
     const isMissing = ['sandbox log', 'sandbox stop', 'why', 'history show', 'history run'].includes(name);
     // It reports what is wrong as its result.
     if (name === 'doctor') expect(JSON.parse(outcome.out)).toMatchObject({ ok: false });
+    // It reports what it made before it was stopped.
+    else if (name === 'sandbox simulate')
+      expect([outcome.code, JSON.parse(outcome.out)]).toMatchObject([130, { trades: 0 }]);
     else
       expect([name, [0, 2, 3, ...(isMissing ? [5] : []), 130]]).toEqual([
         name,

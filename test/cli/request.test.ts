@@ -31,7 +31,7 @@ test('the body is the text that was given, as an argument, from a file and from 
   writeFileSync(file, `${body}\n`);
   await run(['request', 'POST', '/v1/x', '-d', body], { env: service.env });
   await run(['request', 'PUT', '/v1/x', '--data', `@${file}`], { env: service.env });
-  await run(['request', 'DELETE', '/v1/x', '-d', '-'], { env: service.env, stdin: body });
+  await run(['request', 'DELETE', '/v1/x', '-d', '-', '--yes'], { env: service.env, stdin: body });
   expect(service.requests.map((seen) => [seen.method, seen.body])).toEqual([
     ['POST', body],
     ['PUT', body],
@@ -77,7 +77,25 @@ test.each([
   [500, 8],
 ])('HTTP %i ends as for every other command, with exit %i', async (status, exit) => {
   const service = await answering({ error: 'no' }, status);
-  expect(await run('request DELETE /v1/x --retries 0', { env: service.env })).toMatchObject({ code: exit, out: '' });
+  expect(await run('request DELETE /v1/x --yes --retries 0', { env: service.env })).toMatchObject({
+    code: exit,
+    out: '',
+  });
+});
+
+test('a DELETE needs --yes, as it cannot be undone; a dry run of it does not', async () => {
+  const service = await answering({});
+  const refused = await run('request DELETE /v1/x', { env: service.env });
+  expect(refused).toMatchObject({
+    code: 2,
+    out: '',
+    err: expect.stringContaining('cannot ask whether to send DELETE /v1/x'),
+  });
+  expect(await run('request DELETE /v1/x --curl', { env: service.env })).toMatchObject({ code: 0 });
+  expect(service.requests).toEqual([]);
+  expect(await run('request DELETE /v1/x --yes', { env: service.env })).toMatchObject({ code: 0 });
+  expect(await run('request PUT /v1/x', { env: service.env })).toMatchObject({ code: 0 });
+  expect(service.requests.map(({ method }) => method)).toEqual(['DELETE', 'PUT']);
 });
 
 test('--paginate follows links both ways, and never to another origin', async () => {

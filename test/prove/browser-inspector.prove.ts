@@ -84,7 +84,7 @@ test('calls of commands to a service come to its page as they are made, and one 
   await expect.poll(() => title(tab)).toBe('200 GET /v2/leaderboard?limit=25');
 
   // What may change something is asked about.
-  await run('request DELETE /v1/webhooks/feed/one', { env });
+  await run('request DELETE /v1/webhooks/feed/one --yes', { env });
   await tab.goto(`${new URL(ui).origin}/service#/requests`);
   await tab.getByRole('button', { name: '← List' }).click();
   await tab.getByLabel('Status').selectOption('');

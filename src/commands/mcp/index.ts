@@ -1,44 +1,39 @@
 import type { InputOf } from '../../api/endpoint.ts';
-import { type Command, defineCommand, option } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { Tool } from '../../mcp/tools.ts';
 import { column, listView } from '../../output/columns.ts';
 import type { Result } from '../../output/result.ts';
+import type { Command } from '../command.ts';
+import { option } from '../params.ts';
 
 const params = {
-  config: option.flag('print the entry for the settings of Claude, Cursor and VS Code'),
-  tools: option.texts('offer these tools only'),
-  allowWrites: option.flag('also offer what changes follows, names, copy intents and webhooks'),
-  allowSigning: option.flag('also offer signing and posting comments with --key'),
-  key: option.text('stored key that may sign (sotra key list)'),
+  config: option.flag('print the settings to paste into Claude, Cursor or VS Code'),
+  tools: option.texts('offer only these tools'),
+  allowWrites: option.flag('also offer tools that change follows, names and webhooks'),
+  allowSigning: option.flag('also offer tools that sign and post comments, with --key'),
+  key: option.text('name of the stored key that signs (sotra key list)'),
   passwordFile: option.text('file with the password of that key'),
-  secretFile: option.texts('file with the secret of a webhook, for verify_webhook'),
+  secretFile: option.texts('file with a webhook secret, for verify_webhook'),
 };
 
-/** What `sotra mcp` is started with. */
 type McpInput = InputOf<typeof params>;
 
-const mcp = defineCommand({
-  words: ['mcp'],
-  summary: 'Offer the service to agents over the Model Context Protocol',
-  description:
-    'Serves on stdin and stdout until stdin ends, for a client that starts it: --config prints what to paste there. The tools only read\n' +
-    'unless you allow more. A private key is used only for a text that the user has read and agreed to in the client; secrets of webhooks\n' +
-    'are never given out. --dry-run lists the tools.',
-  params,
-  examples: [
-    { argv: '--sandbox mcp --config', says: 'what to paste into a client, to try it' },
-    { argv: '--sandbox mcp --allow-writes --dry-run', says: 'the tools that would be offered' },
-  ],
-  uses: ['service', 'answers', 'repeats', 'changes'],
-  exitCodes: [3],
-  run: runMcp,
-});
+export function addMcp(mcp: Command): void {
+  mcp
+    .description(
+      'Serves on stdin and stdout until stdin ends; an MCP client starts it. The tools only read unless you allow more.\n' +
+        'A private key signs only a text that the user has confirmed in the client; webhook secrets are never shown. --dry-run lists the tools.',
+    )
+    .params(params)
+    .changes()
+    .shares('timeout', 'retries')
+    .example('--sandbox mcp --config', 'what to paste into a client, to try it')
+    .example('--sandbox mcp --allow-writes --dry-run', 'list the tools')
+    .run(runMcp);
+}
 
-export const commands: readonly Command[] = [mcp];
-
-/** Serves until stdin ends, Ctrl-C or a signal; with `--dry-run` the tools that would be offered. */
+/** Serves until stdin ends or a signal comes; with `--dry-run` it returns the tools. */
 async function runMcp(input: McpInput, context: Context): Promise<Result> {
   const tools = await readTools(input, context);
   if (context.options.dryRun) {
@@ -48,13 +43,13 @@ async function runMcp(input: McpInput, context: Context): Promise<Result> {
   if (input.config) return printConfig(context);
   context.stream();
   if (context.io.in.isTTY)
-    context.note('Waits for a client on stdin: sotra mcp --config prints what to paste into one. Ctrl-C stops it.');
+    context.note('Waiting for an MCP client on stdin; sotra mcp --config prints its settings. Ctrl-C stops it.');
   await (await import('../../mcp/server.ts')).serveAgents(tools, context);
   return { kind: 'none' };
 }
 
 const toolsView = listView<Pick<Tool, 'name' | 'access' | 'description'>>([
-  column.text('name', 'Tool', 'its name'),
+  column.text('name', 'Tool', 'name of the tool'),
   column.text('access', 'Access', 'read, write or sign'),
   column.text('description', 'What it does', 'what it does', { cut: true }),
 ]);
@@ -63,9 +58,15 @@ const toolsView = listView<Pick<Tool, 'name' | 'access' | 'description'>>([
 async function readTools(input: McpInput, context: Context): Promise<Tool[]> {
   const { tools, allowWrites, allowSigning, key, passwordFile, secretFile = [] } = input;
   if (allowSigning && key === undefined)
-    throw usageError('--allow-signing needs --key: the stored key that may sign', 'sotra key list shows them.');
+    throw usageError(
+      '--allow-signing needs --key <name>, the stored key that signs',
+      'sotra key list shows the stored keys.',
+    );
   if (!allowSigning && (key ?? passwordFile) !== undefined)
-    throw usageError(`--${key === undefined ? 'password-file' : 'key'} would do nothing without --allow-signing`);
+    throw usageError(
+      `--${key === undefined ? 'password-file' : 'key'} would do nothing without --allow-signing`,
+      'Add --allow-signing, or omit it.',
+    );
   if (key !== undefined) {
     const { keyFolder, readStoredKey } = await import('../../keys/keystore.ts');
     readStoredKey(await keyFolder(context), key);
@@ -87,7 +88,7 @@ async function readTools(input: McpInput, context: Context): Promise<Tool[]> {
   return chooseTools(all, tools, ['read', ...(allowWrites ? ['write'] : []), ...(allowSigning ? ['sign'] : [])]);
 }
 
-/** What to paste into a client, which then starts a server as this command line would: it has neither this environment nor this folder. */
+/** Settings with which a client, which has neither this environment nor this folder, starts the server as this command line would. */
 async function printConfig({ argv, options, service }: Context): Promise<Result> {
   const { kind, context, baseUrl, isElsewhere } = await service();
   const isTyped = options.sandbox || (options.context ?? options.baseUrl) !== undefined;

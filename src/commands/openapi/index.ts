@@ -1,29 +1,27 @@
-import { endpoints } from '../../api/endpoints.ts';
-import { type Command, defineCommand } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { presets, servedSandboxUrl } from '../../setup/settings.ts';
+import type { Command } from '../command.ts';
 
-const openApiCommand: Command = defineCommand({
-  words: ['openapi'],
-  summary: "Print the service's interface as an OpenAPI 3.1 document",
-  description:
-    'x-source marks each parameter: spec (interface document), public (public fact) or assumed (a choice of this tool).\n' +
-    'With --context or --base-url the document names that server, and the names that the context overrides.',
-  params: {},
-  examples: [
-    { argv: 'openapi', says: 'the whole interface' },
-    { argv: 'openapi --base-url https://api.example.com', says: 'for one deployment' },
-  ],
-  uses: ['service', 'json'],
-  exitCodes: [3],
-  run: async (_, context) => {
-    const { namedShapes, openApiDocument } = await import('../../api/openapi.ts');
-    const document = await openApiDocument(endpoints, { ...(await target(context)), shared: namedShapes });
-    return { kind: 'answer', answer: document };
-  },
-});
+export function addOpenapi(openapi: Command): void {
+  openapi
+    .description(
+      'x-source says where a parameter is known from: spec (the interface document), public (the public API) or assumed.\n' +
+        'With --context or --base-url, the document has the URL of that service and its own parameter names.',
+    )
+    .example('openapi', 'the whole interface')
+    .example('openapi --base-url https://api.example.com', 'for one deployment')
+    .prints()
+    .run(async (_, context) => {
+      const [{ endpoints }, { namedShapes, openApiDocument }] = await Promise.all([
+        import('../../api/endpoints.ts'),
+        import('../../api/openapi.ts'),
+      ]);
+      const document = await openApiDocument(endpoints, { ...(await findTarget(context)), shared: namedShapes });
+      return { kind: 'answer', answer: document };
+    });
+}
 
-async function target(context: Context) {
+async function findTarget(context: Context) {
   const { sandbox, baseUrl, context: name } = context.options;
   if (sandbox || baseUrl !== undefined || name !== undefined) {
     const service = await context.service();
@@ -34,5 +32,3 @@ async function target(context: Context) {
   );
   return { servers: [{ url: servedSandboxUrl, description: 'sotra sandbox start' }, ...stored], wire: {} };
 }
-
-export const commands: readonly Command[] = [openApiCommand];

@@ -21,14 +21,9 @@ import {
   type ServedAnswer,
   ServiceRefusal,
 } from '../../sandbox/http/service.ts';
-import {
-  addLiveTrades,
-  addTradeNow,
-  checkLiveTrade,
-  madeTrades,
-  tradeParams,
-} from '../../sandbox/trades/live-trades.ts';
+import { addLiveTrades, addTradeNow, checkLiveTrade, madeTrades } from '../../sandbox/trades/live-trades.ts';
 import type { LiveTrade } from '../../sandbox/trades/trade.ts';
+import { tradeParams } from '../../sandbox/trades/trade-params.ts';
 import { deliverAgain, listDeliveries, readSecret, showDelivery, showWebhook } from './deliveries.ts';
 import { describeState } from './state.ts';
 

@@ -1,27 +1,28 @@
 import { writeSync } from 'node:fs';
-import type { Result } from '../../cli/command.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { openOutput, openSource } from '../../files/source.ts';
-import { dayMs } from '../../model/duration.ts';
 import { splitPair } from '../../model/list.ts';
-import { column, recordView } from '../../output/columns.ts';
+import { confirmReplace } from '../../output/confirm.ts';
 import { counted, formatCount } from '../../output/format.ts';
 import { type Progress, showProgress } from '../../output/progress.ts';
+import type { Result } from '../../output/result.ts';
 import { sandboxNow } from '../../sandbox/db/settings.ts';
 import { openDb } from '../../sandbox/db/store.ts';
-import { type ImportReport, importTrades } from '../../sandbox/trades/import-trades.ts';
+import { importTrades } from '../../sandbox/trades/import-trades.ts';
 import type { RejectedRow } from '../../sandbox/trades/read-rows.ts';
 import { readTrades } from '../../sandbox/trades/read-trades.ts';
 import type { ImportInput } from './params.ts';
+import { importView } from './view.ts';
 
-/** Rejected rows that are shown on stderr; the rest is counted, and written with `--rejects`. */
+/** Rejected rows that stderr shows; `--rejects` writes all. */
 const maxShown = 10;
 
-/** Errors: `usage` for a file that is missing or cannot be read as trades, with nothing changed. */
+/** Errors, with nothing changed: `local-file` for a missing file; `usage` for one without trades. */
 export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
   const source = openSource(input.file, context.io, input.file);
   const map = Object.fromEntries((input.map ?? []).map(splitPair));
+  if (input.rejects !== undefined) await confirmReplace('--rejects', input.rejects, context);
   const rejects = await openOutput('--rejects', context.options.dryRun ? undefined : input.rejects, [
     input.file,
     dbFile,
@@ -52,7 +53,7 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
       throw usageError(`${input.file === '-' ? 'stdin' : input.file}: ${report.message}`, report.hint);
     for (const { place, reason } of rejectedRows) context.warn(`${place}: ${reason}`);
     const more = report.rejected - rejectedRows.length;
-    if (more > 0) context.warn(`${counted(more, 'more row')} rejected; --rejects <file> writes them all`);
+    if (more > 0) context.warn(`${counted(more, 'more row')} rejected; --rejects <file> writes all of them`);
     return { kind: 'answer', answer: report, view: importView, exitCode: report.rejected > 0 ? 10 : 0 };
   } finally {
     shown.stop();
@@ -85,42 +86,5 @@ async function* withProgress<Event>(batches: AsyncIterable<readonly Event[]>, pr
 function throwIfInterrupted({ signal, row, stored }: ImportProgress): void {
   if (!signal.aborted) return;
   const where = `interrupted at row ${formatCount(row)}; trades stored: ${formatCount(stored)}`;
-  throw new SotraError('interrupted', where, { hint: 'The same command again imports what is missing.' });
-}
-
-export const importView = recordView<ImportReport>(
-  [
-    column.count('rows', 'Rows', 'rows of the file'),
-    column.count('imported', 'Imported', 'trades that are new in the sandbox'),
-    column.count('repeated', 'Repeated', 'rows that were there already'),
-    column.count('rejected', 'Rejected', 'rows with an error'),
-    column.count('skipped', 'Skipped', 'rows that say the same as another row'),
-    column.count('traders', 'Traders', 'wallets in the file'),
-    column.count('tokens', 'Tokens', 'tokens in the file'),
-    column.text('oldest', 'Oldest trade', "the oldest trade's time in the sandbox"),
-    column.text('newest', 'Newest trade', "the newest trade's time in the sandbox"),
-  ],
-  {
-    notes: ({ worldMovedBackMs, newestAgeMs, unavailable }) => [
-      ...(unavailable > 0
-        ? [`Positions that the file shows only in part: ${formatCount(unavailable)}. Their figures are unavailable.`]
-        : []),
-      ...(worldMovedBackMs > 0
-        ? [`The file is newer than the sandbox: the whole world moved back by ${formatLength(worldMovedBackMs)}.`]
-        : []),
-      ...(newestAgeMs !== null && newestAgeMs > monthMs
-        ? [
-            `The file's newest trade is ${formatLength(newestAgeMs)} before now, outside the windows of leaderboards: ` +
-              'it keeps its distance to what was imported before. --own-time makes it now.',
-          ]
-        : []),
-    ],
-  },
-);
-
-const monthMs = 30 * dayMs;
-
-function formatLength(ms: number): string {
-  const days = ms / dayMs;
-  return days >= 2 ? `${Math.round(days)} days` : `${Math.round(ms / 1000)} s`;
+  throw new SotraError('interrupted', where, { hint: 'Run the same command again to import the rest.' });
 }

@@ -1,20 +1,14 @@
 import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { Result } from '../../cli/command.ts';
 import { type Context, httpTransport } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
 import { makeFolder, readStateFile, withTemporaryFolder } from '../../files/durable-file.ts';
 import { isLoopback } from '../../model/http-address.ts';
 import { isObject, parseJson, tryParseJson } from '../../model/json.ts';
-import type { LoggedRequest } from '../../model/logged-request.ts';
 import { command } from '../../model/shell.ts';
-import { column, listView, recordView } from '../../output/columns.ts';
-import { pathCell } from '../../output/format.ts';
-import { parseExpected } from '../../sandbox/http/fault.ts';
-import { maxLogged } from '../../sandbox/http/request-log.ts';
+import type { Result } from '../../output/result.ts';
 import { controlHeader } from '../../sandbox/http/service.ts';
-import type { LogInput } from './params.ts';
 
 export interface Ready {
   url: string;
@@ -40,9 +34,11 @@ export async function servedFolder(context: Context): Promise<string> {
 
 /**
  * The sandbox of a ready file, that of the base URL, or the only one that runs. It must answer to the control token of its file with its
- * process id. Errors: `not-found` when none does; `usage` for several.
+ * process id. Errors: `not-found` when none does; `usage` for several; `local-file` for a ready file that does not exist.
  */
-async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<ServedSandbox> {
+export async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<ServedSandbox> {
+  if (readyFile !== undefined && !existsSync(readyFile))
+    throw new SotraError('local-file', `--ready-file ${readyFile}: no such file`, { hint: 'Correct its path.' });
   const files = readyFile === undefined ? await servedFiles(context) : [readyFile];
   const known = files.flatMap((file) => readReady(file) ?? []);
   const wanted = baseUrl ?? (await readTypedUrl(context)) ?? envBaseUrl(context);
@@ -52,8 +48,8 @@ async function findServed(context: Context, readyFile?: string, baseUrl?: string
   const [found, ...others] = answered.flat();
   if (found === undefined) {
     const where = readyFile === undefined ? wanted : `the address in ${readyFile}`;
-    throw new SotraError('not-found', `no served sandbox runs${where === undefined ? '' : ` at ${where}`}`, {
-      hint: 'Start one with sotra sandbox start --detach; one started with another SOTRA_DATA_DIR is found by its --ready-file.',
+    throw new SotraError('not-found', `no sandbox is served${where === undefined ? '' : ` at ${where}`}`, {
+      hint: 'Start one with sotra sandbox start --detach. One with another SOTRA_DATA_DIR is found by --ready-file.',
     });
   }
   if (others.length > 0)
@@ -63,87 +59,6 @@ async function findServed(context: Context, readyFile?: string, baseUrl?: string
     );
   return found;
 }
-
-const defaultLogged = 50;
-
-export async function showLog(
-  { expect, limit = expect === undefined ? defaultLogged : maxLogged, readyFile }: LogInput,
-  context: Context,
-): Promise<Result> {
-  const served = await findServed(context, readyFile);
-  const answer = (await askServed(context, served, 'GET', `log?limit=${limit}`)) as LoggedRequest[];
-  for (const text of expect ?? []) checkExpected(text, answer);
-  return { kind: 'answer', answer, view: logView };
-}
-
-/** Errors: `verification` where the requests are not there. */
-function checkExpected(text: string, requests: readonly LoggedRequest[]): void {
-  const expected = parseExpected(text);
-  if (expected === undefined) return;
-  const { method, path, count } = expected;
-  const found = requests.filter(
-    (each) => ['*', each.method].includes(method) && path.test(each.path.replace(/\?.*/s, '')),
-  ).length;
-  if (count === undefined ? found > 0 : found === count) return;
-  const times = count === undefined ? 'one at least' : String(count);
-  throw new SotraError('verification', `--expect '${text}': ${times} expected, ${found} in the log`, {
-    hint: 'sotra sandbox log shows the requests.',
-  });
-}
-
-export const logView = listView<LoggedRequest>(
-  [
-    column.text('time', 'Time', 'when it was answered', {
-      show: ({ time }) => ({ text: time, short: time.slice(11) }),
-    }),
-    column.text('method', 'Method', 'HTTP method', { drop: 2 }),
-    column.text('path', 'Path', 'path and query, what may be a key hidden', {
-      show: ({ path }) => pathCell(path),
-      cut: true,
-    }),
-    column.count('status', 'Status', 'HTTP status of the answer'),
-    column.count('ms', 'ms', 'how long the answer took', { drop: 4 }),
-    column.text('partner', 'Partner', 'whose key it was: a or b', { drop: 3 }),
-    column.text('key', 'Key', 'last characters of the key that was sent', { drop: 5 }),
-    column.text(
-      'ignored',
-      'Ignored',
-      'query names and body fields without effect',
-      ({ ignored }) => ignored.join(' '),
-      { drop: 1 },
-    ),
-    column.text('error', 'Error', 'why it was refused, or not answered', { cut: true }),
-    column.text('fault', 'Fault', 'what was injected', { extra: true }),
-  ],
-  { empty: 'No request was answered yet.' },
-);
-
-const stopWaitMs = 30_000;
-
-export async function stopServed({ readyFile }: { readyFile?: string | undefined }, context: Context): Promise<Result> {
-  const { io, options } = context;
-  const served = await findServed(context, readyFile);
-  const { url, pid, db, file } = served;
-  if (!options.dryRun) {
-    await askServed(context, served, 'POST', 'stop');
-    // It removes its ready file last of all.
-    for (const until = io.now() + stopWaitMs; existsSync(file) && io.system.isAlive(pid); ) {
-      if (io.now() > until)
-        throw new SotraError('wait-timeout', `process ${pid} did not end within ${stopWaitMs / 1000} s`, {
-          hint: `kill ${pid}`,
-        });
-      await io.sleep(20, io.signal);
-    }
-  }
-  return { kind: 'answer', answer: { url, pid, db, stopped: !options.dryRun }, view: stopView };
-}
-
-export const stopView = recordView<Pick<Ready, 'url' | 'pid' | 'db'> & { stopped: boolean }>([
-  column.text('url', 'Address', 'where it answered'),
-  column.count('pid', 'Process', 'id of the process'),
-  column.text('db', 'Database', 'file of the database, which stays'),
-  column.text('stopped', 'Stopped', 'whether it has ended'),
-]);
 
 /** Asks the control of a served sandbox. Errors: those of the transport; `bad-request` with what it refused; `bad-answer` where something else answers. */
 export async function askServed(
@@ -184,7 +99,6 @@ async function answers(context: Context, ready: Ready): Promise<boolean> {
   }
 }
 
-/** The base URL that was typed or set; that of a stored context does not count. */
 /** The base URL of the command line: `--base-url`, or that of `--context`. */
 async function readTypedUrl({ options, service }: Context): Promise<string | undefined> {
   if (options.sandbox || options.context === undefined) return options.baseUrl;
@@ -222,7 +136,7 @@ function isSame(url: string, wanted: string): boolean {
   return port === new URL(url).port && isLoopback(hostname);
 }
 
-/** What a command does with the sandbox it is about; with `--dry-run` it works on a copy, whose end state is what is shown. */
+/** Runs `act` on the sandbox of a command; with `--dry-run` on a copy. */
 export async function withSandboxFile(
   context: Context,
   db: string | undefined,
@@ -231,7 +145,7 @@ export async function withSandboxFile(
   const file = await resolveFile(context, db);
   if (!context.options.preview) return act(file);
   const result = await onCopy(file, act);
-  context.note(`Dry run: this is how it would end, and ${file} is as it was.`);
+  context.note(`Dry run: the result on a copy; ${file} is unchanged.`);
   if (result.kind !== 'answer' || !Object.hasOwn(Object(result.answer), 'db')) return result;
   return { ...result, answer: { ...(result.answer as object), db: file } };
 }
@@ -244,7 +158,7 @@ async function resolveFile(context: Context, db: string | undefined): Promise<st
   const { options } = context;
   const rival = options.sandbox ? '--sandbox' : options.baseUrl !== undefined ? '--base-url' : '--context';
   if (db !== undefined && (options.sandbox || (options.baseUrl ?? options.context) !== undefined))
-    throw usageError(`--db and ${rival} name two sandboxes`, 'Omit one of them.');
+    throw usageError(`--db and ${rival} exclude each other`, 'Omit one of them.');
   if (db !== undefined) return db;
   const typed = await readTypedUrl(context);
   const baseUrl = typed ?? envBaseUrl(context);

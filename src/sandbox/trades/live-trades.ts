@@ -1,7 +1,4 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { local } from '../../api/endpoint.ts';
-import { chainKind, walletKind } from '../../api/formats.ts';
-import { choice, number, optional, text } from '../../api/kind.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { encodeBase58, normalizeAddress } from '../../model/address.ts';
@@ -12,19 +9,6 @@ import { digestText, type Random, randomFrom } from '../seeded.ts';
 import { storedToken } from '../social/lookup.ts';
 import { addTrades } from './add-trades.ts';
 import type { LiveTrade, MadeTrade, Trade } from './trade.ts';
-
-/** What a trade that happens now says of itself. */
-export const tradeParams = {
-  chain: local(chainKind, 'where'),
-  trader: local(walletKind, 'wallet that trades'),
-  token: local(text(), 'contract address or mint; on hyperliquid the symbol', { takesAddress: 'token' }),
-  side: local(choice(['buy', 'sell']), 'buy or sell'),
-  amount: local(number(1e-60, 1e60), 'tokens; on hyperliquid the full size, with leverage'),
-  usd: local(number(0, 1e60), 'value in US dollars'),
-  direction: local(optional(choice(['long', 'short'])), 'hyperliquid: which position (default: long)'),
-  leverage: local(optional(number(1)), 'hyperliquid: size divided by margin (default: 1)'),
-  tx: local(optional(text()), 'transaction hash, or order id on hyperliquid (default: a random one)'),
-};
 
 /** `flag` stands before the names of inputs. Errors: `usage` for what only perps have. */
 export function checkLiveTrade({ chain, direction, leverage }: LiveTrade, flag = ''): void {

@@ -192,7 +192,7 @@ test('a call is sent again to the same service, body included; a write asks firs
   expect((await run('history run 1', { env })).code).toBe(2);
   const again = await run('history run 1 --yes', { env });
   expect([again.code, again.out]).toEqual([0, '{\n  "ok": true\n}\n']);
-  expect(again.err).toBe('The answer is the same as then.\n');
+  expect(again.err).toBe('The answer is the same as before.\n');
   expect(service.requests.map(({ method, url, body }) => [method, url, body])).toEqual([
     ['POST', "/v1/it's?a=1", body],
     ['POST', "/v1/it's?a=1", body],
@@ -210,9 +210,9 @@ test('what differs in the answer to a call that is sent again is said, place by 
   await run('request GET /v1/x', { env });
   const { out, err } = await run('history run 1 --json', { env });
   expect(JSON.parse(out)).toMatchObject({ more: true });
-  expect(err).toBe('The answer differs:\n  list[0].pnl: 1 then, 2 now\n  more: nothing then, true now\n');
+  expect(err).toBe('The answer differs:\n  list[0].pnl: was 1, is 2\n  more: was nothing, is true\n');
   const gone = await run('history run 1', { env });
-  expect([gone.code, gone.err]).toEqual([5, expect.stringContaining('The status differs: 200 then, 404 now.\n')]);
+  expect([gone.code, gone.err]).toEqual([5, expect.stringContaining('The status was 200 and is now 404.\n')]);
 });
 
 test('the secret of a webhook that is registered again is hidden, in the answer and in what differs', async () => {
@@ -240,7 +240,10 @@ test('a number or an id that is not there is an error that tells how many calls 
     expect([code, err]).toEqual([5, `error: call ${name}: the history has 1 call\nhint: sotra history lists them.\n`]);
   }
   const { code, err } = await run('history show newest', { env });
-  expect([code, err.split('\n')[0]]).toEqual([2, 'error: <n> newest: must be a number from 1, or an id such as c42']);
+  expect([code, err.split('\n')[0]]).toEqual([
+    2,
+    'error: <call> newest: must be a number from 1, or an id such as c42',
+  ]);
 });
 
 test('1 is the newest call and the default; an id stays the same when newer calls come', async () => {
@@ -274,7 +277,7 @@ test('SOTRA_HISTORY=0 keeps no call, and history clear removes those that are ke
   expect(await calls()).toMatchObject([{ n: 1 }]);
   expect((await run('history clear', { env })).code).toBe(2);
   expect((await run('history clear --dry-run', { env })).out).toContain('1 call');
-  expect((await run('history clear --yes', { env })).err).toBe('1 call removed.\n');
+  expect((await run('history clear --yes', { env })).err).toBe('Deleted 1 call.\n');
   expect(await calls()).toEqual([]);
 });
 

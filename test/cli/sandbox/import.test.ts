@@ -268,7 +268,7 @@ test('fills that are missing inside a position make its figures unavailable, and
   const cut = await imported(whole.filter(({ oid }) => oid !== 2));
   expect(cut.report).toMatchObject({ imported: 2, rejected: 0, unavailable: 1 });
   // The second time nothing is new.
-  expect(cut.told).toEqual(['Positions that the file shows only in part: 1. Their figures are unavailable.\n', '']);
+  expect(cut.told).toEqual(['Positions with missing trades: 1. Their figures are unavailable.\n', '']);
   expect(cut.positions[0].metadata.positionStats).toMatchObject({
     unavailable: true,
     realizedGainsUSD: 100,

@@ -97,7 +97,7 @@ test('--verbose prints a line for each request, sandbox log shows the last ones,
   expect(await expecting('DELETE /v1/**=0')).toMatchObject({ code: 0 });
   expect(await expecting('DELETE /v1/**')).toMatchObject({
     ...{ code: 12, out: '' },
-    err: expect.stringContaining("--expect 'DELETE /v1/**': one at least expected, 0 in the log"),
+    err: expect.stringContaining("--expect 'DELETE /v1/**': expected at least 1, found 0"),
   });
   expect(await expecting('GET /v2/**=999')).toMatchObject({ code: 12 });
   expect(await expecting('GET v2=x')).toMatchObject({ code: 2, err: expect.stringContaining("'POST /v1/**'") });
@@ -127,9 +127,9 @@ test('sandbox stop ends a served sandbox, and what would only look like it is le
   const stop = (flags: string, more: Record<string, string> = {}) =>
     run(`sandbox stop ${flags}`, { env: { ...env, ...more } });
   const none = await stop('', { SOTRA_DATA_DIR: temporaryFolder() });
-  expect([none.code, none.err]).toEqual([5, expect.stringContaining('no served sandbox runs\n')]);
+  expect([none.code, none.err]).toEqual([5, expect.stringContaining('no sandbox is served\n')]);
   const elsewhere = await stop('', { SOTRA_BASE_URL: 'http://127.0.0.1:9' });
-  expect([elsewhere.code, elsewhere.err]).toEqual([5, expect.stringContaining('runs at http://127.0.0.1:9\n')]);
+  expect([elsewhere.code, elsewhere.err]).toEqual([5, expect.stringContaining('served at http://127.0.0.1:9\n')]);
   const other = await serveSandbox({ kind: 'empty' });
   const claim = join(env.SOTRA_DATA_DIR, 'claim.json');
   await (await import('node:fs/promises')).writeFile(claim, JSON.stringify({ ...ready, url: other.url }));

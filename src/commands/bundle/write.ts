@@ -1,0 +1,144 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openNames, wireName } from '../../api/endpoint.ts';
+import type { Context } from '../../context.ts';
+import { readStateFile, replaceFile, requireFolder } from '../../files/durable-file.ts';
+import { hideSecrets } from '../../http/secrets.ts';
+import { summarizeCall } from '../../log/calls.ts';
+import { wrapInHar } from '../../log/har.ts';
+import { isLogOff } from '../../log/keep-calls.ts';
+import { type NumberedEntry, readCalls, readFailedCommand } from '../../log/read-calls.ts';
+import { findLog } from '../../log/store.ts';
+import { parseJson } from '../../model/json.ts';
+import { hideUrlSecrets } from '../../model/url-secrets.ts';
+import { confirmReplace, showPlan } from '../../output/confirm.ts';
+import { counted } from '../../output/format.ts';
+import type { Result } from '../../output/result.ts';
+import { readEnv, type StoredContext } from '../../setup/settings.ts';
+import { diagnose } from '../doctor/checks.ts';
+import { type BundleSummary, bundleView } from './view.ts';
+
+const maxCommands = 20;
+/** Of successful calls of failed commands, as many as fit. */
+const maxBytes = 8 * 1024 * 1024;
+
+/** Writes the bundle and summarizes it. Errors: those of the file system; `usage` if an existing file must not be replaced. */
+export async function writeBundle(out: string | undefined, context: Context): Promise<Result> {
+  const time = new Date(context.io.now()).toISOString().replaceAll(/[:.]/g, '-');
+  const file = out ?? `sotra-bundle-${time}.json`;
+  requireFolder('--out', file);
+  const what = 'version, settings, doctor and failed calls';
+  if (context.options.dryRun) return showPlan([{ action: 'write', what, detail: file }]);
+  await confirmReplace('--out', file, context);
+  const contents = await collect(context);
+  const hide = hideKnown(await listSecrets(context));
+  const text = hide(`${JSON.stringify(contents, undefined, 2)}\n`);
+  replaceFile(file, text);
+  return { kind: 'answer', answer: summarize(parseJson(text) as Contents, text, file), view: bundleView };
+}
+
+type Contents = Awaited<ReturnType<typeof collect>>;
+
+function summarize(contents: Contents, text: string, file: string): BundleSummary {
+  const { sotra, node, platform, settings, doctor, failedCalls } = contents;
+  const problems = doctor.checks.flatMap(({ check, state }) =>
+    state === 'problem' || state === 'warning' ? [check] : [],
+  );
+  const [last] = failedCalls;
+  return {
+    sotra: `${sotra}, Node ${node}, ${platform}`,
+    settings: `${counted(Object.keys(settings.contexts).length, 'context')}, ${counted(settings.aliases, 'alias')}`,
+    doctor: problems.length === 0 ? 'no problems' : `problems: ${problems.join(', ')}`,
+    failedCalls: failedCalls.length,
+    last: last === undefined ? null : `${last.method} ${last.path}: ${last.error}`,
+    bytes: Buffer.byteLength(text),
+    file,
+  };
+}
+
+async function collect(context: Context) {
+  const { io } = context;
+  const { current, contexts, aliases = {} } = (await context.store()).read();
+  const folder = findLog(await context.dataDirectory());
+  // Before doctor makes calls too.
+  const entries = collectCalls(folder, context.warn);
+  const failed = entries.filter(({ _sotra }) => _sotra.error !== undefined).reverse();
+  const doctor = await diagnose(context);
+  return {
+    bundle: 2,
+    createdAt: new Date(io.now()).toISOString(),
+    sotra: io.version,
+    node: io.system.node,
+    platform: io.system.platform,
+    // Names only: some values are secrets.
+    variables: Object.keys(io.env)
+      .filter((name) => /^SOTRA_|_PROXY$|^NODE_(OPTIONS|EXTRA_CA_CERTS)$/i.test(name))
+      .sort(),
+    settings: {
+      current: current ?? null,
+      contexts: Object.fromEntries(Object.entries(contexts).map(([name, stored]) => [name, withoutSecrets(stored)])),
+      aliases: Object.keys(aliases).length,
+      history: !isLogOff(io),
+    },
+    wireNames: await listWireNames(context),
+    doctor,
+    failedCommand: readFailedCommand(folder) ?? null,
+    failedCalls: failed.map(summarizeCall),
+    ...wrapInHar(entries, io.version),
+  };
+}
+
+/** The last commands that failed, each with all calls of its last run, in the order they were made. */
+function collectCalls(folder: string, warn: (text: string) => void): NumberedEntry[] {
+  const runs = new Map<string, number>();
+  for (const { _sotra } of readCalls(folder, warn, ({ hasFailed }) => hasFailed)) {
+    if (!runs.has(_sotra.command)) runs.set(_sotra.command, _sotra.pid);
+    if (runs.size === maxCommands) break;
+  }
+  let bytes = 0;
+  const entries: NumberedEntry[] = [];
+  for (const entry of readCalls(folder, warn)) {
+    if (runs.get(entry._sotra.command) !== entry._sotra.pid) continue;
+    bytes += JSON.stringify(entry).length;
+    if (bytes <= maxBytes || entry._sotra.errorCode !== undefined) entries.push(entry);
+  }
+  return entries.reverse();
+}
+
+/** The service's names of parameters that the interface does not name, by their keys for `--wire`. */
+async function listWireNames(context: Context): Promise<Record<string, string>> {
+  const { endpoints } = await import('../../api/endpoints.ts');
+  const { wire = {} } = (await context.service().catch(() => undefined)) ?? {};
+  return Object.fromEntries(
+    endpoints.flatMap((endpoint) =>
+      openNames(endpoint).map(({ id, key, param }) => [id, wireName(endpoint, key, param, wire)]),
+    ),
+  );
+}
+
+function withoutSecrets(stored: StoredContext) {
+  const { baseUrl, keyStore, keyOrigin, serviceName, layout, wire, inbox } = stored;
+  const hasKey = stored.apiKey !== undefined || keyStore !== undefined;
+  const shownInbox = inbox === undefined ? undefined : hideUrlSecrets(inbox);
+  return { baseUrl, keyStore, keyOrigin, serviceName, layout, wire, inbox: shownInbox, hasKey };
+}
+
+/** The secrets of this machine that can be read. */
+async function listSecrets(context: Context): Promise<string[]> {
+  const { contexts } = (await context.store()).read();
+  const service = await context.service().catch(() => undefined);
+  const jobs = join(await context.dataDirectory(), 'webhook', 'jobs');
+  const files = (existsSync(jobs) ? readdirSync(jobs) : [])
+    .map((job) => join(jobs, job, 'secret'))
+    .filter((file) => existsSync(file));
+  return [
+    readEnv(context.io.env, 'SOTRA_API_KEY') ?? '',
+    service?.kind === 'http' ? (service.apiKey ?? '') : '',
+    ...Object.values(contexts).map(({ apiKey = '' }) => apiKey),
+    ...files.map((file) => readStateFile(file).trim()),
+  ].filter(({ length }) => length >= 8);
+}
+
+function hideKnown(secrets: readonly string[]): (text: string) => string {
+  return (text) => secrets.reduce((shown, secret) => hideSecrets(shown, secret), hideSecrets(text));
+}

@@ -1,0 +1,68 @@
+import { summarizeCall } from '../../log/calls.ts';
+import type { LogEntry } from '../../log/entry.ts';
+import type { NumberedEntry } from '../../log/read-calls.ts';
+import { tryParseJson } from '../../model/json.ts';
+import { safeText } from '../../model/safe-text.ts';
+import { indentJson } from '../../output/json.ts';
+
+/** A call with headers and bodies; a body that is JSON as data. */
+export function describeCall(call: NumberedEntry) {
+  const { request, response } = call;
+  const formatHeaders = (list: LogEntry['request']['headers']) => list.map(({ name, value }) => `${name}: ${value}`);
+  return {
+    ...summarizeCall(call),
+    request: {
+      url: request.url,
+      headers: formatHeaders(request.headers),
+      body: readBody(request.postData?.text),
+      cut: request.postData?._cut ?? null,
+    },
+    response: {
+      headers: formatHeaders(response.headers),
+      body: readBody(response.content.text),
+      cut: response.content._cut ?? null,
+    },
+  };
+}
+
+/** The JSON of a body, else its text; null without one. */
+export function readBody(text: string | undefined): unknown {
+  return text === undefined ? null : (tryParseJson(text) ?? text);
+}
+
+/** A call as text: command, request, response, error. */
+export function formatCall(call: NumberedEntry): string {
+  const { startedDateTime, request, response, comment, _sotra } = call;
+  const { n, id, ms, status } = summarizeCall(call);
+  const { command, context, exitCode, error, ignored } = _sotra;
+  const exit = exitCode === undefined ? '' : `, exit ${exitCode}`;
+  const answered = status === null ? ['no answer'] : [`${status} ${response['statusText'] ?? ''}`.trimEnd()];
+  const lines = [
+    command,
+    `call ${n} (${id}) at ${startedDateTime}, ${ms} ms${context === undefined ? '' : `, context ${context}`}${exit}`,
+    ...(comment === undefined ? [] : [comment]),
+    '',
+    ...formatMessage('>', `${request.method} ${request.url}`, request.headers, request.postData),
+    '',
+    ...formatMessage('<', ...(answered as [string]), response.headers, response.content),
+    ...(ignored === undefined ? [] : ['', `ignored: ${ignored.join(', ')}`]),
+    ...(error === undefined ? [] : ['', `error: ${error}`]),
+  ];
+  return `${lines.map(safeText).join('\n')}\n`;
+}
+
+function formatMessage(
+  mark: string,
+  first: string,
+  headers: LogEntry['request']['headers'],
+  body: LogEntry['request']['postData'],
+): string[] {
+  const { text = '', _cut: cut } = body ?? {};
+  const isJson = tryParseJson(text) !== undefined;
+  const shown = isJson ? indentJson(text) : text;
+  return [
+    ...[first, ...headers.map(({ name, value }) => `${name}: ${value}`)].map((line) => `${mark} ${line}`),
+    ...(shown === '' ? [] : ['', ...shown.trimEnd().split('\n')]),
+    ...(cut === undefined ? [] : [`(cut here: the body has ${cut.bytes} bytes, SHA-256 ${cut.sha256})`]),
+  ];
+}

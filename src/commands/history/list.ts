@@ -1,0 +1,74 @@
+import { local } from '../../api/endpoint.ts';
+import { integer, optional } from '../../api/kind.ts';
+import type { ShownCall } from '../../log/calls.ts';
+import { maxCalls } from '../../log/store.ts';
+import { column, listView } from '../../output/columns.ts';
+import { formatTime, pathCell } from '../../output/format.ts';
+import type { Column } from '../../output/view.ts';
+import type { Command } from '../command.ts';
+import { option } from '../params.ts';
+
+export function addList(history: Command): void {
+  history
+    .command('list', { isDefault: true })
+    .summary('List the last calls, newest first')
+    .description(
+      `The last ${maxCalls} calls of this machine, including those to the sandbox; each attempt of a retried call is a row. Keys and other secrets are hidden. ` +
+        'SOTRA_HISTORY=0 turns the history off.',
+    )
+    .params({
+      failed: option.flag('only calls that failed'),
+      limit: local(optional(integer(1, maxCalls)), 'how many (default: 20)'),
+    })
+    .prints(callsView)
+    .example('history --failed', 'what went wrong')
+    .example('history --limit 1000 --format csv', 'as CSV')
+    .run(async ({ failed, limit = 20 }, context) => {
+      const [{ summarizeCall }, { readCalls }, { findLog }] = await Promise.all([
+        import('../../log/calls.ts'),
+        import('../../log/read-calls.ts'),
+        import('../../log/store.ts'),
+      ]);
+      const isWanted = ({ hasFailed }: { hasFailed: boolean }) => hasFailed || failed !== true;
+      const calls: ShownCall[] = [];
+      const notes: string[] = [];
+      for (const call of readCalls(findLog(await context.dataDirectory()), context.warn, isWanted)) {
+        if (calls.length < limit) calls.push(summarizeCall(call));
+        else {
+          notes.push(`There are more: --limit ${maxCalls} shows all.`);
+          break;
+        }
+      }
+      return { kind: 'answer', answer: calls, view: callsView, notes };
+    });
+}
+
+const columns: readonly Column<ShownCall>[] = [
+  column.text('n', 'No', 'number for history show, history run and why; 1 is the newest', { align: 'right' }),
+  column.text('id', 'Id', 'id, which never changes', ({ id }) => id, { drop: 4 }),
+  column.time('at', 'Time', 'when it was sent', ({ atMs }) => Math.floor(atMs / 1000), {
+    show: ({ atMs }) => ({ text: formatTime(atMs / 1000), short: formatTime(atMs / 1000).slice(-9) }),
+  }),
+  column.text('status', 'Status', 'HTTP status; empty without an answer', ({ status }) => status, {
+    show: ({ status, error }) => ({ text: String(status ?? 'none'), tone: error === undefined ? 'gain' : 'loss' }),
+  }),
+  column.text('command', 'Command', 'the command as it was typed, secrets hidden', ({ command }) => command, {
+    show: ({ command }) => command.replace(/^sotra /, ''),
+    cut: true,
+  }),
+  column.text('method', 'Method', 'HTTP method', { drop: 2 }),
+  column.text('path', 'Path', 'path and query, secrets hidden', {
+    show: ({ path }) => pathCell(path, 'strong'),
+    cut: true,
+  }),
+  column.text('error', 'Error', 'why the call failed', { cut: true }),
+  column.count('ms', 'ms', 'duration in milliseconds', { drop: 3 }),
+  column.text('context', 'Context', 'the context in use', { extra: true }),
+  column.count('exitCode', 'Exit', 'exit code of the command; empty if it was killed', { extra: true }),
+  column.text('errorCode', 'Code', 'error code of the call', { extra: true }),
+  column.count('attempt', 'Attempt', 'attempt of the call, from 1', { extra: true }),
+  column.text('requestId', 'Request id', 'request id of the service', { extra: true }),
+  column.text('baseUrl', 'Service', 'base URL of the service', { extra: true }),
+];
+
+const callsView = listView(columns, { empty: 'No calls in the history.' });

@@ -1,0 +1,65 @@
+import type { Context } from '../../context.ts';
+import { SotraError } from '../../errors.ts';
+import { hideSecrets } from '../../http/secrets.ts';
+import { refuseLost, summarizeCall } from '../../log/calls.ts';
+import type { NumberedEntry } from '../../log/read-calls.ts';
+import { compareJson } from '../../model/compare-json.ts';
+import { parseJson } from '../../model/json.ts';
+import { confirm } from '../../output/confirm.ts';
+import type { Result } from '../../output/result.ts';
+import { readBody } from './format-call.ts';
+
+const maxDifferences = 10;
+
+/** Errors: `config` for a call of which a part was not kept; those of `confirm` and of the call. */
+export async function sendAgain(call: NumberedEntry, context: Context): Promise<Result> {
+  const { method, path, context: name, baseUrl } = summarizeCall(call);
+  const body = call.request.postData?.text;
+  refuseLost(call, { path, body });
+  const { options } = context;
+  const isChosen = options.sandbox || options.context !== undefined || options.baseUrl !== undefined;
+  // The options decide which service is used, so they change before it is.
+  if (!isChosen)
+    Object.assign(
+      options,
+      name === 'sandbox' ? { sandbox: true } : name === undefined ? { baseUrl } : { context: name },
+    );
+  if (method !== 'GET') await confirm(`send ${method} ${path} again`, context);
+  const sent = body === undefined ? {} : { body: parseJson(body), bodyText: body };
+  if (options.preview) return { kind: 'request', request: await context.previewRequest({ method, path, ...sent }) };
+  const { status: before, content } = call.response;
+  const answered = await context.request({ method, path, ...sent }, { tellsBody: true }).catch((thrown: unknown) => {
+    if (thrown instanceof SotraError && thrown.status !== undefined) context.note(compareStatus(before, thrown.status));
+    throw thrown;
+  });
+  const { status } = answered;
+  // Compared as the first answer was kept: without secrets.
+  const text = hideSecrets(answered.text);
+  const data = text === answered.text ? answered.data : readBody(text);
+  if (status !== before) context.note(compareStatus(before, status));
+  if (content.text === undefined || content._cut !== undefined)
+    context.note('The answers cannot be compared: the first one was not kept in full.');
+  else {
+    const differences = compareJson(readBody(content.text), data);
+    const more = differences.length - maxDifferences;
+    context.note(differences.length === 0 ? 'The answer is the same as before.' : 'The answer differs:');
+    for (const { place, before, after } of differences.slice(0, maxDifferences))
+      context.note(`  ${place || 'the answer'}: was ${shortenJson(before)}, is ${shortenJson(after)}`);
+    if (more > 0) context.note(`  and ${more} more`);
+  }
+  return { kind: 'answer', answer: data, text };
+}
+
+function compareStatus(before: number, now: number): string {
+  return before === now
+    ? `The status is ${now}, as before.`
+    : `The status was ${before || 'missing (no answer)'} and is now ${now}.`;
+}
+
+const maxShownValue = 60;
+
+function shortenJson(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text = JSON.stringify(value);
+  return text.length > maxShownValue ? `${text.slice(0, maxShownValue)}...` : text;
+}

@@ -1,0 +1,169 @@
+import { buffer } from 'node:stream/consumers';
+import { type Endpoint, hasDots, type WireNames, wireName } from '../../api/endpoint.ts';
+import { endpoints } from '../../api/endpoints.ts';
+import type { WireRequest } from '../../api/request.ts';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { decodeText, openBytes } from '../../files/source.ts';
+import { sameOrigin } from '../../http/client.ts';
+import { askNext, findNext, listItems, listKey } from '../../http/paginate.ts';
+import { parseJson, whyNotJson } from '../../model/json.ts';
+import { splitPair } from '../../model/list.ts';
+import { confirm } from '../../output/confirm.ts';
+import type { Result } from '../../output/result.ts';
+import { collectItems, rawItems } from '../../output/view.ts';
+import type { RequestInput } from './params.ts';
+
+/**
+ * The answer to a request as it was typed; with `paginate` the items of all its pages. Errors: `usage` for another origin, a body that is not
+ * JSON and a DELETE that is not confirmed; `local-file`; those of the call; `contract` when a page comes twice.
+ */
+export async function sendTyped(given: RequestInput, context: Context): Promise<Result> {
+  const typed = { ...given, method: given.method.toUpperCase() };
+  const { baseUrl } = await context.service();
+  const wire: WireRequest = {
+    method: typed.method,
+    ...readAddress(typed.path, typed.query ?? [], { baseUrl, warn: context.warn }),
+    ...(typed.data === undefined ? {} : await readBody(typed.data, context)),
+  };
+  if (typed.method === 'GET' && typed.data !== undefined)
+    throw usageError('--data does not go with GET', 'Use --query name=value, or another method.');
+  if (typed.paginate && typed.method !== 'GET')
+    throw usageError(
+      `--paginate does not go with ${typed.method}`,
+      'Only GET has pages: a repeated write would write again.',
+    );
+  if (context.options.preview) return { kind: 'request', request: await context.previewRequest(wire) };
+  if (typed.method === 'DELETE') await confirm(`send DELETE ${wire.path}`, context);
+  if (!typed.paginate) {
+    const { data, text } = await context.request(wire, { tellsBody: true });
+    return { kind: 'answer', answer: data, text };
+  }
+  const batches = walk(wire, context);
+  if (context.options.format === 'ndjson') return { kind: 'items', batches, view: rawItems };
+  return { kind: 'answer', answer: await collectItems(batches) };
+}
+
+type Query = Readonly<Record<string, readonly string[]>>;
+
+/** The items of all pages, a batch a page. Errors: those of the call; `contract` when a page comes twice; `redirect` as in `askNext`. */
+async function* walk(first: WireRequest, context: Context): AsyncGenerator<readonly unknown[]> {
+  const { baseUrl, wire: overrides } = await context.service();
+  const [address = '', typed] = (first.href ?? first.path).split(/\?(.*)/s, 2);
+  const names = namePaging(address, overrides);
+  const query = readQuery(typed);
+  const ask = (input: Readonly<Record<string, unknown>>, link?: string) => {
+    const to = link === undefined ? withQuery(address, input) : sameOrigin(link, baseUrl);
+    const isWhole = link !== undefined || first.href !== undefined;
+    return context.request({ ...first, ...(isWhole ? { href: to } : { path: to }) }, { tellsBody: true });
+  };
+  const seen = new Set<string>();
+  let [before, fullPage, page] = ['', Number(query[names.size]?.[0]), Number(query[names.page]?.[0] ?? 1)];
+  for (let answer = await context.request(first, { tellsBody: true }); ; ) {
+    const { data, text } = answer;
+    const isList = Array.isArray(data) || listKey(data) !== undefined;
+    const items = isList ? listItems(data) : [data];
+    fullPage ||= items.length;
+    const next =
+      findNext(names.links, query[names.links.newer] === undefined ? 'older' : 'newer', data) ??
+      findNext(names.cursors, 'older', data);
+    const isNumbered = Array.isArray(data) && (names.isNumbered || query[names.page] !== undefined);
+    const step = next === undefined ? `page ${page}` : next.text;
+    if (seen.has(step) || (items.length > 0 && text === before)) throw repeatedPage(first);
+    seen.add(step);
+    before = text;
+    yield items;
+    if (next !== undefined) answer = await askNext(names.links, next, query, ask);
+    else if (isNumbered && items.length >= fullPage && items.length > 0) {
+      page += 1;
+      answer = await ask({ ...query, [names.page]: [String(page)] });
+    } else return;
+  }
+}
+
+function repeatedPage({ method, path, href }: WireRequest): SotraError {
+  return new SotraError('contract', `${method} ${href ?? path} returned the same page twice; stopped to avoid a loop`, {
+    hint: 'Request the pages one by one, without --paginate.',
+  });
+}
+
+function readAddress(
+  typed: string,
+  query: readonly string[],
+  { baseUrl, warn }: { baseUrl: string; warn: (text: string) => void },
+): Pick<WireRequest, 'path' | 'href'> {
+  const pairs = new URLSearchParams();
+  for (const pair of query) {
+    const [name, value] = splitPair(pair);
+    if (/,[\w.[\]-]+=./.test(value))
+      warn(`--query ${pair} is one parameter, ${name}, with the value ${value}. Several: -q a=1 -q b=2.`);
+    pairs.append(name, value);
+  }
+  const [bare = ''] = typed.split(/[?#]/, 1);
+  if (hasDots(bare.replace(/^\w+:\/\/[^/]*/, '')))
+    throw usageError(
+      `<path> ${typed}: . and .. would send the request to another path`,
+      `Name that path: ${new URL(bare, baseUrl).pathname}`,
+    );
+  const search = pairs.toString().replaceAll('+', '%20');
+  const address = search === '' ? typed : `${typed}${typed.includes('?') ? '&' : '?'}${search}`;
+  if (typed.startsWith('/')) return { path: address };
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined) throw usageError(`<path> ${typed}: must begin with a slash`, `Perhaps /${typed}`);
+  if (url.origin === new URL(baseUrl).origin) return { path: url.pathname + url.search, href: url.href };
+  throw usageError(
+    `<path> ${typed}: is not on ${new URL(baseUrl).origin}, and the key is sent nowhere else`,
+    'Give the path alone, or name the other service with --base-url.',
+  );
+}
+
+async function readBody(typed: string, context: Context): Promise<Pick<WireRequest, 'body' | 'bodyText'>> {
+  const text = await readText(typed, context);
+  try {
+    return { body: parseJson(text), bodyText: text.trim() };
+  } catch (cause) {
+    throw usageError(
+      `--data ${typed.slice(0, 60)}: is not JSON: ${whyNotJson(cause)}`,
+      `Quote it for the shell: --data '{"name":"value"}', or read it with @file or -.`,
+    );
+  }
+}
+
+async function readText(typed: string, { io }: Context): Promise<string> {
+  const file = typed === '-' ? typed : typed.startsWith('@') ? typed.slice(1) : undefined;
+  return file === undefined ? typed : decodeText(await buffer(openBytes(file, io).bytes), file);
+}
+
+/** How an address may be paged, by the names that this deployment uses. */
+function namePaging(address: string, wire: WireNames) {
+  const here = (endpoints as readonly Endpoint[]).find(
+    ({ method, path }) => method === 'GET' && new RegExp(`${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(address),
+  );
+  const findName = (key: string) => {
+    const param = here?.params[key];
+    return here === undefined || param === undefined ? key : wireName(here, key, param, wire);
+  };
+  const size = findName('limit');
+  const found = { size, maxSize: Number.POSITIVE_INFINITY, items: '' };
+  return {
+    size,
+    page: findName('page'),
+    /** Pages are numbered, also where the first request names no page. */
+    isNumbered: here?.paging?.kind === 'page',
+    cursors: { ...found, kind: 'cursor', cursor: findName('cursor'), next: 'cursor' } as const,
+    links: { ...found, kind: 'links', newer: findName('newerThan'), older: findName('olderThan'), atSec: '' } as const,
+  };
+}
+
+function readQuery(typed = ''): Query {
+  const pairs = new URLSearchParams(typed);
+  return Object.fromEntries([...pairs.keys()].map((name) => [name, pairs.getAll(name)]));
+}
+
+/** Values that are absent are left out. */
+function withQuery(address: string, query: Readonly<Record<string, unknown>>): string {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const each of [value].flat()) if (each !== undefined) pairs.append(name, String(each));
+  return `${address}?${pairs.toString().replaceAll('+', '%20')}`;
+}

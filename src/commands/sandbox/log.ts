@@ -1,0 +1,36 @@
+import type { Context } from '../../context.ts';
+import { SotraError } from '../../errors.ts';
+import type { LoggedRequest } from '../../model/logged-request.ts';
+import type { Result } from '../../output/result.ts';
+import { parseExpected } from '../../sandbox/http/fault.ts';
+import { maxLogged } from '../../sandbox/http/request-log.ts';
+import type { LogInput } from './params.ts';
+import { askServed, findServed } from './served.ts';
+import { logView } from './view.ts';
+
+const defaultLogged = 50;
+
+export async function showLog(
+  { expect, limit = expect === undefined ? defaultLogged : maxLogged, readyFile }: LogInput,
+  context: Context,
+): Promise<Result> {
+  const served = await findServed(context, readyFile);
+  const answer = (await askServed(context, served, 'GET', `log?limit=${limit}`)) as LoggedRequest[];
+  for (const text of expect ?? []) checkExpected(text, answer);
+  return { kind: 'answer', answer, view: logView };
+}
+
+/** Errors: `verification` if the requests were not made. */
+function checkExpected(text: string, requests: readonly LoggedRequest[]): void {
+  const expected = parseExpected(text);
+  if (expected === undefined) return;
+  const { method, path, count } = expected;
+  const found = requests.filter(
+    (each) => ['*', each.method].includes(method) && path.test(each.path.replace(/\?.*/s, '')),
+  ).length;
+  if (count === undefined ? found > 0 : found === count) return;
+  const times = count === undefined ? 'at least 1' : String(count);
+  throw new SotraError('verification', `--expect '${text}': expected ${times}, found ${found}`, {
+    hint: 'sotra sandbox log shows the requests.',
+  });
+}
