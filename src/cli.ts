@@ -1,5 +1,4 @@
 import { CommanderError } from 'commander';
-import { addValues } from './commands/bridge.ts';
 import { Command } from './commands/command.ts';
 import { createHelpConfiguration } from './commands/help-format.ts';
 import { programOptions } from './commands/options.ts';

@@ -36,7 +36,7 @@ export interface Param<Value = unknown> {
 
 export type Params = Readonly<Record<string, Param>>;
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** A command line that exits with 0 in the sandbox. */
 export interface Example {

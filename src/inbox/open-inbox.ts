@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { errorExitCodes, SotraError, usageError } from '../errors.ts';
 import { warnOfReaders } from '../files/durable-file.ts';
 import { counted } from '../output/format.ts';
+import type { Result } from '../output/result.ts';
 import { chosenContext, readEnv } from '../setup/settings.ts';
 import { openEmbedded } from './embedded/embedded-inbox.ts';
 import type { Inbox, KeepLimits, OnDamaged } from './inbox.ts';

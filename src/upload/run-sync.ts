@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Result } from '../cli/command.ts';
 import { replaceFile } from '../files/durable-file.ts';
 import { defined } from '../model/json.ts';
 import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { confirm } from '../output/confirm.ts';
 import { counted } from '../output/format.ts';
+import type { Result } from '../output/result.ts';
 import {
   describeUnfinished,
   hashParts,

@@ -1,8 +1,8 @@
 import { chunkSize } from '../api/webhook.ts';
-import type { Result } from '../cli/command.ts';
 import type { Context } from '../context.ts';
 import { counted, formatCount, formatTime } from '../output/format.ts';
 import { showProgress } from '../output/progress.ts';
+import type { Result } from '../output/result.ts';
 import type { AnyView } from '../output/view.ts';
 import type { JobState, Plan } from './journal.ts';
 import type { UploadEvent } from './make-webhook.ts';
