@@ -53,9 +53,9 @@ export function createOptions(key: string, param: Param): Option[] {
 export function once<T>(flag: string, parse: (typed: string) => T) {
   return (typed: string, before: T | undefined): T => {
     const value = parse(typed);
-    if (before !== undefined && JSON.stringify(before) !== JSON.stringify(value))
-      throw usageError(`${flag} is given twice, with different values`, 'It takes one value: omit the other.');
-    return value;
+    if (before === undefined || JSON.stringify(before) === JSON.stringify(value)) return value;
+    const both = typeof value === 'string' ? `: ${before} and ${value}` : ', with different values';
+    throw usageError(`${flag} is given twice${both}`, 'It takes one value: omit the other.');
   };
 }
 

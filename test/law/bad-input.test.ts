@@ -57,7 +57,7 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
   ],
   [`${trade} --chain base --trader ${wallet} --token 0x12`, '--token 0x12: a token on base is 0x and 40 hex digits'],
   ['leaderboard list --timeframe 1y', '--timeframe 1y: must be one of 7d, 30d'],
-  ['leaderboard rank', '<address> is required: wallet whose rank to get'],
+  ['leaderboard rank', "missing required argument 'address'"],
   ['leaderboard rank 0x123', '<address> 0x123: has 3 hex digits, 40 are needed'],
   [
     'profile get nobody',
@@ -68,7 +68,7 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
   ['leaderboard lst', "unknown command 'lst'", 'Did you mean list?'],
   [
     'leaderboard list extra',
-    "unexpected argument 'extra': leaderboard list takes no arguments",
+    "too many arguments for 'list'. Expected 0 arguments but got 1.",
     'See sotra leaderboard list --help.',
   ],
   ['leaderboard list --columns rank,nme', '--columns nme: no such column'],

@@ -100,7 +100,7 @@ test('every example runs in the sandbox, fits the contract and shows wide, narro
       for (const tty of some([140, 80, 40], 1))
         expect(await run(`--sandbox ${argv} --strict`, { env, tty })).toMatchObject({ code: 0 });
       // What is only shown has one form, and not all of these.
-      if (/--(json|curl|dry-run)/.test(argv)) continue;
+      if (/--(json|format|curl|dry-run)/.test(argv)) continue;
       for (const format of formats()) {
         const { code, out } = await run(`--sandbox ${argv} --strict --format ${format}`, { env });
         expect([argv, format, code]).toEqual([argv, format, 0]);

@@ -186,7 +186,7 @@ function typed(line: string, { folder, service }: Place): string {
 /** Lines that name their service or their sandbox see no other. */
 function envOf({ words, sendsRequests }: Outline, { env, service }: Place) {
   const isOwn = words[0] === 'sandbox' || /--context|--db/.test(lines[words.join(' ')] ?? '');
-  return isOwn || !sendsRequests ? env : { ...env, ...service.env };
+  return isOwn || !(sendsRequests || words[0] === 'doctor') ? env : { ...env, ...service.env };
 }
 
 function changedIn(before: Record<string, string>, after: Record<string, string>): string[] {

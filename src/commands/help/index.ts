@@ -125,7 +125,7 @@ function layOut(page: string, width: number): string {
   const help = Object.assign(new Help(), { helpWidth: Math.min(width, maxWidth), minWidthToWrap: 20 });
   const blocks = page.split('\n\n').map((block) => {
     const lines = block.split('\n');
-    const title = /^[A-Z][A-Z -]{3}/.test(block) ? lines.splice(0, 1) : [];
+    const title = /^[A-Z][A-Z -]{3,}$/.test(lines[0] ?? '') ? lines.splice(0, 1) : [];
     if (!lines[0]?.startsWith('  ')) return [...title, help.boxWrap(lines.join(' '), help.helpWidth)];
     const items = lines.map((line) => line.trim().split(/ {2,}/, 2) as [string, string?]);
     const labelWidth = Math.min(34, Math.max(...items.map(([label, says]) => (says === undefined ? 0 : label.length))));
