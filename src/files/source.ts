@@ -135,18 +135,20 @@ function findWrongByte(bytes: Uint8Array): number {
 }
 
 /**
- * Opens and empties the file of a flag such as `--rejects`, if one is given. Errors: `usage` where it is one of the inputs, under whatever name; those
- * of the file system.
+ * Opens and empties the file of a flag such as `--rejects`, if one is given, after `confirm`. Errors: `usage` if it is one of the inputs, under
+ * any name; those of `confirm` and of the file system.
  */
 export async function openOutput(
   flag: string,
   path: string | undefined,
   inputs: readonly (string | undefined)[],
+  confirm?: (path: string) => Promise<void>,
 ): Promise<FileHandle | undefined> {
   if (path === undefined) return undefined;
   for (const file of inputs)
     if (file !== undefined && isSame(file, path))
       throw usageError(`${flag} ${path}: that is ${file}, which would be emptied`, 'Name another file.');
+  await confirm?.(path);
   try {
     // A pipe that nobody reads would keep this waiting.
     if (statSync(path, { throwIfNoEntry: false })?.isFIFO())

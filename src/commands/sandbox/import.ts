@@ -22,11 +22,12 @@ const maxShown = 10;
 export async function importFile(input: ImportInput, context: Context, dbFile: string): Promise<Result> {
   const source = openSource(input.file, context.io, input.file);
   const map = Object.fromEntries((input.map ?? []).map(splitPair));
-  if (input.rejects !== undefined) await confirmReplace('--rejects', input.rejects, context);
-  const rejects = await openOutput('--rejects', context.options.dryRun ? undefined : input.rejects, [
-    input.file,
-    dbFile,
-  ]);
+  const rejects = await openOutput(
+    '--rejects',
+    context.options.dryRun ? undefined : input.rejects,
+    [input.file, dbFile],
+    (path) => confirmReplace('--rejects', path, context),
+  );
   const db = openDb(dbFile);
   const shown = await showProgress(context);
   const { signal, sleep } = context.io;

@@ -156,6 +156,17 @@ test('a missing file is exit 3, a folder and a file without the needed columns e
   expect(JSON.parse(status.out).trades).toBeGreaterThan(1000);
 });
 
+test('--rejects over an existing file needs --yes, and nothing is imported without it', async () => {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const rejects = file('kept');
+  const argv = `sandbox import ${file([header, row('09:00:00', alice, 'buy', 1, 20)].join('\n'))} --rejects ${rejects}`;
+  const refused = await run(argv, { env, now });
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(`cannot ask whether to replace ${rejects}`)]);
+  expect(readFileSync(rejects, 'utf8')).toBe('kept');
+  expect((await run(`${argv} --yes`, { env, now })).code).toBe(0);
+  expect(readFileSync(rejects, 'utf8')).toBe('');
+});
+
 test('importing the same file twice changes nothing', async () => {
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const path = file([header, row('09:00:00', alice, 'buy', 1, 20), row('09:01:00', alice, 'sell', 1, 30)].join('\n'));
