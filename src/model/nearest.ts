@@ -1,9 +1,12 @@
-/** The candidate within two edits (one in short words) that shares more than half of its letters, or the only one with this prefix. */
+/** The candidate within two edits (one in short words) of which less than half differs, or the only one with this prefix. */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   const reach = text.length <= 3 ? 1 : 2;
   const [best] = candidates
     .map((candidate) => ({ candidate, distance: editDistance(text.toLowerCase(), candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= reach && 2 * distance < Math.max(text.length, candidate.length))
+    .filter(
+      ({ candidate, distance }) =>
+        distance <= reach && (distance === 1 || 2 * distance < Math.max(text.length, candidate.length)),
+    )
     .sort((a, b) => a.distance - b.distance);
   if (best !== undefined) return best.candidate;
   const starting =

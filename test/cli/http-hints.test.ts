@@ -128,7 +128,10 @@ test.each(['.', '..', '%2e%2E', '../x', 'a/..', 'a\\..\\b', 'x%2f..', '\t..', '.
       const values = outline.fields
         .filter(({ positional }) => positional)
         .map((each) => (each === field ? value : (listChoices(each)[0] ?? 'x')));
-      const { code, err } = await run([...outline.words, ...values, '--yes'], { env: service.env });
+      const required = outline.fields
+        .filter(({ positional, kind }) => !positional && !kind.optional)
+        .flatMap((each) => [`--${each.flag}`, listChoices(each)[0] ?? 'x']);
+      const { code, err } = await run([...outline.words, ...values, ...required, '--yes'], { env: service.env });
       expect([outline.words, code]).toEqual([outline.words, 2]);
       expect(err).toMatch(/^error: <[\w.-]+>|are required|is required/);
     }

@@ -22,12 +22,12 @@ test('a line to copy is never broken, also if it is wider than the terminal', as
 hint: Did you mean
   sotra leaderboard list --chains base --viewer-addresses 'ext:me and you' --limit 5?
 `);
-  expect((await run('webhook listen --port 0 --forward-to http://127.0.0.1:9 oops', { tty: 30 })).err).toBe(
-    `error: unexpected argument
-  'oops': webhook listen takes
-  no arguments
+  expect((await run('webhook events oops', { tty: 30 })).err).toBe(
+    `error: too many arguments
+  for 'events'. Expected 0
+  arguments but got 1.
 hint: See
-  sotra webhook listen --help.
+  sotra webhook events --help.
 `,
   );
 });

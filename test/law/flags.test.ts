@@ -184,9 +184,15 @@ function typed(line: string, { folder, service }: Place): string {
 }
 
 /** Lines that name their service or their sandbox see no other. */
-function envOf({ words, sendsRequests }: Outline, { env, service }: Place) {
+/** Checks that make requests take the options that help there, and not all of them. */
+const checks = ['doctor', 'bundle'];
+
+const sendsRequests = (outline: Outline) => outline.sendsRequests || checks.includes(nameOf(outline));
+
+function envOf(outline: Outline, { env, service }: Place) {
+  const { words } = outline;
   const isOwn = words[0] === 'sandbox' || /--context|--db/.test(lines[words.join(' ')] ?? '');
-  return isOwn || !(sendsRequests || words[0] === 'doctor') ? env : { ...env, ...service.env };
+  return isOwn || !sendsRequests(outline) ? env : { ...env, ...service.env };
 }
 
 function changedIn(before: Record<string, string>, after: Record<string, string>): string[] {
@@ -289,7 +295,7 @@ test('a command takes the flags about requests exactly where it sends some to th
   const here = await place();
   const file = join(here.env.SOTRA_CONFIG_DIR, 'config.json');
   const config = readFileSync(file);
-  const declared = outlines.filter((outline) => outline.sendsRequests || nameOf(outline) === 'doctor').map(nameOf);
+  const declared = outlines.filter(sendsRequests).map(nameOf);
   const sends: string[] = [];
   for (const outline of outlines) {
     // Sealing a key takes seconds.

@@ -207,7 +207,7 @@ test('around the operations stand the service, the nouns as tags, the key and th
     openapi: '3.1.0',
     servers: [{ url: 'https://api.example', description: 'the service' }],
     security: [{ bearerAuth: [] }],
-    tags: [{ name: 'thing' }, { name: 'list' }],
+    tags: [{ name: 'list' }, { name: 'thing' }],
     components: {
       securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer', description: 'partner API key' } },
       schemas: {

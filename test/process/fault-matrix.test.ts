@@ -159,7 +159,7 @@ test('every command stands in the table of single calls, in that of long ones, o
   const long = longCommands.map(({ name }) => name.split('/')[0]);
   const alone =
     `alias set, alias list, alias remove, auth logout, comment sign, comment verify, completion, context list,
-    bundle, history, history clear, history list, history show,
+    bundle, history clear, history list, history show,
     context remove, context set, context show, context use, help, key export, key generate, key import, key list, key remove, mcp, openapi, sandbox advance,
     sandbox import, sandbox log, sandbox reset, sandbox simulate, sandbox start, sandbox status, sandbox stop, sandbox trade, webhook events,
     webhook exam, webhook forward, webhook listen, webhook replay, webhook show, webhook trigger, webhook verify, why`.split(

@@ -204,8 +204,8 @@ test.each(signalsInTurn())(
   },
 );
 
-test.each(signalsInTurn())('sandbox simulate without --for: %s ends it with 0', async (signal) => {
-  expect(await stopSimulation('sandbox simulate --rate 50/s', signal)).toBe(0);
+test.each(signalsInTurn())('sandbox simulate without --for: %s ends it with its exit code', async (signal) => {
+  expect(await stopSimulation('sandbox simulate --rate 50/s', signal)).toBe(exits[signal]);
 });
 
 test.each(signalsInTurn())(

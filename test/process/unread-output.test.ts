@@ -26,7 +26,7 @@ test('a listener whose output nobody reads keeps a bounded part of it, stores al
   child.kill('SIGINT');
   await ended;
   const shown = printed.out.trimEnd().split('\n').length;
-  const [, omitted] = /(\d+) events not printed, since nobody read the output/.exec(printed.err) ?? [];
+  const [, omitted] = /(\d+) events not printed, because the output was not read/.exec(printed.err) ?? [];
   expect(shown + Number(omitted)).toBe(30);
   expect(shown).toBeLessThan(20);
 });

@@ -4,8 +4,9 @@ import { formatted } from '../../api/kind.ts';
 import { parseDuration } from '../../model/duration.ts';
 import { tradeParams } from '../../sandbox/trades/trade-params.ts';
 import type { Command } from '../command.ts';
+import { db } from '../db-param.ts';
 import { isDuration } from '../params.ts';
-import { asOf, db, empty, importParams, logParams, readyFile, simulateParams, startParams } from './params.ts';
+import { asOf, empty, importParams, logParams, readyFile, simulateParams, startParams } from './params.ts';
 import { importView, logView, simulated, statusView, stopView, traded } from './view.ts';
 
 const whichSandbox =

@@ -6,10 +6,10 @@ import { isOrigin, originForm } from '../../model/http-address.ts';
 import { latestMs, readWire, wireForm } from '../../sandbox/db/settings.ts';
 import { faultForm, parseExpected, parseFault } from '../../sandbox/http/fault.ts';
 import { layouts } from '../../setup/settings.ts';
+import { db } from '../db-param.ts';
 import { option } from '../params.ts';
 
 const presetKind = optional(choice(['hyperliquid-fills', 'pumpfun', 'dune']));
-export const db = option.text('database file (default: that of the sandbox at the base URL, or the built-in one)');
 const newDb = option.text('database file, or :memory: (default: that of --sandbox)');
 export const empty = option.flag('no trades, in place of the built-in ones');
 export const asOf = option.checked(

@@ -5,8 +5,8 @@ import { isToken, readRoute, routeForm } from '../../inbox/route.ts';
 import { isWalletAddress } from '../../model/address.ts';
 import { parseSize, parseTime } from '../../model/duration.ts';
 import { eventTypes } from '../../model/event-types.ts';
+import { db } from '../db-param.ts';
 import { isDuration, option } from '../params.ts';
-import { db } from '../sandbox/params.ts';
 
 /** Where deliveries are stored. */
 const storeParams = {

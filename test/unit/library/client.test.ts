@@ -128,7 +128,7 @@ test.each<[string, (to: Client) => Promise<unknown>, string]>([
   [
     'missing fields',
     (to) => to.webhook.register({} as never),
-    'walletAddresses and destinationUrl are required: wallet addresses or ext: ids; where feed items are sent',
+    'walletAddresses and destinationUrl are required: wallet addresses or ext: ids; destination of the feed items',
   ],
   ['an address', (to) => to.profile.get({ identifier: '0x12' }), 'identifier "0x12": has 2 hex digits, 40 are needed'],
   [

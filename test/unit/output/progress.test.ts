@@ -105,7 +105,7 @@ test('an import says how many rows it has seen, and Ctrl-C how far it came', asy
   const stopped = await run(`sandbox import ${file}`, { signal: AbortSignal.abort() });
   expect(stopped.code).toBe(130);
   expect(stopped.err).toMatch(
-    /^error: interrupted at row [\d,]{1,5}; trades stored: 0\nhint: The same command again imports what is missing.\n$/,
+    /^error: interrupted at row [\d,]{1,5}; trades stored: 0\nhint: Run the same command again to import the rest.\n$/,
   );
 });
 
