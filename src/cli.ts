@@ -139,6 +139,7 @@ function createProgram(session: Session, write: (text: string) => void): Command
     .helpOption('-h, --help', 'show help')
     .configureHelp(createHelpConfiguration(io.out.width))
     .configureOutput({ writeOut: write, writeErr: write })
+    .showSuggestionAfterError(false)
     .exitOverride();
   for (const option of programOptions()) program.addOption(option);
   // Subcommands made by `command()` inherit these settings.

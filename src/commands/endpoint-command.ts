@@ -131,7 +131,7 @@ export const chartParam = option.flag('draw a chart instead of the table');
 function asksChart(typed: Typed, { format, jq, columns }: GlobalOptions): boolean {
   if (typed['chart'] !== true) return false;
   const isTable = format === undefined || format === 'table';
-  const rival = !isTable ? `--format ${format}` : jq !== undefined ? '--jq' : columns && '--columns';
+  const rival = !isTable ? `${format} output` : jq !== undefined ? '--jq' : columns && '--columns';
   if (rival === undefined) return true;
   throw usageError(`--chart and ${rival} contradict each other`, 'Omit one of them.');
 }

@@ -13,20 +13,19 @@ interface TypedLine {
   example: string | undefined;
 }
 
-/** Commander's error with the next thing to type: what it suggests itself, or what people of other tools mean. */
+/** Commander's error with the next thing to type: what is written almost so, or what people of other tools mean. */
 export function explainError(
   command: Command,
   typed: TypedLine,
   message: string,
   code: string | undefined,
 ): SotraError {
-  const [, text = message, suggested] = /^(?:error: )?(.*?)(?:\n\(Did you mean (.*)\?\))?$/s.exec(message) ?? [];
+  const text = message.replace(/^error: /, '');
   // A group may have a subcommand for a line without one, such as `history`.
   const { parent, args } = command;
   if (code === 'commander.excessArguments' && parent !== null && !typed.argv.includes(command.name()))
     return explainError(parent, typed, `unknown command '${args[0]}'`, 'commander.unknownCommand');
-  const hint = findHint(command, typed, text, code) ?? (suggested && `Did you mean ${suggested}?`);
-  return usageError(text, hint ?? `See ${nameLine(command)} --help.`);
+  return usageError(text, findHint(command, typed, text, code) ?? `See ${nameLine(command)} --help.`);
 }
 
 function findHint(command: Command, typed: TypedLine, text: string, code: string | undefined): string | undefined {
@@ -157,7 +156,11 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
   const [argument] = command.registeredArguments;
   const known = listOptions(command);
   if (command.parent === null && command.args.some((word) => !word.startsWith('-')))
-    return `Options of a command stand behind its name: sotra <command> ${flag}.`;
+    return (
+      otherOptions.get(flag) ??
+      didYouMean(nearestOption(flag, known)) ??
+      `Options of a command stand behind its name: sotra <command> ${flag}.`
+    );
   if (command.parent !== null && command.commands.length > 0)
     return `Name a subcommand first: ${namesOf(command).join(', ')}.`;
   if (known.includes(flag) && flag !== word) return `${flag} takes no value: type it alone.`;
@@ -174,9 +177,16 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
     const own = known.filter((each) => pagingOptions.includes(each));
     return own.length === 0 ? 'Omit it: this command has no pages.' : `For longer lists it has ${own.join(', ')}.`;
   }
-  const longer = known.find((each) => each.endsWith(flag.slice(1)));
-  return otherOptions.get(flag) ?? didYouMean(longer ?? nearest(flag, known));
+  const longer = known.find((each) => each.endsWith(`-${nameOf(flag)}`));
+  return otherOptions.get(flag) ?? didYouMean(longer ?? nearestOption(flag, known));
 }
+
+function nearestOption(flag: string, known: readonly string[]): string | undefined {
+  const name = nearest(nameOf(flag), known.map(nameOf));
+  return name && `--${name}`;
+}
+
+const nameOf = (flag: string) => flag.replace(/^-+/, '');
 
 /** Every option that can be typed here, those that help does not list too. */
 function listOptions(command: Command): string[] {

@@ -15,6 +15,8 @@ export type TypedInput = Readonly<Record<string, string | readonly string[] | bo
 interface ReadOptions {
   /** Keys of which at least one must be given. */
   oneOf?: readonly (readonly string[])[];
+  /** A right line of the command. */
+  example?: string | undefined;
   /** Asked where something other than an identifier was typed. */
   findNames: () => Promise<KnownNames>;
   warn: (text: string) => void;
@@ -27,9 +29,9 @@ interface ReadOptions {
 export async function readInput(
   params: Params,
   typed: TypedInput,
-  { oneOf = [], findNames, warn }: ReadOptions,
+  { oneOf = [], example, findNames, warn }: ReadOptions,
 ): Promise<Record<string, unknown>> {
-  requireOneOf(params, oneOf, typed);
+  requireOneOf(params, oneOf, typed, example);
   const names = mentionsName(params, typed) ? await findNames() : undefined;
   const input: Record<string, unknown> = {};
   for (const [key, param] of Object.entries(params)) {
@@ -48,7 +50,12 @@ export async function readInput(
 }
 
 /** Errors: `usage` naming all that is missing. */
-function requireOneOf(params: Params, oneOf: readonly (readonly string[])[], typed: TypedInput): void {
+function requireOneOf(
+  params: Params,
+  oneOf: readonly (readonly string[])[],
+  typed: TypedInput,
+  example: string | undefined,
+): void {
   const missing = oneOf
     .filter((keys) => keys.every((key) => typed[key] === undefined))
     .map((keys) => {
@@ -58,7 +65,7 @@ function requireOneOf(params: Params, oneOf: readonly (readonly string[])[], typ
         help: either[0]?.param.help ?? '',
       };
     });
-  if (missing.length > 0) throw missingInputs(missing);
+  if (missing.length > 0) throw missingInputs(missing, example && `For example: sotra ${example}`);
 }
 
 function readValue(label: string, param: Param, typed: TypedInput[string]): unknown {

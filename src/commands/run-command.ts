@@ -1,4 +1,4 @@
-import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
+import type { Endpoint, Example, InputOf, Params } from '../api/endpoint.ts';
 import { type Context, createContext } from '../context.ts';
 import {
   type ErrorCode,
@@ -28,6 +28,7 @@ interface RunnableCommand {
   parameters: Params;
   /** Keys of parameters of which at least one must be given. */
   required: readonly (readonly string[])[];
+  examples: readonly Example[];
   endpoint: EndpointLine | undefined;
   view: AnyView | undefined;
   /** What cannot be undone, and is asked first. */
@@ -81,9 +82,10 @@ export async function runCommand(command: RunnableCommand, handler: Handler<Para
 
 /** What was typed, checked and confirmed. Errors: `usage`. */
 async function readTypedInput(command: RunnableCommand, context: Context): Promise<Record<string, unknown>> {
-  const { parameters, required: oneOf, endpoint, question } = command;
+  const { parameters, required: oneOf, examples, endpoint, question } = command;
   const input = await readInput(parameters, command.readTyped(), {
     oneOf,
+    example: examples[0]?.argv,
     findNames: async () => (await import('../log/recall.ts')).namesKnownTo(context, command.isReading),
     warn: context.warn,
   });

@@ -156,6 +156,23 @@ test('help exit-codes names every error code beside its exit code', async () => 
   expect(out).toMatch(/^ {2}4 +key missing or refused \[key-missing, key-refused, forbidden\]$/m);
 });
 
+test('a topic keeps its lines: those of the signed text, and an explanation below a label that is too wide', async () => {
+  const signing = await run('help signing', { tty: 80 });
+  expect(signing.out).toContain(`
+THE TEXT (layout five-line)
+  <service name> Swap Comment:
+  Chain: <chain>
+  Token Address: <token>
+  Txn Hash: <transaction hash>
+  Comment: <text>
+`);
+  const scaling = await run('help scaling', { tty: 80 });
+  expect(scaling.out).toContain(`
+  sotra webhook listen --inbox ... --secret-file hook.secret
+                                      on each machine, behind any load balancer
+`);
+});
+
 const typos: readonly [argv: string, hint: string][] = [
   ['help fomatting', 'Did you mean sotra help formatting?'],
   ['help leaderbord list', 'Did you mean sotra help leaderboard?'],

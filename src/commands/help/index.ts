@@ -125,11 +125,17 @@ function layOut(page: string, width: number): string {
   const help = Object.assign(new Help(), { helpWidth: Math.min(width, maxWidth), minWidthToWrap: 20 });
   const blocks = page.split('\n\n').map((block) => {
     const lines = block.split('\n');
-    const title = /^[A-Z][A-Z -]{3,}$/.test(lines[0] ?? '') ? lines.splice(0, 1) : [];
+    const title = /^[A-Z][A-Z -]{3,}(\(.*\))?$/.test(lines[0] ?? '') ? lines.splice(0, 1) : [];
     if (!lines[0]?.startsWith('  ')) return [...title, help.boxWrap(lines.join(' '), help.helpWidth)];
     const items = lines.map((line) => line.trim().split(/ {2,}/, 2) as [string, string?]);
     const labelWidth = Math.min(34, Math.max(...items.map(([label, says]) => (says === undefined ? 0 : label.length))));
-    return [...title, ...items.map(([label, says = '']) => help.formatItem(label, labelWidth, says, help))];
+    const format = (label: string, says: string) => help.formatItem(label, labelWidth, says, help);
+    return [
+      ...title,
+      ...items.flatMap(([label, says = '']) =>
+        says !== '' && label.length > labelWidth ? [format(label, ''), format('', says)] : [format(label, says)],
+      ),
+    ];
   });
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }

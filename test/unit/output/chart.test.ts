@@ -50,11 +50,15 @@ test('the scale is linear, also if one bar is much longer than the others, and a
   expect(colored.out).toContain(`  \u001b[31m${'█'.repeat(13)}\u001b[39m│\n`);
 });
 
-test.each(['--json', '--format csv'])('--chart and %s contradict each other', async (format) => {
+test.each([
+  ['--json', 'json output'],
+  ['--format csv', 'csv output'],
+  ['--jq .', '--jq'],
+])('--chart and %s contradict each other', async (format, rival) => {
   const service = await answering(board);
   const { code, err, out } = await run(`leaderboard list --chart ${format}`, { env: service.env });
   expect({ code, out, requests: service.requests }).toEqual({ code: 2, out: '', requests: [] });
-  expect(err).toContain('--chart');
+  expect(err).toContain(`--chart and ${rival} contradict each other`);
 });
 
 test.each([
