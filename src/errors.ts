@@ -260,8 +260,8 @@ function isFileFault(thrown: unknown): thrown is NodeJS.ErrnoException {
   return syscall !== undefined && (typeof path === 'string' || fileFaults.includes(code));
 }
 
-/** The error as `--json` prints it on stderr; `schemaVersion` counts the changes that a reader has to know of. */
-export function errorObject(error: SotraError): { error: Record<string, unknown>; schemaVersion: 1 } {
+/** The error as `--json` prints it on stderr. */
+export function errorObject(error: SotraError): { error: Record<string, unknown> } {
   return {
     error: {
       code: error.code,
@@ -273,7 +273,6 @@ export function errorObject(error: SotraError): { error: Record<string, unknown>
       ...defined({ retryAfterSec: error.retryAfterSec, details: error.details }),
       ...(error.body === undefined ? {} : { body: readIfJson(error.body) }),
     },
-    schemaVersion: 1,
   };
 }
 

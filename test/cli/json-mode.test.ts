@@ -26,7 +26,7 @@ function holds({ out, err, code }: Outcome): { exitCode: number; code: string } 
   }
   expect(out).toBe('');
   const { error, ...others } = JSON.parse(err);
-  expect(others).toEqual({ schemaVersion: 1 });
+  expect(others).toEqual({});
   const keys = Object.keys(error).filter((key) => key !== 'details');
   expect(keys).toEqual(['code', 'message', 'hint', 'status', 'exitCode', 'requestId']);
   expect(error.exitCode).toBe(code);

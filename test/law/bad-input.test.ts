@@ -151,7 +151,6 @@ test('with --json an error is one JSON object on stderr and stdout stays empty',
   const { code, out, err } = await run('leaderboard list --limit 0 --json');
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(JSON.parse(err)).toEqual({
-    schemaVersion: 1,
     error: {
       code: 'usage',
       message: '--limit 0: must be a whole number from 1 to 250',
