@@ -7,13 +7,12 @@ import { identifies, labelOf } from '../src/commands/params.ts';
 export type CommandFacts = ReturnType<typeof describeCommand>;
 
 /** The commands of a program that do something, in the order of help. */
-export function describeCommands(command: Command, words: readonly string[] = []): CommandFacts[] {
-  if (command.commands.length === 0) return [describeCommand(command, words)];
-  return command.commands.flatMap((each) => describeCommands(each as unknown as Command, [...words, each.name()]));
+export function describeCommands(command: Command): CommandFacts[] {
+  return command.commands.length === 0 ? [describeCommand(command)] : command.commands.flatMap(describeCommands);
 }
 
-function describeCommand(command: Command, words: readonly string[]) {
-  const { parameters, examples, endpoint, view, sharedOptions } = command;
+function describeCommand(command: Command) {
+  const { words, parameters, examples, endpoint, view, sharedOptions } = command;
   const shared: Option[] = command.options.filter(({ long }) => sharedFlags(sharedOptions).includes(long ?? ''));
   const fields = Object.entries(parameters).map(([key, param]) => ({
     ...param,

@@ -142,7 +142,7 @@ function createProgram(session: Session, write: (text: string) => void): Command
     .showSuggestionAfterError(false)
     .exitOverride();
   for (const option of programOptions()) program.addOption(option);
-  // Subcommands made by `command()` inherit these settings.
+  // Subcommands inherit the settings above, as commander has it.
   for (const [heading, groups] of Object.entries(sections))
     for (const [name, { summary, plural, load }] of Object.entries(groups)) {
       const group = program.command(name).summary(summary).helpGroup(heading);
@@ -150,7 +150,7 @@ function createProgram(session: Session, write: (text: string) => void): Command
       if (plural !== undefined) group.alias(plural);
     }
   program.footer = 'One command: sotra <command> --help. Topics, errors, exit codes: sotra help.';
-  return program.hook('preSubcommand', (_, group) => (group as unknown as Command).load());
+  return program.hook('preSubcommand', (_, group) => (group as Command).load());
 }
 
 const ignore = () => undefined;
@@ -158,7 +158,7 @@ const ignore = () => undefined;
 /** The program with all its groups, for what is written about it: completions, docs, tests. */
 export async function loadProgram(io: Io): Promise<Command> {
   const program = createProgram({ argv: [], io, say: ignore, stream: ignore, exitCode: 0 }, ignore);
-  await Promise.all(program.commands.map((group) => (group as unknown as Command).load()));
+  await Promise.all(program.commands.map((group) => group.load()));
   return program;
 }
 
@@ -202,10 +202,13 @@ async function parse(session: Session): Promise<void> {
 
 /** Read from the line itself: an option that cannot be read ends the command before the others are known. */
 function isJsonMode(argv: readonly string[]): boolean {
-  return argv.some(
-    (word, index) =>
-      /^--(json|format=(nd)?json)$/.test(word) || (word === '--format' && /^(nd)?json$/.test(argv[index + 1] ?? '')),
-  );
+  const end = argv.indexOf('--');
+  return argv
+    .slice(0, end === -1 ? undefined : end)
+    .some(
+      (word, index) =>
+        /^--(json|format=(nd)?json)$/.test(word) || (word === '--format' && /^(nd)?json$/.test(argv[index + 1] ?? '')),
+    );
 }
 
 function formatJsonError(error: SotraError): string {

@@ -11,12 +11,16 @@ import type { Session } from './session.ts';
 
 /** A command of sotra: a command of commander with typed parameters, and what help says of it beyond them. */
 export class Command<P extends Params = Record<never, Param>> extends CommanderCommand {
+  declare readonly commands: readonly Command[];
+  declare parent: Command | null;
   readonly session: Session;
   endpoint: EndpointLine | undefined;
   parameters: Params = {};
-  required: readonly (readonly string[])[] = [];
+  /** Keys of parameters of which at least one must be given. */
+  oneOf: readonly (readonly string[])[] = [];
   examples: readonly Example[] = [];
   view: AnyView | undefined;
+  /** Names what cannot be undone, and is asked about first. */
   question: ((input: never) => string) | undefined;
   /** Of a group that is loaded when it is used. */
   loader: (() => Promise<(group: Command) => void>) | undefined;
@@ -30,7 +34,6 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     this.session = session;
     // Commander's own does not load a group first.
     this.helpCommand(false);
-    this.addHelpText('after', () => this.#formatDetails());
   }
 
   override createCommand(name = ''): Command<Record<never, Param>> {
@@ -39,24 +42,19 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
 
   /** Adds what a group holds, once. */
   async load(): Promise<void> {
-    const add = await this.loader?.();
+    const { loader } = this;
     this.loader = undefined;
-    add?.(this as unknown as Command);
-  }
-
-  /** Its help, with what stands below commander's. */
-  formatHelp(): string {
-    const details = this.#formatDetails();
-    return this.helpInformation() + (details === '' ? '' : `${details}\n`);
+    (await loader?.())?.(this);
   }
 
   /** Errors: `usage` for the help of a subcommand that does not exist; commander would print that of its group. */
   override helpInformation(context?: HelpContext): string {
     const [word] = this.args;
-    const isKnown = this.commands.some((each) => each.name() === word || each.alias() === word);
-    if (this.commands.length > 0 && word !== undefined && !word.startsWith('-') && !isKnown)
+    const isUnknown = word !== undefined && !word.startsWith('-') && this.findSubcommand(word) === undefined;
+    if (this.commands.length > 0 && isUnknown)
       this.error(`unknown command '${word}'`, { code: 'commander.unknownCommand' });
-    return super.helpInformation(context);
+    const details = this.#formatDetails();
+    return super.helpInformation(context) + (details === '' ? '' : `${details}\n`);
   }
 
   /** Errors: `usage`, with the line to type where it is known. */
@@ -68,7 +66,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   /** Adds an argument or an option for each parameter. `oneOf`: keys of which at least one must be given. */
   params<Q extends Params>(params: Q, oneOf: readonly (readonly (keyof Q & string)[])[] = []): Command<Q> {
     this.parameters = params;
-    this.required = oneOf;
+    this.oneOf = oneOf;
     for (const [key, param] of Object.entries(params)) {
       if (param.positional) this.addArgument(new ParamArgument(key, param));
       // The program takes its options wherever they stand: `context set --base-url`.
@@ -146,7 +144,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     return Array.isArray(value) && value.length === 0 ? undefined : value;
   }
 
-  /** What was typed for the options that commands share. */
+  /** What was typed for the options that commands share; a parameter may have the name of one that its command does not share. */
   readShared(): Readonly<Record<string, unknown>> {
     const own = this.opts();
     return { ...findRoot(this).opts(), ...Object.fromEntries(this.#shared.map((name) => [name, own[name]])) };
@@ -158,9 +156,14 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     return formatDetails({ examples: this.examples, columns, shared: this.#shared }, this.session.io.out.width);
   }
 
+  /** The subcommand of this name or alias. */
+  findSubcommand(word: string): Command | undefined {
+    return this.commands.find((each) => each.name() === word || each.alias() === word);
+  }
+
   /** Its words: `webhook`, `list`. */
   get words(): readonly string[] {
-    return this.parent === null ? [] : [...(this.parent as unknown as Command).words, this.name()];
+    return this.parent === null ? [] : [...this.parent.words, this.name()];
   }
 
   get sharedOptions(): readonly SharedOption[] {

@@ -133,5 +133,5 @@ function asksChart(typed: Typed, { format, jq, columns }: GlobalOptions): boolea
   const isTable = format === undefined || format === 'table';
   const rival = !isTable ? `${format} output` : jq !== undefined ? '--jq' : columns && '--columns';
   if (rival === undefined) return true;
-  throw usageError(`--chart and ${rival} contradict each other`, 'Omit one of them.');
+  throw usageError(`option '--chart' cannot be used with option '${rival}'`, 'Omit one of them.');
 }

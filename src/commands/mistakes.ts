@@ -37,6 +37,8 @@ function findHint(command: Command, typed: TypedLine, text: string, code: string
       return hintForOption(command, typed, text.slice(text.indexOf("'") + 1, -1));
     case 'commander.excessArguments':
       return hintForSurplus(command, typed);
+    case 'commander.conflictingOption':
+      return 'Omit one of them.';
     case 'commander.missingArgument':
       return typed.example && `For example: sotra ${typed.example}`;
     case 'commander.missingMandatoryOptionValue':

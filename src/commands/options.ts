@@ -103,9 +103,12 @@ export function readOptions(typed: Readonly<Record<string, unknown>>): GlobalOpt
   const isOn = (key: string) => typed[key] === true;
   const format = typed['format'] as Format | undefined;
   if (isOn('json') && format !== undefined && format !== 'json')
-    throw usageError(`--json and --format ${format} contradict each other`, 'Omit one of them.');
+    throw usageError(`option '--json' cannot be used with option '--format ${format}'`, 'Omit one of them.');
   if (text('jq') !== undefined && format !== undefined && format !== 'json' && format !== 'ndjson')
-    throw usageError(`--jq and --format ${format} contradict each other`, 'A filter works on JSON: omit one of them.');
+    throw usageError(
+      `option '--jq <filter>' cannot be used with option '--format ${format}'`,
+      'A filter works on JSON: omit one of them.',
+    );
   const timeoutMs = typed['timeout'] as number | undefined;
   return {
     context: text('context'),

@@ -22,18 +22,15 @@ import { labelOf } from './params.ts';
 import { readInput, type TypedInput } from './read-input.ts';
 import type { Session } from './session.ts';
 
-/** What is asked of a command when it runs. */
+/** What running needs of a `Command`, whose module imports this one. */
 interface RunnableCommand {
   session: Session;
   parameters: Params;
-  /** Keys of parameters of which at least one must be given. */
-  required: readonly (readonly string[])[];
+  oneOf: readonly (readonly string[])[];
   examples: readonly Example[];
   endpoint: EndpointLine | undefined;
   view: AnyView | undefined;
-  /** What cannot be undone, and is asked first. */
   question: ((input: never) => string) | undefined;
-  /** Whether it only reads: then it takes names and rows of the last board. */
   isReading: boolean;
   words: readonly string[];
   readTyped: () => TypedInput;
@@ -82,7 +79,7 @@ export async function runCommand(command: RunnableCommand, handler: Handler<Para
 
 /** What was typed, checked and confirmed. Errors: `usage`. */
 async function readTypedInput(command: RunnableCommand, context: Context): Promise<Record<string, unknown>> {
-  const { parameters, required: oneOf, examples, endpoint, question } = command;
+  const { parameters, oneOf, examples, endpoint, question } = command;
   const input = await readInput(parameters, command.readTyped(), {
     oneOf,
     example: examples[0]?.argv,

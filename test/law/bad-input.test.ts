@@ -144,7 +144,7 @@ test.each([
 test('--json beside another format is refused', async () => {
   const { code, err } = await run('leaderboard list --json --format csv');
   expect(code).toBe(2);
-  expect(JSON.parse(err).error.message).toBe('--json and --format csv contradict each other');
+  expect(JSON.parse(err).error.message).toBe("option '--json' cannot be used with option '--format csv'");
 });
 
 test('with --json an error is one JSON object on stderr and stdout stays empty', async () => {

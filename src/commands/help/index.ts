@@ -6,6 +6,7 @@ import { readAsset } from '../../files/asset.ts';
 import { findStatusCode } from '../../http/failures.ts';
 import { nearest } from '../../model/nearest.ts';
 import type { Command } from '../command.ts';
+import { createHelpConfiguration } from '../help-format.ts';
 import { describeSharedOptions } from '../options.ts';
 import { errorTexts } from './errors.ts';
 
@@ -54,12 +55,12 @@ async function findCommandHelp(help: Command, words: readonly string[]): Promise
   let found = help.parent as Command;
   for (const word of words) {
     await found.load();
-    const next = found.commands.find((each) => each.name() === word || each.alias() === word);
+    const next = found.findSubcommand(word);
     if (next === undefined) return undefined;
-    found = next as unknown as Command;
+    found = next;
   }
   await found.load();
-  return found.formatHelp();
+  return found.helpInformation();
 }
 
 function unknownTopic({ parent }: Command, topic: string) {
@@ -118,11 +119,9 @@ function asSentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
-const maxWidth = 100;
-
 /** Blocks with a title or without, of prose or of indented lines, in which two spaces end a label; wrapped as commander wraps help. */
 function layOut(page: string, width: number): string {
-  const help = Object.assign(new Help(), { helpWidth: Math.min(width, maxWidth), minWidthToWrap: 20 });
+  const help = Object.assign(new Help(), { helpWidth: 80 }, createHelpConfiguration(width));
   const blocks = page.split('\n\n').map((block) => {
     const lines = block.split('\n');
     const title = /^[A-Z][A-Z -]{3,}(\(.*\))?$/.test(lines[0] ?? '') ? lines.splice(0, 1) : [];

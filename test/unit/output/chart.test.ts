@@ -54,11 +54,11 @@ test.each([
   ['--json', 'json output'],
   ['--format csv', 'csv output'],
   ['--jq .', '--jq'],
-])('--chart and %s contradict each other', async (format, rival) => {
+])('--chart cannot be used with %s', async (format, rival) => {
   const service = await answering(board);
   const { code, err, out } = await run(`leaderboard list --chart ${format}`, { env: service.env });
   expect({ code, out, requests: service.requests }).toEqual({ code: 2, out: '', requests: [] });
-  expect(err).toContain(`--chart and ${rival} contradict each other`);
+  expect(err).toContain(`option '--chart' cannot be used with option '${rival}'`);
 });
 
 test.each([
