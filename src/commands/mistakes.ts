@@ -179,7 +179,7 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
     const own = known.filter((each) => pagingOptions.includes(each));
     return own.length === 0 ? 'Omit it: this command has no pages.' : `For longer lists it has ${own.join(', ')}.`;
   }
-  const longer = known.find((each) => each.endsWith(`-${nameOf(flag)}`));
+  const longer = known.find((each) => each.endsWith(`-${nameOf(flag)}`) && !each.startsWith('--no-'));
   return otherOptions.get(flag) ?? didYouMean(longer ?? nearestOption(flag, known));
 }
 

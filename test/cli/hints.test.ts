@@ -56,6 +56,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['--api-key abc leaderboard list', "unknown option '--api-key'", 'A key is never an argument: sotra auth login'],
   ['leaderboard list -l 5', "unknown option '-l'", 'See sotra leaderboard list --help.'],
   ['leaderboard list --plain', "unknown option '--plain'", 'See sotra leaderboard list --help.'],
+  ['leaderboard list --color', "unknown option '--color'", 'See sotra leaderboard list --help.'],
   ['leaderboard list --key trader', "unknown option '--key'", 'See sotra leaderboard list --help.'],
   ['commands', "unknown command 'commands'", 'See sotra --help.'],
   [
