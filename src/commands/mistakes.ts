@@ -184,7 +184,8 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
 }
 
 function nearestOption(flag: string, known: readonly string[]): string | undefined {
-  const name = nearest(nameOf(flag), known.map(nameOf));
+  // A letter is near to every short name.
+  const name = flag.length > 2 ? nearest(nameOf(flag), known.map(nameOf)) : undefined;
   return name && `--${name}`;
 }
 

@@ -54,6 +54,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['--jsn leaderboard list', "unknown option '--jsn'", 'Did you mean --json?'],
   ['-q leaderboard list', "unknown option '-q'", 'Did you mean --quiet?'],
   ['--api-key abc leaderboard list', "unknown option '--api-key'", 'A key is never an argument: sotra auth login'],
+  ['leaderboard list -j', "unknown option '-j'", 'See sotra leaderboard list --help.'],
   ['leaderboard list -l 5', "unknown option '-l'", 'See sotra leaderboard list --help.'],
   ['leaderboard list --plain', "unknown option '--plain'", 'See sotra leaderboard list --help.'],
   ['leaderboard list --color', "unknown option '--color'", 'See sotra leaderboard list --help.'],
