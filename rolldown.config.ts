@@ -101,12 +101,17 @@ export default defineConfig({
     // What is always loaded together is one file: each file more costs half a millisecond. The first two hold all that these modules import.
     codeSplitting: {
       groups: [
-        { name: 'start', test: /src\/(cli|model\/safe-text|commands\/command)\.ts$/, priority: 3 },
         {
-          name: 'call',
-          test: /src\/(context|commands\/run-command|model\/(chain|identifier)|output\/(print|columns|format))\.ts$/,
-          priority: 2,
+          name: 'start',
+          test: /src\/(cli|model\/(safe-text|platform)|files\/asset|commands\/command)\.ts$/,
+          priority: 3,
         },
+        {
+          name: 'columns',
+          test: /src\/(commands\/(endpoint-command|db-param)|model\/(url-secrets|mask-secrets|event-types)|output\/(columns|format))\.ts$/,
+          priority: 2.5,
+        },
+        { name: 'call', test: /src\/(context|commands\/run-command|output\/print)\.ts$/, priority: 2 },
         { name: 'zod', test: /node_modules\/zod\//, priority: 4 },
         {
           name: 'sandbox',

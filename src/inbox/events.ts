@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { normalizeAddress } from '../model/address.ts';
 import { isObject, tryParseJson } from '../model/json.ts';
-import { safeText } from '../model/safe-text.ts';
 import { formatUsd } from '../output/format.ts';
-import { cutText, displayWidth } from '../output/text-width.ts';
 
 /** What is read of an event; the rest is passed on as it is. */
 export interface EventSummary {
@@ -92,20 +90,6 @@ export function describeEvent({ event, eventType }: EventSummary): string {
 function formatUsdCost(trade: unknown): string {
   const usd = valueIn(trade, 'usdCost');
   return typeof usd === 'number' ? `${formatUsd(usd)} of ` : '';
-}
-
-/** One line about an event as it arrives: time, kind, reason, what happened, id; `width` absent: separated by tabs. */
-export function eventLine(summary: EventSummary, atMs: number, width: number | undefined): string {
-  const { event, eventType, eventId } = summary;
-  const reason = textIn(event, 'reason') ?? '';
-  const time = new Date(atMs).toISOString();
-  const about = safeText(describeEvent(summary));
-  const id = safeText(eventId);
-  if (width === undefined) return [time, safeText(eventType), safeText(reason), about, id].join('\t');
-  const kind = reason === '' ? eventType : `${eventType} (${reason})`;
-  const maxWidth = Math.max(40, width - displayWidth(id) - 2);
-  const line = cutText(`${time.slice(11, 19)}Z  ${safeText(kind)}  ${about}`, maxWidth);
-  return `${line}${' '.repeat(maxWidth - displayWidth(line))}  ${id}`;
 }
 
 function valueIn(value: unknown, key: string): unknown {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { eventLine } from '../../src/inbox/events.ts';
+import { eventLine } from '../../src/inbox/event-line.ts';
 import { lineWidth } from '../../src/io.ts';
 import { breakText, displayWidth } from '../../src/output/text-width.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { eventLine, readEvents } from '../../src/inbox/events.ts';
+import { eventLine } from '../../src/inbox/event-line.ts';
+import { readEvents } from '../../src/inbox/events.ts';
 import { parseDuration, parseTime } from '../../src/model/duration.ts';
 import { safeText } from '../../src/model/safe-text.ts';
 import { wrapWords } from '../../src/model/wrap.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { writeReadyFiles } from '../../files/durable-file.ts';
-import { eventLine } from '../../inbox/events.ts';
+import { eventLine } from '../../inbox/event-line.ts';
 import { startForwarder } from '../../inbox/forward.ts';
 import { defaultRepeatsMs, type Inbox, type KeepLimits, type StoredDelivery, type Target } from '../../inbox/inbox.ts';
 import { startListener } from '../../inbox/listener.ts';
