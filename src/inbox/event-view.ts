@@ -1,7 +1,7 @@
 import type { Forward, Retry } from '../model/forward.ts';
 import { column, listView, recordView } from '../output/columns.ts';
 import { formatTime } from '../output/format.ts';
-import { describeEvent } from './events.ts';
+import { describeEvent } from './event-facts.ts';
 import { type EventStatus, type StoredEvent, stripSecret } from './inbox.ts';
 import type { DeliveryVerdict } from './verify.ts';
 

@@ -1,6 +1,6 @@
 import { dayMs } from '../model/duration.ts';
 import type { FailedTry, Forward, Retry } from '../model/forward.ts';
-import type { EventSummary } from './events.ts';
+import type { EventSummary } from './event-facts.ts';
 
 /** How long an event that comes again is a repeat; what is older is refused. */
 export const defaultRepeatsMs = 7 * dayMs;

@@ -2,7 +2,7 @@ import { usageError } from '../errors.ts';
 import { normalizeAddress } from '../model/address.ts';
 import { parseMoment } from '../model/duration.ts';
 import type { Forward } from '../model/forward.ts';
-import { collectNames, type EventSummary } from './events.ts';
+import { collectNames, type EventSummary } from './event-facts.ts';
 import { type EventQuery, type EventStatus, type StoredDelivery, stripSecret } from './inbox.ts';
 
 /** The events of a delivery that a query asks for, whatever became of them; none where its time or its webhook do not fit. */

@@ -3,7 +3,7 @@ import { chains } from '../model/chain.ts';
 import { buyReasons, eventTypes } from '../model/event-types.ts';
 import { isObject } from '../model/json.ts';
 import { nearest } from '../model/nearest.ts';
-import { collectNames, type EventSummary } from './events.ts';
+import { collectNames, type EventSummary } from './event-facts.ts';
 import type { Target } from './inbox.ts';
 
 interface Condition {

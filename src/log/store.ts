@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { makeFolder, openStateFile, replaceFile } from '../files/durable-file.ts';
 import { dayMs } from '../model/duration.ts';
 import type { EntryPart, FailedCommand, LogEntry } from './entry.ts';
+import { maxCalls } from './limits.ts';
 
 // A file for each call, of one process: nothing is mixed or lost where many write. Each line adds to the entry (the request, its answer, the
 // exit code), and one without a line end was never written: its process was killed, or the disk is full.
 
-export const maxCalls = 2000;
 const maxBytes = 64 * 1024 * 1024;
 const maxAgeMs = 30 * dayMs;
 /** The last calls stay whatever else is kept: else there would be no room for them beside old failures. */

@@ -2,7 +2,6 @@ import { type InputOf, local } from '../../api/endpoint.ts';
 import { choice, optional } from '../../api/kind.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { decodeText, readWhole } from '../../files/source.ts';
 import { safeText } from '../../model/safe-text.ts';
 import { command } from '../../model/shell.ts';
 import { mayAsk, showPlan } from '../../output/confirm.ts';
@@ -148,6 +147,7 @@ async function readAcceptedKey(input: LoginInput, target: Target, context: Conte
 async function readKey({ withKey }: LoginInput, { name, origin }: Target, { io, options }: Context): Promise<string> {
   if (withKey) {
     if (io.in.isTTY === true) throw usageError('--with-key reads from stdin', 'sotra auth login --with-key < key.txt');
+    const { decodeText, readWhole } = await import('../../files/source.ts');
     return parseKey(decodeText(await readWhole('-', io), '-'), 'stdin');
   }
   if (io.in.isTTY !== true || options.noInput)

@@ -1,7 +1,7 @@
 import { local } from '../../api/endpoint.ts';
 import { integer, optional } from '../../api/kind.ts';
 import type { ShownCall } from '../../log/calls.ts';
-import { maxCalls } from '../../log/store.ts';
+import { maxCalls } from '../../log/limits.ts';
 import { column, listView } from '../../output/columns.ts';
 import { formatTime, pathCell } from '../../output/format.ts';
 import type { Column } from '../../output/view.ts';

@@ -2,7 +2,7 @@ import { local } from '../../api/endpoint.ts';
 import { number, optional } from '../../api/kind.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { decodeText, type Input, readWhole } from '../../files/source.ts';
+import type { Input } from '../../files/source.ts';
 import { isSolanaAddress, normalizeAddress } from '../../model/address.ts';
 import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
 import { written } from '../../model/quoted.ts';
@@ -41,6 +41,7 @@ async function readPrices({ price, pricesFile }: PriceInput, input: Input): Prom
   if (price !== undefined && pricesFile !== undefined)
     throw usageError('--price and --prices-file cannot be used together', 'The file can hold any number of prices.');
   if (pricesFile !== undefined) {
+    const { decodeText, readWhole } = await import('../../files/source.ts');
     const bytes = await readWhole(pricesFile, input, maxPriceBytes);
     return pricesIn(decodeText(bytes, pricesFile), pricesFile);
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Db, SqlValue } from '../../files/database.ts';
-import { collectNames, type EventSummary } from '../events.ts';
+import { collectNames, type EventSummary } from '../event-facts.ts';
 import type { DeliveryQuery, EventQuery, StoredDelivery, StoredEvent } from '../inbox.ts';
 import { stripSecret, targetMs } from '../inbox.ts';
 import { askedEvents, findEventStatus } from '../query.ts';

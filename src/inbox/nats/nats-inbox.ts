@@ -1,7 +1,8 @@
 import { SotraError } from '../../errors.ts';
 import type { Io } from '../../io.ts';
 import { command } from '../../model/shell.ts';
-import { type EventSummary, readAllEvents } from '../events.ts';
+import type { EventSummary } from '../event-facts.ts';
+import { readAllEvents } from '../events.ts';
 import type { Delivery, Inbox, StoredDelivery } from '../inbox.ts';
 import type { NatsAddress } from './address.ts';
 import { connectInbox, makeStream } from './create.ts';

@@ -22,8 +22,8 @@ import type {
 } from '../../pages/deliveries.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import type { WebApp } from '../../pages/serve.ts';
+import { findTrader } from '../event-facts.ts';
 import { makeEventRow } from '../event-view.ts';
-import { findTrader } from '../events.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../forward.ts';
 import type { EventQuery, EventStatus, Inbox, StoredEvent, Target } from '../inbox.ts';
 import type { RefusedRequest } from '../listener.ts';

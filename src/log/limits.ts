@@ -1,0 +1,2 @@
+/** How many calls the log keeps. */
+export const maxCalls = 2000;
