@@ -59,7 +59,12 @@ test('the package is installed without a warning, and npx shows a board of the s
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
   execFileSync('npm', ['pack', '--silent', '--pack-destination', folder, '--ignore-scripts']);
   const tarball = join(folder, `sotra-${version}.tgz`);
-  const env = { ...process.env, npm_config_cache: join(folder, 'cache'), npm_config_loglevel: 'notice' };
+  const env = {
+    ...process.env,
+    npm_config_cache: join(folder, 'cache'),
+    npm_config_loglevel: 'notice',
+    npm_config_update_notifier: 'false',
+  };
   const install = ['install', '--global', '--no-progress', '--prefix', join(folder, 'installed'), tarball];
   const { status, stdout, stderr } = spawnSync('npm', install, { env, encoding: 'utf8' });
   expect([status, stderr]).toEqual([0, '']);
