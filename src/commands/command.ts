@@ -1,7 +1,7 @@
 import { Command as CommanderCommand, type ErrorOptions, type HelpContext } from 'commander';
 import { type Example, flagName, type InputOf, type Param, type Params } from '../api/endpoint.ts';
 import type { AnyView } from '../output/view.ts';
-import { formatDetails } from './help-format.ts';
+import { formatDetails, nameLine } from './help-format.ts';
 import { explainError } from './mistakes.ts';
 import { createSharedOption, programOptions, requestOptions, type SharedOption } from './options.ts';
 import { createOptions, ParamArgument } from './params.ts';
@@ -163,7 +163,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
 
   /** Its words: `webhook`, `list`. */
   get words(): readonly string[] {
-    return this.parent === null ? [] : [...this.parent.words, this.name()];
+    return nameLine(this).split(' ').slice(1);
   }
 
   get sharedOptions(): readonly SharedOption[] {
