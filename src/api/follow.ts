@@ -11,7 +11,7 @@ const follower = inPath(identifierKind, 'who follows: profile UUID, wallet addre
 
 const targets = inBody(
   listOf(identifierKind, { minItems: 1 }),
-  'whom: profile UUID, wallet address or ext:<your user id>',
+  'target profile: profile UUID, wallet address or ext:<your user id>',
   { positional: true, flag: 'target' },
 );
 

@@ -36,7 +36,7 @@ interface Alias {
 
 const columns: View<unknown, Alias>['columns'] = [
   column.text('alias', 'Alias', 'name of the alias, with the @'),
-  column.address('identifier', 'Identifier', 'address or user that it stands for'),
+  column.address('identifier', 'Identifier', 'the address or user ID of this alias'),
 ];
 
 const listView: View<{ aliases: Alias[] }, Alias> = {

@@ -7,7 +7,7 @@ const labels = {
   key: ['Key', 'where the API key comes from, and whether it is accepted'],
   reach: ['Reach', 'whether the service answers'],
   tls: ['TLS', 'whether the connection is encrypted'],
-  clock: ['Clock', 'clock of this machine, compared with the service'],
+  clock: ['Clock', "local clock compared with the service's"],
   terminal: ['Terminal', 'width and colors'],
   sandbox: ['Sandbox', 'file of the built-in sandbox'],
 } as const;
