@@ -81,7 +81,7 @@ export default defineConfig({
   input: {
     main: 'src/main.ts',
     cli: 'src/cli.ts',
-    'jq-thread': 'src/output/jq-thread.ts',
+    'jq-thread': 'src/lib/output/jq-thread.ts',
     sandbox: 'src/library/sandbox.ts',
   },
   platform: 'node',
@@ -103,15 +103,15 @@ export default defineConfig({
       groups: [
         {
           name: 'start',
-          test: /src\/(cli|model\/(safe-text|platform)|files\/asset|commands\/command)\.ts$/,
+          test: /src\/(cli|api\/safe-text|lib\/(platform|files\/asset)|commands\/command)\.ts$/,
           priority: 3,
         },
         {
           name: 'columns',
-          test: /src\/(commands\/(endpoint-command|db-param)|model\/(url-secrets|mask-secrets|event-types)|output\/(columns|format))\.ts$/,
+          test: /src\/(commands\/(endpoint-command|db-param)|client\/(url-secrets|mask-secrets)|api\/event-types|lib\/output\/(columns|format))\.ts$/,
           priority: 2.5,
         },
-        { name: 'call', test: /src\/(context|commands\/run-command|output\/print)\.ts$/, priority: 2 },
+        { name: 'call', test: /src\/(context|commands\/run-command|lib\/output\/print)\.ts$/, priority: 2 },
         { name: 'zod', test: /node_modules\/zod\//, priority: 4 },
         {
           name: 'sandbox',
@@ -121,13 +121,13 @@ export default defineConfig({
         },
         {
           name: 'log',
-          test: /src\/(log\/(keep-calls|describe-call|store)|keys\/(typed-secrets|private-key))\.ts$/,
+          test: /src\/(calls\/(keep-calls|describe-call|store)|keys\/(typed-secrets|private-key))\.ts$/,
           includeDependenciesRecursively: false,
           priority: 1,
         },
         {
           name: 'settings',
-          test: /src\/(setup\/(store|settings-schema)|files\/(durable-file|lock))\.ts$/,
+          test: /src\/lib\/(config\/(store|settings-schema)|files\/(durable-file|lock))\.ts$/,
           includeDependenciesRecursively: false,
           priority: 1,
         },

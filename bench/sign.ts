@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import nacl from 'tweetnacl';
 import { privateKeyToAccount } from 'viem/accounts';
+import { encodeBase58 } from '../src/api/address.ts';
 import { signedText } from '../src/api/signed-text.ts';
 import { verifySignature } from '../src/api/verify-signature.ts';
 import { makeSignedComment } from '../src/commands/comment/signed.ts';
 import { makeSigner } from '../src/keys/signer.ts';
-import { encodeBase58 } from '../src/model/address.ts';
 import { measureChild } from './measure/child.ts';
 import { type Row, report } from './measure/row.ts';
 

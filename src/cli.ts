@@ -1,13 +1,13 @@
 import { CommanderError } from 'commander';
+import { safeText } from './api/safe-text.ts';
 import { Command } from './commands/command.ts';
 import { createHelpConfiguration } from './commands/help-format.ts';
 import { programOptions } from './commands/options.ts';
 import type { Session } from './commands/session.ts';
 import { errorObject, maxShownBody, type SotraError, toSotraError } from './errors.ts';
-import { ClosedPipe, type Io } from './io.ts';
-import { safeText } from './model/safe-text.ts';
-import { visibleJson } from './output/json.ts';
-import { createMessages, type Messages } from './output/messages.ts';
+import { ClosedPipe, type Io } from './lib/io.ts';
+import { visibleJson } from './lib/output/json.ts';
+import { createMessages, type Messages } from './lib/output/messages.ts';
 
 interface Group {
   summary: string;

@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import type { Endpoint, InputOf, Params } from './api/endpoint.ts';
 import { findMisfit } from './api/misfit.ts';
 import { encodeRequest, type WireRequest } from './api/request.ts';
+import { maxAnswerBytes, readBody } from './client/body.ts';
+import type { CallAnswer, Caller } from './client/client.ts';
+import { buildRequest, callEndpoint, sendRequest } from './client/client.ts';
+import { createRate, policies } from './client/retry.ts';
+import { hidingKey } from './client/secrets.ts';
+import { command } from './client/shell.ts';
 import type { GlobalOptions } from './commands/options.ts';
 import { isExplained, SotraError } from './errors.ts';
-import { maxAnswerBytes, readBody } from './http/body.ts';
-import type { CallAnswer, Caller } from './http/client.ts';
-import { buildRequest, callEndpoint, sendRequest } from './http/client.ts';
-import { createRate, policies } from './http/retry.ts';
-import { hidingKey } from './http/secrets.ts';
-import type { HttpRequest, Io, Transport } from './io.ts';
-import { command } from './model/shell.ts';
-import { describeKey, needsNoStore, resolveService, type Service, servedSandboxUrl } from './setup/settings.ts';
-import type { SettingsStore } from './setup/store.ts';
+import { describeKey, needsNoStore, resolveService, type Service, servedSandboxUrl } from './lib/config/settings.ts';
+import type { SettingsStore } from './lib/config/store.ts';
+import type { HttpRequest, Io, Transport } from './lib/io.ts';
 
 /** What a command may use; one for each command line. */
 export interface Context {
@@ -95,14 +95,14 @@ export function createContext(given: ContextOptions): Context {
 /** Where what is kept on this machine stands. */
 function openPlaces(io: Io, options: GlobalOptions) {
   const store = once(async () => {
-    const { configDirectory, openSettings } = await import('./setup/store.ts');
+    const { configDirectory, openSettings } = await import('./lib/config/store.ts');
     const opened = openSettings(configDirectory(io));
     // A preview computes the change, with its refusals, and writes nothing.
     if (options.preview)
       return { ...opened, update: async (_, change) => change(opened.read()) } satisfies SettingsStore;
     return opened;
   });
-  const dataDirectory = async () => (await import('./setup/store.ts')).dataDirectory(io);
+  const dataDirectory = async () => (await import('./lib/config/store.ts')).dataDirectory(io);
   return {
     store,
     dataDirectory,
@@ -133,7 +133,7 @@ function watchCalls({ io, options, say, trace = say }: ContextOptions) {
   let tellWait: Parameters<Context['onWait']>[0] = () => undefined;
   let waitsInSilence = !io.err.isTTY || options.quiet || options.verbose;
   const spinner = once(async () => {
-    const { showWaiting } = await import('./output/progress.ts');
+    const { showWaiting } = await import('./lib/output/progress.ts');
     const { noColor } = options;
     const { shownWaitMs: shownMs } = io;
     return showWaiting({ err: io.err, noColor, now: io.now, shownMs });
@@ -145,7 +145,7 @@ function watchCalls({ io, options, say, trace = say }: ContextOptions) {
       tellWait = listener;
     },
     observe: async (kind: Service['kind']): Promise<Caller['observe']> => {
-      const watch = options.verbose ? (await import('./http/observe.ts')).watchCall(trace) : undefined;
+      const watch = options.verbose ? (await import('./client/observe.ts')).watchCall(trace) : undefined;
       const shown = waitsInSilence || kind === 'sandbox' ? undefined : await spinner();
       return (event) => {
         watch?.(event);
@@ -180,7 +180,7 @@ function makeCalls(
   });
   const callLog = once(async () => {
     const logged = { argv, isPage, service: await service(), io, dataDirectory, warn };
-    return (await import('./log/keep-calls.ts')).openCallLog(logged);
+    return (await import('./calls/keep-calls.ts')).openCallLog(logged);
   });
   const takeTurn = options.rate === undefined ? undefined : createRate(options.rate, io);
   let misfits = 0;
@@ -219,7 +219,7 @@ function makeCalls(
     };
   };
   const keepFailure = async (failed: SotraError) =>
-    (await import('./log/keep-calls.ts')).keepCommandFailure({ argv, io, dataDirectory }, failed);
+    (await import('./calls/keep-calls.ts')).keepCommandFailure({ argv, io, dataDirectory }, failed);
   const call: Context['call'] = async (endpoint, input, link, retries) => {
     const caller = await makeCaller(endpoint.keyless === true, retries);
     asked = true;
@@ -267,12 +267,12 @@ async function findService({ io, options, store }: ServiceSource): Promise<Servi
   const service = resolveService(options, io.env, stored);
   const { keyStore, context: name = '', baseUrl } = service;
   if (keyStore !== 'keychain' || options.preview) return service;
-  const { readKeychain } = await import('./setup/keychain.ts');
+  const { readKeychain } = await import('./lib/config/keychain.ts');
   return { ...service, apiKey: await readKeychain({ name, baseUrl, platform: io.system.platform }) };
 }
 
 export async function httpTransport({ transport, now, system, env }: Io): Promise<Transport> {
-  return transport ?? (await import('./http/transport.ts')).createTransport({ now, node: system.node, env });
+  return transport ?? (await import('./client/transport.ts')).createTransport({ now, node: system.node, env });
 }
 
 function once<T>(make: () => Promise<T>): (() => Promise<T>) & { started: () => boolean } {

@@ -1,4 +1,4 @@
-import { defined, tryParseJson } from './model/json.ts';
+import { defined, tryParseJson } from './api/json.ts';
 
 /** Every error code, with the exit code that scripts rely on. */
 export const errorExitCodes = {

@@ -2,12 +2,12 @@ import { openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { WriteStream } from 'node:tty';
 import packageFile from '../package.json' with { type: 'json' };
+import { terminalText } from './api/safe-text.ts';
 import { run } from './cli.ts';
 import { readMessage, SotraError, Stopped } from './errors.ts';
-import { isSingleFile, readAsset } from './files/asset.ts';
-import { ClosedPipe, colorLevel, type Io, lineWidth, type Sink } from './io.ts';
-import { platformRules, secretVariables } from './model/platform.ts';
-import { terminalText } from './model/safe-text.ts';
+import { isSingleFile, readAsset } from './lib/files/asset.ts';
+import { ClosedPipe, colorLevel, type Io, lineWidth, type Sink } from './lib/io.ts';
+import { platformRules, secretVariables } from './lib/platform.ts';
 
 /** Every text that a person may read passes `terminalText` here: all of stderr, and stdout where it is a terminal. A pipe gets every byte. */
 function makeSink(
@@ -126,7 +126,7 @@ function psLine(pid: number): { state: string; started: string } {
 }
 
 async function ask(question: string, { hidden }: { hidden: boolean }): Promise<string> {
-  const { askLine } = await import('./output/confirm.ts');
+  const { askLine } = await import('./lib/output/confirm.ts');
   return askLine({ question, hidden, input: process.stdin, output: process.stderr, stop });
 }
 
@@ -155,7 +155,7 @@ const io: Io = {
   },
   spawnSelf: async (argv, logFile) => {
     const { spawn } = await import('node:child_process');
-    if (logFile !== undefined) (await import('./files/durable-file.ts')).makeFolder(dirname(logFile));
+    if (logFile !== undefined) (await import('./lib/files/durable-file.ts')).makeFolder(dirname(logFile));
     const log = logFile === undefined ? 'ignore' : openSync(logFile, 'a', 0o600);
     const self = isSingleFile ? [] : [process.argv[1] ?? ''];
     const child = spawn(process.execPath, [...self, ...argv], { detached: true, stdio: ['ignore', log, log] });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { encodeBase58 } from '../../src/model/address.ts';
+import { encodeBase58 } from '../../src/api/address.ts';
 import { type Random, randomFrom } from '../../src/sandbox/seeded.ts';
 
 /** A made-up market of some size, the same for the same number of trades. */

@@ -1,4 +1,4 @@
-import type { LeaderboardChain } from '../../src/model/chain.ts';
+import type { LeaderboardChain } from '../../src/api/chain.ts';
 
 /** How one person trades. */
 export interface Habit {

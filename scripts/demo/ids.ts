@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { encodeBase58 } from '../../src/model/address.ts';
-import type { Chain } from '../../src/model/chain.ts';
+import { encodeBase58 } from '../../src/api/address.ts';
+import type { Chain } from '../../src/api/chain.ts';
 
 /** Gives a made-up EVM address, lowercase: the first 20 bytes of the SHA-256 of the seed text. */
 export function evmAddress(seedText: string): string {

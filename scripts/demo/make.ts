@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
+import { layouts } from '../../src/lib/config/settings.ts';
 import { setMeta } from '../../src/sandbox/db/settings.ts';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { describeWorld, sandboxPartners } from '../../src/sandbox/db/world.ts';
 import { digestText, makeUuid } from '../../src/sandbox/seeded.ts';
 import { addWallet, findProfile } from '../../src/sandbox/social/lookup.ts';
 import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
-import { layouts } from '../../src/setup/settings.ts';
 import { demoWorld, type World } from './world.ts';
 
 /** Writes the database of a demo sandbox without indexes: worlds are filled from it. */

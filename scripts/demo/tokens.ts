@@ -1,4 +1,4 @@
-import type { LeaderboardChain } from '../../src/model/chain.ts';
+import type { LeaderboardChain } from '../../src/api/chain.ts';
 
 /** One token the people of the demo world trade; on hyperliquid a perp, whose address is its coin. */
 export interface DemoToken {

@@ -73,7 +73,7 @@ export async function buildLibrary(dir: string): Promise<void> {
 /** Declarations that cannot be written from one file alone. */
 const written: Readonly<Record<string, () => string | Promise<string>>> = {
   'src/library/methods.ts': methodDeclarations,
-  'src/model/chain.ts': chainDeclarations,
+  'src/api/chain.ts': chainDeclarations,
 };
 
 /** Writes the declarations of these files and of all that they speak of. */

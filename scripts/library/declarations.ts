@@ -1,10 +1,10 @@
 import type { z } from 'zod';
+import { chains } from '../../src/api/chain.ts';
 import type { Endpoint, Param } from '../../src/api/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { describeKind, type Kind, toJsonSchema } from '../../src/api/kind.ts';
 import { namedShapes, type SharedSchemas, sharedSchemas } from '../../src/api/openapi.ts';
 import { methodName } from '../../src/library/endpoints.ts';
-import { chains } from '../../src/model/chain.ts';
 
 interface JsonSchema {
   type?: string | readonly string[];

@@ -1,4 +1,4 @@
-import { dayMs } from '../model/duration.ts';
+import { dayMs } from './duration.ts';
 import { defineEndpoint, inBody, inPath, inQuery } from './endpoint.ts';
 import { chainKind, commentUidKind, viewersKind, walletKind } from './formats.ts';
 import { integer, listOf, optional, text } from './kind.ts';

@@ -1,8 +1,8 @@
-import { normalizeAddress } from '../model/address.ts';
-import { isIdentifier } from '../model/identifier.ts';
-import { isObject } from '../model/json.ts';
+import { normalizeAddress } from './address.ts';
 import { asDocument, defineEndpoint, inBody, inPath } from './endpoint.ts';
 import { identifierKind } from './formats.ts';
+import { isIdentifier } from './identifier.ts';
+import { isObject } from './json.ts';
 import { json, listOf } from './kind.ts';
 
 const follower = inPath(identifierKind, 'who follows: profile UUID, wallet address or ext:<your user id>', {

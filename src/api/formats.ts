@@ -1,9 +1,9 @@
-import { isExternalId, isUuid, isWalletAddress } from '../model/address.ts';
-import { type Chain, chains, type LeaderboardChain, leaderboardChains } from '../model/chain.ts';
-import { isHttpAddress, suggestScheme } from '../model/http-address.ts';
-import { addressProblem, honoredViewers, isIdentifier } from '../model/identifier.ts';
-import { textProblem } from '../model/safe-text.ts';
+import { isExternalId, isUuid, isWalletAddress } from './address.ts';
+import { type Chain, chains, type LeaderboardChain, leaderboardChains } from './chain.ts';
+import { isHttpAddress, suggestScheme } from './http-address.ts';
+import { addressProblem, honoredViewers, isIdentifier } from './identifier.ts';
 import { type Format, formatted, type Kind, listOf, openChoice } from './kind.ts';
+import { textProblem } from './safe-text.ts';
 
 /** A form of texts that a function decides; `rule` is "must be ...". */
 export const fitting = (fits: (text: string) => boolean, rule: string, schema?: Format['schema']): Format => ({

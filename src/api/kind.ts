@@ -1,4 +1,4 @@
-import { tryParseJson } from '../model/json.ts';
+import { tryParseJson } from './json.ts';
 
 /**
  * What a parameter may hold. Command line, sandbox, OpenAPI, pages and tools for agents read this one description; `Value` is its type in

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject } from '../model/json.ts';
+import { isObject } from './json.ts';
 import type { Misfit } from './misfit.ts';
 
 const keyword = 'x-known-values';

@@ -1,5 +1,5 @@
-import { nearest } from '../model/nearest.ts';
 import type { Endpoint } from './endpoint.ts';
+import { nearest } from './nearest.ts';
 import type { RequestParts } from './request.ts';
 
 /** The endpoint of a method and an address behind a base URL, and the parts of the address. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isObject } from '../model/json.ts';
+import { isObject } from './json.ts';
 
 /** Where an answer differs from the contract. */
 export interface Misfit {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { chains } from '../model/chain.ts';
+import { chains } from './chain.ts';
 import { knownText } from './known-values.ts';
 import { imagesSchema, profileSchema } from './profile-answers.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { leaderboardChains } from '../model/chain.ts';
+import { leaderboardChains } from './chain.ts';
 import { knownText } from './known-values.ts';
 
 const text = z.string().nullable().optional();

@@ -1,6 +1,6 @@
-import { isHttpAddress, suggestScheme } from '../model/http-address.ts';
 import { defineEndpoint, inBody, inPath, inQuery } from './endpoint.ts';
 import { fitting, identifierKind, viewersKind } from './formats.ts';
+import { isHttpAddress, suggestScheme } from './http-address.ts';
 import { formatted, integer, nullable, optional, text } from './kind.ts';
 
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';

@@ -1,7 +1,4 @@
 import { missingInputs, usageError } from '../errors.ts';
-import { isObject } from '../model/json.ts';
-import { nearest } from '../model/nearest.ts';
-import { textProblem } from '../model/safe-text.ts';
 import {
   checkParam,
   type Endpoint,
@@ -11,7 +8,10 @@ import {
   type WireNames,
   wireName,
 } from './endpoint.ts';
+import { isObject } from './json.ts';
 import { describeKind, itemOf, type Kind, type Problem, parseText, unknownChoices } from './kind.ts';
+import { nearest } from './nearest.ts';
+import { textProblem } from './safe-text.ts';
 
 /** A request before base URL and key. */
 export interface WireRequest {

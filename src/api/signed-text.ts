@@ -1,6 +1,6 @@
-import { decodeBase58, isEvmAddress, isSolanaAddress, tokenProblem } from '../model/address.ts';
-import { type Chain, findFamily } from '../model/chain.ts';
-import { textProblem, unseenIn } from '../model/safe-text.ts';
+import { decodeBase58, isEvmAddress, isSolanaAddress, tokenProblem } from './address.ts';
+import { type Chain, findFamily } from './chain.ts';
+import { textProblem, unseenIn } from './safe-text.ts';
 
 /** What a signed text is made of. The transaction value and the comment go in byte for byte. */
 export interface TextFields {

@@ -1,9 +1,9 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { SotraError } from '../errors.ts';
-import { decodeBase58, decodeHex, encodeHex, isEvmAddress, isSolanaAddress, plainAddress } from '../model/address.ts';
-import { findFamily } from '../model/chain.ts';
-import { checksumAddress, keccak256 } from '../model/keccak.ts';
+import { decodeBase58, decodeHex, encodeHex, isEvmAddress, isSolanaAddress, plainAddress } from './address.ts';
+import { findFamily } from './chain.ts';
+import { checksumAddress, keccak256 } from './keccak.ts';
 import { normalizeSignature } from './signed-text.ts';
 
 export interface Verdict {

@@ -1,6 +1,6 @@
 import { Command as CommanderCommand, type ErrorOptions, type HelpContext } from 'commander';
 import { type Example, flagName, type InputOf, type Param, type Params } from '../api/endpoint.ts';
-import type { AnyView } from '../output/view.ts';
+import type { AnyView } from '../lib/output/view.ts';
 import { formatDetails, nameLine } from './help-format.ts';
 import { explainError } from './mistakes.ts';
 import { createSharedOption, programOptions, requestOptions, type SharedOption } from './options.ts';

@@ -1,10 +1,10 @@
 import { type Endpoint, type InputOf, local, type Param, type Params } from '../api/endpoint.ts';
 import { integer, optional } from '../api/kind.ts';
+import { moreHint, walkPages } from '../client/paginate.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { moreHint, walkPages } from '../http/paginate.ts';
-import type { Result } from '../output/result.ts';
-import type { AnyView } from '../output/view.ts';
+import type { Result } from '../lib/output/result.ts';
+import type { AnyView } from '../lib/output/view.ts';
 import type { Command } from './command.ts';
 import type { GlobalOptions } from './options.ts';
 import { option } from './params.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { nearest } from '../api/nearest.ts';
+import { command as line, shellLine, shellWord } from '../client/shell.ts';
 import { type SotraError, usageError } from '../errors.ts';
-import { nearest } from '../model/nearest.ts';
-import { command as line, shellLine, shellWord } from '../model/shell.ts';
-import { formats } from '../output/result.ts';
+import { formats } from '../lib/output/result.ts';
 import { nameLine } from './help-format.ts';
 import { ParamOption } from './params.ts';
 import { isReference, listChoices } from './read-input.ts';

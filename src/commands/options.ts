@@ -1,9 +1,9 @@
 import { Option } from 'commander';
+import { dayMs, parseDuration, parseRate, type Rate } from '../api/duration.ts';
+import { nearest } from '../api/nearest.ts';
 import { usageError } from '../errors.ts';
-import { dayMs, parseDuration, parseRate, type Rate } from '../model/duration.ts';
-import { splitList } from '../model/list.ts';
-import { nearest } from '../model/nearest.ts';
-import { type Format, formats } from '../output/result.ts';
+import { splitList } from '../lib/list.ts';
+import { type Format, formats } from '../lib/output/result.ts';
 import { once } from './params.ts';
 
 /** The options of the program, which stand anywhere on the line. */

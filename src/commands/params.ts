@@ -1,9 +1,9 @@
 import { Argument, Option } from 'commander';
+import { hourMs, parseDuration } from '../api/duration.ts';
 import { flagName, local, type Param } from '../api/endpoint.ts';
 import { fitting } from '../api/formats.ts';
 import { boolean, checkValue, describeKind, formatted, integer, itemOf, listOf, optional, text } from '../api/kind.ts';
 import { usageError } from '../errors.ts';
-import { hourMs, parseDuration } from '../model/duration.ts';
 
 /** The option of a parameter. It collects what was typed; `readInput` checks it. */
 export class ParamOption extends Option {

@@ -1,12 +1,12 @@
+import { tokenProblem } from '../api/address.ts';
+import { isKnownChain } from '../api/chain.ts';
 import { checkParam, type Param, type Params } from '../api/endpoint.ts';
 import { itemOf, type Problem, parseText, unknownChoices } from '../api/kind.ts';
+import { nearest } from '../api/nearest.ts';
+import type { KnownNames } from '../calls/recall.ts';
+import { command } from '../client/shell.ts';
 import { missingInputs, usageError } from '../errors.ts';
-import type { KnownNames } from '../log/recall.ts';
-import { tokenProblem } from '../model/address.ts';
-import { isKnownChain } from '../model/chain.ts';
-import { splitList } from '../model/list.ts';
-import { nearest } from '../model/nearest.ts';
-import { command } from '../model/shell.ts';
+import { splitList } from '../lib/list.ts';
 import { identifies, labelOf } from './params.ts';
 
 /** What was typed, by the keys of parameters: texts, or true and false of flags. */

@@ -1,4 +1,6 @@
 import type { Endpoint, Example, InputOf, Params } from '../api/endpoint.ts';
+import { isObject } from '../api/json.ts';
+import { hideSecrets } from '../client/secrets.ts';
 import { type Context, createContext } from '../context.ts';
 import {
   type ErrorCode,
@@ -11,12 +13,10 @@ import {
   toSotraError,
   usageError,
 } from '../errors.ts';
-import { hideSecrets } from '../http/secrets.ts';
-import { ClosedPipe } from '../io.ts';
-import { isObject } from '../model/json.ts';
-import { checkColumns, printResult } from '../output/print.ts';
-import type { Result } from '../output/result.ts';
-import { type AnyView, onEachBatch } from '../output/view.ts';
+import { ClosedPipe } from '../lib/io.ts';
+import { checkColumns, printResult } from '../lib/output/print.ts';
+import type { Result } from '../lib/output/result.ts';
+import { type AnyView, onEachBatch } from '../lib/output/view.ts';
 import { readOptions } from './options.ts';
 import { labelOf } from './params.ts';
 import { readInput, type TypedInput } from './read-input.ts';
@@ -54,7 +54,7 @@ export async function runCommand(command: RunnableCommand, handler: Handler<Para
     throw usageError(`--format ${format}: sotra ${command.words.join(' ')} prints no rows`, 'Omit it.');
   const context = createContext({ argv, io, options, say, stream });
   const filter =
-    options.jq === undefined ? undefined : await (await import('../output/jq.ts')).compileFilter(options.jq, io);
+    options.jq === undefined ? undefined : await (await import('../lib/output/jq.ts')).compileFilter(options.jq, io);
   const pause = () => io.sleep(0, io.signal);
   const printing = { io, options, note: context.note, pause, filter, hideSecrets };
   let failed: SotraError | undefined;
@@ -83,12 +83,13 @@ async function readTypedInput(command: RunnableCommand, context: Context): Promi
   const input = await readInput(parameters, command.readTyped(), {
     oneOf,
     example: examples[0]?.argv,
-    findNames: async () => (await import('../log/recall.ts')).namesKnownTo(context, command.isReading),
+    findNames: async () => (await import('../calls/recall.ts')).namesKnownTo(context, command.isReading),
     warn: context.warn,
   });
   if (endpoint?.deprecated !== undefined)
     context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);
-  if (question !== undefined) await (await import('../output/confirm.ts')).confirm(question(input as never), context);
+  if (question !== undefined)
+    await (await import('../lib/output/confirm.ts')).confirm(question(input as never), context);
   return input;
 }
 

@@ -1,4 +1,4 @@
-import type { Io } from '../io.ts';
+import type { Io } from '../lib/io.ts';
 
 /** One command line as it runs. */
 export interface Session {

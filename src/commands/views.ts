@@ -1,5 +1,5 @@
 import type { AnyEndpoint } from '../api/endpoints.ts';
-import type { AnyView } from '../output/view.ts';
+import type { AnyView } from '../lib/output/view.ts';
 import { uploaded } from '../upload/view.ts';
 import * as comment from './comment/view.ts';
 import * as feed from './feed/view.ts';

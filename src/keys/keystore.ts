@@ -10,16 +10,16 @@ import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import type { ChainFamily } from '../api/chain.ts';
+import { isObject, parseJson } from '../api/json.ts';
+import { checksumAddress, keccak256 } from '../api/keccak.ts';
+import { command } from '../client/shell.ts';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError, usageError } from '../errors.ts';
-import { createFile, makeFolder, readStateBytes, readStateFile, replaceFile } from '../files/durable-file.ts';
-import { decodeText } from '../files/source.ts';
-import type { ChainFamily } from '../model/chain.ts';
-import { isObject, parseJson } from '../model/json.ts';
-import { checksumAddress, keccak256 } from '../model/keccak.ts';
-import { type ScryptCost, scrypt } from '../model/scrypt.ts';
-import { command } from '../model/shell.ts';
+import { createFile, makeFolder, readStateBytes, readStateFile, replaceFile } from '../lib/files/durable-file.ts';
+import { decodeText } from '../lib/files/source.ts';
 import { checkEvmKey, keyError, type PrivateKey } from './private-key.ts';
+import { type ScryptCost, scrypt } from './scrypt.ts';
 
 const pbkdf2 = promisify(pbkdf2WithCallback);
 

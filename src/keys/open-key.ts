@@ -1,11 +1,11 @@
+import { normalizeAddress, plainAddress } from '../api/address.ts';
+import type { ChainFamily } from '../api/chain.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { warnOfReaders } from '../files/durable-file.ts';
-import { decodeText, readWhole } from '../files/source.ts';
-import { normalizeAddress, plainAddress } from '../model/address.ts';
-import type { ChainFamily } from '../model/chain.ts';
-import { mayAsk } from '../output/confirm.ts';
-import { readEnv } from '../setup/settings.ts';
+import { readEnv } from '../lib/config/settings.ts';
+import { warnOfReaders } from '../lib/files/durable-file.ts';
+import { decodeText, readWhole } from '../lib/files/source.ts';
+import { mayAsk } from '../lib/output/confirm.ts';
 import { type Keystore, keyFolder, openKeystore, readKeystore, readStoredKey } from './keystore.ts';
 import { type KeyContent, keyError, type PrivateKey, readKeyContent } from './private-key.ts';
 import { makeCommandSigner, makeSigner, type Signer } from './signer.ts';

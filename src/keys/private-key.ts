@@ -1,9 +1,9 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { decodeBase58 } from '../api/address.ts';
+import type { ChainFamily } from '../api/chain.ts';
+import { isObject, tryParseJson } from '../api/json.ts';
 import { SotraError } from '../errors.ts';
-import { decodeText } from '../files/source.ts';
-import { decodeBase58 } from '../model/address.ts';
-import type { ChainFamily } from '../model/chain.ts';
-import { isObject, tryParseJson } from '../model/json.ts';
+import { decodeText } from '../lib/files/source.ts';
 
 /** A private key: 32 bytes, on EVM the number, on solana the ed25519 seed. Whoever holds it wipes it with `fill(0)`. */
 export interface PrivateKey {

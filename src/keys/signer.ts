@@ -1,11 +1,11 @@
 import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { encodeBase58 } from '../api/address.ts';
+import type { ChainFamily } from '../api/chain.ts';
+import { longerTimeout } from '../api/duration.ts';
 import { readMessage, SotraError } from '../errors.ts';
-import type { Io } from '../io.ts';
-import { encodeBase58 } from '../model/address.ts';
-import type { ChainFamily } from '../model/chain.ts';
-import { longerTimeout } from '../model/duration.ts';
-import { childEnv } from '../model/platform.ts';
+import type { Io } from '../lib/io.ts';
+import { childEnv } from '../lib/platform.ts';
 import { keyError } from './private-key.ts';
 
 /** A key that can sign; `wipe` removes it from memory as far as its library allows. */

@@ -1,5 +1,5 @@
 import nacl from 'tweetnacl';
-import { encodeBase58 } from '../model/address.ts';
+import { encodeBase58 } from '../api/address.ts';
 
 /** An ed25519 key that signs bytes; `wipe` removes it from memory. */
 export function solanaKey(seed: Uint8Array) {

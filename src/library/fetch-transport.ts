@@ -1,7 +1,7 @@
+import type { Caller } from '../client/client.ts';
+import { type Deadline, onAbort, startDeadline } from '../client/deadline.ts';
 import { SotraError } from '../errors.ts';
-import type { Caller } from '../http/client.ts';
-import { type Deadline, onAbort, startDeadline } from '../http/deadline.ts';
-import type { Transport } from '../io.ts';
+import type { Transport } from '../lib/io.ts';
 
 /** A function like the global `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

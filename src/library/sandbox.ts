@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseDuration, parseTime } from '../api/duration.ts';
 import { checkWireNames } from '../api/endpoint.ts';
 import { endpoints } from '../api/endpoints.ts';
+import { isOrigin, originForm } from '../api/http-address.ts';
 import { checkInput } from '../api/request.ts';
 import { usageError, withoutHint } from '../errors.ts';
-import { parseDuration, parseTime } from '../model/duration.ts';
-import { isOrigin, originForm } from '../model/http-address.ts';
 import { advanceClock, readWire, readWireNames, sandboxNow, wireForm } from '../sandbox/db/settings.ts';
 import { openDb } from '../sandbox/db/store.ts';
 import { sandboxPartners } from '../sandbox/db/world.ts';

@@ -1,3 +1,5 @@
+import { encodeBase58, encodeHex } from '../api/address.ts';
+import { findFamily } from '../api/chain.ts';
 import {
   commentProblem,
   isServiceName,
@@ -15,8 +17,6 @@ import {
 } from '../api/verify-signature.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { solanaKey } from '../keys/solana-key.ts';
-import { encodeBase58, encodeHex } from '../model/address.ts';
-import { findFamily } from '../model/chain.ts';
 
 export type { ErrorCode } from '../errors.ts';
 export { SotraError } from '../errors.ts';

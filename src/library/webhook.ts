@@ -1,10 +1,4 @@
-import {
-  noSignatureFits,
-  readHeader,
-  signatureHeader,
-  signedPrefix,
-  untimelyReason,
-} from '../model/signature-header.ts';
+import { noSignatureFits, readHeader, signatureHeader, signedPrefix, untimelyReason } from '../api/signature-header.ts';
 
 /** What one event of a delivery surely has; the rest depends on its type. */
 export interface WebhookEvent {

@@ -1,7 +1,7 @@
+import { nearest } from '../api/nearest.ts';
+import { safeText } from '../api/safe-text.ts';
 import { mayQuote, type SotraError, usageError } from '../errors.ts';
-import { nearest } from '../model/nearest.ts';
-import { safeText } from '../model/safe-text.ts';
-import { type AnyColumn, type AnyView, cellValue, knownColumns, listBlocks, listRows } from '../output/view.ts';
+import { type AnyColumn, type AnyView, cellValue, knownColumns, listBlocks, listRows } from '../lib/output/view.ts';
 
 interface AnswerOptions {
   input: unknown;

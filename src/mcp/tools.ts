@@ -1,5 +1,6 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server';
 import { checkParam, type Endpoint, local, type Param, type Params } from '../api/endpoint.ts';
+import { defined, tryParseJson } from '../api/json.ts';
 import {
   checkValue,
   integer,
@@ -11,11 +12,10 @@ import {
   text,
   toJsonSchema,
 } from '../api/kind.ts';
+import { nextInput } from '../client/paginate.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../errors.ts';
-import { nextInput } from '../http/paginate.ts';
-import { defined, tryParseJson } from '../model/json.ts';
-import type { AnyView } from '../output/view.ts';
+import type { AnyView } from '../lib/output/view.ts';
 import { chooseColumns, formatAnswer, listKnown } from './answer.ts';
 
 export type Values = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /** What the page of deliveries asks for, and what it is told. */
-import type { Retry } from '../model/forward.ts';
+import type { Retry } from '../lib/forward.ts';
 
 export interface DeliveryRow {
   id: string;

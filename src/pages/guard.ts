@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { foreignRefusal, isLocalRequest } from '../http/start-server.ts';
-import { sameText } from '../model/webhook-signature.ts';
+import { sameText } from '../api/webhook-signature.ts';
+import { foreignRefusal, isLocalRequest } from '../lib/start-server.ts';
 
 /** Why a request is not answered. */
 export interface Refusal {

@@ -1,5 +1,5 @@
 /** What the page of requests asks for, and what it is told. */
-import type { LoggedRequest } from '../model/logged-request.ts';
+import type { LoggedRequest } from '../lib/logged-request.ts';
 import type { ShownCommand } from './deliveries.ts';
 
 export interface RequestRow extends Omit<LoggedRequest, 'key' | 'partner'> {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isObject, tryParseJson } from '../api/json.ts';
 import { readMessage, SotraError } from '../errors.ts';
-import { listAssets, readAsset } from '../files/asset.ts';
-import { startServer } from '../http/start-server.ts';
-import { isObject, tryParseJson } from '../model/json.ts';
+import { listAssets, readAsset } from '../lib/files/asset.ts';
+import { startServer } from '../lib/start-server.ts';
 import { createGuard, originRefusal, pageHeaders, refuseForeign } from './guard.ts';
 import type { LiveLog } from './live-log.ts';
 

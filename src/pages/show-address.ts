@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Context } from '../context.ts';
-import type { Io } from '../io.ts';
+import type { Io } from '../lib/io.ts';
 import type { ServedPages } from './serve.ts';
 
 export interface PageInput {

@@ -1,4 +1,4 @@
-import { chooseSide, readCell } from '../output/cells.ts';
+import { chooseSide, readCell } from '../lib/output/cells.ts';
 import {
   type AnyView,
   type Block,
@@ -7,7 +7,7 @@ import {
   cellValue,
   listBlocks,
   listRows,
-} from '../output/view.ts';
+} from '../lib/output/view.ts';
 
 /** What a view shows of an answer, as the terminal does: a column for each, also those that the terminal shows by name alone. */
 export interface ServedTable {

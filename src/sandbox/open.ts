@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { SandboxOptions, Transport } from '../io.ts';
+import type { SandboxOptions, Transport } from '../lib/io.ts';
 import { keepSettings } from './db/settings.ts';
 import { openDb } from './db/store.ts';
 import { ensureWorld } from './db/world.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Db } from '../files/database.ts';
-import type { Io } from '../io.ts';
-import { parseTime } from '../model/duration.ts';
+import { parseTime } from '../api/duration.ts';
+import type { Db } from '../lib/files/database.ts';
+import type { Io } from '../lib/io.ts';
 import { freezeClock, keepSettings, readWireNames, type Settings, type Wire } from './db/settings.ts';
 import { ensureWorld } from './db/world.ts';
 import { startDeliverer } from './deliver/deliver.ts';

@@ -1,11 +1,18 @@
+import { isEvmAddress, isSolanaAddress, isUuid } from '../api/address.ts';
+import { tryParseJson } from '../api/json.ts';
+import { hasWrongChecksum } from '../api/keccak.ts';
+import { textProblem } from '../api/safe-text.ts';
 import { usageError } from '../errors.ts';
-import { findSeparator, readColumns, readTable, type TableRow } from '../files/table.ts';
-import { type FileBytes, type Line, openTextFile, readItems, readLines, type TextFile } from '../files/text-file.ts';
-import { isEvmAddress, isSolanaAddress, isUuid } from '../model/address.ts';
-import { tryParseJson } from '../model/json.ts';
-import { hasWrongChecksum } from '../model/keccak.ts';
-import { quotedColumns } from '../model/quoted.ts';
-import { textProblem } from '../model/safe-text.ts';
+import { findSeparator, readColumns, readTable, type TableRow } from '../lib/files/table.ts';
+import {
+  type FileBytes,
+  type Line,
+  openTextFile,
+  readItems,
+  readLines,
+  type TextFile,
+} from '../lib/files/text-file.ts';
+import { quotedColumns } from '../lib/quoted.ts';
 
 export interface AddressLine {
   /** In a JSON array the number of the item. */

@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { normalizeDestination } from '../api/http-address.ts';
+import { hideUrlSecrets } from '../client/url-secrets.ts';
 import type { Context } from '../context.ts';
 import { readMessage } from '../errors.ts';
-import { makeFolder, syncFolder } from '../files/durable-file.ts';
-import { takeLock } from '../files/lock.ts';
-import type { Io } from '../io.ts';
-import { normalizeDestination } from '../model/http-address.ts';
-import { hideUrlSecrets } from '../model/url-secrets.ts';
-import { counted, formatCount } from '../output/format.ts';
+import { makeFolder, syncFolder } from '../lib/files/durable-file.ts';
+import { takeLock } from '../lib/files/lock.ts';
+import type { Io } from '../lib/io.ts';
+import { counted, formatCount } from '../lib/output/format.ts';
 import { type Job, type Plan, readJournal } from './journal.ts';
 
 export async function jobsFolder(context: Context): Promise<string> {

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { makeFolder, syncFolder } from '../files/durable-file.ts';
-import { damagedLine, openLog, otherVersion, readLog } from '../files/log-file.ts';
+import { makeFolder, syncFolder } from '../lib/files/durable-file.ts';
+import { damagedLine, openLog, otherVersion, readLog } from '../lib/files/log-file.ts';
 
 const count = z.int().min(0);
 const moment = z.int().min(0).max(8.64e15);

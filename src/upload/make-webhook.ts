@@ -1,10 +1,10 @@
+import { sameDestination } from '../api/http-address.ts';
 import * as endpoints from '../api/webhook.ts';
 import type { Webhook, WebhookList } from '../api/webhook-answers.ts';
+import { command } from '../client/shell.ts';
+import { hidden, hideUrlSecrets } from '../client/url-secrets.ts';
 import type { Context } from '../context.ts';
 import { countAttempts, readMessage, SotraError, toSotraError } from '../errors.ts';
-import { sameDestination } from '../model/http-address.ts';
-import { command } from '../model/shell.ts';
-import { hidden, hideUrlSecrets } from '../model/url-secrets.ts';
 import { isSameDestination } from './jobs.ts';
 import type { Job, Journal } from './journal.ts';
 import {

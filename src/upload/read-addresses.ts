@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { isEvmAddress } from '../api/address.ts';
 import type { Context } from '../context.ts';
 import { inputError, SotraError } from '../errors.ts';
-import { openOutput, openSource } from '../files/source.ts';
-import { isEvmAddress } from '../model/address.ts';
-import { quoted, written } from '../model/quoted.ts';
-import { counted, formatCount } from '../output/format.ts';
+import { openOutput, openSource } from '../lib/files/source.ts';
+import { counted, formatCount } from '../lib/output/format.ts';
+import { quoted, written } from '../lib/quoted.ts';
 import { type AddressLine, readAddress, readAddressFile, wrongChecksum } from './address-file.ts';
 
 export interface AddressInput {

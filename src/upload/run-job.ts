@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { normalizeDestination } from '../api/http-address.ts';
 import * as endpoints from '../api/webhook.ts';
+import { flagWords, serviceFlags, shellLine } from '../client/shell.ts';
+import { hideUrlSecrets } from '../client/url-secrets.ts';
 import type { Context } from '../context.ts';
 import { SotraError, toSotraError } from '../errors.ts';
-import { ClosedPipe } from '../io.ts';
-import { normalizeDestination } from '../model/http-address.ts';
-import { flagWords, serviceFlags, shellLine } from '../model/shell.ts';
-import { hideUrlSecrets } from '../model/url-secrets.ts';
-import type { Result } from '../output/result.ts';
+import { ClosedPipe } from '../lib/io.ts';
+import type { Result } from '../lib/output/result.ts';
 import { hashParts, readServiceId } from './jobs.ts';
 import { type Job, type Journal, openJournal, type Plan, resentChunks } from './journal.ts';
 import { continuing, makeWebhook, type Upload } from './make-webhook.ts';

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../files/durable-file.ts';
-import { defined } from '../model/json.ts';
-import { hideUrlSecrets } from '../model/url-secrets.ts';
-import { confirm } from '../output/confirm.ts';
-import { counted } from '../output/format.ts';
-import type { Result } from '../output/result.ts';
+import { defined } from '../api/json.ts';
+import { hideUrlSecrets } from '../client/url-secrets.ts';
+import { replaceFile } from '../lib/files/durable-file.ts';
+import { confirm } from '../lib/output/confirm.ts';
+import { counted } from '../lib/output/format.ts';
+import type { Result } from '../lib/output/result.ts';
 import {
   describeUnfinished,
   hashParts,

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Webhook, WebhookList } from '../api/webhook-answers.ts';
+import { hidden } from '../client/url-secrets.ts';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError, usageError } from '../errors.ts';
-import { checkReplaceable, fillReserved, replaceFile, reserveFile, warnOfReaders } from '../files/durable-file.ts';
-import { decodeText, readSmallFile } from '../files/source.ts';
-import { written } from '../model/quoted.ts';
-import { hidden } from '../model/url-secrets.ts';
+import { checkReplaceable, fillReserved, replaceFile, reserveFile, warnOfReaders } from '../lib/files/durable-file.ts';
+import { decodeText, readSmallFile } from '../lib/files/source.ts';
+import { written } from '../lib/quoted.ts';
 import type { Job } from './journal.ts';
 
 /** Warns where others may read a file. Errors: as in `readSecrets`. */

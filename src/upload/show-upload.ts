@@ -1,9 +1,9 @@
 import { chunkSize } from '../api/webhook.ts';
 import type { Context } from '../context.ts';
-import { counted, formatCount, formatTime } from '../output/format.ts';
-import { showProgress } from '../output/progress.ts';
-import type { Result } from '../output/result.ts';
-import type { AnyView } from '../output/view.ts';
+import { counted, formatCount, formatTime } from '../lib/output/format.ts';
+import { showProgress } from '../lib/output/progress.ts';
+import type { Result } from '../lib/output/result.ts';
+import type { AnyView } from '../lib/output/view.ts';
 import type { JobState, Plan } from './journal.ts';
 import type { UploadEvent } from './make-webhook.ts';
 

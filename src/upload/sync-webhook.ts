@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import type { WebhookList } from '../api/webhook-answers.ts';
+import { command } from '../client/shell.ts';
+import { hideUrlSecrets } from '../client/url-secrets.ts';
 import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { command } from '../model/shell.ts';
-import { hideUrlSecrets } from '../model/url-secrets.ts';
 import { isSameDestination, jobsOfKey, setAside } from './jobs.ts';
 import { finishJob, type Job } from './journal.ts';
 import { deleteWebhook, listWebhooksFor } from './make-webhook.ts';

@@ -1,8 +1,8 @@
 import * as endpoints from '../api/webhook.ts';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError } from '../errors.ts';
-import { counted, formatCount } from '../output/format.ts';
-import type { Result } from '../output/result.ts';
+import { counted, formatCount } from '../lib/output/format.ts';
+import type { Result } from '../lib/output/result.ts';
 import { jobsFolder, jobsOfKey, lockJob, setAside } from './jobs.ts';
 import type { Job, Plan } from './journal.ts';
 import { readAddresses } from './read-addresses.ts';

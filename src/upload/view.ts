@@ -1,7 +1,7 @@
-import { hideUrlSecrets } from '../model/url-secrets.ts';
-import { column, recordView } from '../output/columns.ts';
-import { counted, formatCount } from '../output/format.ts';
-import type { Column } from '../output/view.ts';
+import { hideUrlSecrets } from '../client/url-secrets.ts';
+import { column, recordView } from '../lib/output/columns.ts';
+import { counted, formatCount } from '../lib/output/format.ts';
+import type { Column } from '../lib/output/view.ts';
 
 export const uid: Column<{ uid?: string | undefined }> = column.text('uid', 'Webhook', 'uid: what later commands take');
 export const destination: Column<{ destinationUrl?: string | null | undefined }> = column.text(

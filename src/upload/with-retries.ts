@@ -1,7 +1,7 @@
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
+import { computeBackoff, policies } from '../client/retry.ts';
 import type { Context } from '../context.ts';
 import { countAttempts, SotraError } from '../errors.ts';
-import { computeBackoff, policies } from '../http/retry.ts';
 
 /** The answer of an idempotent call, repeated while its failure may be temporary (no answer, a broken one, 5xx, 429). Errors: the last one. */
 export async function callWithRetries<P extends Params, Answer>(

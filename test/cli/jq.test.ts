@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
-import { compileFilter } from '../../src/output/jq.ts';
+import { compileFilter } from '../../src/lib/output/jq.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { start } from '../support/processes.ts';
 import { long, size, some } from '../support/size.ts';

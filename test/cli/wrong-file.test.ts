@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { encodeBase58 } from '../../src/model/address.ts';
+import { encodeBase58 } from '../../src/api/address.ts';
 import { answering, run, temporaryFolder } from '../support/harness.ts';
 import {
   apiKey,

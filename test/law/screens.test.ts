@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { displayWidth } from '../../src/output/text-width.ts';
+import { displayWidth } from '../../src/lib/output/text-width.ts';
 import { run } from '../support/harness.ts';
 import { outlines } from '../support/outlines.ts';
 import { size, some } from '../support/size.ts';

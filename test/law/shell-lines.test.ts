@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { curlLine } from '../../src/http/preview.ts';
-import { shellLine } from '../../src/model/shell.ts';
+import { curlLine } from '../../src/client/preview.ts';
+import { shellLine } from '../../src/client/shell.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { naughty } from '../support/hostile/corpus.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { terminalText } from '../../src/model/safe-text.ts';
+import { terminalText } from '../../src/api/safe-text.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 import { withText } from '../support/hostile/answers.ts';
 import { naughty, sampled, steers, withoutProgress } from '../support/hostile/corpus.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { colorLevel } from '../../src/io.ts';
+import { colorLevel } from '../../src/lib/io.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
 import { some } from '../support/size.ts';
 

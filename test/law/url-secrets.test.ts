@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { exampleEventId } from '../../src/model/webhook-signature.ts';
+import { exampleEventId } from '../../src/api/webhook-signature.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { listen, send, signed } from '../support/listening.ts';
 import { until } from '../support/until.ts';

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { encodeBase58 } from '../../src/model/address.ts';
+import { encodeBase58 } from '../../src/api/address.ts';
 import { run } from '../support/harness.ts';
 import {
   apiKey,

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { eventLine } from '../../src/inbox/event-line.ts';
-import { readEvents } from '../../src/inbox/events.ts';
-import { parseDuration, parseTime } from '../../src/model/duration.ts';
-import { safeText } from '../../src/model/safe-text.ts';
-import { wrapWords } from '../../src/model/wrap.ts';
-import { formatAmount, formatCount, formatPercent, formatTime, formatUsd } from '../../src/output/format.ts';
-import { breakText, cutText, displayWidth } from '../../src/output/text-width.ts';
+import { parseDuration, parseTime } from '../../src/api/duration.ts';
+import { safeText } from '../../src/api/safe-text.ts';
+import { formatAmount, formatCount, formatPercent, formatTime, formatUsd } from '../../src/lib/output/format.ts';
+import { breakText, cutText, displayWidth } from '../../src/lib/output/text-width.ts';
+import { wrapWords } from '../../src/lib/wrap.ts';
+import { eventLine } from '../../src/webhooks/event-line.ts';
+import { readEvents } from '../../src/webhooks/events.ts';
 import { anyCharacter, fc } from '../support/draw.ts';
 import { steers } from '../support/hostile/corpus.ts';
 import { size } from '../support/size.ts';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { connect } from '../../src/files/sqlite.ts';
+import { connect } from '../../src/lib/files/sqlite.ts';
 import { cardOf } from '../support/feed-cards.ts';
 import { run, type Seen, stub, temporaryFolder } from '../support/harness.ts';
 import { bodyOf, listen, send, signed } from '../support/listening.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, wri
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readLog } from '../../src/files/log-file.ts';
+import { readLog } from '../../src/lib/files/log-file.ts';
 import { type Outcome, run, stub, temporaryFolder } from '../support/harness.ts';
 import { fillInbox, inboxFolderOf } from '../support/inbox.ts';
 import { size, some } from '../support/size.ts';

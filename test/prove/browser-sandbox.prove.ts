@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { splitUnseen } from '../../src/model/safe-text.ts';
+import { splitUnseen } from '../../src/api/safe-text.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { complaintsOf, openBrowser, samePicture, tableRows, violationsOf } from '../support/browser.ts';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';

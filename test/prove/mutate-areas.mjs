@@ -9,27 +9,27 @@ const uploadTests = tests(
  * and quick ones, since each mutant starts them anew.
  */
 export const areas = {
-  retry: { files: sources('http/retry'), tests: tests('unit/http/retry') },
+  retry: { files: sources('client/retry'), tests: tests('unit/client/retry') },
   request: {
-    files: sources('api/request api/kind api/formats http/body http/preview http/failures'),
-    tests: tests('unit/api/request unit/api/kind unit/http/preview unit/http/failures unit/http/body'),
+    files: sources('api/request api/kind api/formats client/body client/preview client/failures'),
+    tests: tests('unit/api/request unit/api/kind unit/client/preview unit/client/failures unit/client/body'),
   },
   wire: { files: sources('api/endpoint'), tests: tests('unit/api/request law/wire') },
-  client: { files: sources('http/client'), tests: tests('unit/http/client cli/http cli/http-limits') },
-  secrets: { files: sources('http/secrets'), tests: tests('unit/http/secrets') },
+  client: { files: sources('client/client'), tests: tests('unit/client/client cli/http cli/http-limits') },
+  secrets: { files: sources('client/secrets'), tests: tests('unit/client/secrets') },
   transport: {
-    files: sources('http/transport'),
-    tests: tests('unit/http/transport cli/http cli/http-limits cli/http-hints'),
+    files: sources('client/transport'),
+    tests: tests('unit/client/transport cli/http cli/http-limits cli/http-hints'),
   },
   answers: { files: sources('api/misfit'), tests: tests('unit/api/misfit cli/misfits') },
-  pages: { files: sources('http/paginate'), tests: tests('unit/http/paginate cli/pages') },
+  pages: { files: sources('client/paginate'), tests: tests('unit/client/paginate cli/pages') },
   documents: {
-    files: sources('http/observe api/openapi'),
-    tests: tests('unit/http/observe cli/trace cli/history/har unit/api/openapi law/openapi-document'),
+    files: sources('client/observe api/openapi'),
+    tests: tests('unit/client/observe cli/trace cli/history/har unit/api/openapi law/openapi-document'),
   },
   signature: {
-    files: sources('model/webhook-signature model/signature-header'),
-    tests: tests('cli/webhook/verify unit/model/webhook-signature'),
+    files: sources('api/webhook-signature api/signature-header'),
+    tests: tests('cli/webhook/verify unit/api/webhook-signature'),
   },
   positions: {
     files: sources('sandbox/trades/positions'),
@@ -44,13 +44,13 @@ export const areas = {
   signer: {
     files: sources('keys/signer'),
     tests: tests(
-      'cli/comment/signing-vectors cli/comment/signer-command cli/comment/sign unit/keys/private-key unit/model/quoted',
+      'cli/comment/signing-vectors cli/comment/signer-command cli/comment/sign unit/keys/private-key unit/lib/quoted',
     ),
   },
   curve: {
-    files: sources('api/verify-signature model/keccak'),
+    files: sources('api/verify-signature api/keccak'),
     tests: tests(
-      'cli/comment/signing-vectors cli/comment/signing-independent unit/commands/comment/verify unit/commands/comment/signing-rules unit/model/keccak unit/library/signing',
+      'cli/comment/signing-vectors cli/comment/signing-independent unit/commands/comment/verify unit/commands/comment/signing-rules unit/api/keccak unit/library/signing',
     ),
   },
   'comment-read': {
@@ -103,5 +103,5 @@ export const areas = {
     files: sources('upload/secrets'),
     tests: [...uploadTests, ...tests('cli/webhook/verify cli/webhook/secret')],
   },
-  figures: { files: sources('output/format'), tests: tests('unit/output/format') },
+  figures: { files: sources('lib/output/format'), tests: tests('unit/lib/output/format') },
 };

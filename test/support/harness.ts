@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
+import { terminalText } from '../../src/api/safe-text.ts';
 import { run as runProgram } from '../../src/cli.ts';
-import type { Io, Sink, Transport } from '../../src/io.ts';
-import { terminalText } from '../../src/model/safe-text.ts';
+import type { Io, Sink, Transport } from '../../src/lib/io.ts';
 import { openSandbox } from '../../src/sandbox/open.ts';
 import { copyDemo } from './demo.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Claim, Delivery, EventQuery, Inbox, Target } from '../../src/inbox/inbox.ts';
+import type { Claim, Delivery, EventQuery, Inbox, Target } from '../../src/webhooks/inbox.ts';
 import { until } from './until.ts';
 
 /** Opens the same inbox once more, as another process would; the first of a case is new and the one that listens. */

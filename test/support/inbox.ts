@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Db, describeDatabase, openDatabase } from '../../src/files/database.ts';
-import { openEmbedded } from '../../src/inbox/embedded/embedded-inbox.ts';
-import type { Delivery, Inbox } from '../../src/inbox/inbox.ts';
+import { type Db, describeDatabase, openDatabase } from '../../src/lib/files/database.ts';
+import { openEmbedded } from '../../src/webhooks/embedded/embedded-inbox.ts';
+import type { Delivery, Inbox } from '../../src/webhooks/inbox.ts';
 
 const io: Parameters<typeof openEmbedded>[0]['io'] = {
   now: Date.now,

@@ -1,5 +1,5 @@
-import { formatCount, formatRatio, pnl, roi, shortAddress } from '../../src/output/format.ts';
-import type { Form, Rows, View } from '../../src/output/view.ts';
+import { formatCount, formatRatio, pnl, roi, shortAddress } from '../../src/lib/output/format.ts';
+import type { Form, Rows, View } from '../../src/lib/output/view.ts';
 
 export interface Trader {
   rank: number;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { parseTime } from '../../src/model/duration.ts';
+import { parseTime } from '../../src/api/duration.ts';
 import { copyDemo } from './demo.ts';
 import { openPort, run, temporaryFolder } from './harness.ts';
 import { until } from './until.ts';

@@ -1,6 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeBase58 } from '../../src/model/address.ts';
+import { decodeBase58 } from '../../src/api/address.ts';
 import { run, temporaryFolder } from './harness.ts';
 
 /** Public test keys: anyone may know them. */

@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { HttpRequest, Transport } from '../../src/io.ts';
+import type { HttpRequest, Transport } from '../../src/lib/io.ts';
 import { type RunOptions, run, temporaryFolder } from './harness.ts';
 
 export const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';

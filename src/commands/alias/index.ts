@@ -1,12 +1,12 @@
 import { local } from '../../api/endpoint.ts';
 import { fitting, identifierKind } from '../../api/formats.ts';
 import { formatted } from '../../api/kind.ts';
+import { nearest } from '../../api/nearest.ts';
 import { usageError } from '../../errors.ts';
-import { nearest } from '../../model/nearest.ts';
-import { column, recordView } from '../../output/columns.ts';
-import { confirm, showPlan } from '../../output/confirm.ts';
-import type { View } from '../../output/view.ts';
-import type { StoredSettings } from '../../setup/settings.ts';
+import type { StoredSettings } from '../../lib/config/settings.ts';
+import { column, recordView } from '../../lib/output/columns.ts';
+import { confirm, showPlan } from '../../lib/output/confirm.ts';
+import type { View } from '../../lib/output/view.ts';
 import type { Command } from '../command.ts';
 import { aliasPattern } from '../read-input.ts';
 

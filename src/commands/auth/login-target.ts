@@ -1,10 +1,8 @@
+import { checkBaseUrl } from '../../api/http-address.ts';
+import { safeText } from '../../api/safe-text.ts';
+import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, usageError } from '../../errors.ts';
-import { checkBaseUrl } from '../../model/http-address.ts';
-import { safeText } from '../../model/safe-text.ts';
-import { command } from '../../model/shell.ts';
-import { mayAsk } from '../../output/confirm.ts';
-import { pick } from '../../output/pick.ts';
 import {
   chosenContext,
   contextNames,
@@ -13,7 +11,9 @@ import {
   readOrigin,
   type StoredContext,
   type StoredSettings,
-} from '../../setup/settings.ts';
+} from '../../lib/config/settings.ts';
+import { mayAsk } from '../../lib/output/confirm.ts';
+import { pick } from '../../lib/output/pick.ts';
 import { checkName } from '../context/entry.ts';
 
 /** The context to store a key for. */

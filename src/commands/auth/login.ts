@@ -1,12 +1,9 @@
 import { type InputOf, local } from '../../api/endpoint.ts';
 import { choice, optional } from '../../api/kind.ts';
+import { safeText } from '../../api/safe-text.ts';
+import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { safeText } from '../../model/safe-text.ts';
-import { command } from '../../model/shell.ts';
-import { mayAsk, showPlan } from '../../output/confirm.ts';
-import { pick } from '../../output/pick.ts';
-import type { Result } from '../../output/result.ts';
 import {
   contextNames,
   type KeyStore,
@@ -15,7 +12,10 @@ import {
   readEnv,
   resolveService,
   type StoredSettings,
-} from '../../setup/settings.ts';
+} from '../../lib/config/settings.ts';
+import { mayAsk, showPlan } from '../../lib/output/confirm.ts';
+import { pick } from '../../lib/output/pick.ts';
+import type { Result } from '../../lib/output/result.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
 import { chooseTarget, type Target } from './login-target.ts';
@@ -68,7 +68,7 @@ async function logIn(input: LoginInput, context: Context): Promise<Result> {
   if (options.preview) return previewLogin(input, target, context);
   const key = await readAcceptedKey(input, target, context);
   const { keyStore, problem } = await chooseStore(input.store, target, context);
-  if (keyStore === 'keychain') await (await import('../../setup/keychain.ts')).writeKeychain(target, key);
+  if (keyStore === 'keychain') await (await import('../../lib/config/keychain.ts')).writeKeychain(target, key);
   const stored = await store.update(io, (now) => ({
     ...withKey(now, target, key, keyStore),
     current: isNamed ? (now.current ?? target.name) : target.name,
@@ -147,7 +147,7 @@ async function readAcceptedKey(input: LoginInput, target: Target, context: Conte
 async function readKey({ withKey }: LoginInput, { name, origin }: Target, { io, options }: Context): Promise<string> {
   if (withKey) {
     if (io.in.isTTY === true) throw usageError('--with-key reads from stdin', 'sotra auth login --with-key < key.txt');
-    const { decodeText, readWhole } = await import('../../files/source.ts');
+    const { decodeText, readWhole } = await import('../../lib/files/source.ts');
     return parseKey(decodeText(await readWhole('-', io), '-'), 'stdin');
   }
   if (io.in.isTTY !== true || options.noInput)
@@ -213,7 +213,7 @@ async function chooseStore(
   const { keyStore = before.apiKey === undefined ? undefined : 'file' } = before;
   const known = typed ?? keyStore;
   if (known !== undefined) return { keyStore: known };
-  const problem = await (await import('../../setup/keychain.ts')).keychainProblem({ name, baseUrl, platform });
+  const problem = await (await import('../../lib/config/keychain.ts')).keychainProblem({ name, baseUrl, platform });
   if (problem !== undefined) return { keyStore: 'file', problem };
   if (context.options.preview || !mayAsk(context)) return { keyStore: 'keychain' };
   const choices = [

@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { confirm, showPlan } from '../../output/confirm.ts';
-import type { Result } from '../../output/result.ts';
-import { chosenContext, findContext, readEnv, readKeyOrigin, type StoredSettings } from '../../setup/settings.ts';
+import { chosenContext, findContext, readEnv, readKeyOrigin, type StoredSettings } from '../../lib/config/settings.ts';
+import { confirm, showPlan } from '../../lib/output/confirm.ts';
+import type { Result } from '../../lib/output/result.ts';
 import type { Command } from '../command.ts';
 import { removeFromKeychain, withoutKey } from './stored-key.ts';
 

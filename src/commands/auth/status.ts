@@ -1,9 +1,9 @@
+import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
-import { command } from '../../model/shell.ts';
-import { column, recordView } from '../../output/columns.ts';
-import type { Result } from '../../output/result.ts';
-import type { KeyStore, Service } from '../../setup/settings.ts';
+import type { KeyStore, Service } from '../../lib/config/settings.ts';
+import { column, recordView } from '../../lib/output/columns.ts';
+import type { Result } from '../../lib/output/result.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
 

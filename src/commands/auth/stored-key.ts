@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import type { StoredContext } from '../../setup/settings.ts';
+import type { StoredContext } from '../../lib/config/settings.ts';
 
 export function withoutKey({ apiKey: _, keyStore, keyOrigin, keySuffix, ...kept }: StoredContext): StoredContext {
   return kept;
@@ -14,7 +14,7 @@ export async function removeFromKeychain(
 ): Promise<void> {
   if (before.keyStore !== 'keychain' || before.keyOrigin === undefined) return;
   if (after.keyStore === 'keychain' && after.keyOrigin === before.keyOrigin) return;
-  const { deleteKeychain } = await import('../../setup/keychain.ts');
+  const { deleteKeychain } = await import('../../lib/config/keychain.ts');
   await deleteKeychain({ name, baseUrl: before.keyOrigin, platform: context.io.system.platform });
   context.note(`Removed the key ...${before.keySuffix ?? ''} for ${before.keyOrigin} from the keychain.`);
 }

@@ -1,4 +1,4 @@
-import { column, recordView } from '../../output/columns.ts';
+import { column, recordView } from '../../lib/output/columns.ts';
 
 export interface BundleSummary {
   sotra: string;

@@ -1,12 +1,12 @@
+import type { ChainFamily } from '../../api/chain.ts';
 import { list } from '../../api/comment.ts';
 import type { TextFields, TextForm } from '../../api/signed-text.ts';
+import { curlLine } from '../../client/preview.ts';
+import { command, flagWords, shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { writeReadyFiles } from '../../files/durable-file.ts';
-import { curlLine } from '../../http/preview.ts';
 import type { Signer } from '../../keys/signer.ts';
-import type { ChainFamily } from '../../model/chain.ts';
-import { command, flagWords, shellLine } from '../../model/shell.ts';
+import { writeReadyFiles } from '../../lib/files/durable-file.ts';
 import type { ShownCommand } from '../../pages/deliveries.ts';
 import { serveWeb } from '../../pages/serve.ts';
 import { type PageInput, showAddress } from '../../pages/show-address.ts';

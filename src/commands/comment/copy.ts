@@ -1,7 +1,7 @@
 import { copy as endpoint, maxTrackingMs } from '../../api/comment.ts';
+import { parseMoment } from '../../api/duration.ts';
 import type { Context } from '../../context.ts';
 import { inputError, type NameInput } from '../../errors.ts';
-import { parseMoment } from '../../model/duration.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand } from '../endpoint-command.ts';
 import { option } from '../params.ts';

@@ -1,16 +1,16 @@
+import { isEvmAddress, normalizeAddress } from '../../api/address.ts';
+import { type Chain, findFamily } from '../../api/chain.ts';
+import { toUnixSec } from '../../api/duration.ts';
 import { actor as feed } from '../../api/feed.ts';
 import type { Card } from '../../api/position-answers.ts';
+import { safeText } from '../../api/safe-text.ts';
+import { command } from '../../client/shell.ts';
 import { type Context, createContext } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { findKeyAddress, type KeyInput } from '../../keys/open-key.ts';
-import { isEvmAddress, normalizeAddress } from '../../model/address.ts';
-import { type Chain, findFamily } from '../../model/chain.ts';
-import { toUnixSec } from '../../model/duration.ts';
-import { safeText } from '../../model/safe-text.ts';
-import { command } from '../../model/shell.ts';
-import { mayAsk } from '../../output/confirm.ts';
-import { counted, formatAge, formatUsd, shortAddress } from '../../output/format.ts';
-import { pick } from '../../output/pick.ts';
+import { mayAsk } from '../../lib/output/confirm.ts';
+import { counted, formatAge, formatUsd, shortAddress } from '../../lib/output/format.ts';
+import { pick } from '../../lib/output/pick.ts';
 import { type CommentInput, hasComment } from './read-comment.ts';
 
 interface SwapInput extends CommentInput, KeyInput {

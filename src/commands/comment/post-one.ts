@@ -1,14 +1,14 @@
+import { findFamily } from '../../api/chain.ts';
 import { post } from '../../api/comment.ts';
+import { showUnseen } from '../../api/safe-text.ts';
 import { signedText, type TextFields, type TextForm } from '../../api/signed-text.ts';
 import { verifySignature } from '../../api/verify-signature.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { keySources, withSigner } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
-import { findFamily } from '../../model/chain.ts';
-import { showUnseen } from '../../model/safe-text.ts';
-import { confirm } from '../../output/confirm.ts';
-import type { Result } from '../../output/result.ts';
+import { confirm } from '../../lib/output/confirm.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { chooseSwap } from './find-swap.ts';
 import { describePreview, previewText, warnOfText } from './preview.ts';
 import { type CommentInput, type FormInput, hasComment, readComment, readTextForm } from './read-comment.ts';

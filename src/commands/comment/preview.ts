@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import { formatCodePoint, showUnseen, unseenIn } from '../../api/safe-text.ts';
 import { maxCommentCharacters, signedText, type TextFields, type TextForm } from '../../api/signed-text.ts';
 import type { Context } from '../../context.ts';
-import type { Sink } from '../../io.ts';
-import { formatCodePoint, showUnseen, unseenIn } from '../../model/safe-text.ts';
-import { breakText } from '../../output/text-width.ts';
+import type { Sink } from '../../lib/io.ts';
+import { breakText } from '../../lib/output/text-width.ts';
 
 /** A text to be signed, with warnings about its comment. */
 export interface Preview extends TextFields, TextForm {

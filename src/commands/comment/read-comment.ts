@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { type Chain, type ChainFamily, chains, findFamily } from '../../api/chain.ts';
 import { chainKind } from '../../api/formats.ts';
+import { isObject, tryParseJson } from '../../api/json.ts';
 import { kindSchema } from '../../api/kind-schema.ts';
+import { showUnseen, textProblem } from '../../api/safe-text.ts';
 import {
   commentProblem,
   fieldProblem,
@@ -11,12 +14,9 @@ import {
 } from '../../api/signed-text.ts';
 import type { Context } from '../../context.ts';
 import { inputError, missingInputs, orUndefined, SotraError, usageError } from '../../errors.ts';
-import { decodeText, openBytes, readWhole } from '../../files/source.ts';
-import { openTextFile, readLines } from '../../files/text-file.ts';
 import { isPrivateKey } from '../../keys/private-key.ts';
-import { type Chain, type ChainFamily, chains, findFamily } from '../../model/chain.ts';
-import { isObject, tryParseJson } from '../../model/json.ts';
-import { showUnseen, textProblem } from '../../model/safe-text.ts';
+import { decodeText, openBytes, readWhole } from '../../lib/files/source.ts';
+import { openTextFile, readLines } from '../../lib/files/text-file.ts';
 import { readSigned, type SignedComment, signedProblem } from './signed.ts';
 
 export interface CommentInput {

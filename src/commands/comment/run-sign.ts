@@ -1,13 +1,13 @@
 import type { TextForm } from '../../api/signed-text.ts';
+import { flagWords, shellLine } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { writeSecretFile } from '../../keys/keystore.ts';
 import { withSigner } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
-import { flagWords, shellLine } from '../../model/shell.ts';
-import { confirmReplace } from '../../output/confirm.ts';
-import type { Result } from '../../output/result.ts';
-import { inSlices, type View } from '../../output/view.ts';
+import { confirmReplace } from '../../lib/output/confirm.ts';
+import type { Result } from '../../lib/output/result.ts';
+import { inSlices, type View } from '../../lib/output/view.ts';
 import { describePreview, type Preview, previewText, warnOfText } from './preview.ts';
 import {
   type CommentInput,

@@ -2,7 +2,7 @@ import { signedText } from '../../api/signed-text.ts';
 import { type Verdict, verifySignature } from '../../api/verify-signature.ts';
 import type { Context } from '../../context.ts';
 import { errorExitCodes, usageError } from '../../errors.ts';
-import type { Result } from '../../output/result.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { warnOfText } from './preview.ts';
 import {
   type CommentInput,

@@ -1,13 +1,13 @@
+import { normalizeAddress, plainAddress } from '../../api/address.ts';
 import { list, post } from '../../api/comment.ts';
+import { isObject } from '../../api/json.ts';
 import type { Comment } from '../../api/position-answers.ts';
 import { normalizeSignature, signedToken, type TextFields } from '../../api/signed-text.ts';
+import { computeBackoff, policies } from '../../client/retry.ts';
+import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError } from '../../errors.ts';
-import { computeBackoff, policies } from '../../http/retry.ts';
-import { normalizeAddress, plainAddress } from '../../model/address.ts';
-import { isObject } from '../../model/json.ts';
-import { command } from '../../model/shell.ts';
-import { visibleJson } from '../../output/json.ts';
+import { visibleJson } from '../../lib/output/json.ts';
 
 /** A comment and its signer. */
 export interface AuthoredComment extends TextFields {

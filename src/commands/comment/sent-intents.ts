@@ -1,13 +1,13 @@
 import * as endpoints from '../../api/comment.ts';
+import { dayMs } from '../../api/duration.ts';
 import type { InputOf } from '../../api/endpoint.ts';
+import { isObject, tryParseJson } from '../../api/json.ts';
 import { encodeRequest } from '../../api/request.ts';
+import { recallCalls } from '../../calls/recall.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { recallCalls } from '../../log/recall.ts';
-import { dayMs } from '../../model/duration.ts';
-import { isObject, tryParseJson } from '../../model/json.ts';
-import { confirm, mayAsk } from '../../output/confirm.ts';
-import { formatTime } from '../../output/format.ts';
+import { confirm, mayAsk } from '../../lib/output/confirm.ts';
+import { formatTime } from '../../lib/output/format.ts';
 
 export type CopyInput = InputOf<(typeof endpoints.copy)['params']>;
 

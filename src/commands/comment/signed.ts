@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { isEvmAddress, isSolanaAddress, plainAddress } from '../../api/address.ts';
+import type { ChainFamily } from '../../api/chain.ts';
 import { commentTextKind } from '../../api/comment.ts';
 import { chainKind } from '../../api/formats.ts';
+import { isObject, tryParseJson } from '../../api/json.ts';
 import { kindSchema } from '../../api/kind-schema.ts';
 import {
   fieldProblem,
@@ -14,13 +17,10 @@ import {
 import { verifySignature } from '../../api/verify-signature.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { decodeText, readWhole } from '../../files/source.ts';
 import { askKey, checkKeySource, type KeyInput, keySources } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
-import { isEvmAddress, isSolanaAddress, plainAddress } from '../../model/address.ts';
-import type { ChainFamily } from '../../model/chain.ts';
-import { isObject, tryParseJson } from '../../model/json.ts';
-import { mayAsk } from '../../output/confirm.ts';
+import { decodeText, readWhole } from '../../lib/files/source.ts';
+import { mayAsk } from '../../lib/output/confirm.ts';
 import type { PageInput } from '../../pages/show-address.ts';
 
 /** The output of `comment sign`: the text, the fields that it was made from, and the signature. */

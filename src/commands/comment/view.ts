@@ -1,12 +1,12 @@
 import type { CommentsAnswer, CopyAnswer, TokenCommentsAnswer } from '../../api/comment-answers.ts';
 import { readHeld } from '../../api/holding.ts';
 import type { Comment } from '../../api/position-answers.ts';
+import { showUnseen } from '../../api/safe-text.ts';
 import type { TextFields, TextForm } from '../../api/signed-text.ts';
 import type { Verdict } from '../../api/verify-signature.ts';
-import { showUnseen } from '../../model/safe-text.ts';
-import { column, listView, pickColumns, recordView } from '../../output/columns.ts';
-import { formatCount, formatUsd, nameOrAddress } from '../../output/format.ts';
-import type { Column, View } from '../../output/view.ts';
+import { column, listView, pickColumns, recordView } from '../../lib/output/columns.ts';
+import { formatCount, formatUsd, nameOrAddress } from '../../lib/output/format.ts';
+import type { Column, View } from '../../lib/output/view.ts';
 import type { Preview } from './preview.ts';
 import type { SignedComment } from './signed.ts';
 

@@ -1,8 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { normalizeSignature } from '../../api/signed-text.ts';
-import { type SignatureClaim, verifySignature } from '../../api/verify-signature.ts';
-import { readMessage, SotraError, usageError } from '../../errors.ts';
-import type { Io } from '../../io.ts';
 import {
   decodeHex,
   encodeBase58,
@@ -10,11 +6,15 @@ import {
   isSolanaAddress,
   normalizeAddress,
   plainAddress,
-} from '../../model/address.ts';
-import { findFamily } from '../../model/chain.ts';
-import { isObject } from '../../model/json.ts';
-import { checksumAddress } from '../../model/keccak.ts';
-import { showUnseen } from '../../model/safe-text.ts';
+} from '../../api/address.ts';
+import { findFamily } from '../../api/chain.ts';
+import { isObject } from '../../api/json.ts';
+import { checksumAddress } from '../../api/keccak.ts';
+import { showUnseen } from '../../api/safe-text.ts';
+import { normalizeSignature } from '../../api/signed-text.ts';
+import { type SignatureClaim, verifySignature } from '../../api/verify-signature.ts';
+import { readMessage, SotraError, usageError } from '../../errors.ts';
+import type { Io } from '../../lib/io.ts';
 import { createLiveLog, type LiveLog } from '../../pages/live-log.ts';
 import type { WebApp } from '../../pages/serve.ts';
 import type { ChosenAccount, GivenSignature, WalletFacts, WalletState, WalletTrouble } from '../../pages/wallet.ts';

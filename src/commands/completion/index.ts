@@ -1,6 +1,6 @@
 import { local } from '../../api/endpoint.ts';
 import { choice } from '../../api/kind.ts';
-import { readAsset } from '../../files/asset.ts';
+import { readAsset } from '../../lib/files/asset.ts';
 import type { Command } from '../command.ts';
 
 const files = { bash: 'sotra.bash', zsh: '_sotra', fish: 'sotra.fish', powershell: 'sotra.ps1' } as const;

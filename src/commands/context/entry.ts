@@ -3,9 +3,6 @@ import { fitting } from '../../api/formats.ts';
 import { checkValue, formatted } from '../../api/kind.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { column, recordView } from '../../output/columns.ts';
-import type { Result } from '../../output/result.ts';
-import type { View } from '../../output/view.ts';
 import {
   chosenContext,
   findContext,
@@ -14,7 +11,10 @@ import {
   readKeyOrigin,
   readOrigin,
   type StoredSettings,
-} from '../../setup/settings.ts';
+} from '../../lib/config/settings.ts';
+import { column, recordView } from '../../lib/output/columns.ts';
+import type { Result } from '../../lib/output/result.ts';
+import type { View } from '../../lib/output/view.ts';
 
 const nameRule =
   'must begin with a letter or digit and hold only letters, digits, dot, dash and underscore, 64 at most';

@@ -1,7 +1,7 @@
 import { local } from '../../api/endpoint.ts';
 import { nullable } from '../../api/kind.ts';
-import { showPlan } from '../../output/confirm.ts';
-import { chosenContext, contextNames, findContext, readEnv, type StoredSettings } from '../../setup/settings.ts';
+import { chosenContext, contextNames, findContext, readEnv, type StoredSettings } from '../../lib/config/settings.ts';
+import { showPlan } from '../../lib/output/confirm.ts';
 import type { Command } from '../command.ts';
 import { describeContext, listView, nameKind, showContext, showView } from './entry.ts';
 import { addRemove } from './remove.ts';

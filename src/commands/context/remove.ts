@@ -1,8 +1,14 @@
 import type { Context } from '../../context.ts';
 import { toSotraError, usageError } from '../../errors.ts';
-import { confirm, showPlan } from '../../output/confirm.ts';
-import type { Result } from '../../output/result.ts';
-import { findContext, presets, readKeyOrigin, type StoredContext, type StoredSettings } from '../../setup/settings.ts';
+import {
+  findContext,
+  presets,
+  readKeyOrigin,
+  type StoredContext,
+  type StoredSettings,
+} from '../../lib/config/settings.ts';
+import { confirm, showPlan } from '../../lib/output/confirm.ts';
+import type { Result } from '../../lib/output/result.ts';
 import type { Command } from '../command.ts';
 import { nameParam } from './entry.ts';
 
@@ -51,7 +57,7 @@ async function removeFromKeychain(
 ): Promise<void> {
   if (keyStore !== 'keychain' || keyOrigin === undefined) return;
   try {
-    const { deleteKeychain } = await import('../../setup/keychain.ts');
+    const { deleteKeychain } = await import('../../lib/config/keychain.ts');
     await deleteKeychain({ name, baseUrl: keyOrigin, platform: io.system.platform });
   } catch (error) {
     warn(`its key is still in the keychain: ${toSotraError(error).message}`);

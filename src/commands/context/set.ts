@@ -1,13 +1,11 @@
 import { checkWireNames, type InputOf, local } from '../../api/endpoint.ts';
 import { fitting } from '../../api/formats.ts';
+import { checkBaseUrl } from '../../api/http-address.ts';
+import { isObject } from '../../api/json.ts';
 import { choice, formatted, json, nullable, optional, text } from '../../api/kind.ts';
+import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { readNatsAddress } from '../../inbox/nats/address.ts';
-import { checkBaseUrl } from '../../model/http-address.ts';
-import { isObject } from '../../model/json.ts';
-import { command } from '../../model/shell.ts';
-import { type PlannedChange, showPlan } from '../../output/confirm.ts';
 import {
   layouts,
   presets,
@@ -15,7 +13,9 @@ import {
   readOrigin,
   type StoredContext,
   type StoredSettings,
-} from '../../setup/settings.ts';
+} from '../../lib/config/settings.ts';
+import { type PlannedChange, showPlan } from '../../lib/output/confirm.ts';
+import { readNatsAddress } from '../../webhooks/nats/address.ts';
 import type { Command } from '../command.ts';
 import { describeContext, nameParam, showContext, showView } from './entry.ts';
 

@@ -1,7 +1,7 @@
 import { local } from '../../api/endpoint.ts';
+import { defined } from '../../api/json.ts';
 import { optional } from '../../api/kind.ts';
 import type { Context } from '../../context.ts';
-import { defined } from '../../model/json.ts';
 import {
   chosenContext,
   presets,
@@ -9,7 +9,7 @@ import {
   resolveService,
   type StoredContext,
   type StoredSettings,
-} from '../../setup/settings.ts';
+} from '../../lib/config/settings.ts';
 import type { Command } from '../command.ts';
 import { type ContextEntry, describeContext, nameKind, showView } from './entry.ts';
 

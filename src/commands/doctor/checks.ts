@@ -1,12 +1,12 @@
 import { existsSync, statSync } from 'node:fs';
+import { buildRequest } from '../../client/client.ts';
+import { type NetworkFailure, versionHint } from '../../client/failures.ts';
+import { command } from '../../client/shell.ts';
 import { type Context, httpTransport } from '../../context.ts';
 import { readMessage, SotraError, toSotraError } from '../../errors.ts';
-import { buildRequest } from '../../http/client.ts';
-import { type NetworkFailure, versionHint } from '../../http/failures.ts';
-import { platformRules } from '../../model/platform.ts';
-import { command } from '../../model/shell.ts';
-import { counted } from '../../output/format.ts';
-import { describeKey, readEnv, type Service } from '../../setup/settings.ts';
+import { describeKey, readEnv, type Service } from '../../lib/config/settings.ts';
+import { counted } from '../../lib/output/format.ts';
+import { platformRules } from '../../lib/platform.ts';
 import { checkRequest } from '../auth/status.ts';
 import { type Check, type CheckName, checkNames, type Diagnosis, type Finding } from './view.ts';
 

@@ -1,8 +1,8 @@
+import { parseTime } from '../../api/duration.ts';
 import type { Endpoint, InputOf, Params } from '../../api/endpoint.ts';
 import * as endpoints from '../../api/feed.ts';
+import { defined } from '../../api/json.ts';
 import { inputError, usageError } from '../../errors.ts';
-import { parseTime } from '../../model/duration.ts';
-import { defined } from '../../model/json.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand } from '../endpoint-command.ts';
 import { intervalParam, option, readInterval } from '../params.ts';

@@ -1,9 +1,9 @@
 import type { FeedAnswer } from '../../api/feed-answers.ts';
 import type { Card } from '../../api/position-answers.ts';
-import { column } from '../../output/columns.ts';
-import { formatUsd } from '../../output/format.ts';
-import { cardColumns } from '../../output/trade-cards.ts';
-import type { Column, View } from '../../output/view.ts';
+import { column } from '../../lib/output/columns.ts';
+import { formatUsd } from '../../lib/output/format.ts';
+import { cardColumns } from '../../lib/output/trade-cards.ts';
+import type { Column, View } from '../../lib/output/view.ts';
 
 const latestHelp = 'the latest trade: buy or sell; tables add its value and whether the service recommends the card';
 const forYouHelp = 'why the service recommends the card, with a score; needs --include-for-you';

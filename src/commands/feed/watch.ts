@@ -1,13 +1,13 @@
+import { toUnixSec } from '../../api/duration.ts';
 import type { Endpoint } from '../../api/endpoint.ts';
 import { paging } from '../../api/feed.ts';
 import type { FeedAnswer } from '../../api/feed-answers.ts';
 import type { Card } from '../../api/position-answers.ts';
+import { askNext, findNext } from '../../client/paginate.ts';
+import { computeBackoff, policies } from '../../client/retry.ts';
 import type { Context } from '../../context.ts';
 import { countAttempts, type ErrorCode, SotraError, toSotraError } from '../../errors.ts';
-import { askNext, findNext } from '../../http/paginate.ts';
-import { computeBackoff, policies } from '../../http/retry.ts';
-import { toUnixSec } from '../../model/duration.ts';
-import { counted } from '../../output/format.ts';
+import { counted } from '../../lib/output/format.ts';
 
 interface Watch {
   endpoint: Endpoint;

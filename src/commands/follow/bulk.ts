@@ -2,18 +2,25 @@ import { existsSync, rmSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type BulkEntry, bulk as bulkEndpoint, reverseEntry, writtenProblem } from '../../api/follow.ts';
+import { tryParseJson } from '../../api/json.ts';
 import type { Profile } from '../../api/profile-answers.ts';
+import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { type ErrorCode, readMessage, SotraError, toSotraError, usageError } from '../../errors.ts';
-import { makeFolder, replaceFile } from '../../files/durable-file.ts';
-import { openOutput, openSource } from '../../files/source.ts';
-import { type FileBytes, type Line, maxLineBytes, openTextFile, readItems, readLines } from '../../files/text-file.ts';
-import { tryParseJson } from '../../model/json.ts';
-import { command } from '../../model/shell.ts';
-import { confirmReplace } from '../../output/confirm.ts';
-import { counted, formatCount } from '../../output/format.ts';
-import { showProgress } from '../../output/progress.ts';
-import type { Result } from '../../output/result.ts';
+import { makeFolder, replaceFile } from '../../lib/files/durable-file.ts';
+import { openOutput, openSource } from '../../lib/files/source.ts';
+import {
+  type FileBytes,
+  type Line,
+  maxLineBytes,
+  openTextFile,
+  readItems,
+  readLines,
+} from '../../lib/files/text-file.ts';
+import { confirmReplace } from '../../lib/output/confirm.ts';
+import { counted, formatCount } from '../../lib/output/format.ts';
+import { showProgress } from '../../lib/output/progress.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { type BulkResult, bulk as view } from './view.ts';
 
 interface BulkInput {

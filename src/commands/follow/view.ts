@@ -1,7 +1,7 @@
 import type { FollowAnswer } from '../../api/follow-answers.ts';
 import type { Profile } from '../../api/profile-answers.ts';
-import { column, profileColumns, recordView } from '../../output/columns.ts';
-import type { View } from '../../output/view.ts';
+import { column, profileColumns, recordView } from '../../lib/output/columns.ts';
+import type { View } from '../../lib/output/view.ts';
 
 /** The profiles that were followed, or unfollowed. */
 export const targets: View<FollowAnswer, Profile> = {

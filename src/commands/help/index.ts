@@ -1,10 +1,10 @@
 import { Help, type Option } from 'commander';
 import { local } from '../../api/endpoint.ts';
 import { listOf, optional, text } from '../../api/kind.ts';
+import { nearest } from '../../api/nearest.ts';
+import { findStatusCode } from '../../client/failures.ts';
 import { type ErrorCode, errorExitCodes, exitMeanings, findErrorCodes, usageError } from '../../errors.ts';
-import { readAsset } from '../../files/asset.ts';
-import { findStatusCode } from '../../http/failures.ts';
-import { nearest } from '../../model/nearest.ts';
+import { readAsset } from '../../lib/files/asset.ts';
 import type { Command } from '../command.ts';
 import { createHelpConfiguration } from '../help-format.ts';
 import { describeSharedOptions } from '../options.ts';

@@ -1,9 +1,9 @@
-import { summarizeCall } from '../../log/calls.ts';
-import type { LogEntry } from '../../log/entry.ts';
-import type { NumberedEntry } from '../../log/read-calls.ts';
-import { tryParseJson } from '../../model/json.ts';
-import { safeText } from '../../model/safe-text.ts';
-import { indentJson } from '../../output/json.ts';
+import { tryParseJson } from '../../api/json.ts';
+import { safeText } from '../../api/safe-text.ts';
+import { summarizeCall } from '../../calls/calls.ts';
+import type { LogEntry } from '../../calls/entry.ts';
+import type { NumberedEntry } from '../../calls/read-calls.ts';
+import { indentJson } from '../../lib/output/json.ts';
 
 /** A call with headers and bodies; a body that is JSON as data. */
 export function describeCall(call: NumberedEntry) {

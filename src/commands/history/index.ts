@@ -1,4 +1,4 @@
-import { counted } from '../../output/format.ts';
+import { counted } from '../../lib/output/format.ts';
 import type { Command } from '../command.ts';
 import { addList } from './list.ts';
 import { addRun } from './run.ts';
@@ -19,8 +19,8 @@ export function addHistory(history: Command): void {
     .example('history clear --yes', 'in a script')
     .run(async (_, { dataDirectory, options, note }) => {
       const [{ showPlan }, { clearLog, countCalls, findLog }] = await Promise.all([
-        import('../../output/confirm.ts'),
-        import('../../log/store.ts'),
+        import('../../lib/output/confirm.ts'),
+        import('../../calls/store.ts'),
       ]);
       const folder = findLog(await dataDirectory());
       const count = counted(countCalls(folder), 'call');

@@ -1,10 +1,10 @@
 import { local } from '../../api/endpoint.ts';
 import { integer, optional } from '../../api/kind.ts';
-import type { ShownCall } from '../../log/calls.ts';
-import { maxCalls } from '../../log/limits.ts';
-import { column, listView } from '../../output/columns.ts';
-import { formatTime, pathCell } from '../../output/format.ts';
-import type { Column } from '../../output/view.ts';
+import type { ShownCall } from '../../calls/calls.ts';
+import { maxCalls } from '../../calls/limits.ts';
+import { column, listView } from '../../lib/output/columns.ts';
+import { formatTime, pathCell } from '../../lib/output/format.ts';
+import type { Column } from '../../lib/output/view.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
 
@@ -25,9 +25,9 @@ export function addList(history: Command): void {
     .example('history --limit 1000 --format csv', 'as CSV')
     .run(async ({ failed, limit = 20 }, context) => {
       const [{ summarizeCall }, { readCalls }, { findLog }] = await Promise.all([
-        import('../../log/calls.ts'),
-        import('../../log/read-calls.ts'),
-        import('../../log/store.ts'),
+        import('../../calls/calls.ts'),
+        import('../../calls/read-calls.ts'),
+        import('../../calls/store.ts'),
       ]);
       const isWanted = ({ hasFailed }: { hasFailed: boolean }) => hasFailed || failed !== true;
       const calls: ShownCall[] = [];

@@ -16,7 +16,7 @@ export function addRun(history: Command): void {
     .example('history run 1 --curl', 'print it as a curl line')
     .run(async ({ call = '1' }, context) => {
       const [{ findCall }, { sendAgain }] = await Promise.all([
-        import('../../log/calls.ts'),
+        import('../../calls/calls.ts'),
         import('./send-again.ts'),
       ]);
       return sendAgain(await findCall(call, context), context);

@@ -1,12 +1,12 @@
+import { parseJson } from '../../api/json.ts';
+import { refuseLost, summarizeCall } from '../../calls/calls.ts';
+import type { NumberedEntry } from '../../calls/read-calls.ts';
+import { hideSecrets } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
-import { hideSecrets } from '../../http/secrets.ts';
-import { refuseLost, summarizeCall } from '../../log/calls.ts';
-import type { NumberedEntry } from '../../log/read-calls.ts';
-import { compareJson } from '../../model/compare-json.ts';
-import { parseJson } from '../../model/json.ts';
-import { confirm } from '../../output/confirm.ts';
-import type { Result } from '../../output/result.ts';
+import { compareJson } from '../../lib/compare-json.ts';
+import { confirm } from '../../lib/output/confirm.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { readBody } from './format-call.ts';
 
 const maxDifferences = 10;

@@ -11,11 +11,11 @@ export function addShow(history: Command): void {
     .example('history show', 'the newest call')
     .example('history show 1 --har', 'as an HTTP archive')
     .run(async ({ call: typed = '1', har }, context) => {
-      const { findCall } = await import('../../log/calls.ts');
+      const { findCall } = await import('../../calls/calls.ts');
       const { io, options } = context;
       const call = await findCall(typed, context);
       if (har) {
-        const { wrapInHar } = await import('../../log/har.ts');
+        const { wrapInHar } = await import('../../calls/har.ts');
         return { kind: 'answer', answer: wrapInHar([call], io.version) };
       }
       const { describeCall, formatCall } = await import('./format-call.ts');

@@ -3,9 +3,9 @@ import { usageError } from '../../errors.ts';
 import { describeStoredKey, keyFolder, readStoredKey, type StoredKey, writeSecretFile } from '../../keys/keystore.ts';
 import { openKey } from '../../keys/open-key.ts';
 import { derivePublicKey, type PrivateKey } from '../../keys/private-key.ts';
-import { confirmReplace, showPlan } from '../../output/confirm.ts';
-import { safeJson } from '../../output/json.ts';
-import type { Result } from '../../output/result.ts';
+import { confirmReplace, showPlan } from '../../lib/output/confirm.ts';
+import { safeJson } from '../../lib/output/json.ts';
+import type { Result } from '../../lib/output/result.ts';
 
 interface ExportInput {
   name: string;

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { findFamily } from '../../api/chain.ts';
+import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { warnOfReaders } from '../../files/durable-file.ts';
 import { keyFolder, nameKeyFile } from '../../keys/keystore.ts';
 import { checkEvmKey, type PrivateKey } from '../../keys/private-key.ts';
-import { findFamily } from '../../model/chain.ts';
-import { command } from '../../model/shell.ts';
-import { showPlan } from '../../output/confirm.ts';
-import type { Result } from '../../output/result.ts';
+import { warnOfReaders } from '../../lib/files/durable-file.ts';
+import { showPlan } from '../../lib/output/confirm.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { sealAndStore } from './seal-and-store.ts';
 
 interface GenerateInput {

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { warnOfReaders } from '../../files/durable-file.ts';
 import { keyFolder, nameKeyFile } from '../../keys/keystore.ts';
 import { checkKeySource, type KeyInput, openKey } from '../../keys/open-key.ts';
-import { showPlan } from '../../output/confirm.ts';
-import type { Result } from '../../output/result.ts';
+import { warnOfReaders } from '../../lib/files/durable-file.ts';
+import { showPlan } from '../../lib/output/confirm.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { sealAndStore } from './seal-and-store.ts';
 
 interface ImportInput extends KeyInput {

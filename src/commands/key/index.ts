@@ -1,6 +1,6 @@
+import { chains } from '../../api/chain.ts';
 import { local } from '../../api/endpoint.ts';
 import { choice, optional, text } from '../../api/kind.ts';
-import { chains } from '../../model/chain.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
 import { keySourceParams, passwordFileParam } from './params.ts';

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { describeStoredKey, keyFolder, readStoredKey } from '../../keys/keystore.ts';
-import { confirm, showPlan } from '../../output/confirm.ts';
-import type { Result } from '../../output/result.ts';
+import { confirm, showPlan } from '../../lib/output/confirm.ts';
+import type { Result } from '../../lib/output/result.ts';
 
 export async function removeKey(name: string, context: Context): Promise<Result> {
   const { stored } = readStoredKey(await keyFolder(context), name);

@@ -4,7 +4,7 @@ import { keyFolder, openKeystore, readKeystore, sealKey, storeKey } from '../../
 import { checkStatedAddress, newPassword } from '../../keys/open-key.ts';
 import type { PrivateKey } from '../../keys/private-key.ts';
 import { makeSigner } from '../../keys/signer.ts';
-import type { Result } from '../../output/result.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { keyView, type ShownKey } from './view.ts';
 
 interface StoreInput {

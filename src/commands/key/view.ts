@@ -1,6 +1,6 @@
 import type { StoredKey } from '../../keys/keystore.ts';
-import { column } from '../../output/columns.ts';
-import type { View } from '../../output/view.ts';
+import { column } from '../../lib/output/columns.ts';
+import type { View } from '../../lib/output/view.ts';
 
 export interface ShownKey extends StoredKey {
   backup?: string;

@@ -1,10 +1,10 @@
+import { chainTitles, formatChain, type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
 import type { RankInput } from '../../api/leaderboard.ts';
 import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, SectionsAnswer } from '../../api/leaderboard-answers.ts';
-import { chainTitles, formatChain, type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
-import { command } from '../../model/shell.ts';
-import { column, nameColumn, pickColumns, profileColumns, recordView } from '../../output/columns.ts';
-import { formatPercent, formatTime, formatUsd, pnl } from '../../output/format.ts';
-import type { BarChart, CellText, Column, View } from '../../output/view.ts';
+import { command } from '../../client/shell.ts';
+import { column, nameColumn, pickColumns, profileColumns, recordView } from '../../lib/output/columns.ts';
+import { formatPercent, formatTime, formatUsd, pnl } from '../../lib/output/format.ts';
+import type { BarChart, CellText, Column, View } from '../../lib/output/view.ts';
 
 type Trader = LeaderboardAnswer['traders'][number];
 type CopiedTrader = CopytradedAnswer['traders'][number];

@@ -1,9 +1,9 @@
 import type { InputOf } from '../../api/endpoint.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
+import { column, listView } from '../../lib/output/columns.ts';
+import type { Result } from '../../lib/output/result.ts';
 import type { Tool } from '../../mcp/tools.ts';
-import { column, listView } from '../../output/columns.ts';
-import type { Result } from '../../output/result.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
 

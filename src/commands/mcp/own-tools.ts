@@ -1,13 +1,13 @@
+import { findFamily } from '../../api/chain.ts';
 import { post } from '../../api/comment.ts';
 import { local } from '../../api/endpoint.ts';
 import { optional, text } from '../../api/kind.ts';
+import { showUnseen, unseenIn } from '../../api/safe-text.ts';
 import { signedText } from '../../api/signed-text.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { formatAnswer } from '../../mcp/answer.ts';
 import { defaultRows, shownParams, type Tool } from '../../mcp/tools.ts';
-import { findFamily } from '../../model/chain.ts';
-import { showUnseen, unseenIn } from '../../model/safe-text.ts';
 import { type CommentInput, readComment, readTextForm } from '../comment/read-comment.ts';
 import { eventsParams } from '../webhook/params.ts';
 
@@ -65,7 +65,7 @@ export const eventsTool: Tool = {
   annotations: { readOnlyHint: true, openWorldHint: false },
   params: { type, since, name, ...shownParams },
   call: async ({ limit = defaultRows, fields, ...input }, context) => {
-    const view = (await import('../../inbox/event-view.ts')).events;
+    const view = (await import('../../webhooks/event-view.ts')).events;
     const { showEvents } = await import('../webhook/run-events.ts');
     const maxRows = Number(limit);
     // One more tells whether there is more.
@@ -93,7 +93,7 @@ export const verifyTool = (secretFiles: readonly string[]): Tool => ({
       uid === undefined
         ? (await import('../../upload/secrets.ts')).readOwnSecrets(secretFiles, context)
         : [await (await import('../webhook/secret.ts')).webhookSecret(uid, context)];
-    const { verifyDelivery } = await import('../../inbox/verify.ts');
+    const { verifyDelivery } = await import('../../webhooks/verify.ts');
     const tolerance = { nowMs: context.io.now(), toleranceMs: undefined };
     const verdict = verifyDelivery({ header, body: Buffer.from(body) }, secrets, tolerance);
     const view = (await import('../webhook/view.ts')).verdict;

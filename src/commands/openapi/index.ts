@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { presets, servedSandboxUrl } from '../../setup/settings.ts';
+import { presets, servedSandboxUrl } from '../../lib/config/settings.ts';
 import type { Command } from '../command.ts';
 
 export function addOpenapi(openapi: Command): void {

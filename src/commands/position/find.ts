@@ -1,8 +1,8 @@
+import { parseTime } from '../../api/duration.ts';
 import { inPath } from '../../api/endpoint.ts';
 import { text } from '../../api/kind.ts';
 import { find } from '../../api/position.ts';
 import { inputError } from '../../errors.ts';
-import { parseTime } from '../../model/duration.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand } from '../endpoint-command.ts';
 import { chooseView, priceParams } from './prices.ts';

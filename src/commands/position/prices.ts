@@ -1,12 +1,12 @@
+import { isSolanaAddress, normalizeAddress } from '../../api/address.ts';
 import { local } from '../../api/endpoint.ts';
+import { isObject, parseJson, whyNotJson } from '../../api/json.ts';
 import { number, optional } from '../../api/kind.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import type { Input } from '../../files/source.ts';
-import { isSolanaAddress, normalizeAddress } from '../../model/address.ts';
-import { isObject, parseJson, whyNotJson } from '../../model/json.ts';
-import { written } from '../../model/quoted.ts';
-import type { AnyView } from '../../output/view.ts';
+import type { Input } from '../../lib/files/source.ts';
+import type { AnyView } from '../../lib/output/view.ts';
+import { written } from '../../lib/quoted.ts';
 import { option } from '../params.ts';
 import type { Priced, Prices } from './view.ts';
 
@@ -41,7 +41,7 @@ async function readPrices({ price, pricesFile }: PriceInput, input: Input): Prom
   if (price !== undefined && pricesFile !== undefined)
     throw usageError('--price and --prices-file cannot be used together', 'The file can hold any number of prices.');
   if (pricesFile !== undefined) {
-    const { decodeText, readWhole } = await import('../../files/source.ts');
+    const { decodeText, readWhole } = await import('../../lib/files/source.ts');
     const bytes = await readWhole(pricesFile, input, maxPriceBytes);
     return pricesIn(decodeText(bytes, pricesFile), pricesFile);
   }

@@ -1,9 +1,9 @@
 import { totalUsd, unrealizedUsd, unrealizedWithReceivedUsd } from '../../api/holding.ts';
 import type { Card } from '../../api/position-answers.ts';
-import { column, listView, recordView } from '../../output/columns.ts';
-import { pnl, shortAddress } from '../../output/format.ts';
-import { cardBlocks, cardColumns } from '../../output/trade-cards.ts';
-import type { BarChart, Column, View } from '../../output/view.ts';
+import { column, listView, recordView } from '../../lib/output/columns.ts';
+import { pnl, shortAddress } from '../../lib/output/format.ts';
+import { cardBlocks, cardColumns } from '../../lib/output/trade-cards.ts';
+import type { BarChart, Column, View } from '../../lib/output/view.ts';
 
 /** A token as prices name it. */
 export interface Priced {

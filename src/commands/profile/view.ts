@@ -1,8 +1,8 @@
+import { chainTitles, leaderboardChains } from '../../api/chain.ts';
 import type { Profile, ProfilePage } from '../../api/profile-answers.ts';
-import { chainTitles, leaderboardChains } from '../../model/chain.ts';
-import { column, pickColumns, profileColumns, recordView } from '../../output/columns.ts';
-import { counted, type Figure, formatCount, formatUsd } from '../../output/format.ts';
-import type { Bar, Block, Column, View } from '../../output/view.ts';
+import { column, pickColumns, profileColumns, recordView } from '../../lib/output/columns.ts';
+import { counted, type Figure, formatCount, formatUsd } from '../../lib/output/format.ts';
+import type { Bar, Block, Column, View } from '../../lib/output/view.ts';
 
 const handleKeys = ['twitterHandle', 'farcasterUsername', 'lensHandle', 'ensName', 'debankName', 'hlName'] as const;
 

@@ -1,17 +1,17 @@
 import { buffer } from 'node:stream/consumers';
 import { type Endpoint, hasDots, type WireNames, wireName } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
+import { parseJson, whyNotJson } from '../../api/json.ts';
 import type { WireRequest } from '../../api/request.ts';
+import { sameOrigin } from '../../client/client.ts';
+import { askNext, findNext, listItems, listKey } from '../../client/paginate.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { decodeText, openBytes } from '../../files/source.ts';
-import { sameOrigin } from '../../http/client.ts';
-import { askNext, findNext, listItems, listKey } from '../../http/paginate.ts';
-import { parseJson, whyNotJson } from '../../model/json.ts';
-import { splitPair } from '../../model/list.ts';
-import { confirm } from '../../output/confirm.ts';
-import type { Result } from '../../output/result.ts';
-import { collectItems, rawItems } from '../../output/view.ts';
+import { decodeText, openBytes } from '../../lib/files/source.ts';
+import { splitPair } from '../../lib/list.ts';
+import { confirm } from '../../lib/output/confirm.ts';
+import type { Result } from '../../lib/output/result.ts';
+import { collectItems, rawItems } from '../../lib/output/view.ts';
 import type { RequestInput } from './params.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { parseDuration, parseRate } from '../../api/duration.ts';
+import { isObject, tryParseJson } from '../../api/json.ts';
 import { checkInput } from '../../api/request.ts';
+import { sameText } from '../../api/webhook-signature.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { parseDuration, parseRate } from '../../model/duration.ts';
-import { isObject, tryParseJson } from '../../model/json.ts';
-import { sameText } from '../../model/webhook-signature.ts';
 import { newRunToken } from '../../pages/guard.ts';
 import { advanceClock, sandboxNow } from '../../sandbox/db/settings.ts';
 import { type Db, whenFree } from '../../sandbox/db/store.ts';

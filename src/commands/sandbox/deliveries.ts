@@ -1,5 +1,5 @@
+import { hideUrlSecrets } from '../../client/url-secrets.ts';
 import { usageError } from '../../errors.ts';
-import { hideUrlSecrets } from '../../model/url-secrets.ts';
 import type { SandboxDelivery, SandboxWebhook, ShownSandboxDelivery } from '../../pages/service.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 

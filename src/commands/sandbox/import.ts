@@ -1,12 +1,12 @@
 import { writeSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { openOutput, openSource } from '../../files/source.ts';
-import { splitPair } from '../../model/list.ts';
-import { confirmReplace } from '../../output/confirm.ts';
-import { counted, formatCount } from '../../output/format.ts';
-import { type Progress, showProgress } from '../../output/progress.ts';
-import type { Result } from '../../output/result.ts';
+import { openOutput, openSource } from '../../lib/files/source.ts';
+import { splitPair } from '../../lib/list.ts';
+import { confirmReplace } from '../../lib/output/confirm.ts';
+import { counted, formatCount } from '../../lib/output/format.ts';
+import { type Progress, showProgress } from '../../lib/output/progress.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { sandboxNow } from '../../sandbox/db/settings.ts';
 import { openDb } from '../../sandbox/db/store.ts';
 import { importTrades } from '../../sandbox/trades/import-trades.ts';

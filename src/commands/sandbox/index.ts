@@ -1,7 +1,7 @@
+import { parseDuration } from '../../api/duration.ts';
 import { local } from '../../api/endpoint.ts';
 import { fitting } from '../../api/formats.ts';
 import { formatted } from '../../api/kind.ts';
-import { parseDuration } from '../../model/duration.ts';
 import { tradeParams } from '../../sandbox/trades/trade-params.ts';
 import type { Command } from '../command.ts';
 import { db } from '../db-param.ts';

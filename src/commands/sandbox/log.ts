@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
-import type { LoggedRequest } from '../../model/logged-request.ts';
-import type { Result } from '../../output/result.ts';
+import type { LoggedRequest } from '../../lib/logged-request.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { parseExpected } from '../../sandbox/http/fault.ts';
 import { maxLogged } from '../../sandbox/http/request-log.ts';
 import type { LogInput } from './params.ts';

@@ -1,11 +1,11 @@
+import { parseDuration, parseRate, parseTime } from '../../api/duration.ts';
 import { type InputOf, local } from '../../api/endpoint.ts';
 import { chainKind, fitting } from '../../api/formats.ts';
+import { isOrigin, originForm } from '../../api/http-address.ts';
 import { choice, formatted, listOf, optional, text } from '../../api/kind.ts';
-import { parseDuration, parseRate, parseTime } from '../../model/duration.ts';
-import { isOrigin, originForm } from '../../model/http-address.ts';
+import { layouts } from '../../lib/config/settings.ts';
 import { latestMs, readWire, wireForm } from '../../sandbox/db/settings.ts';
 import { faultForm, parseExpected, parseFault } from '../../sandbox/http/fault.ts';
-import { layouts } from '../../setup/settings.ts';
 import { db } from '../db-param.ts';
 import { option } from '../params.ts';
 

@@ -1,13 +1,13 @@
 import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { isLoopback } from '../../api/http-address.ts';
+import { isObject, parseJson, tryParseJson } from '../../api/json.ts';
+import { command } from '../../client/shell.ts';
 import { type Context, httpTransport } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
-import { makeFolder, readStateFile, withTemporaryFolder } from '../../files/durable-file.ts';
-import { isLoopback } from '../../model/http-address.ts';
-import { isObject, parseJson, tryParseJson } from '../../model/json.ts';
-import { command } from '../../model/shell.ts';
-import type { Result } from '../../output/result.ts';
+import { makeFolder, readStateFile, withTemporaryFolder } from '../../lib/files/durable-file.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { controlHeader } from '../../sandbox/http/service.ts';
 
 export interface Ready {

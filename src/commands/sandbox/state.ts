@@ -1,7 +1,7 @@
+import { parseTime } from '../../api/duration.ts';
 import type { Context } from '../../context.ts';
-import { parseTime } from '../../model/duration.ts';
-import { confirm } from '../../output/confirm.ts';
-import type { Result } from '../../output/result.ts';
+import { confirm } from '../../lib/output/confirm.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { advanceClock, getMeta, sandboxNow } from '../../sandbox/db/settings.ts';
 import { countRows, type Db, openDb } from '../../sandbox/db/store.ts';
 import { addedTo, ensureWorld, resetWorld, sandboxPartners } from '../../sandbox/db/world.ts';

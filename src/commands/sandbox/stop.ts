@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
-import type { Result } from '../../output/result.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { askServed, findServed } from './served.ts';
 import { stopView } from './view.ts';
 

@@ -1,7 +1,7 @@
-import { dayMs } from '../../model/duration.ts';
-import type { LoggedRequest } from '../../model/logged-request.ts';
-import { column, listView, recordView } from '../../output/columns.ts';
-import { formatCount, pathCell } from '../../output/format.ts';
+import { dayMs } from '../../api/duration.ts';
+import type { LoggedRequest } from '../../lib/logged-request.ts';
+import { column, listView, recordView } from '../../lib/output/columns.ts';
+import { formatCount, pathCell } from '../../lib/output/format.ts';
 import type { ImportReport } from '../../sandbox/trades/import-trades.ts';
 import type { MadeTrade } from '../../sandbox/trades/trade.ts';
 import type { Ready } from './served.ts';

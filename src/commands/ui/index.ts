@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import type { Result } from '../../output/result.ts';
+import type { Result } from '../../lib/output/result.ts';
 import type { PageInput } from '../../pages/show-address.ts';
 import type { Command } from '../command.ts';
 import { option } from '../params.ts';
@@ -32,7 +32,7 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
     await Promise.all([
       import('../../api/endpoints.ts'),
       import('../views.ts'),
-      import('../../files/durable-file.ts'),
+      import('../../lib/files/durable-file.ts'),
       import('../../pages/live-log.ts'),
       import('../../pages/serve.ts'),
       import('../../pages/service-app.ts'),

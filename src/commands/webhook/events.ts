@@ -1,4 +1,4 @@
-import { events as view } from '../../inbox/event-view.ts';
+import { events as view } from '../../webhooks/event-view.ts';
 import type { Command } from '../command.ts';
 import { eventsParams } from './params.ts';
 

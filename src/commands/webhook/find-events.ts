@@ -1,5 +1,5 @@
 import { SotraError } from '../../errors.ts';
-import type { Inbox, StoredEvent } from '../../inbox/inbox.ts';
+import type { Inbox, StoredEvent } from '../../webhooks/inbox.ts';
 
 /** Stored events, by their whole ids or by how these start, as a narrow table shows them. Errors: `not-found`. */
 export async function findEvents(given: readonly string[], inbox: Inbox): Promise<StoredEvent[]> {

@@ -1,5 +1,5 @@
 import * as endpoints from '../../api/webhook.ts';
-import { maskSecrets } from '../../model/mask-secrets.ts';
+import { maskSecrets } from '../../client/mask-secrets.ts';
 import type { Command } from '../command.ts';
 import { describeEndpoint } from '../endpoint-command.ts';
 import { option } from '../params.ts';

@@ -1,10 +1,10 @@
+import { isWalletAddress } from '../../api/address.ts';
+import { parseSize, parseTime } from '../../api/duration.ts';
 import { type InputOf, local } from '../../api/endpoint.ts';
+import { eventTypes } from '../../api/event-types.ts';
 import { fitting, httpAddressKind } from '../../api/formats.ts';
 import { choice, formatted, integer, listOf, optional, text } from '../../api/kind.ts';
-import { isToken, readRoute, routeForm } from '../../inbox/route.ts';
-import { isWalletAddress } from '../../model/address.ts';
-import { parseSize, parseTime } from '../../model/duration.ts';
-import { eventTypes } from '../../model/event-types.ts';
+import { isToken, readRoute, routeForm } from '../../webhooks/route.ts';
 import { db } from '../db-param.ts';
 import { isDuration, option } from '../params.ts';
 

@@ -1,4 +1,4 @@
-import { replayed } from '../../inbox/event-view.ts';
+import { replayed } from '../../webhooks/event-view.ts';
 import type { Command } from '../command.ts';
 import { replayParams } from './params.ts';
 

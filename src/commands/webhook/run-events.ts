@@ -1,13 +1,13 @@
+import { parseDuration } from '../../api/duration.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { type EventRow, events as eventsView, makeEventRow } from '../../inbox/event-view.ts';
-import type { EventQuery, Inbox, StoredEvent } from '../../inbox/inbox.ts';
-import { openInbox, withInbox } from '../../inbox/open-inbox.ts';
-import { makeEventQuery, readTimes } from '../../inbox/query.ts';
-import { warnOfEventType } from '../../inbox/route.ts';
-import { parseDuration } from '../../model/duration.ts';
-import { counted, formatTime } from '../../output/format.ts';
-import type { Result } from '../../output/result.ts';
+import { counted, formatTime } from '../../lib/output/format.ts';
+import type { Result } from '../../lib/output/result.ts';
+import { type EventRow, events as eventsView, makeEventRow } from '../../webhooks/event-view.ts';
+import type { EventQuery, Inbox, StoredEvent } from '../../webhooks/inbox.ts';
+import { openInbox, withInbox } from '../../webhooks/open-inbox.ts';
+import { makeEventQuery, readTimes } from '../../webhooks/query.ts';
+import { warnOfEventType } from '../../webhooks/route.ts';
 import type { EventsInput } from './params.ts';
 
 const defaultLimit = 50;

@@ -1,15 +1,15 @@
+import { isHttpAddress, suggestScheme } from '../../api/http-address.ts';
+import { hideUrlSecrets } from '../../client/url-secrets.ts';
 import type { Context } from '../../context.ts';
 import { toSotraError, usageError } from '../../errors.ts';
-import { startForwarder } from '../../inbox/forward.ts';
-import type { Inbox, Target } from '../../inbox/inbox.ts';
-import { openInbox } from '../../inbox/open-inbox.ts';
-import { readRoute, warnOfRoutes } from '../../inbox/route.ts';
-import { isHttpAddress, suggestScheme } from '../../model/http-address.ts';
-import { written } from '../../model/quoted.ts';
-import { hideUrlSecrets } from '../../model/url-secrets.ts';
-import { counted } from '../../output/format.ts';
-import type { Result } from '../../output/result.ts';
+import { counted } from '../../lib/output/format.ts';
+import type { Result } from '../../lib/output/result.ts';
+import { written } from '../../lib/quoted.ts';
 import { untilAborted } from '../../pages/live-log.ts';
+import { startForwarder } from '../../webhooks/forward.ts';
+import type { Inbox, Target } from '../../webhooks/inbox.ts';
+import { openInbox } from '../../webhooks/open-inbox.ts';
+import { readRoute, warnOfRoutes } from '../../webhooks/route.ts';
 import type { ForwardInput } from './params.ts';
 
 /** Forwards what another process stores, until Ctrl-C or a signal. Errors: `locked` if another process forwards; those of `parseTargets`. */

@@ -1,20 +1,26 @@
+import { parseDuration, parseSize } from '../../api/duration.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { writeReadyFiles } from '../../files/durable-file.ts';
-import { eventLine } from '../../inbox/event-line.ts';
-import { startForwarder } from '../../inbox/forward.ts';
-import { defaultRepeatsMs, type Inbox, type KeepLimits, type StoredDelivery, type Target } from '../../inbox/inbox.ts';
-import { startListener } from '../../inbox/listener.ts';
-import { openInbox } from '../../inbox/open-inbox.ts';
-import type { Page } from '../../inbox/page/start-page.ts';
-import { explainRefusal, type NamedSecret, readNamedSecrets } from '../../inbox/page/verification.ts';
-import { parseDuration, parseSize } from '../../model/duration.ts';
-import { withoutFlagged } from '../../output/flagged.ts';
-import { counted } from '../../output/format.ts';
-import { safeJson } from '../../output/json.ts';
-import type { Result } from '../../output/result.ts';
+import { writeReadyFiles } from '../../lib/files/durable-file.ts';
+import { withoutFlagged } from '../../lib/output/flagged.ts';
+import { counted } from '../../lib/output/format.ts';
+import { safeJson } from '../../lib/output/json.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { untilAborted } from '../../pages/live-log.ts';
 import { showAddress } from '../../pages/show-address.ts';
+import { eventLine } from '../../webhooks/event-line.ts';
+import { startForwarder } from '../../webhooks/forward.ts';
+import {
+  defaultRepeatsMs,
+  type Inbox,
+  type KeepLimits,
+  type StoredDelivery,
+  type Target,
+} from '../../webhooks/inbox.ts';
+import { startListener } from '../../webhooks/listener.ts';
+import { openInbox } from '../../webhooks/open-inbox.ts';
+import type { Page } from '../../webhooks/page/start-page.ts';
+import { explainRefusal, type NamedSecret, readNamedSecrets } from '../../webhooks/page/verification.ts';
 import { isDuration } from '../params.ts';
 import type { ListenInput } from './params.ts';
 import { noteWaiting, parseTargets, warnOnceAMinute } from './run-forward.ts';
@@ -88,7 +94,7 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
     const { url } = listener;
     if (input.ui) {
       const [{ startPage }, { endpoints }, { views }] = await Promise.all([
-        import('../../inbox/page/start-page.ts'),
+        import('../../webhooks/page/start-page.ts'),
         import('../../api/endpoints.ts'),
         import('../views.ts'),
       ]);

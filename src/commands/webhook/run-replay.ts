@@ -1,14 +1,14 @@
+import { deliveryRequest } from '../../client/preview.ts';
+import { computeBackoff, policies } from '../../client/retry.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import type { PostOutcome } from '../../http/post-delivery.ts';
-import { deliveryRequest } from '../../http/preview.ts';
-import { computeBackoff, policies } from '../../http/retry.ts';
-import { type ReplayRow, replayed } from '../../inbox/event-view.ts';
-import { forward, forwardedHeaders } from '../../inbox/forward.ts';
-import type { Delivery, StoredDelivery } from '../../inbox/inbox.ts';
-import { withInbox } from '../../inbox/open-inbox.ts';
-import { readTimes } from '../../inbox/query.ts';
-import type { Result } from '../../output/result.ts';
+import type { Result } from '../../lib/output/result.ts';
+import type { PostOutcome } from '../../lib/post-delivery.ts';
+import { type ReplayRow, replayed } from '../../webhooks/event-view.ts';
+import { forward, forwardedHeaders } from '../../webhooks/forward.ts';
+import type { Delivery, StoredDelivery } from '../../webhooks/inbox.ts';
+import { withInbox } from '../../webhooks/open-inbox.ts';
+import { readTimes } from '../../webhooks/query.ts';
 import { findEvents, notFound } from './find-events.ts';
 import type { ReplayInput } from './params.ts';
 

@@ -1,11 +1,11 @@
+import { maskHeader } from '../../client/preview.ts';
 import type { Context } from '../../context.ts';
-import { maskHeader } from '../../http/preview.ts';
-import { makeEventRow, type ShownEvent, shown } from '../../inbox/event-view.ts';
-import { headerPairs, signatureIn } from '../../inbox/forward.ts';
-import { withInbox } from '../../inbox/open-inbox.ts';
-import { verifyDelivery } from '../../inbox/verify.ts';
-import type { Result } from '../../output/result.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { readOwnSecrets } from '../../upload/secrets.ts';
+import { makeEventRow, type ShownEvent, shown } from '../../webhooks/event-view.ts';
+import { headerPairs, signatureIn } from '../../webhooks/forward.ts';
+import { withInbox } from '../../webhooks/open-inbox.ts';
+import { verifyDelivery } from '../../webhooks/verify.ts';
 import { findEvents, notFound } from './find-events.ts';
 import type { ShowInput } from './params.ts';
 

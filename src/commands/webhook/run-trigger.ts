@@ -1,10 +1,10 @@
+import { sameDestination } from '../../api/http-address.ts';
+import { signedHeader } from '../../api/webhook-signature.ts';
+import { deliveryRequest } from '../../client/preview.ts';
+import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { deliveryRequest } from '../../http/preview.ts';
-import { sameDestination } from '../../model/http-address.ts';
-import { command } from '../../model/shell.ts';
-import { signedHeader } from '../../model/webhook-signature.ts';
-import type { Result } from '../../output/result.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { sandboxNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';

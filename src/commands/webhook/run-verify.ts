@@ -1,12 +1,12 @@
+import { parseDuration } from '../../api/duration.ts';
+import { readHeader } from '../../api/signature-header.ts';
+import { signBody } from '../../api/webhook-signature.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { readWhole } from '../../files/source.ts';
-import { verifyDelivery } from '../../inbox/verify.ts';
-import { parseDuration } from '../../model/duration.ts';
-import { readHeader } from '../../model/signature-header.ts';
-import { signBody } from '../../model/webhook-signature.ts';
-import type { Result } from '../../output/result.ts';
+import { readWhole } from '../../lib/files/source.ts';
+import type { Result } from '../../lib/output/result.ts';
 import { readOwnSecrets } from '../../upload/secrets.ts';
+import { verifyDelivery } from '../../webhooks/verify.ts';
 import type { VerifyInput } from './params.ts';
 import { describeAge, verdict as verdictView } from './view.ts';
 

@@ -1,4 +1,4 @@
-import { shown } from '../../inbox/event-view.ts';
+import { shown } from '../../webhooks/event-view.ts';
 import type { Command } from '../command.ts';
 import { showParams } from './params.ts';
 

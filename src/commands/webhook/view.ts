@@ -1,9 +1,9 @@
 import type { Validation, Webhook } from '../../api/webhook-answers.ts';
-import type { DeliveryVerdict } from '../../inbox/verify.ts';
-import { column, listView, recordView } from '../../output/columns.ts';
-import { formatAge } from '../../output/format.ts';
-import type { View } from '../../output/view.ts';
+import { column, listView, recordView } from '../../lib/output/columns.ts';
+import { formatAge } from '../../lib/output/format.ts';
+import type { View } from '../../lib/output/view.ts';
 import { destination, uid } from '../../upload/view.ts';
+import type { DeliveryVerdict } from '../../webhooks/verify.ts';
 
 export const list = listView<Webhook>(
   [

@@ -1,13 +1,13 @@
+import { safeText } from '../../api/safe-text.ts';
+import { findCall } from '../../calls/calls.ts';
+import type { FailedCommand } from '../../calls/entry.ts';
+import { type NumberedEntry, readCalls, readFailedCommand } from '../../calls/read-calls.ts';
+import { explainCommand, explainEntry, listLines, reasonTexts, type Why } from '../../calls/reasons.ts';
+import { findLog } from '../../calls/store.ts';
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
-import { findCall } from '../../log/calls.ts';
-import type { FailedCommand } from '../../log/entry.ts';
-import { type NumberedEntry, readCalls, readFailedCommand } from '../../log/read-calls.ts';
-import { explainCommand, explainEntry, listLines, reasonTexts, type Why } from '../../log/reasons.ts';
-import { findLog } from '../../log/store.ts';
-import { safeText } from '../../model/safe-text.ts';
-import { formatAge } from '../../output/format.ts';
-import type { Result } from '../../output/result.ts';
+import { formatAge } from '../../lib/output/format.ts';
+import type { Result } from '../../lib/output/result.ts';
 
 /** Explains the call of a number or an id, or what failed last. Errors: `not-found`. */
 export async function explainFailure(typed: string | undefined, context: Context): Promise<Result> {

@@ -1,6 +1,6 @@
-import { toUnixSec } from '../../model/duration.ts';
-import { isObject, tryParseJson } from '../../model/json.ts';
-import { counted, formatCount, formatTime, formatUsd } from '../../output/format.ts';
+import { toUnixSec } from '../../api/duration.ts';
+import { isObject, tryParseJson } from '../../api/json.ts';
+import { counted, formatCount, formatTime, formatUsd } from '../../lib/output/format.ts';
 import { useMemo, useState } from './preact.ts';
 import { Text } from './text.tsx';
 

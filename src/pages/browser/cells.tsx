@@ -1,6 +1,6 @@
-import { decodeBase58, isHashOrKey, isUuid, isWalletAddress } from '../../model/address.ts';
-import { toUnixSec } from '../../model/duration.ts';
-import { formatAge, formatTime, shortAddress } from '../../output/format.ts';
+import { decodeBase58, isHashOrKey, isUuid, isWalletAddress } from '../../api/address.ts';
+import { toUnixSec } from '../../api/duration.ts';
+import { formatAge, formatTime, shortAddress } from '../../lib/output/format.ts';
 import type { ServedCell, ServedTable } from '../table.ts';
 import { useFrame } from './frame.ts';
 import { CopyButton, type Fact, Facts, seen, Text } from './text.tsx';

@@ -1,6 +1,6 @@
 import './language.ts';
 import uPlot from 'uplot';
-import { formatTime } from '../../output/format.ts';
+import { formatTime } from '../../lib/output/format.ts';
 import { onKeys, useEffect, useRef, useState } from './preact.ts';
 
 interface ChartPoint {

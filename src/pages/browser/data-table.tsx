@@ -1,4 +1,4 @@
-import { counted, formatCount } from '../../output/format.ts';
+import { counted, formatCount } from '../../lib/output/format.ts';
 import type { ServedCell, ServedColumn, ServedTable } from '../table.ts';
 import { Cell, Empty, Skeleton } from './cells.tsx';
 import { Input } from './form.tsx';

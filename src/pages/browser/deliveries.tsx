@@ -1,5 +1,5 @@
-import type { Retry } from '../../model/forward.ts';
-import { formatCount } from '../../output/format.ts';
+import type { Retry } from '../../lib/forward.ts';
+import { formatCount } from '../../lib/output/format.ts';
 import type { DeliveryList, DeliveryRow, PageFacts, PageStatus, RefusedRow } from '../deliveries.ts';
 import { ask, type Connection, ignore, listenLive, lostText, useAsked } from './ask.ts';
 import { Moment } from './cells.tsx';

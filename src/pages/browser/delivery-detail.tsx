@@ -1,4 +1,4 @@
-import { formatCount, formatTime } from '../../output/format.ts';
+import { formatCount, formatTime } from '../../lib/output/format.ts';
 import type { ReplayOutcome, ShownDelivery, ShownForward, ShownRefusal, ShownRequest } from '../deliveries.ts';
 import { postJson, useAsked } from './ask.ts';
 import { BodyView } from './body-view.tsx';

@@ -1,5 +1,5 @@
+import { chainTitles, formatChain, leaderboardChains } from '../../api/chain.ts';
 import type { Profile } from '../../api/profile-answers.ts';
-import { chainTitles, formatChain, leaderboardChains } from '../../model/chain.ts';
 import { useCall } from './ask.ts';
 import { DataTable } from './data-table.tsx';
 import { type Field, FilterBar } from './form.tsx';

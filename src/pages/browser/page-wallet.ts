@@ -1,6 +1,6 @@
 import { getWallets } from '@wallet-standard/app';
 import { createStore } from 'mipd';
-import { encodeHex } from '../../model/address.ts';
+import { encodeHex } from '../../api/address.ts';
 import type { WalletTrouble } from '../wallet.ts';
 
 export interface PageWallet {

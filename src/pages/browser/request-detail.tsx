@@ -1,4 +1,4 @@
-import { sentMethods } from '../../model/logged-request.ts';
+import { sentMethods } from '../../lib/logged-request.ts';
 import type { RequestField, RequestForm, RequestRow, SentRequest, ShownExchange, ShownMessage } from '../requests.ts';
 import { postJson, useAsked } from './ask.ts';
 import { BodyView } from './body-view.tsx';

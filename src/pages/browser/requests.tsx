@@ -1,4 +1,4 @@
-import { formatCount } from '../../output/format.ts';
+import { formatCount } from '../../lib/output/format.ts';
 import type { RequestRow } from '../requests.ts';
 import { type Field, FilterBar } from './form.tsx';
 import { useFrame } from './frame.ts';

@@ -1,5 +1,5 @@
 import type { Card, Comment } from '../../api/position-answers.ts';
-import { counted, shortAddress } from '../../output/format.ts';
+import { counted, shortAddress } from '../../lib/output/format.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import type { useCall } from './ask.ts';
 import { Id, Moment, Skeleton } from './cells.tsx';

@@ -1,4 +1,4 @@
-import { formatTime } from '../../output/format.ts';
+import { formatTime } from '../../lib/output/format.ts';
 import type { RequestRow } from '../requests.ts';
 import type { SandboxWorld, ServiceFacts } from '../service.ts';
 import { ask, type Connection, ignore, listenLive, lostText, type Problem, Settled, useAsked } from './ask.ts';

@@ -1,4 +1,4 @@
-import { splitUnseen } from '../../model/safe-text.ts';
+import { splitUnseen } from '../../api/safe-text.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import { type Attributes, type ComponentChildren, createElement, useState } from './preact.ts';
 

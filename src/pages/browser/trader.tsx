@@ -1,6 +1,6 @@
 import type { Card } from '../../api/position-answers.ts';
 import type { Profile } from '../../api/profile-answers.ts';
-import { counted, formatTime, formatUsd } from '../../output/format.ts';
+import { counted, formatTime, formatUsd } from '../../lib/output/format.ts';
 import { useCall } from './ask.ts';
 import { Record } from './cells.tsx';
 import { Chart } from './chart.tsx';

@@ -1,4 +1,4 @@
-import { normalizeAddress } from '../../model/address.ts';
+import { normalizeAddress } from '../../api/address.ts';
 import type { WalletFacts, WalletTrouble } from '../wallet.ts';
 import { describeTrouble, type PageWallet } from './page-wallet.ts';
 import { useState } from './preact.ts';

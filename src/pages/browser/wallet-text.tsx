@@ -1,4 +1,4 @@
-import { formatCount } from '../../output/format.ts';
+import { formatCount } from '../../lib/output/format.ts';
 import type { WalletText } from '../wallet.ts';
 import { useEffect, useMemo, useRef, useState } from './preact.ts';
 import { Commands, Facts, Text } from './text.tsx';

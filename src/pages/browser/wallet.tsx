@@ -1,4 +1,4 @@
-import { normalizeAddress } from '../../model/address.ts';
+import { normalizeAddress } from '../../api/address.ts';
 import type { WalletFacts, WalletState, WalletTrouble } from '../wallet.ts';
 import { ask, type Connection, listenLive, postJson } from './ask.ts';
 import { describeTrouble, type PageWallet, watchEvmWallets, watchSolanaWallets } from './page-wallet.ts';

@@ -1,5 +1,5 @@
-import { hideUrlSecrets } from '../../model/url-secrets.ts';
-import { counted, formatCount } from '../../output/format.ts';
+import { hideUrlSecrets } from '../../client/url-secrets.ts';
+import { counted, formatCount } from '../../lib/output/format.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import type { SandboxDelivery, SandboxWebhook, ShownSandboxDelivery } from '../service.ts';
 import { postControl, useCall, useControl } from './ask.ts';

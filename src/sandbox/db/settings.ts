@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { WireNames } from '../../api/endpoint.ts';
+import { tryParseJson } from '../../api/json.ts';
 import { usageError } from '../../errors.ts';
-import { tryParseJson } from '../../model/json.ts';
 import type { Db } from './store.ts';
 
 /** The last moment that the sandbox's clock may show: the end of the year 9999. */

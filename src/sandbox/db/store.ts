@@ -1,7 +1,7 @@
 import { readMessage, SotraError } from '../../errors.ts';
-import { type Db, describeDatabase, isLocked, openDatabase, type SqlValue } from '../../files/database.ts';
+import { type Db, describeDatabase, isLocked, openDatabase, type SqlValue } from '../../lib/files/database.ts';
 
-export type { Db, SqlValue } from '../../files/database.ts';
+export type { Db, SqlValue } from '../../lib/files/database.ts';
 
 const options = {
   cacheKib: 131_072,

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
-import { readAsset } from '../../files/asset.ts';
-import { describeDatabase } from '../../files/database.ts';
-import { parseJson } from '../../model/json.ts';
+import { parseJson } from '../../api/json.ts';
+import { readAsset } from '../../lib/files/asset.ts';
+import { describeDatabase } from '../../lib/files/database.ts';
 import { freezeClock, getMeta, sandboxNow, setMeta } from './settings.ts';
 import { countRows, type Db } from './store.ts';
 

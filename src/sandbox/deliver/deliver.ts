@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
+import { signatureHeader } from '../../api/signature-header.ts';
+import { signedHeader } from '../../api/webhook-signature.ts';
+import { computeBackoff, policies } from '../../client/retry.ts';
+import { hideUrlSecrets } from '../../client/url-secrets.ts';
 import { readMessage } from '../../errors.ts';
-import { type DeliveryRequest, type PostOutcome, postDelivery } from '../../http/post-delivery.ts';
-import { computeBackoff, policies } from '../../http/retry.ts';
-import { signatureHeader } from '../../model/signature-header.ts';
-import { hideUrlSecrets } from '../../model/url-secrets.ts';
-import { signedHeader } from '../../model/webhook-signature.ts';
+import { type DeliveryRequest, type PostOutcome, postDelivery } from '../../lib/post-delivery.ts';
 import { countRows, type Db, type SqlValue, whenFree } from '../db/store.ts';
 
 export const maxAnswerMs = 10_000;

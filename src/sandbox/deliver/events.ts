@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { EventType } from '../../model/event-types.ts';
-import { buyReason } from '../../model/noteworthy-buy.ts';
+import type { EventType } from '../../api/event-types.ts';
 import type { Db } from '../db/store.ts';
 import type { Partner } from '../http/service.ts';
+import { buyReason } from '../noteworthy-buy.ts';
 import { readCards } from '../social/cards.ts';
 import type { Json } from '../social/profiles.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';

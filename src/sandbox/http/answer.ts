@@ -1,6 +1,6 @@
 import type { WireNames } from '../../api/endpoint.ts';
+import { parseJson } from '../../api/json.ts';
 import { decodeRequest } from '../../api/request.ts';
-import { parseJson } from '../../model/json.ts';
 import { moreChains, sandboxNow } from '../db/settings.ts';
 import { type Db, whenFree } from '../db/store.ts';
 import { routesUnder } from '../service/routes.ts';

@@ -1,4 +1,4 @@
-import { parseDuration } from '../../model/duration.ts';
+import { parseDuration } from '../../api/duration.ts';
 import { randomFrom } from '../seeded.ts';
 import { cutQuery, type IncomingRequest, makeAnswer, type ServedAnswer } from './service.ts';
 

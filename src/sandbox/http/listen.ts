@@ -6,7 +6,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { foreignRefusal, isLocalRequest, startServer } from '../../http/start-server.ts';
+import { foreignRefusal, isLocalRequest, startServer } from '../../lib/start-server.ts';
 import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
 import {
   bodyTooLarge,

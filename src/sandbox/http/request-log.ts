@@ -1,7 +1,7 @@
-import { hideSecrets } from '../../http/secrets.ts';
-import { isObject, tryParseJson } from '../../model/json.ts';
-import type { LoggedRequest } from '../../model/logged-request.ts';
-import { safeText } from '../../model/safe-text.ts';
+import { isObject, tryParseJson } from '../../api/json.ts';
+import { safeText } from '../../api/safe-text.ts';
+import { hideSecrets } from '../../client/secrets.ts';
+import type { LoggedRequest } from '../../lib/logged-request.ts';
 import { sandboxPartners } from '../db/world.ts';
 import type { FaultyAnswer } from './fault.ts';
 import { type IncomingRequest, ignoredHeader, printable, readBearer } from './service.ts';

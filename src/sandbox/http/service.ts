@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AnswerOf, type Endpoint, type InputOf, type WireNames, wireName } from '../../api/endpoint.ts';
-import { isLocked } from '../../files/database.ts';
+import { isLocked } from '../../lib/files/database.ts';
 import type { Db } from '../db/store.ts';
 
 export interface Partner {

@@ -1,10 +1,10 @@
+import { isUuid, normalizeAddress, plainAddress } from '../../api/address.ts';
+import type { Chain } from '../../api/chain.ts';
 import type * as endpoints from '../../api/comment.ts';
 import { maxTrackingMs } from '../../api/comment.ts';
+import { parseTime } from '../../api/duration.ts';
 import type { Card } from '../../api/position-answers.ts';
 import { normalizeSignature, signedText, type TextForm } from '../../api/signed-text.ts';
-import { isUuid, normalizeAddress, plainAddress } from '../../model/address.ts';
-import type { Chain } from '../../model/chain.ts';
-import { parseTime } from '../../model/duration.ts';
 import { getMeta } from '../db/settings.ts';
 import { countRows } from '../db/store.ts';
 import { storeCommentEvent } from '../deliver/events.ts';

@@ -1,6 +1,6 @@
+import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
 import type * as endpoints from '../../api/leaderboard.ts';
 import type { Profile } from '../../api/profile-answers.ts';
-import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
 import { defaultLimits, type Handler, type SandboxCall } from '../http/service.ts';
 import { findProfile, followedByViewers } from '../social/lookup.ts';
 import { hydrateProfiles } from '../social/profiles.ts';

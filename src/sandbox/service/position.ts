@@ -1,7 +1,7 @@
+import { isWalletAddress, normalizeAddress } from '../../api/address.ts';
+import type { Chain } from '../../api/chain.ts';
 import type * as endpoints from '../../api/position.ts';
 import type { Card } from '../../api/position-answers.ts';
-import { isWalletAddress, normalizeAddress } from '../../model/address.ts';
-import type { Chain } from '../../model/chain.ts';
 import type { Db, SqlValue } from '../db/store.ts';
 import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from '../http/service.ts';
 import { readCards } from '../social/cards.ts';

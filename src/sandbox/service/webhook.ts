@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { normalizeAddress } from '../../api/address.ts';
+import { isHttpAddress, isLoopback } from '../../api/http-address.ts';
 import type * as endpoints from '../../api/webhook.ts';
-import { normalizeAddress } from '../../model/address.ts';
-import { isHttpAddress, isLoopback } from '../../model/http-address.ts';
-import { exampleEventId, signedHeader } from '../../model/webhook-signature.ts';
+import { exampleEventId, signedHeader } from '../../api/webhook-signature.ts';
 import type { Db } from '../db/store.ts';
 import { eventParts, findEventSource, makeEvent } from '../deliver/events.ts';
 import { type Handler, type SandboxCall, ServiceRefusal } from '../http/service.ts';

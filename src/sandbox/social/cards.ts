@@ -1,5 +1,5 @@
+import { dayMs } from '../../api/duration.ts';
 import type { Card } from '../../api/position-answers.ts';
-import { dayMs } from '../../model/duration.ts';
 import { answersAsClicker } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import type { Asker } from '../http/service.ts';

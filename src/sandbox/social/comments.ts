@@ -1,5 +1,5 @@
-import { hourMs } from '../../model/duration.ts';
-import { honoredViewers } from '../../model/identifier.ts';
+import { hourMs } from '../../api/duration.ts';
+import { honoredViewers } from '../../api/identifier.ts';
 import type { Db } from '../db/store.ts';
 import type { Asker, Partner } from '../http/service.ts';
 import { makeUuid } from '../seeded.ts';

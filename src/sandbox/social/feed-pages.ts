@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { parseTime } from '../../model/duration.ts';
-import { tryParseJson } from '../../model/json.ts';
+import { parseTime } from '../../api/duration.ts';
+import { tryParseJson } from '../../api/json.ts';
 import { type Db, newestTradeId } from '../db/store.ts';
 import { defaultLimits, ServiceRefusal } from '../http/service.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Chain } from '../../model/chain.ts';
+import type { Chain } from '../../api/chain.ts';
 import { type Db, newestTradeId, type SqlValue } from '../db/store.ts';
 import { oneOf } from '../trades/trade.ts';
 

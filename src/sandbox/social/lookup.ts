@@ -1,6 +1,6 @@
-import { isUuid, isWalletAddress, normalizeAddress } from '../../model/address.ts';
-import { type Chain, chains, defaultFilterChains } from '../../model/chain.ts';
-import { honoredViewers } from '../../model/identifier.ts';
+import { isUuid, isWalletAddress, normalizeAddress } from '../../api/address.ts';
+import { type Chain, chains, defaultFilterChains } from '../../api/chain.ts';
+import { honoredViewers } from '../../api/identifier.ts';
 import type { Db } from '../db/store.ts';
 import { type Partner, ServiceRefusal } from '../http/service.ts';
 import { makeProfileId, makeUuid } from '../seeded.ts';

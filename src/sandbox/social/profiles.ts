@@ -1,5 +1,5 @@
+import { leaderboardChains } from '../../api/chain.ts';
 import type { Profile, ProfileStatus } from '../../api/profile-answers.ts';
-import { leaderboardChains } from '../../model/chain.ts';
 import type { Db } from '../db/store.ts';
 import type { Asker, Partner } from '../http/service.ts';
 import { type Timeframe, type WindowFigures, windowFigures, windowMs } from '../trades/figures.ts';

@@ -1,4 +1,4 @@
-import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
+import { type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
 import { getMeta } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { type Timeframe, tradesOfWallets, windowFigures, windowMs } from '../trades/figures.ts';

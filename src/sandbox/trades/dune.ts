@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Chain } from '../../model/chain.ts';
+import type { Chain } from '../../api/chain.ts';
 import { type FileRow, missingColumns, type ReadEvent, type RowReader, rejected } from './read-rows.ts';
 import { groupBy } from './trade.ts';
 import { readTradeText, type TradeText } from './trade-text.ts';

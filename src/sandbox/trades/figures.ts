@@ -1,5 +1,5 @@
-import { type LeaderboardChain, leaderboardChains } from '../../model/chain.ts';
-import { dayMs } from '../../model/duration.ts';
+import { type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
+import { dayMs } from '../../api/duration.ts';
 import { moreChains } from '../db/settings.ts';
 import type { Db, SqlValue } from '../db/store.ts';
 import { oneOf } from './trade.ts';

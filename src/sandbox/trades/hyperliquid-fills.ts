@@ -1,4 +1,4 @@
-import { isObject } from '../../model/json.ts';
+import { isObject } from '../../api/json.ts';
 import {
   type FileRow,
   missingColumns,

@@ -1,4 +1,4 @@
-import { parseJson } from '../../model/json.ts';
+import { parseJson } from '../../api/json.ts';
 import { getMeta, setMeta } from '../db/settings.ts';
 import { countRows, type Db } from '../db/store.ts';
 import { ensureWorld, moveWorld } from '../db/world.ts';

@@ -1,8 +1,8 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { encodeBase58, normalizeAddress } from '../../api/address.ts';
+import { type Chain, chains } from '../../api/chain.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import type { Io } from '../../io.ts';
-import { encodeBase58, normalizeAddress } from '../../model/address.ts';
-import { type Chain, chains } from '../../model/chain.ts';
+import type { Io } from '../../lib/io.ts';
 import { moreChains } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { digestText, type Random, randomFrom } from '../seeded.ts';

@@ -1,6 +1,6 @@
-import { readColumns, readTable } from '../../files/table.ts';
-import { type Line, readLines, type TextFile } from '../../files/text-file.ts';
-import { byName, isObject, tryParseJson } from '../../model/json.ts';
+import { byName, isObject, tryParseJson } from '../../api/json.ts';
+import { readColumns, readTable } from '../../lib/files/table.ts';
+import { type Line, readLines, type TextFile } from '../../lib/files/text-file.ts';
 import type { Trade } from './trade.ts';
 
 export interface FileRow {

@@ -1,6 +1,6 @@
-import { type FileBytes, openTextFile, readItems, type TextFile } from '../../files/text-file.ts';
-import type { Chain } from '../../model/chain.ts';
-import { written } from '../../model/quoted.ts';
+import type { Chain } from '../../api/chain.ts';
+import { type FileBytes, openTextFile, readItems, type TextFile } from '../../lib/files/text-file.ts';
+import { written } from '../../lib/quoted.ts';
 import { duneReader } from './dune.ts';
 import { hyperliquidFillsReader } from './hyperliquid-fills.ts';
 import { type FileRow, type ReadEvent, type ReadFailure, type RowReader, readFileRows, rejected } from './read-rows.ts';

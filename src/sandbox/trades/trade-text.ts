@@ -1,6 +1,6 @@
-import { isEvmAddress, isSolanaAddress, normalizeAddress } from '../../model/address.ts';
-import { type Chain, chains } from '../../model/chain.ts';
-import { parseTime } from '../../model/duration.ts';
+import { isEvmAddress, isSolanaAddress, normalizeAddress } from '../../api/address.ts';
+import { type Chain, chains } from '../../api/chain.ts';
+import { parseTime } from '../../api/duration.ts';
 import type { Trade } from './trade.ts';
 
 /** What a file can say of a trade, with the names of such columns as letters and digits only. */

@@ -1,4 +1,4 @@
-import type { Chain } from '../../model/chain.ts';
+import type { Chain } from '../../api/chain.ts';
 
 export interface Trade {
   chain: Chain;

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readWhole } from '../../../src/files/source.ts';
-import { chains } from '../../../src/model/chain.ts';
+import { chains } from '../../../src/api/chain.ts';
+import { readWhole } from '../../../src/lib/files/source.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
 import { bonk, degen, evmTrader, swaps } from '../../support/traders.ts';
 

@@ -124,7 +124,7 @@ test('a signature whose s is not below the group order is refused by the sandbox
   const order = 2n ** 252n + 27742317777372353535851937790883648493n;
   const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + order;
   const higher = Buffer.concat([bytes.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()]);
-  const { encodeBase58 } = await import('../../../src/model/address.ts');
+  const { encodeBase58 } = await import('../../../src/api/address.ts');
   const claim = [...solana, '--signature', encodeBase58(higher), '--signer', solanaTrader.address];
   const verified = await run(['--sandbox', 'comment', 'verify', ...claim, '--json'], { env });
   expect([verified.code, JSON.parse(verified.out)]).toEqual([

@@ -1,10 +1,10 @@
 import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { hashMessage, keccak256 as viemKeccak256 } from 'viem';
 import { expect, test } from 'vitest';
+import { encodeBase58 } from '../../../src/api/address.ts';
+import { checksumAddress, keccak256 } from '../../../src/api/keccak.ts';
 import { recoverAddress, verifySignature } from '../../../src/api/verify-signature.ts';
 import { makeSigner } from '../../../src/keys/signer.ts';
-import { encodeBase58 } from '../../../src/model/address.ts';
-import { checksumAddress, keccak256 } from '../../../src/model/keccak.ts';
 import { fc } from '../../support/draw.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { isSignedBy, order, publicKey, signDigest } from '../../support/openssl-curve.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { checksumAddress } from '../../../src/api/keccak.ts';
 import { ed25519Problem, recoverAddress, verifySignature } from '../../../src/api/verify-signature.ts';
 import { makeSigner } from '../../../src/keys/signer.ts';
-import { checksumAddress } from '../../../src/model/keccak.ts';
 import { some } from '../../support/size.ts';
 
 const data = 'test/data';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
-import { confirm } from '../../../src/output/confirm.ts';
+import { confirm } from '../../../src/lib/output/confirm.ts';
 import { answering, type RunOptions, run, type Stub, stub, temporaryFolder } from '../../support/harness.ts';
 import {
   bonk,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { displayWidth } from '../../../src/output/text-width.ts';
+import { displayWidth } from '../../../src/lib/output/text-width.ts';
 import { run } from '../../support/harness.ts';
 import { connect } from '../../support/mcp-client.ts';
 

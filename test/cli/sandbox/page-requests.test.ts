@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tryParseJson } from '../../../src/model/json.ts';
+import { tryParseJson } from '../../../src/api/json.ts';
 import { answering, run, stub } from '../../support/harness.ts';
 import { sessionOf, startPage } from '../../support/page.ts';
 

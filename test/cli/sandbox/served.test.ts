@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { connect as connectDatabase } from '../../../src/files/sqlite.ts';
+import { connect as connectDatabase } from '../../../src/lib/files/sqlite.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { ask, serveSandbox } from '../../support/served.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { NetworkFailure } from '../../../src/http/failures.ts';
+import { NetworkFailure } from '../../../src/client/failures.ts';
 import { type Answer, hook, ids, keepWebhooks, place, uid } from '../../support/upload-place.ts';
 
 const sync = `webhook sync --url ${hook} --file @list --secret-file @hook.secret`;

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { NetworkFailure } from '../../../src/http/failures.ts';
-import { sameDestination } from '../../../src/model/http-address.ts';
+import { sameDestination } from '../../../src/api/http-address.ts';
+import { NetworkFailure } from '../../../src/client/failures.ts';
 import { type Answer, add, fresh, hook, ids, made, place, register, uid } from '../../support/upload-place.ts';
 
 // A registration makes one webhook, whatever the service makes of the address, the answer, the clock or the disk.

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ClosedPipe } from '../../../src/io.ts';
+import { ClosedPipe } from '../../../src/lib/io.ts';
 import { readSecrets } from '../../../src/upload/secrets.ts';
 import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
 import { add, fresh, hook, ids, place, register, uid, well } from '../../support/upload-place.ts';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { startSigning } from '../../../src/model/webhook-signature.ts';
+import { startSigning } from '../../../src/api/webhook-signature.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 
 const read = (name: string) =>

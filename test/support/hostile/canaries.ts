@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { encodeBase58 } from '../../../src/api/address.ts';
 import { derivePublicKey } from '../../../src/keys/private-key.ts';
-import { encodeBase58 } from '../../../src/model/address.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../../src/sandbox/db/world.ts';
 import { answerer } from '../../../src/sandbox/http/answer.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { checkedLine } from '../../../src/files/log-file.ts';
+import { checkedLine } from '../../../src/lib/files/log-file.ts';
 import { anyCharacter, fc } from '../draw.ts';
 import { type Outcome, run, temporaryFolder } from '../harness.ts';
 import { oddWords, withoutProgress } from './corpus.ts';

@@ -1,7 +1,7 @@
 import nacl from 'tweetnacl';
 import { expect, test } from 'vitest';
+import { encodeBase58 } from '../../../src/api/address.ts';
 import { checkEvmKey, isKeypair, readKeyContent } from '../../../src/keys/private-key.ts';
-import { encodeBase58 } from '../../../src/model/address.ts';
 import { solanaTrader } from '../../support/traders.ts';
 
 const digits = `${'0123456789abcdef'.repeat(3)}0123456789ABCDEF`;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openLog } from '../../../src/files/log-file.ts';
+import { openLog } from '../../../src/lib/files/log-file.ts';
 import { readJournal, resentChunks } from '../../../src/upload/journal.ts';
 import { temporaryFolder } from '../../support/harness.ts';
 

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { plainAddress } from '../../../../src/api/address.ts';
+import type { Chain } from '../../../../src/api/chain.ts';
 import { commentProblem, fieldProblem, isServiceName, normalizeSignature } from '../../../../src/api/signed-text.ts';
 import { ed25519Problem, verifySignature } from '../../../../src/api/verify-signature.ts';
 import {
@@ -8,8 +10,6 @@ import {
   signedProblem,
 } from '../../../../src/commands/comment/signed.ts';
 import { makeSigner } from '../../../../src/keys/signer.ts';
-import { plainAddress } from '../../../../src/model/address.ts';
-import type { Chain } from '../../../../src/model/chain.ts';
 import { recode } from '../../../support/traders.ts';
 
 const degen = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';

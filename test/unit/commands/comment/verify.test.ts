@@ -1,13 +1,13 @@
 import { recoverMessageAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
+import { encodeBase58 } from '../../../../src/api/address.ts';
 import {
   readSignatureBytes,
   recoverAddress,
   verifySignature,
   withRecoveryByte,
 } from '../../../../src/api/verify-signature.ts';
-import { encodeBase58 } from '../../../../src/model/address.ts';
 
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 /** The x of the curve's base point; its y is even. */

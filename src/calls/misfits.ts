@@ -1,0 +1,82 @@
+import { type Endpoint, type WireNames, wireName } from '../api/endpoint.ts';
+import { isObject } from '../api/json.ts';
+import { nearest } from '../api/nearest.ts';
+import { decodeRequest, type RequestParts } from '../api/request.ts';
+
+/** A place where an answer is not what the interface says; `count`: how many items of lists differ so. */
+export interface Difference {
+  at: string;
+  expected: string;
+  found: string;
+  count: number;
+}
+
+/** A parameter without effect; `meant`: the known name that is nearest, if one is near. */
+export interface IgnoredName {
+  name: string;
+  meant: string | null;
+}
+
+/** A call to an endpoint, with the names that its deployment uses. */
+export interface MatchedCall {
+  endpoint: Endpoint;
+  parts: RequestParts;
+  wire: WireNames;
+  /** The JSON that was answered; absent where there is none, or not all of it. */
+  data: unknown;
+}
+
+const maxDifferences = 20;
+
+/** Where an answer is not what the interface says, the same place of many items once. */
+export async function findDifferences({ endpoint, data }: MatchedCall): Promise<Difference[]> {
+  if (data === undefined) return [];
+  const schema = await endpoint.answer();
+  const found = new Map<string, Difference>();
+  for (const issue of schema.safeParse(data).error?.issues ?? []) {
+    const path = issue.path.map((part) => (typeof part === 'number' ? '[]' : `.${String(part)}`)).join('');
+    const at = path.replace(/^\./, '') || 'the answer';
+    const expected = 'expected' in issue ? String(issue.expected) : issue.message;
+    const known = found.get(`${at} ${expected}`);
+    if (known !== undefined) known.count += 1;
+    else if (found.size < maxDifferences)
+      found.set(`${at} ${expected}`, { at, expected, found: describeValue(readPath(data, issue.path)), count: 1 });
+  }
+  return [...found.values()];
+}
+
+/** Parameters without effect: those that a service told of, those that the interface does not know, and a size that the answer exceeds. */
+export function findIgnored(told: readonly string[], call: MatchedCall | undefined): IgnoredName[] {
+  if (call === undefined) return told.map((name) => ({ name, meant: null }));
+  const { endpoint, parts, wire } = call;
+  const decoded = decodeRequest(endpoint, parts, wire, ['all']);
+  const names = new Set([...told, ...(decoded.ok ? decoded.ignored : [])]);
+  const known = Object.entries(endpoint.params)
+    .filter(([, { place }]) => place === 'query' || place === 'body')
+    .map(([key, param]) => wireName(endpoint, key, param, wire));
+  const typed = [...names].map((name) => ({ name, meant: nearest(name.split('=')[0] ?? '', known) ?? null }));
+  return [...typed, ...findExceededSize(call)];
+}
+
+/** The number of items that was asked for, where the answer has more: a deployment that calls it otherwise ignores it. */
+function findExceededSize({ endpoint, parts, wire, data }: MatchedCall): IgnoredName[] {
+  const { size = '' } = endpoint.paging ?? {};
+  const param = endpoint.params[size];
+  if (param === undefined) return [];
+  const name = wireName(endpoint, size, param, wire);
+  const asked = Number(parts.query.get(name) ?? Number.NaN);
+  const lists = Array.isArray(data) ? [data] : isObject(data) ? Object.values(data).filter(Array.isArray) : [];
+  const isMore = lists.length === 1 && (lists[0]?.length ?? 0) > asked;
+  return isMore ? [{ name: `${name}=${asked}`, meant: null }] : [];
+}
+
+function readPath(data: unknown, path: readonly PropertyKey[]): unknown {
+  return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], data);
+}
+
+function describeValue(value: unknown): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'null';
+  const type = Array.isArray(value) ? 'a list' : typeof value;
+  return typeof value === 'object' ? type : `${type} ${JSON.stringify(value)?.slice(0, 60)}`;
+}

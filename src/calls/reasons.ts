@@ -1,0 +1,171 @@
+import { parseRate } from '../api/duration.ts';
+import { curlLine } from '../client/preview.ts';
+import type { Context } from '../context.ts';
+import { errorExitCodes, orUndefined } from '../errors.ts';
+import { describeKey, resolveService, type Service, type StoredSettings } from '../lib/config/settings.ts';
+import { summarizeCall } from './calls.ts';
+import type { FailedCommand, LogEntry } from './entry.ts';
+import { type Explanation, explainCall, type FailedCall, type Surroundings } from './explain.ts';
+import { type NumberedEntry, readCalls } from './read-calls.ts';
+import { findLog } from './store.ts';
+
+/** What `sotra why --json` prints. */
+export interface Why extends Explanation {
+  /** Its number in the history, 1 is the newest; null if the command failed before it made a call. */
+  n: number | null;
+  /** Its id in the history, which stays. */
+  id: string | null;
+  /** ISO time. */
+  at: string;
+  command: string;
+  exitCode: number | null;
+  code: string | null;
+  asked: { method: string; url: string; body: string | null } | null;
+  answered: { status: number; ms: number; body: string } | null;
+  curl: string | null;
+}
+
+/** Why a command failed that made no call. */
+export async function explainCommand({ atMs, command, exitCode, code, message, hint }: FailedCommand): Promise<Why> {
+  const facts = { atMs, ms: 0, baseUrl: '', error: { code, message, hint }, ignored: [] };
+  return {
+    ...{ n: null, id: null, at: new Date(atMs).toISOString(), command, exitCode, code },
+    ...(await explainCall(facts, { ...nothingKnown, endpoints: [] })),
+    ...{ asked: null, answered: null, curl: null },
+  };
+}
+
+/** Why a call failed, by the interface, the settings and the calls before it. */
+export async function explainEntry(entry: NumberedEntry, context: Context): Promise<Why> {
+  const { startedDateTime, request, response, _sotra } = entry;
+  const { command, exitCode = null, errorCode = null } = _sotra;
+  const { n, id, status, ms } = summarizeCall(entry);
+  const { next, ...explanation } = await explainCall(readFacts(entry), await lookAround(entry, context));
+  const continues = exitCode === errorExitCodes.partial ? ['The same command again continues what is left.'] : [];
+  return {
+    ...{ n, id, at: startedDateTime, command, exitCode, code: errorCode },
+    ...{ ...explanation, next: [...continues, ...next.map((line) => retype(command, line))] },
+    asked: { method: request.method, url: request.url, body: request.postData?.text ?? null },
+    answered: status === null ? null : { status, ms, body: response.content.text ?? '' },
+    curl: writeCurl(request),
+  };
+}
+
+/** Why a call of the history failed: a name and a text each, as `sotra why` prints them. */
+export async function listCallReasons(call: NumberedEntry, context: Context): Promise<Line[]> {
+  const { next, ...reasons } = await explainEntry(call, context);
+  return listLines({ ...reasonTexts(reasons), next });
+}
+
+/** The same of a call of another log, by what is known beside it. */
+export async function listReasons(entry: LogEntry, known: Partial<Surroundings> & Pick<Surroundings, 'endpoints'>) {
+  const { next, ...reasons } = await explainCall(readFacts(entry), { ...nothingKnown, ...known });
+  return listLines({ ...reasonTexts(reasons), next });
+}
+
+/** The curl line of a request; `null` where it was for the sandbox inside the command, which listens nowhere. */
+export function writeCurl({ method, url: address, headers, postData }: LogEntry['request']): string | null {
+  const [url, body] = [new URL(address), postData?.text];
+  const named = Object.fromEntries(headers.map(({ name, value }) => [name, value]));
+  if (url.hostname === 'sandbox.localhost') return null;
+  return curlLine({ method, url, headers: named, ...(body !== undefined && { body }) }).trim();
+}
+
+/** Of a flag alone: the command as it was typed, with that flag in place of its own. */
+function retype(command: string, line: string): string {
+  const [flag = '', value = ''] = line.split(' ');
+  if (!flag.startsWith('--') || command.includes('***')) return line;
+  const [before, after] = command.split(` ${flag} `);
+  const [given = ''] = /^\S+/.exec(after ?? '') ?? [];
+  return `${before}${after?.slice(given.length) ?? ''} ${flag} ${goFurther(flag, value, given)}`;
+}
+
+/** A value that helps more than the one that was given. */
+function goFurther(flag: string, value: string, given: string): string {
+  if (flag === '--retries' && Number(given) >= Number(value)) return String(Math.min(20, 2 * Number(given)));
+  const { perSec = Number.POSITIVE_INFINITY } = parseRate(given) ?? {};
+  return flag === '--rate' && perSec <= 2 ? `${perSec * 30}/m` : value;
+}
+
+function readFacts({ startedDateTime, time, request, response, _sotra }: LogEntry): FailedCall {
+  const { baseUrl, errorCode, error, hint, failure, ignored = [] } = _sotra;
+  const { method, url, postData } = request;
+  const headers = Object.fromEntries(response.headers.map(({ name, value }) => [name.toLowerCase(), value]));
+  const { text = '', _cut: cut } = response.content;
+  return {
+    atMs: Date.parse(startedDateTime),
+    ms: time,
+    baseUrl,
+    request: {
+      method,
+      url,
+      hasKey: request.headers.some(({ name }) => name === 'authorization'),
+      body: postData?.text,
+    },
+    answer: response.status === 0 ? undefined : { status: response.status, headers, text, isCut: cut !== undefined },
+    failure,
+    error: errorCode === undefined ? undefined : { code: errorCode, message: error ?? '', hint },
+    ignored,
+  };
+}
+
+const nothingKnown: Omit<Surroundings, 'endpoints'> = {
+  ...{ wire: {}, context: undefined, typedBaseUrl: undefined, keyName: undefined, keyBelongsTo: undefined },
+  ...{ serviceName: undefined, layout: 'five-line', callsBefore: 0 },
+};
+
+async function lookAround(entry: NumberedEntry, context: Context): Promise<Surroundings> {
+  const { endpoints } = await import('../api/endpoints.ts');
+  const { baseUrl, context: name } = entry._sotra;
+  const stored = (await context.store()).read();
+  const resolve = async (typedBaseUrl?: string) =>
+    resolveService({ context: name, sandbox: false, baseUrl: typedBaseUrl }, context.io.env, stored);
+  const find = (...typed: string[]) => orUndefined(resolve(...typed), 'no-service', 'usage', 'insecure-url');
+  const untyped = await find();
+  const typedBaseUrl = untyped?.baseUrl === baseUrl ? undefined : baseUrl;
+  const service = typedBaseUrl === undefined ? untyped : await find(typedBaseUrl);
+  const known = service === undefined ? nothingKnown : { ...nothingKnown, ...service, keyName: describeKey(service) };
+  const keyBelongsTo = service && findOwner(service, stored);
+  const callsBefore = entry.response.status === 429 ? await countBefore(entry, context) : 0;
+  return { ...known, endpoints, context: name, typedBaseUrl, keyBelongsTo, callsBefore };
+}
+
+/** Another context that has the key in force for another address. */
+function findOwner({ apiKey, baseUrl }: Service, { contexts }: StoredSettings): Surroundings['keyBelongsTo'] {
+  const [owner] = Object.entries(contexts).flatMap(([context, stored]) =>
+    apiKey !== null && stored.apiKey === apiKey && stored.baseUrl !== undefined && stored.baseUrl !== baseUrl
+      ? [{ context, baseUrl: stored.baseUrl }]
+      : [],
+  );
+  return owner;
+}
+
+async function countBefore({ number, startedDateTime, _sotra }: NumberedEntry, context: Context): Promise<number> {
+  const sinceMs = Date.parse(startedDateTime) - 60_000;
+  let count = 0;
+  for (const other of readCalls(findLog(await context.dataDirectory()), context.warn, (each) => each.number < number)) {
+    if (Date.parse(other.startedDateTime) < sinceMs) break;
+    if (other._sotra.baseUrl === _sotra.baseUrl) count += 1;
+  }
+  return count;
+}
+
+type Line = readonly [name: string, text: string];
+
+/** A line for each text that there is. */
+export function listLines(texts: Readonly<Record<string, readonly (string | null | undefined)[]>>): Line[] {
+  return Object.entries(texts).flatMap(([name, all]) => all.flatMap((text): Line[] => (text ? [[name, text]] : [])));
+}
+
+/** The reason first, then what it rests on. */
+export function reasonTexts({ rule, differences, ignored, notes }: Omit<Explanation, 'next'>) {
+  return {
+    why: [rule],
+    differs: differences.map(
+      ({ at, expected, found, count }) =>
+        `${at}: should be ${expected}, is ${found}${count > 1 ? ` (${count} times)` : ''}`,
+    ),
+    ignored: ignored.map(({ name, meant }) => (meant === null ? name : `${name} (did you mean ${meant}?)`)),
+    note: notes,
+  };
+}

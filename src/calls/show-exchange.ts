@@ -1,0 +1,107 @@
+import { type WireNames, wireName } from '../api/endpoint.ts';
+import { endpoints } from '../api/endpoints.ts';
+import { describeKind, itemOf } from '../api/kind.ts';
+import { matchEndpoint } from '../api/match-endpoint.ts';
+import { usageError } from '../errors.ts';
+import { sentMethods } from '../lib/logged-request.ts';
+import type { ShownCommand } from '../pages/deliveries.ts';
+import type { RequestField, RequestForm, RequestRow, ShownExchange, ShownMessage } from '../pages/requests.ts';
+import { readPath } from './calls.ts';
+import type { LogEntry } from './entry.ts';
+import { writeCurl } from './reasons.ts';
+
+interface Exchange {
+  row: RequestRow;
+  entry: LogEntry;
+  /** As `sotra why` says it. */
+  why: ShownExchange['why'];
+  commands?: readonly ShownCommand[];
+  baseUrl: string;
+  wire: WireNames;
+  keys: RequestForm['keys'];
+  asksFirst: boolean;
+}
+
+/** A call as a page shows it, whichever log it is of. */
+export function showExchange(exchange: Exchange): ShownExchange {
+  const { row, entry, why, commands = [] } = exchange;
+  const { request, response } = entry;
+  const curl = writeCurl({ ...request, headers: request.headers.filter(isTold) });
+  return {
+    ...{ row, why },
+    request: showMessage(request.headers, request.postData),
+    answer: response.status === 0 ? null : showMessage(response.headers, response.content),
+    commands: [...commands, ...(curl === null ? [] : [{ name: 'As curl', line: curl }])],
+    form: makeForm(exchange),
+  };
+}
+
+/** The target of a request that a page asks to send. Errors: `usage`. */
+export function checkSent(method: unknown, target: unknown): string {
+  if (!sentMethods.includes(String(method)))
+    throw usageError(`method ${method}: must be one of ${sentMethods.join(', ')}`);
+  if (!String(target).startsWith('/') || !URL.canParse(`http://localhost${target}`))
+    throw usageError(`path ${target}: must begin with / and be percent-encoded`);
+  return String(target);
+}
+
+/** Whether a header is one that a curl line needs: others are what each client sends by itself. */
+const isTold = ({ name }: { name: string }) => /^(?:authorization|content-type|idempotency-key|x-.+)$/i.test(name);
+
+interface KeptText {
+  text?: string | undefined;
+  _cut?: { bytes: number } | undefined;
+}
+
+function showMessage(headers: ShownMessage['headers'], { text = '', _cut: cut }: KeptText = {}): ShownMessage {
+  const body = Buffer.from(text);
+  return {
+    headers: headers.map(({ name, value }) => ({ name, value })),
+    body: body.toString('base64'),
+    bodyBytes: cut?.bytes ?? body.length,
+  };
+}
+
+/** The form of an endpoint, filled in; of an unknown path its names alone. */
+function makeForm({ entry: { request }, baseUrl, wire, keys, asksFirst }: Exchange): RequestForm {
+  const { method, url, postData } = request;
+  const { searchParams } = new URL(url);
+  const matched = matchEndpoint({ method, url }, baseUrl, endpoints);
+  const { endpoint, parts } = matched ?? {};
+  const params = Object.entries(endpoint?.params ?? {});
+  const fields = params.flatMap(([key, param]): RequestField[] => {
+    const { place, help, kind, aliases = [] } = param;
+    if (endpoint === undefined || (place !== 'path' && place !== 'query')) return [];
+    const own = place === 'path' ? key : wireName(endpoint, key, param, wire);
+    const name = aliases.find((other) => searchParams.has(other)) ?? own;
+    const isList = kind.type === 'list';
+    const item = itemOf(kind);
+    const any =
+      item.type === 'boolean'
+        ? ['true', 'false']
+        : isList || item.type !== 'choice' || item.open
+          ? []
+          : item.choices.map(String);
+    const value = place === 'path' ? (parts?.path[key] ?? '') : searchParams.getAll(name).join(',');
+    return [{ place, name, help, must: describeKind(kind), value, isList, isRequired: !kind.optional, choices: any }];
+  });
+  const known = fields.map(({ name }) => name);
+  const others = [...new Set(searchParams.keys())].filter((name) => !known.includes(name));
+  const unknown = others.map((name): RequestField => {
+    const shared = { place: 'query' as const, isList: true, isRequired: false, choices: [] };
+    return {
+      ...shared,
+      name,
+      help: 'this endpoint does not know it',
+      must: '',
+      value: searchParams.getAll(name).join(','),
+    };
+  });
+  const takesBody = params.some(([, { place }]) => place === 'body' || place === 'document');
+  return {
+    ...{ method, keys, asksFirst },
+    path: endpoint?.path ?? readPath(url, baseUrl).split('?')[0] ?? '',
+    fields: [...fields, ...unknown],
+    body: postData?.text ?? (takesBody || method === 'POST' || method === 'PUT' ? '' : null),
+  };
+}

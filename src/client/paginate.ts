@@ -1,0 +1,240 @@
+import { parseTime, toUnixSec } from '../api/duration.ts';
+import type { Paging } from '../api/endpoint.ts';
+import { isObject } from '../api/json.ts';
+import { SotraError } from '../errors.ts';
+import type { CallAnswer } from './client.ts';
+import { flagWords, shellLine } from './shell.ts';
+
+type Input = Readonly<Record<string, unknown>>;
+
+type AskPage = (input: Input, link?: string) => Promise<CallAnswer>;
+
+export interface Walk {
+  paging: Paging;
+  input: Input;
+  ask: AskPage;
+  max: number | undefined;
+  /** Called when `max` cuts the list short. */
+  onCut: () => void;
+}
+
+/**
+ * The items of all pages, in the service's order, a batch a page; two pages are held at most. Errors: those of the call; `contract` when
+ * a page, cursor or link comes twice; `redirect` for a link to another origin without a cursor.
+ */
+export async function* walkPages({ paging, input, ask, max, onCut }: Walk): AsyncGenerator<readonly unknown[]> {
+  let left = max ?? Number.POSITIVE_INFINITY;
+  for await (const { items, more } of readPages(paging, input, ask, left)) {
+    yield items.length > left ? items.slice(0, left) : items;
+    if (items.length > left || (items.length === left && more)) onCut();
+    left -= items.length;
+    if (left <= 0) return;
+  }
+}
+
+interface Page {
+  items: readonly unknown[];
+  more: boolean;
+}
+
+async function* readPages(paging: Paging, input: Input, ask: AskPage, wanted: number): AsyncGenerator<Page> {
+  if (paging.kind === 'limit') {
+    const size = Number(input[paging.size] ?? paging.maxSize);
+    const items = listItems((await ask({ ...input, [paging.size]: size })).data);
+    yield { items, more: items.length >= size };
+  } else if (paging.kind === 'page') yield* numberedPages(paging, input, ask, wanted);
+  else yield* linkedPages(paging, input, ask);
+}
+
+async function* numberedPages(
+  paging: Paging & { kind: 'page' },
+  input: Input,
+  ask: AskPage,
+  wanted: number,
+): AsyncGenerator<Page> {
+  const size = Number(input[paging.size] ?? paging.maxSize);
+  const askFor = (page: number) => {
+    const asked = ask({ ...input, [paging.size]: size, [paging.page]: page });
+    // Requested while the page before is printed: its failure counts when its turn comes.
+    asked.catch(() => undefined);
+    return asked;
+  };
+  const first = Number(input[paging.page] ?? 1);
+  const ahead = [askFor(first)];
+  let before = '';
+  let left = wanted;
+  try {
+    let page = first;
+    for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
+      const items = listItems((await next).data);
+      const names = JSON.stringify(items.map(identifyItem));
+      if (items.length > 0 && names === before) throw repeated(`page ${page}`);
+      before = names;
+      left -= items.length;
+      const more = items.length >= size;
+      const depth = page - first < longListPages ? 1 : 2;
+      while (more && ahead.length < depth && left > ahead.length * size) ahead.push(askFor(page + ahead.length + 1));
+      yield { items, more };
+      if (!more) return;
+      page += 1;
+    }
+  } finally {
+    // At the end of a long list one page too many is on its way.
+    await Promise.allSettled(ahead);
+  }
+}
+
+/** From this page on two pages are requested ahead, so that neither side waits. */
+const longListPages = 3;
+
+async function* linkedPages(
+  paging: Paging & { kind: 'cursor' | 'links' },
+  input: Input,
+  ask: AskPage,
+): AsyncGenerator<Page> {
+  const sized = paging.kind === 'cursor' ? { ...input, [paging.size]: input[paging.size] ?? paging.maxSize } : input;
+  const seen = new Set<string>();
+  const since = readSince(paging, input);
+  let answer = await ask(sized);
+  for (let way = chooseWay(paging, input, answer.data); ; ) {
+    const all = itemsIn(paging.items, answer.data);
+    const items = all.slice(0, way === 'older' ? countSince(all, since) : all.length);
+    const next = items.length < all.length ? undefined : findNext(paging, way, answer.data);
+    yield { items, more: next !== undefined };
+    if (next === undefined) return;
+    const step = `${next.kind} ${next.text}`;
+    if (seen.has(step)) throw repeated(step);
+    seen.add(step);
+    answer = await askNext(paging, next, sized, ask);
+  }
+}
+
+/**
+ * The page that a step leads to. A link to another origin, as a service gives behind a gateway, is not followed: its cursor is asked for at the
+ * base URL. Errors: those of the call; `redirect` for such a link without a cursor.
+ */
+export async function askNext<T>(
+  paging: Paging & { kind: 'cursor' | 'links' },
+  next: Next,
+  input: Input,
+  ask: (input: Input, link?: string) => Promise<T>,
+): Promise<T> {
+  if (next.kind === 'cursor') return ask({ ...input, [next.input]: next.text });
+  try {
+    return await ask(input, next.text);
+  } catch (thrown) {
+    const leadsAway = thrown instanceof SotraError && thrown.code === 'redirect' && thrown.outcome === 'unsent';
+    if (!leadsAway || next.cursor === undefined || paging.kind !== 'links') throw thrown;
+    return ask({ ...input, [paging.newer]: undefined, [paging.older]: undefined, [paging[next.way]]: next.cursor });
+  }
+}
+
+export type Next = { way: 'older' | 'newer'; text: string } & (
+  | { kind: 'link'; cursor: string | undefined }
+  | { kind: 'cursor'; input: string }
+);
+
+/** A time (not a cursor) since which items are wanted, and the item field to compare with it. */
+interface TimeBound {
+  atMs: number;
+  field: string;
+}
+
+function readSince(paging: Paging, input: Input): TimeBound | undefined {
+  if (paging.kind !== 'links') return undefined;
+  const atMs = parseTime(String(input[paging.newer]));
+  return atMs === undefined ? undefined : { atMs, field: paging.atSec };
+}
+
+/** The number of items, newest first, since that time. */
+function countSince(items: readonly unknown[], since: TimeBound | undefined): number {
+  if (since === undefined) return items.length;
+  const end = items.findIndex((item) => toUnixSec(Number((item as Input | null)?.[since.field])) * 1000 <= since.atMs);
+  return end === -1 ? items.length : end;
+}
+
+/** The direction of a walk. Items since a time may come as the newest of them: then there is nothing newer, and the rest is older. */
+function chooseWay(paging: Paging & { kind: 'cursor' | 'links' }, input: Input, data: unknown): 'older' | 'newer' {
+  if (paging.kind === 'cursor' || input[paging.newer] === undefined) return 'older';
+  return readSince(paging, input) !== undefined && findNext(paging, 'newer', data) === undefined ? 'older' : 'newer';
+}
+
+/** The way to the next page; `undefined` at the end (null, empty or absent). */
+export function findNext(
+  paging: Paging & { kind: 'cursor' | 'links' },
+  way: 'older' | 'newer',
+  data: unknown,
+): Next | undefined {
+  const answer = data as Record<string, unknown> | null;
+  if (paging.kind === 'cursor') {
+    const text = filledText(answer?.[paging.next]);
+    return text === undefined ? undefined : { kind: 'cursor', way: 'older', text, input: paging.cursor };
+  }
+  const pagination = answer?.['pagination'] as Record<string, unknown> | null | undefined;
+  const cursor = filledText(pagination?.[`${way}Cursor`]);
+  const link = filledText(pagination?.[`${way}ItemsURL`]);
+  if (link !== undefined) return { kind: 'link', way, text: link, cursor };
+  return cursor === undefined ? undefined : { kind: 'cursor', way, text: cursor, input: paging[way] };
+}
+
+function filledText(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** How many items are shown and how to get the rest, if the answer may be incomplete. */
+export function moreHint(paging: Paging, input: Input, data: unknown): string | undefined {
+  const next = nextInput(paging, input, data);
+  if (next === undefined) return undefined;
+  const count = ('items' in paging ? itemsIn(paging.items, data) : listItems(data)).length;
+  if (paging.kind === 'limit') {
+    const max = paging.maxSize === Number.POSITIVE_INFINITY ? '' : ` (max ${paging.maxSize})`;
+    return `Showing ${count}; more with --limit${max}`;
+  }
+  const [[key, value] = []] = Object.entries(next);
+  const flag =
+    paging.kind === 'page' ? '--page' : 'newer' in paging && key === paging.newer ? '--newer-than' : '--cursor';
+  const byHand = value === undefined ? '' : `${shellLine(flagWords(flag, String(value)))} or `;
+  return `Showing ${count}; more with ${byHand}--all`;
+}
+
+/** The inputs that ask for what comes after an answer; empty where none can, `undefined` where the answer is complete. */
+export function nextInput(paging: Paging, input: Input, data: unknown): Input | undefined {
+  if (paging.kind === 'cursor' || paging.kind === 'links') {
+    const next = findNext(paging, chooseWay(paging, input, data), data);
+    if (next === undefined) return undefined;
+    if (next.kind === 'cursor') return { [next.input]: next.text };
+    return next.cursor === undefined || paging.kind === 'cursor' ? {} : { [paging[next.way]]: next.cursor };
+  }
+  const count = listItems(data).length;
+  if (count === 0 || count < Number(input[paging.size] ?? paging.defaultSize)) return undefined;
+  if (paging.kind === 'page') return { [paging.page]: Number(input[paging.page] ?? 1) + 1 };
+  return count >= paging.maxSize ? undefined : { [paging.size]: Math.min(2 * count, paging.maxSize) };
+}
+
+function itemsIn(key: string, data: unknown): readonly unknown[] {
+  return listItems((data as Record<string, unknown> | null)?.[key]);
+}
+
+/** What tells an item from others: a service that ignores the page number sends the same items again, perhaps with other figures. */
+export function identifyItem(item: unknown): string {
+  const { itemId, id } = (item ?? {}) as Record<string, unknown>;
+  return String(itemId ?? id ?? JSON.stringify(item));
+}
+
+/** The items of an answer: itself, or the first list that it holds. */
+export function listItems(data: unknown): readonly unknown[] {
+  if (Array.isArray(data)) return data;
+  const key = listKey(data);
+  return key === undefined ? [] : itemsIn(key, data);
+}
+
+/** The key of the first list that an answer holds; `undefined` for a list itself and without one. */
+export function listKey(data: unknown): string | undefined {
+  return isObject(data) ? Object.keys(data).find((key) => Array.isArray(data[key])) : undefined;
+}
+
+function repeated(what: string): SotraError {
+  return new SotraError('contract', `the service returned ${what} twice; stopped to avoid a loop`, {
+    hint: 'The list is incomplete. Request the pages one by one, or try again later.',
+  });
+}

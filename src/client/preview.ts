@@ -1,0 +1,52 @@
+import { parseJson } from '../api/json.ts';
+import type { HttpRequest } from '../lib/io.ts';
+import { secretParameter } from './secret-names.ts';
+import { shellLine } from './shell.ts';
+import { hidden, hideUrlSecrets } from './url-secrets.ts';
+
+/** A request as text, the key masked: request line, headers, body. */
+export function formatRequest({ method, url, headers, body }: HttpRequest): string {
+  const shown = Object.entries(maskHeaders(headers)).map(([name, value]) => `${name}: ${value}`);
+  return `${[`${method} ${url.href}`, ...shown, ...(body === undefined ? [] : ['', body])].join('\n')}\n`;
+}
+
+/** A request with a body that is JSON, or none, as JSON; the key masked. */
+export function describeRequest({ method, url, headers, body }: HttpRequest): Record<string, unknown> {
+  return { method, url: url.href, headers: maskHeaders(headers), ...(body && { body: parseJson(body) }) };
+}
+
+/** The request of a delivery to a webhook; `headers` alternate names and values. */
+export function deliveryRequest(to: string, headers: readonly string[], body: string): HttpRequest {
+  const named: Record<string, string> = {};
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const [name = '', value = ''] = headers.slice(index, index + 2);
+    named[name] = name in named ? `${named[name]}, ${value}` : value;
+  }
+  return { method: 'POST', url: new URL(to), headers: named, body };
+}
+
+/** By their names; that of a delivery's signature says nothing without the secret, and has to be compared. */
+const secretHeader = new RegExp(`^(?:set-)?cookie$|^(?!idempotency-key$|.*signature$)${secretParameter}$`, 'i');
+
+/** A header with its secret replaced by `***`. */
+export function maskHeader(name: string, value: string): string {
+  if (/^authorization$/i.test(name)) return `${/^\w+(?= )/.exec(value)?.[0] ?? 'Bearer'} ${hidden}`;
+  return secretHeader.test(name) ? hidden : hideUrlSecrets(value);
+}
+
+export function maskHeaders(headers: HttpRequest['headers']): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, maskHeader(name, value)]));
+}
+
+/** A curl line that does the same in a shell; the key is `$SOTRA_API_KEY`. */
+export function curlLine({ method, url, headers, body }: HttpRequest): string {
+  // curl reads brackets and braces as a pattern.
+  const verbatim = /[[\]{}]/.test(url.href) ? ['--globoff'] : [];
+  const sent = Object.entries(headers).map(([name, value]) =>
+    name === 'authorization'
+      ? '--header "authorization: Bearer $SOTRA_API_KEY"'
+      : shellLine(['--header', `${name}: ${value}`]),
+  );
+  const words = ['curl', '--silent', '--show-error', ...verbatim, '--request', method, url.href];
+  return `${[shellLine(words), ...sent, ...(body === undefined ? [] : [shellLine(['--data-raw', body])])].join(' ')}\n`;
+}

@@ -1,0 +1,146 @@
+import type { Rate } from '../api/duration.ts';
+import type { Io } from '../lib/io.ts';
+
+/** Of a request that never reached the service. */
+const unsentKinds = ['refused', 'proxy', 'untrusted', 'plain'] as const;
+type UnsentKind = (typeof unsentKinds)[number];
+
+export function isUnsent(kind: string): kind is UnsentKind {
+  return unsentKinds.some((each) => each === kind);
+}
+
+/** Why an attempt failed: the status of an answer, or what happened to the connection. */
+export type Failure = { status: number; retryAfter?: string | undefined } | { network: UnsentKind | 'broken' };
+
+export interface RetryPolicy {
+  /** The wait after the first failure; it doubles with each further one. */
+  firstMs: number;
+  maxMs: number;
+  /** The part of a wait that is random: 0 for none, 1 for all of it. */
+  spread: number;
+  /** Attempts after the first, where `--retries` does not say; absent: until it succeeds or is refused. */
+  retries?: number;
+}
+
+/** Everything that is tried again, and how. */
+export const policies = {
+  /** A request to the service. */
+  call: { firstMs: 250, maxMs: 20_000, spread: 1, retries: 2 },
+  /** A chunk of addresses, after its call has failed with all attempts. */
+  upload: { firstMs: 250, maxMs: 15_000, spread: 0.5, retries: 7 },
+  /** `feed --watch`, where a round fails; `firstMs` is the time between two rounds. */
+  poll: { firstMs: 1000, maxMs: 60_000, spread: 0 },
+  /** A posted comment whose answer was lost: looked for in the list. */
+  findPosted: { firstMs: 700, maxMs: 1400, spread: 0, retries: 2 },
+  /** A stored delivery, to a target of `webhook listen --forward-to`. */
+  forward: { firstMs: 10, maxMs: 30_000, spread: 0 },
+  /** A stored delivery, by `webhook replay`. */
+  replay: { firstMs: 200, maxMs: 10_000, spread: 0, retries: 2 },
+  /** A delivery of the sandbox to a webhook. */
+  deliver: { firstMs: 1000, maxMs: 8000, spread: 0, retries: 4 },
+} as const satisfies Readonly<Record<string, RetryPolicy>>;
+
+/** Milliseconds to wait after the n-th failure, from 1. */
+export function computeBackoff(
+  { firstMs, maxMs, spread }: RetryPolicy,
+  failures: number,
+  random: () => number = () => 1,
+): number {
+  const fullMs = Math.min(maxMs, firstMs * 2 ** (failures - 1));
+  return Math.round(fullMs * (1 - spread + spread * random()));
+}
+
+const temporaryStatuses = [429, 502, 503, 504];
+/** A service that fails by itself answers 500 too: asking again changes nothing there. */
+const temporaryForReads = [...temporaryStatuses, 500];
+
+export interface RetryLimits {
+  /** Attempts after the first. */
+  retries: number;
+  /** The longest `Retry-After` that is obeyed. */
+  maxWaitMs: number;
+  /** What is left of the time for the whole call. */
+  leftMs: number;
+}
+
+/**
+ * Milliseconds to wait before the next attempt; `undefined`: do not repeat. GET, PUT and DELETE repeat after broken connections and 429,
+ * 502, 503, 504, GET after 500 too; POST only when it was surely not processed (connection refused, 429). `Retry-After` is obeyed up to `maxWaitMs`; a
+ * longer one ends the attempts. Otherwise `policies.call` says how long.
+ */
+export function computeRetryDelay(
+  method: string,
+  failure: Failure,
+  attempt: number,
+  { retries, maxWaitMs, leftMs }: RetryLimits,
+  { random, nowMs }: { random: () => number; nowMs: number },
+): number | undefined {
+  if (attempt > retries || !mayRepeat(method, failure)) return undefined;
+  const wished = 'status' in failure ? readRetryAfter(failure.retryAfter, nowMs) : undefined;
+  const delay = wished ?? computeBackoff(policies.call, attempt, random);
+  return delay >= leftMs || (wished ?? 0) > maxWaitMs ? undefined : delay;
+}
+
+export interface Turn {
+  waitedMs: number;
+  /** To be called once the request has surely arrived or failed: only then its time counts. */
+  arrived: () => void;
+}
+
+/**
+ * Turns for all requests that share a rate: evenly, and never more than `count` of them at the service in any `perMs`, however long each is on
+ * its way. Rejects with the signal.
+ */
+export function createRate(
+  { count, perMs }: Pick<Rate, 'count' | 'perMs'>,
+  { now, sleep, signal }: Pick<Io, 'now' | 'sleep' | 'signal'>,
+): () => Promise<Turn> {
+  const arrivals: Promise<number>[] = [];
+  let [before, nextMs]: [Promise<unknown>, number] = [Promise.resolve(), 0];
+  const waitUntil = async (atMs: number) => {
+    // A clock that is set meanwhile delays by one interval at most.
+    for (let leftMs = Math.min(atMs - now(), perMs); leftMs > 0; ) {
+      const startMs = now();
+      await sleep(Math.ceil(leftMs), signal);
+      leftMs -= now() < startMs ? leftMs : now() - startMs;
+    }
+  };
+  return () => {
+    const askedMs = now();
+    const earlier = arrivals.length < count ? undefined : arrivals.shift();
+    let arrived = () => {};
+    arrivals.push(
+      new Promise((resolve) => {
+        arrived = () => resolve(now());
+      }),
+    );
+    const turn = before.then(async () => {
+      const freeMs = earlier === undefined ? 0 : (await earlier) + perMs;
+      await waitUntil(Math.max(nextMs, freeMs));
+      nextMs = now() + perMs / count;
+      return { waitedMs: now() - askedMs, arrived };
+    });
+    before = turn.catch(arrived);
+    return turn;
+  };
+}
+
+function mayRepeat(method: string, failure: Failure): boolean {
+  const repeatable = method !== 'POST';
+  if ('network' in failure) {
+    const { network } = failure;
+    return network === 'refused' || network === 'proxy' || (repeatable && network === 'broken');
+  }
+  const temporary = method === 'GET' ? temporaryForReads : temporaryStatuses;
+  return failure.status === 429 || (repeatable && temporary.includes(failure.status));
+}
+
+/** Milliseconds that a `Retry-After` header asks for; `undefined` when absent or unreadable. */
+export function readRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  // A date begins with its weekday; Date.parse would accept 1.5, too.
+  const at = /^[A-Z][a-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}

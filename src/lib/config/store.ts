@@ -1,0 +1,133 @@
+import { chmodSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { byName, isObject, parseJson } from '../../api/json.ts';
+import { readMessage, SotraError } from '../../errors.ts';
+import { makeFolder, readStateBytes, syncFolder } from '../files/durable-file.ts';
+import { type LockIo, withLock } from '../files/lock.ts';
+import { decodeText } from '../files/source.ts';
+import type { Io } from '../io.ts';
+import { platformRules } from '../platform.ts';
+import { readEnv, type StoredSettings } from './settings.ts';
+import { settingsSchema } from './settings-schema.ts';
+
+type Machine = Pick<Io, 'env' | 'system'>;
+
+/** `SOTRA_CONFIG_DIR`, or the platform's usual place for settings. Errors: `config` for a relative path. */
+export function configDirectory(machine: Machine): string {
+  return directory(machine, ['SOTRA_CONFIG_DIR', 'XDG_CONFIG_HOME', 'APPDATA'], ['.config']);
+}
+
+/** `SOTRA_DATA_DIR`, or the platform's usual place for data. Errors: `config` for a relative path. */
+export function dataDirectory(machine: Machine): string {
+  return directory(machine, ['SOTRA_DATA_DIR', 'XDG_DATA_HOME', 'LOCALAPPDATA'], ['.local', 'share']);
+}
+
+/** Never a path relative to the current folder, where somebody else may have put files. */
+function directory(
+  { env, system }: Machine,
+  [own, xdg, windows]: readonly [string, string, string],
+  underHome: readonly string[],
+): string {
+  const { paths: path, hasAppData, home: variable } = platformRules(system.platform);
+  const hint = `Set ${own} to an absolute path.`;
+  const named = readEnv(env, own);
+  if (named !== undefined) {
+    if (path.isAbsolute(named)) return named;
+    throw new SotraError('config', `${own} ${named}: must be an absolute path`, { hint });
+  }
+  // The XDG Base Directory Specification says to ignore relative paths.
+  const base = [readEnv(env, xdg), hasAppData ? readEnv(env, windows) : undefined].find(
+    (each) => each && path.isAbsolute(each),
+  );
+  if (base !== undefined) return path.join(base, 'sotra');
+  const home = readEnv(env, variable) ?? homeOfUser();
+  if (home !== undefined && path.isAbsolute(home)) return path.join(home, ...underHome, 'sotra');
+  const why = home === undefined ? 'is not set, and this user has no home folder' : `is ${home}, not an absolute path`;
+  throw new SotraError('config', `${variable} ${why}`, { hint });
+}
+
+function homeOfUser(): string | undefined {
+  try {
+    return userInfo().homedir || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The layout of the file; default: this one. */
+const version = 1;
+
+export interface SettingsStore {
+  path: string;
+  read: () => StoredSettings;
+  /** Changes the settings while no other process can, and returns them; `change` may throw. */
+  update: (io: LockIo, change: (settings: StoredSettings) => StoredSettings) => Promise<StoredSettings>;
+}
+
+/**
+ * The stored settings: one JSON file, mode 0600, replaced atomically, changed by one process at a time. Errors: `config` naming a file
+ * that cannot be read or written, `locked`; a damaged file stays as it is.
+ */
+export function openSettings(directory: string): SettingsStore {
+  const path = join(directory, 'config.json');
+  const read = (): StoredSettings => {
+    try {
+      return checkStored(parseJson(decodeText(readStateBytes(path), path)));
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return checkStored({});
+      throw failure('read', path, cause);
+    }
+  };
+  return {
+    path,
+    read,
+    update: async (io, change) => {
+      try {
+        makeFolder(directory);
+        return await withLock(join(directory, 'config.lock'), io, async () => {
+          const { default: Conf } = await import('conf');
+          const settings = change(read());
+          const file = new Conf<Record<string, unknown>>({
+            cwd: directory,
+            configName: 'config',
+            configFileMode: 0o600,
+            clearInvalidConfig: false,
+            deserialize: (text) => JSON.parse(text.replace(/^\uFEFF/, '')),
+          });
+          file.store = { ...settings, version };
+          chmodSync(path, 0o600);
+          syncFolder(directory);
+          return settings;
+        });
+      } catch (cause) {
+        if (cause instanceof SotraError || io.signal.aborted) throw cause;
+        throw failure('write', path, cause);
+      }
+    },
+  };
+}
+
+/** The settings as they are stored, also what this version does not know. Throws what is wrong with them, without what may be a key. */
+function checkStored(stored: unknown): StoredSettings {
+  if (!isObject(stored)) throw new Error('it is not an object');
+  const { contexts = {}, aliases, version: layout = version } = stored;
+  if (typeof layout !== 'number') throw new Error('version is not a number');
+  if (layout > version) throw new Error(`it was written by a newer sotra (layout ${layout})`);
+  const [issue] = settingsSchema.safeParse({ ...stored, contexts }).error?.issues ?? [];
+  if (issue !== undefined) throw new Error(`${issue.path.join('.')}: ${issue.message}`);
+  return {
+    ...stored,
+    contexts: byName(Object.entries(contexts as StoredSettings['contexts'])),
+    ...(aliases !== undefined && { aliases: byName(Object.entries(aliases as Record<string, string>)) }),
+  };
+}
+
+function failure(what: 'read' | 'write', path: string, cause: unknown): SotraError {
+  // The parser's message would quote the file, perhaps a key.
+  const why = cause instanceof SyntaxError ? 'it is not JSON' : readMessage(cause);
+  return new SotraError('config', `cannot ${what} the settings in ${path}: ${why}`, {
+    hint: 'Correct the file or move it away, or choose another folder with SOTRA_CONFIG_DIR.',
+    cause,
+  });
+}

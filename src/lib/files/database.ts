@@ -1,0 +1,226 @@
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseJson } from '../../api/json.ts';
+import { makeFolder, refuseOther } from './durable-file.ts';
+import { type Connection, connect, type SqlRow, type SqlValue } from './sqlite.ts';
+
+export type { SqlValue };
+
+/** A database. All calls are synchronous; a write that returned survives the end of the process. */
+export interface Db {
+  file: string;
+  all: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row[];
+  get: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row | undefined;
+  /** The first column of all rows. */
+  values: <Value extends SqlValue>(sql: string, params?: readonly SqlValue[]) => Value[];
+  /** That of the first row; `undefined` also for NULL. */
+  value: <Value extends SqlValue>(sql: string, params?: readonly SqlValue[]) => Value | undefined;
+  insert: (sql: string, params: readonly SqlValue[]) => number;
+  run: (sql: string, params?: readonly SqlValue[]) => number;
+  /** Statements without parameters, several at once. */
+  exec: (sql: string) => void;
+  /** Everything or nothing; nested calls join the outer one. */
+  transaction: <T>(act: () => T) => T;
+  /** How long a write waits for that of another process, 20 s at first; nothing else happens in this process meanwhile. */
+  setBusyTimeout: (ms: number) => void;
+  /** Another text after every change of the database, by any process. */
+  version: () => string;
+  close: () => void;
+}
+
+const busyTimeoutMs = 20_000;
+
+interface DatabaseOptions {
+  pageBytes: number;
+  cacheKib: number;
+  /** With more pages in the log they go into the database. */
+  checkpointPages: number;
+  /** Free pages can be given back to the disk. */
+  shrinks?: boolean;
+  /** A commit that returned survives the end of the machine too. */
+  isSynced?: boolean;
+  /** Looks at what is there before anything is written; throws to refuse it. */
+  check: (db: Db) => void;
+}
+
+/**
+ * Opens a database file, made if absent (mode 0600, its folder 0700). Several processes may hold it at once. Errors: those of the file
+ * system, of SQLite, and of `check`.
+ */
+export function openDatabase(file: string, options: DatabaseOptions): Db {
+  let raw: Connection | undefined;
+  try {
+    if (file !== ':memory:') makeFile(file);
+    raw = connect(file);
+    raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    const db = wrap(raw, file);
+    options.check(db);
+    raw.exec(`PRAGMA page_size = ${options.pageBytes}`);
+    // In a database that has tables this would write.
+    if (options.shrinks && describeDatabase(db).tables.length === 0) raw.exec('PRAGMA auto_vacuum = INCREMENTAL');
+    useWal(raw);
+    // With NORMAL a crash of the machine may take the last commits.
+    raw.exec(`PRAGMA synchronous = ${options.isSynced ? 'FULL' : 'NORMAL'}`);
+    raw.exec(`PRAGMA cache_size = -${options.cacheKib}`);
+    raw.exec(`PRAGMA wal_autocheckpoint = ${options.checkpointPages}`);
+    return db;
+  } catch (error) {
+    raw?.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens a database that lies where nothing can be written, such as a backup, with what its log holds. Nobody may write to it meanwhile.
+ * Errors: those of the file system, of SQLite, and of `check`.
+ */
+export function openReadOnly(file: string, check: (db: Db) => void): Db {
+  refuseOther(file, statSync(file));
+  const hasLog = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  // Locks and the index of the log are files that cannot be made: the first way goes without locks and keeps the index in memory.
+  const raw = connect(`${pathToFileURL(file)}?${hasLog ? 'mode=ro&vfs=unix-none' : 'immutable=1'}`);
+  try {
+    raw.exec('PRAGMA locking_mode = EXCLUSIVE');
+    const db = wrap(raw, file);
+    check(db);
+    return db;
+  } catch (error) {
+    raw.close();
+    throw error;
+  }
+}
+
+/** What a database says of itself; `version` is SQLite's user_version. One statement, as another process may be making the tables. */
+export function describeDatabase(db: Db): { version: number; tables: readonly string[] } {
+  const found = db.get<{ version: number; tables: string }>(
+    `SELECT (SELECT user_version FROM pragma_user_version) AS version, json_group_array(name) AS tables
+     FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
+  );
+  return { version: found?.version ?? 0, tables: parseJson(found?.tables ?? '[]') as string[] };
+}
+
+/**
+ * It holds the secrets of webhooks: nobody else may read it, wherever it lies. SQLite gives the files beside it the same mode. What is there
+ * is not opened: closing it would drop the locks that other connections of this process hold, and who closes next would take the log away.
+ */
+function makeFile(file: string): void {
+  makeFolder(dirname(file));
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found === undefined) throw error;
+    refuseOther(file, found);
+    accessSync(file, constants.R_OK | constants.W_OK);
+    const { size } = found;
+    // SQLite takes a file that is smaller than its smallest page for an empty one, and overwrites it.
+    if (size > 0 && size < 512) throw Object.assign(new Error('file is not a database'), { code: 'SQLITE_NOTADB' });
+  }
+}
+
+/** SQLite's busy timeout holds for reads and writes, and not for this change, which several processes may make at once to a new file. */
+function useWal(raw: Connection): void {
+  const napMs = 5;
+  for (let left = busyTimeoutMs / napMs; ; left -= 1) {
+    try {
+      raw.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (left <= 0 || !isLocked(error)) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, napMs);
+    }
+  }
+}
+
+/** Whether another process held the database: nothing was done. */
+export function isLocked(error: unknown): boolean {
+  return readSqlCode(error).startsWith('SQLITE_BUSY');
+}
+
+/** Whether the disk, or what the database may take of it, is full: nothing was done. */
+export function isFull(error: unknown): boolean {
+  return ['SQLITE_FULL', 'SQLITE_IOERR_WRITE'].includes(readSqlCode(error));
+}
+
+/** Whether bytes of the database are not as they were written. */
+export function isDamage(error: unknown): boolean {
+  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(readSqlCode(error));
+}
+
+/** What SQLite calls an error, such as `SQLITE_BUSY`, or the system, such as `EACCES`; empty for others. */
+export function readSqlCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+const readFirst = (row: unknown) => Object.values(row ?? {})[0];
+
+function wrap(opened: Connection, file: string): Db {
+  const statements = new Map<string, ReturnType<Connection['prepare']>>();
+  let isOpen = true;
+  let isInTransaction = false;
+  const use = () => {
+    if (!isOpen) throw new Error(`the database is closed (${file})`);
+    return opened;
+  };
+  let ownChanges = 0;
+  const rollBack = () => {
+    try {
+      use().exec('ROLLBACK');
+    } catch {
+      // After an error such as a full disk SQLite has already done so.
+    }
+  };
+  const prepare = (sql: string) => {
+    const known = statements.get(sql) ?? use().prepare(sql);
+    statements.set(sql, known);
+    return known;
+  };
+  const addFileName = <T>(act: () => T): T => {
+    try {
+      return act();
+    } catch (error) {
+      if (error instanceof Error) error.message = `${error.message} (${file})`;
+      throw error;
+    }
+  };
+  const change = (sql: string, params: readonly SqlValue[]) => {
+    const result = addFileName(() => prepare(sql).run(params));
+    ownChanges += result.changes;
+    return result;
+  };
+  return {
+    file,
+    all: <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).all(params) as Row[],
+    get: <Row>(sql: string, params: readonly SqlValue[] = []) => prepare(sql).get(params) as Row | undefined,
+    values: (sql, params = []) => prepare(sql).all(params).map(readFirst),
+    value: (sql, params = []) => readFirst(prepare(sql).get(params)) ?? undefined,
+    insert: (sql, params) => change(sql, params).lastInsertRowid,
+    run: (sql, params = []) => change(sql, params).changes,
+    exec: (sql) => addFileName(() => void use().exec(sql)),
+    transaction: (act) => {
+      if (isInTransaction) return act();
+      addFileName(() => use().exec('BEGIN IMMEDIATE'));
+      isInTransaction = true;
+      try {
+        const result = act();
+        addFileName(() => use().exec('COMMIT'));
+        return result;
+      } catch (error) {
+        rollBack();
+        throw error;
+      } finally {
+        isInTransaction = false;
+      }
+    },
+    setBusyTimeout: (ms) => {
+      use().exec(`PRAGMA busy_timeout = ${ms}`);
+    },
+    version: () => `${JSON.stringify(prepare('PRAGMA data_version').get([]))}.${ownChanges}`,
+    close: () => {
+      if (isOpen) opened.close();
+      isOpen = false;
+      statements.clear();
+    },
+  };
+}

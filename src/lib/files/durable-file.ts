@@ -1,0 +1,225 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { SotraError } from '../../errors.ts';
+import type { Io } from '../io.ts';
+import { platformRules } from '../platform.ts';
+
+/**
+ * Replaces a file (mode 0600) in one step, also where a crash comes between. Errors: those of the file system; `local-file` for a link,
+ * folder or device.
+ */
+export function replaceFile(file: string, text: string): void {
+  refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
+  fromDraft(file, text, (draft) => renameSync(draft, file));
+}
+
+/** Creates a file (mode 0600) with its content in one step; false where it exists. Errors: those of the file system. */
+export function createFile(file: string, text: string): boolean {
+  try {
+    // A rename would replace a file of that name; a link does not.
+    fromDraft(file, text, (draft) => linkSync(draft, file));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Opens a file that sotra keeps (created with mode 0600). Errors: those of the file system; `local-file` where it is no regular file. */
+export function openStateFile(file: string, flags = constants.O_RDONLY): number {
+  // Opening a FIFO would wait for its other end; Windows has neither.
+  const handle = openSync(file, flags | (constants.O_NONBLOCK ?? 0), 0o600);
+  try {
+    refuseOther(file, fstatSync(handle));
+    return handle;
+  } catch (error) {
+    closeSync(handle);
+    throw error;
+  }
+}
+
+export function readStateFile(file: string): string {
+  return readStateBytes(file).toString();
+}
+
+export function readStateBytes(file: string): Buffer {
+  const handle = openStateFile(file);
+  try {
+    return readFileSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Errors: `local-file` for what is no regular file. */
+export function refuseOther(file: string, found: Stats | undefined): void {
+  if (found === undefined || found.isFile()) return;
+  const what = found.isDirectory() ? 'a folder' : found.isSymbolicLink() ? 'a link' : 'a pipe, socket or device';
+  throw new SotraError('local-file', `${file} is ${what}, not a regular file`, {
+    hint: 'Remove it, or name another file.',
+  });
+}
+
+export function warnOfReaders(file: string, { warn, io }: { warn: (text: string) => void; io: Io }): void {
+  const found = platformRules(io.system.platform).hasModes ? statSync(file, { throwIfNoEntry: false }) : undefined;
+  if (found?.isFile() && (found.mode & 0o077) !== 0)
+    warn(`${file} can be read by other users of this machine: chmod 600 ${file}`);
+}
+
+function fromDraft(file: string, text: string, settle: (draft: string) => void): void {
+  const { draft, handle } = writeDraft(file, text);
+  try {
+    closeSync(handle);
+    settle(draft);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  syncFolder(dirname(file));
+}
+
+/** A new file beside another, safe on disk; removed where that fails. */
+function writeDraft(file: string, text: string): { draft: string; handle: number } {
+  const draft = nameDraft(file);
+  const handle = openSync(draft, 'wx', 0o600);
+  try {
+    writeFileSync(handle, text);
+    fsyncSync(handle);
+    removeOldDrafts(dirname(file), fstatSync(handle).mtimeMs);
+    return { draft, handle };
+  } catch (error) {
+    closeSync(handle);
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** What a secret takes at most. */
+const reservedBytes = 4096;
+
+/** Sees that a file can be replaced. Errors: as in `replaceFile`. */
+export function checkReplaceable(file: string): void {
+  refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
+  const { draft, handle } = writeDraft(file, ' '.repeat(reservedBytes));
+  closeSync(handle);
+  rmSync(draft, { force: true });
+}
+
+/** Makes a file of blanks where there is none, which `fillReserved` needs no more space to fill. Errors: as in `replaceFile`. */
+export function reserveFile(file: string): void {
+  refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
+  createFile(file, ' '.repeat(reservedBytes));
+}
+
+/** Puts a line in the place of the blanks; a crash leaves the blanks, or some behind the line. Errors: those of the file system. */
+export function fillReserved(file: string, line: string): void {
+  const handle = openStateFile(file, constants.O_RDWR);
+  try {
+    writeSync(handle, line.padEnd(reservedBytes), 0);
+    ftruncateSync(handle, Buffer.byteLength(line));
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** A new name beside a file for a draft that replaces it; `removeOldDrafts` recognizes it. */
+export function nameDraft(file: string): string {
+  return `${file}.sotra-${crypto.randomUUID().slice(0, 8)}.tmp`;
+}
+
+const draftName = /\.sotra-[0-9a-f]{8}\.tmp$|^config\.json\.tmp-[0-9a-f]{16}$/;
+/** A draft of this age belongs to a killed process. */
+const oldMs = 600_000;
+
+/** `nowMs` by the clock of the disk, which need not be ours. */
+function removeOldDrafts(folder: string, nowMs: number): void {
+  try {
+    for (const name of readdirSync(folder)) {
+      if (!draftName.test(name)) continue;
+      const draft = join(folder, name);
+      if (nowMs - statSync(draft).mtimeMs > oldMs) rmSync(draft, { force: true });
+    }
+  } catch {
+    // The next write tries again.
+  }
+}
+
+/** What `act` gives, with a new folder of the system's temporary ones, which is removed afterwards. Errors: those of the file system. */
+export async function withTemporaryFolder<T>(act: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'sotra-preview-'));
+  try {
+    return await act(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Makes new and renamed files of a folder safe on disk. */
+export function syncFolder(folder: string): void {
+  try {
+    const handle = openSync(folder, 'r');
+    fsyncSync(handle);
+    closeSync(handle);
+  } catch {
+    // Windows does not open folders; its renames are safe without.
+  }
+}
+
+/** Says in files where a command answers; gives what removes them again, but not one that a later run replaced. Errors: `local-file`. */
+export function writeReadyFiles(files: readonly (string | undefined)[], ready: object): () => void {
+  const text = `${JSON.stringify(ready, null, 2)}\n`;
+  const given = files.filter((file) => file !== undefined);
+  for (const file of given) replaceFile(file, text);
+  return () => {
+    for (const file of given) if (existsSync(file) && readStateFile(file) === text) rmSync(file, { force: true });
+  };
+}
+
+/** Errors: `local-file` where the folder of a file that a flag names is not there. */
+export function requireFolder(flag: string, file: string): void {
+  const folder = dirname(file);
+  if (!existsSync(folder))
+    throw new SotraError('local-file', `${flag} ${file}: there is no folder ${folder}`, {
+      hint: 'Make it first, or name another file.',
+    });
+}
+
+/**
+ * Makes a private folder (mode 0700) and those it lies in, where they are absent. Node's own `recursive` never returns where a parent takes no
+ * folders, as /proc. Errors: those of mkdir.
+ */
+export function makeFolder(folder: string): void {
+  if (isFolder(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have been sooner.
+    if (!isFolder(folder)) throw error;
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}

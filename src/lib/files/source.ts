@@ -1,0 +1,166 @@
+import { isUtf8 } from 'node:buffer';
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { addAbortSignal } from 'node:stream';
+import { readMessage, SotraError, usageError } from '../../errors.ts';
+import { refuseOther, requireFolder } from './durable-file.ts';
+import { type FileBytes, isUtf16, maxLineBytes, refuseUtf16 } from './text-file.ts';
+
+export interface Input {
+  /** The signal ends the wait for who writes to a pipe. */
+  in: AsyncIterable<Uint8Array> & { signal?: AbortSignal };
+}
+
+/** A file that somebody named, or stdin for `-`, as it comes. Errors while it is read: `local-file` naming it; `interrupted`. */
+export function openBytes(file: string, input: Input, chunkBytes = 65_536): FileBytes {
+  return file === '-'
+    ? { name: 'stdin', bytes: input.in }
+    : { name: file, bytes: readNamed(file, chunkBytes, input.in.signal) };
+}
+
+/** Opening a pipe would wait for its writer, in a thread that nothing can stop. Windows has no such pipes. */
+const readNow = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+async function* readNamed(file: string, highWaterMark: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    const fd = openSync(file, readNow);
+    // Whoever reads a file looks at the signal by himself.
+    const isPipe = fstatSync(fd).isFIFO();
+    if (!isPipe) return yield* createReadStream('', { fd, highWaterMark });
+    const pipe = new Socket({ fd, readable: true, writable: false });
+    yield* signal === undefined ? pipe : addAbortSignal(signal, pipe);
+  } catch (cause) {
+    if (signal?.aborted) throw new SotraError('interrupted', `interrupted while reading ${file}`, { cause });
+    throw unreadable(file, cause);
+  }
+}
+
+function unreadable(file: string, cause: unknown): SotraError {
+  const { code } = cause as NodeJS.ErrnoException;
+  const message = code === 'ENOENT' ? `no such file: ${file}` : `cannot read ${file}: ${readMessage(cause)}`;
+  return new SotraError('local-file', message, {
+    hint: 'Correct its path or its permissions.',
+    cause,
+  });
+}
+
+const [pipeWaitMs, pipePauseMs] = [5000, 20];
+
+/**
+ * All of a small file that somebody named, or of what is written to a pipe, at once. Errors: those of the file system; `local-file` for what is
+ * neither, for more than a megabyte, and where nobody writes to the pipe.
+ */
+export function readSmallFile(file: string): Buffer {
+  const fd = openSync(file, readNow);
+  try {
+    const found = fstatSync(fd);
+    if (!found.isFIFO()) refuseOther(file, found);
+    const chunks: Buffer[] = [];
+    const endMs = performance.now() + pipeWaitMs;
+    for (let size = 0; ; ) {
+      const chunk = Buffer.alloc(65_536);
+      const read = readSome(fd, chunk);
+      if (read === 0 && (found.isFile() || size > 0)) return Buffer.concat(chunks);
+      size += read ?? 0;
+      chunks.push(chunk.subarray(0, read ?? 0));
+      if (size > maxLineBytes) throw unreadable(file, new Error('it is larger than 1 MB'));
+      if (read) continue;
+      if (performance.now() > endMs)
+        throw unreadable(file, new Error(`nothing came through this pipe in ${pipeWaitMs / 1000} s`));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pipePauseMs);
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** How many bytes there were; 0 at the end, or before anybody writes; `undefined` where more is to come. */
+function readSome(fd: number, chunk: Buffer): number | undefined {
+  try {
+    return readSync(fd, chunk);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return undefined;
+    throw error;
+  }
+}
+
+/** The bytes of a file, or of stdin for `-`. `label` names it in errors, such as `--file x`. Errors: `local-file` for none; `usage` for a folder. */
+export function openSource(file: string, io: Input, label: string): FileBytes {
+  const found = file === '-' ? undefined : statSync(file, { throwIfNoEntry: false });
+  if (file !== '-' && found === undefined)
+    throw new SotraError('local-file', `${label}: no such file`, { hint: 'Correct its path.' });
+  if (found?.isDirectory()) throw usageError(`${label}: a folder, not a file`);
+  // Bytes are quicker in large pieces; strings and rows that are made of them are not.
+  return openBytes(file, io, 262_144);
+}
+
+/** All of a file, or of stdin for `-`. Errors: `local-file`; `usage` where it is larger than `maxBytes`. */
+export async function readWhole(file: string, input: Input, maxBytes = maxLineBytes): Promise<Buffer> {
+  const { name, bytes } = openBytes(file, input);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of bytes) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) throw usageError(`${name} is larger than ${maxBytes / 1024 / 1024} MB`);
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * The text of a small file or of stdin (`-`), without a byte order mark, nothing else lost or replaced. Errors: `usage` for UTF-16, and
+ * naming the first byte that is not UTF-8.
+ */
+export function decodeText(bytes: Uint8Array, file: string): string {
+  const name = file === '-' ? 'stdin' : file;
+  // Of an odd length it is a text with a NUL, which its reader refuses.
+  if (bytes.length % 2 === 0 && isUtf16(bytes)) throw refuseUtf16(name);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw usageError(`${name} is not UTF-8 text: see byte ${findWrongByte(bytes)}`, 'Save it as UTF-8.');
+  }
+}
+
+/** The place, from 1, of the first byte that is not UTF-8. */
+function findWrongByte(bytes: Uint8Array): number {
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  // What is before a replaced byte has the same bytes again.
+  for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) {
+    const place = Buffer.byteLength(text.slice(0, at));
+    if (!isUtf8(bytes.subarray(place, place + 3))) return place + 1;
+  }
+  return bytes.length;
+}
+
+/**
+ * Opens and empties the file of a flag such as `--rejects`, if one is given, after `confirm`. Errors: `usage` if it is one of the inputs, under
+ * any name; those of `confirm` and of the file system.
+ */
+export async function openOutput(
+  flag: string,
+  path: string | undefined,
+  inputs: readonly (string | undefined)[],
+  confirm?: (path: string) => Promise<void>,
+): Promise<FileHandle | undefined> {
+  if (path === undefined) return undefined;
+  for (const file of inputs)
+    if (file !== undefined && isSame(file, path))
+      throw usageError(`${flag} ${path}: that is ${file}, which would be emptied`, 'Name another file.');
+  await confirm?.(path);
+  try {
+    // A pipe that nobody reads would keep this waiting.
+    if (statSync(path, { throwIfNoEntry: false })?.isFIFO())
+      closeSync(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
+  } catch {
+    throw usageError(`${flag} ${path}: nobody reads from this pipe`, 'Start its reader first, or name a file.');
+  }
+  requireFolder(flag, path);
+  return open(path, 'w', 0o600);
+}
+
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }));
+  return a !== undefined && b?.ino === a.ino && b.dev === a.dev;
+}

@@ -1,0 +1,190 @@
+import { isUtf8 } from 'node:buffer';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { BoundsError, parseJson, whyNotJson } from '../../api/json.ts';
+import { type SotraError, usageError } from '../../errors.ts';
+
+export interface FileBytes {
+  name: string;
+  bytes: AsyncIterable<Uint8Array>;
+}
+
+export interface TextFile {
+  name: string;
+  /** The first line that is not blank, without its end; empty where there is none. Of a JSON array what was read of it. */
+  head: string;
+  /** The number of the line after the head. */
+  nextLine: number;
+  isArray: boolean;
+  /** All of it, decompressed, without a byte order mark. */
+  chunks: AsyncIterable<Buffer>;
+}
+
+export interface Line {
+  number: number;
+  text: string;
+}
+
+/** No line of a file is longer: one without an end would fill the memory. */
+export const maxLineBytes = 1024 * 1024;
+
+const maxArrayBytes = 128 * 1024 * 1024;
+/** A million addresses, or entries of a few fields. */
+const maxArrayValues = 5_000_000;
+
+const lineFeed = 0x0a;
+
+/** Reads a file up to its first line. Errors: `usage` for a damaged gzip file, UTF-16, and lines that end in a carriage return alone. */
+export async function openTextFile({ name, bytes }: FileBytes): Promise<TextFile> {
+  const chunks = decompress(bytes, name);
+  try {
+    let start = await readStart(chunks, hasHead);
+    if (isUtf16(start)) throw refuseUtf16(name);
+    if (start.toString('utf8', 0, 3) === '\uFEFF') start = start.subarray(3);
+    const [, blank = '', head = ''] = /^((?:[^\S\n]*\n)*)([^\n]*)/.exec(start.toString()) ?? [];
+    const nextLine = blank.split('\n').length + 1;
+    const isArray = head.trimStart().startsWith('[');
+    if (!isArray && head.trimEnd().includes('\r'))
+      throw usageError(
+        `${name}: line ${nextLine - 1} holds a carriage return: lines must end with a line feed`,
+        "Convert it: tr '\\r' '\\n'.",
+      );
+    return { name, head: head.replace(/\r$/, ''), nextLine, isArray, chunks: joinBytes(start, chunks) };
+  } catch (error) {
+    await chunks.return(undefined);
+    throw error;
+  }
+}
+
+/** Whether the first line that is not blank is whole; an array may have no other. */
+function hasHead(start: Buffer): boolean {
+  const text = start.toString();
+  const from = text.search(/\S/);
+  return start.length > maxLineBytes || (from !== -1 && (text[from] === '[' || text.includes('\n', from)));
+}
+
+export function refuseUtf16(name: string): SotraError {
+  return usageError(
+    `${name}: UTF-16 text, must be UTF-8`,
+    'Convert it: iconv -f UTF-16 -t UTF-8; in PowerShell: Set-Content -Encoding utf8.',
+  );
+}
+
+export function isUtf16([first, second]: Uint8Array): boolean {
+  const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  return isMarked || first === 0 || second === 0;
+}
+
+/** The lines of a file that are not blank, in batches. Errors: `usage` naming the line that is longer than 1 MB or not UTF-8; damaged gzip. */
+export async function* readLines(file: TextFile): AsyncGenerator<readonly Line[]> {
+  let firstLine = 1;
+  for await (const lines of readRawLines(file)) {
+    const numbered = lines.map((text, index) => ({ number: firstLine + index, text }));
+    yield numbered.filter(({ text }) => text.trim() !== '');
+    firstLine += lines.length;
+  }
+}
+
+/** All lines of a file without their ends, in batches. Errors: as `readLines`. */
+export async function* readRawLines({ name, chunks }: TextFile): AsyncGenerator<string[]> {
+  let [carried, carriedBytes, number]: [Buffer[], number, number] = [[], 0, 1];
+  const take = (bytes: Buffer): string[] => {
+    const lines = splitLines(bytes, name, number);
+    number += lines.length;
+    return lines;
+  };
+  for await (const chunk of chunks) {
+    const end = chunk.lastIndexOf(lineFeed) + 1;
+    if (end > 0) {
+      const whole = Buffer.concat([...carried, chunk.subarray(0, end)]);
+      [carried, carriedBytes] = [[], 0];
+      yield take(whole);
+    }
+    carried.push(chunk.subarray(end));
+    carriedBytes += chunk.length - end;
+    if (carriedBytes > maxLineBytes) throw tooLong(name, number);
+  }
+  if (carriedBytes > 0) yield take(Buffer.concat([...carried, Buffer.from('\n')]));
+}
+
+function splitLines(bytes: Buffer, name: string, firstLine: number): string[] {
+  if (!isUtf8(bytes)) {
+    const lines = bytes.toString('latin1').split('\n');
+    const line = firstLine + lines.findIndex((text) => !isUtf8(Buffer.from(text, 'latin1')));
+    throw usageError(`${name}: line ${line} is not UTF-8 text`);
+  }
+  const lines = bytes.toString().split('\n').slice(0, -1);
+  const long = bytes.length <= maxLineBytes ? -1 : lines.findIndex(({ length }) => length > maxLineBytes);
+  if (long !== -1) throw tooLong(name, firstLine + long);
+  return bytes.includes(0x0d) ? lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)) : lines;
+}
+
+function tooLong(name: string, line: number): SotraError {
+  return usageError(
+    `${name}: line ${line} is longer than ${maxLineBytes / 1024 / 1024} MB`,
+    'Is it a text file? One entry a line.',
+  );
+}
+
+/** The items of a file that is one JSON array. Errors: `usage` for what is none, and for more than 128 MB. */
+export async function readItems({ name, chunks }: TextFile): Promise<readonly unknown[]> {
+  const refuse = (why: string) => usageError(`${name}: starts with [ and is not a JSON array: ${why}`);
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    size += chunk.length;
+    if (size > maxArrayBytes)
+      throw usageError(
+        `${name}: a JSON array of more than ${maxArrayBytes / 1024 / 1024} MB`,
+        "Give one item a line: jq -c '.[]'.",
+      );
+  }
+  const bytes = Buffer.concat(parts);
+  if (!isUtf8(bytes)) throw refuse('it is not UTF-8 text');
+  try {
+    return parseJson(bytes.toString(), maxArrayValues) as unknown[];
+  } catch (cause) {
+    if (cause instanceof BoundsError)
+      throw usageError(`${name}: ${cause.message}`, "Give one item a line: jq -c '.[]'.");
+    throw refuse(whyNotJson(cause));
+  }
+}
+
+/** What comes first, until it is enough. */
+async function readStart(chunks: AsyncIterator<Uint8Array>, isEnough: (start: Buffer) => boolean): Promise<Buffer> {
+  let start: Buffer = Buffer.alloc(0);
+  while (!isEnough(start)) {
+    const next = await chunks.next();
+    if (next.done) break;
+    start = Buffer.concat([start, next.value]);
+  }
+  return start;
+}
+
+async function* joinBytes(start: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Buffer> {
+  try {
+    yield start;
+    for (let next = await rest.next(); !next.done; next = await rest.next()) {
+      const { buffer, byteOffset, byteLength } = next.value;
+      yield Buffer.from(buffer, byteOffset, byteLength);
+    }
+  } finally {
+    await rest.return?.();
+  }
+}
+
+async function* decompress(source: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Buffer> {
+  const chunks = source[Symbol.asyncIterator]();
+  const start = await readStart(chunks, ({ length }) => length >= 2);
+  const all = joinBytes(start, chunks);
+  if (start[0] !== 0x1f || start[1] !== 0x8b) return yield* all;
+  try {
+    // The callback only keeps pipeline from throwing twice: the error also ends the iteration.
+    yield* pipeline(Readable.from(all), createGunzip({ chunkSize: 65_536 }), () => undefined);
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && String(cause.code).startsWith('Z_'))
+      throw usageError(`${name}: the gzip file is damaged or cut off`, 'Fetch or write the file again.');
+    throw cause;
+  }
+}

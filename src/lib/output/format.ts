@@ -1,0 +1,158 @@
+import { timeText } from '../../api/duration.ts';
+import type { CellText, Tone } from './view.ts';
+
+export const missing = '–';
+
+/** A number as the service may send it. */
+export type Figure = number | null | undefined;
+
+/** `$1,234.50`; below one dollar three significant digits (`$0.00000123`). `signed`: a plus before gains; `compact`: `$1.23B`. */
+export function formatUsd(value: Figure, { signed = false, compact = false } = {}): string {
+  return compose(value, signed, (size) => {
+    if (compact && size >= 1000) return `$${formatCompact(size)}`;
+    if (size > 0 && size < 1e-9) return '<$0.000000001';
+    return `$${formatDigits(size, 2, 3)}`;
+  });
+}
+
+/** Percent: `12.3%`; below one, two significant digits (`0.042%`). */
+export function formatPercent(value: Figure, { signed = false } = {}): string {
+  return compose(value, signed, (size) => {
+    if (size > 0 && size < 1e-6) return '<0.000001%';
+    return `${formatDigits(size, 1, 2)}%`;
+  });
+}
+
+/** A share from 0 to 1 as whole percent; near the ends with decimals, so that few never read as none (`<0.01%`) nor most as all (`99.9%`). */
+export function formatRatio(value: Figure): string {
+  return compose(value, false, (size) => {
+    const percent = size * 100;
+    if (percent > 0 && percent < 0.01) return '<0.01%';
+    if (percent < 1) return `${formatDigits(percent, 0, 2)}%`;
+    return percent > 99 && percent < 100
+      ? `${formatDigits(Math.min(percent, 99.9), 1, 0)}%`
+      : `${formatDigits(percent, 0, 0)}%`;
+  });
+}
+
+/** Tokens: `1,234,567.89`, `12.3457`, `0.00001234`; no zeros at the end. */
+export function formatAmount(value: Figure, { compact = false } = {}): string {
+  return compose(value, false, (size) => {
+    if (compact && size >= 1000) return formatCompact(size);
+    if (size > 0 && size < 1e-12) return '<0.000000000001';
+    return size < 1 ? formatDigits(size, 0, 4) : formatDigits(size, 0, 0, size < 1000 ? 4 : 2);
+  });
+}
+
+export function formatCount(value: Figure): string {
+  return compose(value, false, (size) => formatDigits(size, 0, 0));
+}
+
+/** A count with its noun: `1 address`, `2,000 addresses`, `3 deliveries`. */
+export function counted(count: Figure, noun: string): string {
+  const plural = /[^aeiou]y$/.test(noun) ? noun.replace(/y$/, 'ies') : `${noun}${noun.endsWith('s') ? 'es' : 's'}`;
+  return `${formatCount(count)} ${count === 1 ? noun : plural}`;
+}
+
+/** Unix seconds, or milliseconds above 1e12, as `2026-11-20 23:46:00Z`; a number outside the calendar as it is. */
+export function formatTime(time: Figure): string {
+  if (time === null || time === undefined || Number.isNaN(time)) return missing;
+  return timeText(time);
+}
+
+/** The same with seconds left out where a table would not fit. */
+export function timeCell(time: Figure): string | CellText {
+  const text = formatTime(time);
+  return /:\d\dZ$/.test(text) ? { text, short: `${text.slice(0, -4)}Z` } : text;
+}
+
+/** How long before now (both in Unix seconds), in the largest unit: `45s`, `3m`, `2h`, `5d`, `2y`; later than now `in 3m`. */
+export function formatAge(unixSec: Figure, nowSec: number): string {
+  const agoSec = nowSec - (unixSec ?? Number.NaN);
+  if (!Number.isFinite(agoSec)) return missing;
+  const seconds = Math.floor(Math.abs(agoSec));
+  const [unit, name] = ageUnits.find(([size]) => seconds >= size) ?? [1, 's'];
+  const age = `${formatDigits(Math.floor(seconds / unit), 0, 0)}${name}`;
+  return agoSec < 0 ? `in ${age}` : age;
+}
+
+/** The two ends of an address or hash: `0x1234…cdef`, `7xKX…gAsU`. Short text and text that is not plain ASCII stays whole. */
+export function shortAddress(address: string | null | undefined): string {
+  if (address === null || address === undefined) return missing;
+  if (address.length <= 13 || !/^[\x21-\x7e]+$/.test(address)) return address;
+  return `${address.slice(0, address.startsWith('0x') ? 6 : 4)}…${address.slice(-4)}`;
+}
+
+export function addressCell(address: string | null | undefined, tone: Tone = 'plain'): CellText {
+  return address === null || address === undefined
+    ? { text: missing, tone: 'muted' }
+    : { text: address, short: shortAddress(address), tone };
+}
+
+/** A path of the service; addresses and ids in it are shortened where a table would not fit. */
+export function pathCell(path: string, tone: Tone = 'plain'): CellText {
+  return { text: path, short: path.replaceAll(/[\w-]{32,}/g, shortAddress), tone };
+}
+
+export function nameOrAddress({
+  name,
+  address,
+}: {
+  name?: string | null | undefined;
+  address?: string | null;
+}): CellText {
+  return name ? { text: name, tone: 'strong' } : addressCell(address, 'strong');
+}
+
+export function chooseTone(value: Figure): Tone {
+  if (value === null || value === undefined || Number.isNaN(value)) return 'muted';
+  if (value === 0) return 'plain';
+  return value > 0 ? 'gain' : 'loss';
+}
+
+export function pnl(valueUsd: Figure, { compact = false } = {}): CellText {
+  return { text: formatUsd(valueUsd, { signed: true, compact }), tone: chooseTone(valueUsd) };
+}
+
+export function roi(percent: Figure): CellText {
+  return { text: formatPercent(percent, { signed: true }), tone: chooseTone(percent) };
+}
+
+const ageUnits: readonly (readonly [number, string])[] = [
+  [365 * 86_400, 'y'],
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'm'],
+];
+
+/** Sign and size; a figure too small to show keeps its side: `>-$0.000000001`. */
+function compose(value: Figure, signed: boolean, write: (size: number) => string): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return missing;
+  // Not a number, against the contract: shown as it came.
+  if (typeof value !== 'number') return typeof value === 'string' ? value : JSON.stringify(value);
+  const sign = value < 0 ? '-' : signed && value > 0 ? '+' : '';
+  if (!Number.isFinite(value)) return `${sign}∞`;
+  const size = write(Math.abs(value));
+  if (!size.startsWith('<')) return sign + size;
+  return sign === '-' ? `>-${size.slice(1)}` : size;
+}
+
+/** At least `min` decimals, and more for small numbers to show `significant` digits. */
+function formatDigits(size: number, min: number, significant: number, max = min): string {
+  const needed = significant > 0 && size > 0 ? significant - 1 - Math.floor(Math.log10(size)) : max;
+  return formatNumber(size, { minimumFractionDigits: min, maximumFractionDigits: Math.max(min, needed) });
+}
+
+/** Three significant digits and the unit: `1.23K`, `1.23T`, `12,300T`. */
+function formatCompact(size: number): string {
+  return formatNumber(size, { notation: 'compact', maximumSignificantDigits: 3 });
+}
+
+const makers = new Map<string, Intl.NumberFormat>();
+
+function formatNumber(size: number, options: Intl.NumberFormatOptions): string {
+  const key = Object.values(options).join();
+  const made = makers.get(key) ?? new Intl.NumberFormat('en', options);
+  makers.set(key, made);
+  return made.format(size);
+}

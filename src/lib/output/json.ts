@@ -1,0 +1,90 @@
+import { endOfString, unicodeEscapes } from '../../api/json.ts';
+import { patternOnUse, terminalText, unseenClass } from '../../api/safe-text.ts';
+import { collectItems, type Form } from './view.ts';
+
+// Deeper lines are not indented further, so that a deeply nested answer stays linear in size.
+const deepest = 100;
+
+/** Valid JSON text as JSON.stringify(value, null, 2) lays it out, with every number, string and key exactly as it was. */
+export function indentJson(text: string): string {
+  let indented = '';
+  let depth = 0;
+  let previous = '';
+  const newline = () => `\n${'  '.repeat(Math.min(depth, deepest))}`;
+  for (const token of jsonTokens(text)) {
+    if (token === '}' || token === ']') {
+      depth -= 1;
+      if (previous !== '{' && previous !== '[') indented += newline();
+    } else if (previous === '{' || previous === '[' || previous === ',') {
+      indented += newline();
+    }
+    if (token === '{' || token === '[') depth += 1;
+    indented += token === ':' ? ': ' : token;
+    previous = token;
+  }
+  return indented;
+}
+
+/** Valid JSON text with DEL and the C1 controls, which terminals obey, as `\u` escapes. */
+export function safeJson(text: string): string {
+  return text.replace(/[\x7f-\x9f]/g, unicodeEscapes);
+}
+
+const unseen = patternOnUse(`[${unseenClass}]`, 'gu');
+
+/** The same for a terminal: characters that hide or reorder text are escaped too, and where more would be cleaned there, all beyond ASCII. */
+export function visibleJson(text: string): string {
+  const visible = safeJson(text).replace(unseen(), unicodeEscapes);
+  return terminalText(visible) === visible ? visible : visible.replace(/[\u0080-\uffff]/g, unicodeEscapes);
+}
+
+/** The tokens of valid JSON text, without white space. A pattern for strings would overflow the stack on long ones. */
+function* jsonTokens(text: string): Generator<string> {
+  const token = /[{}[\],:"]|[^\s{}[\],:"]+/g;
+  for (let found = token.exec(text); found !== null; found = token.exec(text)) {
+    if (found[0] === '"') token.lastIndex = endOfString(text, found.index) + 1;
+    yield text.slice(found.index, token.lastIndex);
+  }
+}
+
+/** An answer as it came, indented; a list once its last row has come, since it must be whole or absent. */
+export const jsonForm: Form = async function* ({ batches, answer }) {
+  if (answer?.json !== undefined) {
+    yield `${safeJson(indentJson(answer.json))}\n`;
+    return;
+  }
+  const pages: string[] = [];
+  for await (const batch of batches) if (batch.length > 0) pages.push(indentJson(JSON.stringify(batch)).slice(1, -2));
+  if (pages.length === 0) yield '[]\n';
+  for (const [index, items] of pages.entries()) yield (index === 0 ? '[' : ',') + safeJson(items);
+  if (pages.length > 0) yield '\n]\n';
+};
+
+/** One object a line. */
+export const ndjsonForm: Form = async function* ({ batches }) {
+  for await (const batch of batches)
+    yield listLines(batch)
+      .map((line) => `${safeJson(line)}\n`)
+      .join('');
+};
+
+/** Filters JSON texts, one after the other. `indent`: objects and lists over several lines. */
+export interface JqFilter {
+  /** Errors: `usage` where the filter fails. Rejects when the signal is aborted. */
+  run: (json: string, options: { indent: boolean }) => Promise<string>;
+  close: () => Promise<unknown>;
+}
+
+/** What a jq filter makes of the JSON: of the whole, or of each item. */
+export function jqForm(filter: JqFilter, { byItem, indent }: { byItem: boolean; indent: boolean }): Form {
+  const run = (json: string) => filter.run(json, { indent: indent && !byItem });
+  return async function* ({ batches, answer }) {
+    if (!byItem) yield await run(answer?.json ?? JSON.stringify(await collectItems(batches)));
+    else for await (const batch of batches) if (batch.length > 0) yield await run(listLines(batch).join('\n'));
+  };
+}
+
+/** The JSON of each row. */
+function listLines(batch: readonly unknown[]): string[] {
+  return batch.map((row) => JSON.stringify(row ?? null));
+}

@@ -1,0 +1,187 @@
+import { Writable } from 'node:stream';
+import type { Ora } from 'ora';
+import { safeText } from '../../api/safe-text.ts';
+import type { Io, Sink } from '../io.ts';
+import type { Format } from './result.ts';
+
+export interface Progress {
+  /** The current step; on a terminal it replaces the one before. */
+  step: (text: string) => void;
+  /** The last step succeeded; the line stays. */
+  done: (text: string) => void;
+  stop: () => void;
+  /** Steps replace each other, so that there may be many. */
+  live: boolean;
+}
+
+interface ProgressOptions {
+  err: Sink;
+  quiet: boolean;
+  noColor: boolean;
+  now?: () => number;
+}
+
+/** The part of a Context that progress needs: context.ts imports this file. */
+interface CommandContext {
+  io: Io;
+  options: { format: Format | undefined; quiet: boolean; preview: boolean; noColor: boolean };
+  stopWaiting: () => void;
+}
+
+/** Progress of a long command: a spinner on a terminal, else lines; nothing with `--quiet`, for JSON and for previews. */
+export async function showProgress(context: CommandContext, { silent = false } = {}): Promise<Progress> {
+  const { io, options } = context;
+  if (!silent) context.stopWaiting();
+  const { err } = io;
+  const { format, quiet, preview, noColor } = options;
+  return createProgress({
+    err,
+    quiet: silent || quiet || preview || format === 'json' || format === 'ndjson',
+    ...{ noColor, now: io.now },
+  });
+}
+
+/** Progress on stderr; the spinner's package is loaded for a terminal only. */
+export async function createProgress(options: ProgressOptions): Promise<Progress> {
+  const { err, quiet, noColor, now = () => 0 } = options;
+  const live = err.isTTY;
+  const silence = () => {};
+  if (quiet) return { step: silence, done: silence, stop: silence, live };
+  if (!live) {
+    const sayLine = (text: string) => void err.write(`${safeText(text)}\n`).catch(() => undefined);
+    return { step: sayLine, done: sayLine, stop: silence, live };
+  }
+  const { default: ora } = await import('ora');
+  const { createPalette } = await import('./color.ts');
+  const palette = createPalette(noColor ? 0 : err.colorLevel);
+  const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+  let stepMs = now();
+  const elapsed = () => {
+    const writeSeconds = Math.floor((now() - stepMs) / 1000);
+    return writeSeconds > 0 ? `(${writeSeconds} s)` : '';
+  };
+  const spinner = ora({
+    stream: sinkStream(err),
+    // ora's own colors ignore NO_COLOR.
+    color: false,
+    spinner: { interval: 80, frames: frames.map((frame) => palette.dim(frame)) },
+    isEnabled: true,
+    // Raw mode on stdin would swallow Ctrl-C and the data of a pipe.
+    discardStdin: false,
+    suffixText: () => elapsed(),
+  });
+  const symbol = palette.success('✔');
+  return {
+    step: (text) => {
+      stepMs = now();
+      showStep(spinner, safeText(text));
+    },
+    done: (text) => void spinner.stopAndPersist({ symbol, text: safeText(text), suffixText: '' }),
+    stop: () => void spinner.stop(),
+    live,
+  };
+}
+
+function showStep(spinner: Ora, text: string): void {
+  spinner.text = text;
+  if (spinner.isSpinning)
+    spinner.render(); // what comes next may take long without a turn for the spinner
+  else spinner.start();
+}
+
+type TerminalStream = NodeJS.WritableStream & {
+  isTTY: boolean;
+  columns: number;
+  cursorTo: (column: number) => boolean;
+  clearLine: () => boolean;
+  moveCursor: (columns: number, rows: number) => boolean;
+};
+
+/**
+ * The sink as a Node stream; writes fail silently once the reader is gone. Text is passed on in the same turn, never queued: ora hooks the
+ * process's own streams while it spins and would take late text for somebody else's, and draw again, forever.
+ */
+export function sinkStream(sink: Sink): TerminalStream {
+  const drawNow = (text: unknown): boolean => {
+    sink.draw(String(text)).catch(() => undefined);
+    return true;
+  };
+  return Object.assign(new Writable(), {
+    write: drawNow,
+    isTTY: sink.isTTY,
+    columns: sink.width,
+    cursorTo: (column: number) => drawNow(`\u001b[${column + 1}G`),
+    clearLine: () => drawNow('\u001b[2K'),
+    moveCursor: (_columns: number, rows: number) =>
+      rows === 0 || drawNow(`\u001b[${Math.abs(rows)}${rows < 0 ? 'A' : 'B'}`),
+  });
+}
+
+interface WaitingOptions {
+  err: Sink;
+  noColor: boolean;
+  now: () => number;
+  /** Shorter waits are not shown. */
+  shownMs?: number | undefined;
+}
+
+/** What a call does just now: it sent a request, waits before the next, or is done. */
+interface CallStep {
+  kind: string;
+  request?: { method: string; url: URL };
+  ms?: number;
+  why?: string;
+}
+
+/** Shows on a terminal what a call waits for, each second again. */
+export interface WaitDisplay {
+  observe: (step: CallStep) => void;
+  /** Ends it for good. */
+  stop: () => void;
+}
+
+export function showWaiting({ err, noColor, now, shownMs = 300 }: WaitingOptions): WaitDisplay {
+  let line: (() => string) | undefined;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+  let progress: Promise<Progress> | undefined;
+  const drawLine = async () => {
+    progress ??= createProgress({ err, quiet: false, noColor });
+    const shown = await progress;
+    if (line !== undefined) shown.step(line());
+  };
+  const hide = () => {
+    line = undefined;
+    clearInterval(timer);
+    clearTimeout(timer);
+    progress?.then((shown) => shown.stop()).catch(() => undefined);
+  };
+  const showLine = (text: () => string) => {
+    hide();
+    if (stopped) return;
+    line = text;
+    // A closed terminal ends the command elsewhere.
+    const safely = () => {
+      drawLine().catch(() => undefined);
+    };
+    timer = setTimeout(() => {
+      safely();
+      timer = setInterval(safely, 1000).unref();
+    }, shownMs).unref();
+  };
+  return {
+    observe: ({ kind, request, ms = 0, why }) => {
+      const startMs = now();
+      const seconds = (elapsed: number) => `${Math.max(0, Math.round(elapsed / 1000))} s`;
+      if (kind === 'request' && request !== undefined) {
+        const { method, url } = request;
+        showLine(() => `waiting for ${url.host}: ${seconds(now() - startMs)} (${method} ${url.pathname})`);
+      } else if (kind === 'wait') showLine(() => `${why}; trying again in ${seconds(startMs + ms - now())}`);
+      else hide();
+    },
+    stop: () => {
+      stopped = true;
+      hide();
+    },
+  };
+}

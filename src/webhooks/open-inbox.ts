@@ -1,0 +1,143 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Context } from '../context.ts';
+import { errorExitCodes, SotraError, usageError } from '../errors.ts';
+import { chosenContext, readEnv } from '../lib/config/settings.ts';
+import { warnOfReaders } from '../lib/files/durable-file.ts';
+import { counted } from '../lib/output/format.ts';
+import type { Result } from '../lib/output/result.ts';
+import { openEmbedded } from './embedded/embedded-inbox.ts';
+import type { Inbox, KeepLimits, OnDamaged } from './inbox.ts';
+import { type NatsAddress, readNatsAddress } from './nats/address.ts';
+
+/** Which inbox: a store of this machine by its name, or one on a NATS cluster. */
+export interface InboxPlace {
+  name?: string | undefined;
+  inbox?: string | undefined;
+  /** The file with its credentials. */
+  inboxCreds?: string | undefined;
+}
+
+const defaultName = 'default';
+
+interface OpenOptions {
+  /** To store what comes. */
+  listens?: boolean;
+  /** How long a repeat is known as one, at least; of a store of this machine. */
+  repeatsMs?: number | undefined;
+  /** Of a store of this machine. */
+  keep?: KeepLimits | undefined;
+  /** Of the stream of an inbox, which is made if there is none. */
+  replicas?: number | undefined;
+  /** Told of each record that cannot be read, after the warning. */
+  onDamaged?: OnDamaged;
+}
+
+/** Opens an inbox, made if absent; warns of each record that cannot be read. Errors: `locked`, `local-file`. */
+export async function openInbox(place: InboxPlace, context: Context, options: OpenOptions = {}): Promise<Inbox> {
+  const cluster = await readCluster(place, context);
+  const onDamaged = warnOfDamage(context, options.onDamaged);
+  if (cluster !== undefined) {
+    const flag = options.keep !== undefined ? '--keep' : '--repeats-within';
+    if (options.keep !== undefined || options.repeatsMs !== undefined)
+      throw usageError(
+        `${flag} is for a store of this machine: an --inbox keeps each event, and knows its repeats, as long as its stream does`,
+        `Omit it, and set how long on the servers: nats stream edit ${cluster.address.name} --max-age 7d.`,
+      );
+    const { openNats } = await import('./nats/nats-inbox.ts');
+    const { name, servers } = cluster.address;
+    const onMade = (replicas: number) =>
+      context.note(`Made the stream ${name} at ${servers.join(', ')}: ${counted(replicas, 'replica')}.`);
+    const make = options.listens ? { replicas: options.replicas, onMade } : undefined;
+    return openNats({ ...cluster, io: context.io, warn: context.warn, make });
+  }
+  if (options.replicas !== undefined)
+    throw usageError('--replicas does nothing without an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
+  const name = place.name ?? defaultName;
+  const folder = join(await storesFolder(context), name);
+  return openEmbedded({ folder, name, ...options, onDamaged, io: context.io });
+}
+
+/** Damage is told in full this often. */
+const maxTold = 20;
+
+/** Warns once of each record, and of many in short. */
+function warnOfDamage({ warn }: Context, tell: OnDamaged = () => undefined): OnDamaged {
+  const told = new Set<string>();
+  return (what) => {
+    if (told.has(what)) return;
+    told.add(what);
+    if (told.size <= maxTold) warn(what);
+    else if (told.size === maxTold + 1) warn('more records are damaged');
+    tell(what);
+  };
+}
+
+/**
+ * What `act` gives of an inbox that is there already; `empty` where nothing was stored under the default name. Errors: `not-found` for
+ * another name; those of `openInbox`.
+ */
+export async function withInbox<R extends Result = Result>(
+  place: InboxPlace,
+  context: Context,
+  empty: () => R,
+  act: (inbox: Inbox) => Promise<R>,
+): Promise<R> {
+  const folder = await storesFolder(context);
+  const holdsStore = (each: string) => existsSync(join(folder, each, 'inbox.db'));
+  const { name = defaultName } = place;
+  if ((await findCluster(place, context)) === undefined && !holdsStore(name)) {
+    if (name === defaultName) return empty();
+    const known = existsSync(folder) ? readdirSync(folder).filter(holdsStore) : [];
+    throw new SotraError('not-found', `no listener stored anything under the name ${name}`, {
+      hint: known.length === 0 ? 'sotra webhook listen stores deliveries.' : `Known: ${known.join(', ')}.`,
+    });
+  }
+  let isDamaged = false;
+  const inbox = await openInbox(place, context, {
+    onDamaged: () => {
+      isDamaged = true;
+    },
+  });
+  try {
+    const result = await act(inbox);
+    // What could be read is shown all the same.
+    return isDamaged && result.kind === 'answer' ? { ...result, exitCode: errorExitCodes['local-file'] } : result;
+  } finally {
+    await inbox.close();
+  }
+}
+
+/**
+ * The inbox of a cluster that flags or the context in use name, and the file of its credentials, with a warning where others may read that.
+ * Errors: `usage`.
+ */
+async function readCluster(place: InboxPlace, context: Context) {
+  const cluster = await findCluster(place, context);
+  if (cluster?.credsFile !== undefined) warnOfReaders(cluster.credsFile, context);
+  return cluster;
+}
+
+async function findCluster(
+  { name, inbox, inboxCreds }: InboxPlace,
+  context: Context,
+): Promise<{ address: NatsAddress; credsFile: string | undefined } | undefined> {
+  if (name !== undefined && inbox !== undefined)
+    throw usageError('--name and --inbox name two stores', 'Omit one of them.');
+  if (name !== undefined && inboxCreds !== undefined)
+    throw usageError('--inbox-creds does nothing with --name, a store of this machine', 'Omit one of them.');
+  if (name !== undefined) return undefined;
+  const { options, io } = context;
+  const stored = (await context.store()).read();
+  const settings = stored.contexts[chosenContext(options, io.env, stored) ?? ''] ?? {};
+  const url = inbox ?? settings.inbox;
+  if (url === undefined && inboxCreds !== undefined)
+    throw usageError('--inbox-creds does nothing without an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
+  if (url === undefined) return undefined;
+  const credsFile = inboxCreds ?? readEnv(io.env, 'SOTRA_NATS_CREDS') ?? settings.inboxCreds;
+  return { address: readNatsAddress(url), credsFile };
+}
+
+async function storesFolder(context: Context): Promise<string> {
+  return join(await context.dataDirectory(), 'webhook', 'inbox');
+}

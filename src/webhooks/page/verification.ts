@@ -1,0 +1,89 @@
+import { readHeader, signatureHeader, timestampMs, untimelyReason } from '../../api/signature-header.ts';
+import { matchingSecret } from '../../api/webhook-signature.ts';
+import type { Context } from '../../context.ts';
+import { formatAge, formatCount, formatTime } from '../../lib/output/format.ts';
+import type { VerificationStep } from '../../pages/deliveries.ts';
+import { readOwnSecrets } from '../../upload/secrets.ts';
+import type { RefusedRequest } from '../listener.ts';
+import { verifyDelivery } from '../verify.ts';
+
+interface SignedDelivery {
+  header: string | undefined;
+  /** `undefined`: it was not kept. */
+  body: Buffer | undefined;
+  /** When it came. */
+  atMs: number;
+  /** Digits that stand for the secret that fitted when it came; `undefined` where none did. */
+  storedSecret?: string;
+}
+
+interface VerificationRules {
+  secrets: readonly NamedSecret[];
+  toleranceMs: number | undefined;
+}
+
+/** What is checked of a signature, one step after the other, up to the first that fails; never a secret. */
+export function verificationSteps(
+  signed: SignedDelivery,
+  { secrets, toleranceMs }: VerificationRules,
+): VerificationStep[] {
+  const { header, body, atMs, storedSecret } = signed;
+  const parsed = readHeader(header);
+  if (typeof parsed === 'string') return [{ name: 'Header', text: parsed, ok: false }];
+  const { timestamp, signatures } = parsed;
+  const signedAt = Math.floor(timestampMs(timestamp) / 1000);
+  const untimely = untimelyReason(parsed, { nowMs: atMs, toleranceMs });
+  const within = toleranceMs === undefined ? 'any age is accepted' : `at most ${toleranceMs / 1000} s are accepted`;
+  const steps: VerificationStep[] = [
+    { name: 'Header', text: `t=${timestamp}, ${signatures.map((each) => `v1=${each}`).join(', ')}`, ok: true },
+    { name: 'Timestamp', text: formatTime(signedAt) },
+    {
+      name: 'Age',
+      text: untimely ?? `${formatAge(signedAt, Math.floor(atMs / 1000))} when it came; ${within}`,
+      ok: untimely === undefined,
+    },
+  ];
+  if (body === undefined) return [...steps, { name: 'Signed text', text: 'the body was not kept' }];
+  steps.push({
+    name: 'Signed text',
+    text: `${timestamp}. followed by the ${formatCount(body.length)} bytes of the body`,
+  });
+  const named = secrets.map(({ secret }) => secret);
+  const found = secrets[matchingSecret(parsed, body, named)];
+  if (found !== undefined) steps.push({ name: 'Secret', text: `the one in ${found.name} fits`, ok: true });
+  else if (storedSecret !== undefined)
+    steps.push({ name: 'Secret', text: `one fitted when it came; the digits ${storedSecret} stand for it`, ok: true });
+  else {
+    const { reason = '' } = verifyDelivery({ header, body }, named, { nowMs: atMs, toleranceMs });
+    steps.push({ name: 'Secret', text: reason, ok: false });
+  }
+  return steps;
+}
+
+/** Why a request was refused, as exactly as its body tells; the sender is told less. */
+export function explainRefusal(
+  { headers, body, reason, atMs }: RefusedRequest,
+  secrets: readonly NamedSecret[],
+): string {
+  const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === signatureHeader);
+  if (body === undefined || at === -1) return reason;
+  const given = secrets.map(({ secret }) => secret);
+  const verdict = verifyDelivery({ header: headers[at + 1], body }, given, { nowMs: atMs, toleranceMs: undefined });
+  return verdict.reason ?? reason;
+}
+
+/** A secret with the name of the file that holds it. */
+export interface NamedSecret {
+  name: string;
+  secret: string;
+}
+
+/** The secrets of files; warns where others may read one. Errors: `local-file`. */
+export function readNamedSecrets(files: readonly string[], context: Context): NamedSecret[] {
+  return files.flatMap((file) => {
+    const secrets = readOwnSecrets([file], context);
+    const nameSecretAt = (index: number) =>
+      secrets.length === 1 ? file : `${file} (${index + 1} of ${secrets.length})`;
+    return secrets.map((secret, index) => ({ name: nameSecretAt(index), secret }));
+  });
+}

@@ -1,0 +1,52 @@
+import { normalizeAddress } from '../api/address.ts';
+import { parseMoment } from '../api/duration.ts';
+import { usageError } from '../errors.ts';
+import type { Forward } from '../lib/forward.ts';
+import { collectNames, type EventSummary } from './event-facts.ts';
+import { type EventQuery, type EventStatus, type StoredDelivery, stripSecret } from './inbox.ts';
+
+/** The events of a delivery that a query asks for, whatever became of them; none where its time or its webhook do not fit. */
+export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventSummary[] {
+  const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, webhook, address, token } = query;
+  if (delivery.atMs < sinceMs || delivery.atMs > untilMs) return [];
+  if (webhook !== undefined && !isWebhook(delivery.webhook, webhook)) return [];
+  return delivery.events.filter(
+    ({ eventType, eventId, event }) =>
+      (query.type === undefined || eventType === query.type) &&
+      (query.idStart === undefined || eventId.startsWith(query.idStart)) &&
+      (address === undefined || collectNames(event).addresses.has(address)) &&
+      (token === undefined || collectNames(event).tokens.has(token)),
+  );
+}
+
+/** How an event ended so far, by what its targets did. */
+export function findEventStatus(forwards: readonly Forward[], isWaiting: boolean): EventStatus | null {
+  if (forwards.some(({ outcome }) => outcome === 'refused')) return 'refused';
+  if (isWaiting) return 'waiting';
+  return forwards.length > 0 ? 'forwarded' : null;
+}
+
+/** Whether a name, or a path, means a webhook. */
+function isWebhook(webhook: string, asked: string): boolean {
+  return webhook === asked || stripSecret(webhook) === asked;
+}
+
+/** The times of `--since` and `--until`. Errors: `usage` where nothing lies between them. */
+export function readTimes(
+  { since, until }: { since?: string | undefined; until?: string | undefined },
+  nowMs: number,
+): Pick<EventQuery, 'sinceMs' | 'untilMs'> {
+  const read = (text: string | undefined) => (text === undefined ? undefined : parseMoment(text, nowMs, 'ago'));
+  const [sinceMs, untilMs] = [read(since), read(until)];
+  if (sinceMs !== undefined && untilMs !== undefined && untilMs < sinceMs)
+    throw usageError(`--until ${until} is before --since ${since}`, 'Exchange the two, or give an earlier --since.');
+  return { sinceMs, untilMs };
+}
+
+type TypedQuery = { [K in 'address' | 'token' | 'type' | 'webhook' | 'status']?: EventQuery[K] | undefined };
+
+/** What is asked of an inbox, addresses as the service writes them. */
+export function makeEventQuery({ address, token, type, webhook, status }: TypedQuery): EventQuery {
+  const normalize = (given: string | undefined) => (given === undefined ? undefined : normalizeAddress(given));
+  return { type, webhook, status, address: normalize(address), token: normalize(token) };
+}

@@ -1,0 +1,403 @@
+import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { defineEndpoint, inPath } from '../../../src/api/endpoint.ts';
+import { text } from '../../../src/api/kind.ts';
+import { findMisfit } from '../../../src/api/misfit.ts';
+import { readBody } from '../../../src/client/body.ts';
+import {
+  buildRequest,
+  type CallEvent,
+  type Caller,
+  callEndpoint,
+  sameOrigin,
+  sendRequest,
+} from '../../../src/client/client.ts';
+import { NetworkFailure } from '../../../src/client/failures.ts';
+import { hidingKey } from '../../../src/client/secrets.ts';
+import type { HttpAnswer, HttpRequest } from '../../../src/lib/io.ts';
+
+type Reply = Partial<Omit<HttpAnswer, 'body'>> & { text?: string };
+type Step = Reply | NetworkFailure | Error;
+
+/** A caller whose service gives these answers one after another, the last one for ever; waits only move its clock. */
+function calling(steps: readonly Step[], changes: Partial<Caller> = {}) {
+  const seen: HttpRequest[] = [];
+  const events: CallEvent[] = [];
+  const warnings: string[] = [];
+  const timeouts: number[] = [];
+  let nowMs = 1000;
+  const caller: Caller = {
+    baseUrl: 'https://a.example.com/api/',
+    apiKey: 'key-of-a-partner',
+    hideKey: hidingKey('key-of-a-partner'),
+    wire: {},
+    transport: {
+      send: async (request, { timeoutMs }) => {
+        timeouts.push(timeoutMs);
+        const step = steps[Math.min(seen.push(request), steps.length) - 1] ?? {};
+        nowMs += 40;
+        if (step instanceof Error) throw step;
+        const { status = 200, headers = {}, text = '{}', firstByteMs } = step;
+        return { status, headers, body: chunk(text), ...(firstByteMs !== undefined && { firstByteMs }) };
+      },
+      close: async () => {},
+    },
+    userAgent: 'sotra/0',
+    retries: 2,
+    maxWaitMs: 60_000,
+    maxBodyBytes: 1000,
+    readBody,
+    timeoutMs: 5000,
+    maxTimeMs: 600_000,
+    findMisfit,
+    strict: false,
+    signal: new AbortController().signal,
+    now: () => nowMs,
+    random: () => 0.5,
+    sleep: async (ms) => {
+      nowMs += ms;
+    },
+    warn: (text) => warnings.push(text),
+    observe: (event) => events.push(event),
+    ...changes,
+  };
+  return { caller, seen, events, warnings, timeouts };
+}
+
+async function* chunk(text: string): AsyncIterable<Uint8Array> {
+  yield Buffer.from(text);
+}
+
+const get = { method: 'GET', path: '/v1/x?y=1' };
+const post = { method: 'POST', path: '/v1/x', body: { a: 1 } };
+const down = new NetworkFailure('refused', 'no', undefined);
+const cut = new NetworkFailure('broken', 'cut', undefined);
+const slow = new NetworkFailure('timeout', 'slow', undefined);
+const urls = (seen: readonly HttpRequest[]) => seen.map(({ url }) => url.href);
+
+test('a request has the path behind the base URL, the key and a JSON body where there is one', () => {
+  const { caller } = calling([]);
+  expect(buildRequest(get, caller)).toEqual({
+    method: 'GET',
+    url: new URL('https://a.example.com/api/v1/x?y=1'),
+    headers: { accept: 'application/json', 'user-agent': 'sotra/0', authorization: 'Bearer key-of-a-partner' },
+  });
+  expect(buildRequest(get, { ...caller, userAgent: null }).headers).toEqual({
+    accept: 'application/json',
+    authorization: 'Bearer key-of-a-partner',
+  });
+  const deep = { ...caller, apiKey: null, baseUrl: 'https://a.example.com//' };
+  expect(buildRequest(post, deep)).toEqual({
+    method: 'POST',
+    url: new URL('https://a.example.com/v1/x'),
+    headers: { accept: 'application/json', 'user-agent': 'sotra/0', 'content-type': 'application/json' },
+    body: '{"a":1}',
+  });
+  expect(buildRequest({ ...post, bodyText: '{"a":1.0}' }, caller).body).toBe('{"a":1.0}');
+  expect(buildRequest({ ...get, bodyText: '{}' }, caller).body).toBeUndefined();
+  expect(buildRequest({ ...get, href: 'https://a.example.com/other' }, caller).url.href).toBe(
+    'https://a.example.com/other',
+  );
+});
+
+test('a link stays on the origin of the base URL', () => {
+  const base = 'https://a.example.com/api';
+  expect(sameOrigin('https://a.example.com/v1/x', base)).toBe('https://a.example.com/v1/x');
+  expect(sameOrigin('/v1/x', base)).toBe('https://a.example.com/v1/x');
+  for (const away of ['https://b.example.com/', 'http://a.example.com/', '//b.example.com/', 'https://'])
+    expect(() => sameOrigin(away, base)).toThrow(
+      expect.objectContaining({
+        code: 'redirect',
+        message: `the service links to another origin: ${away}`,
+        hint: 'The key is not sent there. Request the pages one by one with the cursors that --json shows.',
+      }),
+    );
+});
+
+test('an answer comes with its text, status, request id and number of attempts', async () => {
+  const { caller, seen, timeouts, events } = calling([
+    { text: '{"n":1.0}', headers: { 'x-request-id': 'r-1', 'request-id': 'r-0' }, firstByteMs: 3 },
+  ]);
+  const answer = await sendRequest(get, caller);
+  expect(answer).toEqual({
+    data: { n: 1 },
+    text: '{"n":1.0}',
+    status: 200,
+    requestId: 'r-1',
+    attempts: 1,
+  });
+  expect([seen.length, timeouts]).toEqual([1, [5000]]);
+  expect(events).toMatchObject([
+    { kind: 'request', attempt: 1, request: { method: 'GET' } },
+    { kind: 'answer', status: 200, bytes: 9, ms: 40, text: '{"n":1.0}', firstByteMs: 3 },
+  ]);
+});
+
+const given: readonly [reply: Reply, expected: object][] = [
+  [{ headers: { 'request-id': ['r-0', 'r-2'] } }, { requestId: 'r-0' }],
+  [{ headers: {} }, { requestId: undefined }],
+  [
+    { status: 204, text: '' },
+    { data: null, text: 'null', status: 204 },
+  ],
+  [
+    { status: 204, text: ' \n' },
+    { data: null, text: 'null', status: 204 },
+  ],
+  [
+    { status: 204, text: '{"a":1}' },
+    { data: { a: 1 }, text: '{"a":1}' },
+  ],
+  [
+    { status: 299, text: '[]' },
+    { data: [], status: 299 },
+  ],
+];
+
+test.each(given)('the answer %j is read as %j', async (reply, expected) => {
+  expect(await sendRequest(get, calling([reply]).caller)).toMatchObject(expected);
+});
+
+const unread: readonly [reply: Reply, message: string][] = [
+  [{ text: '' }, 'the service answered 200 with a body that is not JSON: an empty body'],
+  [{ text: ' \n' }, 'the service answered 200 with a body that is not JSON: an empty body'],
+  [{ status: 204, text: 'x' }, 'the service answered 204 with a body that is not JSON: "x"'],
+  [{ text: 'not key-of-a-partner' }, 'the service answered 200 with a body that is not JSON: "not ***"'],
+  [{ text: 'y'.repeat(500) }, `the service answered 200 with a body that is not JSON: "${'y'.repeat(120)}"`],
+];
+
+test.each(unread)('the answer %j is no JSON, and asked for once', async (reply, message) => {
+  const { caller, seen } = calling([{ headers: { 'x-request-id': 'r-1' }, ...reply }]);
+  const status = reply.status ?? 200;
+  await expect(sendRequest(get, caller)).rejects.toMatchObject({
+    ...{ code: 'bad-answer', message, status, requestId: 'r-1', outcome: 'unknown', attempts: 1 },
+    hint: expect.stringContaining('base URL'),
+    cause: expect.any(SyntaxError),
+  });
+  expect(seen).toHaveLength(1);
+});
+
+test('a body that is no JSON comes with the error where that is asked for, without the key', async () => {
+  const odd = { text: 'not key-of-a-partner' };
+  const told = calling([odd], { tellsBody: true });
+  await expect(sendRequest(get, told.caller)).rejects.toMatchObject({ code: 'bad-answer', body: 'not ***' });
+  const silent = calling([odd]);
+  await expect(sendRequest(get, silent.caller)).rejects.toMatchObject({ code: 'bad-answer', body: undefined });
+});
+
+test('what is waited for a turn is no time of the call, and a turn ends with its answer or failure', async () => {
+  const arrived = vi.fn();
+  const takeTurn = async () => ({ waitedMs: 500, arrived });
+  const { caller } = calling([down, {}], { takeTurn });
+  const totals: number[] = [];
+  const { send } = caller.transport;
+  caller.transport.send = (request, limits) => {
+    totals.push(limits.totalMs);
+    return send(request, limits);
+  };
+  await sendRequest(get, caller);
+  // The first attempt took 40 ms and the wait behind it 125 ms.
+  expect(totals).toEqual([600_500, 600_835]);
+  const failing = calling([down], { takeTurn, retries: 0 });
+  arrived.mockClear();
+  await expect(sendRequest(get, failing.caller)).rejects.toMatchObject({ code: 'network' });
+  expect(arrived).toHaveBeenCalledOnce();
+});
+
+test('what fails and may be repeated is repeated, after waits that are told', async () => {
+  const { caller, seen, events } = calling([down, { status: 503, text: '{"error":"busy"}' }, { text: '1' }]);
+  expect(await sendRequest(get, caller)).toMatchObject({ data: 1, attempts: 3 });
+  expect(seen).toHaveLength(3);
+  expect(events.map((event) => (event.kind === 'wait' ? ['wait', event.ms] : [event.kind]))).toEqual([
+    ['request'],
+    ['failure'],
+    ['wait', 125],
+    ['request'],
+    ['answer'],
+    ['wait', 250],
+    ['request'],
+    ['answer'],
+  ]);
+  const told = (kind: CallEvent['kind']) => events.filter((event) => event.kind === kind);
+  expect(told('request')).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }]);
+  expect(told('failure')).toMatchObject([{ message: 'cannot reach https://a.example.com: no', ms: 40 }]);
+  expect(told('wait')).toMatchObject([
+    { why: 'cannot reach https://a.example.com: no' },
+    { why: 'busy (HTTP 503 from GET /api/v1/x)' },
+  ]);
+});
+
+test('the error that ends a call tells its attempts and what was waited between them', async () => {
+  const { caller } = calling([down, { status: 503, text: '{"error":"busy"}', headers: { 'x-request-id': 'r-9' } }]);
+  await expect(sendRequest(get, caller)).rejects.toMatchObject({
+    code: 'server-error',
+    message: 'busy (HTTP 503 from GET /api/v1/x) (after 3 attempts)',
+    status: 503,
+    requestId: 'r-9',
+    outcome: 'unknown',
+    attempts: 3,
+    details: {
+      attempts: [
+        { reason: 'cannot reach https://a.example.com: no', waitedMs: 125 },
+        { reason: 'busy (HTTP 503 from GET /api/v1/x)', waitedMs: 250 },
+        { reason: 'busy (HTTP 503 from GET /api/v1/x)', waitedMs: null },
+      ],
+    },
+  });
+  await expect(sendRequest(get, calling([down, { text: 'x' }]).caller)).rejects.toMatchObject({
+    code: 'bad-answer',
+    attempts: 2,
+    details: { attempts: [{ waitedMs: 125 }, { reason: expect.stringContaining('not JSON'), waitedMs: null }] },
+  });
+});
+
+const once: readonly [wire: typeof get | typeof post, step: Step, error: object][] = [
+  [get, { status: 404, text: '{"error":"no such"}' }, { code: 'not-found', details: undefined }],
+  [post, cut, { code: 'network', outcome: 'unknown' }],
+  [post, slow, { code: 'timeout', message: 'https://a.example.com did not answer within 5 s' }],
+  [post, new Error('odd'), { code: 'network', message: 'cannot reach https://a.example.com: odd' }],
+  [post, { status: 503 }, { code: 'server-error' }],
+  [get, new NetworkFailure('untrusted', 'bad', undefined), { code: 'network', outcome: 'unsent' }],
+  [get, new NetworkFailure('plain', 'bad', undefined), { code: 'network', outcome: 'unsent' }],
+];
+
+test.each(once)('%j ends with its first failure %s', async (wire, step, error) => {
+  const { caller, seen } = calling([step]);
+  await expect(sendRequest(wire, caller)).rejects.toMatchObject({ attempts: 1, ...error });
+  expect(seen).toHaveLength(1);
+});
+
+test.each([cut, slow, new Error('odd')])('a GET that met %s is repeated', async (step) => {
+  expect(await sendRequest(get, calling([step, { text: '2' }]).caller)).toMatchObject({ data: 2, attempts: 2 });
+});
+
+test.each([down, { status: 429 }])('a POST that met %j was not taken, and is repeated', async (step) => {
+  const { caller, seen } = calling([step, { text: '2' }]);
+  expect(await sendRequest(post, caller)).toMatchObject({ data: 2, attempts: 2 });
+  expect(seen.map(({ method }) => method)).toEqual(['POST', 'POST']);
+});
+
+test('a service may ask for a wait, as long as allowed and no longer than the call may take', async () => {
+  const busy = (seconds: string): Reply => ({ status: 429, headers: { 'retry-after': seconds } });
+  const waits = ({ events }: ReturnType<typeof calling>) => events.flatMap((event) => ('why' in event ? event.ms : []));
+  const patient = calling([busy('7'), {}]);
+  expect(await sendRequest(get, patient.caller)).toMatchObject({ attempts: 2 });
+  expect(waits(patient)).toEqual([7000]);
+  const tooLong = calling([busy('61')]);
+  await expect(sendRequest(get, tooLong.caller)).rejects.toMatchObject({ code: 'rate-limited', attempts: 1 });
+  const tight = calling([busy('7')], { maxTimeMs: 7040 });
+  await expect(sendRequest(get, tight.caller)).rejects.toMatchObject({ attempts: 1 });
+  const enough = calling([busy('7'), {}], { maxTimeMs: 7041 });
+  expect(await sendRequest(get, enough.caller)).toMatchObject({ attempts: 2 });
+});
+
+const leads = (location: string | undefined, status = 302): Reply => ({
+  status,
+  headers: location === undefined ? {} : { location },
+});
+
+test.each([301, 302, 303, 307, 308])('a GET follows status %i on its own origin, the key with it', async (status) => {
+  const { caller, seen } = calling([leads('/v2/x', status), leads('y', status), { text: '3' }]);
+  expect(await sendRequest(get, caller)).toMatchObject({ data: 3, attempts: 1 });
+  expect(urls(seen)).toEqual([
+    'https://a.example.com/api/v1/x?y=1',
+    'https://a.example.com/v2/x',
+    'https://a.example.com/v2/y',
+  ]);
+  expect(seen.at(-1)?.headers['authorization']).toBe('Bearer key-of-a-partner');
+});
+
+const stays: readonly [wire: typeof get | typeof post, reply: Reply][] = [
+  [get, leads('https://b.example.com/x')],
+  [get, leads('http://a.example.com/x')],
+  [get, leads('https://')],
+  [get, leads(undefined)],
+  [get, leads('/v2/x', 304)],
+  [get, leads('/v2/x', 300)],
+  [post, leads('/v2/x', 307)],
+];
+
+test.each(stays)('%j does not follow %j', async (wire, reply) => {
+  const { caller, seen } = calling([reply]);
+  await expect(sendRequest(wire, caller)).rejects.toMatchObject({ code: 'redirect', attempts: 1 });
+  expect(seen).toHaveLength(1);
+});
+
+test('a circle of redirects ends, and so does a way that is too long', async () => {
+  const circle = calling([leads('/b'), leads('/a'), leads('/b')]);
+  await expect(sendRequest(get, circle.caller)).rejects.toMatchObject({
+    code: 'redirect',
+    message: 'https://a.example.com redirects in a loop, last to /b',
+    hint: expect.stringContaining('base URL'),
+  });
+  expect(circle.seen).toHaveLength(3);
+  const self = calling([leads('/api/v1/x?y=1')]);
+  await expect(sendRequest(get, self.caller)).rejects.toThrow('in a loop, last to /api/v1/x');
+  expect(self.seen).toHaveLength(1);
+  const five = [1, 2, 3, 4, 5].map((step) => leads(`/${step}`));
+  expect(await sendRequest(get, calling([...five, { text: '4' }]).caller)).toMatchObject({ data: 4 });
+  await expect(sendRequest(get, calling([...five, leads('/6'), {}]).caller)).rejects.toThrow('in a loop, last to /6');
+});
+
+test('who interrupts ends the call at once', async () => {
+  const { caller, seen } = calling([down], { signal: AbortSignal.abort() });
+  await expect(sendRequest(get, caller)).rejects.toMatchObject({
+    ...{ code: 'interrupted', message: 'interrupted', outcome: 'unknown', attempts: 1 },
+    cause: down,
+  });
+  expect(seen).toHaveLength(1);
+});
+
+test('the key does not come back in an answer, nor in what is observed', async () => {
+  const { caller, events } = calling([{ text: '{"a":"key-of-a-partner"}', headers: { echo: 'key-of-a-partner' } }]);
+  expect(await sendRequest(get, caller)).toMatchObject({ data: { a: '***' }, text: '{"a":"***"}' });
+  expect(events.at(-1)).toMatchObject({ headers: { echo: '***' }, text: '{"a":"***"}', bytes: 24 });
+});
+
+const endpoint = defineEndpoint({
+  id: 'thing.get',
+  method: 'GET',
+  path: '/v1/things/{id}',
+  source: 'spec',
+  summary: 's',
+  params: { id: inPath(text(), 'h') },
+  answer: async () => z.object({ list: z.array(z.object({ n: z.number() })) }),
+  examples: [],
+});
+
+test('an answer of another shape is told of by its place, and with strict is an error', async () => {
+  const odd = { text: '{"list":[{"n":1},{"n":"2"}]}', headers: { 'x-request-id': 'r-1' } };
+  const says = 'GET /v1/things/{id} answered with an unexpected shape at list.1.n: ';
+  const mild = calling([odd]);
+  const { data } = await callEndpoint(endpoint, { id: 'a/b' }, mild.caller);
+  expect(data).toEqual({ list: [{ n: 1 }, { n: '2' }] });
+  expect(urls(mild.seen)).toEqual(['https://a.example.com/api/v1/things/a%2Fb']);
+  expect(mild.warnings).toEqual([expect.stringContaining(says)]);
+  const strict = calling([odd], { strict: true });
+  await expect(callEndpoint(endpoint, { id: 'a' }, strict.caller)).rejects.toMatchObject({
+    ...{ code: 'contract', status: 200, requestId: 'r-1' },
+    message: expect.stringContaining(says),
+  });
+  expect(strict.warnings).toEqual([]);
+  const whole = calling([{ text: '1' }]);
+  await callEndpoint(endpoint, { id: 'a' }, whole.caller);
+  expect(whole.warnings).toEqual([expect.stringContaining('at the answer: ')]);
+});
+
+test('an answer that fits is not told of, nor one that nobody checks', async () => {
+  const good = calling([{ text: '{"list":[]}' }], { strict: true });
+  expect((await callEndpoint(endpoint, { id: 'a' }, good.caller)).data).toEqual({ list: [] });
+  const unchecked = calling([{ text: '"odd"' }], { strict: true, findMisfit: undefined });
+  expect((await callEndpoint(endpoint, { id: 'a' }, unchecked.caller)).data).toBe('odd');
+  expect([good.warnings, unchecked.warnings]).toEqual([[], []]);
+});
+
+test('a link of the service is asked instead of the path', async () => {
+  const { caller, seen } = calling([{ text: '{"list":[]}' }]);
+  await callEndpoint(endpoint, { id: 'a' }, caller, '/v1/next?c=2');
+  expect(urls(seen)).toEqual(['https://a.example.com/v1/next?c=2']);
+  await expect(callEndpoint(endpoint, { id: 'a' }, caller, 'https://b.example.com/')).rejects.toMatchObject({
+    code: 'redirect',
+  });
+  expect(seen).toHaveLength(1);
+});

@@ -1,0 +1,294 @@
+import { expect, test } from 'vitest';
+import {
+  listHeaders,
+  NetworkFailure,
+  pickHeader,
+  readFailure,
+  readProxyFailure,
+  readRequestId,
+  sendError,
+  statusError,
+  versionHint,
+} from '../../../src/client/failures.ts';
+
+const url = new URL('https://a.example.com/v1/x?y=1');
+const request = { method: 'GET', url, headers: { authorization: 'Bearer k' } as Record<string, string> };
+const limits = { timeoutMs: 5000, maxTimeMs: 90_000 };
+const failed = (kind: NetworkFailure['kind']) => new NetworkFailure(kind, 'the reason', undefined);
+
+const caller = { maxWaitMs: 60_000, baseUrl: 'https://a.example.com', keyName: '...cdef from SOTRA_API_KEY' };
+const refusal = (status: number, text: string, headers = {}, sent = request) =>
+  statusError({ request: sent, status, text, headers, requestId: 'r-1', nowMs: 0, caller });
+
+const unanswered: readonly [thrown: unknown, hint: RegExp, code: string, message: string, outcome: string][] = [
+  [
+    failed('refused'),
+    /--base-url, SOTRA_BASE_URL/,
+    'network',
+    'cannot reach https://a.example.com: the reason',
+    'unsent',
+  ],
+  [
+    failed('plain'),
+    /^What listens there does not speak TLS: check the port/,
+    'network',
+    'cannot reach https://a.example.com: the reason',
+    'unsent',
+  ],
+  [
+    failed('proxy'),
+    /^HTTPS_PROXY or HTTP_PROXY names it\. NO_PROXY=a\.example\.com goes without\.$/,
+    'network',
+    'cannot reach https://a.example.com: the reason',
+    'unsent',
+  ],
+  [failed('broken'), /--base-url/, 'network', 'cannot reach https://a.example.com: the reason', 'unknown'],
+  [new Error('odd'), /--base-url/, 'network', 'cannot reach https://a.example.com: odd', 'unknown'],
+  ['text', /--base-url/, 'network', 'cannot reach https://a.example.com: text', 'unknown'],
+  [
+    failed('untrusted'),
+    /NODE_EXTRA_CA_CERTS/,
+    'network',
+    'the certificate of https://a.example.com is not trusted: the reason',
+    'unsent',
+  ],
+  [failed('timeout'), /with --timeout 10s\.$/, 'timeout', 'https://a.example.com did not answer within 5 s', 'unknown'],
+  [failed('late'), /with --timeout 3m\.$/, 'timeout', 'https://a.example.com: timed out after 90 s', 'unknown'],
+];
+
+test.each(unanswered)('no answer (%s) has a way out (%s) and is %s', (thrown, hint, code, message, outcome) => {
+  const error = sendError(request, thrown, limits);
+  expect(error).toMatchObject({ code, message, outcome, cause: thrown });
+  expect(error.hint).toMatch(hint);
+});
+
+test.each([
+  [600_000, 'Allow the whole call more time with --timeout 20m.'],
+  [3_600_000, 'Allow the whole call more time with --timeout 2h.'],
+  [1500, 'Allow the whole call more time with --timeout 3s.'],
+  [64_800_000, 'Allow the whole call more time with --timeout 1d.'],
+  [86_400_000, undefined],
+])('after a call of %i ms the hint is twice as long, and at most a day: %s', (maxTimeMs, hint) => {
+  expect(sendError(request, failed('late'), { ...limits, maxTimeMs }).hint).toBe(hint);
+});
+
+test('what listens on this machine without TLS is to be asked without it', () => {
+  const here = { ...request, url: new URL('https://127.0.0.1:8443/v1/x') };
+  expect(sendError(here, failed('plain'), limits).hint).toBe(
+    'Try http://127.0.0.1:8443: what listens there does not speak TLS.',
+  );
+});
+
+const coded = (code: string | undefined, message = 'the reason', more = {}) =>
+  Object.assign(new Error(message), { ...(code !== undefined && { code }), ...more });
+
+const thrown: readonly [error: unknown, kind: string, message: string][] = [
+  [coded('ECONNREFUSED'), 'refused', 'the reason'],
+  [coded('ENOTFOUND'), 'refused', 'the reason'],
+  [coded('EAI_AGAIN'), 'refused', 'the reason'],
+  [coded('EHOSTUNREACH'), 'refused', 'the reason'],
+  [coded('ENETUNREACH'), 'refused', 'the reason'],
+  [coded('UND_ERR_CONNECT_TIMEOUT'), 'refused', 'the reason'],
+  [coded('ECONNRESET'), 'broken', 'the reason'],
+  [coded(undefined), 'broken', 'the reason'],
+  [coded('ECONNRESET', ''), 'broken', 'ECONNRESET'],
+  [coded(undefined, ''), 'broken', 'Error'],
+  ['a text', 'broken', 'a text'],
+  [{ code: 'EPIPE' }, 'broken', 'EPIPE'],
+  [new AggregateError([coded('ECONNREFUSED', 'the first'), coded('EPIPE')], 'all'), 'refused', 'the first'],
+  [coded('CERT_HAS_EXPIRED'), 'untrusted', 'the reason'],
+  [coded('ERR_TLS_CERT_ALTNAME_INVALID'), 'untrusted', 'the reason'],
+  [coded('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'untrusted', 'the reason'],
+  [coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), 'untrusted', 'the reason'],
+  [coded('DEPTH_ZERO_SELF_SIGNED_CERT'), 'untrusted', 'the reason'],
+  [coded('EPROTO', 'long', { reason: 'no shared cipher' }), 'broken', 'the TLS handshake failed: no shared cipher'],
+  [coded('ERR_SSL_NO_CIPHER'), 'broken', 'the TLS handshake failed: ERR_SSL_NO_CIPHER'],
+  [coded('MY_ERR_SSL_X'), 'broken', 'the reason'],
+  [coded('X', 'long', { library: 'SSL routines' }), 'broken', 'the TLS handshake failed: X'],
+  [coded('X', 'error:0A00010B:SSL routines::wrong'), 'broken', 'the TLS handshake failed: X'],
+  [
+    coded('ERR_SSL_WRONG_VERSION_NUMBER', 'long', { reason: 'wrong version number' }),
+    'plain',
+    'the TLS handshake failed: wrong version number',
+  ],
+  [
+    coded('ERR_SSL_PACKET_LENGTH_TOO_LONG', 'long', { reason: 'packet length too long' }),
+    'plain',
+    'the TLS handshake failed: packet length too long',
+  ],
+  [coded('ECONNRESET', 'wrong version number'), 'broken', 'wrong version number'],
+];
+
+test.each(thrown)('of a connection that ends with %o the kind is %s: %s', (error, kind, message) => {
+  expect(readFailure(error)).toMatchObject({ kind, message, cause: error });
+});
+
+const refusedAt = (address: string, port: number) => coded('ECONNREFUSED', 'refused', { address, port });
+const cannot = (proxy: string, why: string) => `the proxy ${proxy} cannot be reached: ${why}`;
+
+const proxied: readonly [proxy: string, error: Error, kind: string, message: string][] = [
+  [
+    'http://p.test:8080',
+    coded('X', 'Proxy response (407) !== 200'),
+    'proxy',
+    'the proxy http://p.test:8080 answered 407',
+  ],
+  ['http://p.test', coded('X', 'no Proxy response (407)'), 'broken', 'no Proxy response (407)'],
+  ['http://p.test', coded('X', 'Proxy response (none)'), 'broken', 'Proxy response (none)'],
+  ['http://127.0.0.1:81', refusedAt('127.0.0.1', 81), 'proxy', cannot('http://127.0.0.1:81', 'refused')],
+  ['http://127.0.0.1:81', refusedAt('127.0.0.1', 82), 'refused', 'refused'],
+  ['http://127.0.0.1:81', refusedAt('127.0.0.2', 81), 'refused', 'refused'],
+  ['http://[::1]:81', refusedAt('::1', 81), 'proxy', cannot('http://[::1]:81', 'refused')],
+  ['http://p.test:81', refusedAt('10.0.0.1', 81), 'proxy', cannot('http://p.test:81', 'refused')],
+  ['http://p1.test:81', refusedAt('10.0.0.1', 82), 'refused', 'refused'],
+  ['http://1.test:81', refusedAt('10.0.0.1', 81), 'proxy', cannot('http://1.test:81', 'refused')],
+  ['http://p.test', coded('ENOTFOUND', 'no', { hostname: 'p.test' }), 'proxy', cannot('http://p.test', 'no')],
+  ['http://p.test', coded('ENOTFOUND', 'no', { hostname: 'a.example.com' }), 'refused', 'no'],
+  ['http://p.test', coded('ECONNRESET', 'gone', { hostname: 'p.test' }), 'broken', 'gone'],
+];
+
+test.each(proxied)('by way of %s, what ends with %o is %s: %s', (proxy, error, kind, message) => {
+  expect(readProxyFailure(error, new URL(proxy))).toMatchObject({ kind, message, cause: error });
+});
+
+test('headers that come twice are listed twice', () => {
+  expect(listHeaders({ a: ['1', '2'], b: '3', c: undefined })).toEqual([
+    { name: 'a', value: '1' },
+    { name: 'a', value: '2' },
+    { name: 'b', value: '3' },
+  ]);
+});
+
+test('a request is known by either of two headers', () => {
+  expect(readRequestId({ 'x-request-id': 'a', 'request-id': 'b' })).toBe('a');
+  expect(readRequestId({ 'x-request-id': ['c', 'd'] })).toBe('c');
+  expect(readRequestId({ 'request-id': 'b' })).toBe('b');
+  expect(readRequestId({})).toBeUndefined();
+});
+
+test('the first of several headers of one name counts', () => {
+  expect(pickHeader({ a: ['1', '2'], b: '3' }, 'a')).toBe('1');
+  expect(pickHeader({ a: ['1', '2'], b: '3' }, 'b')).toBe('3');
+  expect(pickHeader({}, 'c')).toBeUndefined();
+});
+
+const answered: readonly [status: number, code: string, exitCode: number, outcome: string | undefined][] = [
+  [400, 'bad-request', 6, undefined],
+  [401, 'key-refused', 4, undefined],
+  [403, 'forbidden', 4, undefined],
+  [404, 'not-found', 5, undefined],
+  [409, 'conflict', 6, undefined],
+  [413, 'too-large', 6, undefined],
+  [418, 'request-refused', 6, undefined],
+  [499, 'request-refused', 6, undefined],
+  [429, 'rate-limited', 7, 'unsent'],
+  [500, 'server-error', 8, 'unknown'],
+  [503, 'server-error', 8, 'unknown'],
+];
+
+test.each(answered)('status %i is %s, exit %i, outcome %s', (status, code, exitCode, outcome) => {
+  const error = refusal(status, '{"error":"so it is"}', {});
+  expect(error).toMatchObject({ code, exitCode, outcome, status, requestId: 'r-1' });
+  expect(error.message).toBe(`so it is (HTTP ${status} from GET /v1/x)`);
+  expect(error.details).toBeUndefined();
+});
+
+test('a redirect is told with its place', () => {
+  const error = refusal(302, '', { location: 'https://b.example.com/' });
+  expect(error).toMatchObject({ code: 'redirect', status: 302, requestId: 'r-1' });
+  expect(error.message).toBe('https://a.example.com redirects to https://b.example.com/');
+  expect(error.hint).toContain('base URL');
+  expect(error.hint).toContain('set the base URL to the new address');
+  expect(refusal(399, '', {}).code).toBe('redirect');
+  expect(refusal(302, '').hint).toBe('See the answer with --verbose, and check the base URL.');
+});
+
+test('the body of an answer comes with its error where that is asked for, secrets hidden', () => {
+  const told = (text: string, tellsBody?: boolean) => {
+    const about = { request, status: 409, text, headers: {}, requestId: undefined, nowMs: 0 };
+    return statusError({ ...about, caller: { ...caller, tellsBody } }).body;
+  };
+  expect(told('{"secret":"abc","a":1}', true)).toBe('{"secret":"***","a":1}');
+  expect([told('', true), told('{"a":1}', false), told('{"a":1}')]).toEqual([undefined, undefined, undefined]);
+});
+
+test.each([300, 304, 399])('a %i without a place says so', (status) => {
+  expect(refusal(status, '').message).toBe(`https://a.example.com answered ${status}, without an address to go to`);
+});
+
+test.each([
+  ['3600', 'The service asks to wait 3600 s, and a call waits at most 60 s: --timeout 3660s waits for it.', 3600],
+  ['172800', 'The service asks to wait 172800 s, and a call waits at most 60 s: retry then.', 172_800],
+  ['86340', 'The service asks to wait 86340 s, and a call waits at most 60 s: --timeout 86400s waits for it.', 86_340],
+  ['86341', 'The service asks to wait 86341 s, and a call waits at most 60 s: retry then.', 86_341],
+  ['60', 'The service asks to wait 60 s: retry then, or allow more attempts with --retries.', 60],
+  ['soon', 'Wait, or allow more attempts with --retries.', undefined],
+])('a Retry-After of %s has the hint %j', (header, hint, retryAfterSec) => {
+  expect(refusal(429, '', { 'retry-after': header })).toMatchObject({ hint, retryAfterSec });
+});
+
+test('a base URL that ends as the paths begin is named where nothing is found', () => {
+  const { hint } = statusError({
+    ...{ request, status: 404, text: '', headers: {}, requestId: undefined, nowMs: 0 },
+    caller: { ...caller, baseUrl: 'https://a.example.com/api/v2' },
+  });
+  expect(hint).toBe(
+    'The base URL ends in /v2, which the paths begin with already: --base-url https://a.example.com/api.',
+  );
+});
+
+test.each([
+  ['https://a.test/v1', 'The base URL ends in /v1, which the paths begin with already: --base-url https://a.test.'],
+  [
+    'https://a.test/b/v12/',
+    'The base URL ends in /v12, which the paths begin with already: --base-url https://a.test/b.',
+  ],
+  ['https://a.test/v1/b', undefined],
+  ['https://a.test/v', undefined],
+  ['https://a.test', undefined],
+])('of the base URL %s is said: %s', (baseUrl, hint) => {
+  expect(versionHint(baseUrl)).toBe(hint);
+});
+
+test('a key without a name is told of too, and an unknown base URL only where nothing is found', () => {
+  const about = { request, text: '', headers: {}, requestId: undefined, nowMs: 0 };
+  const versioned = { maxWaitMs: 60_000, baseUrl: 'https://a.example.com/v2' };
+  expect(statusError({ ...about, status: 401, caller: versioned }).hint).toBe(
+    'The key was sent and refused: check SOTRA_API_KEY or the key of the context.',
+  );
+  expect(statusError({ ...about, status: 404, caller: versioned }).hint).toContain('ends in /v2');
+  expect(statusError({ ...about, status: 409, caller: versioned }).hint).toBeUndefined();
+});
+
+const hints: readonly [status: number, headers: Record<string, string>, hint: RegExp | undefined][] = [
+  [401, {}, /^Give a key/],
+  [401, { authorization: 'Bearer k' }, /^The key \.\.\.cdef from SOTRA_API_KEY was sent and refused/],
+  [403, {}, /^Give a key/],
+  [403, { authorization: 'Bearer k' }, /^The key \.\.\.cdef from SOTRA_API_KEY was sent and refused/],
+  [429, {}, /--retries/],
+  [404, {}, undefined],
+];
+
+test.each(hints)('status %i with headers %j hints at %s', (status, headers, hint) => {
+  const found = refusal(status, '', {}, { ...request, headers }).hint;
+  if (hint === undefined) expect(found).toBeUndefined();
+  else expect(found).toMatch(hint);
+});
+
+const bodies: readonly [text: string, shown: string][] = [
+  ['{"error":"so"}', 'so'],
+  ['{"error":""}', ''],
+  ['{"error":"whsec_abcdefghij"}', 'whsec_***'],
+  ['{"error":1}', '{"error":1}'],
+  ['null', 'null'],
+  ['', 'no explanation given'],
+  [' \n', 'no explanation given'],
+  ['  <h1>no</h1>\n', '<h1>no</h1>'],
+  ['whsec_abcdefghij', 'whsec_***'],
+  ['x'.repeat(500), 'x'.repeat(500)],
+  [`${'x'.repeat(500)}yz`, `${'x'.repeat(500)}... (2 more characters)`],
+];
+
+test.each(bodies)('of the body %j the error shows %j', (text, shown) => {
+  expect(refusal(400, text, {}).message).toBe(`${shown} (HTTP 400 from GET /v1/x)`);
+});

@@ -1,0 +1,172 @@
+import { expect, test } from 'vitest';
+import {
+  computeBackoff,
+  computeRetryDelay,
+  createRate,
+  type Failure,
+  isUnsent,
+  policies,
+  type RetryPolicy,
+} from '../../../src/client/retry.ts';
+
+const nowMs = Date.UTC(2026, 10, 20, 12);
+const limits = { retries: 3, maxWaitMs: 60_000, leftMs: 600_000 };
+const half = { random: () => 0.5, nowMs };
+
+const table: readonly [method: string, failure: Failure, attempt: number, delayMs: number | undefined][] = [
+  ['GET', { network: 'broken' }, 1, 125],
+  ['GET', { network: 'broken' }, 2, 250],
+  ['GET', { network: 'broken' }, 3, 500],
+  ['GET', { network: 'broken' }, 4, undefined],
+  ['PUT', { network: 'broken' }, 1, 125],
+  ['DELETE', { network: 'broken' }, 1, 125],
+  ['POST', { network: 'broken' }, 1, undefined],
+  ['POST', { network: 'refused' }, 1, 125],
+  ['POST', { network: 'proxy' }, 1, 125],
+  ['GET', { network: 'untrusted' }, 1, undefined],
+  ['POST', { network: 'untrusted' }, 1, undefined],
+  ['GET', { status: 502 }, 1, 125],
+  ['PUT', { status: 503 }, 2, 250],
+  ['DELETE', { status: 504 }, 3, 500],
+  ['POST', { status: 502 }, 1, undefined],
+  ['POST', { status: 503 }, 1, undefined],
+  ['POST', { status: 504 }, 1, undefined],
+  ['POST', { status: 429 }, 1, 125],
+  ['GET', { status: 500 }, 1, 125],
+  ['PUT', { status: 500 }, 1, undefined],
+  ['DELETE', { status: 500 }, 1, undefined],
+  ['POST', { status: 500 }, 1, undefined],
+  ['GET', { status: 400 }, 1, undefined],
+  ['GET', { status: 404 }, 1, undefined],
+  ['GET', { status: 501 }, 1, undefined],
+  ['GET', { status: 429, retryAfter: '7' }, 1, 7000],
+  ['POST', { status: 429, retryAfter: '0' }, 3, 0],
+  ['GET', { status: 503, retryAfter: 'Fri, 20 Nov 2026 12:00:30 GMT' }, 1, 30_000],
+  ['GET', { status: 503, retryAfter: 'Fri, 20 Nov 2026 11:00:00 GMT' }, 1, 0],
+  ['GET', { status: 429, retryAfter: '60' }, 1, 60_000],
+  ['GET', { status: 429, retryAfter: '61' }, 1, undefined],
+  ['GET', { status: 429, retryAfter: 'Fri, 20 Nov 2026 13:00:00 GMT' }, 1, undefined],
+  ['GET', { status: 429, retryAfter: ' 7 ' }, 1, 7000],
+  ['GET', { status: 503, retryAfter: ' Fri, 20 Nov 2026 12:00:30 GMT' }, 1, 30_000],
+  ['GET', { status: 429, retryAfter: '1 Jan 2026' }, 1, 125],
+  ['GET', { status: 429, retryAfter: 'soon' }, 1, 125],
+  ['GET', { status: 429, retryAfter: '' }, 1, 125],
+  ['GET', { status: 429, retryAfter: '1.5' }, 2, 250],
+];
+
+test.each(table)('%s after %j, attempt %i: %j ms', (method, failure, attempt, delayMs) => {
+  expect(computeRetryDelay(method, failure, attempt, limits, half)).toBe(delayMs);
+});
+
+const waits: readonly [name: string, policy: RetryPolicy, ms: readonly number[]][] = [
+  ['upload', policies.upload, [188, 375, 750, 1500, 3000, 6000, 11_250]],
+  ['poll', policies.poll, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000]],
+  ['findPosted', policies.findPosted, [700, 1400]],
+  ['forward', policies.forward, [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10_240, 20_480, 30_000]],
+  ['replay', policies.replay, [200, 400]],
+  ['deliver', policies.deliver, [1000, 2000, 4000, 8000]],
+];
+
+test.each(waits)('%s waits the milliseconds of its policy', (_, policy, ms) => {
+  expect(
+    ms.map((_each, index) => computeBackoff(policy, index + 1, policy.spread === 0 ? undefined : () => 0.5)),
+  ).toEqual(ms);
+});
+
+test('the wait is anywhere between none and a doubling bound, 20 s at most', () => {
+  const delay = (attempt: number, random: number) =>
+    computeRetryDelay('GET', { status: 503 }, attempt, { ...limits, retries: 20 }, { random: () => random, nowMs });
+  expect(delay(1, 0)).toBe(0);
+  expect(delay(1, 1)).toBe(250);
+  expect(delay(6, 1)).toBe(8000);
+  expect(delay(7, 1)).toBe(16_000);
+  expect(delay(8, 1)).toBe(20_000);
+  expect(delay(20, 1)).toBe(20_000);
+});
+
+test('no wait goes beyond what is left of the time for the call', () => {
+  const delay = (leftMs: number) =>
+    computeRetryDelay('GET', { status: 429, retryAfter: '5' }, 1, { ...limits, leftMs }, half);
+  expect(delay(5001)).toBe(5000);
+  expect(delay(5000)).toBeUndefined();
+  expect(delay(-1)).toBeUndefined();
+});
+
+test('without retries there is one attempt', () => {
+  expect(computeRetryDelay('GET', { status: 503 }, 1, { ...limits, retries: 0 }, half)).toBeUndefined();
+});
+
+test.each([
+  ['refused', true],
+  ['proxy', true],
+  ['untrusted', true],
+  ['plain', true],
+  ['broken', false],
+  ['timeout', false],
+  ['late', false],
+])('of what failed as %s it is known that it was not sent: %s', (kind, unsent) => {
+  expect(isUnsent(kind)).toBe(unsent);
+});
+
+/** A rate on a clock that waiting moves. */
+function rateOn(rate: Parameters<typeof createRate>[0]) {
+  const clock = { nowMs: 1000 };
+  const sleep = async (ms: number) => {
+    clock.nowMs += ms;
+  };
+  return { clock, takeTurn: createRate(rate, { now: () => clock.nowMs, sleep, signal: new AbortController().signal }) };
+}
+
+test('requests that share a rate go out one interval apart, also those that come at once; one that comes late does not wait', async () => {
+  const { clock, takeTurn } = rateOn({ count: 5, perMs: 1000 });
+  const turns = await Promise.all([takeTurn(), takeTurn(), takeTurn()]);
+  expect(turns.map(({ waitedMs }) => waitedMs)).toEqual([0, 200, 400]);
+  clock.nowMs = 1590;
+  expect((await takeTurn()).waitedMs).toBe(10);
+  clock.nowMs = 5000;
+  expect([(await takeTurn()).waitedMs, clock.nowMs]).toEqual([0, 5000]);
+});
+
+test('a request counts from when it arrived: the one that follows by the count waits for it, and a whole time more', async () => {
+  const { clock, takeTurn } = rateOn({ count: 2, perMs: 1000 });
+  const first = await takeTurn();
+  (await takeTurn()).arrived();
+  const third = takeTurn();
+  clock.nowMs = 1700;
+  first.arrived();
+  await third;
+  expect(clock.nowMs).toBe(2700);
+});
+
+test('a clock that is set back delays a turn by one interval at most', async () => {
+  const { clock, takeTurn } = rateOn({ count: 1, perMs: 1000 });
+  (await takeTurn()).arrived();
+  clock.nowMs = -3_600_000;
+  await takeTurn();
+  expect(clock.nowMs).toBe(-3_599_000);
+});
+
+test('a clock that is set back during a wait ends it', async () => {
+  const clock = { nowMs: 1000, waits: 0 };
+  const sleep = async () => {
+    clock.waits += 1;
+    clock.nowMs -= 3_600_000;
+  };
+  const signal = new AbortController().signal;
+  const takeTurn = createRate({ count: 1, perMs: 1000 }, { now: () => clock.nowMs, sleep, signal });
+  (await takeTurn()).arrived();
+  await takeTurn();
+  expect(clock).toEqual({ nowMs: -3_599_000, waits: 1 });
+});
+
+test('a wait that ends early, as timers do, goes on for what is left', async () => {
+  const clock = { nowMs: 1000 };
+  const sleep = async (ms: number) => {
+    clock.nowMs += Math.max(1, ms - 1);
+  };
+  const signal = new AbortController().signal;
+  const takeTurn = createRate({ count: 1, perMs: 5 }, { now: () => clock.nowMs, sleep, signal });
+  (await takeTurn()).arrived();
+  await takeTurn();
+  expect(clock.nowMs).toBeGreaterThanOrEqual(1005);
+});

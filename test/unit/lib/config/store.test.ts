@@ -1,0 +1,142 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { configDirectory, dataDirectory } from '../../../../src/lib/config/store.ts';
+import type { Io } from '../../../../src/lib/io.ts';
+import { run, temporaryFolder } from '../../../support/harness.ts';
+import { size } from '../../../support/size.ts';
+
+test('commands that change the settings at the same time all find their change in the file, which is whole at any moment', async () => {
+  const env = { ...process.env, SOTRA_CONFIG_DIR: temporaryFolder() };
+  const file = join(env.SOTRA_CONFIG_DIR, 'config.json');
+  const names = Array.from({ length: size(2, 20) }, (_, index) => `context-${index}`);
+  const children = names.map((name) =>
+    spawn(process.execPath, ['bin/sotra.js', 'context', 'set', name, '--base-url', 'https://a.example.com'], { env }),
+  );
+  const codes = Promise.all(children.map(async (child) => (await once(child, 'exit'))[0]));
+  while (children.some(({ exitCode }) => exitCode === null)) {
+    if (existsSync(file)) JSON.parse(readFileSync(file, 'utf8'));
+    await delay(1);
+  }
+  expect(await codes).toEqual(names.map(() => 0));
+  expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).contexts).sort()).toEqual([...names].sort());
+  expect([statSync(file).mode & 0o777, readdirSync(env.SOTRA_CONFIG_DIR)]).toEqual([0o600, ['config.json']]);
+});
+
+test('a command that waits for the lock of a running process can be interrupted, and changes nothing', async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'config.lock'), JSON.stringify({ pid: process.pid, host: hostname() }));
+  const signal = AbortSignal.timeout(100);
+  const { code } = await run('context set own --base-url https://a.example.com', {
+    env: { SOTRA_CONFIG_DIR: folder },
+    signal,
+  });
+  expect(code).toBe(130);
+  expect(readdirSync(folder)).toEqual(['config.lock']);
+});
+
+test.each([
+  ['the settings', 'context list', 'config.json'],
+  ['the settings, to change them', 'context set own --base-url https://a.example.com', 'config.json'],
+  ['the database of the sandbox', '--sandbox leaderboard list', 'sandbox.db'],
+  ['a stored key', 'key export own', 'keys/own.json'],
+])('a FIFO in the place of %s is exit 3 at once, not a wait for ever', async (_, argv, name) => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+  const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  execFileSync('mkfifo', [file]);
+  const { code, err } = await run(argv, { env });
+  expect([code, err]).toEqual([3, expect.stringContaining(file)]);
+});
+
+test('a key may come through a FIFO, as <(...) of a shell gives it', async () => {
+  const file = join(temporaryFolder(), 'key');
+  execFileSync('mkfifo', ['-m', '644', file]);
+  const writing = writeFile(file, '07'.repeat(32));
+  const swap = `--chain base --tx 0x${'11'.repeat(32)} --token 0x${'22'.repeat(20)} --text gm --service-name Example`;
+  expect(await run(`comment sign ${swap} --key-file ${file} --json`)).toMatchObject({ code: 0, err: '' });
+  await writing;
+});
+
+/** What a process sees that is started in a folder which holds settings of somebody else. */
+function contextsIn(env: Record<string, string>): { status: number | null; stdout: string; stderr: string } {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, '.config', 'sotra'), { recursive: true });
+  const planted = { current: 'planted', contexts: { planted: { baseUrl: 'https://planted.example.com' } } };
+  writeFileSync(join(folder, '.config', 'sotra', 'config.json'), JSON.stringify(planted));
+  return spawnSync(process.execPath, [resolve('bin/sotra.js'), 'context', 'list'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+}
+
+test.each([
+  ['HOME not set', {}],
+  ['HOME empty', { HOME: '' }],
+  ['XDG_CONFIG_HOME relative', { HOME: join(tmpdir(), 'sotra-no-such-home'), XDG_CONFIG_HOME: '.config' }],
+  ['APPDATA relative', { HOME: join(tmpdir(), 'sotra-no-such-home'), APPDATA: '.config' }],
+])('with %s no settings are read from the current folder', (_, env: Record<string, string>) => {
+  const { status, stdout } = contextsIn(env);
+  expect([status, stdout.includes('clicker'), stdout.includes('planted')]).toEqual([0, true, false]);
+});
+
+test.each([
+  ['HOME', '.', 'error: HOME is ., not an absolute path\nhint: Set SOTRA_CONFIG_DIR to an absolute path.\n'],
+  [
+    'SOTRA_CONFIG_DIR',
+    '.config/sotra',
+    'error: SOTRA_CONFIG_DIR .config/sotra: must be an absolute path\nhint: Set SOTRA_CONFIG_DIR to an absolute path.\n',
+  ],
+])('a relative %s is exit 3', (name, value, stderr) => {
+  expect(contextsIn({ [name]: value })).toMatchObject({ status: 3, stdout: '', stderr });
+});
+
+test('settings and data lie where the system keeps such things', () => {
+  const on = (platform: string, env: Record<string, string>) => {
+    const machine = { env, system: { platform } } as Io;
+    return [configDirectory(machine), dataDirectory(machine)];
+  };
+  expect(on('linux', { HOME: '/home/a' })).toEqual(['/home/a/.config/sotra', '/home/a/.local/share/sotra']);
+  expect(on('darwin', { HOME: '/Users/a', APPDATA: '/x' })).toEqual([
+    '/Users/a/.config/sotra',
+    '/Users/a/.local/share/sotra',
+  ]);
+  expect(on('linux', { HOME: '/home/a', XDG_CONFIG_HOME: '/c', XDG_DATA_HOME: '/d' })).toEqual([
+    '/c/sotra',
+    '/d/sotra',
+  ]);
+  const roaming = {
+    USERPROFILE: 'C:\\Users\\a',
+    APPDATA: 'C:\\Users\\a\\Roaming',
+    LOCALAPPDATA: 'C:\\Users\\a\\Local',
+  };
+  expect(on('win32', roaming)).toEqual(['C:\\Users\\a\\Roaming\\sotra', 'C:\\Users\\a\\Local\\sotra']);
+  expect(on('win32', { USERPROFILE: 'C:\\Users\\a' })[0]).toBe('C:\\Users\\a\\.config\\sotra');
+  expect(on('win32', { SOTRA_CONFIG_DIR: 'D:\\own', SOTRA_DATA_DIR: 'D:\\data' })).toEqual(['D:\\own', 'D:\\data']);
+});
+
+test.each([
+  ['{"contexts":{"a":3}}', 'contexts.a: Invalid input: expected object'],
+  ['{"contexts":{"a":{"baseUrl":5}}}', 'contexts.a.baseUrl: Invalid input: expected string'],
+  [
+    '{"contexts":{"a":{"layout":"six-line"}}}',
+    'contexts.a.layout: Invalid option: expected one of "five-line"|"blank-line"',
+  ],
+  ['{"contexts":{"a":{"wire":{"*.limit":1}}}}', 'contexts.a.wire.*.limit: Invalid input: expected string'],
+  ['{"contexts":{},"aliases":null}', 'aliases: Invalid input: expected record'],
+  ['{"contexts":{},"aliases":{"a":[]}}', 'aliases.a: Invalid input: expected string'],
+  ['{"contexts":{},"current":7}', 'current: Invalid input: expected string'],
+])('settings %s are exit 3 and say what is wrong', async (text, message) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'config.json'), text);
+  const { code, err } = await run('context list', { env: { SOTRA_CONFIG_DIR: folder } });
+  expect(code).toBe(3);
+  expect(err).toContain(message);
+});

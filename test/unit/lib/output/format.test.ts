@@ -1,0 +1,238 @@
+import { expect, test } from 'vitest';
+import {
+  addressCell,
+  chooseTone,
+  counted,
+  formatAge,
+  formatAmount,
+  formatCount,
+  formatPercent,
+  formatRatio,
+  formatTime,
+  formatUsd,
+  nameOrAddress,
+  pnl,
+  roi,
+  shortAddress,
+} from '../../../../src/lib/output/format.ts';
+import { fc } from '../../../support/draw.ts';
+import { size } from '../../../support/size.ts';
+
+test.each([
+  [1234.5, '$1,234.50'],
+  [-1234.5, '-$1,234.50'],
+  [0, '$0.00'],
+  [-0, '$0.00'],
+  [1, '$1.00'],
+  [0.5, '$0.50'],
+  [0.72, '$0.72'],
+  [0.72345, '$0.723'],
+  [0.9999, '$1.00'],
+  [0.0123456, '$0.0123'],
+  [0.00000123, '$0.00000123'],
+  [-0.00000123, '-$0.00000123'],
+  [1e-9, '$0.000000001'],
+  [1e-12, '<$0.000000001'],
+  [-1e-12, '>-$0.000000001'],
+  [1234567890.126, '$1,234,567,890.13'],
+  [1e21, '$1,000,000,000,000,000,000,000.00'],
+  [Number.POSITIVE_INFINITY, '∞'],
+  [Number.NEGATIVE_INFINITY, '-∞'],
+  [Number.NaN, '–'],
+  [null, '–'],
+  [undefined, '–'],
+])('%s dollars read %s', (value, expected) => {
+  expect(formatUsd(value)).toBe(expected);
+});
+
+test('signed dollars say gain, loss or neither', () => {
+  expect(formatUsd(1234.5, { signed: true })).toBe('+$1,234.50');
+  expect(formatUsd(-1234.5, { signed: true })).toBe('-$1,234.50');
+  expect(formatUsd(0, { signed: true })).toBe('$0.00');
+});
+
+test('dollars are compact only where asked, from a thousand up', () => {
+  expect(formatUsd(1234567890, { compact: true })).toBe('$1.23B');
+  expect(formatUsd(-12345, { compact: true })).toBe('-$12.3K');
+  expect(formatUsd(999, { compact: true })).toBe('$999.00');
+  expect(formatUsd(1000, { compact: true })).toBe('$1K');
+  expect(formatUsd(999_999, { compact: true })).toBe('$1M');
+  expect(formatUsd(1.2345e16, { compact: true })).toBe('$12,300T');
+  expect(formatUsd(2.5e12, { compact: true, signed: true })).toBe('+$2.5T');
+});
+
+test.each([
+  [12.345, '12.3%'],
+  [12, '12.0%'],
+  [0, '0.0%'],
+  [-0.042, '-0.042%'],
+  [0.5, '0.5%'],
+  [1234.56, '1,234.6%'],
+  [1e-6, '0.000001%'],
+  [1e-9, '<0.000001%'],
+  [null, '–'],
+])('%s percent reads %s', (value, expected) => {
+  expect(formatPercent(value)).toBe(expected);
+});
+
+test.each([
+  [0.72, '72%'],
+  [0.725, '73%'],
+  [1, '100%'],
+  [0, '0%'],
+  [0.01, '1%'],
+  [0.99, '99%'],
+  [0.996, '99.6%'],
+  [0.9999, '99.9%'],
+  [0.0042, '0.42%'],
+  [0.0001, '0.01%'],
+  [0.00001, '<0.01%'],
+  [null, '–'],
+])('a share of %s reads %s', (value, expected) => {
+  expect(formatRatio(value)).toBe(expected);
+});
+
+test.each([
+  [1234567.891, '1,234,567.89'],
+  [12.345678, '12.3457'],
+  [5, '5'],
+  [0, '0'],
+  [0.00001234567, '0.00001235'],
+  [-250.5, '-250.5'],
+  [1, '1'],
+  [1000.12345, '1,000.12'],
+  [1e-12, '0.000000000001'],
+  [1e-15, '<0.000000000001'],
+  [undefined, '–'],
+])('an amount of %s reads %s', (value, expected) => {
+  expect(formatAmount(value)).toBe(expected);
+});
+
+test('amounts are compact only where asked', () => {
+  expect(formatAmount(69_420_000, { compact: true })).toBe('69.4M');
+  expect(formatAmount(1000, { compact: true })).toBe('1K');
+  expect(formatAmount(999.5, { compact: true })).toBe('999.5');
+});
+
+test('counts have separators and no decimals', () => {
+  expect(formatCount(12480)).toBe('12,480');
+  expect([0, 7, 999, 1000, 123456, 1234567, 9007199254740991].map(formatCount)).toEqual([
+    '0',
+    '7',
+    '999',
+    '1,000',
+    '123,456',
+    '1,234,567',
+    '9,007,199,254,740,991',
+  ]);
+  expect([-1000, 1234.5, 1e21].map(formatCount)).toEqual(['-1,000', '1,235', '1,000,000,000,000,000,000,000']);
+  expect(formatCount(null)).toBe('–');
+});
+
+test('a moment is written in UTC to the second', () => {
+  expect(formatTime(1795218360)).toBe('2026-11-20 23:46:00Z');
+  expect(formatTime(1795218360.9)).toBe('2026-11-20 23:46:00Z');
+  expect(formatTime(0)).toBe('1970-01-01 00:00:00Z');
+  expect(formatTime(-1)).toBe('1969-12-31 23:59:59Z');
+  expect(formatTime(1e12)).toBe('+033658-09-27 01:46:40Z');
+  expect(formatTime(1795218360900)).toBe('2026-11-20 23:46:00Z');
+  expect(formatTime(9e15)).toBe('9000000000000000');
+  expect(formatTime(Number.POSITIVE_INFINITY)).toBe('Infinity');
+  expect(formatTime(null)).toBe('–');
+  expect(formatTime(undefined)).toBe('–');
+  expect(formatTime(Number.NaN)).toBe('–');
+});
+
+test.each([
+  [1000, 1045, '45s'],
+  [1000, 1000, '0s'],
+  [1000, 1059, '59s'],
+  [1000, 1060, '1m'],
+  [1000, 1000 + 3600, '1h'],
+  [1000, 1000 + 86_400, '1d'],
+  [1000, 1000 + 365 * 86_400, '1y'],
+  [1000, 1000 + 200, '3m'],
+  [1000, 1000 + 2 * 3600 + 59, '2h'],
+  [1000, 1000 + 5 * 86_400, '5d'],
+  [1000, 1000 + 800 * 86_400, '2y'],
+  [1180, 1000, 'in 3m'],
+  [null, 1000, '–'],
+])('a moment %s seen from %s is %s', (moment, now, expected) => {
+  expect(formatAge(moment, now)).toBe(expected);
+});
+
+test.each([
+  ['0x1234567890abcdef1234567890abcdef1234cdef', '0x1234…cdef'],
+  ['7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU', '7xKX…gAsU'],
+  ['0x1234', '0x1234'],
+  ['1234567890abc', '1234567890abc'],
+  ['1234567890abcd', '1234…abcd'],
+  ['a name with spaces in it', 'a name with spaces in it'],
+  ['', ''],
+  [null, '–'],
+  [undefined, '–'],
+])('%s is shortened to %s', (address, expected) => {
+  expect(shortAddress(address)).toBe(expected);
+});
+
+test('gains and losses carry a tone and a sign, so the meaning is not by color alone', () => {
+  expect(pnl(1234.5)).toEqual({ text: '+$1,234.50', tone: 'gain' });
+  expect(pnl(-1234.5)).toEqual({ text: '-$1,234.50', tone: 'loss' });
+  expect(pnl(0)).toEqual({ text: '$0.00', tone: 'plain' });
+  expect(pnl(null)).toEqual({ text: '–', tone: 'muted' });
+  expect(pnl(1.5e9, { compact: true })).toEqual({ text: '+$1.5B', tone: 'gain' });
+  expect(roi(12.345)).toEqual({ text: '+12.3%', tone: 'gain' });
+  expect([Number.NaN, null, undefined].map(chooseTone)).toEqual(['muted', 'muted', 'muted']);
+});
+
+test('no figure, however odd, makes a format throw or leak an exponent', () => {
+  fc.assert(
+    fc.property(fc.double(), (value) => {
+      const texts = [
+        formatUsd(value),
+        formatPercent(value),
+        formatRatio(value),
+        formatAmount(value),
+        formatCount(value),
+      ];
+      texts.push(formatUsd(value, { compact: true, signed: true }), formatAmount(value, { compact: true }));
+      for (const text of texts) expect(text).toMatch(/^(?:–|[<>]?[+-]?∞%?|[<>]?[+-]?\$?[\d,.]+[KMBT]?%?)$/);
+      expect(formatTime(value)).not.toBe('');
+      expect(formatAge(value, 0)).not.toBe('');
+    }),
+    { numRuns: size(300, 1000) },
+  );
+});
+
+test.each([
+  [0, 'address', '0 addresses'],
+  [1, 'address', '1 address'],
+  [2000, 'address', '2,000 addresses'],
+  [2, 'card', '2 cards'],
+  [1, 'delivery', '1 delivery'],
+  [0, 'delivery', '0 deliveries'],
+  [2, 'more entry', '2 more entries'],
+  [3, 'buy', '3 buys'],
+  [2, 'type', '2 types'],
+  [2, 'mystery', '2 mysteries'],
+])('%i of %s read %s', (count, noun, expected) => {
+  expect(counted(count, noun)).toBe(expected);
+});
+
+test('what is no number, against the contract, is shown as it came', () => {
+  expect(formatUsd('1.50 or so' as never)).toBe('1.50 or so');
+  expect(formatCount({ a: 1 } as never)).toBe('{"a":1}');
+});
+
+const address = '0x4ed4e862860bed51a9570b96d89af5e1b0efefed';
+
+test('an address is shown with its short form, one that is absent as missing; a name goes before it', () => {
+  const whole = { text: address, short: '0x4ed4…efed' };
+  expect(addressCell(address)).toEqual({ ...whole, tone: 'plain' });
+  expect(addressCell(address, 'muted')).toEqual({ ...whole, tone: 'muted' });
+  for (const absent of [null, undefined]) expect(addressCell(absent)).toEqual({ text: '–', tone: 'muted' });
+  expect(nameOrAddress({ name: 'mossy', address })).toEqual({ text: 'mossy', tone: 'strong' });
+  for (const name of [null, undefined, ''])
+    expect(nameOrAddress({ name, address })).toEqual({ ...whole, tone: 'strong' });
+  expect(nameOrAddress({ address: null })).toEqual({ text: '–', tone: 'muted' });
+});

@@ -1,0 +1,29 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { warnOfReaders } from '../../../src/lib/files/durable-file.ts';
+import type { Io } from '../../../src/lib/io.ts';
+import { platformRules } from '../../../src/lib/platform.ts';
+import { temporaryFolder } from '../../support/harness.ts';
+
+test.each([
+  ['linux', '/a/b', { hasModes: true, isUtf8: false, home: 'HOME', hasAppData: false, processes: 'proc' }],
+  ['darwin', '/a/b', { hasModes: true, isUtf8: false, home: 'HOME', hasAppData: false, processes: 'ps' }],
+  ['win32', 'C:\\a', { hasModes: false, isUtf8: true, home: 'USERPROFILE', hasAppData: true, processes: 'nothing' }],
+])('%s has its own paths, home, modes of files and processes', (platform, absolute, rules) => {
+  const { paths, ...others } = platformRules(platform);
+  expect(others).toEqual(rules);
+  expect([paths.isAbsolute(absolute), paths.isAbsolute('a')]).toEqual([true, false]);
+});
+
+test.skipIf(process.platform === 'win32')('a file that others may read is warned of where modes say so', () => {
+  const file = join(temporaryFolder(), 'key');
+  writeFileSync(file, '', { mode: 0o644 });
+  const warnings = (platform: string) => {
+    const said: string[] = [];
+    warnOfReaders(file, { warn: (text) => said.push(text), io: { system: { platform } } as Io });
+    return said.map((text) => text.replaceAll(file, 'key'));
+  };
+  expect(warnings('linux')).toEqual(['key can be read by other users of this machine: chmod 600 key']);
+  expect(warnings('win32')).toEqual([]);
+});
