@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { sameText } from '../api/webhook-signature.ts';
-import { foreignRefusal, isLocalRequest } from '../lib/start-server.ts';
+import { foreignRefusal, isLocalRequest } from '../lib/http-server.ts';
 
 /** Why a request is not answered. */
 export interface Refusal {

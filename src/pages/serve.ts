@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isObject, tryParseJson } from '../api/json.ts';
 import { readMessage, SotraError } from '../errors.ts';
 import { listAssets, readAsset } from '../lib/files/asset.ts';
-import { startServer } from '../lib/start-server.ts';
+import { readBody, send as sendReply, startHttpServer } from '../lib/http-server.ts';
 import { createGuard, originRefusal, pageHeaders, refuseForeign } from './guard.ts';
 import type { LiveLog } from './live-log.ts';
 
@@ -24,8 +24,7 @@ interface WebOptions {
   warn: (text: string) => void;
 }
 
-const limits = { headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 };
-const [maxConnections, maxStreams, maxBodyBytes] = [64, 12, 64 * 1024];
+const [maxStreams, maxBodyBytes] = [12, 64 * 1024];
 const warnEveryMs = 60_000;
 /** A stream without any would be closed by what lies between, such as a forwarded port. */
 const beatMs = 15_000;
@@ -69,7 +68,7 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
     const refusal = originRefusal(incoming);
     if (refusal !== undefined) return send(outgoing, refusal.status, 'text/plain', `${refusal.reason}\n`);
     if (path === '/api/session' && incoming.method === 'POST') {
-      const given = tryParseJson((await readBody(incoming)) ?? '');
+      const given = tryParseJson((await readBody(incoming, maxBodyBytes))?.toString() ?? '');
       const session = guard.exchange(isObject(given) ? given['code'] : undefined);
       return session === undefined
         ? send(outgoing, 401, 'text/plain', usedText)
@@ -104,21 +103,20 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
       streams -= 1;
     }
   };
-  const server = createServer(limits, (incoming, outgoing) => {
-    handle(incoming, outgoing).catch((thrown: unknown) => {
+  const { url, close } = await startHttpServer(handle, {
+    port: 0,
+    maxConnections: 64,
+    headersTimeoutMs: 5000,
+    requestTimeoutMs: 10_000,
+    onError: (thrown) => {
       // Whoever may ask could otherwise fill a terminal.
-      if (performance.now() - warnedMs >= warnEveryMs) {
-        warnedMs = performance.now();
-        warn(`the page could not be answered: ${readMessage(thrown)}`);
-      }
-      if (outgoing.headersSent) outgoing.destroy();
-      else send(outgoing, 500, 'application/json', JSON.stringify({ error: readMessage(thrown) }));
-    });
+      if (performance.now() - warnedMs < warnEveryMs) return;
+      warnedMs = performance.now();
+      warn(`the page could not be answered: ${readMessage(thrown)}`);
+    },
   });
-  server.maxConnections = maxConnections;
-  const { port, close } = await startServer(server, { port: 0 });
   // Behind #: no browser sends that to a server or names it to another page.
-  const newUrl = () => `http://127.0.0.1:${port}/#code=${guard.newCode()}`;
+  const newUrl = () => `${url}/#code=${guard.newCode()}`;
   return {
     url: newUrl(),
     newUrl,
@@ -142,7 +140,7 @@ interface Exchange {
 async function answer({ routes }: WebApp, name: string, { query, incoming, outgoing }: Exchange): Promise<void> {
   const route = Object.hasOwn(routes, name) ? routes[name] : undefined;
   if (route === undefined) return send(outgoing, 404, 'application/json', '{"error":"nothing is here"}');
-  const body = await readBody(incoming);
+  const body = (await readBody(incoming, maxBodyBytes))?.toString();
   if (body === undefined) return send(outgoing, 413, 'application/json', '{"error":"the body is too large"}');
   const given = body === '' ? undefined : tryParseJson(body);
   if (body !== '' && !isFlatObject(given))
@@ -166,27 +164,12 @@ function isFlatObject(body: unknown): boolean {
   );
 }
 
-/** `undefined` where it is too large. */
-async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  // Its sender still gets an answer.
-  for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
 function send(outgoing: ServerResponse, status: number, type: string, body: string | Uint8Array): void {
-  outgoing.writeHead(status, { ...pageHeaders, 'content-type': `${type}; charset=utf-8` });
-  outgoing.end(body);
+  sendReply(outgoing, { status, headers: { ...pageHeaders, 'content-type': `${type}; charset=utf-8` }, body });
 }
 
 function redirect(outgoing: ServerResponse, location: string): void {
-  outgoing.writeHead(303, { ...pageHeaders, location });
-  outgoing.end();
+  sendReply(outgoing, { status: 303, headers: { ...pageHeaders, location } });
 }
 
 function writePage({ name, title }: WebApp, hasStyle: boolean): string {

@@ -11,7 +11,7 @@ import {
 import { exampleEventId } from '../api/webhook-signature.ts';
 import { hideUrlSecrets } from '../client/url-secrets.ts';
 import { readMessage } from '../errors.ts';
-import { startServer } from '../lib/start-server.ts';
+import { listen } from '../lib/http-server.ts';
 import { readEvents } from './events.ts';
 import type { Inbox, StoredDelivery } from './inbox.ts';
 import { boundConnections, type Reception, shareTurns, sliceInput, startReception } from './reception.ts';
@@ -104,13 +104,13 @@ export async function startListener(options: ListenerOptions) {
     for (const each of parse) each.call(server, stream);
   });
   const { host, port } = options;
-  const started = await startServer(server, {
+  const bound = await listen(server, {
     host,
     port,
     hint: 'Choose another port with --port, or --port 0 for a free one.',
   });
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${started.port}`,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());

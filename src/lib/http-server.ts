@@ -1,0 +1,158 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { isLocalHost } from '../api/http-address.ts';
+import { readMessage, SotraError } from '../errors.ts';
+
+interface ListenPlace {
+  /** 0: a free one. */
+  port: number;
+  /** Default: 127.0.0.1. */
+  host?: string | undefined;
+  /** How to choose another port. */
+  hint?: string | undefined;
+}
+
+export interface HttpServerOptions extends ListenPlace {
+  /** Open at once; further ones are closed. Default: 256. */
+  maxConnections?: number;
+  /** For the header of a request; default 10,000. */
+  headersTimeoutMs?: number;
+  /** For a whole request with its body; default 30,000. */
+  requestTimeoutMs?: number;
+  /** How long `close` waits for requests in progress; default 0. */
+  closeWaitMs?: number;
+  /** Called with what `handle` throws, unless the client has gone. It gets 500. */
+  onError: (thrown: unknown) => void;
+}
+
+export interface HttpServer {
+  port: number;
+  /** `http://host:port`. */
+  url: string;
+  close: () => Promise<void>;
+}
+
+/**
+ * Starts an HTTP server. `handle` reads a body with `readBody` and answers with `send`:
+ *
+ *     const server = await startHttpServer(async (request, response) => {
+ *       const body = await readBody(request, maxBytes);
+ *       if (body === undefined) return send(response, { status: 413, body: 'too large' });
+ *       send(response, { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' });
+ *     }, { port: 0, onError: warn });
+ *
+ * A server for this machine only refuses what `isLocalRequest` does not accept. Errors: `config` if it cannot listen.
+ */
+export async function startHttpServer(
+  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+  options: HttpServerOptions,
+): Promise<HttpServer> {
+  const { port, host, hint, closeWaitMs = 0, onError } = options;
+  const timeouts = {
+    headersTimeout: options.headersTimeoutMs ?? 10_000,
+    requestTimeout: options.requestTimeoutMs ?? 30_000,
+    connectionsCheckingInterval: 1000,
+  };
+  const server = createServer(timeouts, (request, response) => {
+    handle(request, response).catch((thrown: unknown) => {
+      if (request.socket.destroyed) return;
+      onError(thrown);
+      if (response.headersSent) response.destroy();
+      else
+        send(response, {
+          status: 500,
+          headers: { 'content-type': 'application/json' },
+          body: '{"error":"internal error"}',
+        });
+    });
+  });
+  server.on('clientError', refuseMalformed);
+  server.maxConnections = options.maxConnections ?? 256;
+  // A client such as nc that has ended its side behind the request still gets its answer; the types of Node lack the name.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  const bound = await listen(server, { port, host, hint });
+  const name = host === undefined ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return {
+    port: bound,
+    url: `http://${name}:${bound}`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        if (closeWaitMs === 0) server.closeAllConnections();
+        else setTimeout(() => server.closeAllConnections(), closeWaitMs).unref();
+      }),
+  };
+}
+
+/** The port on which a server listens now. Errors: `config` if it cannot. */
+export async function listen(server: Server, { port, host, hint }: ListenPlace): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const place = host === undefined ? (port === 0 ? 'a free port' : `port ${port}`) : `${host}:${port}`;
+      const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : readMessage(cause);
+      reject(new SotraError('config', `cannot listen on ${place}: ${why}`, { hint, cause }));
+    });
+    server.listen(port, host ?? '127.0.0.1', resolve);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** The body of a request; `undefined` for more than `maxBytes`: the client can still be answered. Errors: that the client has gone. */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return undefined;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+export interface Reply {
+  status: number;
+  headers?: Record<string, string> | undefined;
+  body?: string | Uint8Array | undefined;
+}
+
+/** How long the rest of a refused body is read. */
+const lingerMs = 1000;
+
+/** Answers a request. What is left of its body is read and dropped: most clients read no answer before they have sent everything. */
+export function send(response: ServerResponse, { status, headers, body = '' }: Reply): void {
+  const request = response.req;
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+  if (request.complete) {
+    response.end(body);
+    return;
+  }
+  response.write(body);
+  const late = setTimeout(() => request.socket.destroy(), lingerMs);
+  request.once('close', () => clearTimeout(late));
+  request.once('end', () => response.end());
+  request.resume();
+}
+
+/** What is no HTTP, or too much or too slow. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const status = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[error.code ?? ''] ?? 400;
+  const body = JSON.stringify({ error: STATUS_CODES[status] });
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\ncontent-type: application/json\r\n`;
+  if (socket.writable) socket.end(`${head}content-length: ${body.length}\r\n\r\n${body}`);
+  else socket.destroy();
+}
+
+export const foreignRefusal = 'Host header: only this machine may ask';
+
+/**
+ * Whether a request names this machine itself, once, in its Host header and in its target. A web page that reaches a local server by a name of its
+ * own cannot send such a one.
+ */
+export function isLocalRequest({ headersDistinct, url = '' }: IncomingMessage): boolean {
+  const [host = '', ...others] = headersDistinct['host'] ?? [];
+  const [, target = host] = /^\w+:\/\/([^/?#]*)/.exec(url) ?? [];
+  return others.length === 0 && isLocalHost(host) && isLocalHost(target);
+}
