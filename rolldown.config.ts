@@ -121,7 +121,7 @@ export default defineConfig({
         },
         {
           name: 'log',
-          test: /src\/(calls\/(keep-calls|describe-call|store)|keys\/(typed-secrets|private-key))\.ts$/,
+          test: /src\/calls\/(keep-calls|describe-call|store)\.ts$/,
           includeDependenciesRecursively: false,
           priority: 1,
         },

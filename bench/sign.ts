@@ -62,7 +62,7 @@ async function inOneProcess({ name, family, fields, bare }: (typeof families)[nu
     },
     check: async () => {
       for (const [index, message] of messages.entries())
-        verifySignature({
+        await verifySignature({
           chain: fields.chain,
           message,
           signature: signatures[index] ?? '',

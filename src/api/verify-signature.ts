@@ -1,9 +1,9 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { secp256k1 } from '@noble/curves/secp256k1.js';
+import type { Hex, SignableMessage } from 'viem';
+import { hashMessage, recoverMessageAddress } from 'viem/utils';
 import { SotraError } from '../errors.ts';
 import { decodeBase58, decodeHex, encodeHex, isEvmAddress, isSolanaAddress, plainAddress } from './address.ts';
 import { findFamily } from './chain.ts';
-import { checksumAddress, keccak256 } from './keccak.ts';
 import { normalizeSignature } from './signed-text.ts';
 
 export interface Verdict {
@@ -30,10 +30,10 @@ export interface SignatureClaim {
 }
 
 /**
- * Whether an address signed a text, strictly: EVM by EIP-191 with s in its lower half, solana by ed25519 with s below the group order. By other
- * code than signs: noble (viem carries an older copy of it; tweetnacl signs for solana). Source: wire-facts 3.6.
+ * Whether an address signed a text, strictly: EVM by EIP-191 with s in its lower half, solana by ed25519 with s below the group order.
+ * Source: wire-facts 3.6.
  */
-export function verifySignature(claim: SignatureClaim): Verdict {
+export async function verifySignature(claim: SignatureClaim): Promise<Verdict> {
   return findFamily(claim.chain) === 'solana' ? verifySolana(claim) : verifyEvm(claim);
 }
 
@@ -41,13 +41,12 @@ function refuseSigner(signerAddress: string, reason: string): Verdict {
   return { valid: false, signerAddress, reason };
 }
 
-function verifyEvm({ chain, message, signature: given, signerAddress }: SignatureClaim): Verdict {
+async function verifyEvm({ chain, message, signature: given, signerAddress }: SignatureClaim): Promise<Verdict> {
   const signature = normalizeSignature(chain, given);
   if (!isEvmAddress(signerAddress))
     return refuseSigner(signerAddress, 'the signer is not an EVM address (0x and 40 hex digits)');
-  if (!/^0x([0-9a-fA-F]{2})*$/.test(signature))
-    return refuseSigner(signerAddress, 'the signature is not 0x and hex digits');
-  const recovered = recoverAddress(new TextEncoder().encode(message), decodeHex(signature));
+  if (!isHex(signature)) return refuseSigner(signerAddress, 'the signature is not 0x and hex digits');
+  const recovered = await recoverAddress(message, signature);
   if (!recovered.ok) return refuseSigner(signerAddress, recovered.problem);
   const recoveredAddress = recovered.address;
   if (recoveredAddress.toLowerCase() === signerAddress.toLowerCase())
@@ -56,37 +55,30 @@ function verifyEvm({ chain, message, signature: given, signerAddress }: Signatur
   return { valid: false, recoveredAddress, signerAddress, reason };
 }
 
+const isHex = (text: string): text is Hex => /^0x([0-9a-fA-F]{2})*$/.test(text);
+
 type RecoveredAddress = { ok: true; address: string } | { ok: false; problem: string };
 
-/**
- * The address (with checksum) whose key signed a message by EIP-191 (`personal_sign`), strictly: 65 bytes, v 27 or 28, r and s inside the
- * order, s in its lower half.
- */
-export function recoverAddress(message: Uint8Array, bytes: Uint8Array): RecoveredAddress {
-  const refuseBytes = (problem: string): RecoveredAddress => ({ ok: false, problem });
-  if (bytes.length !== 65) return refuseBytes(`the signature has ${bytes.length} bytes, not 65`);
-  const v = bytes[64] ?? 0;
-  if (v !== 27 && v !== 28) return refuseBytes(`its last byte is ${v}, not 27 or 28`);
-  const signature = attempt(() => secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact'));
-  if (signature === undefined) return refuseBytes('r or s is outside the range of the curve');
-  if (signature.hasHighS()) return refuseBytes('s is in the upper half of its range (malleable)');
-  const digest = personalDigest(message);
-  const key = attempt(() => signature.addRecoveryBit(v - 27).recoverPublicKey(digest));
-  if (key === undefined) {
-    const point = attempt(() => secp256k1.Point.fromBytes(Uint8Array.from([2, ...bytes.subarray(0, 32)])));
-    return refuseBytes(point === undefined ? 'r belongs to no point of the curve' : 'it recovers to no key');
-  }
-  const hash = keccak256(key.toBytes(false).subarray(1));
-  return { ok: true, address: checksumAddress(encodeHex(hash.subarray(12))) };
-}
+/** The order of secp256k1. Source: SEC 2, section 2.4.1. */
+const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** What noble refuses by throwing, as `undefined`. */
-function attempt<T>(compute: () => T): T | undefined {
-  try {
-    return compute();
-  } catch {
-    return undefined;
-  }
+/**
+ * The address (with checksum) whose key signed a message by EIP-191 (`personal_sign`), strictly, where viem is not: 65 bytes, v 27 or 28, s in
+ * its lower half.
+ */
+export async function recoverAddress(message: SignableMessage, signature: Hex): Promise<RecoveredAddress> {
+  const refuse = (problem: string): RecoveredAddress => ({ ok: false, problem });
+  const bytes = signature.length / 2 - 1;
+  if (bytes !== 65) return refuse(`the signature has ${bytes} bytes, not 65`);
+  const v = Number.parseInt(signature.slice(130), 16);
+  if (v !== 27 && v !== 28) return refuse(`its last byte is ${v}, not 27 or 28`);
+  const [r, s] = [BigInt(signature.slice(0, 66)), BigInt(`0x${signature.slice(66, 130)}`)];
+  if (r === 0n || r >= order || s === 0n || s >= order) return refuse('r or s is outside the range of the curve');
+  if (s > order / 2n) return refuse('s is in the upper half of its range (malleable)');
+  return recoverMessageAddress({ message, signature }).then(
+    (address) => ({ ok: true, address }),
+    () => refuse('it recovers to no key'),
+  );
 }
 
 function verifySolana({ message, signature, signerAddress, encoding }: SignatureClaim): Verdict {
@@ -126,7 +118,16 @@ function isSmallOrder(point: Uint8Array): boolean {
   return attempt(() => ed25519.Point.fromBytes(point, true).isSmallOrder()) === true;
 }
 
-/** Why a detached ed25519 signature is not good; `undefined` where it is. */
+/** What noble refuses by throwing, as `undefined`. */
+function attempt<T>(compute: () => T): T | undefined {
+  try {
+    return compute();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why a detached ed25519 signature is not good; `undefined` if it is. By noble, as tweetnacl takes an s above the order. */
 export function ed25519Problem(message: Uint8Array, signature: Uint8Array, publicKey: Uint8Array): string | undefined {
   if (signature.length !== 64) return `the signature has ${signature.length} bytes, not 64`;
   const s = BigInt(`0x${encodeHex(Uint8Array.from(signature.subarray(32)).reverse())}`);
@@ -139,8 +140,7 @@ export function ed25519Problem(message: Uint8Array, signature: Uint8Array, publi
 
 /** The digest of a message by EIP-191: what a key signs of it. */
 export function personalDigest(message: Uint8Array): Uint8Array {
-  const prefix = new TextEncoder().encode(`\x19Ethereum Signed Message:\n${message.length}`);
-  return keccak256(Uint8Array.from([...prefix, ...message]));
+  return hashMessage({ raw: message }, 'bytes');
 }
 
 /** A signature over 64 bytes as bytes: given so, or as base58, base64 or hex. Errors: `signing-key` for anything else. */
@@ -154,12 +154,11 @@ export function readSignatureBytes(given: Uint8Array | string): Uint8Array {
  * An EVM signature that ends with its recovery byte, which is found for one of 64 bytes; s is put into its lower half, as what signs
  * digests may leave it in the upper.
  */
-export function withRecoveryByte(signature: string, claim: Omit<SignatureClaim, 'signature'>): string {
+export async function withRecoveryByte(signature: string, claim: Omit<SignatureClaim, 'signature'>): Promise<string> {
   if (!/^0x[0-9a-fA-F]{128}$/.test(signature)) return signature;
-  const { ORDER } = secp256k1.Point.Fn;
   const given = BigInt(`0x${signature.slice(66)}`);
-  const lower = given > ORDER / 2n ? ORDER - given : given;
+  const lower = given > order / 2n ? order - given : given;
   const half = signature.slice(0, 66) + lower.toString(16).padStart(64, '0');
-  const candidates = ['1b', '1c'].map((last) => half + last);
-  return candidates.find((each) => verifyEvm({ ...claim, signature: each }).valid) ?? `${candidates[0]}`;
+  const { valid } = await verifyEvm({ ...claim, signature: `${half}1c` });
+  return valid ? `${half}1c` : `${half}1b`;
 }

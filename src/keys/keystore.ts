@@ -1,27 +1,24 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  pbkdf2 as pbkdf2WithCallback,
-  randomBytes,
-  randomUUID,
-  timingSafeEqual,
-} from 'node:crypto';
+import { pbkdf2 as pbkdf2WithCallback, randomBytes, scrypt as scryptWithCallback } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { decrypt, encrypt, scrypt as scryptOfOx } from 'ox/Keystore';
 import { z } from 'zod';
 import type { ChainFamily } from '../api/chain.ts';
+import { checksumAddress } from '../api/checksum.ts';
 import { isObject, parseJson } from '../api/json.ts';
-import { checksumAddress, keccak256 } from '../api/keccak.ts';
 import { command } from '../client/shell.ts';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError, usageError } from '../errors.ts';
 import { createFile, makeFolder, readStateBytes, readStateFile, replaceFile } from '../lib/files/durable-file.ts';
 import { decodeText } from '../lib/files/source.ts';
 import { checkEvmKey, keyError, type PrivateKey } from './private-key.ts';
-import { type ScryptCost, scrypt } from './scrypt.ts';
 
-const pbkdf2 = promisify(pbkdf2WithCallback);
+export interface ScryptCost {
+  n: number;
+  r: number;
+  p: number;
+}
 
 /** About 256 MB and a second, as geth and cast do. */
 const sealCost: ScryptCost = { n: 262_144, r: 8, p: 1 };
@@ -30,20 +27,22 @@ const maxMemoryBytes = 1040 * 1024 * 1024;
 /** Limit of N * r * p: eight times what sealing costs. */
 const maxWork = 8 * sealCost.n * sealCost.r;
 const maxRounds = 10_000_000;
+const keyBytes = 32;
 
-/** Hex of so many bytes. The length comes first: a pattern with a group that repeats overflows on a very long text. */
+/** Hex of so many bytes, without 0x. The length comes first: a pattern with a group that repeats overflows on a very long text. */
 const hex = (min: number, max = min) =>
   z
     .string()
     .max(2 * max + 2, { abort: true })
     .regex(/^(0x)?([0-9a-fA-F]{2})*$/)
-    .refine((text) => decodeHex(text).length >= min && decodeHex(text).length <= max);
+    .transform((text) => text.replace(/^0x/, ''))
+    .refine(({ length }) => length >= 2 * min && length <= 2 * max);
 const count = z.int().min(1);
 const dklen = z.int().min(32).max(128);
 const salt = hex(0, 1024);
 const sealed = {
   cipher: z.literal('aes-128-ctr'),
-  ciphertext: hex(1, 32),
+  ciphertext: hex(1, keyBytes),
   cipherparams: z.looseObject({ iv: hex(16) }),
   mac: hex(32),
 };
@@ -82,79 +81,82 @@ export function readKeystore(json: Record<string, unknown>, source: string): Key
 }
 
 /**
- * The key in a keystore; `undefined` where the password does not open it. Errors: `signing-key` where the file is damaged, or asks for too
- * much memory or work.
+ * The key in a keystore; `undefined` if the password does not open it. Errors: `signing-key` if the file is damaged, or asks for too much
+ * memory or work.
  */
 export async function openKeystore(
   keystore: Keystore,
-  password: Uint8Array,
+  password: string,
   source: string,
 ): Promise<PrivateKey | undefined> {
   const { address, crypto, sotra } = keystore;
   const derived = await deriveKey(crypto, password, source);
+  const opened = tryDecrypt(keystore, derived);
+  if (opened === undefined) return undefined;
+  // Some wallets leave out leading zeros of a key.
+  const bytes = new Uint8Array(keyBytes);
+  bytes.set(opened, keyBytes - opened.length);
+  opened.fill(0);
+  if (sotra.family === 'evm') checkEvmKey(bytes, source);
+  return { family: sotra.family, bytes, ...(address === undefined ? {} : { statedAddress: address }) };
+}
+
+/** `undefined` if the MAC does not fit: the form of everything else was checked before. */
+function tryDecrypt(keystore: Keystore, derived: `0x${string}`): Uint8Array | undefined {
   try {
-    const ciphertext = decodeHex(crypto.ciphertext);
-    if (!timingSafeEqual(computeMac(derived, ciphertext), decodeHex(crypto.mac))) return undefined;
-    const cipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), decodeHex(crypto.cipherparams.iv));
-    const opened = Buffer.concat([cipher.update(ciphertext), cipher.final()]);
-    // Some wallets leave out leading zeros of a key.
-    const bytes = new Uint8Array(32);
-    bytes.set(opened, 32 - opened.length);
-    opened.fill(0);
-    if (sotra.family === 'evm') checkEvmKey(bytes, source);
-    return { family: sotra.family, bytes, ...(address === undefined ? {} : { statedAddress: address }) };
-  } finally {
-    derived.fill(0);
+    return decrypt({ version: 3, id: '', crypto: keystore.crypto }, derived, { as: 'Bytes' });
+  } catch {
+    return undefined;
   }
 }
 
-function computeMac(derived: Uint8Array, ciphertext: Uint8Array): Uint8Array {
-  return keccak256(Buffer.concat([derived.subarray(16, 32), ciphertext]));
-}
+const pbkdf2 = promisify(pbkdf2WithCallback);
+const scrypt = promisify<string, Buffer, number, object, Buffer>(scryptWithCallback);
 
-function decodeHex(text: string): Buffer {
-  return Buffer.from(text.replace(/^0x/, ''), 'hex');
-}
-
-async function deriveKey(crypto: Keystore['crypto'], password: Uint8Array, source: string): Promise<Buffer> {
-  const salt = decodeHex(crypto.kdfparams.salt);
-  if (crypto.kdf === 'pbkdf2') return pbkdf2(password, salt, crypto.kdfparams.c, crypto.kdfparams.dklen, 'sha256');
-  const { n, r, p, dklen } = crypto.kdfparams;
+/** By Node, whose functions leave the thread free to take signals; those of ox block it, or ignore r and p. */
+async function deriveKey(crypto: Keystore['crypto'], password: string, source: string): Promise<`0x${string}`> {
+  const salt = Buffer.from(crypto.kdfparams.salt, 'hex');
+  if (crypto.kdf === 'pbkdf2') return toHex(await pbkdf2(password, salt, crypto.kdfparams.c, keyBytes, 'sha256'));
+  const { n, r, p } = crypto.kdfparams;
   if (128 * r * (n + p) > maxMemoryBytes || n * r * p > maxWork)
     throw keyError(`${source} asks for too much memory or work (scrypt N ${n}, r ${r}, p ${p})`);
-  return scrypt(password, salt, { n, r, p }, dklen).catch((cause: unknown) => {
+  try {
+    return await deriveByScrypt(password, salt, { n, r, p });
+  } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     throw keyError(`${source}: scrypt cannot run with N ${n}, r ${r}, p ${p}`);
-  });
+  }
 }
 
-/** A key sealed with a password: a V3 keystore, which other wallets open too where the key is of EVM. */
+/** Errors: a `RangeError` for a cost that does not fit. */
+async function deriveByScrypt(password: string, salt: Buffer, { n, r, p }: ScryptCost): Promise<`0x${string}`> {
+  // OpenSSL refuses N >= 2^(16 r), which old wallets wrote (r = 1).
+  if (r === 1 && n >= 65_536) {
+    const [key] = scryptOfOx({ password, salt, n, r, p });
+    return typeof key === 'function' ? key() : key;
+  }
+  const maxmem = 128 * n * r + 128 * r * p + 1024 * 1024;
+  return toHex(await scrypt(password, salt, keyBytes, { N: n, r, p, maxmem }));
+}
+
+function toHex(bytes: Buffer): `0x${string}` {
+  return `0x${bytes.toString('hex')}`;
+}
+
+/** A key sealed with a password: a V3 keystore, which other wallets open too if the key is of EVM. */
 export async function sealKey(
   { family, bytes }: PrivateKey,
   address: string,
-  password: Uint8Array,
+  password: string,
   cost: ScryptCost = sealCost,
-): Promise<Record<string, unknown>> {
-  const dklen = 32;
+): Promise<object> {
   const [salt, iv] = [randomBytes(32), randomBytes(16)];
-  const derived = await scrypt(password, salt, cost, dklen);
-  const cipher = createCipheriv('aes-128-ctr', derived.subarray(0, 16), iv);
-  const ciphertext = Buffer.concat([cipher.update(bytes), cipher.final()]);
-  const mac = Buffer.from(computeMac(derived, ciphertext)).toString('hex');
-  derived.fill(0);
+  const derived = await deriveByScrypt(password, salt, cost);
+  const kdfparams = { ...cost, dklen: keyBytes, salt: salt.toString('hex') };
   return {
-    version: 3,
-    id: randomUUID(),
+    ...encrypt(bytes, derived, { kdf: 'scrypt', kdfparams, iv }),
     address: family === 'evm' ? address.slice(2).toLowerCase() : address,
     ...(family === 'evm' ? {} : { sotra: { family } }),
-    crypto: {
-      cipher: 'aes-128-ctr',
-      cipherparams: { iv: iv.toString('hex') },
-      ciphertext: ciphertext.toString('hex'),
-      kdf: 'scrypt',
-      kdfparams: { ...cost, dklen, salt: salt.toString('hex') },
-      mac,
-    },
   };
 }
 

@@ -213,9 +213,7 @@ async function unseal(
 /** Tries a password as it is, then composed (NFC) and decomposed (NFD): keyboards and programs differ in how they write an accent. */
 async function tryPassword(keystore: Keystore, text: string, source: string): Promise<PrivateKey | undefined> {
   for (const form of new Set([text, text.normalize('NFC'), text.normalize('NFD')])) {
-    const password = Buffer.from(form);
-    const opened = await openKeystore(keystore, password, source);
-    password.fill(0);
+    const opened = await openKeystore(keystore, form, source);
     if (opened !== undefined) return opened;
   }
   return undefined;
@@ -235,11 +233,11 @@ async function readPasswords(file: string, { io }: Context): Promise<string[]> {
 }
 
 /** The password to encrypt a key with, in NFC: from a file, or typed twice. Errors: `usage` for an empty one, or where nobody can be asked. */
-export async function newPassword(file: string | undefined, context: Context): Promise<Uint8Array> {
+export async function newPassword(file: string | undefined, context: Context): Promise<string> {
   if (file !== undefined) {
     const [password = ''] = await readPasswords(file, context);
     if (password === '') throw usageError(`${file} holds no password`);
-    return Buffer.from(password.normalize('NFC'));
+    return password.normalize('NFC');
   }
   if (!mayAsk(context))
     throw usageError(
@@ -251,5 +249,5 @@ export async function newPassword(file: string | undefined, context: Context): P
   const second = await context.io.ask('The same password again: ', { hidden: true });
   if (first.normalize('NFC') !== second.normalize('NFC'))
     throw new SotraError('signing-key', 'the two passwords differ: nothing was stored');
-  return Buffer.from(first.normalize('NFC'));
+  return first.normalize('NFC');
 }

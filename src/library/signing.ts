@@ -75,7 +75,7 @@ export function buildCommentText({ serviceName, layout = 'five-line', ...fields 
 }
 
 /**
- * The comment, signed, and the signature checked by other code than made it. Errors: those of `buildCommentText`; SotraError
+ * The comment, signed, and its signature verified. Errors: those of `buildCommentText`; SotraError
  * `signing-key` where the signature is not good for the address; what the signer throws.
  */
 export async function signComment({
@@ -85,7 +85,7 @@ export async function signComment({
   const message = buildCommentText(comment);
   const { address, signature } = await signWith(signer, message, comment.chain);
   const { chain, tokenAddress, transactionHash, commentText } = comment;
-  const verdict = verifySignature({ chain, message, signature, signerAddress: address });
+  const verdict = await verifySignature({ chain, message, signature, signerAddress: address });
   if (!verdict.valid)
     throw new SotraError('signing-key', `the signature just made does not verify (${verdict.reason}): it was not used`);
   const token = signedToken(tokenAddress);
@@ -93,7 +93,11 @@ export async function signComment({
 }
 
 /** Whether a comment is signed by its `signerAddress`, strictly, and why not. Errors: those of `buildCommentText`. */
-export function verifyComment({ signature, signerAddress, ...comment }: CommentToSign & SignedComment): Verdict {
+export async function verifyComment({
+  signature,
+  signerAddress,
+  ...comment
+}: CommentToSign & SignedComment): Promise<Verdict> {
   const message = buildCommentText(comment);
   return verifySignature({ chain: comment.chain, message, signature, signerAddress });
 }
@@ -124,5 +128,5 @@ async function signWith(
   const given = await signer.sign(bytes, { digest: isSolana ? bytes : personalDigest(bytes) });
   if (isSolana) return { address, signature: encodeBase58(readSignatureBytes(given)) };
   const signature = typeof given === 'string' ? given : `0x${encodeHex(given)}`;
-  return { address, signature: withRecoveryByte(signature, { message, signerAddress: address, chain }) };
+  return { address, signature: await withRecoveryByte(signature, { message, signerAddress: address, chain }) };
 }

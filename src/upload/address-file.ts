@@ -1,6 +1,6 @@
 import { isEvmAddress, isSolanaAddress, isUuid } from '../api/address.ts';
+import { hasWrongChecksum } from '../api/checksum.ts';
 import { tryParseJson } from '../api/json.ts';
-import { hasWrongChecksum } from '../api/keccak.ts';
 import { textProblem } from '../api/safe-text.ts';
 import { usageError } from '../errors.ts';
 import { findSeparator, readColumns, readTable, type TableRow } from '../lib/files/table.ts';

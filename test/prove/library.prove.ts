@@ -80,7 +80,7 @@ test('client, webhook and signing run in Chromium, the client against a sandbox 
       return {
         traders: traders.length, walked: count > 3 && count === ids.size,
         failed: [failed instanceof SotraError, failed.code, failed.status, typeof failed.requestId],
-        stopped: stopped.code, signed: verifyComment({ ...comment, ...signed }).valid, verified: verified.valid,
+        stopped: stopped.code, signed: (await verifyComment({ ...comment, ...signed })).valid, verified: verified.valid,
       };
     })()`,
   );

@@ -48,9 +48,9 @@ export const areas = {
     ),
   },
   curve: {
-    files: sources('api/verify-signature api/keccak'),
+    files: sources('api/verify-signature api/checksum'),
     tests: tests(
-      'cli/comment/signing-vectors cli/comment/signing-independent unit/commands/comment/verify unit/commands/comment/signing-rules unit/api/keccak unit/library/signing',
+      'cli/comment/signing-vectors cli/comment/signing-independent unit/commands/comment/verify unit/commands/comment/signing-rules unit/api/checksum unit/library/signing',
     ),
   },
   'comment-read': {

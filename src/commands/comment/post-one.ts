@@ -104,22 +104,22 @@ async function prepareSignature(
     if (input.serviceName !== undefined) throw thrown;
     return undefined;
   });
-  if (form !== undefined) warnOfSignature(comment, form, context);
+  if (form !== undefined) await warnOfSignature(comment, form, context);
   return { comment, form };
 }
 
 /** A signature made elsewhere is sent unchanged, but the user should know if it is not valid. */
-function warnOfSignature(comment: SendableComment, form: TextForm, { warn }: Context): void {
-  const verdict = verifySignature({ ...comment, message: signedText(comment, form) });
+async function warnOfSignature(comment: SendableComment, form: TextForm, { warn }: Context): Promise<void> {
+  const verdict = await verifySignature({ ...comment, message: signedText(comment, form) });
   if (!verdict.valid)
     warn(`the signature does not match the ${form.layout} text of service ${form.serviceName}: ${verdict.reason}`);
 }
 
 async function prepareFile(input: PostInput, file: string, context: Context): Promise<PreparedComment> {
   const signed = await readSignedFile(file, context);
-  const problem = signedProblem(signed);
+  const problem = await signedProblem(signed);
   if (problem !== undefined) throw new SotraError('verification', `${file} was not posted: ${problem}`);
-  if (!verifySignature({ ...signed, encoding: 'base58' }).valid)
+  if (!(await verifySignature({ ...signed, encoding: 'base58' })).valid)
     context.warn('the signature is not base58; the service accepts only base58');
   const { serviceName, layout } = await context.service();
   const form = { serviceName: input.serviceName ?? serviceName ?? signed.serviceName, layout: input.layout ?? layout };

@@ -123,7 +123,7 @@ export async function readCommentFile(file: string, { io }: Context): Promise<Co
   for await (const lines of readLines(await openTextFile(openBytes(file, io)))) {
     if (io.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was signed or sent');
     for (const { number: line, text } of lines) {
-      const read = readCommentLine(text);
+      const read = await readCommentLine(text);
       const problem = 'problem' in read ? read.problem : repeatProblem(read, line, firstLines);
       if (problem !== undefined) problems.push({ line, problem });
       if (!('problem' in read)) found.push({ line, ...read });
@@ -136,13 +136,13 @@ export async function readCommentFile(file: string, { io }: Context): Promise<Co
 
 type ReadLine = Omit<CommentLine, 'line'> | { problem: string };
 
-function readCommentLine(text: string): ReadLine {
+async function readCommentLine(text: string): Promise<ReadLine> {
   const value = tryParseJson(text);
   if (!isObject(value)) return { problem: 'is not a JSON object' };
   if (typeof value['signature'] === 'string') {
     const read = readSigned(value);
     if (!read.ok) return { problem: read.problem };
-    const problem = commentProblem(read.signed) ?? signedProblem(read.signed);
+    const problem = commentProblem(read.signed) ?? (await signedProblem(read.signed));
     return problem === undefined ? { fields: read.signed, signed: read.signed } : { problem };
   }
   const full = Object.fromEntries(

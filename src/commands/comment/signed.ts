@@ -30,7 +30,7 @@ export interface SignedComment extends TextFields, TextForm {
   signerAddress: string;
 }
 
-/** Signs a comment, and verifies the signature with another library. Errors: `signing-key` if that check fails. */
+/** Signs a comment, and verifies the signature. Errors: `signing-key` if that check fails. */
 export async function makeSignedComment(
   fields: TextFields,
   { serviceName, layout }: TextForm,
@@ -39,7 +39,7 @@ export async function makeSignedComment(
   const message = signedText(fields, { serviceName, layout });
   const signature = normalizeSignature(fields.chain, await signer.sign(message));
   const signerAddress = signer.address;
-  const verdict = verifySignature({ chain: fields.chain, message, signature, signerAddress });
+  const verdict = await verifySignature({ chain: fields.chain, message, signature, signerAddress });
   if (!verdict.valid)
     throw new SotraError('signing-key', `the signature just made does not verify (${verdict.reason}): it was not used`);
   return {
@@ -77,13 +77,13 @@ export function readSigned(value: unknown): { ok: true; signed: SignedComment } 
 }
 
 /** Why a signed comment must not be sent: its text does not match its fields, or its signature is not valid. */
-export function signedProblem(signed: SignedComment): string | undefined {
+export async function signedProblem(signed: SignedComment): Promise<string | undefined> {
   const wrong = fieldProblem(signed);
   if (wrong !== undefined) return `its ${wrong.field} is wrong: ${wrong.problem}`;
   if (!isServiceName(signed.serviceName)) return 'its serviceName must be one line of visible characters';
   if (signed.message !== signedText(signed, signed)) return 'its message does not match its fields';
   if (signed.tokenAddress !== signedToken(signed.tokenAddress)) return 'its tokenAddress is not lowercase';
-  const verdict = verifySignature(signed);
+  const verdict = await verifySignature(signed);
   return verdict.valid ? undefined : verdict.reason;
 }
 

@@ -8,8 +8,8 @@ import {
   plainAddress,
 } from '../../api/address.ts';
 import { findFamily } from '../../api/chain.ts';
+import { checksumAddress } from '../../api/checksum.ts';
 import { isObject } from '../../api/json.ts';
-import { checksumAddress } from '../../api/keccak.ts';
 import { showUnseen } from '../../api/safe-text.ts';
 import { normalizeSignature } from '../../api/signed-text.ts';
 import { type SignatureClaim, verifySignature } from '../../api/verify-signature.ts';
@@ -116,7 +116,7 @@ export function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
     const claim = { chain: text.chain, message: text.message, signerAddress: state.account };
     try {
       const others = Array.isArray(accounts) ? accounts.map(String) : [];
-      const accepted = acceptSignature({ ...claim, signature: String(signature), accounts: others });
+      const accepted = await acceptSignature({ ...claim, signature: String(signature), accounts: others });
       changeState({ asked: null });
       given.resolve(accepted);
     } catch (thrown) {
@@ -206,13 +206,13 @@ const wrapped = '6492'.repeat(16);
 const notTaken = 'Only signatures of ordinary accounts are accepted: choose one in the wallet.';
 
 /** A wallet's signature as the service takes it. Errors: `signing-key` saying why it is not the signature of an ordinary account. */
-function acceptSignature(claim: WalletClaim): string {
+async function acceptSignature(claim: WalletClaim): Promise<string> {
   const family = findFamily(claim.chain);
   if (!/^0x(?:[0-9a-f]{2})*$/i.test(claim.signature)) throw refuseSignature('the wallet gave no signature');
   return family === 'solana' ? acceptSolana(claim) : acceptEvm(claim);
 }
 
-function acceptEvm({ accounts, signature: given, ...claim }: WalletClaim): string {
+async function acceptEvm({ accounts, signature: given, ...claim }: WalletClaim): Promise<string> {
   const { signerAddress: address } = claim;
   const contract = `account ${address} is a smart contract:`;
   if (given.toLowerCase().endsWith(wrapped))
@@ -220,7 +220,7 @@ function acceptEvm({ accounts, signature: given, ...claim }: WalletClaim): strin
   const bytes = given.length / 2 - 1;
   if (bytes !== 65) throw refuseSignature(`${contract} its signature (EIP-1271) has ${bytes} bytes, not 65`, notTaken);
   const signature = normalizeSignature(claim.chain, given);
-  const { valid, recoveredAddress, reason } = verifySignature({ ...claim, signature });
+  const { valid, recoveredAddress, reason } = await verifySignature({ ...claim, signature });
   if (valid) return signature;
   if (recoveredAddress !== undefined && accounts.some((each) => each.toLowerCase() === recoveredAddress.toLowerCase()))
     throw refuseSignature(
@@ -231,9 +231,9 @@ function acceptEvm({ accounts, signature: given, ...claim }: WalletClaim): strin
   throw refuseSignature(`the signature does not verify: ${reason}. Either ${either}`, notTaken);
 }
 
-function acceptSolana(claim: WalletClaim): string {
+async function acceptSolana(claim: WalletClaim): Promise<string> {
   const signature = encodeBase58(decodeHex(claim.signature));
-  const { valid, reason } = verifySignature({ ...claim, signature, encoding: 'base58' });
+  const { valid, reason } = await verifySignature({ ...claim, signature, encoding: 'base58' });
   if (valid) return signature;
   throw refuseSignature(
     `the signature does not verify: ${reason}. The wallet signed another text, or with another account`,

@@ -22,7 +22,7 @@ export async function sealAndStore(key: PrivateKey, input: StoreInput, context: 
     const { address } = signer;
     checkStatedAddress(key, address);
     const password = await newPassword(passwordFile, context);
-    const sealed = await sealChecked(key, address, password, context).finally(() => password.fill(0));
+    const sealed = await sealChecked(key, address, password, context);
     const folder = await keyFolder(context);
     const { file, backup } = storeKey(folder, name, sealed, { replace, nowMs: context.io.now() });
     if (backup !== undefined) context.note(`The previous key of this name is in ${backup}.`);
@@ -35,9 +35,9 @@ export async function sealAndStore(key: PrivateKey, input: StoreInput, context: 
 }
 
 /** Opens what it sealed, so that no key is stored that cannot be opened. */
-async function sealChecked(key: PrivateKey, address: string, password: Uint8Array, { io }: Context): Promise<object> {
+async function sealChecked(key: PrivateKey, address: string, password: string, { io }: Context): Promise<object> {
   const sealed = await sealKey(key, address, password, io.scryptCost);
-  const opened = await openKeystore(readKeystore(sealed, 'the sealed key'), password, 'the sealed key');
+  const opened = await openKeystore(readKeystore({ ...sealed }, 'the sealed key'), password, 'the sealed key');
   const isSame = opened !== undefined && Buffer.from(opened.bytes).equals(key.bytes);
   opened?.bytes.fill(0);
   if (isSame) return sealed;

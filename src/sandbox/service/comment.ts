@@ -40,7 +40,7 @@ export const post: Handler<typeof endpoints.post> = async (input, call) => {
   const signature = normalizeSignature(chain, input.signature);
   const message = signedText(input, readForm(call));
   const claim = { chain, message, signature: input.signature, signerAddress: input.signerAddress };
-  const verdict = verifySignature({ ...claim, encoding: 'base58' });
+  const verdict = await verifySignature({ ...claim, encoding: 'base58' });
   if (!verdict.valid) throw new ServiceRefusal(400, `signature: ${verdict.reason}`);
   return db.transaction(() => {
     const trades = findSwap(call, { chain, tokenAddress, transactionHash, signerAddress });

@@ -7,7 +7,7 @@ import { solanaTrader } from '../../support/traders.ts';
 
 const digits = `${'0123456789abcdef'.repeat(3)}0123456789ABCDEF`;
 const pair = solanaTrader.keypair;
-const password = Buffer.from('pw');
+const password = 'pw';
 const [salt, iv] = [Buffer.alloc(32, 7), Buffer.alloc(16, 9)];
 const secret = Buffer.from(digits, 'hex');
 
@@ -47,12 +47,12 @@ const scryptOf = (n: number, r: number, p: number, dklen = 32) =>
     kdf: 'scrypt',
     kdfparams: { n, r, p, dklen },
   });
-const open = (json: Json, by: Uint8Array = password) => openKeystore(readKeystore(json, 'k'), by, 'k');
+const open = (json: Json, by = password) => openKeystore(readKeystore(json, 'k'), by, 'k');
 const key = { family: 'evm', bytes: Uint8Array.from(secret) };
 
 test('a keystore opens with its password, by either derivation, with 0x and Crypto as old wallets write them', async () => {
   expect(await open(sealed())).toStrictEqual(key);
-  expect(await open(sealed(), Buffer.from('pw2'))).toBeUndefined();
+  expect(await open(sealed(), 'pw2')).toBeUndefined();
   expect(await open(scryptOf(2, 8, 1))).toEqual(key);
   expect(await open(scryptOf(4, 1, 2))).toEqual(key);
   expect(await open(scryptOf(2, 8, 1, 128))).toEqual(key);

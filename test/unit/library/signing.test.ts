@@ -44,8 +44,11 @@ test('an account of viem, and whatever signs bytes or digests, give one signatur
   };
   const module = await signComment({ ...onBase, signer: { address, sign: digested } });
   expect([wallet, module]).toEqual([signed, signed]);
-  expect(verifyComment({ ...onBase, ...signed })).toMatchObject({ valid: true, recoveredAddress: account.address });
-  expect(verifyComment({ ...onBase, ...signed, commentText: 'GM' })).toMatchObject({ valid: false });
+  expect(await verifyComment({ ...onBase, ...signed })).toMatchObject({
+    valid: true,
+    recoveredAddress: account.address,
+  });
+  expect(await verifyComment({ ...onBase, ...signed, commentText: 'GM' })).toMatchObject({ valid: false });
 });
 
 test('a seed of tweetnacl, and whatever signs bytes, sign for solana', async () => {
@@ -58,7 +61,7 @@ test('a seed of tweetnacl, and whatever signs bytes, sign for solana', async () 
   const byText = await signComment({ ...onSolana, signer: { address: bySeed.signerAddress, sign: base64 } });
   expect([byPair, byBytes, byText]).toEqual([bySeed, bySeed, bySeed]);
   expect(bySeed.signerAddress).toBe('GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB');
-  expect(verifyComment({ ...onSolana, ...bySeed })).toMatchObject({ valid: true });
+  expect(await verifyComment({ ...onSolana, ...bySeed })).toMatchObject({ valid: true });
 });
 
 test('a signed comment is posted and read by the service', async () => {

@@ -1,5 +1,6 @@
-import { recoverMessageAddress } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { type Hex, hashMessage, keccak256, toBytes } from 'viem';
+import { privateKeyToAccount, publicKeyToAddress } from 'viem/accounts';
 import { expect, test } from 'vitest';
 import { encodeBase58 } from '../../../../src/api/address.ts';
 import {
@@ -13,14 +14,12 @@ const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 /** The x of the curve's base point; its y is even. */
 const baseX = 0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798n;
 const word = (value: bigint) => value.toString(16).padStart(64, '0');
-const evmHex = (r: bigint, s: bigint, v = 27): `0x${string}` => `0x${word(r)}${word(s)}${v.toString(16)}`;
-const recover = (message: string, hex: string) =>
-  recoverAddress(Buffer.from(message), Buffer.from(hex.slice(2), 'hex'));
+const evmHex = (r: bigint, s: bigint, v = 27): Hex => `0x${word(r)}${word(s)}${v.toString(16)}`;
 
 const outside = 'r or s is outside the range of the curve';
-const refusedEvm: readonly [what: string, signature: string, problem: string][] = [
+const refusedEvm: readonly [what: string, signature: Hex, problem: string][] = [
   ['nothing', '0x', 'the signature has 0 bytes, not 65'],
-  ['64 bytes', evmHex(1n, 1n).slice(0, -2), 'the signature has 64 bytes, not 65'],
+  ['64 bytes', `0x${word(1n)}${word(1n)}`, 'the signature has 64 bytes, not 65'],
   ['66 bytes', `${evmHex(1n, 1n)}00`, 'the signature has 66 bytes, not 65'],
   ['v 0', `0x${word(1n)}${word(1n)}00`, 'its last byte is 0, not 27 or 28'],
   ['v 26', evmHex(1n, 1n, 26), 'its last byte is 26, not 27 or 28'],
@@ -32,11 +31,11 @@ const refusedEvm: readonly [what: string, signature: string, problem: string][] 
   ['s of the order', evmHex(1n, order), outside],
   ['s above the order', evmHex(1n, order + 1n), outside],
   ['s in the upper half', evmHex(1n, order / 2n + 1n), 's is in the upper half of its range (malleable)'],
-  ['an r without a point', evmHex(5n, 1n), 'r belongs to no point of the curve'],
+  ['an r without a point', evmHex(5n, 1n), 'it recovers to no key'],
 ];
 
-test.each(refusedEvm)('a signature of EVM is refused: %s', (_, signature, problem) => {
-  expect(recover('gm', signature)).toEqual({ ok: false, problem });
+test.each(refusedEvm)('a signature of EVM is refused: %s', async (_, signature, problem) => {
+  expect(await recoverAddress('gm', signature)).toEqual({ ok: false, problem });
 });
 
 const recovered: readonly [what: string, r: bigint, s: bigint, v: number][] = [
@@ -52,16 +51,17 @@ test.each(recovered)(
   'what an EVM signature recovers to is what an independent library says: %s',
   async (_, r, s, v) => {
     const signature = evmHex(r, s, v);
-    const address = await recoverMessageAddress({ message: 'gm', signature });
-    expect(recover('gm', signature)).toEqual({ ok: true, address });
+    const point = new secp256k1.Signature(r, s, v - 27).recoverPublicKey(hashMessage('gm', 'bytes'));
+    const address = publicKeyToAddress(`0x${point.toHex(false)}`);
+    expect(await recoverAddress('gm', signature)).toEqual({ ok: true, address });
   },
 );
 
 test('a signature whose key would be the point at infinity recovers to no key', async () => {
-  const { keccak256, toBytes } = await import('viem');
   const digestOf = (text: string) => BigInt(keccak256(toBytes(`\x19Ethereum Signed Message:\n${text.length}${text}`)));
   const message = ['gm0', 'gm1', 'gm2', 'gm3', 'gm4', 'gm5'].find((text) => digestOf(text) < order / 2n) ?? '';
-  expect(recover(message, evmHex(baseX, digestOf(message)))).toEqual({ ok: false, problem: 'it recovers to no key' });
+  const signature = evmHex(baseX, digestOf(message));
+  expect(await recoverAddress(message, signature)).toEqual({ ok: false, problem: 'it recovers to no key' });
 });
 
 const account = privateKeyToAccount(`0x${'11'.repeat(32)}`);
@@ -78,9 +78,9 @@ test('the recovery byte of 64 bytes is found, whichever it is', async () => {
   for (const message of ['gm', 'gm 1', 'gm 2', 'gm 3', 'gm 4', 'gm 5', 'gm 6', 'gm 7']) {
     const whole = await account.signMessage({ message });
     ends.push(whole.slice(-2));
-    expect(withRecoveryByte(whole.slice(0, 130), claimOf(message))).toBe(whole);
+    expect(await withRecoveryByte(whole.slice(0, 130), claimOf(message))).toBe(whole);
     // The same signature with s in the upper half is that of the other recovery byte.
-    expect(withRecoveryByte(otherS(whole), claimOf(message))).toBe(whole);
+    expect(await withRecoveryByte(otherS(whole), claimOf(message))).toBe(whole);
   }
   expect([...new Set(ends)].sort()).toEqual(['1b', '1c']);
 });
@@ -98,27 +98,27 @@ test('a signature that has its recovery byte, or is no hex of 64 bytes, stays as
     '',
     '0x',
   ])
-    expect(withRecoveryByte(signature, claimOf('gm'))).toBe(signature);
+    expect(await withRecoveryByte(signature, claimOf('gm'))).toBe(signature);
 });
 
 test('64 bytes of another signer get a recovery byte too, so that they are refused for the signer', async () => {
   const whole = await account.signMessage({ message: 'gm' });
   const claim = claimOf('gm', `0x${'1'.repeat(40)}`);
-  const signature = withRecoveryByte(whole.slice(0, 130), claim);
+  const signature = await withRecoveryByte(whole.slice(0, 130), claim);
   expect(signature).toBe(`${whole.slice(0, 130)}1b`);
-  expect(verifySignature({ ...claim, signature })).toMatchObject({
+  expect(await verifySignature({ ...claim, signature })).toMatchObject({
     valid: false,
     reason: expect.stringContaining('over this text it is the signature of 0x'),
   });
 });
 
-test('an s in the middle of its range is not turned over', () => {
+test('an s in the middle of its range is not turned over', async () => {
   const half = order / 2n;
   const r = `0x${'0'.repeat(63)}1`;
   const word = (value: bigint) => value.toString(16).padStart(64, '0');
-  const found = (s: bigint) => withRecoveryByte(`${r}${word(s)}`, claimOf('gm')).slice(66, 130);
-  expect([found(half), found(half + 1n)]).toEqual([word(half), word(half)]);
-  expect(found(order - 1n)).toBe(word(1n));
+  const found = async (s: bigint) => (await withRecoveryByte(`${r}${word(s)}`, claimOf('gm'))).slice(66, 130);
+  expect([await found(half), await found(half + 1n)]).toEqual([word(half), word(half)]);
+  expect(await found(order - 1n)).toBe(word(1n));
 });
 
 const bytes = Uint8Array.from({ length: 64 }, (_, index) => 255 - index);

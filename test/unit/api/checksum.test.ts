@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checksumAddress, hasWrongChecksum } from '../../../src/api/keccak.ts';
+import { checksumAddress, hasWrongChecksum } from '../../../src/api/checksum.ts';
 
 /** Addresses with their checksums. Source: the test cases of EIP-55. */
 const checksummed = [
