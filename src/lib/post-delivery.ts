@@ -1,6 +1,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
+import { hideUrlSecrets } from '../client/url-secrets.ts';
 
 /** What is read of an answer: its status says all. */
 const answerBytes = 64 * 1024;
@@ -51,7 +52,7 @@ export function postDelivery(
         ...(signal === undefined ? {} : { signal }),
       },
       (answer: IncomingMessage) => {
-        const done = () => resolve(answered(answer.statusCode ?? 0));
+        const done = () => resolve(answered(answer));
         let bytes = 0;
         answer.on('error', failed);
         answer.on('end', done);
@@ -103,9 +104,12 @@ function ownHeaders(url: string, headers: readonly string[]): string[] {
   return ['host', new URL(url).host, ...login];
 }
 
-function answered(status: number): PostOutcome {
+function answered({ statusCode: status = 0, headers: { location } }: IncomingMessage): PostOutcome {
   const ok = status >= 200 && status < 300;
-  return { ok, status, error: ok ? null : `HTTP ${status}`, late: false, unsendable: false };
+  const leadsTo =
+    status >= 300 && status < 400 && location !== undefined ? `, a redirect to ${hideUrlSecrets(location)}` : '';
+  const error = ok ? null : `HTTP ${status}${leadsTo.slice(0, 500)}`;
+  return { ok, status, error, late: false, unsendable: false };
 }
 
 function unanswered({ message, code }: NodeJS.ErrnoException): PostOutcome {

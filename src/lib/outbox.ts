@@ -1,0 +1,279 @@
+import { setMaxListeners } from 'node:events';
+import type { Db, SqlValue } from './files/database.ts';
+import type { Commit } from './files/group-commit.ts';
+import type { PostOutcome } from './post-delivery.ts';
+
+/**
+ * The table of an outbox: one row for each item and target that it is to be posted to. Whoever stores an item adds its rows in the same
+ * transaction (`addToOutbox`), so that none is lost. Times are Unix milliseconds.
+ */
+export const outboxTable = `
+CREATE TABLE outbox (
+  id INTEGER PRIMARY KEY,
+  target INTEGER NOT NULL,                -- the caller's number of a destination
+  queue TEXT NOT NULL,                    -- rows of a target and a queue are posted one after the other, by id
+  item INTEGER NOT NULL,                  -- the caller's number of what is posted
+  state TEXT NOT NULL DEFAULT 'waiting',  -- waiting, delivered, or failed: set aside
+  due_ms INTEGER NOT NULL DEFAULT 0,      -- not posted before
+  since_ms INTEGER,                       -- the first try
+  at_ms INTEGER,                          -- the last try, with its answer:
+  status INTEGER, error TEXT, ms INTEGER,
+  tries INTEGER NOT NULL DEFAULT 0,
+  refusals INTEGER NOT NULL DEFAULT 0     -- tries that were answered 3xx or 4xx
+);
+CREATE INDEX outbox_item ON outbox (item);
+CREATE INDEX outbox_waiting ON outbox (target, queue, id) WHERE state = 'waiting';
+CREATE INDEX outbox_failed ON outbox (item) WHERE state = 'failed';
+`;
+
+export type OutboxState = 'waiting' | 'delivered' | 'failed';
+
+export interface OutboxRow {
+  id: number;
+  target: number;
+  queue: string;
+  item: number;
+  dueMs: number;
+  sinceMs: number | null;
+  tries: number;
+  refusals: number;
+}
+
+/** A try, and what follows: `waitMs` until the next one, `undefined` where there is none. */
+export interface Try {
+  row: OutboxRow;
+  outcome: PostOutcome;
+  /** This one included. */
+  tries: number;
+  refusals: number;
+  sinceMs: number;
+  atMs: number;
+  /** How long the answer took. */
+  ms: number;
+}
+
+/** The pause after a failed try, in milliseconds; `undefined` sets the row aside, and the next of its queue is posted. */
+export type OutboxPolicy = (failed: Omit<Try, 'row'>) => number | undefined;
+
+export interface OutboxOptions {
+  db: Db;
+  commit: Commit;
+  /** Whether rows of a target are posted by this process; absent: all are. */
+  postsTo?: ((target: number) => boolean) | undefined;
+  /** Posts the item of a row. A rejection sets the row aside. */
+  post: (row: OutboxRow, signal: AbortSignal) => Promise<PostOutcome>;
+  policy: OutboxPolicy;
+  /** Told of each try and, where it failed, of the pause before the next one; without a pause it is set aside. */
+  onTry?: ((made: Try, waitMs: number | undefined) => void) | undefined;
+  /** Told when the table cannot be read or written; both are tried again. */
+  onError?: ((error: unknown) => void) | undefined;
+  now: () => number;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /**
+   * Where several processes post: for how long a row that is being posted is this process's own, longer than any answer takes. A row of a
+   * process that died is posted again after that.
+   */
+  leaseMs?: number | undefined;
+}
+
+export interface Outbox {
+  /** Looks for rows now: to be called after rows were added by this process. Those of others are seen within a moment. */
+  wake: () => void;
+  /** Resolves when nothing is due now, or at the signal; what waits for a later try may remain. */
+  settled: (signal?: AbortSignal) => Promise<void>;
+  /** Resolves within about a second: what is not answered by then counts as not tried. */
+  stop: () => Promise<void>;
+}
+
+const pollMs = 100;
+const retryErrorMs = 1000;
+const graceMs = 1000;
+const maxQueues = 256;
+/** Delivered rows of a queue that are not committed yet: so many are posted again after a crash. */
+const maxUncommitted = 32;
+
+/** Adds rows, in the transaction that stores their item. */
+export function addToOutbox(db: Db, { item, queue }: Pick<OutboxRow, 'item' | 'queue'>, targets: Iterable<number>) {
+  for (const target of targets)
+    db.run('INSERT INTO outbox (target, queue, item) VALUES (?, ?, ?)', [target, queue, item]);
+}
+
+/** Posts the oldest due row of each target and queue, at least once and in order, until it is stopped. */
+export function startOutbox(options: OutboxOptions): Outbox {
+  const { db, now, sleep, onError = () => undefined, postsTo = () => true } = options;
+  const [stopping, cutting] = [new AbortController(), new AbortController()];
+  setMaxListeners(0, stopping.signal, cutting.signal);
+  const running = new Map<string, Promise<void>>();
+  let wake = () => {};
+
+  /** Tries until it is committed: a delivered row that is not marked would be posted again. */
+  const commit = async <T>(change: () => T): Promise<T> => {
+    for (;;)
+      try {
+        return await options.commit(change);
+      } catch (error) {
+        onError(error);
+        if (stopping.signal.aborted) throw error;
+        await sleep(retryErrorMs, stopping.signal).catch(() => undefined);
+      }
+  };
+  const runQueue = async ({ target, queue }: Pick<OutboxRow, 'target' | 'queue'>): Promise<void> => {
+    const commits: Promise<unknown>[] = [];
+    let row = nextRow(db, target, queue, 0);
+    while (row !== undefined && row.dueMs <= now() && !stopping.signal.aborted) {
+      if (options.leaseMs !== undefined && !(await commit(claim(db, row, now(), options.leaseMs)))) break;
+      const made = await post(row, options, cutting.signal);
+      if (made === undefined) {
+        if (options.leaseMs !== undefined) await commit(release(db, row));
+        break;
+      }
+      const { outcome, ...failed } = made;
+      const waitMs = outcome.ok || outcome.unsendable ? undefined : options.policy({ outcome, ...failed });
+      options.onTry?.(made, waitMs);
+      const committed = commit(record(db, made, waitMs));
+      committed.catch(() => undefined);
+      commits.push(committed);
+      if (waitMs !== undefined) break;
+      if (commits.length > maxUncommitted) await commits.shift();
+      row = nextRow(db, target, queue, row.id);
+    }
+    await Promise.all(commits);
+  };
+  /** When the next row is due that is not yet. */
+  const startQueues = (): number => {
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const head of queueHeads(db)) {
+      const key = `${head.target} ${head.queue}`;
+      if (running.has(key) || running.size >= maxQueues || !postsTo(head.target)) continue;
+      if (head.dueMs > now()) {
+        nextMs = Math.min(nextMs, head.dueMs);
+        continue;
+      }
+      const run = runQueue(head)
+        .catch(onError)
+        .finally(() => {
+          running.delete(key);
+          wake();
+        });
+      running.set(key, run);
+    }
+    return nextMs;
+  };
+  const loop = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      let waitMs = pollMs;
+      const woken = new AbortController();
+      wake = () => woken.abort();
+      try {
+        waitMs = Math.max(1, Math.min(pollMs, startQueues() - now()));
+      } catch (error) {
+        onError(error);
+        waitMs = retryErrorMs;
+      }
+      await sleep(waitMs, woken.signal).catch(() => undefined);
+    }
+    await Promise.all(running.values());
+  };
+  const looping = loop();
+  return {
+    wake: () => wake(),
+    settled: async (signal = stopping.signal) => {
+      const isDue = () => queueHeads(db).some(({ target, dueMs }) => dueMs <= now() && postsTo(target));
+      while (!signal.aborted && (running.size > 0 || isDue())) await sleep(10, signal).catch(() => undefined);
+    },
+    stop: async () => {
+      stopping.abort();
+      wake();
+      const late = new AbortController();
+      await Promise.race([looping, sleep(graceMs, late.signal).catch(() => undefined)]);
+      late.abort();
+      cutting.abort();
+      await looping;
+    },
+  };
+}
+
+/** `undefined`: it was cut off without an answer, and counts as not tried. */
+async function post(row: OutboxRow, { post, now }: OutboxOptions, signal: AbortSignal): Promise<Try | undefined> {
+  const startedMs = now();
+  const outcome = await post(row, signal).catch(
+    (error: Error): PostOutcome => ({ ok: false, status: null, error: error.message, late: false, unsendable: true }),
+  );
+  if (signal.aborted && outcome.status === null) return undefined;
+  const atMs = now();
+  const refusals = row.refusals + (isRefusal(outcome.status) ? 1 : 0);
+  return {
+    row,
+    outcome,
+    tries: row.tries + 1,
+    refusals,
+    sinceMs: row.sinceMs ?? startedMs,
+    atMs,
+    ms: atMs - startedMs,
+  };
+}
+
+/** A redirect, or a client error that is not about the moment. */
+function isRefusal(status: number | null): boolean {
+  return status !== null && status >= 300 && status < 500 && ![408, 425, 429].includes(status);
+}
+
+const columns = `id, target, CAST(queue AS BLOB) AS queue, item, due_ms AS dueMs, since_ms AS sinceMs, tries, refusals`;
+
+/** libsql ends the process for text that is no UTF-8, so it is read as bytes. */
+function readRow(row: OutboxRow & { queue: unknown }): OutboxRow {
+  return { ...row, queue: Buffer.from(row.queue as unknown as Uint8Array).toString() };
+}
+
+function nextRow(db: Db, target: number, queue: string, after: number): OutboxRow | undefined {
+  const sql = `SELECT ${columns} FROM outbox WHERE state = 'waiting' AND target = ? AND queue = ? AND id > ? ORDER BY id LIMIT 1`;
+  const row = db.get<OutboxRow>(sql, [target, queue, after]);
+  return row && readRow(row);
+}
+
+/** The oldest waiting row of each target and queue: each is found with one look at the index, however many wait behind it. */
+function queueHeads(db: Db): OutboxRow[] {
+  const oldest = (after: string) =>
+    `SELECT id FROM outbox WHERE state = 'waiting' ${after} ORDER BY target, queue, id LIMIT 1`;
+  return db
+    .all<OutboxRow>(
+      `WITH RECURSIVE head (id, target, queue) AS (
+         SELECT id, target, queue FROM outbox WHERE id = (${oldest('')})
+         UNION ALL
+         SELECT o.id, o.target, o.queue FROM head h JOIN outbox o
+           ON o.id = (${oldest('AND (target, queue) > (h.target, h.queue)')})
+       )
+       SELECT ${columns} FROM outbox WHERE id IN (SELECT id FROM head)`,
+    )
+    .map(readRow);
+}
+
+function claim(db: Db, { id }: OutboxRow, nowMs: number, leaseMs: number): () => boolean {
+  const sql = "UPDATE outbox SET due_ms = ? WHERE id = ? AND state = 'waiting' AND due_ms <= ?";
+  return () => db.run(sql, [nowMs + leaseMs, id, nowMs]) > 0;
+}
+
+function release(db: Db, { id, dueMs }: OutboxRow): () => void {
+  return () => void db.run('UPDATE outbox SET due_ms = ? WHERE id = ?', [dueMs, id]);
+}
+
+function record(db: Db, made: Try, waitMs: number | undefined): () => void {
+  const { row, outcome, tries, refusals, sinceMs, atMs, ms } = made;
+  const state: OutboxState = outcome.ok ? 'delivered' : waitMs === undefined ? 'failed' : 'waiting';
+  const values: SqlValue[] = [
+    state,
+    atMs + (waitMs ?? 0),
+    sinceMs,
+    atMs,
+    outcome.status,
+    outcome.error,
+    ms,
+    tries,
+    refusals,
+  ];
+  return () =>
+    void db.run(
+      `UPDATE outbox SET state = ?, due_ms = ?, since_ms = ?, at_ms = ?, status = ?, error = ?, ms = ?, tries = ?, refusals = ? WHERE id = ?`,
+      [...values, row.id],
+    );
+}
