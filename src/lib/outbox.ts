@@ -26,7 +26,7 @@ CREATE INDEX outbox_waiting ON outbox (target, queue, id) WHERE state = 'waiting
 CREATE INDEX outbox_failed ON outbox (item) WHERE state = 'failed';
 `;
 
-export type OutboxState = 'waiting' | 'delivered' | 'failed';
+type OutboxState = 'waiting' | 'delivered' | 'failed';
 
 export interface OutboxRow {
   id: number;
@@ -40,7 +40,7 @@ export interface OutboxRow {
 }
 
 /** A try, and what follows: `waitMs` until the next one, `undefined` where there is none. */
-export interface Try {
+interface Try {
   row: OutboxRow;
   outcome: PostOutcome;
   /** This one included. */
@@ -53,7 +53,7 @@ export interface Try {
 }
 
 /** The pause after a failed try, in milliseconds; `undefined` sets the row aside, and the next of its queue is posted. */
-export type OutboxPolicy = (failed: Omit<Try, 'row'>) => number | undefined;
+type OutboxPolicy = (failed: Omit<Try, 'row'>) => number | undefined;
 
 export interface OutboxOptions {
   db: Db;
@@ -235,13 +235,14 @@ function nextRow(db: Db, target: number, queue: string, after: number): OutboxRo
 function queueHeads(db: Db): OutboxRow[] {
   const oldest = (after: string) =>
     `SELECT id FROM outbox WHERE state = 'waiting' ${after} ORDER BY target, queue, id LIMIT 1`;
+  const nextQueue = oldest('AND target = h.target AND queue > h.queue');
+  const nextTarget = oldest('AND target > h.target');
   return db
     .all<OutboxRow>(
       `WITH RECURSIVE head (id, target, queue) AS (
          SELECT id, target, queue FROM outbox WHERE id = (${oldest('')})
          UNION ALL
-         SELECT o.id, o.target, o.queue FROM head h JOIN outbox o
-           ON o.id = (${oldest('AND (target, queue) > (h.target, h.queue)')})
+         SELECT o.id, o.target, o.queue FROM head h JOIN outbox o ON o.id = coalesce((${nextQueue}), (${nextTarget}))
        )
        SELECT ${columns} FROM outbox WHERE id IN (SELECT id FROM head)`,
     )
