@@ -268,7 +268,7 @@ async function findService({ io, options, store }: ServiceSource): Promise<Servi
   const { keyStore, context: name = '', baseUrl } = service;
   if (keyStore !== 'keychain' || options.preview) return service;
   const { readKeychain } = await import('./lib/config/keychain.ts');
-  return { ...service, apiKey: await readKeychain({ name, baseUrl, platform: io.system.platform }) };
+  return { ...service, apiKey: await readKeychain({ name, baseUrl }, { io, options }) };
 }
 
 export async function httpTransport({ transport, now, system, env }: Io): Promise<Transport> {

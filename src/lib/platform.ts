@@ -1,6 +1,6 @@
 import { posix, win32 } from 'node:path';
 
-/** What differs from one system to the next, for all that runs on each; the tools of keychains are in `setup/keychain-tool`. */
+/** What differs from one system to the next, for all that runs on each. */
 export interface PlatformRules {
   /** Whether the mode of a file says who may read it. */
   hasModes: boolean;

@@ -226,7 +226,11 @@ test('--dry-run shows the check without asking for a key, and stores nothing', a
 /** The built program with a keychain beside it that keeps its keys in a file, or fails; the real one needs a session of a desktop. */
 function programWithKeychain(
   failure?: string,
-  { hasPackage = true, env: given = {} }: { hasPackage?: boolean; env?: NodeJS.ProcessEnv } = {},
+  {
+    hasPackage = true,
+    hangs = false,
+    env: given = {},
+  }: { hasPackage?: boolean; hangs?: boolean; env?: NodeJS.ProcessEnv } = {},
 ): {
   folder: string;
   sotra: (argv: string, stdin?: string) => { code: number | null; out: string; err: string };
@@ -252,9 +256,10 @@ function programWithKeychain(
       deletePassword() { const keys = read(); delete keys[this.name]; write(keys); return true; }
     };`,
   );
+  if (hangs) writeFileSync(join(keyring, 'index.cjs'), 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);');
   if (!hasPackage) writeFileSync(join(keyring, 'index.cjs'), 'throw new Error();');
-  const env = { ...process.env, SOTRA_CONFIG_DIR: folder, SOTRA_API_KEY: '', ...given };
   const sotra = (argv: string, stdin = '') => {
+    const env = { ...process.env, SOTRA_CONFIG_DIR: folder, SOTRA_API_KEY: '', ...given };
     const options = { env, input: stdin, encoding: 'utf8' } as const;
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
@@ -327,12 +332,45 @@ test('where no keychain can be used the key is kept in the settings file, and lo
   expect([second.code, second.err]).toEqual([3, expect.stringContaining('--store file')]);
 });
 
+test('a keychain that never answers is waited for 5 s at most, or as long as --timeout says', () => {
+  const { sotra, folder } = programWithKeychain(undefined, { hangs: true });
+  const stored = { baseUrl: 'https://own.example.com', keyStore: 'keychain', keyOrigin: 'https://own.example.com' };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ contexts: { own: stored }, current: 'own' }));
+  const login = 'auth login --context c --with-key --offline --base-url https://own.example.com';
+  for (const [argv, seconds] of [
+    ['leaderboard list', 5],
+    ['leaderboard list --timeout 1s', 1],
+    [`${login} --timeout 1s`, 1],
+    [`${login} --timeout 1s --store keychain`, 1],
+  ] as const) {
+    const { code, err } = sotra(argv, key);
+    expect([argv, code, err]).toEqual([
+      argv,
+      3,
+      `error: the keychain did not answer within ${seconds} s\nhint: Unlock it, set SOTRA_API_KEY, or keep the key in a file with sotra auth login --store file.\n`,
+    ]);
+  }
+});
+
+test('a command that waits for the keychain ends with SIGTERM', async () => {
+  const { folder } = programWithKeychain(undefined, { hangs: true });
+  const stored = { baseUrl: 'https://own.example.com', keyStore: 'keychain', keyOrigin: 'https://own.example.com' };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ contexts: { own: stored }, current: 'own' }));
+  const env = { ...process.env, SOTRA_CONFIG_DIR: folder, SOTRA_API_KEY: '', SOTRA_HISTORY: '0' };
+  const child = spawn(process.execPath, [join(folder, 'dist', 'main.cjs'), 'leaderboard', 'list'], { env });
+  const children = `/proc/${child.pid}/task/${child.pid}/children`;
+  await expect.poll(() => readFileSync(children, 'utf8'), { timeout: 20_000 }).not.toBe('');
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([143, null]);
+});
+
 /** A folder for PATH with a `secret-tool` that keeps secrets in files, and notes its arguments. */
 function fakeSecretTool(): string {
   const folder = temporaryFolder();
   const script = `#!/bin/sh
 cd '${folder}'
 printf '%s\\n' "$*" >> arguments
+env > environment
 case $1 in
 store) shift 2; cat > "kept $(echo "$*" | tr / :)" ;;
 lookup) shift; cat "kept $(echo "$*" | tr / :)" 2> /dev/null || exit 1 ;;
@@ -348,13 +386,15 @@ test.runIf(process.platform === 'linux')(
   'where the package of the keychain does not load, secret-tool keeps the key, which is in no argument',
   () => {
     const tool = fakeSecretTool();
-    const env = { PATH: `${tool}:${process.env['PATH']}` };
+    const env = { PATH: `${tool}:${process.env['PATH']}`, SOTRA_API_KEY: 'another-key-wxyz' };
     const { sotra, folder } = programWithKeychain(undefined, { hasPackage: false, env });
     const login = sotra('auth login --context c --with-key --offline --base-url https://own.example.com', key);
     expect(login.err).toContain('Stored the key for https://own.example.com in the keychain');
     const kept = join(tool, 'kept service sotra username c@https:::own.example.com');
     expect([login.code, readFileSync(kept, 'utf8')]).toEqual([0, key]);
     expect(readFileSync(join(folder, 'config.json'), 'utf8')).not.toContain(key);
+    expect(readFileSync(join(tool, 'environment'), 'utf8')).not.toContain('another-key');
+    env.SOTRA_API_KEY = '';
     expect(JSON.parse(sotra('auth status --json').out)).toMatchObject({ store: 'keychain', keySuffix: 'abcd' });
     expect(sotra('auth logout --yes').code).toBe(0);
     expect(existsSync(kept)).toBe(false);

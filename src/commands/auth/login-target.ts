@@ -21,7 +21,6 @@ export interface Target {
   name: string;
   baseUrl: string;
   origin: string;
-  platform: string;
   /** What is stored of it now. */
   before: StoredContext;
 }
@@ -37,12 +36,11 @@ export async function chooseTarget(
   const { sandbox, context: typed, baseUrl } = context.options;
   if (sandbox || typed === 'sandbox') return undefined;
   const name = chosenContext(context.options, context.io.env, stored);
-  if (name !== undefined && name !== 'sandbox')
-    return { target: findTarget(name, baseUrl, context, stored), isNamed: true };
+  if (name !== undefined && name !== 'sandbox') return { target: findTarget(name, baseUrl, stored), isNamed: true };
   const address = baseUrl ?? (await askService(context));
   if (address === undefined) return undefined;
   const known = Object.keys(presets).find((each) => presets[each]?.baseUrl === checkBaseUrl(address));
-  return { target: findTarget(known ?? suggestName(address), address, context, stored), isNamed: false };
+  return { target: findTarget(known ?? suggestName(address), address, stored), isNamed: false };
 }
 
 /** The address of a service; `undefined` for the sandbox. */
@@ -84,7 +82,7 @@ function suggestName(baseUrl: string): string {
   return /^[\d.]+$|^\[|^localhost$/.test(hostname) ? 'local' : (labels.at(-1) ?? hostname);
 }
 
-function findTarget(name: string, address: string | undefined, context: Context, stored: StoredSettings): Target {
+function findTarget(name: string, address: string | undefined, stored: StoredSettings): Target {
   const typed = address === undefined ? undefined : checkBaseUrl(address);
   const isNew = typed !== undefined && !contextNames(stored).includes(name);
   if (isNew) checkName(name);
@@ -95,6 +93,5 @@ function findTarget(name: string, address: string | undefined, context: Context,
       `context ${name} is for ${origin}, not for ${readOrigin(typed)}`,
       command`Change it first: sotra context set ${name} --base-url ${typed}, or name another context.`,
     );
-  const { platform } = context.io.system;
-  return { name, baseUrl, origin, platform, before: stored.contexts[name] ?? {} };
+  return { name, baseUrl, origin, before: stored.contexts[name] ?? {} };
 }

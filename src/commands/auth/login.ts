@@ -68,7 +68,7 @@ async function logIn(input: LoginInput, context: Context): Promise<Result> {
   if (options.preview) return previewLogin(input, target, context);
   const key = await readAcceptedKey(input, target, context);
   const { keyStore, problem } = await chooseStore(input.store, target, context);
-  if (keyStore === 'keychain') await (await import('../../lib/config/keychain.ts')).writeKeychain(target, key);
+  if (keyStore === 'keychain') await (await import('../../lib/config/keychain.ts')).writeKeychain(target, key, context);
   const stored = await store.update(io, (now) => ({
     ...withKey(now, target, key, keyStore),
     current: isNamed ? (now.current ?? target.name) : target.name,
@@ -207,13 +207,13 @@ async function withTarget({ baseUrl }: Target, key: string, context: Context): P
 /** Where to store the key, and the `problem` of the keychain if it cannot be used. */
 async function chooseStore(
   typed: KeyStore | undefined,
-  { name, baseUrl, platform, before }: Target,
+  { name, baseUrl, before }: Target,
   context: Context,
 ): Promise<{ keyStore: KeyStore; problem?: string }> {
   const { keyStore = before.apiKey === undefined ? undefined : 'file' } = before;
   const known = typed ?? keyStore;
   if (known !== undefined) return { keyStore: known };
-  const problem = await (await import('../../lib/config/keychain.ts')).keychainProblem({ name, baseUrl, platform });
+  const problem = await (await import('../../lib/config/keychain.ts')).keychainProblem({ name, baseUrl }, context);
   if (problem !== undefined) return { keyStore: 'file', problem };
   if (context.options.preview || !mayAsk(context)) return { keyStore: 'keychain' };
   const choices = [

@@ -15,6 +15,6 @@ export async function removeFromKeychain(
   if (before.keyStore !== 'keychain' || before.keyOrigin === undefined) return;
   if (after.keyStore === 'keychain' && after.keyOrigin === before.keyOrigin) return;
   const { deleteKeychain } = await import('../../lib/config/keychain.ts');
-  await deleteKeychain({ name, baseUrl: before.keyOrigin, platform: context.io.system.platform });
+  await deleteKeychain({ name, baseUrl: before.keyOrigin }, context);
   context.note(`Removed the key ...${before.keySuffix ?? ''} for ${before.keyOrigin} from the keychain.`);
 }

@@ -53,13 +53,13 @@ function withoutContext(name: string, stored: StoredSettings): StoredSettings {
 async function removeFromKeychain(
   name: string,
   { keyStore, keyOrigin }: StoredContext,
-  { warn, io }: Context,
+  context: Context,
 ): Promise<void> {
   if (keyStore !== 'keychain' || keyOrigin === undefined) return;
   try {
     const { deleteKeychain } = await import('../../lib/config/keychain.ts');
-    await deleteKeychain({ name, baseUrl: keyOrigin, platform: io.system.platform });
+    await deleteKeychain({ name, baseUrl: keyOrigin }, context);
   } catch (error) {
-    warn(`its key is still in the keychain: ${toSotraError(error).message}`);
+    context.warn(`its key is still in the keychain: ${toSotraError(error).message}`);
   }
 }

@@ -1,75 +1,75 @@
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { assetPath, isSingleFile } from '../files/asset.ts';
 
-/** One secret in the keychain of the system; `null` where there is none. */
+/** Which secret: the service is always sotra, the account a context at an origin. */
 export interface KeychainEntry {
-  getPassword: () => string | null;
-  setPassword: (secret: string) => void;
-  deletePassword: () => void;
-}
-
-/** The program of a system that reads and writes its keychain. A secret is never among its arguments, which others can read. */
-interface KeychainTool {
-  name: string;
-  read: (place: Place) => readonly string[];
-  /** Arguments, and what is written to the program. */
-  write: (place: Place, secret: string) => readonly [argv: readonly string[], input: string];
-  remove: (place: Place) => readonly string[];
-  /** Whether it ended because there is no such secret. */
-  isAbsent: (ran: SpawnSyncReturns<string>) => boolean;
-}
-
-interface Place {
   service: string;
   account: string;
 }
 
+/** A program that reads and writes the keychain. A secret is never among its arguments, which others can read. */
+export interface KeychainTool {
+  name: string;
+  program: string;
+  read: (entry: KeychainEntry) => readonly string[];
+  /** Arguments, and what is written to stdin. */
+  write: (entry: KeychainEntry, secret: string) => { argv: readonly string[]; input: string };
+  remove: (entry: KeychainEntry) => readonly string[];
+  /** Whether it ended because there is no such secret. */
+  isAbsent: (exitCode: unknown, stderr: string) => boolean;
+}
+
+/** errSecItemNotFound, as a program can end with it. */
+export const absentCode = 44;
+/** Our own, if the package is not there or does not load. */
+export const notInstalledCode = 45;
+
+/** The package @napi-rs/keyring in a Node of its own. */
+const keyring: KeychainTool = {
+  name: '@napi-rs/keyring',
+  program: process.execPath,
+  read: ({ service, account }) => [assetPath('keyring.cjs'), 'read', service, account],
+  write: ({ service, account }, secret) => ({
+    argv: [assetPath('keyring.cjs'), 'write', service, account],
+    input: secret,
+  }),
+  remove: ({ service, account }) => [assetPath('keyring.cjs'), 'remove', service, account],
+  isAbsent: (code) => code === absentCode,
+};
+
 /** Of a line that `security -i` reads: the rest of a longer one would be another command. */
 const maxLine = 4000;
 
-const tools: Readonly<Record<string, KeychainTool>> = {
-  darwin: {
-    name: 'security',
-    read: ({ service, account }) => ['find-generic-password', '-s', service, '-a', account, '-w'],
-    write: ({ service, account }, secret) => {
-      const hex = Buffer.from(secret).toString('hex');
-      const line = `add-generic-password -U -s ${service} -a "${account.replaceAll(/["\\]/g, '\\$&')}" -X ${hex}\n`;
-      if (line.length > maxLine || /\n./.test(line)) throw new Error('the key is too long for it');
-      return [['-i'], line];
-    },
-    remove: ({ service, account }) => ['delete-generic-password', '-s', service, '-a', account],
-    // errSecItemNotFound, as a program can end with it.
-    isAbsent: ({ status }) => status === 44,
+const security: KeychainTool = {
+  name: 'security',
+  program: 'security',
+  read: ({ service, account }) => ['find-generic-password', '-s', service, '-a', account, '-w'],
+  write: ({ service, account }, secret) => {
+    const hex = Buffer.from(secret).toString('hex');
+    const line = `add-generic-password -U -s ${service} -a "${account.replaceAll(/["\\]/g, '\\$&')}" -X ${hex}\n`;
+    if (line.length > maxLine || /\n./.test(line)) throw new Error('the key is too long for it');
+    return { argv: ['-i'], input: line };
   },
-  linux: {
-    name: 'secret-tool',
-    read: (place) => ['lookup', ...attributes(place)],
-    write: (place, secret) => [['store', `--label=${place.service}: ${place.account}`, ...attributes(place)], secret],
-    remove: (place) => ['clear', ...attributes(place)],
-    isAbsent: ({ status, stderr }) => status === 1 && stderr === '',
-  },
+  remove: ({ service, account }) => ['delete-generic-password', '-s', service, '-a', account],
+  isAbsent: (code) => code === absentCode,
 };
 
 /** As the package of the keychain names them. */
-const attributes = ({ service, account }: Place) => ['service', service, 'username', account];
+const attributes = ({ service, account }: KeychainEntry) => ['service', service, 'username', account];
 
-/** The tool of a system; Windows has none that gives a secret back. */
-export function keychainToolName(platform: string): string | undefined {
-  return tools[platform]?.name;
-}
+const secretTool: KeychainTool = {
+  name: 'secret-tool',
+  program: 'secret-tool',
+  read: (entry) => ['lookup', ...attributes(entry)],
+  write: (entry, secret) => ({
+    argv: ['store', `--label=${entry.service}: ${entry.account}`, ...attributes(entry)],
+    input: secret,
+  }),
+  remove: (entry) => ['clear', ...attributes(entry)],
+  isAbsent: (code, stderr) => code === 1 && stderr === '',
+};
 
-/** The keychain by the tool of the system; `undefined` where it is not installed. Errors of the methods: what the tool said. */
-export function findKeychainTool(platform: string, service: string): ((account: string) => KeychainEntry) | undefined {
-  const tool = tools[platform];
-  if (tool === undefined || spawnSync(tool.name, [], { input: '' }).error !== undefined) return undefined;
-  const run = (argv: readonly string[], input = ''): string | null => {
-    const ran = spawnSync(tool.name, argv, { input, encoding: 'utf8' });
-    if (ran.status === 0) return ran.stdout.replace(/\n$/, '');
-    if (tool.isAbsent(ran)) return null;
-    throw new Error(ran.stderr.trim().split('\n').at(-1) || `${tool.name} ended with ${ran.status ?? ran.signal}`);
-  };
-  return (account) => ({
-    getPassword: () => run(tool.read({ service, account })),
-    setPassword: (secret) => void run(...tool.write({ service, account }, secret)),
-    deletePassword: () => void run(tool.remove({ service, account })),
-  });
+/** The tools of a system in the order to try them: the package, which no single file can hold, then what the system has. */
+export function keychainTools(platform: string): readonly KeychainTool[] {
+  const own = platform === 'darwin' ? [security] : platform === 'linux' ? [secretTool] : [];
+  return isSingleFile ? own : [keyring, ...own];
 }

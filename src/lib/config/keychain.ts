@@ -1,65 +1,80 @@
+import { type ExecFileException, execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { command } from '../../client/shell.ts';
 import { readMessage, SotraError } from '../../errors.ts';
-import { findKeychainTool, type KeychainEntry, keychainToolName } from './keychain-tool.ts';
+import type { Io } from '../io.ts';
+import { childEnv } from '../platform.ts';
+import { type KeychainEntry, type KeychainTool, keychainTools, notInstalledCode } from './keychain-tool.ts';
 import { readOrigin } from './settings.ts';
 
-/** The part of @napi-rs/keyring in use; the package is optional, so its types may be absent. */
-interface Keyring {
-  Entry: new (service: string, account: string, options: { linux: { store: 'secret-service' } }) => KeychainEntry;
-}
-
-const keychainService = 'sotra';
-// Not a literal, so that compilers and bundlers leave the optional package alone.
-const keyringPackage: string = '@napi-rs/keyring';
-
-/** Of which context, for the origin of which address, and on which system. */
-interface KeychainPlace {
+/** Of which context, for the origin of which address. */
+export interface KeychainPlace {
   name: string;
   baseUrl: string;
-  platform: string;
 }
 
-/** The key of a context, stored for the origin of its base URL. Errors: `config` when the keychain cannot be used or has none. */
-export async function readKeychain(place: KeychainPlace): Promise<string> {
-  const key = await withEntry('read', place, (entry) => entry.getPassword());
-  if (typeof key === 'string' && key !== '') return key;
+export interface KeychainAsker {
+  io: Pick<Io, 'env' | 'signal' | 'system'>;
+  options: { timeoutMs: number };
+}
+
+/** The key of a context, stored for the origin of its base URL. Errors: `config` if the keychain cannot be used or has none; `interrupted`. */
+export async function readKeychain(place: KeychainPlace, asker: KeychainAsker): Promise<string> {
+  const key = await withTool('read', place, asker, (tool, entry) => askTool(tool, tool.read(entry), asker));
+  if (key !== undefined && key !== '') return key;
   throw new SotraError('config', `the keychain holds no key for context ${place.name}`, {
     hint: command`Store it again with sotra auth login --context ${place.name}, or set SOTRA_API_KEY.`,
   });
 }
 
-/** Why the keychain of this machine cannot be used; `undefined` where it can. */
-export async function keychainProblem(place: KeychainPlace): Promise<string | undefined> {
-  return withEntry('read', place, (entry) => entry.getPassword()).then(() => undefined, readMessage);
-}
-
-/** Stores a key and reads it back: some keychains accept what they do not keep. Errors: `config`. */
-export async function writeKeychain(place: KeychainPlace, key: string): Promise<void> {
-  await withEntry('write', place, (entry) => {
-    entry.setPassword(key);
-    if (entry.getPassword() !== key) throw new Error('it does not give back what was written');
-  });
-}
-
-export async function deleteKeychain(place: KeychainPlace): Promise<void> {
-  await withEntry('delete', place, (entry) => {
-    try {
-      entry.deletePassword();
-    } catch (error) {
-      if (entry.getPassword() !== null) throw error;
-    }
-  });
-}
-
-async function withEntry<T>(
-  what: 'read' | 'write' | 'delete',
-  { name, baseUrl, platform }: KeychainPlace,
-  act: (entry: KeychainEntry) => T,
-): Promise<T> {
-  const open = await loadKeychain(platform);
+/** Why the keychain cannot be used; `undefined` if it can. Errors: `config` if it does not answer; `interrupted`. */
+export async function keychainProblem(place: KeychainPlace, asker: KeychainAsker): Promise<string | undefined> {
   try {
-    return act(open(`${name}@${readOrigin(baseUrl) ?? baseUrl}`));
+    await withTool('read', place, asker, (tool, entry) => askTool(tool, tool.read(entry), asker));
+    return undefined;
+  } catch (error) {
+    if (error instanceof SotraError && error.cause === undefined) throw error;
+    return readMessage(error);
+  }
+}
+
+/** Stores a key and reads it back: some keychains accept what they do not keep. Errors: as `readKeychain`. */
+export async function writeKeychain(place: KeychainPlace, key: string, asker: KeychainAsker): Promise<void> {
+  await withTool('write', place, asker, async (tool, entry) => {
+    const { argv, input } = tool.write(entry, key);
+    await askTool(tool, argv, asker, input);
+    if ((await askTool(tool, tool.read(entry), asker)) !== key)
+      throw new Error('it does not give back what was written');
+  });
+}
+
+/** Errors: as `readKeychain`, but not if there is no key. */
+export async function deleteKeychain(place: KeychainPlace, asker: KeychainAsker): Promise<void> {
+  await withTool('delete', place, asker, (tool, entry) => askTool(tool, tool.remove(entry), asker));
+}
+
+/** What `act` gives with the first tool that is installed. */
+async function withTool<T>(
+  what: 'read' | 'write' | 'delete',
+  { name, baseUrl }: KeychainPlace,
+  { io }: KeychainAsker,
+  act: (tool: KeychainTool, entry: KeychainEntry) => Promise<T>,
+): Promise<T> {
+  const tools = keychainTools(io.system.platform);
+  const entry = { service: 'sotra', account: `${name}@${readOrigin(baseUrl) ?? baseUrl}` };
+  try {
+    for (const tool of tools) {
+      try {
+        return await act(tool, entry);
+      } catch (error) {
+        if (!(error instanceof NotInstalled)) throw error;
+      }
+    }
+    throw new NotInstalled(
+      `it needs ${tools.map((tool) => tool.name).join(' or ') || 'a package'}, which is not installed`,
+    );
   } catch (cause) {
+    if (cause instanceof SotraError) throw cause;
     throw new SotraError('config', `cannot ${what} the key in the keychain: ${readMessage(cause)}`, {
       hint: 'Unlock the keychain, keep the key in a file with sotra auth login --store file, or set SOTRA_API_KEY.',
       cause,
@@ -67,24 +82,42 @@ async function withEntry<T>(
   }
 }
 
-/** The keychain by the package, or, where that is not installed or cannot be (in a single file), by the tool of the system. */
-async function loadKeychain(platform: string): Promise<(account: string) => KeychainEntry> {
+class NotInstalled extends Error {}
+
+const maxWaitMs = 5000;
+const execute = promisify(execFile);
+
+/** What a tool printed; `undefined` if there is no such secret. Errors: what it said; `config` if it does not answer; `interrupted`. */
+async function askTool(
+  tool: KeychainTool,
+  argv: readonly string[],
+  { io, options }: KeychainAsker,
+  input = '',
+): Promise<string | undefined> {
+  const timeout = Math.min(options.timeoutMs, maxWaitMs);
+  const running = execute(tool.program, argv, {
+    env: childEnv(io.env),
+    signal: io.signal,
+    timeout,
+    killSignal: 'SIGKILL',
+  });
+  // A tool that reads nothing closes the pipe.
+  running.child.stdin?.on('error', () => undefined);
+  running.child.stdin?.end(input);
   try {
-    const { Entry } = (await import(keyringPackage)) as Keyring;
-    // Without it, Linux falls back to the keys of the kernel, which the next start of the machine forgets.
-    return (account) => new Entry(keychainService, account, { linux: { store: 'secret-service' } });
+    return (await running).stdout.replace(/\n$/, '');
   } catch (cause) {
-    const open = findKeychainTool(platform, keychainService);
-    if (open !== undefined) return open;
-    const tool = keychainToolName(platform);
-    const either = tool === undefined ? '' : `${tool} or `;
-    throw new SotraError(
-      'config',
-      `the keychain needs ${either}the package ${keyringPackage}, which does not load here`,
-      {
-        hint: `Install ${tool ?? 'it beside sotra, as npm installs it'}, or keep the key in a file with --store file.`,
-        cause,
-      },
-    );
+    const { code, killed, stderr = '' } = cause as ExecFileException;
+    if (io.signal.aborted) throw new SotraError('interrupted', 'interrupted while waiting for the keychain');
+    if (killed) throw noAnswer(timeout);
+    if (tool.isAbsent(code, stderr)) return undefined;
+    if (code === 'ENOENT' || code === notInstalledCode) throw new NotInstalled();
+    throw new Error(stderr.trim().split('\n').at(-1) || `${tool.name} ended with ${code ?? 'a signal'}`);
   }
+}
+
+function noAnswer(waitedMs: number): SotraError {
+  return new SotraError('config', `the keychain did not answer within ${waitedMs / 1000} s`, {
+    hint: 'Unlock it, set SOTRA_API_KEY, or keep the key in a file with sotra auth login --store file.',
+  });
 }

@@ -1,11 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import * as sea from 'node:sea';
+import { fileURLToPath } from 'node:url';
 
 /** Whether the program is one file, with Node and what else it needs in it. */
 export const isSingleFile = sea.isSea();
 
 /** Where the build puts what the program reads; sources that a test runs lie elsewhere. */
 const folder = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/' : './', import.meta.url);
+
+/** Where such a file lies, to start it as a program; nowhere in a single file. */
+export function assetPath(name: string): string {
+  return fileURLToPath(new URL(name, folder));
+}
 
 /** A file that the build made or copied, such as `web/style.css`. */
 export function readAsset(name: string): Buffer {
