@@ -50,6 +50,14 @@ const helpPages: Plugin = {
   writeBundle: ({ dir = '' }) => cpSync('src/commands/help/topics', `${dir}/topics`, { recursive: true }),
 };
 
+/** Commander imports it for subcommands that are programs of their own, of which there are none: it is a tenth of a start. */
+const noPrograms: Plugin = {
+  name: 'no-programs',
+  resolveId: (id, importer = '') =>
+    id === 'node:child_process' && importer.includes('node_modules/commander/') ? '\0no-programs' : null,
+  load: (id) => (id === '\0no-programs' ? 'export default {};' : null),
+};
+
 /** Writes the library and its types beside the program. */
 const library: Plugin = { name: 'library', writeBundle: ({ dir = '' }) => buildLibrary(dir) };
 
@@ -68,7 +76,14 @@ const pages: Plugin = {
       // package.json says that importing a file does nothing, by which bundles of the library are small; importing this one does.
       treeshake: { moduleSideEffects: [{ test: /browser\/language\.ts$/, sideEffects: true }] },
     });
-    await page.write({ dir: `${dir}/web`, format: 'esm', minify: true, entryFileNames: '[name].js' });
+    await page.write({
+      dir: `${dir}/web`,
+      format: 'esm',
+      minify: true,
+      sourcemap: true,
+      sourcemapExcludeSources: true,
+      entryFileNames: '[name].js',
+    });
     for (const file of ['service.css', 'icon.svg']) copyFileSync(`src/pages/browser/${file}`, `${dir}/web/${file}`);
     const [uplot, theme] = ['node_modules/uplot/dist/uPlot.min.css', 'src/pages/browser/theme.css'];
     const styles = [uplot, theme, 'src/pages/browser/style.css'].map((file) => readFileSync(file, 'utf8'));
@@ -92,13 +107,15 @@ export default defineConfig({
   // What `includeDependenciesRecursively` below needs.
   preserveEntrySignatures: 'allow-extension',
   external: ['libsql'],
-  plugins: [contents, jq, demo, helpPages, library, pages],
+  plugins: [contents, noPrograms, jq, demo, helpPages, library, pages],
   output: {
     dir: 'dist',
     format: 'cjs',
     entryFileNames: '[name].cjs',
     chunkFileNames: '[name]-[hash].cjs',
     minify: true,
+    sourcemap: true,
+    sourcemapExcludeSources: true,
     // What is always loaded together is one file: each file more costs half a millisecond. The first two hold all that these modules import.
     codeSplitting: {
       groups: [

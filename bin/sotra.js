@@ -8,6 +8,9 @@ const { XDG_CACHE_HOME, LOCALAPPDATA, HOME } = process.env;
 const caches = [XDG_CACHE_HOME, LOCALAPPDATA, HOME && `${HOME}/.cache`].find((place) => place && isAbsolute(place));
 if (caches) require('node:module').enableCompileCache?.(`${caches}/sotra/compiled`);
 
+// So that the stack of an internal error names the lines of src.
+if (process.argv.includes('--verbose')) process.setSourceMapsEnabled(true);
+
 const program = join(__dirname, '../dist/main.cjs');
 if (existsSync(program)) require(program);
 else {

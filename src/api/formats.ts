@@ -14,6 +14,7 @@ export const fitting = (fits: (text: string) => boolean, rule: string, schema?: 
 /** As `fitting`, of texts that may be a mistyped address. */
 const addressLike = (fits: (text: string) => boolean, rule: string): Format => ({
   findProblem: (text) => (fits(text) ? undefined : (addressProblem(text) ?? rule)),
+  isTrader: true,
 });
 
 /** Section "Identifiers" of wire-facts. */
@@ -29,6 +30,7 @@ export const subscriberKind = formatted({
     isWalletAddress(text) || isExternalId(text)
       ? undefined
       : (textProblem(text) ?? 'must be a wallet address (0x... or Solana base58) or ext:<your user id>'),
+  isTrader: true,
 });
 
 /** The uid of a comment. */

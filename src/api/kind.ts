@@ -24,6 +24,8 @@ export interface Format {
   findProblem: (text: string) => string | undefined;
   /** How JSON Schema says it, as far as it can. */
   schema?: JsonSchema;
+  /** Whether the texts identify traders: a command also accepts a saved name for one. */
+  isTrader?: boolean;
 }
 
 interface NumberKind {

@@ -70,12 +70,8 @@ export function labelOf(key: string, param: Param): string {
 export function identifies({ kind, takesAddress }: Param): 'trader' | 'token' | undefined {
   if (takesAddress !== undefined) return takesAddress === 'wallet' ? 'trader' : 'token';
   const item = itemOf(kind);
-  if (item.type !== 'text') return undefined;
-  const accepts = (typed: string) => checkValue(item, typed) === undefined;
-  return accepts(anAddress) && !accepts('@name') && !accepts('name') ? 'trader' : undefined;
+  return item.type === 'text' && item.format?.isTrader ? 'trader' : undefined;
 }
-
-const anAddress = '0x0000000000000000000000000000000000000001';
 
 /** `how many traders: a whole number from 1 to 250 (service default: 50)`. */
 function describeParam({ kind, help, positional, serviceDefault, whole }: Param): string {
