@@ -1,9 +1,8 @@
 import { CommanderError } from 'commander';
 import { safeText } from './api/safe-text.ts';
-import { Command } from './commands/command.ts';
+import { Command, type Session } from './commands/command.ts';
 import { createHelpConfiguration } from './commands/help-format.ts';
 import { programOptions } from './commands/options.ts';
-import type { Session } from './commands/session.ts';
 import { errorObject, maxShownBody, type SotraError, toSotraError } from './errors.ts';
 import { ClosedPipe, type Io } from './lib/io.ts';
 import { visibleJson } from './lib/output/json.ts';
@@ -153,11 +152,11 @@ function createProgram(session: Session, write: (text: string) => void): Command
   return program.hook('preSubcommand', (_, group) => (group as Command).load());
 }
 
-const ignore = () => undefined;
+const ignore = async () => undefined;
 
 /** The program with all its groups, for what is written about it: completions, docs, tests. */
 export async function loadProgram(io: Io): Promise<Command> {
-  const program = createProgram({ argv: [], io, say: ignore, stream: ignore, exitCode: 0 }, ignore);
+  const program = createProgram({ argv: [], io, say: ignore, stream: ignore, run: ignore, exitCode: 0 }, ignore);
   await Promise.all(program.commands.map((group) => group.load()));
   return program;
 }
@@ -169,7 +168,14 @@ export async function loadProgram(io: Io): Promise<Command> {
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   const isJson = isJsonMode(argv);
   const messages = createMessages(io.err, isJson);
-  const session: Session = { argv, io, say: messages.say, stream: messages.release, exitCode: 0 };
+  const session: Session = {
+    argv,
+    io,
+    say: messages.say,
+    stream: messages.release,
+    run: async (command, handler) => (await import('./commands/run-command.ts')).runCommand(command, handler),
+    exitCode: 0,
+  };
   try {
     await parse(session);
     messages.release();

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Endpoint, InputOf, Params } from './api/endpoint.ts';
+import type { AnyEndpoint } from './api/endpoints.ts';
 import { findMisfit } from './api/misfit.ts';
 import { encodeRequest, type WireRequest } from './api/request.ts';
 import { maxAnswerBytes, readBody } from './client/body.ts';
@@ -13,6 +14,7 @@ import { isExplained, SotraError } from './errors.ts';
 import { describeKey, needsNoStore, resolveService, type Service, servedSandboxUrl } from './lib/config/settings.ts';
 import type { SettingsStore } from './lib/config/store.ts';
 import type { HttpRequest, Io, Transport } from './lib/io.ts';
+import type { AnyView } from './lib/output/view.ts';
 
 /** What a command may use; one for each command line. */
 export interface Context {
@@ -24,6 +26,8 @@ export interface Context {
   store: () => Promise<SettingsStore>;
   dataDirectory: () => Promise<string>;
   sandboxFile: () => Promise<string>;
+  /** The rows and columns of each endpoint's answer, by its id, as its command prints them. */
+  views: () => Promise<Readonly<Record<AnyEndpoint['id'], AnyView>>>;
   /** The answer of an endpoint, or of a link of the service. Errors as in `callEndpoint`; `key-missing` before anything is sent. */
   call: <P extends Params, Answer>(
     endpoint: Endpoint<string, P, Answer>,
@@ -63,6 +67,7 @@ interface ContextOptions {
   /** Told of requests and answers with `--verbose`, in place of `say`. */
   trace?: (line: string) => void;
   stream: () => void;
+  views: Context['views'];
   /** In place of the one that flags, environment and settings name. */
   knownService?: Service;
   /** Whether a page asks, not what was typed. */
@@ -70,7 +75,7 @@ interface ContextOptions {
 }
 
 export function createContext(given: ContextOptions): Context {
-  const { argv, io, options, stream } = given;
+  const { argv, io, options, stream, views } = given;
   const places = openPlaces(io, options);
   const served = openService(given, places);
   const watcher = watchCalls(given);
@@ -79,7 +84,7 @@ export function createContext(given: ContextOptions): Context {
   const { note, warn, onWait, stopWaiting } = watcher;
   const { call, ready, request, previewCall, previewRequest, hasAsked, sawMisfit } = calls;
   return {
-    ...{ argv, io, options, stream },
+    ...{ argv, io, options, stream, views },
     ...{ store, dataDirectory, sandboxFile, service: served.service },
     ...{ call, ready, request, previewCall, previewRequest, hasAsked, sawMisfit },
     ...{ note, warn, onWait, stopWaiting },

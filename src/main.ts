@@ -126,7 +126,7 @@ function psLine(pid: number): { state: string; started: string } {
 }
 
 async function ask(question: string, { hidden }: { hidden: boolean }): Promise<string> {
-  const { askLine } = await import('./lib/output/confirm.ts');
+  const { askLine } = await import('./lib/output/ask-line.ts');
   return askLine({ question, hidden, input: process.stdin, output: process.stderr, stop });
 }
 

@@ -14,6 +14,7 @@ export const commentTextKind = text({ maxLength: maxCommentCharacters });
 
 const transactionHash = inBody(text(), 'transaction hash of the swap; on hyperliquid also an order id', {
   flag: 'tx',
+  valueName: 'hash',
   aliases: ['txnHash'],
 });
 const tokenAddress = inBody(text(), 'token that was swapped: contract address, mint, or coin on hyperliquid', {

@@ -22,6 +22,8 @@ export interface Param<Value = unknown> {
   alsoInQuery?: boolean;
   /** Without dashes; default: the key in kebab-case. */
   flag?: string;
+  /** How help calls its value, if the last word of the flag does not say it: `--out <file>`. */
+  valueName?: string;
   /** A one-letter flag. */
   short?: string;
   /** A list whose items may hold commas: only repeatable. */

@@ -9,25 +9,14 @@ import * as webhook from './webhook.ts';
 
 type EndpointIn<M> = EndpointsOf<M>[keyof EndpointsOf<M>] & Endpoint;
 
-export type AnyEndpoint =
-  | EndpointIn<typeof comment>
-  | EndpointIn<typeof feed>
-  | EndpointIn<typeof follow>
-  | EndpointIn<typeof leaderboard>
-  | EndpointIn<typeof position>
-  | EndpointIn<typeof profile>
-  | EndpointIn<typeof webhook>;
+const nouns = { leaderboard, profile, follow, feed, position, comment, webhook };
+
+export type AnyEndpoint = { [Noun in keyof typeof nouns]: EndpointIn<(typeof nouns)[Noun]> }[keyof typeof nouns];
 
 /** Every endpoint of the service. */
-export const endpoints: readonly AnyEndpoint[] = [
-  leaderboard,
-  profile,
-  follow,
-  feed,
-  position,
-  comment,
-  webhook,
-].flatMap((module) => Object.values<unknown>(module).filter(isEndpoint));
+export const endpoints: readonly AnyEndpoint[] = Object.values(nouns).flatMap((module) =>
+  Object.values<unknown>(module).filter(isEndpoint),
+);
 
 function isEndpoint(value: unknown): value is AnyEndpoint {
   return typeof value === 'object' && value !== null && 'answer' in value;

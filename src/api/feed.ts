@@ -20,8 +20,12 @@ const minTradeUsd = inQuery(
 );
 const olderThan = inQuery(optional(text()), 'only older cards: a cursor or a time such as 2026-07-03T12:00:00Z', {
   source: 'public',
+  valueName: 'time',
 });
-const newerThan = inQuery(optional(text()), 'only newer cards: a cursor or a time', { source: 'public' });
+const newerThan = inQuery(optional(text()), 'only newer cards: a cursor or a time', {
+  source: 'public',
+  valueName: 'time',
+});
 export const paging = {
   kind: 'links',
   size: 'limit',

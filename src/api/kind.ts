@@ -2,9 +2,17 @@ import { tryParseJson } from './json.ts';
 
 /**
  * What a parameter may hold. Command line, sandbox, OpenAPI, pages and tools for agents read this one description; `Value` is its type in
- * TypeScript. Kinds check a value and never change it.
+ * TypeScript. Kinds check a value and never change it; a text that was typed becomes a value in `parseText`.
  */
-export type Kind<Value = unknown> = (TextKind | NumberKind | BooleanKind | ChoiceKind | ListKind | JsonKind) & {
+export type Kind<Value = unknown> = (
+  | TextKind
+  | ParsedKind
+  | NumberKind
+  | BooleanKind
+  | ChoiceKind
+  | ListKind
+  | JsonKind
+) & {
   optional?: boolean;
   nullable?: boolean;
   readonly value?: Value;
@@ -26,6 +34,15 @@ export interface Format {
   schema?: JsonSchema;
   /** Whether the texts identify traders: a command also accepts a saved name for one. */
   isTrader?: boolean;
+}
+
+/** What is typed as a text and is something else, such as a duration in milliseconds. */
+interface ParsedKind {
+  type: 'parsed';
+  /** `undefined` for a text that is not one. */
+  parse: (text: string) => unknown;
+  /** "must be ...". */
+  rule: string;
 }
 
 interface NumberKind {
@@ -68,6 +85,11 @@ type TextOptions = Omit<TextKind, 'type'>;
 /** A text that is not empty, unless `minLength` says otherwise. */
 export const text = (options: TextOptions = {}): Kind<string> => ({ type: 'text', minLength: 1, ...options });
 export const formatted = (format: Format): Kind<string> => ({ type: 'text', format });
+export const parsed = <V extends number | object>(parse: (text: string) => V | undefined, rule: string): Kind<V> => ({
+  type: 'parsed',
+  parse,
+  rule,
+});
 export const integer = (min?: number, max?: number): Kind<number> => ({ type: 'integer', ...range(min, max) });
 export const number = (min?: number, max?: number): Kind<number> => ({ type: 'number', ...range(min, max) });
 export const boolean = (): Kind<boolean> => ({ type: 'boolean' });
@@ -133,6 +155,8 @@ function findProblem(kind: Kind, value: unknown): string | undefined {
       const isLong = value.length >= minLength && value.length <= maxLength;
       return format?.findProblem(value) ?? (isLong ? undefined : rule);
     }
+    case 'parsed':
+      return typeof value === 'string' ? kind.rule : undefined;
     case 'integer':
     case 'number': {
       const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = kind;
@@ -220,6 +244,8 @@ export function parseText(kind: Kind, typed: string): unknown {
       return typed === 'true' ? true : typed === 'false' ? false : typed;
     case 'json':
       return tryParseJson(typed) ?? typed;
+    case 'parsed':
+      return item.parse(typed) ?? typed;
     default:
       return typed;
   }
@@ -248,6 +274,8 @@ function withoutNull(kind: Kind): JsonSchema {
         ...format?.schema,
       };
     }
+    case 'parsed':
+      return { type: 'string' };
     case 'integer':
     case 'number': {
       const { type, min, max } = kind;

@@ -8,6 +8,7 @@ const commenter = '0xb129d76820940a14c764df8b223d8e39cf94a122';
 
 const timeframe = inQuery(optional(choice(['7d', '30d'])), 'window of the PnL', {
   source: 'assumed',
+  valueName: 'period',
   serviceDefault: '30d',
 });
 const limit = inQuery(optional(integer(1, 250)), 'how many traders', {

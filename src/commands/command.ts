@@ -1,13 +1,34 @@
 import { Command as CommanderCommand, type ErrorOptions, type HelpContext } from 'commander';
-import { type Example, flagName, type InputOf, type Param, type Params } from '../api/endpoint.ts';
+import { type Endpoint, type Example, flagName, type InputOf, type Param, type Params } from '../api/endpoint.ts';
+import type { Context } from '../context.ts';
+import type { Io } from '../lib/io.ts';
+import type { Result } from '../lib/output/result.ts';
 import type { AnyView } from '../lib/output/view.ts';
 import { formatDetails, nameLine } from './help-format.ts';
 import { explainError } from './mistakes.ts';
 import { createSharedOption, programOptions, requestOptions, type SharedOption } from './options.ts';
 import { createOptions, ParamArgument } from './params.ts';
 import type { TypedInput } from './read-input.ts';
-import type { EndpointLine, Handler } from './run-command.ts';
-import type { Session } from './session.ts';
+
+/** One command line as it runs. */
+export interface Session {
+  /** As typed. */
+  argv: readonly string[];
+  io: Io;
+  /** Writes a line on stderr. */
+  say: (line: string) => void;
+  /** From now on lines are written as they come, also with `--json`. */
+  stream: () => void;
+  /** Reads the input of a command, runs its handler and prints the result. */
+  run: (command: Command, handler: Handler<Params>) => Promise<void>;
+  /** Of the command that ran. */
+  exitCode: number;
+}
+
+/** The endpoint of a command, as help and messages name it. */
+type EndpointLine = Pick<Endpoint, 'id' | 'method' | 'path' | 'source'> & { deprecated?: string | undefined };
+
+export type Handler<P extends Params> = (input: InputOf<P>, context: Context) => Promise<Result>;
 
 /** A command of sotra: a command of commander with typed parameters, and what help says of it beyond them. */
 export class Command<P extends Params = Record<never, Param>> extends CommanderCommand {
@@ -121,10 +142,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
 
   /** Sets the action: it reads the input, calls `handler` and prints its result. */
   run(handler: Handler<P>): this {
-    return this.action(async () => {
-      const { runCommand } = await import('./run-command.ts');
-      await runCommand(this, handler as Handler<Params>);
-    });
+    return this.action(() => this.session.run(this as unknown as Command, handler as Handler<Params>));
   }
 
   /** What was typed for the parameters, by their keys. */

@@ -1,3 +1,3 @@
 import { option } from './params.ts';
 
-export const db = option.text('database file (default: that of the sandbox at the base URL, or the built-in one)');
+export const db = option.file('database file (default: that of the sandbox at the base URL, or the built-in one)');

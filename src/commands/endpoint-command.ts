@@ -1,33 +1,8 @@
-import { type Endpoint, type InputOf, local, type Param, type Params } from '../api/endpoint.ts';
+import { type Endpoint, local, type Param, type Params } from '../api/endpoint.ts';
 import { integer, optional } from '../api/kind.ts';
-import { moreHint, walkPages } from '../client/paginate.ts';
-import type { Context } from '../context.ts';
-import { SotraError, usageError } from '../errors.ts';
-import type { Result } from '../lib/output/result.ts';
-import type { AnyView } from '../lib/output/view.ts';
+import type { EndpointSettings } from './call-endpoint.ts';
 import type { Command } from './command.ts';
-import type { GlobalOptions } from './options.ts';
 import { option } from './params.ts';
-
-interface Settings<P extends Params, L extends Params> {
-  /** The rows and columns of its answer. */
-  view: AnyView;
-  /** Parameters that are never sent, or easier to type than those of the same key that they replace. */
-  params?: L;
-  description?: string;
-  oneOf?: readonly (readonly (keyof (P & L) & string)[])[];
-  confirms?: (typed: InputOf<Omit<P, keyof L> & L>) => string;
-  /** Makes the endpoint's input of what was typed; default: the inputs that the endpoint knows. */
-  prepare?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => InputOf<P> | Promise<InputOf<P>>;
-  /** The view of an answer, where it depends on what was typed. */
-  chooseView?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => AnyView | Promise<AnyView>;
-  /** Items that come over time, in place of one answer; nothing where they were not asked for. */
-  watch?: (
-    typed: InputOf<Omit<P, keyof L> & L>,
-    input: InputOf<P>,
-    context: Context,
-  ) => Promise<AsyncIterable<readonly unknown[]> | undefined>;
-}
 
 /**
  * Adds the subcommand of an endpoint: arguments and options from its parameters, `--all` and `--max` where it has pages, and an action that
@@ -37,7 +12,7 @@ export function addEndpointCommand<P extends Params, L extends Params = Record<n
   group: Command,
   name: string,
   endpoint: Endpoint<string, P>,
-  settings: Settings<P, L>,
+  settings: EndpointSettings<P, L>,
 ): Command {
   const { params, oneOf = [], confirms } = settings;
   const command = describeEndpoint(group, name, endpoint, settings.description).params(
@@ -48,14 +23,16 @@ export function addEndpointCommand<P extends Params, L extends Params = Record<n
   return command
     .requests()
     .prints(settings.view)
-    .run((typed, context) => callTyped(endpoint, settings as never, typed, context));
+    .run(async (typed, context) =>
+      (await import('./call-endpoint.ts')).callEndpoint(endpoint, settings as never, typed, context),
+    );
 }
 
 /** Adds a subcommand with the words of an endpoint, for an action of its own. */
 export function describeEndpoint(
   group: Command,
   name: string,
-  { method, path, source, summary, description, deprecated, examples }: Endpoint,
+  { id, method, path, source, summary, description, deprecated, examples }: Endpoint,
   own = description,
 ): Command {
   const lines = [own, deprecated && `Deprecated: ${deprecated}.`, `Sends ${method} ${path}.`];
@@ -63,7 +40,7 @@ export function describeEndpoint(
     .command(name)
     .summary(deprecated === undefined ? summary : `${summary} (deprecated)`)
     .description(lines.filter((line) => line !== undefined).join('\n'));
-  command.endpoint = { method, path, source, deprecated };
+  command.endpoint = { id, method, path, source, deprecated };
   for (const { argv, says } of examples) command.example(`--sandbox ${argv}`, says);
   return command;
 }
@@ -77,61 +54,4 @@ function isWalked({ paging }: Endpoint): boolean {
   return paging !== undefined && paging.kind !== 'limit';
 }
 
-type Typed = Readonly<Record<string, unknown>>;
-
-async function callTyped(
-  endpoint: Endpoint,
-  { view, prepare, chooseView, watch }: Settings<Params, Params>,
-  typed: Typed,
-  context: Context,
-): Promise<Result> {
-  const { paging, params } = endpoint;
-  const chart = asksChart(typed, context.options) ? { chart: true } : {};
-  const input =
-    prepare === undefined
-      ? Object.fromEntries(Object.entries(typed).filter(([key]) => Object.hasOwn(params, key)))
-      : await prepare(typed as never, context);
-  const shown = (await chooseView?.(typed as never, context)) ?? view;
-  if (context.options.preview) return { kind: 'request', request: await context.previewCall(endpoint, input as never) };
-  const live = await watch?.(typed as never, input as never, context);
-  if (live !== undefined) return { kind: 'items', batches: live, view: shown, live: true };
-  const ask = (asked: unknown, link?: string) => context.call(endpoint, asked as never, link);
-  if (paging !== undefined && (typed['all'] === true || typed['max'] !== undefined)) {
-    const max = typed['max'] as number | undefined;
-    const onCut = () => context.note(`There is more: stopped after ${max} items (--max).`);
-    return { kind: 'items', batches: countItems(walkPages({ paging, input, ask, max, onCut })), view: shown, ...chart };
-  }
-  const { data, text, isEmpty } = await ask(input);
-  if (isEmpty && !(await endpoint.answer()).safeParse(null).success) {
-    context.note('Done; the service sent no details.');
-    const empty: AnyView = { ...shown, rows: () => [], notes: () => [], blocks: () => [] };
-    return { kind: 'answer', answer: null, text, view: empty };
-  }
-  const hint = paging && moreHint(paging, input, data);
-  return { kind: 'answer', answer: data, text, view: shown, ...(hint !== undefined && { notes: [hint] }), ...chart };
-}
-
-/** Adds to an interruption how many items came. */
-async function* countItems(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<readonly unknown[]> {
-  let items = 0;
-  try {
-    for await (const batch of batches) {
-      items += batch.length;
-      yield batch;
-    }
-  } catch (thrown) {
-    if (!(thrown instanceof SotraError) || thrown.code !== 'interrupted') throw thrown;
-    throw new SotraError('interrupted', `interrupted after ${items} item${items === 1 ? '' : 's'}`, { cause: thrown });
-  }
-}
-
 export const chartParam = option.flag('draw a chart instead of the table');
-
-/** Errors: `usage` where an option asks for another form of output at the same time. */
-function asksChart(typed: Typed, { format, jq, columns }: GlobalOptions): boolean {
-  if (typed['chart'] !== true) return false;
-  const isTable = format === undefined || format === 'table';
-  const rival = !isTable ? `${format} output` : jq !== undefined ? '--jq' : columns && '--columns';
-  if (rival === undefined) return true;
-  throw usageError(`option '--chart' cannot be used with option '${rival}'`, 'Omit one of them.');
-}

@@ -1,8 +1,8 @@
 import { Argument, Option } from 'commander';
-import { hourMs, parseDuration } from '../api/duration.ts';
+import { parseDuration } from '../api/duration.ts';
 import { flagName, local, type Param } from '../api/endpoint.ts';
 import { fitting } from '../api/formats.ts';
-import { boolean, checkValue, describeKind, formatted, integer, itemOf, listOf, optional, text } from '../api/kind.ts';
+import { boolean, describeKind, formatted, integer, itemOf, listOf, optional, parsed, text } from '../api/kind.ts';
 import { usageError } from '../errors.ts';
 
 /** The option of a parameter. It collects what was typed; `readInput` checks it. */
@@ -77,7 +77,7 @@ export function identifies({ kind, takesAddress }: Param): 'trader' | 'token' | 
 function describeParam({ kind, help, positional, serviceDefault, whole }: Param): string {
   const item = itemOf(kind);
   const isFreeText = item.type === 'text' && item.maxLength === undefined;
-  const saysNothing = (isFreeText || item.type === 'boolean') && !kind.nullable;
+  const saysNothing = (isFreeText || item.type === 'boolean' || item.type === 'parsed') && !kind.nullable;
   const allowed = saysNothing ? '' : `: ${describeKind(kind)}`;
   const byDefault = serviceDefault === undefined ? '' : ` (service default: ${serviceDefault})`;
   const repeated = kind.type === 'list' && whole && !positional ? ' (repeatable)' : '';
@@ -85,39 +85,18 @@ function describeParam({ kind, help, positional, serviceDefault, whole }: Param)
   return `${help}${allowed}${byDefault}${repeated}${required}`;
 }
 
-/** What stands for the value of a flag whose own last word does not say it. */
-const valueNames: readonly (readonly [name: string, ...flags: string[]])[] = [
-  ['file', 'out', 'junit', 'rejects', 'db', 'signed', 'replay', 'inbox-creds'],
-  ['url', 'to', 'forward-to', 'inbox'],
-  ['origin', 'cors'],
-  ['time', 'since', 'until', 'as-of', 'older-than', 'newer-than', 'track-exit-until'],
-  ['duration', 'interval', 'tolerance', 'for', 'late', 'repeats-within', 'wait', 'watch'],
-  ['size', 'max-bytes'],
-  ['variable', 'key-env'],
-  ['name', 'key', 'column'],
-  ['name=value', 'query', 'wire'],
-  ['hash', 'tx'],
-  ['id', 'position'],
-  ['path', 'webhook'],
-  ['json', 'data'],
-  ['request', 'expect'],
-  ['limit', 'keep'],
-  ['period', 'timeframe'],
-];
-
+/** How help calls the value of an option: `n`, `file`, `address,...`. */
 function nameValue(key: string, param: Param): string {
-  const { kind, whole } = param;
-  const flag = flagName(key, param);
+  const { kind, whole, valueName } = param;
   const { type } = itemOf(kind);
-  const [named = ''] = valueNames.find(([, ...flags]) => flags.includes(flag)) ?? [];
+  const isNumber = type === 'integer' || type === 'number';
+  const byKind = type === 'json' ? 'json' : isNumber ? 'n' : identifies(param) === 'trader' ? 'address' : undefined;
   const lastWord =
-    flag
+    flagName(key, param)
       .split('-')
       .at(-1)
       ?.replace(/(?<=ss)es$|(?<![su])s$/, '') ?? '';
-  const isNumber = type === 'integer' || type === 'number';
-  const one =
-    type === 'json' ? 'json' : isNumber ? 'n' : identifies(param) === 'trader' ? 'address' : named || lastWord;
+  const one = byKind ?? valueName ?? lastWord;
   return kind.type === 'list' && !whole ? `${one},...` : one;
 }
 
@@ -133,21 +112,16 @@ export const option = {
   /** A text that fits; `rule` says what it must be. */
   checked: (help: string, fits: (text: string) => boolean, rule: string, more?: ParamSettings) =>
     local(optional(formatted(fitting(fits, rule))), help, more),
-  /** A time such as these. */
-  duration: (help: string, such: string) => option.checked(help, isDuration, `must be a time such as ${such}`),
+  /** A path. */
+  file: (help: string) => option.text(help, { valueName: 'file' }),
+  /** A text that `parse` reads; `rule` says what it must be. */
+  parsed: <V extends number | object>(
+    help: string,
+    parse: (text: string) => V | undefined,
+    rule: string,
+    more?: ParamSettings,
+  ) => local(optional(parsed(parse, rule)), help, more),
+  /** A duration such as these, in milliseconds. */
+  duration: (help: string, such: string) =>
+    option.parsed(help, parseDuration, `must be a time such as ${such}`, { valueName: 'duration' }),
 };
-
-export const isDuration = (typed: string) => parseDuration(typed) !== undefined;
-
-const [minEveryMs, maxEveryMs] = [100, hourMs];
-
-/** An option that takes an interval. */
-export const intervalParam = (help: string) =>
-  option.checked(help, isInterval, 'must be a time from 100ms to 1h, such as 5s');
-
-function isInterval(typed: string): boolean {
-  const ms = parseDuration(typed);
-  return ms !== undefined && ms >= minEveryMs && ms <= maxEveryMs;
-}
-
-export const readInterval = (typed: string): number => parseDuration(typed) ?? minEveryMs;

@@ -1,4 +1,4 @@
-import type { Endpoint, Example, InputOf, Params } from '../api/endpoint.ts';
+import type { Params } from '../api/endpoint.ts';
 import { isObject } from '../api/json.ts';
 import { hideSecrets } from '../client/secrets.ts';
 import { type Context, createContext } from '../context.ts';
@@ -16,34 +16,15 @@ import {
 import { ClosedPipe } from '../lib/io.ts';
 import { checkColumns, printResult } from '../lib/output/print.ts';
 import type { Result } from '../lib/output/result.ts';
-import { type AnyView, onEachBatch } from '../lib/output/view.ts';
+import { onEachBatch } from '../lib/output/view.ts';
+import type { Command, Handler } from './command.ts';
 import { readOptions } from './options.ts';
 import { labelOf } from './params.ts';
-import { readInput, type TypedInput } from './read-input.ts';
-import type { Session } from './session.ts';
-
-/** What running needs of a `Command`, whose module imports this one. */
-interface RunnableCommand {
-  session: Session;
-  parameters: Params;
-  oneOf: readonly (readonly string[])[];
-  examples: readonly Example[];
-  endpoint: EndpointLine | undefined;
-  view: AnyView | undefined;
-  question: ((input: never) => string) | undefined;
-  isReading: boolean;
-  words: readonly string[];
-  readTyped: () => TypedInput;
-  readShared: () => Readonly<Record<string, unknown>>;
-}
-
-/** The endpoint of a command, as help and messages name it. */
-export type EndpointLine = Pick<Endpoint, 'method' | 'path' | 'source'> & { deprecated?: string | undefined };
-
-export type Handler<P extends Params> = (input: InputOf<P>, context: Context) => Promise<Result>;
+import { readInput } from './read-input.ts';
+import { loadViews } from './views.ts';
 
 /** Runs the handler of a command and prints its result; its exit code is left in the session. Errors: those of the handler; `usage`. */
-export async function runCommand(command: RunnableCommand, handler: Handler<Params>): Promise<void> {
+export async function runCommand(command: Command, handler: Handler<Params>): Promise<void> {
   const { session } = command;
   const { io, argv, say, stream } = session;
   const options = readOptions(command.readShared());
@@ -52,7 +33,7 @@ export async function runCommand(command: RunnableCommand, handler: Handler<Para
   const printsRows = command.view !== undefined && command.view.columns.length > 0;
   if ((format === 'csv' || format === 'tsv') && !printsRows)
     throw usageError(`--format ${format}: sotra ${command.words.join(' ')} prints no rows`, 'Omit it.');
-  const context = createContext({ argv, io, options, say, stream });
+  const context = createContext({ argv, io, options, say, stream, views: () => loadViews(command) });
   const filter =
     options.jq === undefined ? undefined : await (await import('../lib/output/jq.ts')).compileFilter(options.jq, io);
   const pause = () => io.sleep(0, io.signal);
@@ -78,7 +59,7 @@ export async function runCommand(command: RunnableCommand, handler: Handler<Para
 }
 
 /** What was typed, checked and confirmed. Errors: `usage`. */
-async function readTypedInput(command: RunnableCommand, context: Context): Promise<Record<string, unknown>> {
+async function readTypedInput(command: Command, context: Context): Promise<Record<string, unknown>> {
   const { parameters, oneOf, examples, endpoint, question } = command;
   const input = await readInput(parameters, command.readTyped(), {
     oneOf,
@@ -101,7 +82,7 @@ function stopWaiting(result: Result, { stopWaiting: stop }: Context): Result {
 }
 
 /** What ended the command, its inputs named as they are typed. */
-function explainFailure(thrown: unknown, { parameters, session }: RunnableCommand, context: Context): SotraError {
+function explainFailure(thrown: unknown, { parameters, session }: Command, context: Context): SotraError {
   const { signal } = session.io;
   const error = toSotraError(unusable(thrown, context));
   const stopped =

@@ -1,41 +1,15 @@
 import type { AnyEndpoint } from '../api/endpoints.ts';
 import type { AnyView } from '../lib/output/view.ts';
-import { uploaded } from '../upload/view.ts';
-import * as comment from './comment/view.ts';
-import * as feed from './feed/view.ts';
-import * as follow from './follow/view.ts';
-import * as leaderboard from './leaderboard/view.ts';
-import * as position from './position/view.ts';
-import * as profile from './profile/view.ts';
-import * as webhook from './webhook/view.ts';
+import type { Command } from './command.ts';
 
-/** The rows and columns of each endpoint's answer, for pages and for agents. */
-export const views: Readonly<Record<AnyEndpoint['id'], AnyView>> = {
-  'leaderboard.list': leaderboard.list,
-  'leaderboard.rank': leaderboard.rank,
-  'leaderboard.copytraded': leaderboard.copytraded,
-  'leaderboard.sections': leaderboard.sections,
-  'profile.get': profile.get,
-  'profile.positions': position.ofProfile(),
-  'profile.followers': profile.followers,
-  'profile.follows': profile.follows,
-  'profile.set-name': profile.named,
-  'profile.delete-name': profile.named,
-  'follow.add': follow.targets,
-  'follow.remove': follow.targets,
-  'follow.bulk': follow.bulk,
-  'feed.actor': feed.cards,
-  'feed.home': feed.cards,
-  'token.positions': position.ofToken(),
-  'token.comments': comment.ofToken,
-  'position.find': position.one(),
-  'position.get': position.one(),
-  'comment.post': comment.post,
-  'comment.list': comment.list,
-  'comment.copy': comment.copy,
-  'webhook.register': uploaded,
-  'webhook.list': webhook.list,
-  'webhook.add-addresses': uploaded,
-  'webhook.delete': webhook.deleted,
-  'webhook.validate': webhook.validated,
-};
+export type Views = Readonly<Record<AnyEndpoint['id'], AnyView>>;
+
+/** The rows and columns of each endpoint's answer, as the commands of a program print them, by the ids of endpoints. */
+export async function loadViews(command: Command): Promise<Views> {
+  if (command.parent !== null) return loadViews(command.parent);
+  await Promise.all(command.commands.map((group) => group.load()));
+  const views = command.commands.flatMap((group) =>
+    group.commands.flatMap(({ endpoint, view }) => (endpoint && view ? [[endpoint.id, view] as const] : [])),
+  );
+  return Object.fromEntries(views) as Views;
+}

@@ -3,9 +3,9 @@ import type { Endpoint, Param } from '../../src/api/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { checkValue, itemOf } from '../../src/api/kind.ts';
 import { decodeRequest, encodeRequest } from '../../src/api/request.ts';
-import { views } from '../../src/commands/views.ts';
 import { allRoutes, routesUnder } from '../../src/sandbox/service/routes.ts';
 import { run, temporaryFolder } from '../support/harness.ts';
+import { views } from '../support/outlines.ts';
 import { inTurn, some } from '../support/size.ts';
 
 const all: readonly Endpoint[] = endpoints;
@@ -26,6 +26,7 @@ function samples({ kind }: Param): unknown[] {
     number: item.type === 'number' ? [item.min ?? 0.5, item.max ?? 1e6] : [],
     boolean: [true, false],
     choice: item.type === 'choice' ? [...item.choices] : [],
+    parsed: [],
     json: [[{ addressOrUid: 'ext:a/b', targets: ['ext:c'], action: 'unfollow' }]],
   }[item.type];
   const shaped = kind.type === 'list' ? [...one.map((item) => [item]), one.slice(0, 2)] : one;

@@ -8,6 +8,7 @@ import { bodyOf, listen, secret, send, signed } from '../support/listening.ts';
 import { globalFlags, type Outline, outlines, programFlags, takenFlags } from '../support/outlines.ts';
 import { inTurn, size, some } from '../support/size.ts';
 import { until } from '../support/until.ts';
+import { witnesses } from '../support/witness.ts';
 
 const nameOf = ({ words }: { words: readonly string[] }) => words.join(' ');
 
@@ -18,40 +19,22 @@ const swap = `--chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793
 const form = '--service-name Example --layout five-line';
 const trade = `--chain base --trader ${wallet} --token ${token} --side buy --amount 5 --usd 10`;
 
-/**
- * One line of every command that does what the command is for, and says yes where it asks; @ is a folder of files, `asks: false` a command
- * that sends nothing to the service as it stands here.
- */
+/** One line of every command, which does what the command is for and answers yes to its question; @ is a folder of files. */
 const lines: Record<string, string> = {
-  'leaderboard list': 'leaderboard list',
-  'leaderboard rank': `leaderboard rank ${wallet}`,
-  'leaderboard copytraded': 'leaderboard copytraded',
-  'leaderboard sections': 'leaderboard sections',
-  'profile get': 'profile get ext:1',
-  'profile positions': 'profile positions ext:1 open',
-  'profile followers': 'profile followers ext:1',
-  'profile follows': 'profile follows ext:1',
-  'profile set-name': 'profile set-name ext:1 --name moon_cat',
+  ...Object.fromEntries(
+    Object.entries(witnesses).map(([id, [row]]) => [id.replace('.', ' '), [row?.argv ?? []].flat().join(' ')]),
+  ),
   'profile delete-name': 'profile delete-name ext:1 --yes',
-  'follow add': 'follow add ext:1 ext:2',
-  'follow remove': 'follow remove ext:1 ext:2',
   'follow bulk': 'follow bulk --file @/follows.ndjson --undo-file @/undo.ndjson',
   'feed actor': 'feed actor ext:1 --watch 1s --max 1',
   'feed home': 'feed home ext:1 --watch 1s --max 1',
-  'token positions': `token positions base ${token} open`,
-  'token comments': `token comments base ${token}`,
-  'position find': `position find ${wallet} base ${token} now`,
-  'position get': 'position get 1',
   'comment post': `comment post ${swap} --text gm ${form} --key-file @/evm.hex --yes`,
-  'comment list': 'comment list 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --chain base',
   'comment copy': `comment copy ${uid} --chain base --token ${token} --actor-address ${wallet} --again`,
   'comment sign': `comment sign ${swap} --text gm ${form} --key-file @/evm.hex --out @/signed.json --yes`,
   'comment verify': `comment verify ${swap} --text gm ${form} --signature 0x12 --signer ${wallet}`,
   'webhook register': `webhook register --url http://127.0.0.1:9/x --file @/users.txt --skip-invalid --secret-file @/new.secret`,
-  'webhook list': 'webhook list',
   'webhook add-addresses': `webhook add-addresses ${uid} --file @/users.txt --skip-invalid --rejects @/rejects.ndjson`,
   'webhook delete': `webhook delete ${uid} --yes`,
-  'webhook validate': `webhook validate ${uid}`,
   'webhook sync': `webhook sync 00000000-0000-4000-8000-000000000001 --file @/users.txt --skip-invalid`,
   'webhook listen': 'webhook listen --secret-file @/hook.secret --port 0',
   'webhook verify': 'webhook verify --secret-file @/hook.secret --header t=1,v1=x',

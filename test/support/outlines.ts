@@ -2,6 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import { describeCommands } from '../../scripts/commands.ts';
 import { loadProgram } from '../../src/cli.ts';
 import { describeSharedOptions, programOptions } from '../../src/commands/options.ts';
+import { loadViews } from '../../src/commands/views.ts';
 
 const sink = {
   width: 80,
@@ -13,8 +14,13 @@ const sink = {
 
 const load = () => loadProgram({ out: sink, err: sink, version: '0.0.0-test' } as never);
 
+const program = await load();
+
 /** Every command as data. */
-export const outlines = describeCommands(await load());
+export const outlines = describeCommands(program);
+
+/** The rows and columns of each endpoint's answer. */
+export const views = await loadViews(program);
 
 /** Reads a command line as the program does, and runs nothing. Errors: `usage`. */
 export async function parseLine(argv: readonly string[]): Promise<void> {

@@ -8,7 +8,7 @@ export function addBundle(bundle: Command): void {
       'The file has version, settings, the result of doctor, parameter names and the last failed commands with their responses. ' +
         'API keys and webhook secrets are replaced by ***. It is also an HTTP archive (HAR), which browsers can open.',
     )
-    .params({ out: option.text('file to write (default: sotra-bundle-<time>.json)') })
+    .params({ out: option.file('file to write (default: sotra-bundle-<time>.json)') })
     .changes()
     .shares('timeout', 'retries')
     .prints(bundleView)

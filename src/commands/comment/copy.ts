@@ -12,7 +12,9 @@ export function addCopy(comment: Command): void {
   addEndpointCommand(comment, 'copy', endpoint, {
     view,
     params: {
-      trackExitUntil: option.text('track exits until this time, or for this long (up to 7d); hyperliquid only'),
+      trackExitUntil: option.text('track exits until this time, or for this long (up to 7d); hyperliquid only', {
+        valueName: 'time',
+      }),
       again: option.flag('send an intent again that was sent within a day'),
     },
     oneOf: [['actorAddress', 'actorAddresses']],

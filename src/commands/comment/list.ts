@@ -12,7 +12,7 @@ export function addList(comment: Command): void {
     view,
     params: {
       hashes: { ...endpoint.params.hashes, kind: optional(endpoint.params.hashes.kind) },
-      tx: local(optional(listOf(text())), 'same as <hash...>'),
+      tx: local(optional(listOf(text())), 'same as <hash...>', { valueName: 'hash' }),
     },
     oneOf: [['hashes', 'tx']],
     prepare: ({ hashes = [], tx = [], ...rest }) => {

@@ -11,7 +11,7 @@ export const textArgument = local(optional(commentTextKind), 'the comment (or --
 /** The swap and the comment on it. None is required here: a file may hold them. */
 export const commentParams = {
   chain: local(optional(chainKind), 'chain of the swap'),
-  transactionHash: option.text('transaction hash, or order id on hyperliquid', { flag: 'tx' }),
+  transactionHash: option.text('transaction hash, or order id on hyperliquid', { flag: 'tx', valueName: 'hash' }),
   tokenAddress: option.text('contract address, mint, or coin on hyperliquid', { flag: 'token', takesAddress: 'token' }),
   commentText: local(optional(commentTextKind), 'the comment', { flag: 'text' }),
   textFile: option.text('file with the comment, byte for byte; - is stdin'),

@@ -6,14 +6,14 @@ import { commentParams, formParams, keyWays, readText, textArgument, walletParam
 import { post as view } from './view.ts';
 
 export function addPost(comment: Command): void {
-  const { method, path, source, summary } = endpoint;
+  const { id, method, path, source, summary } = endpoint;
   const command = comment
     .command('post')
     .summary(summary)
     .description(
       `On a terminal it shows the text and asks first. If the response is lost, it looks the comment up and never posts twice; --file resumes where it stopped.\n${keyWays}\nSends ${method} ${path}.`,
     );
-  command.endpoint = { method, path, source };
+  command.endpoint = { id, method, path, source };
   command
     .params({
       comment: textArgument,
@@ -24,7 +24,7 @@ export function addPost(comment: Command): void {
       ...formParams,
       ...keyParams,
       ...walletParams,
-      signed: option.text('post the output of comment sign --out; - is stdin'),
+      signed: option.file('post the output of comment sign --out; - is stdin'),
       file: option.text('post many, in order: NDJSON; - is stdin'),
     })
     .requests()

@@ -20,7 +20,7 @@ export function addSign(comment: Command): void {
       ...walletParams,
       signer: option.text('address that must sign; any other is an error', { takesAddress: 'wallet' }),
       file: option.text('sign many: NDJSON; - is stdin'),
-      out: option.text('write the signed comment to this file'),
+      out: option.file('write the signed comment to this file'),
     })
     .changes()
     .shares('timeout')

@@ -13,7 +13,7 @@ export function addVerify(comment: Command): void {
       signature: option.text('the signature'),
       signer: option.text('address that should have signed', { takesAddress: 'wallet' }),
       ...formParams,
-      signed: option.text('check the output of comment sign --out; - is stdin'),
+      signed: option.file('check the output of comment sign --out; - is stdin'),
     })
     .prints(view)
     .example(

@@ -39,8 +39,8 @@ const params = {
   layout: local(optional(nullable(choice(layouts))), 'form of the signed text'),
   preset: local(optional(choice(Object.keys(presets))), 'start from the values of this preset'),
   wire: local(optional(nullable(wireKind)), 'parameter names of this service: {"*.limit":"count"}'),
-  inbox: local(textOrNull, 'where to store deliveries, such as nats://host:4222/NAME'),
-  inboxCreds: local(textOrNull, 'file with the credentials of the inbox'),
+  inbox: local(textOrNull, 'where to store deliveries, such as nats://host:4222/NAME', { valueName: 'url' }),
+  inboxCreds: local(textOrNull, 'file with the credentials of the inbox', { valueName: 'file' }),
 };
 
 export function addSet(context: Command): void {

@@ -1,11 +1,11 @@
-import { parseTime } from '../../api/duration.ts';
+import { hourMs, parseDuration, parseTime } from '../../api/duration.ts';
 import type { Endpoint, InputOf, Params } from '../../api/endpoint.ts';
 import * as endpoints from '../../api/feed.ts';
 import { defined } from '../../api/json.ts';
 import { inputError, usageError } from '../../errors.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand } from '../endpoint-command.ts';
-import { intervalParam, option, readInterval } from '../params.ts';
+import { option } from '../params.ts';
 import { cards } from './view.ts';
 
 export function addFeed(feed: Command): void {
@@ -15,8 +15,18 @@ export function addFeed(feed: Command): void {
 
 const params = {
   cursor: option.text('olderCursor of the previous page; the same as --older-than'),
-  watch: intervalParam('print new cards as they come, polling this often, such as 5s; ends with Ctrl-C or --max'),
+  watch: option.parsed(
+    'print new cards as they come, polling this often, such as 5s; ends with Ctrl-C or --max',
+    readInterval,
+    'must be a time from 100ms to 1h, such as 5s',
+    { valueName: 'duration' },
+  ),
 };
+
+function readInterval(typed: string): number | undefined {
+  const ms = parseDuration(typed) ?? 0;
+  return ms >= 100 && ms <= hourMs ? ms : undefined;
+}
 
 type Typed = InputOf<typeof params> & {
   olderThan?: string;
@@ -39,8 +49,7 @@ function addCards(feed: Command, name: string, endpoint: typeof endpoints.actor 
     watch: async (typed: Typed, input, context) => {
       if (typed.watch === undefined) return undefined;
       const { watchFeed } = await import('./watch.ts');
-      const everyMs = readInterval(typed.watch);
-      return watchFeed({ endpoint, input, fromMs: readStart(typed), everyMs, max: typed.max, context });
+      return watchFeed({ endpoint, input, fromMs: readStart(typed), everyMs: typed.watch, max: typed.max, context });
     },
   }).shares('showNsfw');
 }

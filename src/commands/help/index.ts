@@ -2,7 +2,6 @@ import { Help, type Option } from 'commander';
 import { local } from '../../api/endpoint.ts';
 import { listOf, optional, text } from '../../api/kind.ts';
 import { nearest } from '../../api/nearest.ts';
-import { findStatusCode } from '../../client/failures.ts';
 import { type ErrorCode, errorExitCodes, exitMeanings, findErrorCodes, usageError } from '../../errors.ts';
 import { readAsset } from '../../lib/files/asset.ts';
 import type { Command } from '../command.ts';
@@ -42,7 +41,7 @@ export function addHelp(help: Command): void {
     .prints()
     .run(async ({ words = [] }, { options, io }) => {
       const topic = words.join(' ');
-      const shown = findText(topic, io.out.width) ?? (await findCommandHelp(help, words));
+      const shown = (await findText(topic, io.out.width)) ?? (await findCommandHelp(help, words));
       if (shown === undefined) throw unknownTopic(help, topic);
       return options.format === 'json'
         ? { kind: 'answer', answer: { topic, text: shown } }
@@ -75,11 +74,12 @@ function unknownTopic({ parent }: Command, topic: string) {
 }
 
 /** The text of a topic, an error code, an exit code or an HTTP status. */
-function findText(word: string, width: number): string | undefined {
+async function findText(word: string, width: number): Promise<string | undefined> {
   const topic = topics.find((each) => each === word);
   if (topic === 'options') return layOut(describeOptions(), width);
   if (topic !== undefined) return layOut(readTopic(topic), width);
-  const page = describeError(/^[45]\d\d$/.test(word) ? findStatusCode(Number(word)) : word);
+  const isStatus = /^[45]\d\d$/.test(word);
+  const page = describeError(isStatus ? (await import('../../client/failures.ts')).findStatusCode(Number(word)) : word);
   return page && layOut(page, width);
 }
 

@@ -90,7 +90,7 @@ function addExport(key: Command): void {
     )
     .params({
       name: nameParam,
-      out: option.text('file to write (default: stdout)'),
+      out: option.file('file to write (default: stdout)'),
       unencrypted: option.flag('write hex, or a Solana CLI keypair; needs --out'),
       passwordFile: passwordFileParam,
     })

@@ -1,18 +1,207 @@
+import { chainTitles, formatChain, type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
 import * as endpoints from '../../api/leaderboard.ts';
+import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, SectionsAnswer } from '../../api/leaderboard-answers.ts';
+import { command } from '../../client/shell.ts';
+import { column, nameColumn, pickColumns, profileColumns, recordView } from '../../lib/output/columns.ts';
+import { formatPercent, formatTime, formatUsd, pnl } from '../../lib/output/format.ts';
+import type { BarChart, CellText, Column, View } from '../../lib/output/view.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand, chartParam } from '../endpoint-command.ts';
-import { copytraded, list, makeList, makeRank, rank, sections, sections7d } from './view.ts';
 
 export function addLeaderboard(leaderboard: Command): void {
   addEndpointCommand(leaderboard, 'list', endpoints.list, {
-    view: list,
+    view: makeList({}),
     params: { chart: chartParam },
     chooseView: makeList,
   }).shares('showNsfw');
-  addEndpointCommand(leaderboard, 'rank', endpoints.rank, { view: rank, chooseView: makeRank });
+  addEndpointCommand(leaderboard, 'rank', endpoints.rank, { view: makeRank({}), chooseView: makeRank });
   addEndpointCommand(leaderboard, 'copytraded', endpoints.copytraded, { view: copytraded }).shares('showNsfw');
   addEndpointCommand(leaderboard, 'sections', endpoints.sections, {
     view: sections,
     chooseView: ({ timeframe }) => (timeframe === '7d' ? sections7d : sections),
   }).shares('showNsfw');
+}
+
+type Trader = LeaderboardAnswer['traders'][number];
+type CopiedTrader = CopytradedAnswer['traders'][number];
+type Section = SectionsAnswer['sections'][number];
+type SectionEntry = Section['commenters'][number];
+
+const rankHelp = 'place on this leaderboard';
+const rankColumn: Column<unknown> = column.text('rank', '#', rankHelp, (_, index) => index + 1, { align: 'right' });
+const pnlHelp = 'realized PnL over the requested chains, in USD';
+const getProfile = ({ profile }: Pick<Trader, 'profile'>) => profile;
+
+function chainPnl(figures: RankAnswer['pnl'], chain: LeaderboardChain): number | null {
+  const usd = figures?.perChain?.[chain];
+  return typeof usd === 'number' ? usd : null;
+}
+
+const chainColumns: readonly Column<Pick<RankAnswer, 'pnl'>>[] = leaderboardChains.map((chain) => {
+  const usd = (row: Pick<RankAnswer, 'pnl'>) => chainPnl(row.pnl, chain);
+  return column.pnl(`${chain}Usd`, chainTitles[chain], `realized PnL on ${chain}, in USD; empty if none`, usd, {
+    show: (row) => pnl(usd(row), { compact: true }),
+    drop: 4,
+  });
+});
+
+const commentsHelp = 'whether the trader has swap comments';
+const followedHelp = 'whether one of the --viewer-addresses follows the trader';
+
+/** How a row of either leaderboard ends: whether followed, the wallets and the profile's UUID. */
+const lastColumns: readonly Column<Pick<Trader, 'profile' | 'isFollowedByUser'>>[] = [
+  column.flag('isFollowedByUser', 'Followed', followedHelp, { extra: true }),
+  ...pickColumns(profileColumns, getProfile, { address: { drop: 7 }, addresses: {}, profileId: {} }),
+];
+
+const drops = { roiPercent: 2, winRate: 1, trades: 3 };
+
+/** The figures of one window stand in the table; those of the other are there by name. */
+function figureColumns(window: '7d' | '30d'): readonly Column<Trader>[] {
+  const chooseShown = (days: '7d' | '30d') =>
+    Object.fromEntries(
+      Object.entries(drops).map(([key, drop]) => [
+        key + days,
+        days === window ? { drop, extra: false } : { extra: true },
+      ]),
+    );
+  return pickColumns(profileColumns, getProfile, { ...chooseShown('30d'), ...chooseShown('7d') });
+}
+
+type BoardFilters = Pick<endpoints.RankInput, 'chains' | 'onlyWithComments' | 'timeframe'>;
+type ListView = View<LeaderboardAnswer, Trader, BoardFilters>;
+
+/** Of one chain the PnL is that of the board. */
+function listChainColumns({ chains }: BoardFilters): typeof chainColumns {
+  return chains?.length === 1 ? chainColumns.map((each) => ({ ...each, extra: true })) : chainColumns;
+}
+
+const makeList = (filters: BoardFilters): ListView => ({
+  layout: 'table',
+  rows: ({ traders }) => traders,
+  columns: [
+    rankColumn,
+    nameColumn('Trader', ({ profile }) => profile.name),
+    column.pnl('pnlUsd', 'PnL', pnlHelp, (trader) => trader.pnl.total),
+    ...listChainColumns(filters),
+    ...figureColumns(filters.timeframe ?? '30d'),
+    column.flag('hasComments', 'Comments', commentsHelp, { extra: true }),
+    ...lastColumns,
+  ],
+  empty: 'Nobody is on this leaderboard.',
+  chart: (traders, { timeframe }): BarChart => ({
+    title: `Realized PnL by trader${timeframe === undefined ? '' : `, last ${formatDays(timeframe)}`}`,
+    bars: traders.map(({ profile, pnl }, index) => ({
+      label: `${String(index + 1).padStart(String(traders.length).length)} ${profile.name}`,
+      usd: pnl.total,
+    })),
+  }),
+});
+
+function describeBoard({ chains, onlyWithComments, timeframe }: BoardFilters): string {
+  const where = chains === undefined ? 'all chains' : chains.map(formatChain).join(', ');
+  return `${where}, ${formatDays(timeframe)}${onlyWithComments ? ', traders with comments' : ''}`;
+}
+
+function formatDays(timeframe: '7d' | '30d' | undefined): string {
+  return timeframe === '7d' ? '7 days' : '30 days';
+}
+
+const makeRank = (filters: BoardFilters) =>
+  recordView<RankAnswer, endpoints.RankInput>(
+    [
+      column.text('ranking', 'Rank', 'place, 1 is the top; empty when not ranked', {
+        show: ({ ranking }) => (ranking === null ? 'not ranked' : { text: `#${ranking}`, tone: 'strong' }),
+      }),
+      column.pnl('pnlUsd', 'PnL', pnlHelp, (answer) => answer.pnl?.total),
+      ...listChainColumns(filters),
+    ],
+    { notes: explainNoRank },
+  );
+
+/** Source: section "GET /v2/leaderboard/ranking": null when not a trader or below the minimum threshold. */
+function explainNoRank({ ranking, pnl }: RankAnswer, input: endpoints.RankInput): string[] {
+  if (ranking !== null) return [];
+  const { address, chains, onlyWithComments, timeframe } = input;
+  const total = pnl?.total ?? 0;
+  const why =
+    total === 0
+      ? 'no PnL was realized there: not a trader, nothing sold in that time, or not tracked'
+      : `a PnL of ${formatUsd(total, { signed: true })} is counted, so it ${onlyWithComments ? 'has no swap comments or ' : ''}stays below the minimum threshold`;
+  const wider = [
+    chains === undefined ? [] : 'without --chains',
+    onlyWithComments ? 'without --only-with-comments' : [],
+    timeframe === '7d' ? 'with --timeframe 30d' : [],
+  ].flat();
+  return [
+    `Not on this leaderboard (${describeBoard(input)}): ${why}.`,
+    ...(wider.length === 0 ? [] : [`A wider one: the same ${wider.join(', ')}.`]),
+    command`Its status and figures: sotra profile get ${address}`,
+  ];
+}
+
+const copytraded: View<CopytradedAnswer, CopiedTrader, { address?: string }> = {
+  layout: 'table',
+  rows: ({ traders }) => traders,
+  columns: [
+    rankColumn,
+    nameColumn('Trader', ({ profile }) => profile.name),
+    column.usd('copiedUsd', 'Copied', 'volume of the copy trades, in USD', ({ copytrades }) => copytrades.volumeUSD),
+    column.count('copies', 'Copies', "copy trades of the trader's comments", ({ copytrades }) => copytrades.count),
+    column.count('copiers', 'Copiers', 'different people who copied', ({ copytrades }) => copytrades.distinctActors),
+    column.pnl('pnlUsd', 'PnL', pnlHelp, (trader) => trader.pnl.total, { drop: 1 }),
+    ...pickColumns(profileColumns, getProfile, { roiPercent30d: { drop: 2 }, comments30d: { drop: 3 } }),
+    ...lastColumns,
+  ],
+  empty: 'Nobody was copied in this period.',
+  notes: ({ periodStartUnix, periodEndUnix, ranking }, { address }) => [
+    `Copies from ${formatTime(periodStartUnix)} to ${formatTime(periodEndUnix)}.`,
+    ...(address === undefined ? [] : [`${address} is ${ranking ? `#${ranking}` : 'not on it'}.`]),
+  ],
+};
+
+interface SectionRow {
+  section: Section;
+  entry: SectionEntry;
+}
+
+const readFigure = ({ entry }: SectionRow) => entry.reason.value;
+
+/** The old sections, flattened: one line a trader, commenters before others. */
+const makeSections = (window: '7d' | '30d'): View<SectionsAnswer, SectionRow> => ({
+  layout: 'table',
+  rows: (answer) =>
+    answer.sections.flatMap((section) =>
+      [...section.commenters, ...section.others].map((entry) => ({ section, entry })),
+    ),
+  columns: [
+    column.text('section', 'Section', 'section key', ({ section }) => section.key),
+    nameColumn('Trader', ({ entry }) => entry.name),
+    column.flag('commenter', 'Comments', commentsHelp, (row) => row.section.commenters.includes(row.entry)),
+    column.text('value', 'Value', 'figure the section ranks by, as the service writes it', readFigure, {
+      show: ({ entry }) => showReason(entry.reason),
+      align: 'right',
+    }),
+    ...pnlColumns(window),
+    ...pickColumns(profileColumns, ({ entry }: SectionRow) => entry, { address: {} }),
+  ],
+  empty: 'No section has traders.',
+});
+
+const [sections, sections7d] = [makeSections('30d'), makeSections('7d')];
+
+function pnlColumns(window: '7d' | '30d'): readonly Column<SectionRow>[] {
+  const more = (days: 7 | 30) => ({
+    header: `PnL ${days}d, all chains`,
+    help: `realized PnL of ${days} days over all chains, in USD`,
+    extra: window !== `${days}d`,
+  });
+  return pickColumns(profileColumns, ({ entry }: SectionRow) => entry, { pnl30dUsd: more(30), pnl7dUsd: more(7) });
+}
+
+function showReason({ value, format }: SectionEntry['reason']): string | CellText {
+  const figure = Number(value);
+  if (value.trim() === '' || Number.isNaN(figure)) return value;
+  if (format === 'currency') return pnl(figure);
+  return format === 'percent' ? formatPercent(figure) : value;
 }

@@ -12,7 +12,7 @@ const params = {
   tools: option.texts('offer only these tools'),
   allowWrites: option.flag('also offer tools that change follows, names and webhooks'),
   allowSigning: option.flag('also offer tools that sign and post comments, with --key'),
-  key: option.text('name of the stored key that signs (sotra key list)'),
+  key: option.text('name of the stored key that signs (sotra key list)', { valueName: 'name' }),
   passwordFile: option.text('file with the password of that key'),
   secretFile: option.texts('file with a webhook secret, for verify_webhook'),
 };
@@ -71,7 +71,7 @@ async function readTools(input: McpInput, context: Context): Promise<Tool[]> {
     const { keyFolder, readStoredKey } = await import('../../keys/keystore.ts');
     readStoredKey(await keyFolder(context), key);
   }
-  const [{ endpoints }, { views }] = await Promise.all([import('../../api/endpoints.ts'), import('../views.ts')]);
+  const [{ endpoints }, views] = await Promise.all([import('../../api/endpoints.ts'), context.views()]);
   const { chooseTools, endpointTool } = await import('../../mcp/tools.ts');
   const { commentTool, eventsTool, verifyTool } = await import('./own-tools.ts');
   const called = endpoints.filter(({ id }) => id !== 'comment.post');

@@ -1,5 +1,4 @@
 import type { Context } from '../../context.ts';
-import { presets, servedSandboxUrl } from '../../lib/config/settings.ts';
 import type { Command } from '../command.ts';
 
 export function addOpenapi(openapi: Command): void {
@@ -27,6 +26,7 @@ async function findTarget(context: Context) {
     const service = await context.service();
     if (service.kind === 'http') return { servers: [{ url: service.baseUrl }], wire: service.wire };
   }
+  const { presets, servedSandboxUrl } = await import('../../lib/config/settings.ts');
   const stored = Object.entries(presets).flatMap(([preset, { baseUrl: url }]) =>
     url === undefined ? [] : [{ url, description: `preset ${preset}` }],
   );

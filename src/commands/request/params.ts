@@ -15,8 +15,12 @@ const pair = formatted(fitting((typed) => typed.indexOf('=') > 0, 'must be name=
 export const requestParams = {
   method: local(methodKind, 'HTTP method', { positional: true }),
   path: local(text(), 'path with or without a query, such as /v2/leaderboard', { positional: true }),
-  query: local(optional(listOf(pair)), 'query parameter, name=value', { short: 'q', whole: true }),
-  data: option.text('JSON body: the text itself, @file, or - for stdin', { short: 'd' }),
+  query: local(optional(listOf(pair)), 'query parameter, name=value', {
+    short: 'q',
+    whole: true,
+    valueName: 'name=value',
+  }),
+  data: option.text('JSON body: the text itself, @file, or - for stdin', { short: 'd', valueName: 'json' }),
   paginate: option.flag('request all following pages too'),
 };
 

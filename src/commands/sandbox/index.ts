@@ -1,18 +1,16 @@
 import { parseDuration } from '../../api/duration.ts';
 import { local } from '../../api/endpoint.ts';
-import { fitting } from '../../api/formats.ts';
-import { formatted } from '../../api/kind.ts';
+import { parsed } from '../../api/kind.ts';
 import { tradeParams } from '../../sandbox/trades/trade-params.ts';
 import type { Command } from '../command.ts';
 import { db } from '../db-param.ts';
-import { isDuration } from '../params.ts';
 import { asOf, empty, importParams, logParams, readyFile, simulateParams, startParams } from './params.ts';
 import { importView, logView, simulated, statusView, stopView, traded } from './view.ts';
 
 const whichSandbox =
   'Uses the sandbox at --base-url or SOTRA_BASE_URL, that of --ready-file, or the only one that runs.';
 
-const durationKind = formatted(fitting(isDuration, 'must be a time such as 90s, 12h or 8d'));
+const durationKind = parsed(parseDuration, 'must be a time such as 90s, 12h or 8d');
 
 export function addSandbox(sandbox: Command): void {
   sandbox
@@ -96,9 +94,7 @@ export function addSandbox(sandbox: Command): void {
     .changes()
     .prints(statusView)
     .example('sandbox advance 8d', 'eight days')
-    .run(async ({ duration, db }, context) =>
-      (await import('./state.ts')).advanceSandbox(parseDuration(duration) ?? 0, db, context),
-    );
+    .run(async ({ duration, db }, context) => (await import('./state.ts')).advanceSandbox(duration, db, context));
 
   sandbox
     .command('simulate')

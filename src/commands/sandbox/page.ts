@@ -11,7 +11,6 @@ import { createServiceApp } from '../../pages/service-app.ts';
 import type { FaultyAnswer } from '../../sandbox/http/fault.ts';
 import type { HeardRequest } from '../../sandbox/http/listen.ts';
 import { controlHeader } from '../../sandbox/http/service.ts';
-import { views } from '../views.ts';
 import { createRequestStore } from './requests.ts';
 import { askServed, type Ready } from './served.ts';
 
@@ -68,7 +67,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
     },
     service: makeService(options),
     endpoints,
-    views,
+    views: await context.views(),
     context: { ...context, io: { ...io, transport, env: { ...io.env, SOTRA_HISTORY: '0' } } },
   });
   const watch = async (): Promise<void> => {

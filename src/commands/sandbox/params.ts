@@ -10,17 +10,18 @@ import { db } from '../db-param.ts';
 import { option } from '../params.ts';
 
 const presetKind = optional(choice(['hyperliquid-fills', 'pumpfun', 'dune']));
-const newDb = option.text('database file, or :memory: (default: that of --sandbox)');
+const newDb = option.file('database file, or :memory: (default: that of --sandbox)');
 export const empty = option.flag('no trades, in place of the built-in ones');
 export const asOf = option.checked(
   "stop the sandbox's clock at this time",
   (text) => Math.abs(parseTime(text) ?? latestMs + 1) <= latestMs,
   'must be a time such as 2026-07-03T12:00:00Z or Unix seconds',
+  { valueName: 'time' },
 );
 export const readyFile = option.text('ready file of the sandbox');
 
 /** The factor of a text such as `60x`; `undefined` for other text. */
-export function readSpeed(text: string): number | undefined {
+function readSpeed(text: string): number | undefined {
   const factor = Number(/^(\d+(?:\.\d+)?)x?$/.exec(text)?.[1]);
   return factor > 0 ? factor : undefined;
 }
@@ -37,6 +38,7 @@ export const startParams = {
   wire: local(
     optional(formatted(fitting((typed) => readWire(typed) !== undefined, wireForm))),
     'answer as the Clicker deployment does (clicker), or rename parameters: {"*.limit":"count"}',
+    { valueName: 'name=value' },
   ),
   eligibility: local(
     optional(choice(['any', 'public'])),
@@ -55,7 +57,7 @@ export const startParams = {
   cors: local(
     optional(listOf(formatted(fitting(isOrigin, originForm)))),
     'allow browser requests from this origin, such as http://localhost:5173',
-    { whole: true },
+    { whole: true, valueName: 'origin' },
   ),
   fault: local(
     optional(listOf(formatted(fitting((typed) => parseFault(typed) !== undefined, faultForm)))),
@@ -74,7 +76,7 @@ export const importParams = {
     optional(listOf(formatted(fitting((typed) => /^\w+=.+$/s.test(typed), 'must be <column>=<field>')))),
     '<column>=<field>, such as value_in_usd=usd',
   ),
-  rejects: option.text('write rejected rows to this file, as NDJSON'),
+  rejects: option.file('write rejected rows to this file, as NDJSON'),
   ownTime: option.flag("shift times so that this file's newest trade is now, regardless of earlier imports"),
   db,
 };
@@ -89,28 +91,26 @@ export const logParams = {
   expect: local(
     optional(listOf(formatted(fitting((typed) => parseExpected(typed) !== undefined, expectedRule)))),
     "exit 12 without such a request, or not exactly n: 'POST /v1/swap-comments=1'",
+    { valueName: 'request' },
   ),
 };
 
 export type LogInput = InputOf<typeof logParams>;
 
 export const simulateParams = {
-  rate: option.checked(
+  rate: option.parsed(
     'trades per second or minute, such as 20/s (default: 1/s)',
-    (text) => parseRate(text) !== undefined,
+    parseRate,
     'must be a rate such as 20/s or 300/m, at most 5000/s',
   ),
-  for: option.checked(
+  for: option.parsed(
     'duration (default: 1m, or the whole replay)',
-    (text) => (parseDuration(text) ?? 0) > 0,
+    (text) => parseDuration(text) || undefined,
     'must be a time such as 30s, 5m or 1h',
+    { valueName: 'duration' },
   ),
-  replay: option.text('file of trades, in a format of sandbox import'),
-  speed: option.checked(
-    'replay speed (default: 1x)',
-    (text) => readSpeed(text) !== undefined,
-    'must be a factor such as 60x',
-  ),
+  replay: option.file('file of trades, in a format of sandbox import'),
+  speed: option.parsed('replay speed (default: 1x)', readSpeed, 'must be a factor such as 60x'),
   chain: local(optional(chainKind), 'chain of rows without one'),
   preset: local(presetKind, 'known format of the file'),
   seed: option.text('make the same trades again from the same data'),

@@ -1,4 +1,3 @@
-import { parseDuration, parseRate } from '../../api/duration.ts';
 import type { Context } from '../../context.ts';
 import { stopExitCode, usageError } from '../../errors.ts';
 import { openSource } from '../../lib/files/source.ts';
@@ -21,7 +20,7 @@ import {
 } from '../../sandbox/trades/live-trades.ts';
 import { readTrades } from '../../sandbox/trades/read-trades.ts';
 import type { LiveTrade, Trade } from '../../sandbox/trades/trade.ts';
-import { readSpeed, type SimulateInput } from './params.ts';
+import type { SimulateInput } from './params.ts';
 import { withWorld } from './state.ts';
 import { type SimulationReport, simulated, traded } from './view.ts';
 
@@ -54,8 +53,8 @@ export async function simulate(typed: SimulateInput, context: Context): Promise<
   });
 }
 
-function readPace({ rate = '', for: length = '', speed = '', ...input }: SimulateInput) {
-  return { ...input, perSec: parseRate(rate)?.perSec, forMs: parseDuration(length), speed: readSpeed(speed) };
+function readPace({ rate, for: forMs, ...input }: SimulateInput) {
+  return { ...input, perSec: rate?.perSec, forMs };
 }
 
 type Simulation = ReturnType<typeof readPace>;

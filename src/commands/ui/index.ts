@@ -28,10 +28,10 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
   await context.ready();
   context.stream();
   const { io, note, warn } = context;
-  const [{ endpoints }, { views }, { writeReadyFiles }, { untilAborted }, { serveWeb }, { createOwnServiceApp }] =
+  const [{ endpoints }, views, { writeReadyFiles }, { untilAborted }, { serveWeb }, { createOwnServiceApp }] =
     await Promise.all([
       import('../../api/endpoints.ts'),
-      import('../views.ts'),
+      context.views(),
       import('../../lib/files/durable-file.ts'),
       import('../../pages/live-log.ts'),
       import('../../pages/serve.ts'),

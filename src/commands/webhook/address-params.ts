@@ -7,10 +7,10 @@ export const addressParams = {
   walletAddresses: local(optional(listOf(text({ minLength: 0 }))), 'addresses, in place of a file', {
     takesAddress: 'wallet',
   }),
-  column: option.text('column or JSON field that holds the addresses'),
+  column: option.text('column or JSON field that holds the addresses', { valueName: 'name' }),
   allowBadChecksum: option.flag('accept a wrong EIP-55 checksum'),
   skipInvalid: option.flag('skip bad lines instead of failing'),
-  rejects: option.text('write bad lines to this file, as NDJSON'),
+  rejects: option.file('write bad lines to this file, as NDJSON'),
 };
 
 export const concurrency = option.count(1, 32, 'requests at once (default: 4)');

@@ -1,12 +1,12 @@
 import { isWalletAddress } from '../../api/address.ts';
-import { parseSize, parseTime } from '../../api/duration.ts';
+import { parseDuration, parseSize, parseTime } from '../../api/duration.ts';
 import { type InputOf, local } from '../../api/endpoint.ts';
 import { eventTypes } from '../../api/event-types.ts';
 import { fitting, httpAddressKind } from '../../api/formats.ts';
-import { choice, formatted, integer, listOf, optional, text } from '../../api/kind.ts';
+import { choice, formatted, integer, listOf, optional, parsed, text } from '../../api/kind.ts';
 import { isToken, readRoute, routeForm } from '../../webhooks/route.ts';
 import { db } from '../db-param.ts';
-import { isDuration, option } from '../params.ts';
+import { option } from '../params.ts';
 
 /** Where deliveries are stored. */
 const storeParams = {
@@ -15,12 +15,14 @@ const storeParams = {
     (typed) => /^[\w-]{1,64}$/.test(typed),
     'must be letters, digits, - and _, 64 at most',
   ),
-  inbox: option.text('NATS stream, in place of a local store: nats://host:4222/NAME'),
-  inboxCreds: option.text('NATS credentials file (SOTRA_NATS_CREDS)'),
+  inbox: option.text('NATS stream, in place of a local store: nats://host:4222/NAME', { valueName: 'url' }),
+  inboxCreds: option.file('NATS credentials file (SOTRA_NATS_CREDS)'),
 };
 
 const targetParams = {
-  forwardTo: local(optional(listOf(text({ minLength: 0 }))), 'forward every delivery to this URL'),
+  forwardTo: local(optional(listOf(text({ minLength: 0 }))), 'forward every delivery to this URL', {
+    valueName: 'url',
+  }),
   route: local(
     optional(listOf(formatted(fitting((typed) => readRoute(typed) !== undefined, routeForm)))),
     'forward some: KIND=URL (sotra help webhooks)',
@@ -30,12 +32,18 @@ const targetParams = {
 const momentOption = (help: string) =>
   option.checked(
     help,
-    (typed) => isDuration(typed) || parseTime(typed) !== undefined,
+    (typed) => (parseDuration(typed) ?? parseTime(typed)) !== undefined,
     'must be a time such as 2026-07-03T12:00:00Z or how long ago, such as 1h',
+    { valueName: 'time' },
   );
 
 const minKeptBytes = 1024 ** 2;
-const isKept = (typed: string) => isDuration(typed) || (parseSize(typed) ?? 0) >= minKeptBytes;
+
+function readLimit(typed: string): { ms: number } | { bytes: number } | undefined {
+  const [ms, bytes = 0] = [parseDuration(typed), parseSize(typed)];
+  if (ms !== undefined) return { ms };
+  return bytes >= minKeptBytes ? { bytes } : undefined;
+}
 
 export const listenParams = {
   port: option.count(0, 65_535, 'port; 0 picks a free one (default: 4242)'),
@@ -44,8 +52,9 @@ export const listenParams = {
   ...targetParams,
   tolerance: option.duration('reject older signatures (default: --repeats-within)', '5m or 1d'),
   keep: local(
-    optional(listOf(formatted(fitting(isKept, 'must be a time such as 30d or a size from 1MB on, such as 5GB')))),
+    optional(listOf(parsed(readLimit, 'must be a time such as 30d or a size from 1MB on, such as 5GB'))),
     'delete events beyond this age or total size',
+    { valueName: 'limit' },
   ),
   repeatsWithin: option.duration('drop repeats of an event for this long (default: 7d)', '7d or 30d'),
   ...storeParams,
@@ -81,7 +90,7 @@ export const eventsParams = {
     'must be an EVM or Solana address, or a coin',
     { takesAddress: 'token' },
   ),
-  webhook: option.text('only events sent to this path, or path#secret as in webhook show'),
+  webhook: option.text('only events sent to this path, or path#secret as in webhook show', { valueName: 'path' }),
   status: local(optional(choice(['forwarded', 'waiting', 'refused'])), 'only events with this status'),
   limit: local(optional(integer(1)), 'how many (default: 50)'),
   follow: option.flag('print new events as they come, until Ctrl-C'),
@@ -102,7 +111,7 @@ export type ShowInput = InputOf<typeof showParams>;
 export const replayParams = {
   ids: option.texts('ids of events, or how they start', { positional: true, flag: 'id' }),
   since: momentOption('every delivery received since a time, or within 1h'),
-  to: local(httpAddressKind, 'where to send them'),
+  to: local(httpAddressKind, 'where to send them', { valueName: 'url' }),
   ...storeParams,
 };
 
@@ -120,10 +129,10 @@ export type VerifyInput = InputOf<typeof verifyParams>;
 
 export const triggerParams = {
   type: local(choice(eventTypes), 'kind of event', { positional: true }),
-  to: local(optional(httpAddressKind), 'send it to this URL'),
+  to: local(optional(httpAddressKind), 'send it to this URL', { valueName: 'url' }),
   secretFile: option.text('sign it with this secret'),
   uid: option.text('send it to this webhook of the sandbox only'),
-  position: option.text('position that it is about (default: the newest that fits)'),
+  position: option.text('position that it is about (default: the newest that fits)', { valueName: 'id' }),
   db,
 };
 
@@ -132,7 +141,7 @@ export type TriggerInput = InputOf<typeof triggerParams>;
 export const examParams = {
   url: local(httpAddressKind, 'the endpoint', { positional: true }),
   secretFile: local(text(), 'file with the secret of the endpoint; the first of several'),
-  junit: option.text('write a JUnit XML report to this file'),
+  junit: option.file('write a JUnit XML report to this file'),
 };
 
 export type ExamInput = InputOf<typeof examParams>;

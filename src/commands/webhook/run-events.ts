@@ -1,4 +1,4 @@
-import { parseDuration } from '../../api/duration.ts';
+import { writeDuration } from '../../api/duration.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { counted, formatTime } from '../../lib/output/format.ts';
@@ -71,7 +71,7 @@ export async function waitForEvent(input: EventsInput, context: Context): Promis
     if (input[key] !== undefined) throw usageError(`--wait cannot be used with --${key}`, `Omit --${key}.`);
   const { io } = context;
   const startMs = io.now();
-  const endMs = startMs + (parseDuration(input.wait ?? '') ?? 0);
+  const { wait: waitMs = 0 } = input;
   const { sinceMs = startMs } = readTimes(input, startMs);
   const query = { ...readQuery(input, context), sinceMs };
   const inbox = await openInbox(input, context);
@@ -79,9 +79,9 @@ export async function waitForEvent(input: EventsInput, context: Context): Promis
     for (;;) {
       const event = await findOldest(inbox, query);
       if (event !== undefined) return { kind: 'answer', answer: [makeEventRow(event)], view: eventsView };
-      const leftMs = endMs - io.now();
+      const leftMs = startMs + waitMs - io.now();
       if (leftMs <= 0)
-        throw new SotraError('wait-timeout', `no event matched within ${input.wait}`, {
+        throw new SotraError('wait-timeout', `no event matched within ${writeDuration(waitMs)}`, {
           hint: 'Wait longer, or list the stored events: sotra webhook events',
         });
       await io.sleep(Math.min(waitPollMs, leftMs), io.signal).catch(() => undefined);

@@ -1,4 +1,3 @@
-import { parseDuration, parseSize } from '../../api/duration.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { writeReadyFiles } from '../../lib/files/durable-file.ts';
@@ -21,7 +20,6 @@ import { startListener } from '../../webhooks/listener.ts';
 import { openInbox } from '../../webhooks/open-inbox.ts';
 import type { Page } from '../../webhooks/page/start-page.ts';
 import { explainRefusal, type NamedSecret, readNamedSecrets } from '../../webhooks/page/verification.ts';
-import { isDuration } from '../params.ts';
 import type { ListenInput } from './params.ts';
 import { noteWaiting, parseTargets, warnOnceAMinute } from './run-forward.ts';
 
@@ -34,9 +32,13 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
   if (input.open && !input.ui) throw usageError('--open requires --ui', 'Add --ui, or omit --open.');
   const secrets = readNamedSecrets(input.secretFile, context);
   const targets = parseTargets(input, context.warn);
-  const repeatsMs = parseDuration(input.repeatsWithin ?? '');
   const replicas = input.replicas === undefined ? undefined : Number(input.replicas);
-  const inbox = await openInbox(input, context, { listens: true, repeatsMs, keep: readLimits(input.keep), replicas });
+  const inbox = await openInbox(input, context, {
+    listens: true,
+    repeatsMs: input.repeatsWithin,
+    keep: readLimits(input.keep),
+    replicas,
+  });
   try {
     context.stream();
     await receive(inbox, { input, targets, secrets, context });
@@ -47,12 +49,11 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
 }
 
 /** Errors: `usage` for two limits of a kind. */
-function readLimits(given: readonly string[] | undefined): KeepLimits | undefined {
+function readLimits(given: ListenInput['keep']): KeepLimits | undefined {
   if (given === undefined) return undefined;
-  const ms = given.flatMap((text) => parseDuration(text) ?? []);
-  const bytes = given.flatMap((text) => (isDuration(text) ? [] : (parseSize(text) ?? [])));
-  if (ms.length > 1 || bytes.length > 1)
-    throw usageError(`--keep ${given.join(' --keep ')}: one time and one size at most`, 'Omit one of them.');
+  const ms = given.flatMap((limit) => ('ms' in limit ? limit.ms : []));
+  const bytes = given.flatMap((limit) => ('bytes' in limit ? limit.bytes : []));
+  if (ms.length > 1 || bytes.length > 1) throw usageError('--keep: one time and one size at most', 'Omit one of them.');
   return { ms: ms[0], bytes: bytes[0] };
 }
 
@@ -65,7 +66,7 @@ interface Reception {
 
 async function receive(inbox: Inbox, { input, targets, secrets, context }: Reception): Promise<void> {
   const { io, note } = context;
-  const toleranceMs = parseDuration(input.tolerance ?? input.repeatsWithin ?? '') ?? defaultRepeatsMs;
+  const toleranceMs = input.tolerance ?? input.repeatsWithin ?? defaultRepeatsMs;
   const onDiskError = warnOnceAMinute(context);
   const forwarder = await startForwarder({ inbox, targets, context, onDiskError });
   const printer = createPrinter(context);
@@ -93,10 +94,10 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
     });
     const { url } = listener;
     if (input.ui) {
-      const [{ startPage }, { endpoints }, { views }] = await Promise.all([
+      const [{ startPage }, { endpoints }, views] = await Promise.all([
         import('../../webhooks/page/start-page.ts'),
         import('../../api/endpoints.ts'),
-        import('../views.ts'),
+        context.views(),
       ]);
       page = await startPage(
         { inbox, place: input, secrets, toleranceMs, targets, listensOn: url, context },

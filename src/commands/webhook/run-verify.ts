@@ -1,4 +1,3 @@
-import { parseDuration } from '../../api/duration.ts';
 import { readHeader } from '../../api/signature-header.ts';
 import { signBody } from '../../api/webhook-signature.ts';
 import type { Context } from '../../context.ts';
@@ -19,7 +18,7 @@ export async function verifySaved(input: VerifyInput, context: Context): Promise
   const { io } = context;
   const secrets = readOwnSecrets(input.secretFile, context);
   const delivery = { header: input.header, body: await readWhole(input.file ?? '-', io, maxBodyBytes) };
-  const toleranceMs = parseDuration(input.tolerance ?? '');
+  const { tolerance: toleranceMs } = input;
   const answer = verifyDelivery(delivery, secrets, { nowMs: io.now(), toleranceMs });
   const nowSec = Math.floor(io.now() / 1000);
   const ageSec = answer.timestamp === null ? null : nowSec - answer.timestamp;

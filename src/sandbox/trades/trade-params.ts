@@ -12,5 +12,7 @@ export const tradeParams = {
   usd: local(number(0, 1e60), 'value in US dollars'),
   direction: local(optional(choice(['long', 'short'])), 'hyperliquid: direction (default: long)'),
   leverage: local(optional(number(1)), 'hyperliquid: size divided by margin (default: 1)'),
-  tx: local(optional(text()), 'transaction hash, or order id on hyperliquid (default: random)'),
+  tx: local(optional(text()), 'transaction hash, or order id on hyperliquid (default: random)', {
+    valueName: 'hash',
+  }),
 };
