@@ -133,7 +133,7 @@ export default defineConfig({
         { name: 'zod', test: /node_modules\/zod\//, priority: 4 },
         {
           name: 'sandbox',
-          test: /src\/(sandbox\/(service\/routes|open|seeded|db\/(settings|store|world)|http\/(answer|service)|social\/(lookup|profiles)|trades\/(figures|trade)))\.ts$/,
+          test: /src\/sandbox\/(seeded|db\/(settings|store|world)|serve\/(open|answer)|service\/(routes|handler|identifiers|profiles)|ledger\/(figures|trade))\.ts$/,
           includeDependenciesRecursively: false,
           priority: 1,
         },

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Db, openDb } from '../src/sandbox/db/store.ts';
-import { answerer } from '../src/sandbox/http/answer.ts';
+import { answerer } from '../src/sandbox/serve/answer.ts';
 import { measureChild, startServer } from './measure/child.ts';
 import { type Row, report } from './measure/row.ts';
 import { type Floor, insertBare } from './sandbox/floor.ts';

@@ -1,9 +1,9 @@
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../src/sandbox/db/world.ts';
-import { answerer } from '../../src/sandbox/http/answer.ts';
-import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
-import type { Trade } from '../../src/sandbox/trades/trade.ts';
+import { addTrades } from '../../src/sandbox/ledger/add-trades.ts';
+import type { Trade } from '../../src/sandbox/ledger/trade.ts';
+import { answerer } from '../../src/sandbox/serve/answer.ts';
 
 interface Recording {
   /** Where the answers go, one after another; `<file>.json` says where each begins. */

@@ -3,8 +3,8 @@ import { layouts } from '../../src/lib/config/settings.ts';
 import { setMeta } from '../../src/sandbox/db/settings.ts';
 import { type Db, openDb, type SqlValue } from '../../src/sandbox/db/store.ts';
 import { describeWorld } from '../../src/sandbox/db/world.ts';
-import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
-import type { Trade } from '../../src/sandbox/trades/trade.ts';
+import { addTrades } from '../../src/sandbox/ledger/add-trades.ts';
+import type { Trade } from '../../src/sandbox/ledger/trade.ts';
 
 /** The tables whose rows lie beside this file, named as there; `trade_id` of a comment is the line of its trade. */
 const tables = ['profile', 'wallet', 'token', 'partner_name', 'follow', 'comment', 'reply', 'copy', 'liked'];

@@ -8,11 +8,11 @@ import { usageError, withoutHint } from '../errors.ts';
 import { advanceClock, readWire, readWireNames, sandboxNow, wireForm } from '../sandbox/db/settings.ts';
 import { openDb } from '../sandbox/db/store.ts';
 import { sandboxPartners } from '../sandbox/db/world.ts';
-import { faultForm, parseFault } from '../sandbox/http/fault.ts';
-import { serve, setUpWorld } from '../sandbox/serve.ts';
-import { addTradeNow, checkLiveTrade } from '../sandbox/trades/live-trades.ts';
-import type { LiveTrade, MadeTrade } from '../sandbox/trades/trade.ts';
-import { tradeParams } from '../sandbox/trades/trade-params.ts';
+import { addTradeNow, checkLiveTrade } from '../sandbox/ledger/live-trades.ts';
+import type { LiveTrade, MadeTrade } from '../sandbox/ledger/trade.ts';
+import { tradeParams } from '../sandbox/ledger/trade-params.ts';
+import { faultForm, parseFault } from '../sandbox/serve/fault.ts';
+import { serve, setUpWorld } from '../sandbox/serve/serve.ts';
 
 export type { LiveTrade, MadeTrade };
 

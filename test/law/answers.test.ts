@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { advanceClock, freezeClock } from '../../src/sandbox/db/settings.ts';
 import { type Db, openDb, type SqlValue } from '../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../src/sandbox/db/world.ts';
-import { answerer } from '../../src/sandbox/http/answer.ts';
-import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
+import { addTrades } from '../../src/sandbox/ledger/add-trades.ts';
+import { answerer } from '../../src/sandbox/serve/answer.ts';
 import { temporaryFolder } from '../support/harness.ts';
 import { dayMs, largeNow, largeWorld, tokenOf, tradeAt, traderOf } from '../support/large-world.ts';
 

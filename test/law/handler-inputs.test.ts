@@ -4,7 +4,7 @@ import { endpoints } from '../../src/api/endpoints.ts';
 import { decodeRequest } from '../../src/api/request.ts';
 import { openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld, sandboxPartners } from '../../src/sandbox/db/world.ts';
-import { ServiceRefusal } from '../../src/sandbox/http/service.ts';
+import { ServiceRefusal } from '../../src/sandbox/service/handler.ts';
 import { allRoutes } from '../../src/sandbox/service/routes.ts';
 import { type Witness, witnesses } from '../support/witness.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../src/sandbox/db/store.ts';
-import { addLiveTrades, liveTrade } from '../../src/sandbox/trades/live-trades.ts';
+import { addLiveTrades, liveTrade } from '../../src/sandbox/ledger/live-trades.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { storedIds } from '../support/inbox.ts';
 import { send, signed } from '../support/listening.ts';

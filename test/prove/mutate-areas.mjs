@@ -32,8 +32,8 @@ export const areas = {
     tests: tests('cli/webhook/verify unit/api/webhook-signature'),
   },
   positions: {
-    files: sources('sandbox/trades/positions'),
-    tests: tests('unit/sandbox/trades/positions unit/sandbox/trades/positions-hyperliquid'),
+    files: sources('sandbox/ledger/positions'),
+    tests: tests('unit/sandbox/ledger/positions unit/sandbox/ledger/positions-hyperliquid'),
   },
   signing: {
     files: sources('api/signed-text commands/comment/signed'),

@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 import { terminalText } from '../../src/api/safe-text.ts';
 import { run as runProgram } from '../../src/cli.ts';
 import type { Io, Sink, Transport } from '../../src/lib/io.ts';
-import { openSandbox } from '../../src/sandbox/open.ts';
+import { openSandbox } from '../../src/sandbox/serve/open.ts';
 import { copyDemo } from './demo.ts';
 
 export interface Outcome {

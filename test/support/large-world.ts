@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Db, openDb } from '../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../src/sandbox/db/world.ts';
-import { addTrades } from '../../src/sandbox/trades/add-trades.ts';
-import type { Trade } from '../../src/sandbox/trades/trade.ts';
+import { addTrades } from '../../src/sandbox/ledger/add-trades.ts';
+import type { Trade } from '../../src/sandbox/ledger/trade.ts';
 import { size } from './size.ts';
 
 export const largeNow = Date.parse('2026-11-20T12:00:00Z');

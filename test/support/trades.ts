@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReadEvent } from '../../src/sandbox/trades/read-rows.ts';
-import { type ReadOptions, readTrades } from '../../src/sandbox/trades/read-trades.ts';
+import type { ReadEvent } from '../../src/sandbox/ledger/read-rows.ts';
+import { type ReadOptions, readTrades } from '../../src/sandbox/ledger/read-trades.ts';
 import { run, temporaryFolder } from './harness.ts';
 
 export const now = Date.parse('2026-11-20T12:00:00Z');

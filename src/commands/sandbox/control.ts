@@ -9,8 +9,11 @@ import { newRunToken } from '../../pages/guard.ts';
 import { advanceClock, sandboxNow } from '../../sandbox/db/settings.ts';
 import { type Db, whenFree } from '../../sandbox/db/store.ts';
 import { resetWorld } from '../../sandbox/db/world.ts';
-import { type Fault, faultForm, parseFault } from '../../sandbox/http/fault.ts';
-import { type createRequestLog, maxLogged } from '../../sandbox/http/request-log.ts';
+import { addLiveTrades, addTradeNow, checkLiveTrade, madeTrades } from '../../sandbox/ledger/live-trades.ts';
+import type { LiveTrade } from '../../sandbox/ledger/trade.ts';
+import { tradeParams } from '../../sandbox/ledger/trade-params.ts';
+import { type Fault, faultForm, parseFault } from '../../sandbox/serve/fault.ts';
+import { type createRequestLog, maxLogged } from '../../sandbox/serve/request-log.ts';
 import {
   controlHeader,
   cutQuery,
@@ -20,10 +23,7 @@ import {
   refused,
   type ServedAnswer,
   ServiceRefusal,
-} from '../../sandbox/http/service.ts';
-import { addLiveTrades, addTradeNow, checkLiveTrade, madeTrades } from '../../sandbox/trades/live-trades.ts';
-import type { LiveTrade } from '../../sandbox/trades/trade.ts';
-import { tradeParams } from '../../sandbox/trades/trade-params.ts';
+} from '../../sandbox/service/handler.ts';
 import { deliverAgain, listDeliveries, readSecret, showDelivery, showWebhook } from './deliveries.ts';
 import { describeState } from './state.ts';
 

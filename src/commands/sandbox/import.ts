@@ -9,9 +9,9 @@ import { type Progress, showProgress } from '../../lib/output/progress.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { sandboxNow } from '../../sandbox/db/settings.ts';
 import { openDb } from '../../sandbox/db/store.ts';
-import { importTrades } from '../../sandbox/trades/import-trades.ts';
-import type { RejectedRow } from '../../sandbox/trades/read-rows.ts';
-import { readTrades } from '../../sandbox/trades/read-trades.ts';
+import { importTrades } from '../../sandbox/ledger/import-trades.ts';
+import type { RejectedRow } from '../../sandbox/ledger/read-rows.ts';
+import { readTrades } from '../../sandbox/ledger/read-trades.ts';
 import type { ImportInput } from './params.ts';
 import { importView } from './view.ts';
 

@@ -8,9 +8,9 @@ import type { LoggedRequest } from '../../lib/logged-request.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPages, serveWeb } from '../../pages/serve.ts';
 import { createServiceApp } from '../../pages/service-app.ts';
-import type { FaultyAnswer } from '../../sandbox/http/fault.ts';
-import type { HeardRequest } from '../../sandbox/http/listen.ts';
-import { controlHeader } from '../../sandbox/http/service.ts';
+import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
+import type { HeardRequest } from '../../sandbox/serve/listen.ts';
+import { controlHeader } from '../../sandbox/service/handler.ts';
 import { createRequestStore } from './requests.ts';
 import { askServed, type Ready } from './served.ts';
 

@@ -5,7 +5,7 @@ import { isOrigin, originForm } from '../../api/http-address.ts';
 import { choice, formatted, listOf, optional, text } from '../../api/kind.ts';
 import { layouts } from '../../lib/config/settings.ts';
 import { latestMs, readWire, wireForm } from '../../sandbox/db/settings.ts';
-import { faultForm, parseExpected, parseFault } from '../../sandbox/http/fault.ts';
+import { faultForm, parseExpected, parseFault } from '../../sandbox/serve/fault.ts';
 import { db } from '../db-param.ts';
 import { option } from '../params.ts';
 

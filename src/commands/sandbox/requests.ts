@@ -13,10 +13,10 @@ import { usageError } from '../../errors.ts';
 import type { LoggedRequest } from '../../lib/logged-request.ts';
 import type { RequestRow, ShownExchange } from '../../pages/requests.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
-import type { FaultyAnswer } from '../../sandbox/http/fault.ts';
-import type { HeardRequest } from '../../sandbox/http/listen.ts';
-import { maxLogged, sayWhose } from '../../sandbox/http/request-log.ts';
-import { readBearer } from '../../sandbox/http/service.ts';
+import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
+import type { HeardRequest } from '../../sandbox/serve/listen.ts';
+import { maxLogged, sayWhose } from '../../sandbox/serve/request-log.ts';
+import { readBearer } from '../../sandbox/service/handler.ts';
 
 interface StoreOptions {
   /** Of the sandbox. */

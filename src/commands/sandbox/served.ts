@@ -8,7 +8,7 @@ import { type Context, httpTransport } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
 import { makeFolder, readStateFile, withTemporaryFolder } from '../../lib/files/durable-file.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { controlHeader } from '../../sandbox/http/service.ts';
+import { controlHeader } from '../../sandbox/service/handler.ts';
 
 export interface Ready {
   url: string;

@@ -9,7 +9,7 @@ import type { Result } from '../../lib/output/result.ts';
 import { sandboxNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { countDeliveries, startDeliverer } from '../../sandbox/deliver/deliver.ts';
-import { readTradeRows } from '../../sandbox/trades/import-trades.ts';
+import { readTradeRows } from '../../sandbox/ledger/import-trades.ts';
 import {
   addLiveTrades,
   addTradeNow,
@@ -17,9 +17,9 @@ import {
   madeTrades,
   maxAtOnce,
   paceTrades,
-} from '../../sandbox/trades/live-trades.ts';
-import { readTrades } from '../../sandbox/trades/read-trades.ts';
-import type { LiveTrade, Trade } from '../../sandbox/trades/trade.ts';
+} from '../../sandbox/ledger/live-trades.ts';
+import { readTrades } from '../../sandbox/ledger/read-trades.ts';
+import type { LiveTrade, Trade } from '../../sandbox/ledger/trade.ts';
 import type { SimulateInput } from './params.ts';
 import { withWorld } from './state.ts';
 import { type SimulationReport, simulated, traded } from './view.ts';

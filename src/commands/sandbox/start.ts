@@ -13,7 +13,7 @@ import { untilAborted } from '../../pages/live-log.ts';
 import { keepSettings, readWire, readWireNames, type Wire } from '../../sandbox/db/settings.ts';
 import { openDb } from '../../sandbox/db/store.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
-import { createRequestLog, formatRequest } from '../../sandbox/http/request-log.ts';
+import { createRequestLog, formatRequest } from '../../sandbox/serve/request-log.ts';
 import { createControl } from './control.ts';
 import type { SandboxPage } from './page.ts';
 import type { StartInput } from './params.ts';
@@ -50,7 +50,7 @@ async function serveSandbox(
 ): Promise<Result> {
   const { io, options } = context;
   const file = input.db ?? (await context.sandboxFile());
-  const { serve, setUpWorld } = await import('../../sandbox/serve.ts');
+  const { serve, setUpWorld } = await import('../../sandbox/serve/serve.ts');
   const db = openDb(file);
   setUpWorld(db, input, io.now());
   const folder = await servedFolder(context);

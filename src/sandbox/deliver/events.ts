@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../api/event-types.ts';
 import type { Db } from '../db/store.ts';
-import type { Partner } from '../http/service.ts';
-import { buyReason } from '../noteworthy-buy.ts';
-import { readCards } from '../social/cards.ts';
-import type { Json } from '../social/profiles.ts';
-import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
+import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../ledger/trade.ts';
+import { readCards } from '../service/cards.ts';
+import type { Partner } from '../service/handler.ts';
+import type { Json } from '../service/profiles.ts';
+import { buyReason } from './noteworthy-buy.ts';
 
 /** Trades older than this make no events, so that an import sends none (wire-facts 4.3: receivers skip them anyway). */
 const freshMs = 300_000;

@@ -8,12 +8,12 @@ import { normalizeSignature, signedText, type TextForm } from '../../api/signed-
 import { getMeta } from '../db/settings.ts';
 import { countRows } from '../db/store.ts';
 import { storeCommentEvent } from '../deliver/events.ts';
-import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from '../http/service.ts';
+import { oneOf } from '../ledger/trade.ts';
 import { makeUuid } from '../seeded.ts';
-import { readCards } from '../social/cards.ts';
-import { copiedText, readTradeComments } from '../social/comments.ts';
-import { storedToken } from '../social/lookup.ts';
-import { oneOf } from '../trades/trade.ts';
+import { readCards } from './cards.ts';
+import { copiedText, readTradeComments } from './comments.ts';
+import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
+import { storedToken } from './identifiers.ts';
 
 /** A commented trade must be worth at least this much (wire-facts 3.6). */
 const minUsd = 10;

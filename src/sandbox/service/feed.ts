@@ -1,10 +1,10 @@
 import * as endpoints from '../../api/feed.ts';
 import type { Card } from '../../api/position-answers.ts';
-import { type Handler, linkWith, type SandboxCall } from '../http/service.ts';
-import { readCards } from '../social/cards.ts';
-import { type FeedPage, feedPage } from '../social/feed-pages.ts';
-import { expandChains, findProfile, followedBy, listWallets } from '../social/lookup.ts';
-import { type RecommendedTrade, recommendedTrades } from '../social/standings.ts';
+import { readCards } from './cards.ts';
+import { type FeedPage, feedPage } from './feed-pages.ts';
+import { type Handler, linkWith, type SandboxCall } from './handler.ts';
+import { expandChains, findProfile, followedBy, listWallets } from './identifiers.ts';
+import { type RecommendedTrade, recommendedTrades } from './standings.ts';
 
 /** GET /v1/feed/actor: the cards of a profile's wallets; `forYouTrade` on recommended ones when asked for. */
 export const actor: Handler<typeof endpoints.actor> = (input, call) => {

@@ -1,9 +1,9 @@
 import type * as endpoints from '../../api/follow.ts';
 import type { Profile } from '../../api/profile-answers.ts';
-import { type Handler, type SandboxCall, ServiceRefusal } from '../http/service.ts';
-import { type FollowEdge, follow, unfollow } from '../social/follows.ts';
-import { findProfile, findWallets, trackedFrom } from '../social/lookup.ts';
-import { hydrateProfiles } from '../social/profiles.ts';
+import { type FollowEdge, follow, unfollow } from './follows.ts';
+import { type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
+import { findProfile, findWallets, trackedFrom } from './identifiers.ts';
+import { hydrateProfiles } from './profiles.ts';
 
 /** PUT /v1/addresses/{addressOrUid}/follow: all targets or none. */
 export const add: Handler<typeof endpoints.add> = ({ addressOrUid, targets }, call) =>

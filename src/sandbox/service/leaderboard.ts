@@ -1,12 +1,12 @@
 import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
 import type * as endpoints from '../../api/leaderboard.ts';
 import type { Profile } from '../../api/profile-answers.ts';
-import { defaultLimits, type Handler, type SandboxCall } from '../http/service.ts';
-import { findProfile, followedByViewers } from '../social/lookup.ts';
-import { hydrateProfiles } from '../social/profiles.ts';
-import { commenters, findStandings, rankProfiles, type Standing, standings } from '../social/standings.ts';
-import { windowMs } from '../trades/figures.ts';
-import { oneOf } from '../trades/trade.ts';
+import { windowMs } from '../ledger/figures.ts';
+import { oneOf } from '../ledger/trade.ts';
+import { defaultLimits, type Handler, type SandboxCall } from './handler.ts';
+import { findProfile, followedByViewers } from './identifiers.ts';
+import { hydrateProfiles } from './profiles.ts';
+import { commenters, findStandings, rankProfiles, type Standing, standings } from './standings.ts';
 
 /** The period of the copytraded board; the service names its two ends and not its length (wire-facts 3.4): assumed. */
 const copyPeriod = '30d';

@@ -3,12 +3,12 @@ import type { Chain } from '../../api/chain.ts';
 import type * as endpoints from '../../api/position.ts';
 import type { Card } from '../../api/position-answers.ts';
 import type { Db, SqlValue } from '../db/store.ts';
-import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from '../http/service.ts';
-import { readCards } from '../social/cards.ts';
-import { expandChains, findProfile, listWallets, storedToken } from '../social/lookup.ts';
-import { windowMs } from '../trades/figures.ts';
-import { openFromUsd } from '../trades/positions.ts';
-import { oneOf } from '../trades/trade.ts';
+import { windowMs } from '../ledger/figures.ts';
+import { openFromUsd } from '../ledger/positions.ts';
+import { oneOf } from '../ledger/trade.ts';
+import { readCards } from './cards.ts';
+import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
+import { expandChains, findProfile, listWallets, storedToken } from './identifiers.ts';
 
 /**
  * GET /v1/tokens/.../positions/{status}: without the cards' own transaction, only commented trades inside; empty for an unknown token. `value`:

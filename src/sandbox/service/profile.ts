@@ -1,9 +1,9 @@
 import type * as endpoints from '../../api/profile.ts';
 import type { Profile } from '../../api/profile-answers.ts';
-import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from '../http/service.ts';
-import { type FollowSide, followPage } from '../social/follows.ts';
-import { findProfile, startTracking } from '../social/lookup.ts';
-import { hydrateProfiles } from '../social/profiles.ts';
+import { type FollowSide, followPage } from './follows.ts';
+import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
+import { findProfile, startTracking } from './identifiers.ts';
+import { hydrateProfiles } from './profiles.ts';
 
 /** GET /v1/addresses/{identifier}/profile: full metrics and status; 404 for an unknown UUID. */
 export const get: Handler<typeof endpoints.get> = ({ identifier, viewerAddresses }, call) => {

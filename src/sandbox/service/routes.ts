@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointsOf } from '../../api/endpoint.ts';
-import type { Handler, SandboxRoute } from '../http/service.ts';
+import type { Handler, SandboxRoute } from './handler.ts';
 
 type LoadRoutes = () => Promise<readonly SandboxRoute[]>;
 

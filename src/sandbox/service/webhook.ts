@@ -5,7 +5,7 @@ import type * as endpoints from '../../api/webhook.ts';
 import { exampleEventId, signedHeader } from '../../api/webhook-signature.ts';
 import type { Db } from '../db/store.ts';
 import { eventParts, findEventSource, makeEvent } from '../deliver/events.ts';
-import { type Handler, type SandboxCall, ServiceRefusal } from '../http/service.ts';
+import { type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
 
 export interface WebhookRow {
   id: number;

@@ -4,7 +4,7 @@ import { encodeBase58 } from '../../../src/api/address.ts';
 import { derivePublicKey } from '../../../src/keys/private-key.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { ensureWorld } from '../../../src/sandbox/db/world.ts';
-import { answerer } from '../../../src/sandbox/http/answer.ts';
+import { answerer } from '../../../src/sandbox/serve/answer.ts';
 import { run, type Script, type Seen, type Stub, stub, temporaryFolder } from '../harness.ts';
 
 // Made for these tests alone: wherever one of them turns up, something leaks.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { base58 } from '@scure/base';
 import { expect, test } from 'vitest';
 import { readRows } from '../../../scripts/demo/make.ts';
-import type { Trade } from '../../../src/sandbox/trades/trade.ts';
+import type { Trade } from '../../../src/sandbox/ledger/trade.ts';
 
 interface Comment {
   id: string;

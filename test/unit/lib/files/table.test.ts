@@ -6,7 +6,7 @@ import { readFollows } from '../../../../src/commands/follow/bulk.ts';
 import { SotraError } from '../../../../src/errors.ts';
 import { readTable, type TableRow } from '../../../../src/lib/files/table.ts';
 import { openTextFile } from '../../../../src/lib/files/text-file.ts';
-import { readTrades } from '../../../../src/sandbox/trades/read-trades.ts';
+import { readTrades } from '../../../../src/sandbox/ledger/read-trades.ts';
 import { readAddressFile } from '../../../../src/upload/address-file.ts';
 import { fc } from '../../../support/draw.ts';
 import { size } from '../../../support/size.ts';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { parseFault } from '../../../../src/sandbox/http/fault.ts';
-import { listen } from '../../../../src/sandbox/http/listen.ts';
-import type { IncomingRequest } from '../../../../src/sandbox/http/service.ts';
+import { parseFault } from '../../../../src/sandbox/serve/fault.ts';
+import { listen } from '../../../../src/sandbox/serve/listen.ts';
+import type { IncomingRequest } from '../../../../src/sandbox/service/handler.ts';
 import { run } from '../../../support/harness.ts';
 
 async function served(...texts: string[]) {

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { parseTime } from '../../api/duration.ts';
 import { tryParseJson } from '../../api/json.ts';
 import { type Db, newestTradeId } from '../db/store.ts';
-import { defaultLimits, ServiceRefusal } from '../http/service.ts';
 import {
   arrange,
   type FeedPlace,
@@ -12,6 +11,7 @@ import {
   nearestCards,
   tradedBetween,
 } from './feed-query.ts';
+import { defaultLimits, ServiceRefusal } from './handler.ts';
 
 export interface PageRequest {
   limit?: number | undefined;

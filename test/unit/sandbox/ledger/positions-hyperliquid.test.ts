@@ -1,7 +1,7 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { applyTrade, type PositionState } from '../../../../src/sandbox/trades/positions.ts';
+import { applyTrade, type PositionState } from '../../../../src/sandbox/ledger/positions.ts';
 import { collectEvents } from '../../../support/trades.ts';
 
 const file = '../shared/data/trades-hyperliquid/hyperliquid_fills_2024-2025.csv.gz';

@@ -1,10 +1,10 @@
 import { hourMs } from '../../api/duration.ts';
 import { honoredViewers } from '../../api/identifier.ts';
 import type { Db } from '../db/store.ts';
-import type { Asker, Partner } from '../http/service.ts';
+import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../ledger/trade.ts';
 import { makeUuid } from '../seeded.ts';
-import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
-import { findProfile } from './lookup.ts';
+import type { Asker, Partner } from './handler.ts';
+import { findProfile } from './identifiers.ts';
 import { type Json, readActors } from './profiles.ts';
 
 interface CommentOptions {

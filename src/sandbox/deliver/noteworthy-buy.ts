@@ -1,5 +1,5 @@
-import { dayMs } from '../api/duration.ts';
-import type { buyReasons } from '../api/event-types.ts';
+import { dayMs } from '../../api/duration.ts';
+import type { buyReasons } from '../../api/event-types.ts';
 
 interface Buy {
   atMs: number;

@@ -1,8 +1,8 @@
 import { type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
 import { getMeta } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
-import { type Timeframe, tradesOfWallets, windowFigures, windowMs } from '../trades/figures.ts';
-import { groupBy, oneOf } from '../trades/trade.ts';
+import { type Timeframe, tradesOfWallets, windowFigures, windowMs } from '../ledger/figures.ts';
+import { groupBy, oneOf } from '../ledger/trade.ts';
 
 /** Public eligibility of the real service (wire-facts, threshold): at least 3 swaps of at least 500 USD in 7 days. */
 const publicRule = { swaps: 3, usd: 500, withinMs: windowMs['7d'] };

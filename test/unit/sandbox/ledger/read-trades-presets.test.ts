@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { ReadOptions } from '../../../../src/sandbox/trades/read-trades.ts';
-import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
+import type { ReadOptions } from '../../../../src/sandbox/ledger/read-trades.ts';
+import type { Trade } from '../../../../src/sandbox/ledger/trade.ts';
 import { collectEvents, countRepeats, inPieces } from '../../../support/trades.ts';
 
 const data = '../shared/data';

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { type Db, newestTradeId, openDb, type SqlValue } from '../../../../src/sandbox/db/store.ts';
-import { feedPage, type PageRequest, writeCursor } from '../../../../src/sandbox/social/feed-pages.ts';
-import { follow } from '../../../../src/sandbox/social/follows.ts';
-import { findWallets } from '../../../../src/sandbox/social/lookup.ts';
-import { addTrades } from '../../../../src/sandbox/trades/add-trades.ts';
-import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
+import { addTrades } from '../../../../src/sandbox/ledger/add-trades.ts';
+import type { Trade } from '../../../../src/sandbox/ledger/trade.ts';
+import { feedPage, type PageRequest, writeCursor } from '../../../../src/sandbox/service/feed-pages.ts';
+import { follow } from '../../../../src/sandbox/service/follows.ts';
+import { findWallets } from '../../../../src/sandbox/service/identifiers.ts';
 import { fc } from '../../../support/draw.ts';
 
 const wallets = [1, 2, 3].map((digit) => `0x${String(digit).repeat(40)}`);

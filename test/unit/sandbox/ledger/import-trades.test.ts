@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { countRows, openDb } from '../../../../src/sandbox/db/store.ts';
-import { importTrades } from '../../../../src/sandbox/trades/import-trades.ts';
-import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
+import { importTrades } from '../../../../src/sandbox/ledger/import-trades.ts';
+import type { Trade } from '../../../../src/sandbox/ledger/trade.ts';
 import { temporaryFolder } from '../../../support/harness.ts';
 
 const nowMs = Date.parse('2026-11-20T12:00:00Z');

@@ -1,8 +1,8 @@
 import type { Db } from '../db/store.ts';
 import { storeTradeEvents } from '../deliver/events.ts';
 import { digestText, makeUuid } from '../seeded.ts';
-import { matchCopies } from '../social/comments.ts';
-import { addWallet } from '../social/lookup.ts';
+import { matchCopies } from '../service/comments.ts';
+import { addWallet } from '../service/identifiers.ts';
 import { applyTrade, openFromUsd, type PositionState } from './positions.ts';
 import { groupBy, oneOf, type StoredTrade, type Trade, tradeColumns } from './trade.ts';
 

@@ -1,6 +1,6 @@
 import type { Db, SqlValue } from '../db/store.ts';
-import { type Partner, ServiceRefusal } from '../http/service.ts';
-import { startTracking } from './lookup.ts';
+import { type Partner, ServiceRefusal } from './handler.ts';
+import { startTracking } from './identifiers.ts';
 
 /** A follower and whom they follow, by profile id. */
 export type FollowEdge = readonly [followerId: string, targetId: string];

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { foreignRefusal, isLocalRequest, readBody, send, startHttpServer } from '../../lib/http-server.ts';
-import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
 import {
   bodyTooLarge,
   type IncomingRequest,
@@ -10,7 +9,8 @@ import {
   refused,
   type ServedAnswer,
   ServiceRefusal,
-} from './service.ts';
+} from '../service/handler.ts';
+import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
 
 export interface ListenOptions {
   /** Faults to inject, asked for at each request, and how to wait for those that delay. */

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import type { SandboxOptions, Transport } from '../lib/io.ts';
-import { keepSettings } from './db/settings.ts';
-import { openDb } from './db/store.ts';
-import { ensureWorld } from './db/world.ts';
-import { answerer } from './http/answer.ts';
+import type { SandboxOptions, Transport } from '../../lib/io.ts';
+import { keepSettings } from '../db/settings.ts';
+import { openDb } from '../db/store.ts';
+import { ensureWorld } from '../db/world.ts';
+import { answerer } from './answer.ts';
 
 /** The sandbox inside this process: no port, state in one file, which is made with the demo world if absent. */
 export async function openSandbox({ file, now, wire, serviceName, layout }: SandboxOptions): Promise<Transport> {

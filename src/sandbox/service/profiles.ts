@@ -1,10 +1,10 @@
 import { leaderboardChains } from '../../api/chain.ts';
 import type { Profile, ProfileStatus } from '../../api/profile-answers.ts';
 import type { Db } from '../db/store.ts';
-import type { Asker, Partner } from '../http/service.ts';
-import { type Timeframe, type WindowFigures, windowFigures, windowMs } from '../trades/figures.ts';
-import { groupBy, oneOf } from '../trades/trade.ts';
-import { followedByViewers } from './lookup.ts';
+import { type Timeframe, type WindowFigures, windowFigures, windowMs } from '../ledger/figures.ts';
+import { groupBy, oneOf } from '../ledger/trade.ts';
+import type { Asker, Partner } from './handler.ts';
+import { followedByViewers } from './identifiers.ts';
 
 export type Json = Record<string, unknown>;
 type Counts = Map<string, number>;

@@ -1,6 +1,6 @@
 import type { Chain } from '../../api/chain.ts';
 import { type Db, newestTradeId, type SqlValue } from '../db/store.ts';
-import { oneOf } from '../trades/trade.ts';
+import { oneOf } from '../ledger/trade.ts';
 
 /**
  * A place in a feed: newest first by the second of a card's latest trade, then by id. Two places lie between cards instead of

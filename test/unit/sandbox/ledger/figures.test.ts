@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Db } from '../../../../src/sandbox/db/store.ts';
-import { standings } from '../../../../src/sandbox/social/standings.ts';
-import { windowFigures } from '../../../../src/sandbox/trades/figures.ts';
+import { windowFigures } from '../../../../src/sandbox/ledger/figures.ts';
+import { standings } from '../../../../src/sandbox/service/standings.ts';
 import { temporaryFolder } from '../../../support/harness.ts';
 import { dayMs, largeNow, largeWorld } from '../../../support/large-world.ts';
 import { some } from '../../../support/size.ts';

@@ -6,7 +6,7 @@ import type { Io } from '../../lib/io.ts';
 import { moreChains } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { digestText, type Random, randomFrom } from '../seeded.ts';
-import { storedToken } from '../social/lookup.ts';
+import { storedToken } from '../service/identifiers.ts';
 import { addTrades } from './add-trades.ts';
 import type { LiveTrade, MadeTrade, Trade } from './trade.ts';
 

@@ -2,10 +2,10 @@ import { dayMs } from '../../api/duration.ts';
 import type { Card } from '../../api/position-answers.ts';
 import { answersAsClicker } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
-import type { Asker } from '../http/service.ts';
-import { type PositionFigures, type PositionState, type PositionStats, positionStats } from '../trades/positions.ts';
-import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../trades/trade.ts';
+import { type PositionFigures, type PositionState, type PositionStats, positionStats } from '../ledger/positions.ts';
+import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../ledger/trade.ts';
 import { copiedText, copyVolume, readTradeComments } from './comments.ts';
+import type { Asker } from './handler.ts';
 import { type Json, readActors, readCounts } from './profiles.ts';
 
 export interface CardOptions {

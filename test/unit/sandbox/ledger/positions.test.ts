@@ -6,8 +6,8 @@ import {
   positionStats,
   type TradeEffect,
   useLots,
-} from '../../../../src/sandbox/trades/positions.ts';
-import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
+} from '../../../../src/sandbox/ledger/positions.ts';
+import type { Trade } from '../../../../src/sandbox/ledger/trade.ts';
 import { fc } from '../../../support/draw.ts';
 
 type Fill = Pick<Trade, 'side' | 'amount' | 'usd'> & Partial<Trade>;

@@ -1,6 +1,6 @@
 import { parseDuration } from '../../api/duration.ts';
 import { randomFrom } from '../seeded.ts';
-import { cutQuery, type IncomingRequest, makeAnswer, type ServedAnswer } from './service.ts';
+import { cutQuery, type IncomingRequest, makeAnswer, type ServedAnswer } from '../service/handler.ts';
 
 export interface Fault {
   does: { kind: 'status'; status: number } | { kind: 'delay'; ms: number } | { kind: 'drop' | 'truncate' | 'garbage' };

@@ -2,9 +2,9 @@ import { isUuid, isWalletAddress, normalizeAddress } from '../../api/address.ts'
 import { type Chain, chains, defaultFilterChains } from '../../api/chain.ts';
 import { honoredViewers } from '../../api/identifier.ts';
 import type { Db } from '../db/store.ts';
-import { type Partner, ServiceRefusal } from '../http/service.ts';
+import { oneOf } from '../ledger/trade.ts';
 import { makeProfileId, makeUuid } from '../seeded.ts';
-import { oneOf } from '../trades/trade.ts';
+import { type Partner, ServiceRefusal } from './handler.ts';
 
 /**
  * The profile id behind a UUID, wallet address or `ext:` id. A wallet nobody has seen becomes a profile (untracked); so does an external id,

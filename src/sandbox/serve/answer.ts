@@ -3,7 +3,6 @@ import { parseJson } from '../../api/json.ts';
 import { decodeRequest } from '../../api/request.ts';
 import { moreChains, sandboxNow } from '../db/settings.ts';
 import { type Db, whenFree } from '../db/store.ts';
-import { routesUnder } from '../service/routes.ts';
 import {
   bodyTooLarge,
   cutQuery,
@@ -18,7 +17,8 @@ import {
   type SandboxRoute,
   type ServedAnswer,
   ServiceRefusal,
-} from './service.ts';
+} from '../service/handler.ts';
+import { routesUnder } from '../service/routes.ts';
 
 export interface ServiceOptions {
   db: Db;

@@ -3,8 +3,8 @@ import { safeText } from '../../api/safe-text.ts';
 import { hideSecrets } from '../../client/secrets.ts';
 import type { LoggedRequest } from '../../lib/logged-request.ts';
 import { sandboxPartners } from '../db/world.ts';
+import { type IncomingRequest, ignoredHeader, printable, readBearer } from '../service/handler.ts';
 import type { FaultyAnswer } from './fault.ts';
-import { type IncomingRequest, ignoredHeader, printable, readBearer } from './service.ts';
 
 export const maxLogged = 1000;
 const [maxPath, maxError] = [2000, 300];

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { parseTime } from '../api/duration.ts';
-import type { Db } from '../lib/files/database.ts';
-import type { Io } from '../lib/io.ts';
-import { freezeClock, keepSettings, readWireNames, type Settings, type Wire } from './db/settings.ts';
-import { ensureWorld } from './db/world.ts';
-import { startDeliverer } from './deliver/deliver.ts';
-import { answerer } from './http/answer.ts';
-import type { Fault } from './http/fault.ts';
-import { type ListenOptions, listen } from './http/listen.ts';
-import type { IncomingRequest, ServedAnswer } from './http/service.ts';
-import { allRoutes } from './service/routes.ts';
+import { parseTime } from '../../api/duration.ts';
+import type { Db } from '../../lib/files/database.ts';
+import type { Io } from '../../lib/io.ts';
+import { freezeClock, keepSettings, readWireNames, type Settings, type Wire } from '../db/settings.ts';
+import { ensureWorld } from '../db/world.ts';
+import { startDeliverer } from '../deliver/deliver.ts';
+import type { IncomingRequest, ServedAnswer } from '../service/handler.ts';
+import { allRoutes } from '../service/routes.ts';
+import { answerer } from './answer.ts';
+import type { Fault } from './fault.ts';
+import { type ListenOptions, listen } from './listen.ts';
 
 export interface WorldOptions extends Settings {
   empty?: boolean | undefined;

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { ReadOptions } from '../../../../src/sandbox/trades/read-trades.ts';
-import { readTime, readTradeText } from '../../../../src/sandbox/trades/trade-text.ts';
+import type { ReadOptions } from '../../../../src/sandbox/ledger/read-trades.ts';
+import { readTime, readTradeText } from '../../../../src/sandbox/ledger/trade-text.ts';
 import { fc } from '../../../support/draw.ts';
 import { collectEvents, countRepeats, inPieces } from '../../../support/trades.ts';
 

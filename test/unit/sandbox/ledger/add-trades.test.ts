@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openDb } from '../../../../src/sandbox/db/store.ts';
-import { addTrades } from '../../../../src/sandbox/trades/add-trades.ts';
-import type { Trade } from '../../../../src/sandbox/trades/trade.ts';
+import { addTrades } from '../../../../src/sandbox/ledger/add-trades.ts';
+import type { Trade } from '../../../../src/sandbox/ledger/trade.ts';
 import { fc } from '../../../support/draw.ts';
 import { size } from '../../../support/size.ts';
 
