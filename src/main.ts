@@ -7,7 +7,7 @@ import { run } from './cli.ts';
 import { readMessage, SotraError, Stopped } from './errors.ts';
 import { isSingleFile, readAsset } from './lib/files/asset.ts';
 import { ClosedPipe, colorLevel, type Io, lineWidth, type Sink } from './lib/io.ts';
-import { platformRules, secretVariables } from './lib/platform.ts';
+import { secretVariables } from './lib/platform.ts';
 
 /** Every text that a person may read passes `terminalText` here: all of stderr, and stdout where it is a terminal. A pipe gets every byte. */
 function makeSink(
@@ -83,28 +83,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 // Warnings of Node and libraries are for developers, and would stand beside the JSON of an error.
 if (!process.argv.includes('--verbose')) process.removeAllListeners('warning');
 
-function readStartTime(pid: number): string | undefined {
+function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
+    return process.kill(pid, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return undefined;
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  try {
-    const { processes } = platformRules(process.platform);
-    if (processes === 'nothing') return '';
-    const { state, started } = processes === 'proc' ? procStat(pid) : psLine(pid);
-    return /^[ZX]/.test(state) ? undefined : started;
-  } catch {
-    return '';
-  }
-}
-
-function procStat(pid: number): { state: string; started: string } {
-  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // After the name, which may hold anything: field 3 is the state, 22 the start in ticks since boot.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
-  return { state: fields[0] ?? '', started: `${boot} ${fields[19]}` };
 }
 
 function isForeground(): boolean {
@@ -115,14 +99,6 @@ function isForeground(): boolean {
   } catch {
     return true;
   }
-}
-
-function psLine(pid: number): { state: string; started: string } {
-  const { execFileSync } = process.getBuiltinModule('node:child_process');
-  const env = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
-  const argv = ['-o', 'state=,lstart=', '-p', String(pid)];
-  const text = execFileSync('ps', argv, { env, encoding: 'latin1', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-  return { state: text.slice(0, 1), started: text.slice(1).trim() };
 }
 
 async function ask(question: string, { hidden }: { hidden: boolean }): Promise<string> {
@@ -150,8 +126,7 @@ const io: Io = {
   system: {
     node: process.versions.node,
     platform: process.platform,
-    readStartTime,
-    isAlive: (pid) => readStartTime(pid) !== undefined,
+    isAlive,
   },
   spawnSelf: async (argv, logFile) => {
     const { spawn } = await import('node:child_process');

@@ -48,8 +48,6 @@ interface System {
   /** Without a `v`. */
   node: string;
   platform: string;
-  /** A text that no later process with this id shares; empty where unknown, `undefined` if none runs or it is a zombie. */
-  readStartTime: (pid: number) => string | undefined;
   isAlive: (pid: number) => boolean;
 }
 

@@ -11,8 +11,6 @@ export interface PlatformRules {
   home: 'HOME' | 'USERPROFILE';
   /** Whether APPDATA and LOCALAPPDATA name the folders of settings and data. */
   hasAppData: boolean;
-  /** What says when a process began. */
-  processes: 'proc' | 'ps' | 'nothing';
 }
 
 /** The rules of a system, by the name that Node gives it. */
@@ -24,10 +22,8 @@ export function platformRules(platform: string): PlatformRules {
       paths: win32,
       home: 'USERPROFILE',
       hasAppData: true,
-      processes: 'nothing',
     };
-  const processes = platform === 'linux' ? 'proc' : 'ps';
-  return { hasModes: true, isUtf8: false, paths: posix, home: 'HOME', hasAppData: false, processes };
+  return { hasModes: true, isUtf8: false, paths: posix, home: 'HOME', hasAppData: false };
 }
 
 /** Variables that hold a secret of ours, which no other program needs. */

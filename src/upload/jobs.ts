@@ -7,7 +7,6 @@ import type { Context } from '../context.ts';
 import { readMessage } from '../errors.ts';
 import { makeFolder, syncFolder } from '../lib/files/durable-file.ts';
 import { takeLock } from '../lib/files/lock.ts';
-import type { Io } from '../lib/io.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import { type Job, type Plan, readJournal } from './journal.ts';
 
@@ -31,12 +30,11 @@ export function hashParts(parts: readonly unknown[]): string {
 export function lockJob(
   jobs: string,
   { job, baseUrl, destinationUrl }: Pick<Plan, 'job' | 'baseUrl' | 'destinationUrl'>,
-  io: Io,
 ): () => void {
-  if (destinationUrl === null) return takeLock(join(jobs, `${job}.lock`), `upload ${job}`, io);
+  if (destinationUrl === null) return takeLock(join(jobs, `${job}.lock`), `upload ${job}`);
   const destination = hideUrlSecrets(destinationUrl);
   const name = hashParts([baseUrl, normalizeDestination(destination)]).slice(0, 12);
-  return takeLock(join(jobs, `to-${name}.lock`), `destination ${destination}`, io);
+  return takeLock(join(jobs, `to-${name}.lock`), `destination ${destination}`);
 }
 
 /** Takes a job out of the list, with all that is kept of it. */
@@ -99,16 +97,16 @@ export async function removeGone(
     uid !== undefined && plan.keyId === keyId && !listed.some((each) => each.uid === uid);
   const left: Job[] = [];
   for (const job of unfinished)
-    if (isGone(job) && trySetAside(job, context))
+    if (isGone(job) && trySetAside(job))
       context.warn(`webhook ${job.state.uid} is gone: its unfinished upload is removed`);
     else left.push(job);
   return left;
 }
 
 /** Whether a job could be taken out of the list: another process may hold it. */
-function trySetAside(job: Job, { io }: Context): boolean {
+function trySetAside(job: Job): boolean {
   try {
-    const release = lockJob(dirname(job.folder), job.state.plan, io);
+    const release = lockJob(dirname(job.folder), job.state.plan);
     setAside(job);
     release();
     return true;

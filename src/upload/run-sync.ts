@@ -155,7 +155,7 @@ async function sendMissing(run: UploadRun, uid: string, missing: ReadonlySet<str
   const plan = await planJob(run, { uid }, missing);
   // A sync by --url holds the lock of the destination, which says nothing to one by uid.
   const lock = run.input.destinationUrl === undefined ? undefined : { ...plan, destinationUrl: null };
-  const release = lock && lockJob(run.folder, lock, run.context.io);
+  const release = lock && lockJob(run.folder, lock);
   try {
     return missing.size === 0 ? undefined : await runJob(run, plan, missing);
   } finally {

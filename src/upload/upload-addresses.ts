@@ -33,7 +33,7 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
     const plan = await planJob({ input, list, context }, { uid: input.uid ?? null });
     if (isSync && input.secretFile !== undefined && !changesNothing)
       checkSecretFile(input.secretFile, { mayHold: true });
-    if (!changesNothing) release = lockJob(folder, plan, context.io);
+    if (!changesNothing) release = lockJob(folder, plan);
     if (!isSync) return await sendList({ input, list, folder, jobs: await jobsOfKey(context), show, context }, plan);
     const target = await findSyncTarget(input, changesNothing, context);
     return await syncList({ input, list, folder, jobs: target.jobs, show, context }, target);

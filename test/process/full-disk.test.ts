@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { run as runHere, type Seen, stub, temporaryFolder } from '../support/harness.ts';
+import { smallDisk } from '../support/hostile/attack.ts';
 import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 
@@ -74,10 +75,8 @@ async function place() {
 test.each(
   some(
     [
-      'context set own --base-url https://b.example.com',
       'key import k --key-file FOLDER/evm.hex --password-file FOLDER/password --replace',
       'comment sign --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example --out FOLDER/signed',
-      'alias set me 0x4ed4e862860bed51a9570b96d89af5e1b0efefed',
       'key export k --out FOLDER/out.json',
       'comment post --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
       'webhook register --url http://127.0.0.1:9/hook --file FOLDER/addresses.txt',
@@ -98,12 +97,27 @@ test.each(
   expect(err).toMatch(/^error: .*\n(hint: .*\n)?$/m);
   expect(out).toBe('');
   expect(taken).toEqual([]);
-  const after = Object.entries(contents(folder));
-  // The history of calls has a file of its own, into which nothing could be written.
-  expect(Object.fromEntries(after.filter(([name, text]) => !(name.startsWith('history/') && text === '')))).toEqual(
-    before,
-  );
+  expect(withoutEmpty(contents(folder))).toEqual(withoutEmpty(before));
 });
+
+test('a change of the settings on a full disk is exit 3, and they are as they were', async (at) => {
+  const folder = smallDisk(1);
+  if (folder === undefined) return at.skip('no disk can be mounted');
+  const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: temporaryFolder() };
+  expect((await runHere('context set own --base-url https://a.example.com', { env })).code).toBe(0);
+  const before = readFileSync(join(folder, 'config.json'), 'utf8');
+  expect(() => writeFileSync(join(folder, 'filler'), Buffer.alloc(2 ** 21))).toThrow('ENOSPC');
+  for (const argv of ['context set own --base-url https://b.example.com', 'alias set me ext:a']) {
+    const { code, err } = await runHere(argv, { env });
+    expect([argv, code, err]).toEqual([argv, 3, expect.stringContaining('no space is left on the disk')]);
+  }
+  expect(readFileSync(join(folder, 'config.json'), 'utf8')).toBe(before);
+});
+
+/** Locks are empty files, and so are logs into which nothing could be written. */
+function withoutEmpty(files: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).filter(([, text]) => text !== ''));
+}
 
 test('a disk that fills up in the middle of a batch of comments: each is posted once in the end', async () => {
   const { folder, taken, env, run } = await place();

@@ -101,7 +101,6 @@ export async function run(argv: string | readonly string[], options: RunOptions 
       node: process.versions.node,
       platform: process.platform,
       isAlive: isRunning,
-      readStartTime: (pid) => (isRunning(pid) ? '' : undefined),
     },
     ...(!options.showWaits && { shownWaitMs: 3_600_000 }),
     ...(options.transport && { transport: options.transport }),

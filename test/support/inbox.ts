@@ -9,7 +9,7 @@ const io: Parameters<typeof openEmbedded>[0]['io'] = {
   now: Date.now,
   sleep: (ms, signal) => delay(ms, undefined, { signal }),
   pid: process.pid,
-  system: { node: process.versions.node, platform: process.platform, isAlive: () => true, readStartTime: () => '' },
+  system: { node: process.versions.node, platform: process.platform, isAlive: () => true },
 };
 
 /** The embedded inbox of a folder, opened in this process. */

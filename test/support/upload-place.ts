@@ -38,7 +38,7 @@ export function place(answer: Answer = well) {
     return { ...outcome, err: outcome.err.replaceAll(`${folder}/`, '@') };
   };
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
-  const jobs = () => readdirSync(join(folder, 'webhook', 'jobs'));
+  const jobs = () => readdirSync(join(folder, 'webhook', 'jobs')).filter((name) => !name.endsWith('.lock'));
   return { folder, sent, service, sotra, write, jobs };
 }
 

@@ -9,7 +9,6 @@ import { keySources, withSigner } from '../../keys/open-key.ts';
 import { makeFolder } from '../../lib/files/durable-file.ts';
 import { takeLock } from '../../lib/files/lock.ts';
 import { damagedLine, openLog, otherVersion, readLog } from '../../lib/files/log-file.ts';
-import type { Io } from '../../lib/io.ts';
 import { confirm } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { inSlices } from '../../lib/output/view.ts';
@@ -86,7 +85,7 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
     if (context.io.in.isTTY === true && !yes) await confirmAll(ready, origin, context);
     open = async () => ({ lines: ready.map((one) => ({ ...one, sign: async () => one.comment })) });
   }
-  const journal = openPostJournal(await context.dataDirectory(), origin, context.io);
+  const journal = openPostJournal(await context.dataDirectory(), origin);
   // A service on this machine can be reset, so there the journal is checked against it.
   const mayBeReset = kind === 'sandbox' || isLoopback(hostname);
   return { kind: 'items', batches: postAll(open, { journal, mayBeReset, context }), view, live: true };
@@ -258,12 +257,12 @@ type Entry = z.output<typeof entrySchema>;
 /**
  * The journal of a service: an append-only file in the data folder, named after the service's address, one JSON object a line, the first
  * with the version. Comments are identified by their content, not by file or line, so that an edited or renamed input continues where it
- * stopped. Only one process at a time has it. Errors: `locked` naming the process that does; `local-file`.
+ * stopped. Only one process at a time has it. Errors: `locked`; `local-file`.
  */
-function openPostJournal(folder: string, origin: string, io: Io) {
+function openPostJournal(folder: string, origin: string) {
   const file = join(folder, `posted-comments-${createHash('sha256').update(origin).digest('hex').slice(0, 16)}.ndjson`);
   makeFolder(folder);
-  const release = takeLock(`${file}.lock`, `the journal of comments posted to ${origin}`, io);
+  const release = takeLock(`${file}.lock`, `the journal of comments posted to ${origin}`);
   try {
     const [head, ...lines] = readLog<{ version?: unknown }>(file);
     if (head !== undefined && head.version !== 1) throw otherVersion(file);

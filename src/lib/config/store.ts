@@ -1,9 +1,9 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { byName, isObject, parseJson } from '../../api/json.ts';
 import { readMessage, SotraError } from '../../errors.ts';
-import { makeFolder, readStateBytes, syncFolder } from '../files/durable-file.ts';
+import { makeFolder, readStateBytes, removeOldDrafts, syncFolder } from '../files/durable-file.ts';
 import { type LockIo, withLock } from '../files/lock.ts';
 import { decodeText } from '../files/source.ts';
 import type { Io } from '../io.ts';
@@ -98,6 +98,7 @@ export function openSettings(directory: string): SettingsStore {
           file.store = { ...settings, version };
           chmodSync(path, 0o600);
           syncFolder(directory);
+          removeOldDrafts(directory, statSync(path).mtimeMs);
           return settings;
         });
       } catch (cause) {

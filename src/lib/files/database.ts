@@ -51,7 +51,7 @@ interface DatabaseOptions {
 export function openDatabase(file: string, options: DatabaseOptions): Db {
   let raw: Connection | undefined;
   try {
-    if (file !== ':memory:') makeFile(file);
+    if (file !== ':memory:') makeDatabaseFile(file);
     raw = connect(file);
     raw.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     const db = wrap(raw, file);
@@ -101,10 +101,10 @@ export function describeDatabase(db: Db): { version: number; tables: readonly st
 }
 
 /**
- * It holds the secrets of webhooks: nobody else may read it, wherever it lies. SQLite gives the files beside it the same mode. What is there
+ * Makes the file of a database if it is absent, mode 0600, wherever it lies: it may hold secrets of webhooks. SQLite gives the files beside it the same mode. What is there
  * is not opened: closing it would drop the locks that other connections of this process hold, and who closes next would take the log away.
  */
-function makeFile(file: string): void {
+export function makeDatabaseFile(file: string): void {
   makeFolder(dirname(file));
   try {
     closeSync(openSync(file, 'wx', 0o600));

@@ -1,19 +1,18 @@
-import { linkSync, renameSync, rmSync } from 'node:fs';
-import { hostname } from 'node:os';
-import { isObject, tryParseJson } from '../../api/json.ts';
-import { SotraError } from '../../errors.ts';
+import { readMessage, SotraError } from '../../errors.ts';
 import type { Io } from '../io.ts';
-import { createFile, nameDraft, readStateFile } from './durable-file.ts';
+import { isLocked, makeDatabaseFile } from './database.ts';
+import { connect } from './sqlite.ts';
 
-type OwnerIo = Pick<Io, 'pid' | 'system'>;
-export type LockIo = OwnerIo & Pick<Io, 'random' | 'sleep' | 'signal'>;
+export type LockIo = Pick<Io, 'random' | 'sleep' | 'signal'>;
 
-/** Takes a lock file, also from a process that no longer runs, and gives the function that releases it. Errors: `locked` naming the owner. */
-export function takeLock(file: string, what: string, io: OwnerIo): () => void {
-  const release = tryLock(file, io, 'anywhere');
+/**
+ * Takes a lock, and gives the function that releases it; the system releases that of a process that died. Errors: `locked` naming `what`;
+ * `local-file`.
+ */
+export function takeLock(file: string, what: string): () => void {
+  const release = tryLock(file);
   if (release !== undefined) return release;
-  const owner = readOwner(read(file));
-  throw locked(`${what} is in use by ${owner === undefined ? 'another process' : `process ${owner.pid}`}`);
+  throw locked(`${what} is in use by another process`);
 }
 
 // Some 10 s: a lock is held for milliseconds.
@@ -21,11 +20,10 @@ const maxTries = 600;
 const minWaitMs = 5;
 const waitSpreadMs = 25;
 
-/** What `act` gives, with a lock file that it waits for. Errors: `locked` naming the file; `interrupted`; those of `act` and of the file system. */
+/** What `act` gives, with a lock that it waits for. Errors: `locked` naming the file; `interrupted`; those of `act` and of `takeLock`. */
 export async function withLock<T>(file: string, io: LockIo, act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
-    // Whether a process of another machine runs cannot be asked: it is given some seconds.
-    const release = tryLock(file, io, tries > maxTries / 2 ? 'anywhere' : 'here');
+    const release = tryLock(file);
     if (release !== undefined)
       try {
         return await act();
@@ -37,87 +35,28 @@ export async function withLock<T>(file: string, io: LockIo, act: () => Promise<T
   }
 }
 
-/** What releases the lock; `undefined` where another process has it. A process that has ended `here` is one of this machine. */
-function tryLock(file: string, io: OwnerIo, ended: 'here' | 'anywhere'): (() => void) | undefined {
-  const mine = ownText(io);
-  const isHere = (holder: string | undefined) => (readOwner(holder)?.host ?? hostname()) === hostname();
-  const isGone = (holder: string | undefined) => (ended === 'anywhere' || isHere(holder)) && hasEnded(holder, io);
-  return createFile(file, mine) || takeOver(file, mine, isGone) ? () => release(file, mine) : undefined;
-}
-
-/** Takes the lock of a holder that is gone; false where another was quicker. A second lock file admits one process at a time. */
-function takeOver(file: string, mine: string, isGone: (holder: string | undefined) => boolean): boolean {
-  if (!isGone(read(file))) return false;
-  const guard = `${file}.takeover`;
-  if (!createFile(guard, mine)) {
-    const other = read(guard);
-    if (!isGone(other) || !claim(guard, other, mine)) return false;
-  }
+/** What releases the lock; `undefined` if it is taken. It is that of SQLite on an empty database, which stays: removing it would be a race. */
+function tryLock(file: string): (() => void) | undefined {
+  let connection: ReturnType<typeof connect> | undefined;
   try {
-    const holder = read(file);
-    return isGone(holder) && claim(file, holder, mine);
-  } finally {
-    release(guard, mine);
+    makeDatabaseFile(file);
+    connection = connect(file);
+    connection.exec('PRAGMA busy_timeout = 0');
+    // Nothing is written, so no journal is needed, which would be one more file.
+    connection.exec('PRAGMA journal_mode = OFF');
+    connection.exec('BEGIN EXCLUSIVE');
+    return connection.close;
+  } catch (cause) {
+    connection?.close();
+    if (isLocked(cause)) return undefined;
+    if (cause instanceof SotraError) throw cause;
+    throw new SotraError('local-file', `cannot lock ${file}: ${readMessage(cause)}`, {
+      hint: 'Correct the permissions of its folder, or remove it if it is no lock of sotra.',
+      cause,
+    });
   }
-}
-
-/** Replaces the file of a dead process; false where another was quicker: what was moved aside is then put back. */
-function claim(file: string, seen: string | undefined, mine: string): boolean {
-  const aside = nameDraft(file);
-  try {
-    renameSync(file, aside);
-  } catch {
-    return seen === undefined && createFile(file, mine);
-  }
-  try {
-    if (read(aside) === seen) return createFile(file, mine);
-    linkSync(aside, file);
-    return false;
-  } catch {
-    return false;
-  } finally {
-    rmSync(aside, { force: true });
-  }
-}
-
-function release(file: string, mine: string): void {
-  if (read(file) === mine) rmSync(file, { force: true });
-}
-
-function read(file: string): string | undefined {
-  try {
-    return readStateFile(file);
-  } catch {
-    return undefined;
-  }
-}
-
-interface Owner {
-  pid: number;
-  /** As `System.readStartTime` says: a later process may have the same number. */
-  started?: unknown;
-  host?: unknown;
-}
-
-function ownText({ pid, system }: OwnerIo): string {
-  return JSON.stringify({ pid, started: system.readStartTime(pid), host: hostname(), token: crypto.randomUUID() });
-}
-
-function readOwner(text: string | undefined): Owner | undefined {
-  const owner = tryParseJson(text ?? '');
-  if (!isObject(owner)) return undefined;
-  const { pid, started, host } = owner;
-  return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 ? { pid, started, host } : undefined;
-}
-
-function hasEnded(holder: string | undefined, { system }: OwnerIo): boolean {
-  const owner = readOwner(holder);
-  const started = owner === undefined ? undefined : system.readStartTime(owner.pid);
-  return started === undefined || (started !== '' && !!owner?.started && owner.started !== started);
 }
 
 function locked(message: string): SotraError {
-  return new SotraError('locked', message, {
-    hint: 'Wait until it has ended, or end it; the lock of a process that died is removed by itself.',
-  });
+  return new SotraError('locked', message, { hint: 'Wait until it has ended, or end it.' });
 }

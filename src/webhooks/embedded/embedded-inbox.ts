@@ -54,7 +54,7 @@ export function openEmbedded({
 }: EmbeddedOptions): Inbox {
   const { now, sleep } = io;
   const locks: (() => void)[] = [];
-  const lock = (file: string, what: string) => void locks.push(takeLock(join(folder, file), what, io));
+  const lock = (file: string, what: string) => void locks.push(takeLock(join(folder, file), what));
   const unlock = () => {
     for (const release of locks) release();
   };

@@ -572,7 +572,7 @@ test('two syncs of one destination at once: the second is refused, exit 3', asyn
     return answer(method, url.pathname, body);
   };
   expect((await sotra(sync)).code).toBe(0);
-  expect(await second).toMatchObject({ code: 3, err: expect.stringContaining('is in use by process') });
+  expect(await second).toMatchObject({ code: 3, err: expect.stringContaining('is in use by another process') });
   expect(hooks).toHaveLength(1);
 });
 

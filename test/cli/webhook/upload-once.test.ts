@@ -239,7 +239,7 @@ test('a second list for a destination that is just being registered is refused, 
   const { code, err } = await (second ?? Promise.reject(new Error('the second did not run')));
   expect([code, err]).toEqual([
     3,
-    expect.stringContaining('error: destination HTTPS://d.example.com:443/hook is in use by process'),
+    expect.stringContaining('error: destination HTTPS://d.example.com:443/hook is in use by another process'),
   ]);
   expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
 });
@@ -257,7 +257,7 @@ test('the same list for the same webhook twice at once: the second is refused, e
   const [job] = jobs();
   expect(await second).toMatchObject({
     code: 3,
-    err: expect.stringContaining(`error: upload ${job} is in use by process`),
+    err: expect.stringContaining(`error: upload ${job} is in use by another process`),
   });
   expect(sent).toHaveLength(1);
 });

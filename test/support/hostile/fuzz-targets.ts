@@ -154,8 +154,7 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
       isLog: false,
     },
     {
-      // Waits its turn for long.
-      weight: 0.2,
+      weight: 1,
       file: 'config.lock',
       reads: [],
       changes: ['alias set me ext:a --yes', 'context use null --json'],

@@ -70,7 +70,7 @@ export async function killEverywhere(
       scene.complete?.(ended.out, ended.err);
       return { calls: linesOf(log), names: namesIn(folder) };
     });
-    const holding = plan.calls.findIndex((call) => /^link .*lock$/.test(call)) + 3;
+    const holding = plan.calls.findIndex((call) => /^open .*lock$/.test(call)) + 2;
     const calls = twice ? await callsAfter(one, template, { at: holding, half: false }) : plan.calls;
     report.points = calls.length;
     const tried = withoutLogBetween(calls);

@@ -7,10 +7,10 @@ import { platformRules } from '../../../src/lib/platform.ts';
 import { temporaryFolder } from '../../support/harness.ts';
 
 test.each([
-  ['linux', '/a/b', { hasModes: true, isUtf8: false, home: 'HOME', hasAppData: false, processes: 'proc' }],
-  ['darwin', '/a/b', { hasModes: true, isUtf8: false, home: 'HOME', hasAppData: false, processes: 'ps' }],
-  ['win32', 'C:\\a', { hasModes: false, isUtf8: true, home: 'USERPROFILE', hasAppData: true, processes: 'nothing' }],
-])('%s has its own paths, home, modes of files and processes', (platform, absolute, rules) => {
+  ['linux', '/a/b', { hasModes: true, isUtf8: false, home: 'HOME', hasAppData: false }],
+  ['darwin', '/a/b', { hasModes: true, isUtf8: false, home: 'HOME', hasAppData: false }],
+  ['win32', 'C:\\a', { hasModes: false, isUtf8: true, home: 'USERPROFILE', hasAppData: true }],
+])('%s has its own paths, home and modes of files', (platform, absolute, rules) => {
   const { paths, ...others } = platformRules(platform);
   expect(others).toEqual(rules);
   expect([paths.isAbsolute(absolute), paths.isAbsolute('a')]).toEqual([true, false]);

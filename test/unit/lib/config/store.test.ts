@@ -2,11 +2,12 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { configDirectory, dataDirectory } from '../../../../src/lib/config/store.ts';
+import { takeLock } from '../../../../src/lib/files/lock.ts';
 import type { Io } from '../../../../src/lib/io.ts';
 import { run, temporaryFolder } from '../../../support/harness.ts';
 import { size } from '../../../support/size.ts';
@@ -25,12 +26,16 @@ test('commands that change the settings at the same time all find their change i
   }
   expect(await codes).toEqual(names.map(() => 0));
   expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).contexts).sort()).toEqual([...names].sort());
-  expect([statSync(file).mode & 0o777, readdirSync(env.SOTRA_CONFIG_DIR)]).toEqual([0o600, ['config.json']]);
+  expect([statSync(file).mode & 0o777, readdirSync(env.SOTRA_CONFIG_DIR)]).toEqual([
+    0o600,
+    ['config.json', 'config.lock'],
+  ]);
 });
 
 test('a command that waits for the lock of a running process can be interrupted, and changes nothing', async () => {
   const folder = temporaryFolder();
-  writeFileSync(join(folder, 'config.lock'), JSON.stringify({ pid: process.pid, host: hostname() }));
+  const release = takeLock(join(folder, 'config.lock'), 'it');
+  onTestFinished(release);
   const signal = AbortSignal.timeout(100);
   const { code } = await run('context set own --base-url https://a.example.com', {
     env: { SOTRA_CONFIG_DIR: folder },
