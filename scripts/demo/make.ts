@@ -1,5 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { layouts } from '../../src/lib/config/settings.ts';
+import { layouts } from '../../src/api/formats.ts';
 import { setMeta } from '../../src/sandbox/db/settings.ts';
 import { type Db, openDb, type SqlValue } from '../../src/sandbox/db/store.ts';
 import { describeWorld } from '../../src/sandbox/db/world.ts';

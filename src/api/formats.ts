@@ -4,6 +4,7 @@ import { isHttpAddress, suggestScheme } from './http-address.ts';
 import { addressProblem, honoredViewers, isIdentifier } from './identifier.ts';
 import { type Format, formatted, type Kind, listOf, openChoice } from './kind.ts';
 import { textProblem } from './safe-text.ts';
+import type { TextForm } from './signed-text.ts';
 
 /** A form of texts that a function decides; `rule` is "must be ...". */
 export const fitting = (fits: (text: string) => boolean, rule: string, schema?: Format['schema']): Format => ({
@@ -32,6 +33,9 @@ export const subscriberKind = formatted({
       : (textProblem(text) ?? 'must be a wallet address (0x... or Solana base58) or ext:<your user id>'),
   isTrader: true,
 });
+
+/** Forms of the text that the author of a comment signs; see `signedText`. */
+export const layouts = ['five-line', 'blank-line'] as const satisfies readonly TextForm['layout'][];
 
 /** The uid of a comment. */
 export const commentUidKind = formatted(fitting(isUuid, 'must be the uid of a comment (a UUID)', { format: 'uuid' }));

@@ -1,6 +1,6 @@
 import { commentTextKind } from '../../api/comment.ts';
 import { local } from '../../api/endpoint.ts';
-import { chainKind } from '../../api/formats.ts';
+import { chainKind, layouts } from '../../api/formats.ts';
 import { choice, optional } from '../../api/kind.ts';
 import { usageError } from '../../errors.ts';
 import { option } from '../params.ts';
@@ -19,10 +19,7 @@ export const commentParams = {
 
 export const formParams = {
   serviceName: option.text("first word of the signed text (default: context's)"),
-  layout: local(
-    optional(choice(['five-line', 'blank-line'])),
-    "form of the signed text (default: context's, else five-line)",
-  ),
+  layout: local(optional(choice(layouts)), "form of the signed text (default: context's, else five-line)"),
 };
 
 /** Ways to sign without giving a key. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isEvmAddress, isSolanaAddress, plainAddress } from '../../api/address.ts';
 import type { ChainFamily } from '../../api/chain.ts';
 import { commentTextKind } from '../../api/comment.ts';
-import { chainKind } from '../../api/formats.ts';
+import { chainKind, layouts } from '../../api/formats.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
 import { kindSchema } from '../../api/kind-schema.ts';
 import {
@@ -57,7 +57,7 @@ export async function makeSignedComment(
 
 const signedSchema = z.looseObject({
   message: z.string(),
-  layout: z.enum(['five-line', 'blank-line']),
+  layout: z.enum(layouts),
   serviceName: z.string(),
   chain: kindSchema(chainKind),
   tokenAddress: z.string(),

@@ -1,5 +1,5 @@
 import { checkWireNames, type InputOf, local } from '../../api/endpoint.ts';
-import { fitting } from '../../api/formats.ts';
+import { fitting, layouts } from '../../api/formats.ts';
 import { checkBaseUrl } from '../../api/http-address.ts';
 import { isObject } from '../../api/json.ts';
 import { choice, formatted, json, nullable, optional, text } from '../../api/kind.ts';
@@ -7,7 +7,6 @@ import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import {
-  layouts,
   presets,
   readKeyOrigin,
   readOrigin,

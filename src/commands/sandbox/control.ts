@@ -34,7 +34,7 @@ interface ControlOptions {
   io: Context['io'];
   warn: (text: string) => void;
   /** Those it was started with. */
-  faults: readonly string[];
+  faults: readonly Fault[];
   status: unknown;
   log: ReturnType<typeof createRequestLog>;
   /** Sets again what the sandbox was started with. */
@@ -48,7 +48,7 @@ type Action = (body: Readonly<Record<string, unknown>>, query: URLSearchParams) 
 export function createControl({ db, io, warn, faults: first, status, log, onReset, stop }: ControlOptions) {
   const { now } = io;
   const token = newRunToken();
-  let faults = readFaults(first);
+  let faults = first;
   let simulation: { rate: string; stop: AbortController } | undefined;
   const sleep = (ms: number) => io.sleep(ms, io.signal);
   const change = (act: () => unknown) => whenFree(act, sleep);
@@ -107,7 +107,7 @@ export function createControl({ db, io, warn, faults: first, status, log, onRese
       void simulate(String(rate), perSec);
     }),
     'POST faults': doing(({ faults: given }) => {
-      faults = readFaults([given].flat().map(String));
+      faults = readFaults([given].flat().map(String), 'fault');
     }),
     'POST redeliver': doing(({ seq }) => change(() => deliverAgain(db, seq, now()))),
     'POST secret': ({ uid }) => readSecret(db, uid),
@@ -155,10 +155,10 @@ function refuse(thrown: unknown): ServedAnswer {
 }
 
 /** Errors: `usage` for a text that is no fault. */
-function readFaults(texts: readonly string[]): readonly Fault[] {
+export function readFaults(texts: readonly string[], label: string): readonly Fault[] {
   return texts.map((text) => {
     const fault = parseFault(text);
-    if (fault === undefined) throw usageError(`fault ${text}: ${faultForm}`);
+    if (fault === undefined) throw usageError(`${label} ${text}: ${faultForm}`);
     return fault;
   });
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { SotraError } from '../../errors.ts';
+import { SotraError, usageError } from '../../errors.ts';
 import type { LoggedRequest } from '../../lib/logged-request.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { parseExpected } from '../../sandbox/serve/fault.ts';
@@ -14,17 +14,27 @@ export async function showLog(
   { expect, limit = expect === undefined ? defaultLogged : maxLogged, readyFile }: LogInput,
   context: Context,
 ): Promise<Result> {
+  const expected = expect?.map(readExpected) ?? [];
   const served = await findServed(context, readyFile);
   const answer = (await askServed(context, served, 'GET', `log?limit=${limit}`)) as LoggedRequest[];
-  for (const text of expect ?? []) checkExpected(text, answer);
+  for (const each of expected) checkExpected(each, answer);
   return { kind: 'answer', answer, view: logView };
 }
 
-/** Errors: `verification` if the requests were not made. */
-function checkExpected(text: string, requests: readonly LoggedRequest[]): void {
+/** Errors: `usage`. */
+function readExpected(text: string) {
   const expected = parseExpected(text);
-  if (expected === undefined) return;
-  const { method, path, count } = expected;
+  if (expected !== undefined) return { text, ...expected };
+  throw usageError(
+    `--expect ${text}: must be '<METHOD path>' or '<METHOD path>=<n>', such as 'POST /v1/**' or 'GET /v2/leaderboard=2'`,
+  );
+}
+
+/** Errors: `verification` if the requests were not made. */
+function checkExpected(
+  { text, method, path, count }: ReturnType<typeof readExpected>,
+  requests: readonly LoggedRequest[],
+): void {
   const found = requests.filter(
     (each) => ['*', each.method].includes(method) && path.test(each.path.replace(/\?.*/s, '')),
   ).length;

@@ -10,11 +10,12 @@ import { readStateFile, writeReadyFiles } from '../../lib/files/durable-file.ts'
 import { showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { untilAborted } from '../../pages/live-log.ts';
-import { keepSettings, readWire, readWireNames, type Wire } from '../../sandbox/db/settings.ts';
+import { keepSettings, readWire, readWireNames, type Wire, wireForm } from '../../sandbox/db/settings.ts';
 import { openDb } from '../../sandbox/db/store.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
+import type { Fault } from '../../sandbox/serve/fault.ts';
 import { createRequestLog, formatRequest } from '../../sandbox/serve/request-log.ts';
-import { createControl } from './control.ts';
+import { createControl, readFaults } from './control.ts';
 import type { SandboxPage } from './page.ts';
 import type { StartInput } from './params.ts';
 import { type Ready, servedFolder } from './served.ts';
@@ -24,10 +25,12 @@ const detachWaitMs = 30_000;
 
 export async function startServed(input: StartInput, context: Context): Promise<Result> {
   if (input.open && !input.ui) throw usageError('--open would do nothing without --ui', 'Omit it, or add --ui.');
-  const wire = input.wire === undefined ? undefined : readWire(input.wire);
+  const wire = readWire(input.wire ?? '{}');
+  if (wire === undefined) throw usageError(`--wire ${input.wire}: ${wireForm}`);
   checkWireNames(readWireNames(wire), endpoints, '--wire');
+  const faults = readFaults(input.fault ?? [], '--fault');
   if (context.options.dryRun) return showStartPlan(input, context);
-  return input.detach ? detachSandbox(input, context) : serveSandbox({ ...input, wire }, context);
+  return input.detach ? detachSandbox(input, context) : serveSandbox({ ...input, wire, faults }, context);
 }
 
 async function showStartPlan(input: StartInput, context: Context): Promise<Result> {
@@ -45,7 +48,7 @@ async function showStartPlan(input: StartInput, context: Context): Promise<Resul
 }
 
 async function serveSandbox(
-  input: Omit<StartInput, 'wire'> & { wire: Wire | undefined },
+  input: Omit<StartInput, 'wire'> & { wire: Wire; faults: readonly Fault[] },
   context: Context,
 ): Promise<Result> {
   const { io, options } = context;
@@ -67,7 +70,7 @@ async function serveSandbox(
     db,
     io,
     warn: context.warn,
-    faults: input.fault ?? [],
+    faults: input.faults,
     status: ready,
     log,
     onReset: () => keepSettings(db, input),
@@ -77,7 +80,7 @@ async function serveSandbox(
   const served = await serve({
     db,
     port: input.port ?? defaultPort,
-    wire: input.wire ?? {},
+    wire: input.wire,
     cors: input.cors ?? [],
     faults: control.faults,
     io,

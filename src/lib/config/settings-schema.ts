@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { keyStores, layouts, type StoredSettings } from './settings.ts';
+import { layouts } from '../../api/formats.ts';
+import { keyStores, type StoredSettings } from './settings.ts';
 
 const contextSchema = z.object({
   baseUrl: z.string().optional(),

@@ -1,11 +1,11 @@
 import type { WireNames } from '../../api/endpoint.ts';
 import { checkBaseUrl, checkKey } from '../../api/http-address.ts';
+import type { TextForm } from '../../api/signed-text.ts';
 import { shellWord } from '../../client/shell.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import type { Env } from '../io.ts';
 
-export const layouts = ['five-line', 'blank-line'] as const;
-type Layout = (typeof layouts)[number];
+type Layout = TextForm['layout'];
 
 export const keyStores = ['keychain', 'file'] as const;
 export type KeyStore = (typeof keyStores)[number];
