@@ -5,7 +5,7 @@ import { usageError } from '../../errors.ts';
 import type { Db } from './store.ts';
 
 /** The last moment that the sandbox's clock may show: the end of the year 9999. */
-export const latestMs = Date.UTC(10_000, 0, 1) - 1;
+const latestMs = Date.UTC(10_000, 0, 1) - 1;
 
 export function getMeta(db: Db, key: string): string | undefined {
   return db.value('SELECT value FROM meta WHERE key = ?', [key]);
