@@ -4,9 +4,9 @@ import { checkParam, type Param, type Params } from '../api/endpoint.ts';
 import { itemOf, type Problem, parseText, unknownChoices } from '../api/kind.ts';
 import { nearest } from '../api/nearest.ts';
 import type { KnownNames } from '../calls/recall.ts';
-import { command } from '../client/shell.ts';
 import { missingInputs, usageError } from '../errors.ts';
 import { splitList } from '../lib/list.ts';
+import { requireAlias } from './find-alias.ts';
 import { identifies, labelOf } from './params.ts';
 
 /** What was typed, by the keys of parameters: texts, or true and false of flags. */
@@ -217,7 +217,7 @@ async function resolveNames(
 }
 
 async function resolveName(label: string, named: 'trader' | 'token', text: string, names: KnownNames): Promise<string> {
-  if (text.startsWith('@')) return findAlias(label, text, names);
+  if (text.startsWith('@')) return requireAlias(text, names.aliases, label);
   if (named === 'token') return text;
   const [, row] = /^#(\d+)$/.exec(text) ?? [];
   if (row !== undefined) return findRow(label, text, Number(row), names);
@@ -249,18 +249,4 @@ async function findRow(label: string, typed: string, row: number, names: KnownNa
     );
   names.tell(typed, found);
   return found;
-}
-
-/** A saved name, with its `@`. */
-export const aliasPattern = /^@[A-Za-z0-9][\w.-]{0,31}$/;
-
-/** What an alias (with its `@`) stands for. Errors: `usage` for an unknown one. */
-function findAlias(label: string, name: string, { aliases }: KnownNames): string {
-  const found = Object.hasOwn(aliases, name.slice(1)) ? aliases[name.slice(1)] : undefined;
-  if (found !== undefined) return found;
-  const near = nearest(name.slice(1), Object.keys(aliases));
-  throw usageError(
-    `${label} ${name}: no such alias`,
-    near === undefined ? command`Save it first: sotra alias set ${name} <identifier>.` : `Did you mean @${near}?`,
-  );
 }

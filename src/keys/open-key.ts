@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { readEnv } from '../lib/config/settings.ts';
 import { warnOfReaders } from '../lib/files/durable-file.ts';
-import { decodeText, readWhole } from '../lib/files/source.ts';
+import { readText, readWhole } from '../lib/files/source.ts';
 import { mayAsk } from '../lib/output/confirm.ts';
 import { type Keystore, keyFolder, openKeystore, readKeystore, readStoredKey } from './keystore.ts';
 import { type KeyContent, keyError, type PrivateKey, readKeyContent } from './private-key.ts';
@@ -128,7 +128,7 @@ export async function findKeyAddress<Input extends KeyInput & { signer?: string 
   if (input.browser || input.signerCommand !== undefined)
     throw usageError(`${keySources(input)[0]} does not say which address signs`, sayAddress);
   const isReadOnce = input.keyStdin === true || keySources(input).length === 0;
-  const typed = input.keyStdin === true ? decodeText(await readWhole('-', context.io), '-') : undefined;
+  const typed = input.keyStdin === true ? await readText('-', context.io) : undefined;
   const kept = isReadOnce ? { ...input, keyStdin: false, typed: typed ?? (await askKey(undefined, context)) } : input;
   const { content, source } = await readSource(kept, undefined, context);
   if (content.kind === 'plain') {
@@ -227,7 +227,7 @@ function wrongPassword(message: string): SotraError {
 
 /** What a password file may mean, tried in this order: without the line end that editors add, and as it is. */
 async function readPasswords(file: string, { io }: Context): Promise<string[]> {
-  const text = decodeText(await readWhole(file, io), file);
+  const text = await readText(file, io);
   const line = text.replace(/\r?\n$/, '');
   return line === text ? [text] : [line, text];
 }

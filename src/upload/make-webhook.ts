@@ -10,11 +10,11 @@ import type { Job, Journal } from './journal.ts';
 import {
   addSecret,
   checkedList,
+  checkRoomForSecret,
   keptSecret,
   keptSecretFile,
   replaceKeptSecret,
   shownSecret,
-  withRoomForSecret,
 } from './secrets.ts';
 import { callWithRetries, computeDelay, hasTriesLeft, pauseUpload, retriesLeft } from './with-retries.ts';
 
@@ -89,28 +89,27 @@ export async function makeWebhook(registration: Registration): Promise<NewWebhoo
 }
 
 /** Makes a webhook, its secret safe before its uid is recorded. Errors: those of the call; `partial`. */
-function registerWebhook(registration: Registration): Promise<NewWebhook> {
+async function registerWebhook(registration: Registration): Promise<NewWebhook> {
   const { journal, context, walletAddresses: addresses } = registration;
-  return withRoomForSecret(journal, async (keep) => {
-    const made = await postOnce(registration);
-    const before = new Set(journal.state.posting?.before);
-    const { uid, secret, settled } = made;
-    const destinationUrl = hideUrlSecrets(made.destinationUrl);
-    const atMs = context.io.now();
-    try {
-      if (secret !== undefined && keptSecret(journal) !== secret) keep(secret);
-      await journal.write({ kind: 'registered', uid, destinationUrl, settled, ...(!settled && { addresses }), atMs });
-      const used = (await yieldToTwin(registration, uid, before)) ?? made;
-      if (used.secret !== undefined) addToFile(used.secret, used.uid, registration);
-      return used;
-    } catch (cause) {
-      throw new SotraError('partial', `webhook ${uid} was made, then: ${toSotraError(cause).message}`, {
-        hint: `${continuing} It finds the webhook again.`,
-        cause,
-        details: { job: journal.state.plan.job, uid },
-      });
-    }
-  });
+  checkRoomForSecret(journal);
+  const made = await postOnce(registration);
+  const before = new Set(journal.state.posting?.before);
+  const { uid, secret, settled } = made;
+  const destinationUrl = hideUrlSecrets(made.destinationUrl);
+  const atMs = context.io.now();
+  try {
+    if (secret !== undefined && keptSecret(journal) !== secret) replaceKeptSecret(journal, secret);
+    await journal.write({ kind: 'registered', uid, destinationUrl, settled, ...(!settled && { addresses }), atMs });
+    const used = (await yieldToTwin(registration, uid, before)) ?? made;
+    if (used.secret !== undefined) addToFile(used.secret, used.uid, registration);
+    return used;
+  } catch (cause) {
+    throw new SotraError('partial', `webhook ${uid} was made, then: ${toSotraError(cause).message}`, {
+      hint: `${continuing} It finds the webhook again.`,
+      cause,
+      details: { job: journal.state.plan.job, uid },
+    });
+  }
 }
 
 /**

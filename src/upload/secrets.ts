@@ -5,7 +5,7 @@ import type { Webhook, WebhookList } from '../api/webhook-answers.ts';
 import { hidden } from '../client/url-secrets.ts';
 import type { Context } from '../context.ts';
 import { readMessage, SotraError, usageError } from '../errors.ts';
-import { checkReplaceable, fillReserved, replaceFile, reserveFile, warnOfReaders } from '../lib/files/durable-file.ts';
+import { checkReplaceable, replaceFile, warnOfReaders } from '../lib/files/durable-file.ts';
 import { decodeText, readSmallFile } from '../lib/files/source.ts';
 import { written } from '../lib/quoted.ts';
 import type { Job } from './journal.ts';
@@ -81,18 +81,9 @@ export function keptSecret(job: Pick<Job, 'folder'>): string | undefined {
   return readOwnSecret(file) === undefined ? undefined : readSecrets(file)[0];
 }
 
-/** What `act` gives, with disk space for the secret of a job, which the service shows once. Errors: those of `act` and of the file system. */
-export async function withRoomForSecret<T>(
-  job: Pick<Job, 'folder'>,
-  act: (keep: (secret: string) => void) => Promise<T>,
-): Promise<T> {
-  const file = keptSecretFile(job);
-  reserveFile(file);
-  try {
-    return await act((secret) => fillReserved(file, `${secret}\n`));
-  } finally {
-    if (readOwnSecret(file) === undefined) rmSync(file, { force: true });
-  }
+/** Sees that the secret of a job, which the service shows once, can be kept. Errors: those of the file system. */
+export function checkRoomForSecret(job: Pick<Job, 'folder'>): void {
+  checkReplaceable(keptSecretFile(job));
 }
 
 /** Keeps another secret for a job, or none. Errors: those of the file system. */

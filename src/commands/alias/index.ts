@@ -1,14 +1,11 @@
 import { local } from '../../api/endpoint.ts';
 import { fitting, identifierKind } from '../../api/formats.ts';
 import { formatted } from '../../api/kind.ts';
-import { nearest } from '../../api/nearest.ts';
-import { usageError } from '../../errors.ts';
-import type { StoredSettings } from '../../lib/config/settings.ts';
 import { column, recordView } from '../../lib/output/columns.ts';
 import { confirm, showPlan } from '../../lib/output/confirm.ts';
 import type { View } from '../../lib/output/view.ts';
 import type { Command } from '../command.ts';
-import { aliasPattern } from '../read-input.ts';
+import { aliasPattern, findAlias, requireAlias } from '../find-alias.ts';
 
 export function addAlias(alias: Command): void {
   addSet(alias);
@@ -70,7 +67,7 @@ function addSet(alias: Command): void {
     .run(async ({ name: typed, identifier }, context) => {
       const name = withAt(typed);
       const store = await context.store();
-      const before = findAlias(name, store.read());
+      const before = findAlias(name, store.read().aliases);
       if (context.options.dryRun) return showPlan([{ action: 'set', what: `alias ${name}`, detail: identifier }]);
       if (before !== undefined && before !== identifier)
         await confirm(`replace alias ${name}, which stands for ${before}`, context);
@@ -111,9 +108,7 @@ function addRemove(alias: Command): void {
     .run(async ({ name: typed }, context) => {
       const name = withAt(typed);
       const store = await context.store();
-      const stored = store.read();
-      const identifier = findAlias(name, stored);
-      if (identifier === undefined) throw unknownAlias(name, stored);
+      const identifier = requireAlias(name, store.read().aliases);
       if (context.options.dryRun) return showPlan([{ action: 'remove', what: `alias ${name}`, detail: identifier }]);
       await confirm(`remove alias ${name}, which stands for ${identifier}`, context);
       await store.update(context.io, (now) => {
@@ -123,16 +118,4 @@ function addRemove(alias: Command): void {
       context.note(`Removed alias ${name}.`);
       return { kind: 'none' };
     });
-}
-
-function findAlias(name: string, { aliases = {} }: StoredSettings): string | undefined {
-  return Object.hasOwn(aliases, name.slice(1)) ? aliases[name.slice(1)] : undefined;
-}
-
-function unknownAlias(name: string, { aliases = {} }: StoredSettings) {
-  const near = nearest(name.slice(1), Object.keys(aliases));
-  return usageError(
-    `alias ${name} does not exist`,
-    near === undefined ? 'See sotra alias list.' : `Did you mean @${near}?`,
-  );
 }

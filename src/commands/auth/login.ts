@@ -147,8 +147,8 @@ async function readAcceptedKey(input: LoginInput, target: Target, context: Conte
 async function readKey({ withKey }: LoginInput, { name, origin }: Target, { io, options }: Context): Promise<string> {
   if (withKey) {
     if (io.in.isTTY === true) throw usageError('--with-key reads from stdin', 'sotra auth login --with-key < key.txt');
-    const { decodeText, readWhole } = await import('../../lib/files/source.ts');
-    return parseKey(decodeText(await readWhole('-', io), '-'), 'stdin');
+    const { readText } = await import('../../lib/files/source.ts');
+    return parseKey(await readText('-', io), 'stdin');
   }
   if (io.in.isTTY !== true || options.noInput)
     throw usageError(

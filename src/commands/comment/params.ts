@@ -14,7 +14,7 @@ export const commentParams = {
   transactionHash: option.text('transaction hash, or order id on hyperliquid', { flag: 'tx', valueName: 'hash' }),
   tokenAddress: option.text('contract address, mint, or coin on hyperliquid', { flag: 'token', takesAddress: 'token' }),
   commentText: local(optional(commentTextKind), 'the comment', { flag: 'text' }),
-  textFile: option.text('file with the comment, byte for byte; - is stdin'),
+  textFile: option.text('file with the comment, signed as it is but without a BOM; - is stdin'),
 };
 
 export const formParams = {

@@ -15,7 +15,7 @@ import {
 import type { Context } from '../../context.ts';
 import { inputError, missingInputs, orUndefined, SotraError, usageError } from '../../errors.ts';
 import { isPrivateKey } from '../../keys/private-key.ts';
-import { decodeText, openBytes, readWhole } from '../../lib/files/source.ts';
+import { openBytes, readText } from '../../lib/files/source.ts';
 import { openTextFile, readLines } from '../../lib/files/text-file.ts';
 import { readSigned, type SignedComment, signedProblem } from './signed.ts';
 
@@ -72,7 +72,7 @@ async function readCommentText({ commentText, textFile }: CommentInput, { io }: 
   if (commentText !== undefined && textFile !== undefined)
     throw usageError('--text and --text-file contradict each other');
   if (textFile === undefined) return commentText ?? '';
-  const text = decodeText(await readWhole(textFile, io), textFile);
+  const text = await readText(textFile, io);
   if (isPrivateKey(text)) throw usageError(`--text-file ${textFile}: holds a private key, and a comment is public`);
   const problem = textProblem(text);
   if (problem !== undefined) throw usageError(`--text-file ${textFile}: ${problem}`);

@@ -19,7 +19,7 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { askKey, checkKeySource, type KeyInput, keySources } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
-import { decodeText, readWhole } from '../../lib/files/source.ts';
+import { readText } from '../../lib/files/source.ts';
 import { mayAsk } from '../../lib/output/confirm.ts';
 import type { PageInput } from '../../pages/show-address.ts';
 
@@ -89,7 +89,7 @@ export async function signedProblem(signed: SignedComment): Promise<string | und
 
 /** The signed comment in a file that `comment sign --out` wrote, its signature not yet checked. Errors: `local-file`, `usage`. */
 export async function readSignedFile(file: string, { io }: Context): Promise<SignedComment> {
-  const text = decodeText(await readWhole(file, io), file);
+  const text = await readText(file, io);
   const name = file === '-' ? 'stdin' : file;
   const hint = 'It is written by sotra comment sign --out <file>.';
   const value = tryParseJson(text);

@@ -41,9 +41,8 @@ async function readPrices({ price, pricesFile }: PriceInput, input: Input): Prom
   if (price !== undefined && pricesFile !== undefined)
     throw usageError('--price and --prices-file cannot be used together', 'The file can hold any number of prices.');
   if (pricesFile !== undefined) {
-    const { decodeText, readWhole } = await import('../../lib/files/source.ts');
-    const bytes = await readWhole(pricesFile, input, maxPriceBytes);
-    return pricesIn(decodeText(bytes, pricesFile), pricesFile);
+    const { readText } = await import('../../lib/files/source.ts');
+    return pricesIn(await readText(pricesFile, input, maxPriceBytes), pricesFile);
   }
   return price === undefined ? undefined : { find: priceOneToken(price), notes: () => [] };
 }

@@ -4,7 +4,6 @@ import {
   existsSync,
   fstatSync,
   fsyncSync,
-  ftruncateSync,
   linkSync,
   lstatSync,
   mkdirSync,
@@ -17,7 +16,6 @@ import {
   type Stats,
   statSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -115,32 +113,14 @@ function writeDraft(file: string, text: string): { draft: string; handle: number
 }
 
 /** What a secret takes at most. */
-const reservedBytes = 4096;
+const secretBytes = 4096;
 
-/** Sees that a file can be replaced. Errors: as in `replaceFile`. */
+/** Sees that a file can be replaced by one with a secret. Errors: as in `replaceFile`. */
 export function checkReplaceable(file: string): void {
   refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
-  const { draft, handle } = writeDraft(file, ' '.repeat(reservedBytes));
+  const { draft, handle } = writeDraft(file, ' '.repeat(secretBytes));
   closeSync(handle);
   rmSync(draft, { force: true });
-}
-
-/** Makes a file of blanks where there is none, which `fillReserved` needs no more space to fill. Errors: as in `replaceFile`. */
-export function reserveFile(file: string): void {
-  refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
-  createFile(file, ' '.repeat(reservedBytes));
-}
-
-/** Puts a line in the place of the blanks; a crash leaves the blanks, or some behind the line. Errors: those of the file system. */
-export function fillReserved(file: string, line: string): void {
-  const handle = openStateFile(file, constants.O_RDWR);
-  try {
-    writeSync(handle, line.padEnd(reservedBytes), 0);
-    ftruncateSync(handle, Buffer.byteLength(line));
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }
 
 /** A new name beside a file for a draft that replaces it; `removeOldDrafts` recognizes it. */

@@ -108,6 +108,11 @@ export async function readWhole(file: string, input: Input, maxBytes = maxLineBy
   return Buffer.concat(chunks);
 }
 
+/** The text of a small file, or of stdin for `-`. Errors: those of `readWhole` and `decodeText`. */
+export async function readText(file: string, input: Input, maxBytes?: number): Promise<string> {
+  return decodeText(await readWhole(file, input, maxBytes), file);
+}
+
 /**
  * The text of a small file or of stdin (`-`), without a byte order mark, nothing else lost or replaced. Errors: `usage` for UTF-16, and
  * naming the first byte that is not UTF-8.

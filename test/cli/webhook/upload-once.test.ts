@@ -310,10 +310,8 @@ test('a secret file that cannot be written any more is warned of, with the place
   expect(err).toContain(`; the secret of webhook ${uid} is in @webhook/jobs/${jobs()[0]}/secret for now\n`);
 });
 
-const padded = 'whsec_abcdefghij\n'.padEnd(4096);
 const killed: readonly [where: string, files: Record<string, string>][] = [
   ['the folder of the upload', { '@job/secret': 'whsec_abcdefghij\n' }],
-  ['the space reserved there', { '@job/secret': padded }],
   ['its file too', { '@job/secret': 'whsec_abcdefghij\n', 'hook.secret': 'whsec_abcdefghij\n' }],
 ];
 
@@ -338,24 +336,7 @@ test.each(killed)(
   },
 );
 
-test('space for the secret is reserved while its webhook is made, and not when an upload has one', async () => {
-  const { folder, sotra, write, jobs, service } = place();
-  const seen: string[] = [];
-  let isBusy = true;
-  service.answer = (request, count) => {
-    const secret = join(folder, 'webhook', 'jobs', jobs()[0] ?? '', 'secret');
-    if (request.method !== 'GET') seen.push(readFileSync(secret, 'utf8'));
-    return request.method === 'PUT' && isBusy ? [400, { error: 'no' }] : fresh(request, count);
-  };
-  write('list', ids(1001));
-  expect((await sotra(`${register} @list`)).code).toBe(10);
-  isBusy = false;
-  expect((await sotra(`${register} @list`)).code).toBe(0);
-  const later = 'whsec_abcdefghij\n';
-  expect(seen).toEqual([' '.repeat(4096), later, later]);
-});
-
-test('where a secret could not be kept nothing is sent, and no reserved space is left', async () => {
+test('where a secret could not be kept nothing is sent', async () => {
   const { folder, sotra, write, jobs, sent, service } = place();
   write('list', ids(3));
   const argv = `${register} @list --secret-file @hook.secret`;
