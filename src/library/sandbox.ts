@@ -5,7 +5,7 @@ import { endpoints } from '../api/endpoints.ts';
 import { isOrigin, originForm } from '../api/http-address.ts';
 import { checkInput } from '../api/request.ts';
 import { usageError, withoutHint } from '../errors.ts';
-import { advanceClock, readWire, readWireNames, sandboxNow, wireForm } from '../sandbox/db/settings.ts';
+import { advanceClock, readWire, readWireNames, sandboxNow, storedNow, wireForm } from '../sandbox/db/settings.ts';
 import { openDb } from '../sandbox/db/store.ts';
 import { sandboxPartners } from '../sandbox/db/world.ts';
 import { addTradeNow, checkLiveTrade } from '../sandbox/ledger/live-trades.ts';
@@ -82,7 +82,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       },
       trade: (trade) => {
         checkTrade(trade);
-        return addTradeNow(db, trade, sandboxNow(db, Date.now()));
+        return addTradeNow(db, trade, storedNow(db, Date.now()));
       },
       close: () => {
         closing ??= close();

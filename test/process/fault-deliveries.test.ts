@@ -85,8 +85,8 @@ async function worldOf(targets: readonly Target[]) {
 /** A webhook's deliveries, in the order in which they came about. */
 function deliveriesTo(db: Db, url: string): Delivery[] {
   return db.all<Delivery & Record<string, never>>(
-    `SELECT d.event_id AS id, d.state, d.tries, d.error FROM delivery d JOIN webhook w ON w.id = d.webhook_id
-     WHERE w.destination_url = ? ORDER BY d.seq`,
+    `SELECT e.id, d.state, d.tries, d.error FROM outbox d JOIN event e ON e.seq = d.item JOIN webhook w ON w.id = d.target
+     WHERE w.destination_url = ? ORDER BY d.id`,
     [url],
   );
 }
@@ -101,7 +101,7 @@ async function deliverAll(db: Db, answerMs: number): Promise<string[]> {
   };
   const warn = (text: string) => void said.push(text);
   const deliverer = startDeliverer({ db, now: () => nowMs, sleep, warn, answerMs });
-  await until(() => db.get("SELECT 1 FROM delivery WHERE state = 'waiting'") === undefined);
+  await until(() => db.get("SELECT 1 FROM outbox WHERE state = 'waiting'") === undefined);
   await deliverer.stop();
   return said;
 }
@@ -185,7 +185,7 @@ test('a served sandbox brings every event to targets that recover: in order, non
   const gone = targets.find(({ fault }) => fault === 'refused');
   await until(() => (deliveriesTo(db, gone?.url ?? '')[0]?.tries ?? 0) >= bad);
   gone?.recover();
-  await until(() => db.get("SELECT 1 FROM delivery WHERE state = 'waiting'") === undefined);
+  await until(() => db.get("SELECT 1 FROM outbox WHERE state = 'waiting'") === undefined);
   const { code, err } = await sandbox.stop();
   expect(code).toBe(0);
   expect(err).not.toContain('given up');

@@ -26,15 +26,12 @@ export async function serveSandbox({
   kind = 'demo' as WorldKind,
   now = () => Date.now(),
   wire = {} as WireNames,
-  /** As served by the command: a request waits for other processes' writes alone. */
-  sleep = undefined as ((ms: number) => Promise<void>) | undefined,
 } = {}): Promise<SandboxServer> {
   const dbFile = join(temporaryFolder(), 'sandbox.db');
   if (kind === 'demo') copyDemo(dbFile, now());
   const db = openDb(dbFile);
   ensureWorld(db, now(), kind);
-  if (sleep !== undefined) db.setBusyTimeout(0);
-  const server = await listen(answerer({ db, now, wire, ...(sleep && { sleep }) }), 0);
+  const server = await listen(answerer({ db, now, wire }), 0);
   onTestFinished(async () => {
     await server.close();
     db.close();

@@ -6,8 +6,8 @@ import { sameText } from '../../api/webhook-signature.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { newRunToken } from '../../pages/guard.ts';
-import { advanceClock, sandboxNow } from '../../sandbox/db/settings.ts';
-import { type Db, whenFree } from '../../sandbox/db/store.ts';
+import { advanceClock, storedNow } from '../../sandbox/db/settings.ts';
+import type { Db } from '../../sandbox/db/store.ts';
 import { resetWorld } from '../../sandbox/db/world.ts';
 import { addLiveTrades, addTradeNow, checkLiveTrade, madeTrades } from '../../sandbox/ledger/live-trades.ts';
 import type { LiveTrade } from '../../sandbox/ledger/trade.ts';
@@ -50,8 +50,6 @@ export function createControl({ db, io, warn, faults: first, status, log, onRese
   const token = newRunToken();
   let faults = first;
   let simulation: { rate: string; stop: AbortController } | undefined;
-  const sleep = (ms: number) => io.sleep(ms, io.signal);
-  const change = (act: () => unknown) => whenFree(act, sleep);
   const describe = () => ({
     ...describeState(db, now()),
     faults: faults.map(({ text }) => text),
@@ -66,7 +64,7 @@ export function createControl({ db, io, warn, faults: first, status, log, onRese
     const input = { perSec, forMs: Number.POSITIVE_INFINITY };
     try {
       for await (const trades of madeTrades(db, input, { ...io, signal })) {
-        await change(() => addLiveTrades(db, trades, sandboxNow(db, now())));
+        addLiveTrades(db, trades, storedNow(db, now()));
       }
     } catch (error) {
       warn(`the simulation ended: ${(error as Error).message}`);
@@ -93,12 +91,12 @@ export function createControl({ db, io, warn, faults: first, status, log, onRese
     'POST trade': doing((body) => {
       const input = checkInput({ id: 'trade', params: tradeParams }, body) as unknown as LiveTrade;
       checkLiveTrade(input);
-      return change(() => addTradeNow(db, input, sandboxNow(db, now())));
+      return addTradeNow(db, input, storedNow(db, now()));
     }),
-    'POST advance': doing(async ({ duration }) => {
+    'POST advance': doing(({ duration }) => {
       const byMs = parseDuration(String(duration));
       if (byMs === undefined) throw usageError(`duration ${duration}: must be a time such as 12h or 8d`);
-      await change(() => advanceClock(db, byMs, now()));
+      advanceClock(db, byMs, now());
     }),
     'POST simulate': doing(({ rate }) => {
       if (rate === null) return void simulation?.stop.abort();
@@ -109,14 +107,12 @@ export function createControl({ db, io, warn, faults: first, status, log, onRese
     'POST faults': doing(({ faults: given }) => {
       faults = readFaults([given].flat().map(String), 'fault');
     }),
-    'POST redeliver': doing(({ seq }) => change(() => deliverAgain(db, seq, now()))),
+    'POST redeliver': doing(({ seq }) => deliverAgain(db, seq, now())),
     'POST secret': ({ uid }) => readSecret(db, uid),
-    'POST reset': doing(async ({ empty }) => {
+    'POST reset': doing(({ empty }) => {
       simulation?.stop.abort();
-      await change(() => {
-        resetWorld(db, now(), empty === true ? 'empty' : 'demo');
-        onReset();
-      });
+      resetWorld(db, now(), empty === true ? 'empty' : 'demo');
+      onReset();
     }),
   };
 

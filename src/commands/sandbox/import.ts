@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import type { Context } from '../../context.ts';
-import { SotraError, usageError } from '../../errors.ts';
+import { SotraError } from '../../errors.ts';
 import { openOutput, openSource } from '../../lib/files/source.ts';
 import { splitPair } from '../../lib/list.ts';
 import { confirmReplace } from '../../lib/output/confirm.ts';
@@ -36,6 +36,7 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
     const rejectedRows: RejectedRow[] = [];
     const report = await importTrades({
       db,
+      name: input.file === '-' ? 'stdin' : input.file,
       nowMs: sandboxNow(db, context.io.now()),
       events: withProgress(readTrades(source, { chain: input.chain, preset: input.preset, map }), progress),
       onRejected: (row) => {
@@ -44,14 +45,11 @@ export async function importFile(input: ImportInput, context: Context, dbFile: s
       },
       onStored: async (trades) => {
         progress.stored = trades;
-        shown.step(`${counted(trades, 'trade')} stored`);
         await sleep(0, signal).catch(() => undefined);
         throwIfInterrupted(progress);
       },
       ownTime: input.ownTime === true,
     });
-    if ('kind' in report)
-      throw usageError(`${input.file === '-' ? 'stdin' : input.file}: ${report.message}`, report.hint);
     for (const { place, reason } of rejectedRows) context.warn(`${place}: ${reason}`);
     const more = report.rejected - rejectedRows.length;
     if (more > 0) context.warn(`${counted(more, 'more row')} rejected; --rejects <file> writes all of them`);
@@ -78,7 +76,7 @@ async function* withProgress<Event>(batches: AsyncIterable<readonly Event[]>, pr
     throwIfInterrupted(progress);
     if (progress.row >= shownRow + step) {
       shownRow = progress.row - (progress.row % step);
-      progress.shown.step(`${counted(shownRow, 'row')} checked`);
+      progress.shown.step(`${counted(shownRow, 'row')} read, ${counted(progress.stored, 'trade')} stored`);
     }
     yield batch;
   }

@@ -6,7 +6,7 @@ import { choice, formatted, listOf, optional, text } from '../../api/kind.ts';
 import { db } from '../db-param.ts';
 import { option } from '../params.ts';
 
-const presetKind = optional(choice(['hyperliquid-fills', 'pumpfun', 'dune']));
+const presetKind = optional(choice(['hyperliquid-fills', 'pumpfun']));
 const newDb = option.file('database file, or :memory: (default: that of --sandbox)');
 export const empty = option.flag('no trades, in place of the built-in ones');
 export const asOf = option.checked(

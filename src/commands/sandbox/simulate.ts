@@ -6,10 +6,10 @@ import { showPlan } from '../../lib/output/confirm.ts';
 import { counted } from '../../lib/output/format.ts';
 import { showProgress } from '../../lib/output/progress.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { sandboxNow } from '../../sandbox/db/settings.ts';
+import { storedNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { countDeliveries, startDeliverer } from '../../sandbox/deliver/deliver.ts';
-import { readTradeRows } from '../../sandbox/ledger/import-trades.ts';
+import { readBatches } from '../../sandbox/ledger/import-trades.ts';
 import {
   addLiveTrades,
   addTradeNow,
@@ -27,7 +27,7 @@ import { type SimulationReport, simulated, traded } from './view.ts';
 export async function tradeNow(input: LiveTrade & { db?: string | undefined }, context: Context): Promise<Result> {
   checkLiveTrade(input, '--');
   return withWorld(input.db, context, async (db) => {
-    const made = addTradeNow(db, input, sandboxNow(db, context.io.now()));
+    const made = addTradeNow(db, input, storedNow(db, context.io.now()));
     if (made.isRepeated) context.note('This trade exists already: nothing was added.');
     await withDeliverer(db, context, async () => undefined);
     return { kind: 'answer', answer: { ...made, waiting: countDeliveries(db, 'waiting') }, view: traded };
@@ -73,7 +73,7 @@ async function addBatches(
     for await (const trades of input.source === undefined
       ? madeTrades(db, input, io)
       : replayedTrades(input, input.source, context)) {
-      const added = addLiveTrades(db, trades, sandboxNow(db, io.now()));
+      const added = addLiveTrades(db, trades, storedNow(db, io.now()));
       sum.trades += added.trades;
       sum.deliveries += added.deliveries;
       if (!progress.live && io.now() - saidMs < betweenLinesMs) continue;
@@ -101,13 +101,11 @@ async function* replayedTrades(input: Simulation, source: FileBytes, context: Co
   const { io, warn } = context;
   const options = { chain: input.chain, preset: input.preset, map: {} };
   const trades: Trade[] = [];
-  const onTrades = (batch: readonly Trade[]): void => {
-    trades.push(...batch);
-  };
-  const read = await readTradeRows(readTrades(source, options), { onTrades });
-  if ('kind' in read) throw usageError(`--replay ${source.name}: ${read.message}`, read.hint);
+  const counts = { rows: 0, rejected: 0 };
+  const file = { name: `--replay ${source.name}`, events: readTrades(source, options) };
+  for await (const batch of readBatches(file, counts, maxAtOnce)) trades.push(...batch);
   trades.sort((a, b) => a.atMs - b.atMs);
-  const { rejected } = read;
+  const { rejected } = counts;
   if (rejected > 0) warn(`rejected ${counted(rejected, 'row')} of ${source.name}; sotra sandbox import shows why`);
   const { forMs = Number.POSITIVE_INFINITY, speed = 1 } = input;
   const firstMs = trades[0]?.atMs ?? 0;

@@ -87,7 +87,6 @@ async function serveSandbox(
     warn: context.warn,
     control: control.answer,
     isOwn: control.isOwn,
-    readsBodies: input.ui === true,
     onAnswered: (request, answer, ms) => {
       const logged = log.note(request, answer, ms);
       page?.addRequest(logged, request, answer);

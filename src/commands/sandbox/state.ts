@@ -2,7 +2,7 @@ import { parseTime } from '../../api/duration.ts';
 import type { Context } from '../../context.ts';
 import { confirm } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { advanceClock, getMeta, sandboxNow } from '../../sandbox/db/settings.ts';
+import { advanceClock, getMeta, sandboxNow, worldOffset } from '../../sandbox/db/settings.ts';
 import { countRows, type Db, openDb } from '../../sandbox/db/store.ts';
 import { addedTo, ensureWorld, resetWorld, sandboxPartners } from '../../sandbox/db/world.ts';
 import { countDeliveries } from '../../sandbox/deliver/deliver.ts';
@@ -21,7 +21,7 @@ export function describeState(db: Db, realNowMs: number): SandboxState {
     world: getMeta(db, 'world') ?? 'none',
     now: new Date(sandboxNow(db, realNowMs)).toISOString(),
     frozen: getMeta(db, 'clock.frozenMs') !== undefined,
-    newestTrade: newest === undefined ? null : new Date(newest).toISOString(),
+    newestTrade: newest === undefined ? null : new Date(newest + worldOffset(db)).toISOString(),
     trades: count('trade'),
     traders: count('(SELECT DISTINCT wallet FROM trade)'),
     positions: count('position'),

@@ -81,7 +81,6 @@ export const importView = recordView<ImportReport>(
     column.count('imported', 'Imported', 'new trades'),
     column.count('repeated', 'Repeated', 'rows imported before'),
     column.count('rejected', 'Rejected', 'rows with an error'),
-    column.count('skipped', 'Skipped', 'rows skipped because another row has the same trade'),
     column.count('traders', 'Traders', 'wallets in the file'),
     column.count('tokens', 'Tokens', 'tokens in the file'),
     column.text('oldest', 'Oldest trade', 'time of the oldest trade, in the sandbox'),

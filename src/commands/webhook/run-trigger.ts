@@ -5,7 +5,7 @@ import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { sandboxNow } from '../../sandbox/db/settings.ts';
+import { storedNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
 import { deliveryHeaders, sendDelivery } from '../../sandbox/deliver/deliver.ts';
@@ -90,7 +90,7 @@ async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
   const { db, context } = trigger;
   const { io } = context;
   const webhooks = findWebhooks(trigger);
-  const nowMs = sandboxNow(db, io.now());
+  const nowMs = storedNow(db, io.now());
   const stored = webhooks.map((webhook) => {
     const event = eventFor(trigger, webhook);
     return { webhook, event, seq: storeEvent(db, webhook.id, event, nowMs) };
@@ -121,7 +121,7 @@ async function viaSandbox(trigger: Trigger): Promise<SentEvent[]> {
 
 function readDelivery(db: Db, seq: number) {
   return db.get<{ state: string; status: number | null; error: string | null }>(
-    'SELECT state, status, error FROM delivery WHERE seq = ?',
+    'SELECT state, status, error FROM outbox WHERE item = ?',
     [seq],
   );
 }
@@ -139,7 +139,7 @@ function signEvent(trigger: Trigger, webhook: WebhookRow | undefined, secret: st
 /** For five of those that a webhook is subscribed for. */
 function eventFor({ db, source, context }: Trigger, webhook: WebhookRow | undefined) {
   const partner = sandboxPartners.find(({ id }) => id === webhook?.partnerId) ?? sandboxPartners[0];
-  const parts = eventParts(db, source, partner, sandboxNow(db, context.io.now()));
+  const parts = eventParts(db, source, partner, storedNow(db, context.io.now()));
   const sql = 'SELECT address FROM webhook_wallet WHERE webhook_id = ? LIMIT 5';
   return makeEvent(source.type, parts, db.values(sql, [webhook?.id ?? null]));
 }

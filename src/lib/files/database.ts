@@ -22,8 +22,6 @@ export interface Db {
   exec: (sql: string) => void;
   /** Everything or nothing; nested calls join the outer one. */
   transaction: <T>(act: () => T) => T;
-  /** How long a write waits for that of another process, 20 s at first; nothing else happens in this process meanwhile. */
-  setBusyTimeout: (ms: number) => void;
   /** Another text after every change of the database, by any process. */
   version: () => string;
   close: () => void;
@@ -212,9 +210,6 @@ function wrap(opened: Connection, file: string): Db {
       } finally {
         isInTransaction = false;
       }
-    },
-    setBusyTimeout: (ms) => {
-      use().exec(`PRAGMA busy_timeout = ${ms}`);
     },
     version: () => `${JSON.stringify(prepare('PRAGMA data_version').get([]))}.${ownChanges}`,
     close: () => {

@@ -29,6 +29,22 @@ export function sandboxNow(db: Db, realNowMs: number): number {
   return frozen === undefined ? realNowMs + Number(getMeta(db, 'clock.offsetMs') ?? 0) : Number(frozen);
 }
 
+/** What is added to a moment as tables hold it to get that of the clock: a world is moved in time without a change of its rows. */
+export function worldOffset(db: Db): number {
+  return Number(getMeta(db, offsetKey) ?? 0);
+}
+
+export function setWorldOffset(db: Db, offsetMs: number): void {
+  setMeta(db, offsetKey, String(offsetMs));
+}
+
+export const offsetKey = 'world.offsetMs';
+
+/** The sandbox's time as tables hold it. */
+export function storedNow(db: Db, realNowMs: number): number {
+  return sandboxNow(db, realNowMs) - worldOffset(db);
+}
+
 export function freezeClock(db: Db, atMs: number): void {
   setMeta(db, 'clock.frozenMs', String(atMs));
 }

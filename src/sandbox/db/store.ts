@@ -1,5 +1,6 @@
 import { readMessage, SotraError } from '../../errors.ts';
-import { type Db, describeDatabase, isLocked, openDatabase, type SqlValue } from '../../lib/files/database.ts';
+import { type Db, describeDatabase, openDatabase, type SqlValue } from '../../lib/files/database.ts';
+import { outboxTable } from '../../lib/outbox.ts';
 
 export type { Db, SqlValue } from '../../lib/files/database.ts';
 
@@ -32,31 +33,9 @@ export function openDb(file: string, { replace = false } = {}): Db {
   }
 }
 
-/** The id of the newest trade stored; 0 when there is none. */
-export function newestTradeId(db: Db): number {
-  return db.value<number>('SELECT max(id) FROM trade') ?? 0;
-}
-
 /** How many rows `from` has: a table, with conditions on it. */
 export function countRows(db: Db, from: string, params: readonly SqlValue[] = []): number {
   return db.value<number>(`SELECT count(*) FROM ${from}`, params) ?? 0;
-}
-
-const busy = { forMs: 20_000, napMs: 5 };
-
-/**
- * What `act` gives, once no other process is writing; without `sleep` the database itself has waited. What met a writer has changed nothing
- * that it would not find again. Errors: that of the database where another process wrote for 20 s; those of `act`.
- */
-export async function whenFree<T>(act: () => T | Promise<T>, sleep?: (ms: number) => Promise<void>): Promise<T> {
-  for (let leftMs = busy.forMs; ; leftMs -= busy.napMs) {
-    try {
-      return await act();
-    } catch (error) {
-      if (sleep === undefined || leftMs <= 0 || !isLocked(error)) throw error;
-      await sleep(busy.napMs);
-    }
-  }
 }
 
 /** Refuses the database of another program before anything is written. */
@@ -85,9 +64,9 @@ function makeTables(db: Db): void {
 }
 
 /** Of the tables below, as SQLite's user_version holds it; another number is another program's database. */
-const schemaVersion = 3;
+const schemaVersion = 4;
 
-/** The tables of the sandbox and their indexes. Times are Unix milliseconds: `..._ms` is a moment of the sandbox's clock, but for `held_ms`. */
+/** The tables of the sandbox and their indexes. Moments are Unix milliseconds, which `worldOffset` turns into those of the sandbox's clock. */
 const schema = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -138,14 +117,13 @@ CREATE TABLE position (
   opened_ms INTEGER NOT NULL, latest_ms INTEGER NOT NULL,
   amount REAL NOT NULL,            -- held, unsigned, with leverage
   realized_usd REAL NOT NULL, sell_count INTEGER NOT NULL,
-  state TEXT NOT NULL,             -- PositionState as JSON, its times counted from opened_ms
+  unavailable INTEGER NOT NULL,
+  state TEXT NOT NULL,             -- PositionState as JSON
   UNIQUE (wallet, chain, token, direction, ordinal)
 ) WITHOUT ROWID;
 CREATE INDEX position_wallet ON position
   (wallet, chain, superseded, token, amount, realized_usd, sell_count, opened_ms, latest_ms);
 CREATE INDEX position_holding ON position (chain, token, superseded, amount DESC, id, realized_usd, opened_ms, latest_ms);
-CREATE INDEX position_feed_wallet ON position (wallet, latest_ms / 1000 DESC, id);
-CREATE INDEX position_feed ON position (latest_ms / 1000 DESC, id);
 CREATE INDEX position_closed ON position (chain, token, realized_usd DESC, id, superseded, amount);
 
 CREATE TABLE trade (
@@ -229,23 +207,14 @@ CREATE TABLE webhook_wallet (
   PRIMARY KEY (address, webhook_id)
 ) WITHOUT ROWID;
 
+-- Each is an item of the outbox, whose target is the webhook.
 CREATE TABLE event (
-  id TEXT PRIMARY KEY,
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
   webhook_id INTEGER NOT NULL,
   type TEXT NOT NULL, body TEXT NOT NULL,
   at_ms INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX event_webhook ON event (webhook_id);
-
-CREATE TABLE delivery (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
-  webhook_id INTEGER NOT NULL, event_id TEXT NOT NULL,
-  state TEXT NOT NULL,             -- waiting, delivered, failed
-  tries INTEGER NOT NULL DEFAULT 0,
-  due_real_ms INTEGER NOT NULL DEFAULT 0,  -- of the next try, by the real clock
-  claimed_until_real_ms INTEGER NOT NULL DEFAULT 0,  -- a process is sending it
-  status INTEGER, error TEXT
 );
-CREATE INDEX delivery_waiting ON delivery (webhook_id, seq) WHERE state = 'waiting';
-CREATE INDEX delivery_event ON delivery (event_id);
+CREATE INDEX event_webhook ON event (webhook_id);
+${outboxTable}
 `;

@@ -7,7 +7,7 @@ import { brotliDecompressSync } from 'node:zlib';
 import { parseJson } from '../../api/json.ts';
 import { readAsset } from '../../lib/files/asset.ts';
 import { describeDatabase } from '../../lib/files/database.ts';
-import { freezeClock, getMeta, sandboxNow, setMeta } from './settings.ts';
+import { freezeClock, getMeta, sandboxNow, setMeta, setWorldOffset } from './settings.ts';
 import { countRows, type Db } from './store.ts';
 
 export const sandboxPartners = [
@@ -58,7 +58,7 @@ function fill(db: Db, realNowMs: number, kind: WorldKind): void {
     for (const table of describeDatabase(db).tables)
       if (!ownToWorld.includes(table)) db.run(`INSERT INTO main.${table} SELECT * FROM demo.${table}`);
     const now = sandboxNow(db, realNowMs);
-    moveWorld(db, now - (db.value<number>('SELECT max(at_ms) FROM trade') ?? now));
+    setWorldOffset(db, now - (db.value<number>('SELECT max(at_ms) FROM trade') ?? now));
   }
   describeWorld(db, kind);
 }
@@ -90,14 +90,7 @@ export function addedTo(db: Db): string[] {
   });
 }
 
-/** Moves every moment in the world by some milliseconds (negative: into the past); a wallet that was always tracked stays so. */
-export function moveWorld(db: Db, byMs: number): void {
-  const moments = db.all<{ table: string; column: string }>(
-    `SELECT t.name AS "table", c.name AS "column" FROM sqlite_master t JOIN pragma_table_info(t.name) c
-     WHERE t.type = 'table' AND c.name GLOB '*_ms' AND c.name NOT GLOB '*_real_ms' AND c.name <> 'held_ms'`,
-  );
-  db.transaction(() => {
-    for (const { table, column } of moments)
-      db.run(`UPDATE ${table} SET ${column} = ${column} + ? WHERE ${column} > 0`, [byMs]);
-  });
+/** Whether nothing was made in a new or empty world yet. */
+export function isUntouched(db: Db): boolean {
+  return getMeta(db, 'world') === undefined || (getMeta(db, 'world') === 'empty' && addedTo(db).length === 0);
 }

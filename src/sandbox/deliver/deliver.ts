@@ -1,22 +1,18 @@
-import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import { signatureHeader } from '../../api/signature-header.ts';
 import { signedHeader } from '../../api/webhook-signature.ts';
 import { computeBackoff, policies } from '../../client/retry.ts';
 import { hideUrlSecrets } from '../../client/url-secrets.ts';
 import { readMessage } from '../../errors.ts';
+import { type Outbox, startOutbox } from '../../lib/outbox.ts';
 import { type DeliveryRequest, type PostOutcome, postDelivery } from '../../lib/post-delivery.ts';
-import { countRows, type Db, type SqlValue, whenFree } from '../db/store.ts';
+import { countRows, type Db } from '../db/store.ts';
 
 export const maxAnswerMs = 10_000;
-/** So long a delivery is its process's own: more than an answer may take. */
-const claimMs = 15_000;
-const pollMs = 100;
-const maxLanes = 32;
-/** What is on its way when a deliverer stops has so long to be answered; what is not is sent again later. */
-const graceMs = 1000;
+/** Longer than an answer may take. */
+const leaseMs = 15_000;
 
-/** Times are real, also where the sandbox's clock is frozen. */
+/** Times are real, also if the sandbox's clock is frozen. */
 interface DelivererOptions {
   db: Db;
   now: () => number;
@@ -25,146 +21,52 @@ interface DelivererOptions {
   answerMs?: number;
 }
 
-export interface Deliverer {
-  /** Resolves when nothing is due now, or at the signal; what waits for a later try may remain. */
-  settled: (signal?: AbortSignal) => Promise<void>;
-  /** Resolves within about a second: what is not answered by then counts as not tried. */
-  stop: () => Promise<void>;
-}
-
-/**
- * Delivers what is stored, also by other processes: in order per webhook, at least once, up to five tries. What a process that died was
- * sending is sent again once its claim is over.
- */
-export function startDeliverer(options: DelivererOptions): Deliverer {
-  const { db, now, sleep } = options;
-  const [stopping, cutting] = [new AbortController(), new AbortController()];
-  setMaxListeners(maxLanes, cutting.signal);
+/** Delivers the events that are stored, also by other processes: in order per webhook, at least once, in up to five tries. */
+export function startDeliverer({ db, now, sleep, warn = () => undefined, answerMs }: DelivererOptions): Outbox {
   const agent = new Agent({ keepAlive: true });
-  const lanes = new Map<number, Promise<void>>();
-  // A statement alone that meets another process's write stays open, and with it what it has read: no other statement could write then.
-  const write = (sql: string, params: SqlValue[]) =>
-    whenFree(
-      () => db.transaction(() => db.run(sql, params)),
-      (ms) => sleep(ms, cutting.signal),
-    );
-  const runLane = async (id: number): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      const next = nextDelivery(db, id, now());
-      if (next === undefined) return;
-      const claim = [now() + claimMs, next.seq, now()];
-      if ((await write(claimSql, claim)) === 0) return;
-      await deliver(next, options, { agent, signal: cutting.signal, write });
-    }
-  };
+  const { retries } = policies.deliver;
   let isReported = false;
-  const report = (error: unknown): void => {
-    if (!isReported && !cutting.signal.aborted) options.warn?.(`deliveries stop for now: ${readMessage(error)}`);
-    isReported = true;
-  };
-  const startLanes = (): void => {
-    for (const id of dueWebhooks(db, now())) {
-      if (lanes.has(id) || lanes.size >= maxLanes) continue;
-      const lane = runLane(id)
-        .catch(report)
-        .finally(() => lanes.delete(id));
-      lanes.set(id, lane);
-    }
-  };
-  const run = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
-      try {
-        startLanes();
-      } catch (error) {
-        report(error);
-      }
-      await sleep(pollMs, stopping.signal).catch(() => undefined);
-    }
-    await Promise.allSettled(lanes.values());
-  };
-  const running = run();
-  return {
-    settled: async (signal = stopping.signal) => {
-      while (!signal.aborted && (lanes.size > 0 || dueWebhooks(db, now()).length > 0)) {
-        startLanes();
-        await sleep(10, signal).catch(() => undefined);
-      }
+  const outbox = startOutbox({
+    ...{ db, now, sleep, leaseMs },
+    commit: async (change) => db.transaction(change),
+    post: async ({ item }, signal) => {
+      const { body, secret, url } = readEvent(db, item);
+      return sendDelivery(url, body, signedHeader(secret, body, now()), { agent, signal, answerMs });
     },
+    policy: ({ tries }) => (tries > retries ? undefined : computeBackoff(policies.deliver, tries)),
+    onTry: ({ row, outcome: { ok, error }, tries }, waitMs) => {
+      if (ok || (waitMs !== undefined && tries > 1)) return;
+      const { id, url } = readEvent(db, row.item);
+      const what = `${hideUrlSecrets(url)} did not accept event ${id}`;
+      if (waitMs === undefined) warn(`${what} in ${tries} tries (${error}): given up`);
+      else warn(`${what} (${error}): sent again up to ${retries} times`);
+    },
+    onError: (error) => {
+      if (!isReported) warn(`deliveries stop for now: ${readMessage(error)}`);
+      isReported = true;
+    },
+  });
+  return {
+    ...outbox,
     stop: async () => {
-      stopping.abort();
-      await Promise.race([running, sleep(graceMs, cutting.signal).catch(() => undefined)]);
-      cutting.abort();
-      await running;
+      await outbox.stop();
       agent.destroy();
     },
   };
 }
 
-const claimSql =
-  "UPDATE delivery SET claimed_until_real_ms = ? WHERE seq = ? AND state = 'waiting' AND claimed_until_real_ms < ?";
+/** Errors: if its webhook was deleted. */
+function readEvent(db: Db, seq: number): { id: string; body: string; url: string; secret: string } {
+  const found = db.get<{ id: string; event: string; url: string; secret: string }>(
+    `SELECT e.id, e.body AS event, w.destination_url AS url, w.secret FROM event e JOIN webhook w ON w.id = e.webhook_id WHERE e.seq = ?`,
+    [seq],
+  );
+  if (found === undefined) throw new Error('its webhook was deleted');
+  return { ...found, body: `{"events":[${found.event}]}` };
+}
 
 export function countDeliveries(db: Db, state: 'waiting' | 'failed'): number {
-  return countRows(db, 'delivery WHERE state = ?', [state]);
-}
-
-function dueWebhooks(db: Db, nowMs: number): number[] {
-  return db.values(
-    `SELECT d.webhook_id FROM delivery d
-     WHERE d.seq IN (SELECT min(seq) FROM delivery WHERE state = 'waiting' GROUP BY webhook_id) AND d.due_real_ms <= ?`,
-    [nowMs],
-  );
-}
-
-interface DueDelivery {
-  seq: number;
-  webhookId: number;
-  eventId: string;
-  tries: number;
-  dueMs: number;
-  body: string;
-  destinationUrl: string;
-  secret: string;
-}
-
-/** The oldest waiting delivery of a webhook, where it is due: none overtakes it. */
-function nextDelivery(db: Db, webhookId: number, nowMs: number): DueDelivery | undefined {
-  const next = db.get<DueDelivery>(
-    `SELECT d.seq, d.webhook_id AS webhookId, d.event_id AS eventId, d.tries, d.due_real_ms AS dueMs, e.body, w.destination_url AS destinationUrl, w.secret
-     FROM delivery d JOIN event e ON e.id = d.event_id JOIN webhook w ON w.id = d.webhook_id
-     WHERE d.webhook_id = ? AND d.state = 'waiting' ORDER BY d.seq LIMIT 1`,
-    [webhookId],
-  );
-  return next !== undefined && next.dueMs <= nowMs ? next : undefined;
-}
-
-async function deliver(
-  next: DueDelivery,
-  { db, now, warn, answerMs }: DelivererOptions,
-  {
-    agent,
-    signal,
-    write,
-  }: { agent: Agent; signal: AbortSignal; write: (sql: string, params: SqlValue[]) => Promise<number> },
-): Promise<void> {
-  const body = `{"events":[${next.body}]}`;
-  const signed = signedHeader(next.secret, body, now());
-  const outcome = await sendDelivery(next.destinationUrl, body, signed, { agent, signal, answerMs });
-  // Whether it arrived is not known: it is as if it had not been tried.
-  if (signal.aborted && outcome.status === null)
-    return void db.run('UPDATE delivery SET claimed_until_real_ms = 0 WHERE seq = ?', [next.seq]);
-  const tries = next.tries + 1;
-  const { retries } = policies.deliver;
-  const waitMs = outcome.ok || tries > retries ? undefined : computeBackoff(policies.deliver, tries);
-  const ended = outcome.ok ? 'delivered' : 'failed';
-  const state = waitMs === undefined ? ended : 'waiting';
-  const dueMs = waitMs === undefined ? next.dueMs : now() + waitMs;
-  await write(
-    'UPDATE delivery SET state = ?, tries = ?, due_real_ms = ?, status = ?, error = ?, claimed_until_real_ms = 0 WHERE seq = ?',
-    [state, tries, dueMs, outcome.status, outcome.error, next.seq],
-  );
-  const name = `${hideUrlSecrets(next.destinationUrl)} did not accept event ${next.eventId}`;
-  if (state === 'failed') warn?.(`${name} in ${tries} tries (${outcome.error}): given up`);
-  else if (state === 'waiting' && tries === 1) warn?.(`${name} (${outcome.error}): sent again up to ${retries} times`);
+  return countRows(db, 'outbox WHERE state = ?', [state]);
 }
 
 /** Names and values of the headers of a delivery in turn, signed or not. */

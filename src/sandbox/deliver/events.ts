@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { EventType } from '../../api/event-types.ts';
+import { addToOutbox } from '../../lib/outbox.ts';
+import { worldOffset } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../ledger/trade.ts';
-import { readCards } from '../service/cards.ts';
+import { isAt, readCards } from '../service/cards.ts';
 import type { Partner } from '../service/handler.ts';
 import type { Json } from '../service/profiles.ts';
 import { buyReason } from './noteworthy-buy.ts';
@@ -109,20 +111,18 @@ function storeEvents(db: Db, source: EventSource, nowMs: number): void {
   }
 }
 
-/** Gives the number of the delivery. */
+/** Stores an event with its delivery; gives its number. */
 export function storeEvent(db: Db, webhookId: number, event: Json, nowMs: number): number {
   return db.transaction(() => {
-    db.run('INSERT INTO event (id, webhook_id, type, body, at_ms) VALUES (?, ?, ?, ?, ?)', [
+    const seq = db.insert('INSERT INTO event (id, webhook_id, type, body, at_ms) VALUES (?, ?, ?, ?, ?)', [
       String(event['eventId']),
       webhookId,
       String(event['eventType']),
       JSON.stringify(event),
       nowMs,
     ]);
-    return db.insert("INSERT INTO delivery (webhook_id, event_id, state) VALUES (?, ?, 'waiting')", [
-      webhookId,
-      String(event['eventId']),
-    ]);
+    addToOutbox(db, { item: seq, queue: '' }, [webhookId]);
+    return seq;
   });
 }
 
@@ -147,10 +147,8 @@ export function eventParts(db: Db, source: EventSource, partner: Partner, nowMs:
     .find((each) => each['uid'] === source.commentId);
   if (source.type === 'comment-created') return { feedItem, comment };
   const copied = readCard(db, source.copy, partner, nowMs);
-  const sec = Math.floor(source.copy.atMs / 1000);
-  const copyswapTrade = tradesIn(copied).find(
-    (trade) => trade['timestamp'] === sec && trade['usdCost'] === source.copy.usd,
-  );
+  const clockMs = source.copy.atMs + worldOffset(db);
+  const copyswapTrade = tradesIn(copied).find((trade) => isAt(trade, clockMs) && trade['usdCost'] === source.copy.usd);
   return { feedItem, comment, copyswapActor: copied['actor'], copyswapTrade };
 }
 

@@ -36,9 +36,9 @@ interface Fill {
   /** The signed size held before and after. */
   start: number;
   end: number;
-  /** The second half of a trade of the account with itself: start and end are those after the first half. */
-  isSelfTrade: boolean;
   isSpot: boolean;
+  /** The second fill of a trade of the account with itself: it starts where the first one ended, whatever it says. */
+  isSelfTrade: boolean;
   isBuy: boolean;
   size: number;
   price: number;
@@ -70,7 +70,7 @@ export function hyperliquidFillsReader(): RowReader {
       fills.push(fill);
       return [];
     },
-    finish: () => (items.count > 0 && !items.isAnyNamed ? [nobody] : chainFills(fills).flatMap(readParts)),
+    finish: () => (items.count > 0 && !items.isAnyNamed ? [nobody] : sortFills(fills).flatMap(readParts)),
     splitItem: (item) =>
       listFills(item).map((fill) => {
         items.count += 1;
@@ -176,8 +176,7 @@ function splitFill(fill: Fill): Part[] | { reason: string } {
 }
 
 /**
- * The parts of a fill that crosses zero, of one in a trade with itself, and of liquidations and settlements: what stands against the
- * position closes it, the rest opens one.
+ * The parts of a fill that crosses zero, and of liquidations and settlements: what is against the position closes it, the rest opens one.
  */
 function partsByStart({ isBuy, size, start }: Fill): Part[] {
   const [same, against] = isBuy ? (['long', 'short'] as const) : (['short', 'long'] as const);
@@ -193,44 +192,38 @@ function partsByStart({ isBuy, size, start }: Fill): Part[] {
 /** Sizes are decimals with few places; sums of them differ by rounding only. */
 const sizeRounding = 1e-7;
 
-/**
- * The fills oldest first; those of one account, coin and time so that each starts where the one before it ended, as far as they link up.
- * Where an account traded with itself, the exchange gives both fills the same start: the second is moved to where the first ended.
- */
-function chainFills(fills: readonly Fill[]): Fill[] {
+/** The fills oldest first; of those of one account, coin and time each starts where the one before it ended, if one does. */
+function sortFills(fills: readonly Fill[]): Fill[] {
   const positions = new Map<string, number>();
   const byTime = [...fills].sort((left, right) => left.atMs - right.atMs);
-  const groups = groupBy(byTime, ({ atMs, account, coin }) => `${atMs} ${account} ${coin}`);
-  return [...groups.values()].flatMap((group) => {
-    const key = `${group[0]?.account} ${group[0]?.coin}`;
-    const chained = chainGroup(group, positions.get(key));
-    positions.set(key, chained.at(-1)?.end ?? 0);
-    return chained;
+  const ties = groupBy(byTime, ({ atMs, account, coin }) => `${atMs} ${account} ${coin}`);
+  return [...ties.values()].flatMap((group) => {
+    const [{ account, coin }] = group;
+    const sorted = sortTies(group, positions.get(`${account} ${coin}`));
+    positions.set(`${account} ${coin}`, sorted.at(-1)?.end ?? 0);
+    return sorted;
   });
 }
 
-function chainGroup(group: readonly Fill[], position: number | undefined): Fill[] {
-  const waiting = [...group];
-  const chained: Fill[] = [];
-  for (let next = takeNext(waiting, undefined, position); next !== undefined; next = takeNext(waiting, next, position))
-    chained.push(next);
-  return chained;
-}
-
-/** Takes out the fill that starts where the last one ended; else that one's other half; else one that no other leads to. */
-function takeNext(waiting: Fill[], last: Fill | undefined, position: number | undefined) {
-  const at = last === undefined ? position : last.end;
-  const linked = at === undefined ? -1 : waiting.findIndex((fill) => isSameSize(fill.start, at));
-  if (linked >= 0) return waiting.splice(linked, 1)[0];
-  const other = last === undefined ? -1 : waiting.findIndex((fill) => isOtherHalf(fill, last));
-  if (last !== undefined && other >= 0) {
-    const [half] = waiting.splice(other, 1);
-    return half && { ...half, start: last.end, end: last.start, isSelfTrade: true };
+/** `position` is what was held before them, if that is known; else the first is one that no other leads to. */
+function sortTies(fills: readonly Fill[], position: number | undefined): Fill[] {
+  const waiting = [...fills];
+  const sorted: Fill[] = [];
+  while (waiting.length > 0) {
+    const last = sorted.at(-1);
+    const at = last === undefined ? position : last.end;
+    const linked = waiting.findIndex(({ start }) => at !== undefined && isSameSize(start, at));
+    const other = waiting.findIndex((fill) => last !== undefined && isOtherHalf(fill, last));
+    const first = waiting.findIndex(({ start }) => !waiting.some(({ end }) => isSameSize(end, start)));
+    const [next] = waiting.splice([linked, other, first, 0].find((index) => index >= 0) ?? 0, 1);
+    if (next === undefined) break;
+    const isSelfTrade = linked < 0 && other >= 0 && last !== undefined;
+    sorted.push(isSelfTrade ? { ...next, start: last.end, end: last.start, isSelfTrade } : next);
   }
-  const head = waiting.findIndex(({ start }) => !waiting.some((other) => isSameSize(other.end, start)));
-  return waiting.splice(Math.max(0, head), 1)[0];
+  return sorted;
 }
 
+/** If an account trades with itself, the exchange gives both fills the same start. */
 function isOtherHalf(fill: Fill, last: Fill): boolean {
   return isSameSize(fill.start, last.start) && isSameSize(fill.end - fill.start, last.start - last.end);
 }

@@ -1,9 +1,9 @@
-import { parseJson } from '../../api/json.ts';
-import { getMeta, setMeta } from '../db/settings.ts';
+import { usageError } from '../../errors.ts';
+import { getMeta, offsetKey, setMeta, setWorldOffset, worldOffset } from '../db/settings.ts';
 import { countRows, type Db } from '../db/store.ts';
-import { ensureWorld, moveWorld } from '../db/world.ts';
+import { ensureWorld, isUntouched } from '../db/world.ts';
 import { addTrades } from './add-trades.ts';
-import type { ReadEvent, ReadFailure, RejectedRow } from './read-rows.ts';
+import type { ReadEvent, RejectedRow } from './read-rows.ts';
 import type { Trade } from './trade.ts';
 
 export interface ImportReport {
@@ -11,7 +11,6 @@ export interface ImportReport {
   imported: number;
   repeated: number;
   rejected: number;
-  skipped: number;
   traders: number;
   tokens: number;
   oldest: string | null;
@@ -23,123 +22,135 @@ export interface ImportReport {
   unavailable: number;
 }
 
-export interface ImportOptions {
-  db: Db;
-  nowMs: number;
+/** A file of trades as `readTrades` reads it. */
+export interface TradeFile {
+  /** For errors. */
+  name: string;
   events: AsyncIterable<readonly ReadEvent[]>;
-  onRejected: (row: RejectedRow) => void;
-  /** Called between two lots with how many of the file's trades are stored and stay, whatever happens later. */
-  onStored: (trades: number) => Promise<void>;
-  ownTime: boolean;
-  /** Trades that are stored at once. */
-  lotSize?: number;
+  onRejected?: (row: RejectedRow) => void;
 }
 
+interface ImportOptions extends TradeFile {
+  db: Db;
+  /** By the sandbox's clock. */
+  nowMs: number;
+  /** Called after each batch with how many of the file's trades are stored and stay, whatever happens later. */
+  onStored: (trades: number) => Promise<void>;
+  /** The newest trade of this file is now, whatever an earlier import set. */
+  ownTime: boolean;
+  batchSize?: number;
+}
+
+/** The constant that is added to the times of files, in milliseconds; the first import sets it. */
 const shiftKey = 'import.shiftMs';
 
 /**
- * Reads trades into the sandbox, by way of a temporary table; bad rows are reported. All times move by one constant, which the first import sets
- * so that its newest trade is now; where a later file is newer still, the whole world moves back. Memory: a lot, or the file where older trades
- * come after newer ones. Gives a ReadFailure, with nothing changed, where the file cannot be read or holds no rows.
+ * Streams a file into the sandbox, a transaction for each batch; bad rows are reported. All times of files move by one constant, so that
+ * the newest trade is now. Memory: a batch, or the whole file if it is the first one in a world that holds something already. Errors:
+ * `usage`, with nothing changed, for a file that cannot be read or holds no rows.
  */
-export async function importTrades(options: ImportOptions): Promise<ImportReport | ReadFailure> {
-  const { db, nowMs, onRejected, onStored, lotSize = 50_000 } = options;
-  db.exec(`
-    -- Else libsql holds the whole file in memory.
-    PRAGMA temp_store = FILE;
-    CREATE TEMP TABLE incoming (at_ms INTEGER, trade TEXT);
-    CREATE INDEX temp.incoming_time ON incoming (at_ms)`);
-  const onTrades = (trades: readonly Trade[]): void => {
-    db.run("INSERT INTO incoming SELECT value ->> 'atMs', value FROM json_each(?)", [JSON.stringify(trades)]);
-  };
-  const counts = await readTradeRows(options.events, { onTrades, onRejected });
-  if ('kind' in counts) return counts;
-  const { trades, starts, oldestMs, newestMs, ...found } = db.get<Found>(surveySql) as Found;
-  ensureWorld(db, nowMs, 'empty');
-  const { shiftMs, movedMs } = newestMs === null ? { shiftMs: 0, movedMs: 0 } : settleShift(options, newestMs);
-  // Only files that say what was held before show positions in part.
-  const countUnavailable = () => (starts > 0 ? countRows(db, "position WHERE state ->> '$.unavailable'") : 0);
-  const before = countUnavailable();
-  const stored = db.value<number>('SELECT max(at_ms) FROM trade') ?? 0;
-  // An older trade makes all that came after it in its position start over: once is enough.
-  const size = stored <= (oldestMs ?? 0) + shiftMs ? lotSize : trades;
+export async function importTrades(options: ImportOptions): Promise<ImportReport> {
+  const { db, nowMs, onStored, ownTime, batchSize = 20_000 } = options;
+  const counts = { rows: 0, rejected: 0 };
   const sum = { imported: 0, repeated: 0 };
-  for (let from = 0; from < trades; from += size) {
-    const lot = db
-      .values<string>('SELECT trade FROM incoming ORDER BY at_ms, rowid LIMIT ? OFFSET ?', [size, from])
-      .map((trade) => parseJson(trade) as Trade);
-    for (const trade of lot) trade.atMs += shiftMs;
-    const { added, repeated } = addTrades(db, lot);
-    sum.imported += added;
-    sum.repeated += repeated;
-    if (from + size < trades) await onStored(sum.imported);
+  const [traders, tokens] = [new Set<string>(), new Set<string>()];
+  let [oldestMs, newestMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  const before = countUnavailable(db);
+  const known = ownTime ? undefined : knownShift(db);
+  let shiftMs = known ?? 0;
+  let movedMs = 0;
+  try {
+    for await (const trades of readBatches(
+      options,
+      counts,
+      known === undefined ? Number.POSITIVE_INFINITY : batchSize,
+    )) {
+      for (const { chain, trader, token, atMs } of trades) {
+        traders.add(trader);
+        tokens.add(`${chain} ${token}`);
+        oldestMs = Math.min(oldestMs, atMs);
+        newestMs = Math.max(newestMs, atMs);
+      }
+      ensureWorld(db, nowMs, 'empty');
+      if (known === undefined) shiftMs = nowMs - worldOffset(db) - newestMs;
+      if (getMeta(db, shiftKey) === undefined) setMeta(db, shiftKey, String(shiftMs));
+      for (const trade of trades) trade.atMs += shiftMs;
+      for (let from = 0; from < trades.length; from += batchSize) {
+        const { added, repeated } = addTrades(db, trades.slice(from, from + batchSize));
+        sum.imported += added;
+        sum.repeated += repeated;
+        await onStored(sum.imported);
+      }
+    }
+  } finally {
+    if (traders.size > 0) movedMs = moveClock(db, nowMs, newestMs + shiftMs);
   }
-  const formatTime = (ms: number | null) => (ms === null ? null : new Date(ms + shiftMs).toISOString());
+  ensureWorld(db, nowMs, 'empty');
+  const clockMs = (fileMs: number) => (traders.size === 0 ? null : fileMs + shiftMs + worldOffset(db));
+  const formatTime = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
+  const newest = clockMs(newestMs);
   return {
     ...counts,
     ...sum,
-    ...found,
-    oldest: formatTime(oldestMs),
-    newest: formatTime(newestMs),
-    newestAgeMs: newestMs === null ? null : nowMs - newestMs - shiftMs,
-    shiftMs,
+    traders: traders.size,
+    tokens: tokens.size,
+    oldest: formatTime(clockMs(oldestMs)),
+    newest: formatTime(newest),
+    newestAgeMs: newest === null ? null : nowMs - newest,
+    shiftMs: clockMs(0) ?? 0,
     worldMovedBackMs: movedMs,
-    unavailable: Math.max(0, countUnavailable() - before),
+    unavailable: Math.max(0, countUnavailable(db) - before),
   };
 }
 
-interface Found {
-  trades: number;
-  traders: number;
-  tokens: number;
-  /** Trades that say what was held before. */
-  starts: number;
-  oldestMs: number | null;
-  newestMs: number | null;
+/** `undefined`: it depends on the newest trade of the file, and trades must be moved before they are stored beside others. */
+function knownShift(db: Db): number | undefined {
+  const stored = getMeta(db, shiftKey);
+  if (stored !== undefined) return Number(stored);
+  return isUntouched(db) ? 0 : undefined;
 }
 
-const surveySql = `SELECT count(*) AS trades, count(DISTINCT trade ->> 'trader') AS traders,
-    count(DISTINCT (trade ->> 'chain') || ' ' || (trade ->> 'token')) AS tokens, count(trade ->> 'startAmount') AS starts,
-    min(at_ms) AS oldestMs, max(at_ms) AS newestMs FROM incoming`;
+/** Sets the clock of a new world by its newest trade, or moves a world back that would have trades in the future; gives how far. */
+function moveClock(db: Db, nowMs: number, newestStoredMs: number): number {
+  const aheadMs = newestStoredMs + worldOffset(db) - nowMs;
+  const isSet = getMeta(db, offsetKey) !== undefined;
+  if (isSet && aheadMs <= 0) return 0;
+  setWorldOffset(db, nowMs - newestStoredMs);
+  return isSet ? aheadMs : 0;
+}
 
-/** Reads a file to its end; gives how many rows there were of each kind, or a ReadFailure where it cannot be read or holds none. */
-export async function readTradeRows(
-  batches: AsyncIterable<readonly ReadEvent[]>,
-  {
-    onTrades,
-    onRejected = () => undefined,
-  }: { onTrades: (trades: readonly Trade[]) => void; onRejected?: (row: RejectedRow) => void },
-) {
-  const counts = { rows: 0, rejected: 0, skipped: 0 };
+function countUnavailable(db: Db): number {
+  return countRows(db, 'position WHERE unavailable = 1');
+}
+
+/** The trades of a file in batches, and how many rows it has, in `counts`. Errors: `usage` if it cannot be read or holds no rows. */
+export async function* readBatches(
+  { name, events, onRejected = () => undefined }: TradeFile,
+  counts: { rows: number; rejected: number },
+  size: number,
+): AsyncGenerator<Trade[]> {
+  let batch: Trade[] = [];
   let lastLine = -1;
-  for await (const events of batches) {
-    const trades: Trade[] = [];
-    for (const event of events) {
-      if (event.kind === 'fatal') return event;
+  for await (const read of events)
+    for (const event of read) {
+      if (event.kind === 'fatal') throw usageError(`${name}: ${event.message}`, event.hint);
       const line = event.kind === 'rejected' ? event.row.line : event.line;
+      // A fill that crosses zero is two trades of one row.
       if (line !== lastLine) counts.rows += 1;
       lastLine = line;
-      if (event.kind === 'trade') trades.push(event.trade);
-      else counts[event.kind] += 1;
-      if (event.kind === 'rejected') onRejected(event.row);
+      if (event.kind === 'trade') batch.push(event.trade);
+      else {
+        counts.rejected += 1;
+        onRejected(event.row);
+      }
+      if (batch.length < size) continue;
+      yield batch;
+      batch = [];
     }
-    onTrades(trades);
-  }
-  return counts.rows > 0 ? counts : ({ kind: 'fatal', message: 'holds no trades', hint: rowsHint } as const);
-}
-
-const rowsHint = 'Name a file with a row for each trade: CSV below a header, or one JSON object a line.';
-
-function settleShift({ db, nowMs, ownTime }: ImportOptions, newestMs: number): { shiftMs: number; movedMs: number } {
-  return db.transaction(() => {
-    const stored = getMeta(db, shiftKey);
-    const fresh = nowMs - newestMs;
-    if (stored === undefined) setMeta(db, shiftKey, String(fresh));
-    if (stored === undefined || ownTime) return { shiftMs: fresh, movedMs: 0 };
-    const aheadMs = newestMs + Number(stored) - nowMs;
-    if (aheadMs <= 0) return { shiftMs: Number(stored), movedMs: 0 };
-    moveWorld(db, -aheadMs);
-    setMeta(db, shiftKey, String(Number(stored) - aheadMs));
-    return { shiftMs: Number(stored) - aheadMs, movedMs: aheadMs };
-  });
+  if (batch.length > 0) yield batch;
+  if (counts.rows === 0)
+    throw usageError(
+      `${name}: holds no trades`,
+      'Name a file with a row for each trade: CSV below a header, or one JSON object a line.',
+    );
 }

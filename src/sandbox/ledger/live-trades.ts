@@ -3,7 +3,7 @@ import { encodeBase58, normalizeAddress } from '../../api/address.ts';
 import { type Chain, chains } from '../../api/chain.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import type { Io } from '../../lib/io.ts';
-import { moreChains } from '../db/settings.ts';
+import { moreChains, worldOffset } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { digestText, type Random, randomFrom } from '../seeded.ts';
 import { storedToken } from '../service/identifiers.ts';
@@ -16,7 +16,7 @@ export function checkLiveTrade({ chain, direction, leverage }: LiveTrade, flag =
     throw usageError(`${flag}direction and ${flag}leverage are for hyperliquid, not for ${chain}`, 'Omit them.');
 }
 
-/** Makes a checked trade happen at a time of the sandbox, with everything that follows. */
+/** Makes a checked trade happen, with everything that follows; `nowMs` as tables hold it. */
 export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade {
   const known = [...chains, ...moreChains(db)];
   if (!known.includes(input.chain))
@@ -37,7 +37,7 @@ export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade 
   const stored = findStored(db, rowKey);
   return {
     ...{ chain, trader, token, side, amount, usd },
-    timestamp: Math.floor((stored?.atMs ?? nowMs) / 1000),
+    timestamp: Math.floor(((stored?.atMs ?? nowMs) + worldOffset(db)) / 1000),
     transactionHash: trade.tx ?? trade.orderId ?? '',
     positionId: stored?.positionId ?? '',
     deliveries,
@@ -59,7 +59,7 @@ function madeHash(chain: Chain): string {
 
 /** Stores trades that happen now, whatever time they name, with the deliveries they make for webhooks, all or nothing; gives the number of both. */
 export function addLiveTrades(db: Db, trades: readonly Trade[], nowMs: number): { trades: number; deliveries: number } {
-  const newest = () => db.value<number>('SELECT max(seq) FROM delivery') ?? 0;
+  const newest = () => db.value<number>('SELECT max(id) FROM outbox') ?? 0;
   return db.transaction(() => {
     const before = newest();
     const now = trades.map((trade) => ({ ...trade, atMs: nowMs }));
@@ -142,7 +142,7 @@ interface Market {
 function knownMarkets(db: Db): Market[] {
   return db.all<Market>(
     `SELECT p.chain, p.wallet AS trader, p.token, p.direction, k.price FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token
-     WHERE p.superseded = 0 AND k.price > 0 ORDER BY p.latest_ms / 1000 DESC, p.id LIMIT 2000`,
+     WHERE p.superseded = 0 AND k.price > 0 ORDER BY p.latest_ms DESC, p.id LIMIT 2000`,
   );
 }
 

@@ -26,13 +26,12 @@ export interface ReadFailure {
 }
 
 /**
- * What reading a file yields. A row is a trade (a fill that crosses zero, or a swap of two tokens, is two), rejected
- * with its reason, or skipped because another row says the same. After `fatal` nothing follows.
+ * What reading a file yields. A row is a trade (a fill that crosses zero is two), or rejected with its reason. After `fatal` nothing
+ * follows.
  */
 export type ReadEvent =
   | { kind: 'trade'; line: number; trade: Trade }
   | { kind: 'rejected'; row: RejectedRow }
-  | { kind: 'skipped'; line: number; reason: string }
   | ReadFailure;
 
 /** Turns rows into trades; may hold rows back until later ones have come. */

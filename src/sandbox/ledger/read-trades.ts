@@ -1,17 +1,15 @@
 import type { Chain } from '../../api/chain.ts';
 import { type FileBytes, openTextFile, readItems, type TextFile } from '../../lib/files/text-file.ts';
 import { written } from '../../lib/quoted.ts';
-import { duneReader } from './dune.ts';
 import { hyperliquidFillsReader } from './hyperliquid-fills.ts';
 import { type FileRow, type ReadEvent, type ReadFailure, type RowReader, readFileRows, rejected } from './read-rows.ts';
 import { fieldNames, readTradeText, type TradeField, type TradeText, tradeFields } from './trade-text.ts';
 
-/** Files that import as they are, each with the chain of all its trades where there is one. */
+/** Files that import as they are, each with the chain of all its trades. */
 const presets = {
   'hyperliquid-fills': { chain: 'hyperliquid', reader: hyperliquidFillsReader },
   pumpfun: { chain: 'solana', reader: pumpfunReader },
-  dune: { chain: undefined, reader: duneReader },
-} as const satisfies Record<string, { chain: Chain | undefined; reader: (chain: Chain | undefined) => RowReader }>;
+} as const satisfies Record<string, { chain: Chain; reader: () => RowReader }>;
 
 type PresetName = keyof typeof presets;
 
@@ -46,11 +44,11 @@ function chooseReader({ chain, preset, map }: ReadOptions): RowReader | ReadFail
   if (Object.keys(map).length > 0)
     return { kind: 'fatal', message: `the preset ${preset} has its own columns`, hint: 'omit --map or --preset' };
   const { chain: own, reader } = presets[preset];
-  if (own !== undefined && chain !== undefined && chain !== own) {
+  if (chain !== undefined && chain !== own) {
     const message = `the preset ${preset} holds trades on ${own}, not ${chain}`;
     return { kind: 'fatal', message, hint: `--chain ${own}` };
   }
-  return reader(chain);
+  return reader();
 }
 
 async function* readDocument(file: TextFile, reader: RowReader): AsyncGenerator<ReadEvent[]> {

@@ -1,8 +1,8 @@
 import type { WireNames } from '../../api/endpoint.ts';
 import { parseJson } from '../../api/json.ts';
 import { decodeRequest } from '../../api/request.ts';
-import { moreChains, sandboxNow } from '../db/settings.ts';
-import { type Db, whenFree } from '../db/store.ts';
+import { moreChains, storedNow } from '../db/settings.ts';
+import type { Db } from '../db/store.ts';
 import {
   bodyTooLarge,
   cutQuery,
@@ -24,17 +24,10 @@ export interface ServiceOptions {
   db: Db;
   now: () => number;
   wire: WireNames;
-  /** Lets a request wait for another process's write while others are answered; without it the database itself waits. */
-  sleep?: (ms: number) => Promise<void>;
 }
 
 /** The whole sandbox as a function: any request gets an answer, every error body is `{error}`. */
-export function answerer({
-  db,
-  now,
-  wire,
-  sleep,
-}: ServiceOptions): (request: IncomingRequest) => Promise<ServedAnswer> {
+export function answerer({ db, now, wire }: ServiceOptions): (request: IncomingRequest) => Promise<ServedAnswer> {
   const respond = async (request: IncomingRequest): Promise<ServedAnswer> => {
     const { target, authorization } = request;
     const { route, path } = await findRoute(request.method, cutQuery(target));
@@ -45,9 +38,9 @@ export function answerer({
     const decoded = decodeRequest(endpoint, { path, query: url.searchParams, body }, wire, moreChains(db));
     if (!decoded.ok) throw new ServiceRefusal(400, decoded.problem);
     const ignored = new Set(decoded.ignored);
-    const nowMs = sandboxNow(db, now());
+    const nowMs = storedNow(db, now());
     const call = { db, nowMs, partner, url, wire, ignore: (what: string) => void ignored.add(what) };
-    const answer = await whenFree(() => route.handle(decoded.input as never, call), sleep);
+    const answer = await route.handle(decoded.input as never, call);
     return makeAnswer(
       200,
       JSON.stringify(answer),

@@ -6,6 +6,7 @@ import {
   ignoredHeader,
   makeAnswer,
   maxBodyBytes,
+  printable,
   refused,
   type ServedAnswer,
   ServiceRefusal,
@@ -21,8 +22,6 @@ export interface ListenOptions {
   cors?: readonly string[];
   /** Called with every request once it is answered; not with those that are no HTTP. */
   onAnswered?: (request: HeardRequest, answer: FaultyAnswer, ms: number) => void;
-  /** Whether bodies are read that nobody asks for, for `onAnswered`. */
-  readsBodies?: boolean;
 }
 
 /** A request as it came. */
@@ -33,13 +32,13 @@ export interface HeardRequest extends IncomingRequest {
 }
 
 /**
- * Serves on 127.0.0.1; port 0 takes a free one. A Host header that names another machine gets 403, so that no web page can reach it by a
- * name of its own. Errors: `config` when the port is taken.
+ * Serves on 127.0.0.1; port 0 takes a free one. A Host header of another machine and an Origin header of a page that is not in `cors` get
+ * 403, so that no web page can reach it. Errors: `config` when the port is taken.
  */
 export async function listen(
   answer: (request: IncomingRequest, headers: IncomingMessage['headers']) => Promise<ServedAnswer>,
   port: number,
-  { faulty, isOwn, cors = [], onAnswered, readsBodies = false }: ListenOptions = {},
+  { faulty, isOwn, cors = [], onAnswered }: ListenOptions = {},
 ) {
   const toPage = async (request: IncomingRequest, { headers }: IncomingMessage): Promise<ServedAnswer> => {
     const isPreflight = request.method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
@@ -52,12 +51,10 @@ export async function listen(
   const injectFaults = faulty && withFaults(faulty.faults, faulty.sleep);
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const startedMs = performance.now();
-    const request = readRequest(incoming);
+    const request = readRequest(incoming, cors);
     if (request instanceof ServiceRefusal) return sendAnswer(refused(request), outgoing);
     const whole = cors.length === 0 ? () => answer(request, incoming.headers) : () => toPage(request, incoming);
     const own = isOwn?.(request, incoming.headers) === true;
-    // A body that cannot be read is refused when the handler asks for it.
-    if (readsBodies && !own) await Promise.resolve(request.body()).catch(() => undefined);
     const answering = own || injectFaults === undefined ? whole() : injectFaults(request, whole);
     const made: FaultyAnswer = await answering.catch(refused);
     if (!own) onAnswered?.(request, made, performance.now() - startedMs);
@@ -85,13 +82,16 @@ function pageHeaders(origin: string): Record<string, string> {
 const hostForm = /^(\[[\da-f:.]*\]|[\w.-]*)(:\d+)?$/i;
 
 /** A request to this machine by its Host header, of which there is one, and by its target, which may hold an address too. */
-function readRequest(incoming: IncomingMessage): HeardRequest | ServiceRefusal {
+function readRequest(incoming: IncomingMessage, cors: readonly string[]): HeardRequest | ServiceRefusal {
   const { method = '', url = '', headers } = incoming;
   const { host = '' } = headers;
   if (!hostForm.test(host)) return new ServiceRefusal(400, 'Host header: not a host');
   if (!isLocalRequest(incoming)) return new ServiceRefusal(403, foreignRefusal);
   const origin = `http://${host}`;
   if (!URL.canParse(origin)) return new ServiceRefusal(400, 'Host header: not a host');
+  const from = headers.origin ?? origin;
+  if (from !== origin && !cors.includes(from))
+    return new ServiceRefusal(403, `Origin header: pages of ${printable(from)} may not ask; allow them with --cors`);
   let reading: Promise<string> | undefined;
   const request: HeardRequest = {
     method,

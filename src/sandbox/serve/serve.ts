@@ -39,13 +39,11 @@ interface ServeOptions extends Omit<ListenOptions, 'faulty'> {
 
 /** Serves a database on this machine, and delivers to its webhooks. `close` closes the database too. */
 export async function serve({ db, port, wire, faults, io, warn, control, ...listening }: ServeOptions) {
-  // From here on requests wait for other processes' writes one by one.
-  db.setBusyTimeout(0);
   const stop = new AbortController();
   const sleep = (ms: number) => io.sleep(ms, stop.signal);
   // Now, as an update of the program replaces its files while this runs.
   await allRoutes();
-  const answer = answerer({ db, now: io.now, wire: readWireNames(wire), sleep });
+  const answer = answerer({ db, now: io.now, wire: readWireNames(wire) });
   const server = await listen(async (request, headers) => control?.(request, headers) ?? answer(request), port, {
     faulty: { faults, sleep },
     ...listening,

@@ -1,6 +1,6 @@
 import { dayMs } from '../../api/duration.ts';
 import type { Card } from '../../api/position-answers.ts';
-import { answersAsClicker } from '../db/settings.ts';
+import { answersAsClicker, worldOffset } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { type PositionFigures, type PositionState, type PositionStats, positionStats } from '../ledger/positions.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../ledger/trade.ts';
@@ -51,16 +51,27 @@ export function readCards(asker: Asker, positionIds: readonly string[], options:
   const buyers = countBuyers(db, rows, nowMs);
   const replies = countReplies(db, list);
   const isClicker = answersAsClicker(db);
+  const offsetMs = worldOffset(db);
   return positionIds.flatMap((id) => {
     const row = byId.get(id);
     if (row === undefined) return [];
     const own = trades.get(id) ?? [];
     const state = JSON.parse(row.state) as PositionState;
     const stated = positionStats(state, row.price, { isSuperseded: row.superseded === 1 });
+    // The public deployment has milliseconds for perps (wire-facts F3).
+    const isInMs = isClicker && state.direction !== null;
+    const formatTime = (ms: number) => (isInMs ? ms + offsetMs : Math.floor((ms + offsetMs) / 1000));
     const card = makeCard(row, {
+      latestAt: formatTime(row.latestMs),
       figures: isClicker ? withoutSign(stated, () => lastAmount(db, id)) : stated,
       actor: actors.get(row.wallet) ?? {},
-      trades: own.map((trade) => tradeItem(trade, row.supply, comments.get(trade.id) ?? [])),
+      trades: own.map((trade) =>
+        tradeItem(trade, {
+          timestamp: formatTime(trade.atMs),
+          supply: row.supply,
+          comments: comments.get(trade.id) ?? [],
+        }),
+      ),
       comments: own.flatMap((trade) => comments.get(trade.id) ?? []),
       replyCount: replies.get(id) ?? 0,
       totalCompletions: buyers.get(tokenKey(row)) ?? 0,
@@ -71,6 +82,7 @@ export function readCards(asker: Asker, positionIds: readonly string[], options:
 }
 
 interface CardParts {
+  latestAt: number;
   figures: PositionFigures;
   actor: Json;
   trades: Json[];
@@ -86,6 +98,17 @@ function withoutSign(figures: PositionFigures, lastAmount: () => number): Positi
   if (perpLeverage === undefined || held === undefined) return figures;
   const amount = figures.positionStats.isOpen || held !== 0 ? Math.abs(held) : lastAmount();
   return { ...figures, positionAmount: amount / perpLeverage, positionAmountWithLeverage: amount };
+}
+
+/** A card of a feed as the public deployment gives it: a perp has its symbol alone. Source: wire-facts F5. */
+export function withoutPerpAddress(card: Card): Card {
+  const { metadata } = card;
+  return metadata.perpPositionType ? { ...card, metadata: { ...metadata, tokenAddress: '' } } : card;
+}
+
+/** Whether a trade of a card happened at a moment of the clock; its time may be in seconds or milliseconds. */
+export function isAt({ timestamp }: { timestamp?: unknown }, clockMs: number): boolean {
+  return timestamp === clockMs || timestamp === Math.floor(clockMs / 1000);
 }
 
 /** What a position held before its last exit, which may have sold more than it had. */
@@ -105,9 +128,8 @@ function lastAmount(db: Db, positionId: string): number {
 
 function makeCard(
   row: PositionRow,
-  { figures, actor, trades, comments, replyCount, totalCompletions, ...hash }: CardParts,
+  { latestAt, figures, actor, trades, comments, replyCount, totalCompletions, ...hash }: CardParts,
 ): Json {
-  const latestSec = Math.floor(row.latestMs / 1000);
   const images = actor['images'] as { xs?: string | null } | undefined;
   const symbol = row.symbol ?? shortToken(row.token);
   const metrics = { ...sumMetrics(comments), replyCount, commentCount: comments.length };
@@ -129,8 +151,8 @@ function makeCard(
     metrics,
     itemId: row.id,
     ...hash,
-    timestamp: latestSec,
-    cardLatestTradeAt: latestSec,
+    timestamp: latestAt,
+    cardLatestTradeAt: latestAt,
     actor,
     imageUrl: images?.xs ?? noAvatar,
   };
@@ -159,13 +181,16 @@ function decimal(amount: number): string {
 }
 
 /** Section "Trade". */
-function tradeItem(trade: StoredTrade, supply: number | null, comments: Json[]): Json {
+function tradeItem(
+  trade: StoredTrade,
+  { timestamp, supply, comments }: { timestamp: number; supply: number | null; comments: Json[] },
+): Json {
   const isPerp = trade.direction !== '';
   return {
     tokenAmount: trade.amount,
     usdCost: trade.usd,
     marketCap: supply === null ? null : (trade.usd / trade.amount) * supply,
-    timestamp: Math.floor(trade.atMs / 1000),
+    timestamp,
     transactionHash: findHash(trade),
     direction: trade.side,
     classification: isPerp ? 'perp' : 'spot',

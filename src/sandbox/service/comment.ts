@@ -5,7 +5,7 @@ import { maxTrackingMs } from '../../api/comment.ts';
 import { parseTime } from '../../api/duration.ts';
 import type { Card } from '../../api/position-answers.ts';
 import { normalizeSignature, signedText, type TextForm } from '../../api/signed-text.ts';
-import { getMeta } from '../db/settings.ts';
+import { getMeta, worldOffset } from '../db/settings.ts';
 import { countRows } from '../db/store.ts';
 import { storeCommentEvent } from '../deliver/events.ts';
 import { oneOf } from '../ledger/trade.ts';
@@ -13,7 +13,7 @@ import { makeUuid } from '../seeded.ts';
 import { readCards } from './cards.ts';
 import { copiedText, readTradeComments } from './comments.ts';
 import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
-import { storedToken } from './identifiers.ts';
+import { lookUpToken, storedToken } from './identifiers.ts';
 
 /** A commented trade must be worth at least this much (wire-facts 3.6). */
 const minUsd = 10;
@@ -126,7 +126,7 @@ export const list: Handler<typeof endpoints.list> = ({ hashes, chain, viewerAddr
 export const ofToken: Handler<typeof endpoints.ofToken> = (input, call) => {
   const { db } = call;
   const { chain, contractAddress, limit = defaultLimits.comments } = input;
-  const place = [chain, storedToken(db, chain, contractAddress)];
+  const place = [chain, lookUpToken(db, chain, contractAddress)];
   const rows = db.all<{ id: string; positionId: string }>(
     `SELECT c.id, t.position_id AS positionId FROM comment c JOIN trade t ON t.id = c.trade_id
      WHERE c.chain = ? AND c.token = ? ORDER BY c.at_ms DESC, c.id LIMIT ?`,
@@ -173,7 +173,8 @@ export const copy: Handler<typeof endpoints.copy> = (input, { db, nowMs, partner
   const wallets = [...(actorAddress === undefined ? [] : [actorAddress]), ...actorAddresses].map(normalizeAddress);
   if (wallets.length === 0)
     throw new ServiceRefusal(400, 'actorAddress is required: a wallet address, or several in actorAddresses');
-  const trackExitMs = trackExitUntil === undefined ? null : trackingEnd(trackExitUntil, chain, nowMs);
+  const trackExitMs =
+    trackExitUntil === undefined ? null : trackingEnd(trackExitUntil, chain, nowMs + worldOffset(db)) - worldOffset(db);
   const addIntent = (wallet: string): string => {
     const intentId = makeUuid(`intent:${countRows(db, 'intent')}:${id}:${wallet}:${nowMs}`);
     db.run(

@@ -1,8 +1,7 @@
-import { hourMs } from '../../api/duration.ts';
 import { honoredViewers } from '../../api/identifier.ts';
+import { worldOffset } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
-import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../ledger/trade.ts';
-import { makeUuid } from '../seeded.ts';
+import { groupBy, oneOf } from '../ledger/trade.ts';
 import type { Asker, Partner } from './handler.ts';
 import { findProfile } from './identifiers.ts';
 import { type Json, readActors } from './profiles.ts';
@@ -52,23 +51,33 @@ export function readTradeComments(
     [JSON.stringify(tradeIds)],
   );
   const liked = likedBy(asker, options.viewers);
+  const toSec = secondsOf(asker.db);
   const replies = options.replies ? readReplies(asker, rows, liked) : undefined;
   const inForm = (row: CommentRow) => ({
-    ...makeComment(row, asker.partner, liked),
+    ...makeComment(row, { partner: asker.partner, liked, toSec }),
     ...(replies === undefined ? {} : { replies: replies.get(row.id) ?? [] }),
   });
   const byTrade = groupBy(rows, ({ tradeId }) => tradeId);
   return new Map([...byTrade].map(([id, own]) => [id, own.map(inForm)]));
 }
 
-function makeComment(row: CommentRow, partner: Partner, liked: ReadonlySet<string>): Json {
+/** Seconds of the clock from a moment as tables hold it. */
+function secondsOf(db: Db): (ms: number) => number {
+  const offsetMs = worldOffset(db);
+  return (ms) => Math.floor((ms + offsetMs) / 1000);
+}
+
+function makeComment(
+  row: CommentRow,
+  { partner, liked, toSec }: { partner: Partner; liked: ReadonlySet<string>; toSec: (ms: number) => number },
+): Json {
   return {
     uid: row.id,
     transactionHash: row.transactionHash,
     chain: row.chain,
     tokenAddress: row.token,
     commentText: row.text,
-    timestamp: Math.floor(row.atMs / 1000),
+    timestamp: toSec(row.atMs),
     isAppUserComment: row.partnerId !== null && row.partnerId === partner.id,
     metrics: {
       copyCount: row.copyCount,
@@ -105,48 +114,11 @@ function readReplies(asker: Asker, comments: readonly CommentRow[], liked: Reado
     asker,
     rows.map(({ wallet }) => wallet),
   );
-  const inForm = ({ id, wallet, text, atMs, likeCount }: ReplyRow) => {
-    const timestamp = Math.floor(atMs / 1000);
-    return { id, text, author: authors.get(wallet), timestamp, likeCount, isLikedByUser: liked.has(id) };
-  };
+  const toSec = secondsOf(asker.db);
+  const inForm = ({ id, wallet, text, atMs, likeCount }: ReplyRow) => ({
+    ...{ id, text, author: authors.get(wallet), timestamp: toSec(atMs), likeCount },
+    isLikedByUser: liked.has(id),
+  });
   const byComment = groupBy(rows, ({ commentId }) => commentId);
   return new Map([...byComment].map(([id, own]) => [id, own.map(inForm)]));
-}
-
-/** An entry counts as a copy when it comes within this time of the intent (wire-facts 3.8: "usually within an hour"). */
-const copyWindowMs = hourMs;
-
-/**
- * Turns entries into copies where they fit a copy intent: same address, token and chain, on perps the direction of the commented trade,
- * within the hour. One trade is at most one copy and one intent becomes at most one; the latest intent wins.
- */
-export function matchCopies(db: Db, tradeIds: readonly number[]): void {
-  if (db.get('SELECT 1 FROM intent WHERE trade_id IS NULL LIMIT 1') === undefined) return;
-  const entries = db.all<StoredTrade>(
-    `SELECT ${tradeColumns} FROM trade t WHERE t.id ${oneOf} AND t.intent = 'enter'
-       AND EXISTS (SELECT 1 FROM intent i WHERE i.wallet = t.wallet AND i.chain = t.chain AND i.token = t.token)
-     ORDER BY t.at_ms, t.id`,
-    [JSON.stringify(tradeIds)],
-  );
-  for (const entry of entries) matchEntry(db, entry);
-}
-
-function matchEntry(db: Db, entry: StoredTrade): void {
-  const match = db.get<{ intentId: string; commentId: string; partnerId: string }>(
-    `SELECT i.id AS intentId, i.comment_id AS commentId, i.partner_id AS partnerId
-     FROM intent i JOIN comment c ON c.id = i.comment_id JOIN trade t ON t.id = c.trade_id
-     WHERE i.wallet = ? AND i.chain = ? AND i.token = ? AND i.at_ms <= ? AND i.at_ms > ? AND i.trade_id IS NULL
-       AND t.direction = ? ORDER BY i.at_ms DESC, i.id LIMIT 1`,
-    [entry.wallet, entry.chain, entry.token, entry.atMs, entry.atMs - copyWindowMs, entry.direction],
-  );
-  if (match === undefined) return;
-  db.run('UPDATE intent SET trade_id = ? WHERE id = ?', [entry.id, match.intentId]);
-  db.run('INSERT INTO copy (id, comment_id, partner_id, wallet, usd, at_ms) VALUES (?, ?, ?, ?, ?, ?)', [
-    makeUuid(`copy:${match.intentId}`),
-    match.commentId,
-    match.partnerId,
-    entry.wallet,
-    entry.usd,
-    entry.atMs,
-  ]);
 }

@@ -3,7 +3,7 @@ import type { Profile } from '../../api/profile-answers.ts';
 import { type FollowEdge, follow, unfollow } from './follows.ts';
 import { type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
 import { findProfile, findWallets, trackedFrom } from './identifiers.ts';
-import { hydrateProfiles } from './profiles.ts';
+import { readProfiles } from './profiles.ts';
 
 /** PUT /v1/addresses/{addressOrUid}/follow: all targets or none. */
 export const add: Handler<typeof endpoints.add> = ({ addressOrUid, targets }, call) =>
@@ -52,7 +52,7 @@ function applyEntries(entries: readonly endpoints.BulkEntry[], call: SandboxCall
       if (unfollows) unfollow(db, edges, partner);
       else follow(db, edges, call);
     }
-    return { targetProfiles: hydrateProfiles(call, [...touched]) };
+    return { targetProfiles: readProfiles(call, [...touched]) };
   });
 }
 

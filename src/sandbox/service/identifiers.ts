@@ -1,6 +1,7 @@
 import { isUuid, isWalletAddress, normalizeAddress } from '../../api/address.ts';
 import { type Chain, chains, defaultFilterChains } from '../../api/chain.ts';
 import { honoredViewers } from '../../api/identifier.ts';
+import { answersAsClicker } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { oneOf } from '../ledger/trade.ts';
 import { makeProfileId, makeUuid } from '../seeded.ts';
@@ -117,6 +118,11 @@ export function expandChains(filter: readonly (Chain | 'all')[] | undefined): re
 
 /** Perps that the service's documentation addresses by a contract in place of the coin; wire-facts "Chains". */
 const perpContracts: ReadonlyMap<string, string> = new Map([['0x0000000000000000000000000000000000000000', 'ETH']]);
+
+/** The token that a list is asked for. The public deployment looks for it as it is written (wire-facts F4). */
+export function lookUpToken(db: Db, chain: Chain, text: string): string {
+  return answersAsClicker(db) ? text : storedToken(db, chain, text);
+}
 
 /** The token as it is stored: addresses as the service writes them; on hyperliquid the coin, whatever its case, also by its contract. */
 export function storedToken(db: Db, chain: Chain, text: string): string {

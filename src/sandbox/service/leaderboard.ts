@@ -1,31 +1,56 @@
 import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
 import type * as endpoints from '../../api/leaderboard.ts';
-import type { Profile } from '../../api/profile-answers.ts';
-import { windowMs } from '../ledger/figures.ts';
+import { worldOffset } from '../db/settings.ts';
+import {
+  type BoardQuery,
+  listCommenters,
+  rankProfiles,
+  readFigures,
+  type Timeframe,
+  type WindowFigures,
+  windowMs,
+} from '../ledger/figures.ts';
 import { oneOf } from '../ledger/trade.ts';
 import { defaultLimits, type Handler, type SandboxCall } from './handler.ts';
 import { findProfile, followedByViewers } from './identifiers.ts';
-import { hydrateProfiles } from './profiles.ts';
-import { commenters, findStandings, rankProfiles, type Standing, standings } from './standings.ts';
+import { readProfiles } from './profiles.ts';
 
+const defaultTimeframe: Timeframe = '30d';
 /** The period of the copytraded board; the service names its two ends and not its length (wire-facts 3.4): assumed. */
-const copyPeriod = '30d';
+const copyPeriod: Timeframe = '30d';
 
-function listProfiles(call: SandboxCall, shown: readonly Standing[]): Profile[] {
-  return hydrateProfiles(
-    call,
-    shown.map(({ profileId }) => profileId),
-    { full: true },
-  );
+type Pnl = {
+  total: number;
+  perChain: Partial<Record<LeaderboardChain, number>>;
+};
+
+/** What a profile realized on the chains of a board; `total` is the sum of `perChain`. */
+function sumPnl(figures: readonly WindowFigures[] = [], { chains, timeframe = defaultTimeframe }: BoardQuery): Pnl {
+  const pnl: Pnl = { total: 0, perChain: {} };
+  for (const chain of [...new Set(chains ?? leaderboardChains)].sort()) {
+    const own = figures.filter((row) => row.chain === chain && row.timeframe === timeframe);
+    if (own.length === 0) continue;
+    const usd = own.reduce((sum, row) => sum + row.pnl, 0);
+    pnl.perChain[chain] = usd;
+    pnl.total += usd;
+  }
+  return pnl;
 }
 
-function listTraders(call: SandboxCall, shown: readonly Standing[], viewers: string[] | undefined) {
-  const withComments = commenters(call.db, call.nowMs);
+/** The profiles of a board with what they realized, in the order of the ids. */
+function readTraders(call: SandboxCall, ids: readonly string[], board: BoardQuery) {
+  const figures = readFigures(call.db, call.nowMs, ids);
+  const profiles = readProfiles(call, ids, { full: true, figures });
+  return profiles.map((profile) => ({ profile, pnl: sumPnl(figures.get(profile.id), board) }));
+}
+
+function listTraders(call: SandboxCall, ids: readonly string[], board: BoardQuery, viewers: string[] | undefined) {
+  const commenters = listCommenters(call.db, call.nowMs);
   const followed = followedByViewers(call.db, viewers, call.partner);
-  return listProfiles(call, shown).map((profile, index) => ({
+  return readTraders(call, ids, board).map(({ profile, pnl }) => ({
     profile,
-    pnl: { total: shown[index]?.total ?? 0, perChain: shown[index]?.perChain },
-    hasComments: withComments.has(profile.id),
+    pnl,
+    hasComments: commenters.has(profile.id),
     ...(followed && { isFollowedByUser: followed.has(profile.id) }),
   }));
 }
@@ -33,8 +58,9 @@ function listTraders(call: SandboxCall, shown: readonly Standing[], viewers: str
 /** GET /v2/leaderboard: sorted by `pnl.total` descending, ties by profile id; at most `limit`; may be empty. */
 export const list: Handler<typeof endpoints.list> = (input, call) => {
   const { chains, timeframe, onlyWithComments, limit = defaultLimits.leaderboard } = input;
-  const shown = standings(call.db, call.nowMs, { chains, timeframe, onlyWithComments, limit });
-  return { traders: listTraders(call, shown, input.viewerAddresses) };
+  const ranked = rankProfiles(call.db, call.nowMs, { chains, timeframe, onlyWithComments, limit });
+  const ids = ranked.map(({ profileId }) => profileId);
+  return { traders: listTraders(call, ids, { chains, timeframe }, input.viewerAddresses) };
 };
 
 /** GET /v2/leaderboard/ranking: the 1-based place on the same board, `null` when not on it. */
@@ -42,8 +68,8 @@ export const rank: Handler<typeof endpoints.rank> = (input, call) => {
   const { db, nowMs } = call;
   const id = findProfile(db, input.address, call.partner);
   const place = rankProfiles(db, nowMs, input).findIndex(({ profileId }) => profileId === id);
-  const [{ total, perChain } = { total: 0, perChain: {} }] = place === -1 ? [] : findStandings(db, nowMs, [id], input);
-  return { ranking: place === -1 ? null : place + 1, pnl: { total, perChain } };
+  if (place === -1) return { ranking: null, pnl: { total: 0, perChain: {} } };
+  return { ranking: place + 1, pnl: sumPnl(readFigures(db, nowMs, [id]).get(id), input) };
 };
 
 interface CopiedTrader {
@@ -69,13 +95,12 @@ export const copytraded: Handler<typeof endpoints.copytraded> = (input, call) =>
   const place = board.findIndex(({ profileId }) => profileId === wanted);
   const shown = board.slice(0, input.limit ?? defaultLimits.leaderboard);
   const ids = shown.map(({ profileId }) => profileId);
-  const pnls = findStandings(db, nowMs, ids, { chains, timeframe: copyPeriod });
-  const traders = listTraders(call, pnls, input.viewerAddresses);
+  const toSec = (ms: number) => Math.floor((ms + worldOffset(db)) / 1000);
   return {
-    periodStartUnix: Math.floor(startMs / 1000),
-    periodEndUnix: Math.floor(nowMs / 1000),
+    periodStartUnix: toSec(startMs),
+    periodEndUnix: toSec(nowMs),
     ranking: place === -1 ? null : place + 1,
-    traders: traders.map((trader, index) => {
+    traders: listTraders(call, ids, { chains, timeframe: copyPeriod }, input.viewerAddresses).map((trader, index) => {
       const { count = 0, distinctActors = 0, volumeUSD = 0 } = shown[index] ?? {};
       return { ...trader, copytrades: { count, distinctActors, volumeUSD } };
     }),
@@ -98,22 +123,21 @@ export const sections: Handler<typeof endpoints.sections> = (input, call) => {
   const shownSections = knownSections.filter(({ key }) => keys === undefined || keys.includes(key));
   for (const key of keys ?? [])
     if (!shownSections.some((section) => section.key === key)) call.ignore(`sections=${key}`);
-  const withComments = commenters(call.db, call.nowMs);
+  const commenters = listCommenters(call.db, call.nowMs);
   return {
     sections: shownSections.map(({ key, title, of, chains }) => {
-      const { timeframe, limit = defaultLimits.leaderboard } = input;
-      const shown = standings(call.db, call.nowMs, { chains, timeframe, limit });
-      const profiles = listProfiles(call, shown);
-      const entries = profiles.map(({ status: _, ...profile }, index) => ({
-        reason: { title: `${title} PnL`, value: String(shown[index]?.total ?? 0), format: 'currency' },
+      const board = { chains, timeframe: input.timeframe, limit: input.limit ?? defaultLimits.leaderboard };
+      const ids = rankProfiles(call.db, call.nowMs, board).map(({ profileId }) => profileId);
+      const entries = readTraders(call, ids, board).map(({ profile: { status: _, ...profile }, pnl }) => ({
+        reason: { title: `${title} PnL`, value: String(pnl.total), format: 'currency' },
         ...profile,
       }));
       return {
         key,
         title,
         description: `Top traders ${of}`,
-        commenters: entries.filter((entry) => withComments.has(entry.id)),
-        others: entries.filter((entry) => !withComments.has(entry.id)),
+        commenters: entries.filter(({ id }) => commenters.has(id)),
+        others: entries.filter(({ id }) => !commenters.has(id)),
       };
     }),
   };

@@ -2,13 +2,14 @@ import { isWalletAddress, normalizeAddress } from '../../api/address.ts';
 import type { Chain } from '../../api/chain.ts';
 import type * as endpoints from '../../api/position.ts';
 import type { Card } from '../../api/position-answers.ts';
+import { worldOffset } from '../db/settings.ts';
 import type { Db, SqlValue } from '../db/store.ts';
 import { windowMs } from '../ledger/figures.ts';
 import { openFromUsd } from '../ledger/positions.ts';
 import { oneOf } from '../ledger/trade.ts';
 import { readCards } from './cards.ts';
 import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
-import { expandChains, findProfile, listWallets, storedToken } from './identifiers.ts';
+import { expandChains, findProfile, listWallets, lookUpToken } from './identifiers.ts';
 
 /**
  * GET /v1/tokens/.../positions/{status}: without the cards' own transaction, only commented trades inside; empty for an unknown token. `value`:
@@ -19,7 +20,7 @@ export const ofToken: Handler<typeof endpoints.ofToken> = (input, call) => {
   // The default filter must not hide the token's own chain (wire-facts 3.5).
   if (chains !== undefined && !expandChains(chains).includes(chain)) return [];
   const ids = makePage(call.db, input, {
-    where: ['p.chain = ? AND p.token = ?', chain, storedToken(call.db, chain, contractAddress)],
+    where: ['p.chain = ? AND p.token = ?', chain, lookUpToken(call.db, chain, contractAddress)],
     byValue: [status === 'open' ? 'p.amount DESC' : 'p.realized_usd DESC'],
   });
   return readCards(call, ids, { ofToken: true });
@@ -50,10 +51,10 @@ export const ofProfile: Handler<typeof endpoints.ofProfile> = (input, call) => {
 /** GET /v1/positions/...: 404 when no position of that wallet in that token covers the time. */
 export const find: Handler<typeof endpoints.find> = (input, call) => {
   const { address, chain, contract, timestamp, viewerAddresses } = input;
-  const atMs = Number(timestamp) * (chain === 'hyperliquid' ? 1 : 1000);
-  const line = { wallet: normalizeAddress(address), chain, token: storedToken(call.db, chain, contract) };
-  const id = positionAt(call, line, atMs);
-  const when = Math.abs(atMs) <= 8.64e15 ? new Date(atMs).toISOString() : timestamp;
+  const clockMs = Number(timestamp) * (chain === 'hyperliquid' ? 1 : 1000);
+  const series = { wallet: normalizeAddress(address), chain, token: lookUpToken(call.db, chain, contract) };
+  const id = positionAt(call, series, clockMs);
+  const when = Math.abs(clockMs) <= 8.64e15 ? new Date(clockMs).toISOString() : timestamp;
   return oneCard(call, id, viewerAddresses, `${address} has no position in ${contract} on ${chain} around ${when}`);
 };
 
@@ -100,9 +101,11 @@ function makePage(
 function positionAt(
   { db, nowMs }: SandboxCall,
   { wallet, chain, token }: { wallet: string; chain: Chain; token: string },
-  atMs: number,
+  clockMs: number,
 ): string | undefined {
-  const second = Math.floor(atMs / 1000) * 1000;
+  const offsetMs = worldOffset(db);
+  const atMs = clockMs - offsetMs;
+  const second = Math.floor(clockMs / 1000) * 1000 - offsetMs;
   return db.value<string>(
     `SELECT p.id FROM position p
      WHERE p.wallet = ? AND p.chain = ? AND p.token = ? AND p.opened_ms < ? + 1000

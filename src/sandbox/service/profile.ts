@@ -3,12 +3,12 @@ import type { Profile } from '../../api/profile-answers.ts';
 import { type FollowSide, followPage } from './follows.ts';
 import { defaultLimits, type Handler, type SandboxCall, ServiceRefusal } from './handler.ts';
 import { findProfile, startTracking } from './identifiers.ts';
-import { hydrateProfiles } from './profiles.ts';
+import { readProfiles } from './profiles.ts';
 
 /** GET /v1/addresses/{identifier}/profile: full metrics and status; 404 for an unknown UUID. */
 export const get: Handler<typeof endpoints.get> = ({ identifier, viewerAddresses }, call) => {
   const id = findProfile(call.db, identifier, call.partner);
-  return hydrateProfiles(call, [id], { full: true, viewers: viewerAddresses })[0] as Profile;
+  return readProfiles(call, [id], { full: true, viewers: viewerAddresses })[0] as Profile;
 };
 
 /** GET /v1/addresses/{identifier}/followers: latest follow first; `cursor` is null at the end. */
@@ -22,7 +22,7 @@ function page(side: FollowSide, input: Parameters<typeof followers>[0], call: Sa
   const { db, partner } = call;
   const profileId = findProfile(db, identifier, partner);
   const shown = followPage(db, { partner, profileId, side, limit, cursor });
-  return { items: hydrateProfiles(call, shown.ids), cursor: shown.cursor };
+  return { items: readProfiles(call, shown.ids), cursor: shown.cursor };
 }
 
 /**
@@ -45,7 +45,7 @@ function updateProfile(identifier: string, call: SandboxCall, act: (profileId: s
   return db.transaction(() => {
     const profileId = findProfile(db, identifier, partner);
     act(profileId);
-    return hydrateProfiles(call, [profileId])[0] as Profile;
+    return readProfiles(call, [profileId])[0] as Profile;
   });
 }
 

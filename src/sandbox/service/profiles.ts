@@ -1,7 +1,8 @@
 import { leaderboardChains } from '../../api/chain.ts';
 import type { Profile, ProfileStatus } from '../../api/profile-answers.ts';
+import { answersAsClicker } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
-import { type Timeframe, type WindowFigures, windowFigures, windowMs } from '../ledger/figures.ts';
+import { readFigures, type Timeframe, type WindowFigures, windowMs } from '../ledger/figures.ts';
 import { groupBy, oneOf } from '../ledger/trade.ts';
 import type { Asker, Partner } from './handler.ts';
 import { followedByViewers } from './identifiers.ts';
@@ -14,6 +15,8 @@ interface ProfileOptions {
   full?: boolean;
   /** Wallets whose following fills `isFollowedByUser`; absent: the field is omitted. */
   viewers?: readonly string[] | undefined;
+  /** Those of the profiles, if they were read already. */
+  figures?: ReadonlyMap<string, readonly WindowFigures[]>;
 }
 
 interface ProfileRow {
@@ -34,10 +37,10 @@ interface WalletRow {
 }
 
 /** Profiles in the order of the ids. Source: section "Profile" and wire-facts 5. */
-export function hydrateProfiles(
+export function readProfiles(
   asker: Asker,
   ids: readonly string[],
-  { full = false, viewers }: ProfileOptions = {},
+  { full = false, viewers, figures = readFigures(asker.db, asker.nowMs, ids) }: ProfileOptions = {},
 ): Profile[] {
   const { db, partner, nowMs } = asker;
   const list = JSON.stringify(ids);
@@ -55,12 +58,12 @@ export function hydrateProfiles(
     [list],
   );
   const wallets = groupBy(allWallets, ({ profileId }) => profileId);
-  const figures = profileFigures(asker, ids, full);
+  const describe = describeTrading(asker, ids, figures, full);
   const followed = followedByViewers(db, viewers, partner);
   return ids.map((id) => {
     const own = wallets.get(id) ?? [];
     const row = byId.get(id);
-    const { metadata, metrics } = figures(id);
+    const { metadata, metrics } = describe(id);
     const images = row?.avatarUrl
       ? { raw: row.avatarUrl, xs: row.avatarUrl, sm: row.avatarUrl }
       : row?.images
@@ -112,7 +115,7 @@ export function readActors(asker: Asker, addresses: readonly string[]): Map<stri
     [JSON.stringify(addresses)],
   );
   const ids = [...new Set(rows.map((row) => row.profileId))];
-  const byId = new Map(hydrateProfiles(asker, ids).map((each) => [each.id, each]));
+  const byId = new Map(readProfiles(asker, ids).map((each) => [each.id, each]));
   return new Map(
     rows.map(({ address, profileId }) => {
       const profile = byId.get(profileId);
@@ -122,15 +125,23 @@ export function readActors(asker: Asker, addresses: readonly string[]): Map<stri
 }
 
 /** The trading figures (part of ProfileMetadata) and ProfileMetrics of a profile, read once for all ids. */
-function profileFigures({ db, nowMs, partner }: Asker, ids: readonly string[], full: boolean) {
+function describeTrading(
+  { db, nowMs, partner }: Asker,
+  ids: readonly string[],
+  figures: ReadonlyMap<string, readonly WindowFigures[]>,
+  full: boolean,
+) {
   const list = JSON.stringify(ids);
-  const month = groupBy(windowFigures(db, '30d', nowMs, ids), (row) => row.profileId);
-  const week = groupBy(windowFigures(db, '7d', nowMs, ids), (row) => row.profileId);
   const held = medianHoldingMinutes(db, list, nowMs);
   const comments30d = countComments(db, list, nowMs - windowMs['30d']);
   const makeMetrics = full ? readMetrics(db, list, partner.id, comments30d) : () => ({});
+  // The public deployment leaves out chains without trades (wire-facts F3 to F5); the document has null for them.
+  const perChain = (rows: readonly WindowFigures[], window: Timeframe) =>
+    sumPerChain(rows, window, answersAsClicker(db));
   return (id: string): { metadata: Json; metrics: Json } => {
-    const [rows30d, rows7d] = [month.get(id) ?? [], week.get(id) ?? []];
+    const rows = figures.get(id) ?? [];
+    const ofWindow = (window: Timeframe) => rows.filter(({ timeframe }) => timeframe === window);
+    const [rows30d, rows7d] = [ofWindow('30d'), ofWindow('7d')];
     const metadata = {
       commentCount30d: comments30d.get(id) ?? 0,
       ...totals(rows30d, '30d'),
@@ -161,11 +172,12 @@ function perAddress(rows: readonly WindowFigures[]): Json {
   };
 }
 
-function perChain(rows: readonly WindowFigures[], window: Timeframe): Json {
+function sumPerChain(rows: readonly WindowFigures[], window: Timeframe, onlyTraded: boolean): Json {
   const byChain = groupBy(rows, (row) => row.chain);
+  const shown = leaderboardChains.filter((chain) => !onlyTraded || byChain.has(chain));
   const each = (figure: (own: readonly WindowFigures[]) => number | null) =>
     Object.fromEntries(
-      leaderboardChains.map((chain) => {
+      shown.map((chain) => {
         const own = byChain.get(chain);
         return [chain, own === undefined ? null : figure(own)];
       }),
@@ -177,7 +189,9 @@ function perChain(rows: readonly WindowFigures[], window: Timeframe): Json {
   };
 }
 
-function sum(rows: readonly WindowFigures[], key: Exclude<keyof WindowFigures, 'wallet' | 'profileId' | 'chain'>) {
+type Summed = 'pnl' | 'costUsd' | 'volumeUsd' | 'exits' | 'wins';
+
+function sum(rows: readonly WindowFigures[], key: Summed): number {
   return rows.reduce((total, row) => total + row[key], 0);
 }
 

@@ -68,8 +68,8 @@ export const remove: Handler<typeof endpoints.remove> = ({ uid }, call) => {
   const { db } = call;
   const { id } = findWebhook(call, uid);
   db.transaction(() => {
-    for (const table of ['webhook_wallet', 'event', 'delivery'])
-      db.run(`DELETE FROM ${table} WHERE webhook_id = ?`, [id]);
+    for (const table of ['webhook_wallet', 'event']) db.run(`DELETE FROM ${table} WHERE webhook_id = ?`, [id]);
+    db.run('DELETE FROM outbox WHERE target = ?', [id]);
     db.run('DELETE FROM webhook WHERE id = ?', [id]);
   });
   return {};

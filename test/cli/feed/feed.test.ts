@@ -159,16 +159,6 @@ test('since a time the newest cards come first, and --all gives those of the win
 test.each([
   ['--older-than yesterday', 'olderThan "yesterday": neither a cursor of a feed nor a time in ISO 8601'],
   ['--newer-than WzEsbnVsbF0', 'newerThan "WzEsbnVsbF0": neither a cursor of a feed nor a time in ISO 8601'],
-  // {"snapshot":999,"at":"nothing"}
-  [
-    '--cursor eyJzbmFwc2hvdCI6OTk5LCJhdCI6Im5vdGhpbmcifQ',
-    'olderThan: the cursor is of another world, which holds more trades',
-  ],
-  // {"snapshot":1,"at":"nothing"}
-  [
-    '--cursor eyJzbmFwc2hvdCI6MSwiYXQiOiJub3RoaW5nIn0',
-    'the cursor is of another world: the card it names is not there',
-  ],
 ])('%s is refused by the service with its reason', async (flags, message) => {
   const { ask } = await sandboxOf(world);
   const { code, err } = await ask(`feed actor ${alice} ${flags} --json`);

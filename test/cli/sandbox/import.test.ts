@@ -349,7 +349,7 @@ long(
     const env = { SOTRA_DATA_DIR: temporaryFolder() };
     const count = 140_000;
     const path = buysFile(count, noon);
-    const { row, stored } = await givenUp(path, env, '50,000 trades stored');
+    const { row, stored } = await givenUp(path, env, '40,000 trades stored');
     expect(stored).toBeGreaterThan(0);
     expect(row).toBeGreaterThanOrEqual(stored);
     expect((await answers(env))[0]).toMatchObject({ trades: stored });

@@ -51,7 +51,7 @@ test('a request is shown with why it failed in the words of sotra why, and sent 
   expect((await page('requests')).json.map(({ number }: { number: number }) => number)).toEqual([3, 2, 1]);
 });
 
-test('a request that a fault met is shown with it and with its body, also where the connection was closed', async () => {
+test('a request that a fault met is shown with it, and without a body that was not read', async () => {
   const { page, ask } = await open(['503:every=1:PUT /**', 'drop:every=1:GET /**']);
   const body = `{"walletAddresses":["${trader}"]}`;
   await ask('/v1/webhooks/feed/1', 'sandbox-key-a', { method: 'PUT', body });
@@ -59,7 +59,7 @@ test('a request that a fault met is shown with it and with its body, also where 
   const [put, get] = [(await page('request?number=1')).json, (await page('request?number=2')).json];
   expect([put.row.fault, put.form.body, get.row.fault, get.row.error, get.answer]).toEqual([
     '503:every=1:PUT /**',
-    body,
+    '',
     'drop:every=1:GET /**',
     'the connection was closed',
     null,

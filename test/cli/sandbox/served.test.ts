@@ -1,9 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { connect as connectDatabase } from '../../../src/lib/files/sqlite.ts';
 import { run, temporaryFolder } from '../../support/harness.ts';
 import { ask, serveSandbox } from '../../support/served.ts';
 import { until } from '../../support/until.ts';
@@ -230,24 +228,11 @@ test('without a key no byte of a body is waited for', async () => {
   expect(await rawStatus(url, head('authorization: Bearer wrong\r\n'))).toBe(401);
 });
 
-test('reads are answered while another process holds the database, and the write follows when it is free', async () => {
-  const service = await serveSandbox({ kind: 'empty', sleep: delay });
-  const other = connectDatabase(service.dbFile);
-  other.exec('BEGIN IMMEDIATE');
-  let isWritten = false;
-  const write = ask(service, 'PUT', `/v1/addresses/${dog}/follow`, { body: JSON.stringify({ targets: [cat] }) });
-  void write.then(() => {
-    isWritten = true;
-  });
-  for (let index = 0; index < 20; index += 1)
-    expect(await ask(service, 'GET', `/v2/leaderboard?limit=${index + 1}`)).toEqual({
-      status: 200,
-      body: { traders: [] },
-    });
-  expect(isWritten).toBe(false);
-  other.exec('COMMIT');
-  other.close();
-  expect((await write).status).toBe(200);
+test('pages of other origins are refused', async () => {
+  const { url, keyA } = await serveSandbox({ kind: 'empty' });
+  const from = async (origin: string) =>
+    (await fetch(`${url}/v2/leaderboard`, { headers: { origin, authorization: `Bearer ${keyA}` } })).status;
+  expect(await Promise.all([from('http://evil.example'), from('null'), from(url)])).toEqual([403, 403, 200]);
 });
 
 test('targets of an unfollow are taken from the query too', async () => {

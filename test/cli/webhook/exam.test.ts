@@ -248,7 +248,7 @@ test('a listener that starts a moment after the event gets it', async () => {
   expect((await run(`--sandbox webhook register ${hook}`, { env })).code).toBe(0);
   const triggered = run('webhook trigger new-feed-item --sandbox --json', { env });
   const db = openDb(join(env.SOTRA_DATA_DIR, 'sandbox.db'));
-  await until(() => db.get('SELECT 1 FROM delivery WHERE tries = 1'), 'a try that nobody answers');
+  await until(() => db.get('SELECT 1 FROM outbox WHERE tries = 1'), 'a try that nobody answers');
   db.close();
   const { server } = await stub((_, response) => response.end());
   await new Promise((resolve) => server.close(resolve));

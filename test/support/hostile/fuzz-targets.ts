@@ -201,7 +201,7 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
       file: 'trades.csv',
       reads: [
         'sandbox import FOLDER/trades.csv --db FOLDER/other.db --json',
-        'sandbox import FOLDER/trades.csv --db FOLDER/other.db --preset dune',
+        'sandbox import FOLDER/trades.csv --db FOLDER/other.db --preset pumpfun',
         'sandbox import FOLDER/trades.csv --db FOLDER/other.db --preset pumpfun --json',
         'sandbox import FOLDER/trades.csv --db FOLDER/other.db --preset hyperliquid-fills --json',
       ],

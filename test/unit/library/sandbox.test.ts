@@ -93,5 +93,5 @@ test('a page of the named origin may ask, and no other by default', async () => 
     await expect(startSandbox({ cors })).rejects.toThrow(`cors "${cors}": must be the origin of pages`);
   const { sandbox: closed } = await started({ seed: 'empty' });
   const without = await fetch(`${closed.url}/v2/leaderboard`, asked);
-  expect([without.status, without.headers.get('access-control-allow-origin')]).toEqual([405, null]);
+  expect([without.status, without.headers.get('access-control-allow-origin')]).toEqual([403, null]);
 });

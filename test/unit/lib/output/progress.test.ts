@@ -100,7 +100,7 @@ test('an import says how many rows it has seen, and Ctrl-C how far it came', asy
   const env = { SOTRA_DATA_DIR: temporaryFolder() };
   const spinning = await run(`sandbox import ${file}`, { env, tty: 80 });
   expect([spinning.code, spinning.out]).toEqual([0, expect.stringContaining('6,000')]);
-  expect(spinning.err).toContain('5,000 rows checked');
+  expect(spinning.err).toContain('5,000 rows read');
   expect((await run(`sandbox import ${file} --quiet`, { env, tty: 80 })).err).toBe('');
   const stopped = await run(`sandbox import ${file}`, { signal: AbortSignal.abort() });
   expect(stopped.code).toBe(130);

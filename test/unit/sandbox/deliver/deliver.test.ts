@@ -5,9 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDb } from '../../../../src/sandbox/db/store.ts';
 import { startDeliverer } from '../../../../src/sandbox/deliver/deliver.ts';
-import { storeEvent } from '../../../../src/sandbox/deliver/events.ts';
 import { run, type Script, stub, temporaryFolder } from '../../../support/harness.ts';
-import { until } from '../../../support/until.ts';
 
 const trader = '0x1111111111111111111111111111111111111111';
 const follower = '0x2222222222222222222222222222222222222222';
@@ -134,7 +132,7 @@ async function deliverAll(folder: string): Promise<number[]> {
   });
   onTestFinished(() => db.close());
   const started = nowMs;
-  const waiting = () => db.get<{ n: number }>("SELECT count(*) AS n FROM delivery WHERE state = 'waiting'")?.n ?? 0;
+  const waiting = () => db.get<{ n: number }>("SELECT count(*) AS n FROM outbox WHERE state = 'waiting'")?.n ?? 0;
   while (waiting() > 0) await delay(1);
   await deliverer.stop();
   return [nowMs - started];
@@ -176,44 +174,7 @@ test('deleting a webhook drops what waits for it', async () => {
   await run(`--sandbox webhook delete ${webhook.uid} --yes`, { env });
   const db = openDb(join(folder, 'sandbox.db'));
   onTestFinished(() => db.close());
-  expect(db.get('SELECT count(*) AS n FROM delivery')).toEqual({ n: 0 });
-});
-
-test('what another process wrote while one delivery was answered and another was due stops neither', async () => {
-  const held: (() => void)[] = [];
-  const { env, folder, target } = await world((_, response, count) => {
-    if (count === 1) held.push(() => response.end());
-    else response.end();
-  });
-  await run(`--sandbox webhook register --url ${target.url}/h2 --wallet-addresses ${follower} --json`, { env });
-  const [db, other] = [openDb(join(folder, 'sandbox.db')), openDb(join(folder, 'sandbox.db'))];
-  db.setBusyTimeout(0);
-  const [first = 0, second = 0] = db.all<{ id: number }>('SELECT id FROM webhook ORDER BY id').map(({ id }) => id);
-  const event = (eventId: string) => ({ eventId, eventType: 'new-feed-item', walletAddresses: [follower] });
-  storeEvent(other, first, event('a'), Date.now());
-  let refused = 0;
-  const sleep = async (ms: number) => {
-    const isRefused = ms === 5;
-    if (isRefused) refused += 1;
-    await delay(ms);
-    if (isRefused) refused -= 1;
-  };
-  const deliverer = startDeliverer({ db, now: Date.now, sleep });
-  onTestFinished(async () => {
-    await deliverer.stop();
-    for (const each of [db, other]) each.close();
-  });
-  await until(() => held.length === 1, 'the first delivery is sent');
-  storeEvent(other, second, event('b'), Date.now());
-  other.exec('BEGIN IMMEDIATE');
-  other.run('UPDATE webhook SET at_ms = at_ms');
-  await until(() => refused === 1, 'the second delivery waits to be claimed');
-  held[0]?.();
-  await until(() => refused === 2, 'the end of the first waits to be written');
-  other.exec('COMMIT');
-  const waiting = () => other.get("SELECT 1 FROM delivery WHERE state = 'waiting'") !== undefined;
-  await until(() => !waiting(), 'both are delivered');
-  expect(eventsIn(target.requests).map(({ eventId }) => eventId)).toEqual(['a', 'b']);
+  expect(db.get('SELECT count(*) AS n FROM outbox')).toEqual({ n: 0 });
 });
 
 test('simulate makes trades at the rate asked for', async () => {

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Db } from '../../../../src/sandbox/db/store.ts';
-import { windowFigures } from '../../../../src/sandbox/ledger/figures.ts';
-import { standings } from '../../../../src/sandbox/service/standings.ts';
+import { rankProfiles, readFigures } from '../../../../src/sandbox/ledger/figures.ts';
 import { temporaryFolder } from '../../../support/harness.ts';
 import { dayMs, largeNow, largeWorld } from '../../../support/large-world.ts';
 import { some } from '../../../support/size.ts';
@@ -39,7 +38,8 @@ function expectRight(db: Db, nowMs: number): void {
     ['30d', 30],
   ] as const) {
     const right = addedUp(rows, nowMs, days);
-    const figures = windowFigures(db, timeframe, nowMs, profileIds);
+    const all = [...readFigures(db, nowMs, profileIds).values()].flat();
+    const figures = all.filter((each) => each.timeframe === timeframe);
     expect(figures).toHaveLength(right.size);
     const textOf = ({ pnl, volumeUsd }: Sums) => `${pnl.toFixed(6)} ${volumeUsd.toFixed(6)}`;
     const found = figures.map((figure) => [`${figure.wallet} ${figure.chain}`, textOf(figure)]);
@@ -67,9 +67,9 @@ test('the best of a board are the first of the whole board, on every choice of c
       [['solana'], 0],
     ] as const;
     for (const [chains, size] of sizes) {
-      const whole = standings(db, largeNow, { chains });
+      const whole = rankProfiles(db, largeNow, { chains });
       expect(whole).toHaveLength(size);
-      expect(standings(db, largeNow, { chains, limit: 20 })).toEqual(whole.slice(0, 20));
+      expect(rankProfiles(db, largeNow, { chains, limit: 20 })).toEqual(whole.slice(0, 20));
     }
   } finally {
     db.close();

@@ -21,12 +21,12 @@ async function* inOneBatch() {
   yield events;
 }
 
-test('trades are stored lot by lot; lots that were stored before an import was given up stay, and the next imports the others', async () => {
+test('trades are stored in batches; those stored before an import was given up stay, and the next imports the others', async () => {
   const file = join(temporaryFolder(), 'sandbox.db');
   const importAll = async (onStored: (trades: number) => Promise<void>) => {
     const db = openDb(file);
-    const options = { db, nowMs, events: inOneBatch(), onRejected: () => undefined, onStored };
-    const [report] = await Promise.allSettled([importTrades({ ...options, ownTime: false, lotSize: 10 })]);
+    const options = { db, nowMs, name: 'file', events: inOneBatch(), onStored };
+    const [report] = await Promise.allSettled([importTrades({ ...options, ownTime: false, batchSize: 10 })]);
     const trades = countRows(db, 'trade');
     db.close();
     return { report, trades };
