@@ -286,10 +286,10 @@ _sotra_values() {
   'sandbox log --ready-file') echo '@files' ;;
   'sandbox log --columns') echo 'time method path status ms partner key ignored error fault @list' ;;
   'sandbox import --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
-  'sandbox import --preset') echo 'hyperliquid-fills pumpfun dune' ;;
+  'sandbox import --preset') echo 'hyperliquid-fills pumpfun' ;;
   'sandbox import --rejects') echo '@files' ;;
   'sandbox import --db') echo '@files' ;;
-  'sandbox import --columns') echo 'rows imported repeated rejected skipped traders tokens oldest newest @list' ;;
+  'sandbox import --columns') echo 'rows imported repeated rejected traders tokens oldest newest @list' ;;
   'sandbox import 1') echo '@files' ;;
   'sandbox trade --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
   'sandbox trade --trader') echo '@aliases' ;;
@@ -301,7 +301,7 @@ _sotra_values() {
   'sandbox advance --db') echo '@files' ;;
   'sandbox advance --columns') echo 'db world now frozen newestTrade trades traders positions tokens comments webhooks waiting failed keys @list' ;;
   'sandbox simulate --chain') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid' ;;
-  'sandbox simulate --preset') echo 'hyperliquid-fills pumpfun dune' ;;
+  'sandbox simulate --preset') echo 'hyperliquid-fills pumpfun' ;;
   'sandbox simulate --db') echo '@files' ;;
   'sandbox simulate --columns') echo 'trades deliveries waiting seconds @list' ;;
   'sandbox reset --db') echo '@files' ;;

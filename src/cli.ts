@@ -199,7 +199,10 @@ async function parse(session: Session): Promise<void> {
     text += part;
   };
   try {
-    await createProgram(session, collect).parseAsync(argv, { from: 'user' });
+    // Commander reads it there as the program's own.
+    const [first = '', ...rest] = argv;
+    const line = first === '-h' || first === '--help' ? [...rest, first] : argv;
+    await createProgram(session, collect).parseAsync(line, { from: 'user' });
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
   }

@@ -13,7 +13,8 @@ export interface EndpointSettings<P extends Params, L extends Params> {
   params?: L;
   description?: string;
   oneOf?: readonly (readonly (keyof (P & L) & string)[])[];
-  confirms?: (typed: InputOf<Omit<P, keyof L> & L>) => string;
+  /** Names what cannot be undone; nothing is asked without. */
+  confirms?: (typed: InputOf<Omit<P, keyof L> & L>) => string | undefined;
   /** Makes the endpoint's input of what was typed; default: the inputs that the endpoint knows. */
   prepare?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => InputOf<P> | Promise<InputOf<P>>;
   /** The view of an answer, where it depends on what was typed. */

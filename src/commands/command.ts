@@ -42,7 +42,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   examples: readonly Example[] = [];
   view: AnyView | undefined;
   /** Names what cannot be undone, and is asked about first. */
-  question: ((input: never) => string) | undefined;
+  question: ((input: never) => string | undefined) | undefined;
   /** Of a group that is loaded when it is used. */
   loader: (() => Promise<(group: Command) => void>) | undefined;
   /** Stands at the end of its help. */
@@ -129,8 +129,8 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   }
 
   /** Asks before the handler runs: `change` is what cannot be undone, such as `delete webhook 2f1d`. */
-  confirms(change: (input: InputOf<P>) => string): this {
-    this.question = change as (input: never) => string;
+  confirms(change: (input: InputOf<P>) => string | undefined): this {
+    this.question = change as (input: never) => string | undefined;
     return this;
   }
 

@@ -19,7 +19,7 @@ export function addEndpointCommand<P extends Params, L extends Params = Record<n
     { ...endpoint.params, ...params, ...(isWalked(endpoint) && walkParams) },
     oneOf,
   );
-  if (confirms !== undefined) command.confirms(confirms as (typed: unknown) => string);
+  if (confirms !== undefined) command.confirms(confirms as (typed: unknown) => string | undefined);
   return command
     .requests()
     .prints(settings.view)

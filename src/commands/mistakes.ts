@@ -64,6 +64,9 @@ const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['new', ['generate', 'register', 'set', 'post', 'add']],
   ['add', ['set', 'import', 'register']],
   ['holders', ['positions']],
+  ['switch', ['use']],
+  ['top', ['list']],
+  ['update', ['set', 'set-name', 'sync']],
   ['trades', ['positions', 'actor']],
   ['show', ['get', 'status', 'list']],
   ['view', ['get', 'show', 'status', 'list']],
@@ -76,6 +79,7 @@ const otherLines: ReadonlyMap<string, readonly string[]> = new Map([
   ['board', ['leaderboard list']],
   ['comments', ['token comments', 'comment list']],
   ['config', ['context']],
+  ['configure', ['auth login']],
   ['curl', ['request']],
   ['events', ['webhook events']],
   ['exam', ['webhook exam']],
@@ -99,6 +103,7 @@ const otherLines: ReadonlyMap<string, readonly string[]> = new Map([
   ['trigger', ['webhook trigger']],
   ['verify', ['comment verify', 'webhook verify']],
   ['version', ['--version']],
+  ['whoami', ['auth status']],
 ]);
 
 /** The lines that an unknown word means: a verb of other tools, a subcommand without its group, a trader. */
@@ -132,6 +137,7 @@ const otherOptions: ReadonlyMap<string, string> = new Map([
   ['-y', 'Did you mean --yes?'],
   ['--fields', 'Did you mean --columns?'],
   ['--profile', 'Did you mean --context?'],
+  ['--url', 'Did you mean --base-url? It is the address of the service.'],
   ['--api-key', apiKeyHint],
   ['--private-key', privateKeyHint],
   ['--privkey', privateKeyHint],
@@ -175,12 +181,16 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
   if (isCount && known.includes('--limit'))
     return line`Did you mean --limit ${digits || (argv[argv.indexOf(flag) + 1] ?? 5)}?`;
   if (flag === '--key' && nameLine(command).startsWith('sotra auth')) return apiKeyHint;
-  if (pagingOptions.includes(flag)) {
+  const sendsRequests = known.includes('--retries');
+  if (sendsRequests && pagingOptions.includes(flag)) {
     const own = known.filter((each) => pagingOptions.includes(each));
     return own.length === 0 ? 'Omit it: this command has no pages.' : `For longer lists it has ${own.join(', ')}.`;
   }
-  const longer = known.find((each) => each.endsWith(`-${nameOf(flag)}`) && !each.startsWith('--no-'));
-  return otherOptions.get(flag) ?? didYouMean(longer ?? nearestOption(flag, known));
+  // A file is one of many kinds.
+  const longer = command.options.find(
+    ({ long = '' }) => long.endsWith(`-${nameOf(flag)}`) && !/^--no-|-file$/.test(long),
+  );
+  return otherOptions.get(flag) ?? didYouMean(longer?.long ?? nearestOption(flag, known));
 }
 
 function nearestOption(flag: string, known: readonly string[]): string | undefined {

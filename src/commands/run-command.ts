@@ -69,8 +69,8 @@ async function readTypedInput(command: Command, context: Context): Promise<Recor
   });
   if (endpoint?.deprecated !== undefined)
     context.warn(`${endpoint.method} ${endpoint.path} is deprecated: ${endpoint.deprecated}`);
-  if (question !== undefined)
-    await (await import('../lib/output/confirm.ts')).confirm(question(input as never), context);
+  const change = question?.(input as never);
+  if (change !== undefined) await (await import('../lib/output/confirm.ts')).confirm(change, context);
   return input;
 }
 

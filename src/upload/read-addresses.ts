@@ -3,6 +3,7 @@ import { isEvmAddress } from '../api/address.ts';
 import type { Context } from '../context.ts';
 import { inputError, SotraError } from '../errors.ts';
 import { openOutput, openSource } from '../lib/files/source.ts';
+import { confirmReplace } from '../lib/output/confirm.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import { quoted, written } from '../lib/quoted.ts';
 import { type AddressLine, readAddress, readAddressFile, wrongChecksum } from './address-file.ts';
@@ -55,7 +56,12 @@ export async function readAddresses(
   onRead: (addresses: number) => void = () => undefined,
 ): Promise<AddressList> {
   const { lines, name } = openLines(input, context);
-  const rejects = await openOutput('--rejects', context.options.preview ? undefined : input.rejects, [input.file]);
+  const rejects = await openOutput(
+    '--rejects',
+    context.options.preview ? undefined : input.rejects,
+    [input.file],
+    (path) => confirmReplace('--rejects', path, context),
+  );
   const rejected: RejectedLine[] = [];
   const unwritten: string[] = [];
   const onRejected = (each: RejectedLine) => {

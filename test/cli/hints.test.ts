@@ -12,6 +12,12 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['leaderboard ls', "unknown command 'ls'", 'Did you mean sotra leaderboard list?'],
   ['webhook rm abc', "unknown command 'rm'", 'Did you mean sotra webhook delete abc?'],
   ['webhook forward --to x', "unknown option '--to'", 'Did you mean --forward-to?'],
+  ['webhook show e1 --file x', "unknown option '--file'", 'See sotra webhook show --help.'],
+  ['leaderboard list --url x', "unknown option '--url'", 'Did you mean --base-url?'],
+  ['leaderboard list --comments', "unknown option '--comments'", 'Did you mean --only-with-comments?'],
+  ['sandbox stop --all', "unknown option '--all'", 'See sotra sandbox stop --help.'],
+  ['context switch a', "unknown command 'switch'", 'Did you mean sotra context use a?'],
+  ['whoami', "unknown command 'whoami'", 'Did you mean sotra auth status?'],
   ['alias rm @a', "unknown command 'rm'", 'Did you mean sotra alias remove @a?'],
   ['follow delete a b', "unknown command 'delete'", 'Did you mean sotra follow remove a b?'],
   ['profile show x', "unknown command 'show'", 'Did you mean sotra profile get x?'],
@@ -285,6 +291,10 @@ test('a comment that is too long is told by its length, and not printed', async 
 
 test.each(['--version', '-V'])('sotra %s prints the version', async (word) => {
   expect(await run(word)).toEqual({ code: 0, out: '0.0.0-test\n', err: '' });
+});
+
+test.each(['-h', '--help'])('%s before a command shows the help of the command', async (word) => {
+  expect(await run(`${word} leaderboard list`)).toEqual(await run('leaderboard list --help'));
 });
 
 test('help explains an exit code and an error code', async () => {

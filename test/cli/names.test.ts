@@ -40,6 +40,18 @@ test('nothing to change, and an avatar while the name goes, are wrong use', asyn
   expect(service.requests).toEqual([]);
 });
 
+test('a name or an avatar is not removed without a question', async () => {
+  const service = await answering({});
+  for (const [flag, what] of [
+    ['--clear', 'name and avatar'],
+    ['--clear-avatar', 'avatar'],
+  ]) {
+    const { code, err } = await run(`profile set-name ext:u1 ${flag}`, { env: service.env });
+    expect([code, err]).toEqual([2, expect.stringContaining(`remove the ${what} of ext:u1 at your partner`)]);
+  }
+  expect(service.requests).toEqual([]);
+});
+
 test('null is a name as any other', async () => {
   const service = await answering({});
   await run(`profile set-name ${wallet} --name null`, { env: service.env });
@@ -60,9 +72,9 @@ test('absent, cleared and a value are three different things', async () => {
     picture,
   ]);
   expect(await nameAfter('set-name ext:u1 --name Moon_Cat')).toEqual(['Moon_Cat.alpha.test', picture]);
-  expect(await nameAfter('set-name ext:u1 --clear-avatar')).toEqual(['Moon_Cat.alpha.test', null]);
+  expect(await nameAfter('set-name ext:u1 --clear-avatar --yes')).toEqual(['Moon_Cat.alpha.test', null]);
   expect(await nameAfter(`set-name ext:u1 --avatar-url ${picture}`)).toEqual(['Moon_Cat.alpha.test', picture]);
-  expect(await nameAfter('set-name ext:u1 --clear')).toEqual(['u1', null]);
+  expect(await nameAfter('set-name ext:u1 --clear --yes')).toEqual(['u1', null]);
   expect(await nameAfter('set-name ext:u1 --name back')).toEqual(['back.alpha.test', null]);
   expect(await nameAfter('delete-name ext:u1 --yes')).toEqual(['u1', null]);
   expect(await nameAfter('delete-name ext:u1 --yes')).toEqual(['u1', null]);

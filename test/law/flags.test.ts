@@ -33,7 +33,7 @@ const lines: Record<string, string> = {
   'comment sign': `comment sign ${swap} --text gm ${form} --key-file @/evm.hex --out @/signed.json --yes`,
   'comment verify': `comment verify ${swap} --text gm ${form} --signature 0x12 --signer ${wallet}`,
   'webhook register': `webhook register --url http://127.0.0.1:9/x --file @/users.txt --skip-invalid --secret-file @/new.secret`,
-  'webhook add-addresses': `webhook add-addresses ${uid} --file @/users.txt --skip-invalid --rejects @/rejects.ndjson`,
+  'webhook add-addresses': `webhook add-addresses ${uid} --file @/users.txt --skip-invalid --rejects @/rejects.ndjson --yes`,
   'webhook delete': `webhook delete ${uid} --yes`,
   'webhook sync': `webhook sync 00000000-0000-4000-8000-000000000001 --file @/users.txt --skip-invalid`,
   'webhook listen': 'webhook listen --secret-file @/hook.secret --port 0',

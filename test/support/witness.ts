@@ -100,13 +100,13 @@ export const witnesses: Readonly<Record<string, readonly Witness[]>> = {
       body: { name: 'Cat9', avatarUrl: 'https://a.example/c.png?v=1' },
     },
     {
-      argv: `profile set-name ${uuid} --clear`,
+      argv: `profile set-name ${uuid} --clear --yes`,
       method: 'PUT',
       path: `/v1/profiles/${uuid}/name`,
       body: { name: null },
     },
     {
-      argv: `profile set-name ${uuid} --clear-avatar`,
+      argv: `profile set-name ${uuid} --clear-avatar --yes`,
       method: 'PUT',
       path: `/v1/profiles/${uuid}/name`,
       body: { avatarUrl: null },

@@ -13,7 +13,9 @@ export const commentParams = {
   chain: local(optional(chainKind), 'chain of the swap'),
   transactionHash: option.text('transaction hash, or order id on hyperliquid', { flag: 'tx', valueName: 'hash' }),
   tokenAddress: option.text('contract address, mint, or coin on hyperliquid', { flag: 'token', takesAddress: 'token' }),
-  commentText: local(optional(commentTextKind), 'the comment', { flag: 'text' }),
+  commentText: local(optional(commentTextKind), 'the comment; --text=--json for one that is an option of sotra', {
+    flag: 'text',
+  }),
   textFile: option.text('file with the comment, signed as it is but without a BOM; - is stdin'),
 };
 

@@ -17,19 +17,26 @@ export function addSetName(profile: Command): void {
     },
     description:
       "What is not given stays unchanged. The answer has the name with your partner's suffix.\n" +
-      'An avatar needs a name. It is a JPEG or PNG of at least 120x120 pixels and at most 5 MB.',
-    prepare: ({ clear = false, clearAvatar = false, ...typed }) => {
-      checkChanges({ ...typed, clear, clearAvatar });
-      return { ...typed, ...(clear && { name: null }), ...(clearAvatar && { avatarUrl: null }) };
+      'An avatar needs a name. It is a JPEG or PNG of at least 120x120 pixels and at most 5 MB.\n' +
+      'Removing one asks for confirmation on a terminal; elsewhere it needs --yes.',
+    confirms: (typed) => {
+      checkChanges(typed);
+      if (!typed.clear && !typed.clearAvatar) return undefined;
+      return `remove the ${typed.clear ? 'name and avatar' : 'avatar'} of ${typed.identifier} at your partner`;
     },
+    prepare: ({ clear = false, clearAvatar = false, ...typed }) => ({
+      ...typed,
+      ...(clear && { name: null }),
+      ...(clearAvatar && { avatarUrl: null }),
+    }),
   }).shares('showNsfw');
 }
 
 interface Changes {
   name?: string | undefined;
   avatarUrl?: string | undefined;
-  clear: boolean;
-  clearAvatar: boolean;
+  clear?: boolean | undefined;
+  clearAvatar?: boolean | undefined;
 }
 
 /** Errors: `usage` for no change, and for two that contradict each other. */

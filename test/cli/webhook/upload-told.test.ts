@@ -286,6 +286,8 @@ test('a row without an address is named with what it lacks; what is rejected is 
   expect(err).toContain('warning: line 2: (12 characters, not shown): has no text in a field wallet\n');
   const rejects = readFileSync(join(folder, 'rejects'), 'utf8').trim().split('\n');
   expect(rejects.map((line) => JSON.parse(line))).toMatchObject([{ line: 2 }, { line: 3, text: 'x' }]);
+  const again = await sotra(`${add} @rows --column wallet --rejects @rejects --skip-invalid`);
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining('cannot ask whether to replace')]);
 });
 
 test('an upload that is interrupted while its list is read is exit 130, and sends nothing', async () => {
