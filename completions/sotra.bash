@@ -306,7 +306,7 @@ _sotra_values() {
   'sandbox simulate --columns') echo 'trades deliveries waiting seconds @list' ;;
   'sandbox reset --db') echo '@files' ;;
   'sandbox reset --columns') echo 'db world now frozen newestTrade trades traders positions tokens comments webhooks waiting failed keys @list' ;;
-  'history list --columns') echo 'n id at status command method path error ms context exitCode errorCode attempt requestId baseUrl @list' ;;
+  'history list --columns') echo 'n id at status command method path error warning ms context errorCode attempt requestId baseUrl @list' ;;
   'bundle --columns') echo 'sotra settings doctor failedCalls last bytes file @list' ;;
   'request 1') echo 'GET POST PUT PATCH DELETE' ;;
   'ui --ready-file') echo '@files' ;;

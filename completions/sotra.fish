@@ -830,7 +830,7 @@ complete -c sotra -n '__sotra_at " sandbox reset"' -l columns -x -a '(__fish_app
 complete -c sotra -n '__sotra_at " sandbox reset"' -l jq -x -d 'print the result of this jq filter; strings without quotes'
 complete -c sotra -n '__sotra_at " history list"' -l failed -d 'only calls that failed'
 complete -c sotra -n '__sotra_at " history list"' -l limit -x -d 'how many (default: 20)'
-complete -c sotra -n '__sotra_at " history list"' -l columns -x -a '(__fish_append , n id at status command method path error ms context exitCode errorCode attempt requestId baseUrl)' -d 'show these columns; with --json and ndjson, objects of these fields'
+complete -c sotra -n '__sotra_at " history list"' -l columns -x -a '(__fish_append , n id at status command method path error warning ms context errorCode attempt requestId baseUrl)' -d 'show these columns; with --json and ndjson, objects of these fields'
 complete -c sotra -n '__sotra_at " history list"' -l jq -x -d 'print the result of this jq filter; strings without quotes'
 complete -c sotra -n '__sotra_at " history show"' -l har -d 'print an HTTP archive (HAR), which browsers can open'
 complete -c sotra -n '__sotra_at " history show"' -l jq -x -d 'print the result of this jq filter; strings without quotes'

@@ -248,7 +248,7 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'sandbox simulate --preset' = @('hyperliquid-fills', 'pumpfun')
     'sandbox simulate --columns' = @('trades', 'deliveries', 'waiting', 'seconds', '@list')
     'sandbox reset --columns' = @('db', 'world', 'now', 'frozen', 'newestTrade', 'trades', 'traders', 'positions', 'tokens', 'comments', 'webhooks', 'waiting', 'failed', 'keys', '@list')
-    'history list --columns' = @('n', 'id', 'at', 'status', 'command', 'method', 'path', 'error', 'ms', 'context', 'exitCode', 'errorCode', 'attempt', 'requestId', 'baseUrl', '@list')
+    'history list --columns' = @('n', 'id', 'at', 'status', 'command', 'method', 'path', 'error', 'warning', 'ms', 'context', 'errorCode', 'attempt', 'requestId', 'baseUrl', '@list')
     'bundle --columns' = @('sotra', 'settings', 'doctor', 'failedCalls', 'last', 'bytes', 'file', '@list')
     'request 1' = @('GET', 'POST', 'PUT', 'PATCH', 'DELETE')
     'doctor --columns' = @('node', 'settings', 'service', 'key', 'reach', 'tls', 'clock', 'terminal', 'sandbox', '@list')

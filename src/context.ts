@@ -55,8 +55,8 @@ export interface Context {
   stream: () => void;
   /** Removes the spinner for good. */
   stopWaiting: () => void;
-  /** With the exit code of the command; gives back whether `sotra why` explains how it failed. */
-  close: (exitCode?: number, failed?: SotraError) => Promise<boolean>;
+  /** With what ended the command, if it failed; returns whether `sotra why` explains it. */
+  close: (failed?: SotraError) => Promise<boolean>;
 }
 
 interface ContextOptions {
@@ -88,9 +88,9 @@ export function createContext(given: ContextOptions): Context {
     ...{ store, dataDirectory, sandboxFile, service: served.service },
     ...{ call, ready, request, previewCall, previewRequest, hasAsked, sawMisfit },
     ...{ note, warn, onWait, stopWaiting },
-    close: async (exitCode, failed) => {
+    close: async (failed) => {
       stopWaiting();
-      const isKept = await calls.closeLog(exitCode, failed);
+      const isKept = await calls.closeLog(failed);
       await served.close();
       return isKept;
     },
@@ -184,8 +184,10 @@ function makeCalls(
     return hidingKey(kind === 'sandbox' ? null : apiKey);
   });
   const callLog = once(async () => {
-    const logged = { argv, isPage, service: await service(), io, dataDirectory, warn };
-    return (await import('./calls/keep-calls.ts')).openCallLog(logged);
+    const logged = { argv, isPage, io, dataDirectory, warn };
+    // A command that failed before it needed the service is not to ask the keychain for its key now.
+    const known = service.started() ? await service().catch(() => undefined) : undefined;
+    return (await import('./calls/keep-calls.ts')).openCallLog({ ...logged, service: known });
   });
   const takeTurn = options.rate === undefined ? undefined : createRate(options.rate, io);
   let misfits = 0;
@@ -223,13 +225,11 @@ function makeCalls(
       observe: preview ? () => undefined : await watcher.observe(kind),
     };
   };
-  const keepFailure = async (failed: SotraError) =>
-    (await import('./calls/keep-calls.ts')).keepCommandFailure({ argv, io, dataDirectory }, failed);
   const call: Context['call'] = async (endpoint, input, link, retries) => {
     const caller = await makeCaller(endpoint.keyless === true, retries);
     asked = true;
     const log = await callLog();
-    return log.keep(caller, (watched) => callEndpoint(endpoint, input, watched, link), endpoint.brief);
+    return log.keep(caller, (watched) => callEndpoint(endpoint, input, watched, link));
   };
   const request: Context['request'] = async (wire, more) => {
     const caller = await makeCaller(false);
@@ -251,11 +251,9 @@ function makeCalls(
     },
     hasAsked: () => asked,
     sawMisfit: () => misfits > 0,
-    /** Gives back whether the log explains the failure. */
-    closeLog: async (exitCode?: number, failed?: SotraError): Promise<boolean> => {
-      const hasKeptCall = callLog.started() && (await (await callLog()).close(exitCode));
-      return failed !== undefined && isExplained(failed.exitCode) && (hasKeptCall || (await keepFailure(failed)));
-    },
+    /** Returns whether `sotra why` explains the failure. */
+    closeLog: async (failed?: SotraError): Promise<boolean> =>
+      failed !== undefined && isExplained(failed.exitCode) && (await callLog()).keepFailure(failed),
   };
 }
 

@@ -79,9 +79,6 @@ interface Definition<Id extends string, P extends Params, Answer> {
   /** Why it should not be used any more, and what instead. */
   deprecated?: string;
   paging?: Paging;
-  /** The part of an answer that later commands ask the log for, in the shape of the answer: kept where the whole is too long. */
-  // A method, as an endpoint of one answer is one of any answer too.
-  brief?(answer: Answer): unknown;
   /** The input of one request, for the OpenAPI document. */
   sample?: InputOf<P>;
   examples: readonly Example[];

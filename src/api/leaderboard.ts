@@ -1,7 +1,6 @@
 import { defineEndpoint, type InputOf, inQuery } from './endpoint.ts';
 import { identifierKind, leaderboardChainKind, viewersKind } from './formats.ts';
 import { boolean, choice, integer, listOf, optional, text } from './kind.ts';
-import type { Trader } from './leaderboard-answers.ts';
 
 const trader = '0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2';
 const commenter = '0xb129d76820940a14c764df8b223d8e39cf94a122';
@@ -24,11 +23,6 @@ const chains = inQuery(optional(listOf(leaderboardChainKind)), 'sum PnL over the
 });
 const onlyWithComments = inQuery(optional(boolean()), 'only traders with swap comments');
 
-/** Who it is, for names and `#3`. */
-const briefTrader = ({ profile: { name, addresses } }: Trader) => ({
-  profile: { name, addresses: addresses.slice(0, 1) },
-});
-
 /** Source: interface document and wire-facts 3.2. */
 export const list = defineEndpoint({
   id: 'leaderboard.list',
@@ -38,7 +32,6 @@ export const list = defineEndpoint({
   params: { chains, onlyWithComments, limit, timeframe, viewerAddresses },
   answer: async () => (await import('./leaderboard-answers.ts')).leaderboardSchema,
   paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: 250 },
-  brief: ({ traders }) => ({ traders: traders.map(briefTrader) }),
   sample: { chains: ['solana'], onlyWithComments: true, limit: 5, timeframe: '7d' },
   examples: [
     { argv: 'leaderboard list --chains solana --limit 5', says: 'the five best traders on Solana' },

@@ -2,48 +2,50 @@ import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import { counted } from '../lib/output/format.ts';
 import type { LogEntry } from './entry.ts';
-import { formatCallId, type NumberedEntry, readCalls } from './read-calls.ts';
-import { countCalls, findLog } from './store.ts';
+import { findHistory } from './log.ts';
+import { type NumberedEntry, readCalls } from './read-log.ts';
 
 /** The call with this number or id. Errors: `not-found`. */
-export async function findCall(typed: string, { dataDirectory, warn }: Context): Promise<NumberedEntry> {
-  const folder = findLog(await dataDirectory());
-  const wanted = Number(typed.replace('c', ''));
-  const isWanted = ({ n, number }: { n: number; number: number }) => (typed.startsWith('c') ? number : n) === wanted;
-  const [call] = readCalls(folder, warn, isWanted);
-  if (call !== undefined) return call;
-  const count = countCalls(folder);
+export async function findCall(typed: string, { dataDirectory }: Context): Promise<NumberedEntry> {
+  let count = 0;
+  for (const call of readCalls(findHistory(await dataDirectory()))) {
+    if (typed === call._sotra.id || typed === String(call.n)) return call;
+    count = call.n;
+  }
   const range = count === 0 ? 'the history is empty' : `the history has ${counted(count, 'call')}`;
   throw new SotraError('not-found', `call ${typed}: ${range}`, { hint: 'sotra history lists them.' });
+}
+
+/** The calls of commands to the service in use, the newest first; `method` and the end of the path choose. Errors: those of the settings. */
+export async function* findCalls(
+  context: Context,
+  { method, path }: { method: string; path: RegExp },
+): AsyncGenerator<NumberedEntry> {
+  const { baseUrl } = await context.service();
+  for (const call of readCalls(findHistory(await context.dataDirectory()))) {
+    const isOurs = call._sotra.baseUrl === baseUrl && !call._sotra.page;
+    if (isOurs && call.request.method === method && path.test(new URL(call.request.url).pathname)) yield call;
+  }
 }
 
 /** What a line of `sotra history` says. */
 export interface ShownCall extends Omit<LogEntry['_sotra'], 'v'> {
   n: number;
-  id: string;
   /** Unix milliseconds. */
   atMs: number;
   method: string;
   /** Behind the base URL, with the query. */
   path: string;
-  /** Null where no answer came. */
+  /** Null if no answer came. */
   status: number | null;
   ms: number;
 }
 
-export function summarizeCall({
-  n,
-  number,
-  startedDateTime,
-  time,
-  request,
-  response,
-  _sotra,
-}: NumberedEntry): ShownCall {
-  const { v: _, ...facts } = _sotra;
+export function summarizeCall({ n, startedDateTime, time, request, response, _sotra }: NumberedEntry): ShownCall {
+  const { v: _, id, ...facts } = _sotra;
   return {
     n,
-    id: formatCallId({ number }),
+    id,
     atMs: Date.parse(startedDateTime),
     method: request.method,
     path: readPath(request.url, facts.baseUrl),
@@ -53,21 +55,21 @@ export function summarizeCall({
   };
 }
 
-/** What stands behind a base URL, with the query. */
+/** What follows a base URL, with the query. */
 export function readPath(url: string, baseUrl: string): string {
   return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url.replace(/^\w+:\/\/[^/]+/, '');
 }
 
-/** Refuses to send a call with what of it is not kept. Errors: `config`. */
+/** Refuses to send a call of which a part was not kept. Errors: `config`. */
 export function refuseLost(
-  { number, request: { postData }, _sotra }: NumberedEntry,
+  { request: { postData }, _sotra: { id, command } }: LogEntry,
   { path, body }: { path: string; body: string | undefined },
 ): void {
   const isCut = postData?._cut !== undefined && body === postData.text;
   const secret = path.includes('***') ? 'path' : body?.includes('***') ? 'body' : undefined;
   if (!isCut && secret === undefined) return;
   const lost = isCut ? 'the end of its body' : `a secret in its ${secret}`;
-  throw new SotraError('config', `call ${formatCallId({ number })} cannot be sent again: ${lost} is not kept`, {
-    hint: `Run the command that made it: ${_sotra.command}`,
+  throw new SotraError('config', `call ${id} cannot be sent again: ${lost} is not kept`, {
+    hint: `Run the command that made it: ${command}`,
   });
 }

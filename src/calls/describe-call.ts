@@ -1,130 +1,100 @@
-import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { CallEvent } from '../client/client.ts';
 import { listHeaders, NetworkFailure, pickHeader, readRequestId } from '../client/failures.ts';
 import { maskHeader } from '../client/preview.ts';
 import { readMessage } from '../errors.ts';
 import type { HttpAnswer, HttpRequest } from '../lib/io.ts';
-import type { CommandFacts, EntryPart, LogEntry } from './entry.ts';
+import type { CallFacts, CommandFacts, LogEntry } from './entry.ts';
 
-interface SentRequest {
-  startedMs: number;
+/** One attempt, as the observer saw it. */
+export interface SeenCall {
   request: HttpRequest;
+  startedMs: number;
   attempt: number;
-  /** Why it is sent again. */
-  why: string | undefined;
+  /** Why it was sent again. */
+  retryReason?: string | undefined;
+  /** Absent if it was interrupted, or its answer was refused before it was read. */
+  ended?: Extract<CallEvent, { kind: 'answer' | 'failure' }> | undefined;
 }
 
-/** How texts are kept. */
-export interface TextRules {
-  hide: (text: string) => string;
-  maxBodyBytes: number;
-}
+/** The longest part of a body that is kept. */
+export const maxBodyBytes = 64 * 1024;
 
-/** The address without secrets: scheme, host and port are none, so that an address it stays, whatever the key is. */
-function hideInUrl({ origin, pathname, search }: URL, hide: (text: string) => string): URL {
-  return new URL(`${origin}/${hide(pathname.slice(1) + search)}`);
-}
+type Hide = (text: string) => string;
 
-/** The entry of a request that has no answer yet. */
-export function startEntry(
-  { startedMs, request, attempt, why }: SentRequest,
-  facts: CommandFacts,
-  rules: TextRules,
+/** A call as an entry of the log, its secrets hidden. */
+export function describeCall(
+  { request, startedMs, attempt, retryReason, ended }: SeenCall,
+  facts: CommandFacts & Partial<CallFacts>,
+  hide: Hide,
 ): LogEntry {
-  const { method, url, headers, body } = request;
-  const { hide } = rules;
-  const shown = hideInUrl(url, hide);
-  const again = attempt === 1 ? undefined : `attempt ${attempt}${why === undefined ? '' : `, after ${why}`}`;
+  const { method, headers, body } = request;
+  const url = hideInUrl(request.url, hide);
+  const again =
+    attempt === 1 ? undefined : `attempt ${attempt}${retryReason === undefined ? '' : `, after ${retryReason}`}`;
+  const comment = [again, ended?.kind === 'failure' ? ended.message : undefined].filter((part) => part !== undefined);
+  const ms = ended?.ms ?? 0;
   return {
     startedDateTime: new Date(startedMs).toISOString(),
-    time: 0,
+    time: ms,
     request: {
       method,
-      url: shown.href,
+      url: url.href,
       httpVersion: 'HTTP/1.1',
       cookies: [],
       headers: describeHeaders(headers, hide),
-      queryString: [...shown.searchParams].map(([name, value]) => ({ name, value })),
-      ...(body !== undefined && {
-        postData: { mimeType: headers['content-type'] ?? '', ...describeBody(body, rules) },
-      }),
+      queryString: [...url.searchParams].map(([name, value]) => ({ name, value })),
+      ...(body !== undefined && { postData: { mimeType: headers['content-type'] ?? '', ...cutBody(body, hide) } }),
       headersSize: -1,
       bodySize: body === undefined ? 0 : Buffer.byteLength(body),
     },
-    response: noResponse,
+    response: ended?.kind === 'answer' ? describeAnswer(ended, hide) : noResponse,
     cache: {},
-    timings: describeTimings(0),
-    ...(again !== undefined && { comment: hide(again) }),
-    _sotra: { v: 1, ...facts, attempt },
+    timings: describeTimings(ms, ended?.kind === 'answer' ? ended.firstByteMs : undefined),
+    ...(comment.length > 0 && { comment: hide(comment.join('; ')) }),
+    _sotra: { v: 1, id: createId(), attempt, ...describeEnd(ended, hide), ...facts },
   };
 }
 
-/** What the answer, or its absence, adds to the entry of a request. */
-export function addAnswer(
-  entry: LogEntry,
-  event: Extract<CallEvent, { kind: 'answer' | 'failure' }>,
-  rules: TextRules,
-): EntryPart {
-  const isAnswer = event.kind === 'answer';
-  const shared = { time: event.ms, timings: describeTimings(event.ms, isAnswer ? event.firstByteMs : undefined) };
-  if (!isAnswer) {
-    const comment = [entry.comment, rules.hide(event.message)].filter((part) => part !== undefined).join('; ');
-    return { ...shared, comment, _sotra: { failure: describeFailure(event.cause, rules.hide) } };
-  }
-  const { status, headers, bytes, text } = event;
-  const { hide } = rules;
-  const ignored = pickHeader(headers, 'x-sotra-ignored')?.split(',');
-  const requestId = readRequestId(headers);
-  return {
-    ...shared,
-    response: {
-      status,
-      statusText: STATUS_CODES[status] ?? '',
-      httpVersion: 'HTTP/1.1',
-      cookies: [],
-      headers: describeHeaders(headers, hide),
-      content: { size: bytes, mimeType: pickHeader(headers, 'content-type') ?? '', ...describeBody(text, rules) },
-      redirectURL: hide(pickHeader(headers, 'location') ?? ''),
-      headersSize: -1,
-      bodySize: bytes,
-    },
-    _sotra: { ...(ignored && { ignored: ignored.map(hide) }), ...(requestId && { requestId: hide(requestId) }) },
-  };
+function createId(): string {
+  return `c${crypto.randomUUID().slice(0, 8)}`;
 }
 
-function describeFailure(thrown: unknown, hide: TextRules['hide']): LogEntry['_sotra']['failure'] {
+function describeEnd(ended: SeenCall['ended'], hide: Hide): Partial<CallFacts> {
+  if (ended === undefined) return {};
+  if (ended.kind === 'failure') return { failure: describeFailure(ended.cause, hide) };
+  const ignored = pickHeader(ended.headers, 'x-sotra-ignored')?.split(',');
+  const requestId = readRequestId(ended.headers);
+  return { ...(ignored && { ignored: ignored.map(hide) }), ...(requestId && { requestId: hide(requestId) }) };
+}
+
+function describeFailure(thrown: unknown, hide: Hide): NonNullable<CallFacts['failure']> {
   const failure = thrown instanceof NetworkFailure ? thrown : undefined;
   const first = failure?.cause instanceof AggregateError ? failure.cause.errors[0] : failure?.cause;
-  const { code } = (first ?? {}) as { code?: unknown };
+  // The errors of undici's parser have a name alone.
+  const { name, code = name } = (first ?? {}) as { name?: unknown; code?: unknown };
   const message = hide(readMessage(thrown));
   return { kind: failure?.kind ?? 'broken', ...(typeof code === 'string' && { code }), message };
 }
 
-/** No secret is longer. So much after the cut is hidden too: one that stands across the cut would not be known by its start. */
-const longestSecret = 10_000;
-
-function describeBody(text: string, { hide, maxBodyBytes }: TextRules) {
-  const bytes = Buffer.byteLength(text);
-  if (bytes <= maxBodyBytes) return { text: hide(text) };
-  // A character that is cut in the middle goes.
-  const start = Buffer.from(text)
-    .subarray(0, maxBodyBytes)
-    .toString()
-    .replace(/\uFFFD$/, '');
-  const after = text.slice(start.length, start.length + longestSecret);
-  const shown = hide(start + after);
+function describeAnswer(
+  { status, headers, bytes, text }: Extract<CallEvent, { kind: 'answer' }>,
+  hide: Hide,
+): LogEntry['response'] {
   return {
-    text: shown.slice(0, Math.max(0, shown.length - after.length)),
-    _cut: { bytes, sha256: createHash('sha256').update(text).digest('hex') },
+    status,
+    statusText: STATUS_CODES[status] ?? '',
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: describeHeaders(headers, hide),
+    content: { size: bytes, mimeType: pickHeader(headers, 'content-type') ?? '', ...cutBody(text, hide) },
+    redirectURL: hide(pickHeader(headers, 'location') ?? ''),
+    headersSize: -1,
+    bodySize: bytes,
   };
 }
 
-function describeHeaders(headers: HttpAnswer['headers'], hide: TextRules['hide']) {
-  return listHeaders(headers).map(({ name, value }) => ({ name: hide(name), value: hide(maskHeader(name, value)) }));
-}
-
-const noResponse = {
+const noResponse: LogEntry['response'] = {
   status: 0,
   statusText: '',
   httpVersion: '',
@@ -135,6 +105,31 @@ const noResponse = {
   headersSize: -1,
   bodySize: -1,
 };
+
+/** Scheme, host and port hold no secret: the address stays valid whatever the key is. */
+function hideInUrl({ origin, pathname, search }: URL, hide: Hide): URL {
+  return new URL(`${origin}/${hide(pathname.slice(1) + search)}`);
+}
+
+function describeHeaders(headers: HttpAnswer['headers'], hide: Hide) {
+  return listHeaders(headers).map(({ name, value }) => ({ name: hide(name), value: hide(maskHeader(name, value)) }));
+}
+
+/** No secret is longer: so much after the cut is hidden too, because a secret that is cut is not recognized. */
+const longestSecret = 10_000;
+
+function cutBody(text: string, hide: Hide) {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= maxBodyBytes) return { text: hide(text) };
+  // A character cut in the middle is dropped.
+  const start = Buffer.from(text)
+    .subarray(0, maxBodyBytes)
+    .toString()
+    .replace(/\uFFFD$/, '');
+  const after = text.slice(start.length, start.length + longestSecret);
+  const shown = hide(start + after);
+  return { text: shown.slice(0, Math.max(0, shown.length - after.length)), _cut: { bytes } };
+}
 
 /** In milliseconds; unknown parts are -1 (HAR 1.2). */
 function describeTimings(totalMs: number, firstByteMs = totalMs) {

@@ -1,49 +1,49 @@
 import { z } from 'zod';
 import { failureKinds } from '../client/failures.ts';
 
-/** The first bytes of a longer body, with what it was. */
-const cut = z.object({ bytes: z.number(), sha256: z.string() }).optional();
+/** The first bytes of a longer body, with its length. */
+const cut = z.object({ bytes: z.number() }).optional();
 const headers = z.array(z.looseObject({ name: z.string(), value: z.string() }));
 
-/** What we say of a call beyond HAR; secrets are hidden. */
+/** What we add to HAR; secrets are hidden. */
 const facts = z.object({
   v: z.literal(1),
+  id: z.string(),
   /** As typed, for a shell. */
   command: z.string(),
-  /** Of the command: its calls are those with the same command and process. */
   pid: z.number(),
   baseUrl: z.string(),
-  /** Absent where another service than that of the context was named. */
+  /** Absent if the call went to another service than that of the context. */
   context: z.string().optional(),
-  /** Names of parameters that the deployment calls otherwise; absent where there are none. */
+  /** Names of parameters that the deployment calls otherwise. */
   wire: z.record(z.string(), z.string()).optional(),
-  /** Whether a page asked, that the command serves. */
+  /** Whether a page asked, which the command serves. */
   page: z.boolean().optional(),
   attempt: z.number(),
   /** Why it was sent again, or why the call failed. */
   error: z.string().optional(),
-  /** Of the call that failed; absent for an attempt that another followed. */
+  /** Of a call that failed; absent for an attempt that another followed. */
   errorCode: z.string().optional(),
   /** What to type next, as the error said it. */
   hint: z.string().optional(),
+  /** Of a call that succeeded: where the answer differs from the interface. */
+  warning: z.string().optional(),
   /** Of a connection that failed; `code`: of the system or of TLS. */
   failure: z.object({ kind: z.enum(failureKinds), code: z.string().optional(), message: z.string() }).optional(),
-  /** Of the whole command; absent while it runs, and where it was killed. */
-  exitCode: z.number().optional(),
+  /** Where an answer stops being JSON, line and column from 1; `near`: what is there, empty at its end. */
+  badJson: z.object({ line: z.number(), column: z.number(), near: z.string() }).optional(),
   requestId: z.string().optional(),
   /** Names of query parameters and body fields that the service said it ignored. */
   ignored: z.array(z.string()).optional(),
-  /** Of an answer that is too long, the part that later commands ask for. */
-  brief: z.unknown().optional(),
 });
 
-/** An attempt of a call as it is kept: an entry of HAR 1.2. Without an answer the status is 0 and `comment` says why. */
+/** An attempt of a call: an entry of HAR 1.2. Without an answer the status is 0 and `comment` says why. */
 export const logEntrySchema = z.looseObject({
-  startedDateTime: z.string(),
+  startedDateTime: z.string().refine((text) => !Number.isNaN(Date.parse(text))),
   time: z.number(),
   request: z.looseObject({
     method: z.string(),
-    url: z.string(),
+    url: z.string().refine((text) => URL.canParse(text)),
     headers: headers.default([]),
     postData: z.looseObject({ text: z.string().optional(), _cut: cut }).optional(),
   }),
@@ -57,30 +57,13 @@ export const logEntrySchema = z.looseObject({
 });
 
 export type LogEntry = z.output<typeof logEntrySchema>;
-type CallFacts = LogEntry['_sotra'];
-/** What is the same for all calls of a command. */
+export type CallFacts = LogEntry['_sotra'];
+/** What all calls of a command have in common. */
 export type CommandFacts = Pick<CallFacts, 'command' | 'pid' | 'baseUrl' | 'context' | 'wire' | 'page'>;
 
-/** What is added to an entry after the request: its answer, or the exit code of the command. */
-export type EntryPart = Partial<Pick<LogEntry, 'time' | 'response' | 'comment'>> & {
-  timings?: object;
-  _sotra?: Partial<CallFacts>;
-};
-
-/** Where calls are kept. What it throws is said once, and nothing more is kept there. */
-export interface Keeper {
-  maxBodyBytes: number;
-  /** Told of a request before it is sent; the function it gives back, of how that ended. */
-  begin: (entry: LogEntry) => (part: EntryPart) => void | Promise<void>;
-  /** Told of the exit code of the command. */
-  close: (exitCode: number | undefined) => void | Promise<void>;
-}
-
-export function extendEntry(entry: LogEntry, { _sotra, ...part }: EntryPart): LogEntry {
-  return { ...entry, ...part, _sotra: { ...entry._sotra, ..._sotra } };
-}
-
+/** A command that failed, with the call that explains it, if one does. */
 export const failedCommandSchema = z.object({
+  v: z.literal(1),
   /** Unix milliseconds. */
   atMs: z.number(),
   /** As typed, secrets hidden. */
@@ -89,7 +72,13 @@ export const failedCommandSchema = z.object({
   code: z.string(),
   message: z.string(),
   hint: z.string().optional(),
+  /** Id of the call that failed. */
+  call: z.string().optional(),
 });
 
-/** A command that failed beside its calls: before it made one, or over what it was given. The last one is kept. */
 export type FailedCommand = z.output<typeof failedCommandSchema>;
+
+/** An HTTP archive (HAR 1.2) of these entries. */
+export function wrapInHar(entries: readonly LogEntry[], version: string) {
+  return { log: { version: '1.2', creator: { name: 'sotra', version }, entries } };
+}

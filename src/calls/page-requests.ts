@@ -4,55 +4,53 @@ import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import type { RequestRow } from '../pages/requests.ts';
 import { findCall, refuseLost, summarizeCall } from './calls.ts';
-import { formatCallId, type NumberedEntry, readCalls } from './read-calls.ts';
+import { findHistory } from './log.ts';
+import { type NumberedEntry, readCalls } from './read-log.ts';
 import { listCallReasons } from './reasons.ts';
 import { checkSent, showExchange } from './show-exchange.ts';
-import { findLog } from './store.ts';
 
 interface PageRequestsOptions {
   context: Context;
   /** What sends one request, as a command does. */
   openSender: () => Context;
-  /** Told of each call that was made or answered since; `undefined` where some are gone. */
+  /** Called with each new call; with `undefined` if the history was cleared. */
   tell: (row: RequestRow | undefined) => void;
 }
 
 const [maxListed, lookEveryMs] = [1000, 1000];
 
-/** The calls of the log to the service in use, for its page, which may send them again. The log is looked at from the first list to `close`. */
+/** The calls of the history to the service in use, for its page, which may send them again. The history is watched from the first list to `close`. */
 export function openPageRequests({ context, openSender, tell }: PageRequestsOptions) {
   const { io, warn } = context;
-  /** By number; `null` where it was to another service. */
-  const rows = new Map<number, RequestRow | null>();
+  /** By the number of the row, which counts them as they are found, the oldest first. */
+  const known = new Map<number, { id: string; row: RequestRow }>();
   const stop = new AbortController();
-  const warned = new Set<string>();
-  const warnOnce = (text: string) => {
-    if (!warned.has(text)) warn(text);
-    warned.add(text);
-  };
-  /** Reads what is new, or has its answer since. */
+  let newest: { id: string; number: number } = { id: '', number: 0 };
+  /** Reads the calls since the last look. */
   const look = async (): Promise<void> => {
     const { baseUrl } = await context.service();
-    const present = new Set<number>();
-    const isWanted = ({ number }: { number: number }) => {
-      if (present.size === maxListed) return false;
-      present.add(number);
-      const known = rows.get(number);
-      return known === undefined || (known !== null && isOpen(known));
-    };
-    const changed = [...readCalls(findLog(await context.dataDirectory()), warnOnce, isWanted)].flatMap((call) => {
-      const [row, before] = [makeRow(call), rows.get(call.number)];
-      const isOurs = call._sotra.baseUrl === baseUrl;
-      rows.set(call.number, isOurs ? row : null);
-      return isOurs && !(before && isOpen(row)) ? [row] : [];
-    });
-    const gone = [...rows.keys()].filter((n) => !present.has(n));
-    for (const n of gone) rows.delete(n);
-    if (watching === undefined) return;
-    if (gone.length > 0 && present.size < maxListed) tell(undefined);
-    for (const row of changed.reverse()) tell(row);
+    const added: NumberedEntry[] = [];
+    let hasKnown = newest.id === '';
+    for (const call of readCalls(findHistory(await context.dataDirectory()))) {
+      hasKnown ||= call._sotra.id === newest.id;
+      if (call._sotra.id === newest.id || added.length === maxListed) break;
+      added.push(call);
+    }
+    if (!hasKnown) {
+      known.clear();
+      if (watching !== undefined) tell(undefined);
+    }
+    for (const call of added.reverse()) {
+      newest = { id: call._sotra.id, number: newest.number + 1 };
+      if (call._sotra.baseUrl !== baseUrl) continue;
+      const row = makeRow(call, newest.number);
+      known.set(newest.number, { id: newest.id, row });
+      known.delete(newest.number - maxListed);
+      if (watching !== undefined) tell(row);
+    }
+    if (added.length === 0 && !hasKnown) newest = { ...newest, id: '' };
   };
-  const listRows = () => [...rows.values()].flatMap((row) => row ?? []).sort((a, b) => b.number - a.number);
+  const listRows = () => [...known.values()].map(({ row }) => row).reverse();
   let watching: Promise<void> | undefined;
   const watch = async () => {
     while (!stop.signal.aborted) {
@@ -61,11 +59,9 @@ export function openPageRequests({ context, openSender, tell }: PageRequestsOpti
     }
   };
   const find = async (number: unknown) => {
-    const call = await findCall(`c${Number(number)}`, context);
-    const { baseUrl, wire } = await context.service();
-    if (call._sotra.baseUrl !== baseUrl)
-      throw new SotraError('not-found', `call ${formatCallId(call)}: was to another service`);
-    return { call, baseUrl, wire };
+    const found = known.get(Number(number));
+    if (found === undefined) throw new SotraError('not-found', `request ${number}: is not in the history`);
+    return { row: found.row, call: await findCall(found.id, context) };
   };
   return {
     /** The newest first. */
@@ -75,11 +71,11 @@ export function openPageRequests({ context, openSender, tell }: PageRequestsOpti
       return listRows();
     },
     show: async (number: unknown) => {
-      const { call, ...service } = await find(number);
-      const commands = [{ name: 'Command', line: command`sotra why ${formatCallId(call)}` }];
+      const { row, call } = await find(number);
+      const { baseUrl, wire } = await context.service();
+      const commands = [{ name: 'Command', line: command`sotra why ${call._sotra.id}` }];
       const why = await listCallReasons(call, context);
-      const asked = { row: makeRow(call), entry: call, why, commands };
-      return showExchange({ ...asked, ...service, keys: [], asksFirst: true });
+      return showExchange({ row, entry: call, why, commands, baseUrl, wire, keys: [], asksFirst: true });
     },
     /** Sends a call again with what is changed, to the same service with its key. Errors: `usage`, `config`; those of a call that was not sent. */
     send: async (given: unknown): Promise<{ row: RequestRow | null }> => {
@@ -90,7 +86,7 @@ export function openPageRequests({ context, openSender, tell }: PageRequestsOpti
       const path = checkSent(method, target);
       const body = method === 'GET' ? undefined : String(asked['body'] ?? call.request.postData?.text ?? '');
       refuseLost(call, { path, body });
-      const newest = Math.max(...rows.keys());
+      const last = newest.number;
       const sender = openSender();
       const sent = body === undefined || body === '' ? {} : { body: tryParseJson(body) ?? body, bodyText: body };
       const problem = await sender
@@ -99,7 +95,7 @@ export function openPageRequests({ context, openSender, tell }: PageRequestsOpti
       await sender.close();
       await look();
       const [bare = ''] = path.split('?');
-      const made = listRows().find((row) => row.number > newest && row.method === method && row.path.startsWith(bare));
+      const made = listRows().find((row) => row.number > last && row.method === method && row.path.startsWith(bare));
       if (made === undefined && problem instanceof Error) throw problem;
       return { row: made ?? null };
     },
@@ -110,10 +106,8 @@ export function openPageRequests({ context, openSender, tell }: PageRequestsOpti
   };
 }
 
-const isOpen = ({ status, error }: RequestRow) => status === 0 && error === null;
-
-function makeRow(call: NumberedEntry): RequestRow {
+function makeRow(call: NumberedEntry, number: number): RequestRow {
   const { atMs, ms, method, path, status, error, ignored = [], command: by } = summarizeCall(call);
   const time = new Date(atMs + ms).toISOString();
-  return { ...{ number: call.number, time, method, path, ms, by, ignored }, status: status ?? 0, error: error ?? null };
+  return { ...{ number, time, method, path, ms, by, ignored }, status: status ?? 0, error: error ?? null };
 }

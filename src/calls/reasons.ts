@@ -5,9 +5,9 @@ import { errorExitCodes, orUndefined } from '../errors.ts';
 import { describeKey, resolveService, type Service, type StoredSettings } from '../lib/config/settings.ts';
 import { summarizeCall } from './calls.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';
-import { type Explanation, explainCall, type FailedCall, type Surroundings } from './explain.ts';
-import { type NumberedEntry, readCalls } from './read-calls.ts';
-import { findLog } from './store.ts';
+import { type Explanation, explainCommand, explainEntry, nothingKnown, type Surroundings } from './explain.ts';
+import { findHistory } from './log.ts';
+import { type NumberedEntry, readCalls } from './read-log.ts';
 
 /** What `sotra why --json` prints. */
 export interface Why extends Explanation {
@@ -25,25 +25,29 @@ export interface Why extends Explanation {
   curl: string | null;
 }
 
-/** Why a command failed that made no call. */
-export async function explainCommand({ atMs, command, exitCode, code, message, hint }: FailedCommand): Promise<Why> {
-  const facts = { atMs, ms: 0, baseUrl: '', error: { code, message, hint }, ignored: [] };
+/** Why a command failed that made no call, or over something else. */
+export function describeCommandFailure({ atMs, command, exitCode, code, message, hint }: FailedCommand): Why {
   return {
     ...{ n: null, id: null, at: new Date(atMs).toISOString(), command, exitCode, code },
-    ...(await explainCall(facts, { ...nothingKnown, endpoints: [] })),
+    ...explainCommand({ code, message, hint }),
     ...{ asked: null, answered: null, curl: null },
   };
 }
 
-/** Why a call failed, by the interface, the settings and the calls before it. */
-export async function explainEntry(entry: NumberedEntry, context: Context): Promise<Why> {
+/** Why a call failed, by the interface, the settings and the calls before it; `failed` is how its command ended. */
+export async function describeCallFailure(
+  entry: NumberedEntry,
+  context: Context,
+  failed?: FailedCommand,
+): Promise<Why> {
   const { startedDateTime, request, response, _sotra } = entry;
-  const { command, exitCode = null, errorCode = null } = _sotra;
+  const { command, errorCode } = _sotra;
   const { n, id, status, ms } = summarizeCall(entry);
-  const { next, ...explanation } = await explainCall(readFacts(entry), await lookAround(entry, context));
-  const continues = exitCode === errorExitCodes.partial ? ['The same command again continues what is left.'] : [];
+  const { next, ...explanation } = await explainEntry(entry, await lookAround(entry, context));
+  const continues = failed?.code === 'partial' ? ['The same command again continues what is left.'] : [];
+  const exitCode = failed?.exitCode ?? Object.entries(errorExitCodes).find(([code]) => code === errorCode)?.[1];
   return {
-    ...{ n, id, at: startedDateTime, command, exitCode, code: errorCode },
+    ...{ n, id, at: startedDateTime, command, exitCode: exitCode ?? null, code: errorCode ?? null },
     ...{ ...explanation, next: [...continues, ...next.map((line) => retype(command, line))] },
     asked: { method: request.method, url: request.url, body: request.postData?.text ?? null },
     answered: status === null ? null : { status, ms, body: response.content.text ?? '' },
@@ -53,17 +57,17 @@ export async function explainEntry(entry: NumberedEntry, context: Context): Prom
 
 /** Why a call of the history failed: a name and a text each, as `sotra why` prints them. */
 export async function listCallReasons(call: NumberedEntry, context: Context): Promise<Line[]> {
-  const { next, ...reasons } = await explainEntry(call, context);
+  const { next, ...reasons } = await describeCallFailure(call, context);
   return listLines({ ...reasonTexts(reasons), next });
 }
 
-/** The same of a call of another log, by what is known beside it. */
+/** The same for a call of another log, by what is known beside it. */
 export async function listReasons(entry: LogEntry, known: Partial<Surroundings> & Pick<Surroundings, 'endpoints'>) {
-  const { next, ...reasons } = await explainCall(readFacts(entry), { ...nothingKnown, ...known });
+  const { next, ...reasons } = await explainEntry(entry, { ...nothingKnown, ...known });
   return listLines({ ...reasonTexts(reasons), next });
 }
 
-/** The curl line of a request; `null` where it was for the sandbox inside the command, which listens nowhere. */
+/** The curl line of a request; `null` for one to the sandbox inside the command, which listens nowhere. */
 export function writeCurl({ method, url: address, headers, postData }: LogEntry['request']): string | null {
   const [url, body] = [new URL(address), postData?.text];
   const named = Object.fromEntries(headers.map(({ name, value }) => [name, value]));
@@ -71,10 +75,14 @@ export function writeCurl({ method, url: address, headers, postData }: LogEntry[
   return curlLine({ method, url, headers: named, ...(body !== undefined && { body }) }).trim();
 }
 
-/** Of a flag alone: the command as it was typed, with that flag in place of its own. */
+/** The longest command that is typed again with another flag. */
+const maxRetyped = 400;
+
+/** A flag alone becomes the command as it was typed, with that flag in place of its own. */
 function retype(command: string, line: string): string {
   const [flag = '', value = ''] = line.split(' ');
-  if (!flag.startsWith('--') || command.includes('***')) return line;
+  if (!flag.startsWith('--')) return line;
+  if (command.includes('***') || command.length > maxRetyped) return `Add ${line} to the command.`;
   const [before, after] = command.split(` ${flag} `);
   const [given = ''] = /^\S+/.exec(after ?? '') ?? [];
   return `${before}${after?.slice(given.length) ?? ''} ${flag} ${goFurther(flag, value, given)}`;
@@ -86,33 +94,6 @@ function goFurther(flag: string, value: string, given: string): string {
   const { perSec = Number.POSITIVE_INFINITY } = parseRate(given) ?? {};
   return flag === '--rate' && perSec <= 2 ? `${perSec * 30}/m` : value;
 }
-
-function readFacts({ startedDateTime, time, request, response, _sotra }: LogEntry): FailedCall {
-  const { baseUrl, errorCode, error, hint, failure, ignored = [] } = _sotra;
-  const { method, url, postData } = request;
-  const headers = Object.fromEntries(response.headers.map(({ name, value }) => [name.toLowerCase(), value]));
-  const { text = '', _cut: cut } = response.content;
-  return {
-    atMs: Date.parse(startedDateTime),
-    ms: time,
-    baseUrl,
-    request: {
-      method,
-      url,
-      hasKey: request.headers.some(({ name }) => name === 'authorization'),
-      body: postData?.text,
-    },
-    answer: response.status === 0 ? undefined : { status: response.status, headers, text, isCut: cut !== undefined },
-    failure,
-    error: errorCode === undefined ? undefined : { code: errorCode, message: error ?? '', hint },
-    ignored,
-  };
-}
-
-const nothingKnown: Omit<Surroundings, 'endpoints'> = {
-  ...{ wire: {}, context: undefined, typedBaseUrl: undefined, keyName: undefined, keyBelongsTo: undefined },
-  ...{ serviceName: undefined, layout: 'five-line', callsBefore: 0 },
-};
 
 async function lookAround(entry: NumberedEntry, context: Context): Promise<Surroundings> {
   const { endpoints } = await import('../api/endpoints.ts');
@@ -130,7 +111,7 @@ async function lookAround(entry: NumberedEntry, context: Context): Promise<Surro
   return { ...known, endpoints, context: name, typedBaseUrl, keyBelongsTo, callsBefore };
 }
 
-/** Another context that has the key in force for another address. */
+/** Another context that has the key in use for another address. */
 function findOwner({ apiKey, baseUrl }: Service, { contexts }: StoredSettings): Surroundings['keyBelongsTo'] {
   const [owner] = Object.entries(contexts).flatMap(([context, stored]) =>
     apiKey !== null && stored.apiKey === apiKey && stored.baseUrl !== undefined && stored.baseUrl !== baseUrl
@@ -140,10 +121,11 @@ function findOwner({ apiKey, baseUrl }: Service, { contexts }: StoredSettings): 
   return owner;
 }
 
-async function countBefore({ number, startedDateTime, _sotra }: NumberedEntry, context: Context): Promise<number> {
+async function countBefore({ n, startedDateTime, _sotra }: NumberedEntry, context: Context): Promise<number> {
   const sinceMs = Date.parse(startedDateTime) - 60_000;
   let count = 0;
-  for (const other of readCalls(findLog(await context.dataDirectory()), context.warn, (each) => each.number < number)) {
+  for (const other of readCalls(findHistory(await context.dataDirectory()))) {
+    if (other.n <= n) continue;
     if (Date.parse(other.startedDateTime) < sinceMs) break;
     if (other._sotra.baseUrl === _sotra.baseUrl) count += 1;
   }
@@ -163,7 +145,7 @@ export function reasonTexts({ rule, differences, ignored, notes }: Omit<Explanat
     why: [rule],
     differs: differences.map(
       ({ at, expected, found, count }) =>
-        `${at}: should be ${expected}, is ${found}${count > 1 ? ` (${count} times)` : ''}`,
+        `${at}: expected ${expected}, got ${found}${count > 1 ? ` (${count} times)` : ''}`,
     ),
     ignored: ignored.map(({ name, meant }) => (meant === null ? name : `${name} (did you mean ${meant}?)`)),
     note: notes,

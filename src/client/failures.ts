@@ -81,21 +81,20 @@ export function sendError(
   const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
   const outcome = isUnsent(kind) ? 'unsent' : 'unknown';
   const more = { cause: thrown, outcome } as const;
-  if (kind === 'late')
-    return new SotraError('timeout', `${origin}: timed out after ${maxTimeMs / 1000} s`, {
+  if (kind === 'late' || kind === 'timeout') {
+    const limitMs = kind === 'late' ? maxTimeMs : timeoutMs;
+    return new SotraError('timeout', `${origin} did not answer within ${limitMs / 1000} s`, {
       ...more,
-      hint: longerTimeout('Allow the whole call more time with', maxTimeMs),
+      hint: longerTimeout('Allow more time with', limitMs),
     });
-  if (kind === 'timeout')
-    return new SotraError('timeout', `${origin} did not answer within ${timeoutMs / 1000} s`, {
-      ...more,
-      hint: longerTimeout('Allow more time with', timeoutMs),
-    });
+  }
   const why = readMessage(thrown);
   if (kind === 'untrusted')
     return new SotraError('network', `the certificate of ${origin} is not trusted: ${why}`, {
       ...more,
-      hint: 'For a certificate authority of your own, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.',
+      hint: /expired|not yet valid/.test(why)
+        ? 'Check the clock of this computer: date -u.'
+        : 'For a certificate authority of your own, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.',
     });
   const hint =
     kind === 'plain'
@@ -164,15 +163,15 @@ export function statusError(failure: StatusFailure): SotraError {
       hint:
         to === undefined
           ? 'See the answer with --verbose, and check the base URL.'
-          : 'The key is only sent on for a GET on the same origin: set the base URL to the new address.',
+          : 'The key is sent to no other origin. If you trust the new address, make it the base URL.',
     });
   }
   const code = findStatusCode(status);
-  const message = `${readErrorText(failure)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
+  const message = `${describeAnswer(failure)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
   const outcome = status === 429 ? 'unsent' : status >= 500 ? 'unknown' : undefined;
   const waitMs = readRetryAfter(pickHeader(headers, 'retry-after'), nowMs);
   const retryAfterSec = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
-  const hint = waitHint(code, retryAfterSec, caller.maxWaitMs) ?? hintFor(code, request, caller);
+  const hint = waitHint(code, retryAfterSec, caller.maxWaitMs) ?? hintFor(code, failure);
   return new SotraError(code, message, { ...shared, hint, outcome, retryAfterSec });
 }
 
@@ -189,16 +188,16 @@ function waitHint(code: ErrorCode, retryAfterSec: number | undefined, maxWaitMs:
 /** The largest `--timeout`. */
 const maxTimeoutSec = 86_400;
 
-function hintFor(
-  code: ErrorCode,
-  request: HttpRequest,
-  { baseUrl, keyName }: StatusFailure['caller'],
-): string | undefined {
-  if (code === 'key-refused' || code === 'forbidden')
-    return request.headers['authorization'] === undefined
-      ? 'Give a key: SOTRA_API_KEY=... or the key of the context.'
-      : `The key ${keyName === undefined ? '' : `${keyName} `}was sent and refused: check SOTRA_API_KEY or the key of the context.`;
-  return code === 'not-found' ? versionHint(baseUrl) : undefined;
+function hintFor(code: ErrorCode, { request, headers, text, caller }: StatusFailure): string | undefined {
+  if (code === 'not-found') return versionHint(caller.baseUrl);
+  if (code !== 'key-refused' && code !== 'forbidden') return undefined;
+  if (isWebPage({ headers, text }))
+    return 'A proxy or a bot check in front of the service refused the request: check the base URL and the network.';
+  if (request.headers['authorization'] === undefined) return 'Give a key: SOTRA_API_KEY=... or the key of the context.';
+  const key = `The key ${caller.keyName === undefined ? '' : `${caller.keyName} `}`;
+  return code === 'forbidden'
+    ? `${key}is valid but is not allowed to do this: ask the operator of the service.`
+    : `${key}was sent and refused: check SOTRA_API_KEY or the key of the context.`;
 }
 
 /** A hint for a base URL that ends in the version that paths begin with. */
@@ -215,14 +214,36 @@ const maxExplanation = 500;
 /** Characters that are searched for secrets. */
 const maxRead = 100_000;
 
-function readErrorText({ text, unreadable, request }: StatusFailure): string {
+function describeAnswer({ text, unreadable, headers, request }: StatusFailure): string {
   if (unreadable !== undefined) return `no explanation that can be read: ${unreadable}`;
   if (text.trim() === '') return 'no explanation given';
-  const body = tryParseJson(text);
-  // Once more with the key: JSON may escape any letter of it.
+  const said = readServiceError(text);
+  // JSON may escape any letter of the key.
   const hide = requestHider(request);
-  const said = isObject(body) && typeof body['error'] === 'string' ? body['error'] : text.trim();
-  const shown = hide(said.slice(0, maxRead));
-  const more = Math.max(0, shown.length - maxExplanation) + Math.max(0, said.length - maxRead);
+  if (said === undefined && isWebPage({ headers, text })) {
+    const title = readPageTitle(text);
+    return title === undefined ? 'a web page instead of JSON' : `a web page instead of JSON: ${hide(title)}`;
+  }
+  const explanation = said ?? text.trim();
+  const shown = hide(explanation.slice(0, maxRead));
+  const more = Math.max(0, shown.length - maxExplanation) + Math.max(0, explanation.length - maxRead);
   return more > 0 ? `${shown.slice(0, maxExplanation)}... (${more} more characters)` : shown;
+}
+
+/** What the service says in an error: `{error}`, `{message}` or `{error: {message}}`; `undefined` for anything else. */
+export function readServiceError(text: string): string | undefined {
+  const body = tryParseJson(text);
+  if (!isObject(body)) return undefined;
+  const { error, message } = body;
+  const texts = [isObject(error) ? error['message'] : error, message];
+  return texts.find((said): said is string => typeof said === 'string' && said.trim() !== '');
+}
+
+/** Whether an answer is a web page: one of a proxy or a web server, not of the service. */
+export function isWebPage({ headers, text }: { headers: HttpAnswer['headers']; text: string }): boolean {
+  return /html/i.test(pickHeader(headers, 'content-type') ?? '') || /^\s*<(?:!doctype|html)/i.test(text.slice(0, 200));
+}
+
+export function readPageTitle(text: string): string | undefined {
+  return /<title[^>]{0,200}>([^<]{1,120})/i.exec(text.slice(0, maxRead))?.[1]?.trim();
 }

@@ -19,6 +19,8 @@ export interface EndpointSettings<P extends Params, L extends Params> {
   prepare?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => InputOf<P> | Promise<InputOf<P>>;
   /** The view of an answer, where it depends on what was typed. */
   chooseView?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => AnyView | Promise<AnyView>;
+  /** What else is done with an answer, before it is printed. */
+  onAnswer?: (answer: unknown, context: Context) => Promise<void>;
   /** Items that come over time, in place of one answer; nothing where they were not asked for. */
   watch?: (
     typed: InputOf<Omit<P, keyof L> & L>,
@@ -32,7 +34,7 @@ type Typed = Readonly<Record<string, unknown>>;
 /** The result of an endpoint's command: its answer, its pages, or the request of a preview. */
 export async function callEndpoint(
   endpoint: Endpoint,
-  { view, prepare, chooseView, watch }: EndpointSettings<Params, Params>,
+  { view, prepare, chooseView, onAnswer, watch }: EndpointSettings<Params, Params>,
   typed: Typed,
   context: Context,
 ): Promise<Result> {
@@ -53,6 +55,7 @@ export async function callEndpoint(
     return { kind: 'items', batches: countItems(walkPages({ paging, input, ask, max, onCut })), view: shown, ...chart };
   }
   const { data, text, isEmpty } = await ask(input);
+  await onAnswer?.(data, context);
   if (isEmpty && !(await endpoint.answer()).safeParse(null).success) {
     context.note('Done; the service sent no details.');
     const empty: AnyView = { ...shown, rows: () => [], notes: () => [], blocks: () => [] };

@@ -3,7 +3,7 @@ import { isKnownChain } from '../api/chain.ts';
 import { checkParam, type Param, type Params } from '../api/endpoint.ts';
 import { itemOf, type Problem, parseText, unknownChoices } from '../api/kind.ts';
 import { nearest } from '../api/nearest.ts';
-import type { KnownNames } from '../calls/recall.ts';
+import type { KnownNames } from '../calls/known-names.ts';
 import { missingInputs, usageError } from '../errors.ts';
 import { splitList } from '../lib/list.ts';
 import { requireAlias } from './find-alias.ts';
@@ -244,7 +244,7 @@ async function findRow(label: string, typed: string, row: number, names: KnownNa
   const found = await names.findRow(row);
   if (!found)
     throw usageError(
-      `${label} ${typed}: the last board in the history has no such row`,
+      `${label} ${typed}: the last board of this service has no such row`,
       'Show one with sotra leaderboard list; a row of the board of the sandbox needs --sandbox. With SOTRA_HISTORY=0 no board is remembered.',
     );
   names.tell(typed, found);

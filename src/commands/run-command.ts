@@ -52,7 +52,7 @@ export async function runCommand(command: Command, handler: Handler<Params>): Pr
   } finally {
     // A failed look into the log is nothing to explain.
     const isLog = ['why', 'history'].includes(command.words[0] ?? '');
-    const isKept = await context.close(session.exitCode, isLog ? undefined : failed);
+    const isKept = await context.close(isLog ? undefined : failed);
     if (isKept && failed !== undefined) nameWhy(failed);
     await filter?.close();
   }
@@ -64,7 +64,7 @@ async function readTypedInput(command: Command, context: Context): Promise<Recor
   const input = await readInput(parameters, command.readTyped(), {
     oneOf,
     example: examples[0]?.argv,
-    findNames: async () => (await import('../calls/recall.ts')).namesKnownTo(context, command.isReading),
+    findNames: async () => (await import('../calls/known-names.ts')).namesKnownTo(context, command.isReading),
     warn: context.warn,
   });
   if (endpoint?.deprecated !== undefined)
@@ -107,6 +107,7 @@ function unusable(thrown: unknown, { hasAsked, sawMisfit }: Context): unknown {
 
 /** How a command failed that printed its result all the same, such as a signature that is not valid. */
 function describeOutcome(result: Result, exitCode: number): SotraError | undefined {
+  if (result.kind === 'answer' && result.failure !== undefined) return result.failure;
   const [code] = Object.entries(errorExitCodes).find(([, each]) => each === exitCode) ?? [];
   if (!isExplained(exitCode) || code === undefined) return undefined;
   const reason = result.kind === 'answer' && isObject(result.answer) ? result.answer['reason'] : undefined;

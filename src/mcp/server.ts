@@ -104,18 +104,15 @@ async function callTool({ tool, given, request, states }: ToolCall, context: Con
     content: [{ type: 'text' as const, text: joinLines([...lines, ...notes]) }],
     ...(isError && { isError }),
   });
-  let exitCode = 0;
   try {
     const input = await readInput(tool.params, given, own);
     const question = await tool.question?.(input, own);
     if (question !== undefined && !isAgreed(question, request)) return await ask(question, request, states);
     return answer(await tool.call(input, own));
   } catch (thrown) {
-    const error = toSotraError(thrown);
-    exitCode = error.exitCode;
-    return answer(formatError(error), true);
+    return answer(formatError(toSotraError(thrown)), true);
   } finally {
-    await own.close(exitCode);
+    await own.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Endpoint, flagName } from '../api/endpoint.ts';
 import { isObject, tryParseJson } from '../api/json.ts';
 import { checkInput, encodeRequest } from '../api/request.ts';
-import { isLogOff } from '../calls/keep-calls.ts';
+import { isHistoryOff } from '../calls/log.ts';
 import { openPageRequests } from '../calls/page-requests.ts';
 import { buildRequest } from '../client/client.ts';
 import { maskSecrets } from '../client/mask-secrets.ts';
@@ -81,7 +81,7 @@ export function createOwnServiceApp({ kind, baseUrl }: Service, context: Context
     kind === 'sandbox'
       ? { service: 'the built-in sandbox', commandStart: 'sotra --sandbox' }
       : { service: baseUrl, commandStart: `sotra${named}` };
-  const requests = isLogOff(context.io)
+  const requests = isHistoryOff(context.io)
     ? { empty: 'SOTRA_HISTORY=0: no call is kept.', command: 'sotra history' }
     : { empty: 'No call to this service is in the history.', command: 'sotra history' };
   const live = createLiveLog();

@@ -210,7 +210,7 @@ test('--timeout ends a call that trickles on, and one that would wait beyond it'
   });
   const slow = await run('leaderboard list --json --timeout 300ms', { env: trickle.env });
   expect(slow.code).toBe(9);
-  expect(JSON.parse(slow.err).error.message).toMatch(/timed out after 0\.3 s$/);
+  expect(JSON.parse(slow.err).error.message).toMatch(/did not answer within 0\.3 s$/);
   expect(trickle.requests).toHaveLength(1);
   const busy = await stub((_, response) => response.writeHead(429, { 'retry-after': '90' }).end('{"error":"busy"}'));
   const askBusy = async (flags: string) => {

@@ -1,18 +1,21 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { writeFileSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { generate } from 'selfsigned';
 import { expect, test } from 'vitest';
-import { openPort, run, type Script, stub, temporaryFolder } from '../support/harness.ts';
+import { openPort, type RunOptions, run, type Script, stub, temporaryFolder } from '../support/harness.ts';
 
 const trader = '0x8c77b2f3a4d5e6f708192a3b4c5d6e7f80910203';
 
 /** What one command line and then `sotra why` say, of a user of its own. */
-async function failing(argv: string, env: Record<string, string> = {}) {
+async function failing(argv: string, env: Record<string, string> = {}, more: RunOptions = {}) {
   const folder = temporaryFolder();
   const own = { SOTRA_CONFIG_DIR: join(folder, 'config'), SOTRA_DATA_DIR: join(folder, 'data'), ...env };
-  const failed = await run(argv, { env: own, skipWaits: true });
+  const failed = await run(argv, { env: own, skipWaits: true, ...more });
   const asked = await run('why --json', { env: own });
-  return { failed, why: asked.code === 0 ? JSON.parse(asked.out) : asked, env: own };
+  const shown = (await run('why', { env: own })).out;
+  return { failed, why: asked.code === 0 ? JSON.parse(asked.out) : asked, shown, env: own };
 }
 
 const answer =
@@ -28,212 +31,289 @@ const answerOnce =
   (_, response, count) =>
     response.writeHead(count === 1 ? status : 200).end('{"traders":[]}');
 
+/** The address of a server that does as it likes with a connection, once something has come. */
+async function raw(act: (socket: Socket) => void): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => act(socket));
+  });
+  return `http://127.0.0.1:${await openPort(server)}`;
+}
+
+/** The address of a server whose certificate was valid for a day in 2001. */
+async function expired(): Promise<string> {
+  const [notBeforeDate, notAfterDate] = [new Date('2001-01-01'), new Date('2001-01-02')];
+  const made = await generate([{ name: 'commonName', value: 'localhost' }], {
+    ...{ keySize: 2048, notBeforeDate, notAfterDate },
+    extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+  } as Parameters<typeof generate>[1]);
+  const server = createTlsServer({ key: made.private, cert: made.cert }, (_, response) => void response.end('{}'));
+  return `https://localhost:${await openPort(server)}`;
+}
+
+/** A port of loopback on which nothing listens. */
+const closed = 'http://127.0.0.1:9';
+const html = { 'content-type': 'text/html' };
 const board = 'leaderboard list --retries 0';
 const post =
   'comment post --chain base --tx 0x9576f0179c8926aea242fafa7ce61677196cef975f2793ec0b2988ca8a74cdd0 --token 0x940181a94a35a4569e4529a3cdfb74e38fd98631 --text gm --service-name Clicker --signature 0xd295006801756382610ed2ad14fdab264e0d366423790afa93134a437ff8a5543a335a95eebfef1dca0dc26ae12b9a8bef546f5d21ba94b1eda165bd5644b2901c --signer 0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf --yes';
 
 interface Failure {
-  what: string;
   argv?: string;
-  script: Script;
+  /** What the service answers; absent: `serve` gives the address. */
+  script?: Script;
+  serve?: () => Promise<string>;
+  run?: RunOptions;
+  /** Gives the address of a proxy. */
+  proxy?: () => Promise<string>;
   code: number;
-  rule: string | RegExp;
+  /** The cause, with `<service>` and `<proxy>` for their addresses. */
+  rule: string;
   next?: string;
 }
 
-const failures: readonly Failure[] = [
-  {
-    what: 'a key that the service does not know',
+const failures: Readonly<Record<string, Failure>> = {
+  'a key that the service does not know': {
     script: answer(401, { error: 'unknown key' }),
     code: 4,
-    rule: /^http:\/\/127\.0\.0\.1:\d+ does not know the key \.\.\.-key from SOTRA_API_KEY: "unknown key"\.$/,
+    rule: '<service> rejected the key ...-key from SOTRA_API_KEY: "unknown key".',
     next: 'sotra auth status',
   },
-  {
-    what: 'a key that is of another sandbox',
-    script: answer(401, { error: 'unknown key' }),
+  'a key whose plan does not include this': {
+    script: answer(403, { error: { message: 'Your plan does not include leaderboards.' } }),
     code: 4,
-    rule: /^http:\/\/127\.0\.0\.1:\d+ does not know the key/,
-    next: 'If it is a sandbox: SOTRA_API_KEY=sandbox-key-a',
-  },
-  {
-    what: 'a key that may not do this',
-    script: answer(403, { error: 'read only' }),
-    code: 4,
-    rule: 'The key is not allowed to do this: "read only".',
+    rule: 'The key is valid but is not allowed to do this: "Your plan does not include leaderboards".',
     next: 'sotra auth status',
   },
-  {
-    what: 'an id that the service does not know',
+  'a bot check in front of the service': {
+    script: answer(403, '<!doctype html><title>Just a moment...</title>', html),
+    code: 4,
+    rule: 'A proxy or a bot check refused the request before the service saw it: the answer is a web page ("Just a moment...").',
+    next: 'sotra context show',
+  },
+  'an id that the service does not know': {
     argv: `profile get ${trader} --retries 0`,
-    script: answer(404, { error: 'profile not found' }),
+    script: answer(404, { message: 'profile not found' }),
     code: 5,
-    rule: `The service knows no identifier ${trader}: "profile not found".`,
+    rule: `The service did not find identifier ${trader}: "profile not found".`,
     next: 'Check it for a typo. Ids of one service mean nothing to another.',
   },
-  {
-    what: 'a path that the interface does not have',
+  'a name that is taken': {
+    argv: `profile set-name ${trader} --name alice`,
+    script: answer(409, { error: 'name taken' }),
+    code: 6,
+    rule: 'The request conflicts with what the service already has: "name taken".',
+  },
+  'too many calls, with seconds to wait': {
+    script: answer(429, { error: 'slow down' }, { 'retry-after': '3600' }),
+    code: 7,
+    rule: 'Too many calls to <service>: "slow down". It asks to wait 3600 s.',
+    next: 'sotra leaderboard list --retries 0 --timeout 3660s',
+  },
+  'too many calls, with a date to wait for': {
+    script: answer(429, { error: 'slow down' }, { 'retry-after': 'Wed, 25 Nov 2026 10:00:30 GMT' }),
+    run: { now: Date.parse('2026-11-25T10:00:00Z') },
+    code: 7,
+    rule: 'Too many calls to <service>: "slow down". It asks to wait 30 s.',
+    next: 'Send it again after 2026-11-25T10:00:30Z.',
+  },
+  'a service that fails': {
+    script: answer(500, { error: 'oops' }, { 'x-request-id': 'r-17' }),
+    code: 8,
+    rule: 'The service failed with HTTP 500: "oops". The request is not the cause.',
+    next: 'Tell the operator of the service the request id r-17.',
+  },
+  'a gateway in front of a service that is down, after a write': {
+    argv: `profile set-name ${trader} --name alice --retries 0`,
+    script: answer(502, '<html>bad gateway</html>', html),
+    code: 8,
+    rule: 'A gateway in front of the service failed with HTTP 502. The request is not the cause.',
+    next: 'It may have been done: check before you send it again.',
+  },
+  'an answer of another shape': {
+    script: answer(200, { traders: 'none' }),
+    code: 0,
+    rule: 'The answer does not match the interface at traders: expected array, got string "none".',
+  },
+  'an answer of another shape, with --strict': {
+    argv: `${board} --strict`,
+    script: answer(200, { traders: 'none' }),
+    code: 13,
+    rule: 'The answer does not match the interface at traders: expected array, got string "none".',
+    next: 'Without --strict this is a warning, and the values are shown.',
+  },
+  'JSON that is wrong': {
+    script: answer(200, '{\n  "traders": [],\n}'),
+    code: 13,
+    rule: 'The answer is not valid JSON: unexpected "}" at line 3, column 1.',
+    next: 'sotra doctor',
+  },
+  'JSON that is cut off': {
+    script: answer(200, '{"traders":[{"profile":'),
+    code: 13,
+    rule: 'The answer ends in the middle of its JSON, at line 1, column 24.',
+  },
+  'half a body': {
+    serve: () =>
+      raw((socket) =>
+        socket.end('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"tra'),
+      ),
+    code: 9,
+    rule: '<service> closed the connection before the answer was complete.',
+  },
+  'no answer in time': {
+    argv: `${board} --timeout 200ms`,
+    script: () => undefined,
+    code: 9,
+    rule: '<service> did not answer within 0.2 s.',
+    next: 'Allow more time with --timeout 400ms.',
+  },
+  'a connection that is refused': {
+    serve: async () => closed,
+    code: 9,
+    rule: 'Nothing is listening at <service>.',
+    next: 'sotra sandbox start --port 9',
+  },
+  'a connection that is reset': {
+    serve: () => raw((socket) => socket.resetAndDestroy()),
+    code: 9,
+    rule: '<service> reset the connection before the answer was complete.',
+  },
+  'https asked of a server without TLS': {
+    serve: async () =>
+      (await raw((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))).replace('http:', 'https:'),
+    code: 9,
+    rule: 'The server at <service> does not use TLS.',
+    next: 'Check the port of the base URL.',
+  },
+  'http asked of a server with TLS': {
+    serve: () => raw((socket) => socket.end('\u0015\u0003\u0003\0\u0002\u0002F')),
+    code: 9,
+    rule: 'The server at <service> does not answer in HTTP.',
+    next: 'Check the port, and whether the address needs https.',
+  },
+  'a certificate that has expired': {
+    serve: expired,
+    code: 9,
+    rule: 'The certificate of <service> has expired, or the clock of this computer is ahead.',
+    next: 'date -u',
+  },
+  'a proxy that cannot be reached': {
+    serve: async () => 'https://service.example',
+    proxy: async () => closed,
+    code: 9,
+    rule: 'The service was not reached: the proxy <proxy> cannot be reached: connect ECONNREFUSED 127.0.0.1:9.',
+    next: 'HTTPS_PROXY or HTTP_PROXY names the proxy; NO_PROXY=service.example goes without.',
+  },
+  'a proxy that refuses': {
+    serve: async () => 'https://service.example',
+    proxy: () => raw((socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')),
+    code: 9,
+    rule: 'The service was not reached: the proxy <proxy> answered 403.',
+  },
+  'a redirect to another origin': {
+    script: answer(302, '', { location: 'https://other.example/v2/leaderboard' }),
+    code: 9,
+    rule: '<service> redirects to https://other.example, and the key is sent to no other origin.',
+  },
+  'an empty answer': {
+    script: answer(200, ''),
+    code: 13,
+    rule: 'The answer is empty, not JSON.',
+  },
+  'an answer that is too large': {
+    script: answer(200, { traders: [], more: 'x'.repeat(2000) }),
+    run: { maxAnswerBytes: 1024 },
+    code: 13,
+    rule: 'The answer is larger than 1 KB.',
+    next: 'Request fewer items with --limit.',
+  },
+  'an answer of too many values': {
+    script: answer(200, `[${'0,'.repeat(1_000_000)}0]`),
+    code: 13,
+    rule: 'The service answered 200 with JSON of more than 1,000,000 values.',
+  },
+  'a web page in place of JSON': {
+    script: answer(200, '<!doctype html><title>Sign in</title>', html),
+    code: 13,
+    rule: 'A proxy or a web server answered, not the service: the answer is a web page ("Sign in").',
+    next: 'sotra doctor',
+  },
+  'a key of another sandbox': {
+    script: answer(401, { error: 'unknown key' }),
+    code: 4,
+    rule: '<service> rejected the key ...-key from SOTRA_API_KEY: "unknown key".',
+    next: 'If it is a sandbox: SOTRA_API_KEY=sandbox-key-a',
+  },
+  'a path that the interface does not have': {
     argv: 'request GET /v2/leaderbord',
     script: answer(404, { error: 'no route' }),
     code: 5,
     rule: 'The interface has no GET /v2/leaderbord; the nearest is GET /v2/leaderboard.',
     next: 'sotra openapi',
   },
-  {
-    what: 'a web server in place of the service',
-    script: answer(404, '<html><title>Not here</title></html>', { 'content-type': 'text/html' }),
+  'a web server in place of the service': {
+    script: answer(404, '<html><title>Not here</title></html>', html),
     code: 5,
-    rule: 'A web server answered, not the service: the base URL is another.',
+    rule: 'The base URL is not the service: the answer is a web page ("Not here").',
     next: 'sotra context show',
   },
-  {
-    what: 'a value that the interface does not allow',
+  'a value that the interface does not allow': {
     argv: 'request GET /v2/leaderboard?limit=500',
     script: answer(400, { error: 'invalid query' }),
     code: 6,
     rule: 'The service refused limit 500: must be a whole number from 1 to 250. It said: "invalid query".',
     next: 'sotra leaderboard list --help',
   },
-  {
-    what: 'a parameter that the service names',
+  'a parameter that the service names': {
     argv: 'leaderboard list --timeframe 7d --retries 0',
     script: answer(400, { error: 'timeframe is not supported here' }),
     code: 6,
     rule: 'The service refused the input: "timeframe is not supported here" (timeframe was "7d").',
     next: 'sotra leaderboard list --help',
   },
-  {
-    what: 'a signature that is not accepted',
+  'a signature that is not accepted': {
     argv: post,
     script: answer(400, { error: 'signature does not match signerAddress' }),
     code: 6,
     rule: 'The service refused the signature: "signature does not match signerAddress". It was made over the layout five-line, beginning " Swap Comment:".',
     next: "sotra context set '<name>' --layout blank-line",
   },
-  {
-    what: 'a name that is taken',
-    argv: `profile set-name ${trader} --name alice`,
-    script: answer(409, { error: 'name taken' }),
-    code: 6,
-    rule: 'What was asked for is taken or exists already: "name taken".',
-  },
-  {
-    what: 'a method that the path does not take',
+  'a method that the path does not accept': {
     argv: 'request POST /v2/leaderboard --data {}',
     script: answer(405, { error: 'no' }, { allow: 'GET' }),
     code: 6,
-    rule: 'This path does not take POST; it takes GET.',
+    rule: 'This path does not accept POST; it accepts GET.',
   },
-  {
-    what: 'a body that is too large',
+  'a body that is too large': {
     argv: 'request POST /v1/webhooks/feed --data {"a":1}',
     script: answer(413, { error: 'too large' }),
     code: 6,
-    rule: 'The body is larger than the service takes: 7 bytes.',
+    rule: 'The body is larger than the service accepts: 7 bytes.',
     next: 'A call takes 1000 addresses at most: sotra webhook sync sends them in chunks.',
   },
-  {
-    what: 'a proxy that wants a password',
+  'a proxy that wants a password': {
     script: answer(407, 'login', { 'content-type': 'text/plain' }),
     code: 6,
     rule: 'A proxy asks for a password: the service was not reached.',
   },
-  {
-    what: 'too many calls',
-    script: answer(429, { error: 'slow down' }, { 'retry-after': '30' }),
-    code: 7,
-    rule: /^http:\/\/127\.0\.0\.1:\d+ takes no more calls for now\. It asks to wait 30 s\.$/,
-    next: 'sotra leaderboard list --retries 0 --rate 2/s',
-  },
-  {
-    what: 'a service that fails',
-    script: answer(500, { error: 'oops' }, { 'x-request-id': 'r-17' }),
-    code: 8,
-    rule: 'The service failed with 500: "oops": no fault of the request.',
-    next: 'Tell the operator of the service the request id r-17.',
-  },
-  {
-    what: 'a gateway in front of a service that is down, after a write',
-    argv: `profile set-name ${trader} --name alice --retries 0`,
-    script: answer(502, '<html>bad gateway</html>', { 'content-type': 'text/html' }),
-    code: 8,
-    rule: 'A gateway in front of the service failed with 502: no fault of the request.',
-    next: 'It may have been done: look before you send it again.',
-  },
-  {
-    what: 'a connection that breaks',
-    script: (_, response) => response.destroy(),
-    code: 9,
-    rule: /^The connection to http:\/\/127\.0\.0\.1:\d+ broke before the answer was whole\.$/,
-  },
-  {
-    what: 'no answer in time',
-    argv: `${board} --timeout 200ms`,
-    script: () => undefined,
-    code: 9,
-    rule: /^http:\/\/127\.0\.0\.1:\d+ did not answer in time: the call ended after 0\.\d s\.$/,
-    next: 'sotra leaderboard list --retries 0 --timeout 5m',
-  },
-  {
-    what: 'a redirect to another origin',
-    script: answer(302, '', { location: 'https://other.example/v2/leaderboard' }),
-    code: 9,
-    rule: /^http:\/\/127\.0\.0\.1:\d+ redirects to https:\/\/other\.example, and the key is sent to no other origin\.$/,
-  },
-  {
-    what: 'a web page in place of JSON',
-    script: answer(200, '<!doctype html><title>Sign in</title>', { 'content-type': 'text/html' }),
-    code: 13,
-    rule: 'The answer is a web page ("Sign in"): a proxy or a web server answered in place of the service.',
-    next: 'sotra doctor',
-  },
-  {
-    what: 'JSON that is cut off',
-    script: answer(200, '{"traders":[{"profile":'),
-    code: 13,
-    rule: 'The answer ends before its JSON does.',
-  },
-  {
-    what: 'an empty answer',
-    script: answer(200, ''),
-    code: 13,
-    rule: 'The answer is empty, where the interface has JSON.',
-  },
-  {
-    what: 'an answer of another shape',
-    argv: `${board} --strict`,
-    script: answer(200, { traders: 'none' }),
-    code: 13,
-    rule: 'The answer differs from the interface at traders: it should be array and is string "none".',
-  },
-];
+};
 
-test.each(failures)('why says what is behind $what', async ({ argv = board, script, code, rule, next }) => {
-  const server = await stub(script);
-  const { failed, why } = await failing(argv, server.env);
+test.each(Object.entries(failures))('why says what is behind %s', async (_, failure) => {
+  const { argv = board, script, serve, run: more = {}, code, rule, next } = failure;
+  const url = script === undefined ? await serve?.() : (await stub(script)).url;
+  const proxy = (await failure.proxy?.()) ?? '';
+  const env = { SOTRA_BASE_URL: url ?? '', SOTRA_API_KEY: 'stub-key', HTTPS_PROXY: proxy };
+  const { failed, why, shown } = await failing(argv, env, more);
   expect(failed.code).toBe(code);
-  if (typeof rule === 'string') expect(why.rule).toBe(rule);
-  else expect(why.rule).toMatch(rule);
+  expect(why.rule).toBe(rule.replaceAll('<service>', url ?? '').replaceAll('<proxy>', proxy));
   if (next !== undefined) expect(why.next).toContain(next);
   expect(why).toMatchObject({
-    exitCode: code,
-    asked: { method: expect.any(String), url: expect.stringContaining(server.url) },
+    exitCode: code === 0 ? null : code,
+    asked: { method: expect.any(String), url: expect.stringContaining(url ?? '') },
   });
   expect(why.curl).toContain('curl --silent');
-});
-
-test('why says that nothing listens at an address, and how to start a sandbox there', async () => {
-  const { failed, why } = await failing(`${board} --base-url http://127.0.0.1:9`, { SOTRA_API_KEY: 'stub-key' });
-  expect(failed.code).toBe(9);
-  expect(why.rule).toBe('Nothing listens at http://127.0.0.1:9.');
-  expect(why.next).toContain('sotra sandbox start --port 9');
-});
-
-test('why says that a server does not speak TLS', async () => {
-  const server = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-  const port = await openPort(server);
-  const { why } = await failing(`${board} --base-url https://127.0.0.1:${port}`, { SOTRA_API_KEY: 'stub-key' });
-  expect(why.rule).toBe(`What listens at https://127.0.0.1:${port} does not speak TLS.`);
+  expect(shown.split('\n').length).toBeLessThanOrEqual(40);
 });
 
 test('why explains commands that failed before they made a call: no key, no signing key, a signature that is wrong', async () => {
@@ -267,25 +347,55 @@ test('why of an upload that was done in part says that the same command continue
   writeFileSync(file, Array.from({ length: 1001 }, (_, n) => `0x${String(n + 1).padStart(40, '0')}\n`).join(''));
   const { failed, why } = await failing(`webhook register --url ${made.destinationUrl} --file ${file}`, server.env);
   expect(failed.code).toBe(10);
-  expect(why).toMatchObject({ exitCode: 10, rule: 'The service failed with 503: "busy": no fault of the request.' });
+  expect(why).toMatchObject({
+    exitCode: 10,
+    rule: 'The service failed with HTTP 503: "busy". The request is not the cause.',
+  });
   expect(why.next[0]).toBe('The same command again continues what is left.');
 });
 
-test('why leaves out attempts that another followed; a call that was interrupted or killed is said to be', async () => {
+test('why leaves out attempts that another followed, and explains them by their number; an interrupted call is said to be one', async () => {
   const retried = await failing(board.replace(' --retries 0', ''), (await stub(answerOnce(503))).env);
   expect([retried.failed.code, retried.why.code]).toEqual([0, 5]);
-  expect((await run('why c1', { env: retried.env })).out).toContain('The service failed with 503');
+  expect((await run('why 2', { env: retried.env })).out).toContain('The service failed with HTTP 503');
   const stop = new AbortController();
   const slow = await stub(() => stop.abort());
+  const stopped = await failing(board, slow.env, { signal: stop.signal });
+  expect([stopped.failed.code, stopped.why.exitCode]).toEqual([130, 130]);
+  expect(stopped.why.rule).toBe('The command was interrupted before the answer came.');
+});
+
+test('why explains the newest of failures and warnings, and the command if its calls are not why it failed', async () => {
   const folder = temporaryFolder();
-  const env = { ...slow.env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-  expect((await run(board, { env, signal: stop.signal })).code).toBe(130);
-  expect((await run('why', { env })).out).toContain('The command was interrupted before the answer came.');
-  const [name = ''] = readdirSync(join(folder, 'history'));
-  const kept = join(folder, 'history', name);
-  // What a killed process leaves: the request alone.
-  writeFileSync(kept, `${readFileSync(kept, 'utf8').split('\n')[0]}\n`);
-  expect((await run('why 1', { env })).out).toContain('The command was killed before the answer came');
+  const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder, SOTRA_API_KEY: 'stub-key' };
+  const failed = await stub(answer(500, { error: 'oops' }));
+  const odd = await stub(answer(200, { traders: 'none' }));
+  const refuses = await stub(answer(401, { error: 'unknown key' }));
+  const whyAfter = async (argv: string, { url }: { url: string }) => {
+    await run(argv, { env: { ...env, SOTRA_BASE_URL: url } });
+    return (await run('why', { env: { ...env, SOTRA_BASE_URL: url } })).out.split('\n');
+  };
+  expect((await whyAfter(board, failed))[1]).toContain('The service failed with HTTP 500: "oops".');
+  const [heading, warned] = await whyAfter(board, odd);
+  expect(heading).toMatch(/^The last warning, /);
+  expect(warned).toContain('does not match the interface at traders');
+  expect((await whyAfter('doctor', refuses))[1]).toContain('the service rejected it (HTTP 401)');
+});
+
+test('why fits 40 lines, whatever was sent and answered', async () => {
+  const profile = { name: 7, addresses: 'none', metrics: [], status: 1 };
+  const trade = { profile, pnl: { total: '12', perChain: [] }, hasComments: 'no', isFollowedByUser: 7 };
+  const server = await stub(answer(200, { traders: Array.from({ length: 20 }, () => trade) }));
+  const odd = await failing(board, server.env);
+  expect(odd.shown).toContain('differs   and ');
+  const large = await stub(answer(400, { error: 'z'.repeat(50_000) }));
+  const body = JSON.stringify({ walletAddresses: Array.from({ length: 1000 }, () => trader) });
+  const sent = await failing(`request POST /v1/webhooks/feed --data ${body}`, large.env);
+  for (const { shown } of [odd, sent]) {
+    expect(shown.split('\n').length).toBeLessThanOrEqual(40);
+    expect(Math.max(...shown.split('\n').map(({ length }) => length))).toBeLessThan(420);
+  }
+  expect(sent.shown).toMatch(/^curl {6}sotra history run c[0-9a-f]{8} --curl$/m);
 });
 
 test('a preview that fails is explained; one that finds work to do is no failure', async () => {
@@ -352,7 +462,7 @@ test('why says that a service gave more than was asked for, and that the clock i
   await run(board, { env, now: Date.parse('2026-11-25T00:10:00Z') });
   const why = JSON.parse((await run('why 1 --json', { env })).out);
   expect(why.notes).toContain(
-    "The clock of this machine is 10 minutes ahead of the service's: correct it, as signatures and times depend on it.",
+    "The clock of this computer is 10 minutes ahead of the service's: correct it, because signatures and times depend on it.",
   );
   const positions = await stub(answer(200, [{}, {}, {}]));
   await run(`profile positions ${trader} open --limit 2 --retries 0`, { env: { ...env, ...positions.env } });
@@ -381,7 +491,7 @@ test('why says first how old the failure is that it tells, and a failed why is n
   const { out } = await run('why', { env, now: atMs + 180_000 });
   const [first = '', second] = out.split('\n');
   expect(first).toBe('The last failure, 3m ago (errors with exit 2 or 3, such as a wrong flag, are not kept):');
-  expect(second).toMatch(/^why {7}The service knows no identifier 00000000-0000-4000-8000-000000000000/);
+  expect(second).toMatch(/^why {7}The service did not find identifier 00000000-0000-4000-8000-000000000000/);
   expect(out).not.toContain('curl');
   expect((await run('why 1', { env })).out).toMatch(/^why {7}/);
 });

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { openNames, wireName } from '../../api/endpoint.ts';
 import { parseJson } from '../../api/json.ts';
 import { summarizeCall } from '../../calls/calls.ts';
-import { wrapInHar } from '../../calls/har.ts';
-import { isLogOff } from '../../calls/keep-calls.ts';
-import { type NumberedEntry, readCalls, readFailedCommand } from '../../calls/read-calls.ts';
-import { findLog } from '../../calls/store.ts';
+import { type FailedCommand, wrapInHar } from '../../calls/entry.ts';
+import { findHistory, isHistoryOff } from '../../calls/log.ts';
+import { type NumberedEntry, readLog } from '../../calls/read-log.ts';
 import { hideSecrets } from '../../client/secrets.ts';
 import { hideUrlSecrets } from '../../client/url-secrets.ts';
 import type { Context } from '../../context.ts';
@@ -59,9 +58,8 @@ function summarize(contents: Contents, text: string, file: string): BundleSummar
 async function collect(context: Context) {
   const { io } = context;
   const { current, contexts, aliases = {} } = (await context.store()).read();
-  const folder = findLog(await context.dataDirectory());
   // Before doctor makes calls too.
-  const entries = collectCalls(folder, context.warn);
+  const { entries, failedCommand } = collectCalls(findHistory(await context.dataDirectory()));
   const failed = entries.filter(({ _sotra }) => _sotra.error !== undefined).reverse();
   const doctor = await diagnose(context);
   return {
@@ -78,31 +76,33 @@ async function collect(context: Context) {
       current: current ?? null,
       contexts: Object.fromEntries(Object.entries(contexts).map(([name, stored]) => [name, withoutSecrets(stored)])),
       aliases: Object.keys(aliases).length,
-      history: !isLogOff(io),
+      history: !isHistoryOff(io),
     },
     wireNames: await listWireNames(context),
     doctor,
-    failedCommand: readFailedCommand(folder) ?? null,
+    failedCommand: failedCommand ?? null,
     failedCalls: failed.map(summarizeCall),
     ...wrapInHar(entries, io.version),
   };
 }
 
-/** The last commands that failed, each with all calls of its last run, in the order they were made. */
-function collectCalls(folder: string, warn: (text: string) => void): NumberedEntry[] {
+/** The last commands with calls that failed, each with all calls of its last run, in the order they were made; and how the last command failed. */
+function collectCalls(folder: string): { entries: NumberedEntry[]; failedCommand: FailedCommand | undefined } {
+  let failedCommand: FailedCommand | undefined;
   const runs = new Map<string, number>();
-  for (const { _sotra } of readCalls(folder, warn, ({ hasFailed }) => hasFailed)) {
-    if (!runs.has(_sotra.command)) runs.set(_sotra.command, _sotra.pid);
-    if (runs.size === maxCommands) break;
+  for (const line of readLog(folder)) {
+    if (!('request' in line)) failedCommand ??= line;
+    else if (line._sotra.error !== undefined && runs.size < maxCommands && !runs.has(line._sotra.command))
+      runs.set(line._sotra.command, line._sotra.pid);
   }
   let bytes = 0;
   const entries: NumberedEntry[] = [];
-  for (const entry of readCalls(folder, warn)) {
-    if (runs.get(entry._sotra.command) !== entry._sotra.pid) continue;
-    bytes += JSON.stringify(entry).length;
-    if (bytes <= maxBytes || entry._sotra.errorCode !== undefined) entries.push(entry);
+  for (const line of readLog(folder)) {
+    if (!('request' in line) || runs.get(line._sotra.command) !== line._sotra.pid) continue;
+    bytes += JSON.stringify(line).length;
+    if (bytes <= maxBytes || line._sotra.errorCode !== undefined) entries.push(line);
   }
-  return entries.reverse();
+  return { entries: entries.reverse(), failedCommand };
 }
 
 /** The service's names of parameters that the interface does not name, by their keys for `--wire`. */

@@ -3,7 +3,7 @@ import { dayMs } from '../../api/duration.ts';
 import type { InputOf } from '../../api/endpoint.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
 import { encodeRequest } from '../../api/request.ts';
-import { recallCalls } from '../../calls/recall.ts';
+import { findCalls } from '../../calls/calls.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { confirm, mayAsk } from '../../lib/output/confirm.ts';
@@ -25,7 +25,7 @@ async function findSentIntent(input: CopyInput, context: Context): Promise<numbe
   const { wire } = await context.service();
   const { path, body } = encodeRequest(endpoints.copy, input, wire);
   const wanted = describeIntent(body);
-  for await (const { startedDateTime, request, response } of recallCalls(context, {
+  for await (const { startedDateTime, request, response } of findCalls(context, {
     method: 'POST',
     path: /\/copyswap$/,
   })) {

@@ -1,3 +1,4 @@
+import { SotraError } from '../../errors.ts';
 import { checkRequest } from '../auth/status.ts';
 import type { Command } from '../command.ts';
 import { type Check, diagnosisView } from './view.ts';
@@ -13,13 +14,21 @@ export function addDoctor(doctor: Command): void {
       if (context.options.preview) return { kind: 'request', request: await context.previewRequest(checkRequest) };
       const { diagnose } = await import('./checks.ts');
       const answer = await diagnose(context);
-      return { kind: 'answer', answer, view: diagnosisView, exitCode: chooseExitCode(answer.checks) };
+      const failure = findProblem(answer.checks);
+      return {
+        kind: 'answer',
+        answer,
+        view: diagnosisView,
+        ...(failure !== undefined && { failure, exitCode: failure.exitCode }),
+      };
     });
 }
 
-function chooseExitCode(checks: readonly Check[]): number {
-  const problem = checks.find(({ state }) => state === 'problem')?.check;
-  if (problem === undefined) return 0;
-  if (problem === 'key') return 4;
-  return problem === 'reach' || problem === 'tls' ? 9 : 3;
+/** The first problem as an error: 3 for settings, 4 for the key, 9 for the network. */
+function findProblem(checks: readonly Check[]): SotraError | undefined {
+  const problem = checks.find(({ state }) => state === 'problem');
+  if (problem === undefined) return undefined;
+  const { check, found, fix } = problem;
+  const code = check === 'key' ? 'key-refused' : check === 'reach' || check === 'tls' ? 'network' : 'config';
+  return new SotraError(code, `${check}: ${found}`, { hint: fix ?? undefined });
 }

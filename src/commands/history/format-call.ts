@@ -2,7 +2,7 @@ import { tryParseJson } from '../../api/json.ts';
 import { safeText } from '../../api/safe-text.ts';
 import { summarizeCall } from '../../calls/calls.ts';
 import type { LogEntry } from '../../calls/entry.ts';
-import type { NumberedEntry } from '../../calls/read-calls.ts';
+import type { NumberedEntry } from '../../calls/read-log.ts';
 import { indentJson } from '../../lib/output/json.ts';
 
 /** A call with headers and bodies; a body that is JSON as data. */
@@ -34,18 +34,18 @@ export function readBody(text: string | undefined): unknown {
 export function formatCall(call: NumberedEntry): string {
   const { startedDateTime, request, response, comment, _sotra } = call;
   const { n, id, ms, status } = summarizeCall(call);
-  const { command, context, exitCode, error, ignored } = _sotra;
-  const exit = exitCode === undefined ? '' : `, exit ${exitCode}`;
+  const { command, context, error, warning, ignored } = _sotra;
   const answered = status === null ? ['no answer'] : [`${status} ${response['statusText'] ?? ''}`.trimEnd()];
   const lines = [
     command,
-    `call ${n} (${id}) at ${startedDateTime}, ${ms} ms${context === undefined ? '' : `, context ${context}`}${exit}`,
+    `call ${n} (${id}) at ${startedDateTime}, ${ms} ms${context === undefined ? '' : `, context ${context}`}`,
     ...(comment === undefined ? [] : [comment]),
     '',
     ...formatMessage('>', `${request.method} ${request.url}`, request.headers, request.postData),
     '',
     ...formatMessage('<', ...(answered as [string]), response.headers, response.content),
     ...(ignored === undefined ? [] : ['', `ignored: ${ignored.join(', ')}`]),
+    ...(warning === undefined ? [] : ['', `warning: ${warning}`]),
     ...(error === undefined ? [] : ['', `error: ${error}`]),
   ];
   return `${lines.map(safeText).join('\n')}\n`;
@@ -63,6 +63,6 @@ function formatMessage(
   return [
     ...[first, ...headers.map(({ name, value }) => `${name}: ${value}`)].map((line) => `${mark} ${line}`),
     ...(shown === '' ? [] : ['', ...shown.trimEnd().split('\n')]),
-    ...(cut === undefined ? [] : [`(cut here: the body has ${cut.bytes} bytes, SHA-256 ${cut.sha256})`]),
+    ...(cut === undefined ? [] : [`(cut here: the body has ${cut.bytes} bytes)`]),
   ];
 }

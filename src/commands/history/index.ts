@@ -12,21 +12,22 @@ export function addHistory(history: Command): void {
   history
     .command('clear')
     .summary('Delete the history of calls')
-    .description('Asks on a terminal; elsewhere it needs --yes.')
+    .description('Also forgets the last boards (#1, #2, ...). Asks on a terminal; elsewhere it needs --yes.')
     .changes()
     .confirms(() => 'delete the history of calls')
     .example('history clear', 'asks first')
     .example('history clear --yes', 'in a script')
     .run(async (_, { dataDirectory, options, note }) => {
-      const [{ showPlan }, { clearLog, countCalls, findLog }] = await Promise.all([
+      const [{ showPlan }, { clearHistory, findHistory }, { readCalls }] = await Promise.all([
         import('../../lib/output/confirm.ts'),
-        import('../../calls/store.ts'),
+        import('../../calls/log.ts'),
+        import('../../calls/read-log.ts'),
       ]);
-      const folder = findLog(await dataDirectory());
-      const count = counted(countCalls(folder), 'call');
-      if (options.dryRun) return showPlan([{ action: 'delete', what: count, detail: folder }]);
-      clearLog(folder);
-      note(`Deleted ${count}.`);
+      const folder = findHistory(await dataDirectory());
+      const what = counted([...readCalls(folder)].length, 'call');
+      if (options.dryRun) return showPlan([{ action: 'delete', what, detail: folder }]);
+      clearHistory(folder);
+      note(`Deleted ${what}.`);
       return { kind: 'none' };
     });
 }

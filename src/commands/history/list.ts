@@ -1,7 +1,6 @@
 import { local } from '../../api/endpoint.ts';
 import { integer, optional } from '../../api/kind.ts';
 import type { ShownCall } from '../../calls/calls.ts';
-import { maxCalls } from '../../calls/limits.ts';
 import { column, listView } from '../../lib/output/columns.ts';
 import { formatTime, pathCell } from '../../lib/output/format.ts';
 import type { Column } from '../../lib/output/view.ts';
@@ -13,31 +12,31 @@ export function addList(history: Command): void {
     .command('list', { isDefault: true })
     .summary('List the last calls, newest first')
     .description(
-      `The last ${maxCalls} calls of this machine, including those to the sandbox; each attempt of a retried call is a row. Keys and other secrets are hidden. ` +
-        'SOTRA_HISTORY=0 turns the history off.',
+      'Calls to the service and the sandbox; each attempt of a retried call is a row. Keys and other secrets are hidden. ' +
+        'The last 48 MB are kept. SOTRA_HISTORY=0 turns the history off.',
     )
     .params({
       failed: option.flag('only calls that failed'),
-      limit: local(optional(integer(1, maxCalls)), 'how many (default: 20)'),
+      limit: local(optional(integer(1)), 'how many (default: 20)'),
     })
     .prints(callsView)
     .example('history --failed', 'what went wrong')
     .example('history --limit 1000 --format csv', 'as CSV')
     .run(async ({ failed, limit = 20 }, context) => {
-      const [{ summarizeCall }, { readCalls }, { findLog }] = await Promise.all([
+      const [{ summarizeCall }, { findHistory }, { readCalls }] = await Promise.all([
         import('../../calls/calls.ts'),
-        import('../../calls/read-calls.ts'),
-        import('../../calls/store.ts'),
+        import('../../calls/log.ts'),
+        import('../../calls/read-log.ts'),
       ]);
-      const isWanted = ({ hasFailed }: { hasFailed: boolean }) => hasFailed || failed !== true;
       const calls: ShownCall[] = [];
       const notes: string[] = [];
-      for (const call of readCalls(findLog(await context.dataDirectory()), context.warn, isWanted)) {
-        if (calls.length < limit) calls.push(summarizeCall(call));
-        else {
-          notes.push(`There are more: --limit ${maxCalls} shows all.`);
+      for (const call of readCalls(findHistory(await context.dataDirectory()))) {
+        if (failed === true && call._sotra.error === undefined) continue;
+        if (calls.length === limit) {
+          notes.push('There are more: add --limit.');
           break;
         }
+        calls.push(summarizeCall(call));
       }
       return { kind: 'answer', answer: calls, view: callsView, notes };
     });
@@ -62,9 +61,9 @@ const columns: readonly Column<ShownCall>[] = [
     cut: true,
   }),
   column.text('error', 'Error', 'why the call failed', { cut: true }),
+  column.text('warning', 'Warning', 'where the answer does not match the interface', { extra: true }),
   column.count('ms', 'ms', 'duration in milliseconds', { drop: 3 }),
   column.text('context', 'Context', 'the context in use', { extra: true }),
-  column.count('exitCode', 'Exit', 'exit code of the command; empty if it was killed', { extra: true }),
   column.text('errorCode', 'Code', 'error code of the call', { extra: true }),
   column.count('attempt', 'Attempt', 'attempt of the call, from 1', { extra: true }),
   column.text('requestId', 'Request id', 'request id of the service', { extra: true }),

@@ -15,7 +15,7 @@ export function addShow(history: Command): void {
       const { io, options } = context;
       const call = await findCall(typed, context);
       if (har) {
-        const { wrapInHar } = await import('../../calls/har.ts');
+        const { wrapInHar } = await import('../../calls/entry.ts');
         return { kind: 'answer', answer: wrapInHar([call], io.version) };
       }
       const { describeCall, formatCall } = await import('./format-call.ts');

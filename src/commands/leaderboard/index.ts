@@ -2,6 +2,7 @@ import { chainTitles, formatChain, type LeaderboardChain, leaderboardChains } fr
 import * as endpoints from '../../api/leaderboard.ts';
 import type { CopytradedAnswer, LeaderboardAnswer, RankAnswer, SectionsAnswer } from '../../api/leaderboard-answers.ts';
 import { command } from '../../client/shell.ts';
+import type { Context } from '../../context.ts';
 import { column, nameColumn, pickColumns, profileColumns, recordView } from '../../lib/output/columns.ts';
 import { formatPercent, formatTime, formatUsd, pnl } from '../../lib/output/format.ts';
 import type { BarChart, CellText, Column, View } from '../../lib/output/view.ts';
@@ -13,13 +14,20 @@ export function addLeaderboard(leaderboard: Command): void {
     view: makeList({}),
     params: { chart: chartParam },
     chooseView: makeList,
+    onAnswer: saveBoard,
   }).shares('showNsfw');
   addEndpointCommand(leaderboard, 'rank', endpoints.rank, { view: makeRank({}), chooseView: makeRank });
-  addEndpointCommand(leaderboard, 'copytraded', endpoints.copytraded, { view: copytraded }).shares('showNsfw');
+  addEndpointCommand(leaderboard, 'copytraded', endpoints.copytraded, { view: copytraded, onAnswer: saveBoard }).shares(
+    'showNsfw',
+  );
   addEndpointCommand(leaderboard, 'sections', endpoints.sections, {
     view: sections,
     chooseView: ({ timeframe }) => (timeframe === '7d' ? sections7d : sections),
   }).shares('showNsfw');
+}
+
+async function saveBoard(answer: unknown, context: Context): Promise<void> {
+  await (await import('../../calls/board.ts')).saveBoard(answer, context);
 }
 
 type Trader = LeaderboardAnswer['traders'][number];

@@ -2,8 +2,8 @@ import { buffer } from 'node:stream/consumers';
 import type { WireNames } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { isObject } from '../../api/json.ts';
-import { addAnswer, startEntry } from '../../calls/describe-call.ts';
-import { extendEntry, type LogEntry } from '../../calls/entry.ts';
+import { describeCall, maxBodyBytes, type SeenCall } from '../../calls/describe-call.ts';
+import type { LogEntry } from '../../calls/entry.ts';
 import { listReasons } from '../../calls/reasons.ts';
 import { checkSent, showExchange } from '../../calls/show-exchange.ts';
 import { NetworkFailure } from '../../client/failures.ts';
@@ -35,8 +35,6 @@ interface KeptRequest {
   bytes: number;
 }
 
-/** Of a body, what is shown. */
-const maxBodyBytes = 64 * 1024;
 /** Of all bodies together, what is kept. */
 const maxKeptBytes = 32 * 1024 * 1024;
 
@@ -125,17 +123,20 @@ function describeExchange({ logged, heard, answer }: Exchange, baseUrl: string, 
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')])),
     ...(body !== undefined && body !== '' && { body }),
   };
-  const rules = { hide: secretHider(readBearer(authorization)), maxBodyBytes };
   const startedMs = Date.parse(logged.time) - logged.ms;
   const facts = { command: '', pid: 0, baseUrl, wire };
-  const entry = startEntry({ request, startedMs, attempt: 1, why: undefined }, facts, rules);
-  const { status, headers: answered, cut } = answer;
-  const text = cut === 'half' ? answer.text.slice(0, answer.text.length / 2) : answer.text;
-  if (cut === 'all') {
-    const message = 'the connection was closed before the answer';
-    const failure = addAnswer(entry, { kind: 'failure', message, ms: logged.ms, cause: undefined }, rules);
-    return extendEntry(extendEntry(entry, failure), { _sotra: { errorCode: 'network', error: message } });
-  }
-  const whole = { kind: 'answer' as const, status, headers: answered, text, bytes: Buffer.byteLength(text) };
-  return extendEntry(entry, addAnswer(entry, { ...whole, ms: logged.ms }, rules));
+  const ended = describeEnd(answer, logged.ms);
+  const error = ended.kind === 'failure' ? { errorCode: 'network', error: ended.message } : {};
+  return describeCall(
+    { request, startedMs, attempt: 1, ended },
+    { ...facts, ...error },
+    secretHider(readBearer(authorization)),
+  );
+}
+
+function describeEnd({ status, headers, text: whole, cut }: FaultyAnswer, ms: number): NonNullable<SeenCall['ended']> {
+  if (cut === 'all')
+    return { kind: 'failure', message: 'the connection was closed before the answer', ms, cause: undefined };
+  const text = cut === 'half' ? whole.slice(0, whole.length / 2) : whole;
+  return { kind: 'answer', status, headers, text, bytes: Buffer.byteLength(text), ms };
 }

@@ -4,7 +4,7 @@ import { callParam } from '../history/params.ts';
 export function addWhy(why: Command): void {
   why
     .description(
-      'Explains the last failure, or a call of sotra history: where the answer does not match the interface, which parameters had no effect ' +
+      'Explains what failed or warned last, or a call of sotra history: where the answer does not match the interface, which parameters had no effect ' +
         'and which names were meant. It makes no requests.',
     )
     .params({ call: callParam })

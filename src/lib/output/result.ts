@@ -1,3 +1,4 @@
+import type { SotraError } from '../../errors.ts';
 import type { HttpRequest } from '../io.ts';
 import type { AnyView } from './view.ts';
 
@@ -14,6 +15,8 @@ export type Result =
       view?: AnyView;
       notes?: readonly string[];
       exitCode?: number;
+      /** What the exit code is about, for `sotra why`. */
+      failure?: SotraError;
     })
   /** Printed as they come; `live`: each batch at once, also on a terminal. */
   | (ChartOption & { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean })

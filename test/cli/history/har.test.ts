@@ -8,6 +8,8 @@ import { serveSandbox } from '../../support/served.ts';
 
 interface Entry {
   comment?: string;
+  time: number;
+  timings: { wait: number; receive: number };
   request: { headers: { name: string; value: string }[]; postData?: { text: string } };
   response: { status: number; content: { text?: string; size: number } };
 }
@@ -47,7 +49,7 @@ test('each attempt is an archive of its own with the reason of the next, also wh
   });
   const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
   expect(await run('leaderboard list', { env })).toMatchObject({ code: 8, out: '' });
-  const archives = [await showHar('c1', env), await showHar('c2', env), await showHar('c3', env)];
+  const archives = [await showHar('3', env), await showHar('2', env), await showHar('1', env)];
   expect(archives.flatMap(({ entries }) => entries)).toMatchObject([
     { response: { status: 0 }, comment: expect.stringContaining('cannot reach') },
     { response: { status: 503 }, comment: expect.stringContaining('attempt 2, after cannot reach') },
@@ -72,4 +74,19 @@ test('keys, cookies, secrets and signatures are hidden in the archive, in both d
   });
   expect(entry?.request.headers).toContainEqual({ name: 'authorization', value: 'Bearer ***' });
   expect(entry?.response.content.size).toBe(JSON.stringify(answer).length);
+});
+
+test('the time is split into what was measured: the first byte and the rest', async () => {
+  const service = await stub((_, response) => response.writeHead(299, { 'request-id': 'r-1' }).end('{}'));
+  const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
+  await run('request GET /v1/x', { env });
+  const [entry] = (await showHar('1', env)).entries;
+  expect(entry).toMatchObject({
+    time: expect.any(Number),
+    timings: { blocked: -1, dns: -1, connect: -1, ssl: -1, send: 0 },
+    response: { status: 299, statusText: '' },
+    _sotra: { requestId: 'r-1' },
+  });
+  const { time = 0, timings = { wait: 0, receive: 0 } } = entry ?? {};
+  expect(timings.wait + timings.receive).toBeCloseTo(time);
 });

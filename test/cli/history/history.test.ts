@@ -1,5 +1,5 @@
-import { execFile, spawn } from 'node:child_process';
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -8,17 +8,11 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
-import { size } from '../../support/size.ts';
-import { until } from '../../support/until.ts';
-
-const execute = promisify(execFile);
 
 /** Runs command lines that share their folders, as those of one user do. */
 function user(more: Record<string, string> = {}) {
@@ -43,28 +37,27 @@ test('the last calls are listed, newest first, with their commands, those to the
   });
   const [third, second, first] = await calls();
   expect(first).toMatchObject({
-    ...{ n: 3, id: 'c1' },
+    ...{ n: 3, id: expect.stringMatching(/^c[0-9a-f]{8}$/) },
     command: 'sotra --sandbox leaderboard list --limit 1',
     method: 'GET',
     path: '/v2/leaderboard?limit=1',
     status: 200,
-    exitCode: 0,
     context: 'sandbox',
     attempt: 1,
     requestId: expect.stringMatching(/^[\w-]{8,}$/),
   });
   expect(second).toMatchObject({
-    ...{ n: 2, id: 'c2', method: 'POST', status: 404, exitCode: 5, errorCode: 'not-found' },
+    ...{ n: 2, method: 'POST', status: 404, errorCode: 'not-found' },
     error: expect.stringContaining('404'),
   });
   expect(third).toMatchObject({
-    ...{ n: 1, id: 'c3', status: null, baseUrl: 'http://127.0.0.1:9', exitCode: 9, errorCode: 'network' },
+    ...{ n: 1, status: null, baseUrl: 'http://127.0.0.1:9', errorCode: 'network' },
     error: expect.stringContaining('ECONNREFUSED'),
   });
   expect((await calls('history --failed')).map(({ n }: { n: number }) => n)).toEqual([1, 2]);
   const { err, out } = await run('history --limit 1', { env });
   expect(out).toContain('/v1/away');
-  expect(err).toBe('There are more: --limit 2000 shows all.\n');
+  expect(err).toBe('There are more: add --limit.\n');
 });
 
 test('at 80 columns a line shows number, time, status, command, and the beginning of the path', async () => {
@@ -89,7 +82,7 @@ test('a call is shown with headers and bodies of both sides, as text, JSON and H
   expect(out).toContain('< x-one: 1\n');
   expect(out).toContain('{\n  "error": {\n    "code": 7,\n    "why": "no"\n  }\n}\n');
   expect(JSON.parse((await run('history show 1 --json', { env })).out)).toMatchObject({
-    ...{ n: 1, status: 409, exitCode: 6, path: '/v1/x?a=1' },
+    ...{ n: 1, status: 409, path: '/v1/x?a=1' },
     response: { headers: expect.arrayContaining(['x-one: 1']), body: { error: { code: 7, why: 'no' } } },
   });
   const har = JSON.parse((await run('history show 1 --har', { env })).out);
@@ -103,22 +96,26 @@ test('what the service says it ignored is kept, and a body that is no JSON whole
   const service = await answering('<html>a proxy</html>', 200, { 'x-sotra-ignored': 'limitt,pagee' });
   const { env, calls } = user(service.env);
   expect((await run('request GET /v1/x?limitt=2', { env })).code).toBe(13);
-  expect(await calls()).toMatchObject([{ ignored: ['limitt', 'pagee'], errorCode: 'bad-answer', exitCode: 13 }]);
+  expect(await calls()).toMatchObject([{ ignored: ['limitt', 'pagee'], errorCode: 'bad-answer' }]);
   expect((await run('history show 1', { env })).out).toContain('<html>a proxy</html>');
 });
 
-test('a body is kept to 256 KB, with the size and SHA-256 of the whole', async () => {
+test('a body is kept to 64 KB, with the size of the whole', async () => {
   const text = JSON.stringify('ü'.repeat(200_000));
   const service = await answering(text);
   const { env, calls } = user(service.env);
   await run('request GET /v1/x', { env });
   const { cut, body } = (await calls('history show 1')).response;
-  expect(cut).toEqual({
-    bytes: 400_002,
-    sha256: '9b3220ad9df67e1176b83006aa9be7ab0842ea877bb080ef1e0a17c1497d261d',
-  });
-  expect(Buffer.byteLength(body)).toBe(262_143);
+  expect([cut, Buffer.byteLength(body)]).toEqual([{ bytes: 400_002 }, 65_535]);
   expect((await run('history run 1', { env })).err).toContain('cannot be compared');
+});
+
+test('a secret that is cut with its body is hidden whole', async () => {
+  const secret = `whsec_${'s'.repeat(400)}`;
+  const service = await answering(`"${'a'.repeat(64 * 1024 - 200)} ${secret}"`);
+  const { env, folder } = user(service.env);
+  await run('request GET /v1/x', { env });
+  expect(textIn(folder)).not.toContain('sss');
 });
 
 test('calls of one command that come fast are all kept, in their order', async () => {
@@ -164,10 +161,13 @@ test('neither keys nor other secrets are kept, and a call with one in it is not 
   await run(['request', 'POST', '/v1/b', '--data', '{"signature":"0x1234567890"}'], { env });
   expect(await calls()).toMatchObject([{ path: '/v1/b' }, { path: '/v1/a?key=***&b=2' }]);
   expect(textIn(folder)).not.toMatch(/very-secret|0x1234567890|abcdefgh1234/);
-  expect(readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)).toEqual([0o600, 0o600]);
+  expect(statSync(join(folder, 'calls.ndjson')).mode & 0o777).toBe(0o600);
   for (const n of [1, 2]) {
     const { code, err } = await run(`history run ${n} --yes`, { env });
-    expect([code, err]).toEqual([3, expect.stringMatching(/^error: call c\d cannot be sent again: .* not kept\n/)]);
+    expect([code, err]).toEqual([
+      3,
+      expect.stringMatching(/^error: call c[0-9a-f]{8} cannot be sent again: .* not kept\n/),
+    ]);
   }
   expect(service.requests.length).toBe(2);
 });
@@ -198,7 +198,7 @@ test('a call is sent again to the same service, body included; a write asks firs
     ['POST', "/v1/it's?a=1", body],
   ]);
   expect(service.requests[1]?.headers.authorization).toBe('Bearer key-of-mine');
-  expect((await calls())[0]).toMatchObject({ n: 1, id: 'c2', status: 200 });
+  expect((await calls())[0]).toMatchObject({ n: 1, status: 200 });
 });
 
 test('what differs in the answer to a call that is sent again is said, place by place', async () => {
@@ -235,14 +235,14 @@ test('a number or an id that is not there is an error that tells how many calls 
   const { env } = user();
   expect((await run('history show 1', { env })).err).toContain('call 1: the history is empty');
   await run('--sandbox leaderboard list --limit 1', { env });
-  for (const name of ['7', 'c7']) {
+  for (const name of ['7', 'c7777777f']) {
     const { code, err } = await run(`history run ${name}`, { env });
     expect([code, err]).toEqual([5, `error: call ${name}: the history has 1 call\nhint: sotra history lists them.\n`]);
   }
   const { code, err } = await run('history show newest', { env });
   expect([code, err.split('\n')[0]]).toEqual([
     2,
-    'error: <call> newest: must be a number from 1, or an id such as c42',
+    'error: <call> newest: must be a number from 1, or an id such as c3f9a07b1',
   ]);
 });
 
@@ -251,12 +251,13 @@ test('1 is the newest call and the default; an id stays the same when newer call
   const { env, calls } = user(service.env);
   await run('leaderboard list --limit 1', { env });
   await run('leaderboard list --limit 2', { env });
+  const [{ id: second }, { id: first }] = await calls();
   const pathOf = async (argv: string) => (await calls(argv)).path;
   expect(await pathOf('history show')).toBe('/v2/leaderboard?limit=2');
   expect(await pathOf('history show 1')).toBe('/v2/leaderboard?limit=2');
   expect(await pathOf('history show 2')).toBe('/v2/leaderboard?limit=1');
-  expect(await pathOf('history show c1')).toBe('/v2/leaderboard?limit=1');
-  expect((await run('history run c1', { env })).code).toBe(0);
+  expect(await pathOf(`history show ${first}`)).toBe('/v2/leaderboard?limit=1');
+  expect((await run(`history run ${first}`, { env })).code).toBe(0);
   expect((await run('history run', { env })).code).toBe(0);
   expect(service.requests.map(({ url }) => url)).toEqual([
     '/v2/leaderboard?limit=1',
@@ -264,8 +265,8 @@ test('1 is the newest call and the default; an id stays the same when newer call
     '/v2/leaderboard?limit=1',
     '/v2/leaderboard?limit=1',
   ]);
-  expect(await pathOf('history show c2')).toBe('/v2/leaderboard?limit=2');
-  expect(JSON.parse((await run('why c2 --json', { env })).out)).toMatchObject({ n: 3, id: 'c2' });
+  expect(await pathOf(`history show ${second}`)).toBe('/v2/leaderboard?limit=2');
+  expect(JSON.parse((await run(`why ${second} --json`, { env })).out)).toMatchObject({ n: 3, id: second });
   expect(await calls('history list')).toEqual(await calls('history'));
 });
 
@@ -296,92 +297,39 @@ test('a folder that cannot be written is said once and harms no command', async 
   expect((await run('leaderboard list --quiet', { env })).err).toBe('');
 });
 
-test('damaged calls and those of a newer release are moved aside, which is said once; the others stay', async () => {
+test('lines that are torn, damaged or of a newer release are left out, and harm no line after them', async () => {
   const { env, folder, calls } = user();
-  for (const limit of [1, 2, 3, 4]) await run(`--sandbox leaderboard list --limit ${limit}`, { env });
-  const [first = '', second = '', third = ''] = readdirSync(folder).map((name) => join(folder, name));
-  writeFileSync(first, '\0\0\0\n');
-  writeFileSync(second, readFileSync(second, 'utf8').replace('"v":1', '"v":99'));
-  // A process that was killed while it wrote: no more than the line is lost.
-  writeFileSync(third, readFileSync(third, 'utf8').split('\n')[0]?.slice(0, 300) ?? '');
-  const { code, err } = await run('history', { env });
-  expect([code, err]).toEqual([
-    0,
-    expect.stringContaining(
-      `2 calls of the history are damaged or of a newer release of sotra: moved to ${folder}/damaged`,
-    ),
-  ]);
-  expect(await calls()).toMatchObject([{ n: 1, id: 'c4' }]);
-  expect((await run('history', { env })).err).toBe('');
-  expect(readdirSync(join(folder, 'damaged')).length).toBe(2);
+  const file = join(folder, 'calls.ndjson');
   await run('--sandbox leaderboard list --limit 1', { env });
-  expect(await calls()).toMatchObject([
-    { n: 1, id: 'c5' },
-    { n: 2, id: 'c4' },
+  const line = readFileSync(file, 'utf8');
+  appendFileSync(
+    file,
+    `\n\0\0\0${line.replace('"v":1', '"v":99')}\n[]\n7${line.replace('"url":"http', '"url":"')}${line.slice(0, 300)}`,
+  );
+  await run('--sandbox leaderboard list --limit 2', { env });
+  const { code, err } = await run('history', { env });
+  expect([code, err]).toEqual([0, '']);
+  expect((await calls()).map(({ path }: { path: string }) => path)).toEqual([
+    '/v2/leaderboard?limit=2',
+    '/v2/leaderboard?limit=1',
   ]);
 });
 
-test('a command that is killed leaves the call that it waits for', async () => {
-  const service = await stub(() => undefined);
-  const { env, calls } = user(service.env);
-  const child = spawn(process.execPath, ['bin/sotra.js', 'request', 'POST', '/v1/x', '--data', '{}'], { env });
-  await until(() => service.requests.length === 1);
-  child.kill('SIGKILL');
-  await new Promise((resolve) => child.once('close', resolve));
-  const [call] = await calls();
-  expect(call).toMatchObject({ n: 1, method: 'POST', path: '/v1/x', status: null });
-  expect(call.exitCode).toBeUndefined();
+test('a file of 16 MB is put aside, and three are kept', async () => {
+  const { env, folder, calls } = user((await answering({ traders: [] })).env);
+  const call = (limit: number) => run(`leaderboard list --limit ${limit}`, { env });
+  const names = () => readdirSync(folder).filter((name) => name.endsWith('.ndjson'));
+  for (const limit of [1, 2, 3, 4]) {
+    await call(limit);
+    appendFileSync(join(folder, 'calls.ndjson'), `\n"${'x'.repeat(16 * 1024 * 1024)}"`);
+  }
+  await call(5);
+  expect(names()).toEqual(['calls.1.ndjson', 'calls.2.ndjson']);
+  await call(6);
+  expect(names()).toEqual(['calls.1.ndjson', 'calls.2.ndjson', 'calls.ndjson']);
+  const limits = (await calls()).map(({ path }: { path: string }) => Number(path.slice(-1)));
+  expect(limits).toEqual([6, 5, 4]);
 });
-
-/** From one number down to another. */
-const range = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, index) => from - index);
-
-/** Fills a log with copies of its first call, those with such numbers as failed. */
-function fill(folder: string, count: number, isFailed: (n: number) => boolean, more = ''): void {
-  const text = readFileSync(join(folder, '000001.json'), 'utf8').replace('"command":"', `"command":"${more}`);
-  for (let n = 2; n <= count; n += 1)
-    writeFileSync(join(folder, `${String(n).padStart(6, '0')}${isFailed(n) ? '.failed' : ''}.json`), text);
-}
-
-test('beyond 2,000 calls, 64 MB or 30 days the oldest go, those that failed last', async () => {
-  const service = await answering({ traders: [] });
-  const { env, folder, calls } = user(service.env);
-  const call = () => run('leaderboard list', { env });
-  const numbers = async (argv = 'history --limit 2000'): Promise<number[]> =>
-    (await calls(argv)).map(({ id }: { id: string }) => Number(id.slice(1)));
-  await call();
-  fill(folder, 2049, (n) => n <= 100);
-  await call();
-  expect([await numbers(), (await numbers('history --failed')).length]).toEqual([
-    [...range(2050, 150), ...range(100, 2)],
-    20,
-  ]);
-  await run('history clear --yes', { env });
-  await call();
-  fill(folder, 99, () => false, 'x'.repeat(1024 * 1024));
-  await call();
-  const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
-  expect([bytes < 64 * 1024 * 1024, bytes > 60 * 1024 * 1024]).toEqual([true, true]);
-  expect([await numbers('history --limit 1'), existsSync(join(folder, '000002.json'))]).toEqual([[100], false]);
-  await run('history clear --yes', { env });
-  await call();
-  fill(folder, 49, () => true);
-  const old = Date.now() / 1000 - 31 * 86_400;
-  for (const name of readdirSync(folder).slice(0, 40)) utimesSync(join(folder, name), old, old);
-  await call();
-  expect(await numbers()).toEqual([50, 49, 48, 47, 46, 45, 44, 43, 42, 41]);
-}, 60_000);
-
-test('fifty processes that call at once lose nothing and share no number', async () => {
-  const service = await answering({ traders: [] });
-  const { env, calls } = user(service.env);
-  const processes = size(4, 50);
-  const one = () => execute(process.execPath, ['bin/sotra.js', 'leaderboard', 'list'], { env: { ...env, PATH: '' } });
-  await Promise.all(Array.from({ length: processes }, one));
-  const kept: { id: string; status: number; exitCode: number }[] = await calls('history --limit 1000');
-  expect(kept.map(({ id }) => id)).toEqual(Array.from({ length: processes }, (_, index) => `c${processes - index}`));
-  expect(kept.every(({ status, exitCode }) => status === 200 && exitCode === 0)).toBe(true);
-}, 120_000);
 
 test('a clock that was moved back loses no call and no order', async () => {
   const { env, calls } = user();
@@ -439,23 +387,22 @@ test('a clock whose time is no date costs the entry, not the answer', async () =
   expect(await calls()).toEqual([]);
 });
 
-test('a damaged call that cannot be moved aside, and a log that is none, stop no command that looks there for a name', async () => {
+test('a board that cannot be saved or read stops no command', async () => {
   const { env, folder } = user((await answering({ traders: [] })).env);
   await run('alias set me 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2', { env });
-  await run('leaderboard list', { env });
-  writeFileSync(join(folder, '000001.json'), 'no JSON\n');
-  writeFileSync(join(folder, 'damaged'), 'a file where the folder should be');
-  const { code, out, err } = await run('history --json', { env });
-  expect([code, out]).toEqual([0, '[]\n']);
-  expect(err).toMatch(/^warning: 1 call of the history is damaged .*: left where they are \(it exists already\)\n$/);
-  rmSync(folder, { recursive: true });
+  mkdirSync(join(folder, '..'), { recursive: true });
   writeFileSync(folder, 'a file where the folder should be');
+  expect((await run('leaderboard list --json', { env })).err).toMatch(
+    /^warning: this call is not in the history: [^\n]*\n$/,
+  );
   const named = await run('profile get @me --quiet', { env });
   expect([named.code, named.err]).toEqual([0, '']);
+  rmSync(folder);
+  mkdirSync(join(folder, 'board.json'), { recursive: true });
   const ranked = await run('profile get #1', { env });
   expect([ranked.code, ranked.err]).toEqual([
     2,
-    expect.stringMatching(/^warning: the history cannot be read: a part of its path is not a folder/),
+    expect.stringMatching(/^warning: the last board cannot be read: .* is a folder/),
   ]);
 });
 

@@ -54,11 +54,13 @@ test('the page of a service lists what commands of this machine asked it, with w
     },
   ]);
   const shown = (await page('request?number=1')).json;
-  const why = JSON.parse((await command('why c1 --json')).out);
+  const calls: { id: string; path: string }[] = JSON.parse((await command('history --json')).out);
+  const { id } = calls.find(({ path }) => path.endsWith('limit=3')) ?? {};
+  const why = JSON.parse((await command(`why ${id} --json`)).out);
   expect(shown.why).toEqual([['why', why.rule], ...why.next.map((line: string) => ['next', line])]);
   expect(why.rule).toContain('limit 3: must be 5');
   expect(shown.commands.map(({ line }: { line: string }) => line)).toEqual([
-    'sotra why c1',
+    `sotra why ${id}`,
     expect.stringContaining(`curl --silent --show-error --request GET '${service.url}/v2/leaderboard?limit=3'`),
   ]);
   expect([shown.form.path, shown.form.keys, shown.form.asksFirst]).toEqual(['/v2/leaderboard', [], true]);
@@ -73,7 +75,7 @@ test('the page of a service lists what commands of this machine asked it, with w
   expect(service.requests.at(-1)).toMatchObject({ method: 'POST', url: '/v1/x', body: '{"a":1}' });
   expect((await page('request?number=2')).json).toEqual({
     code: 'not-found',
-    error: 'call c2: was to another service',
+    error: 'request 2: is not in the history',
   });
 });
 
@@ -109,7 +111,7 @@ test('no key and no secret reaches the page, and one that is not kept is not sen
   for (const row of secret)
     expect((await page('request', { number: row?.number, method: 'POST' })).json).toMatchObject({
       code: 'config',
-      error: expect.stringMatching(/^call c\d cannot be sent again: a secret in its (body|path) is not kept$/),
+      error: expect.stringMatching(/^call c[0-9a-f]{8} cannot be sent again: a secret in its (body|path) is not kept$/),
     });
   expect((await page('request', { number: numbers[0], method: 'GET', target: '@evil.test/' })).json.error).toBe(
     'path @evil.test/: must begin with / and be percent-encoded',

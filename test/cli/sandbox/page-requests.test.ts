@@ -64,7 +64,7 @@ test('a request that a fault met is shown with it, and without a body that was n
     'the connection was closed',
     null,
   ]);
-  expect(get.why[0][1]).toMatch(/^The connection to http:\S+ broke before the answer was whole\.$/);
+  expect(get.why[0][1]).toMatch(/^http:\S+ closed the connection before the answer was complete\.$/);
 });
 
 test('no key and no secret reaches the page whole, and what is sent again has them', async () => {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isObject, tryParseJson } from '../../../src/api/json.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
 import { run, type Script, stub } from '../harness.ts';
 import { storedIds } from '../inbox.ts';
@@ -99,20 +100,20 @@ export const keyCases: readonly KillCase[] = [
 const call: KillCase = {
   name: 'leaderboard list',
   scene: async (folder) => {
-    // What ends with its line end was written; the rest was not.
     const lines = () =>
-      filesIn(join(folder, 'state', 'history'), /\.json$/).flatMap((file) =>
-        readFileSync(file, 'utf8').split('\n').slice(0, -1),
+      filesIn(join(folder, 'state', 'history'), /\.ndjson$/).flatMap((file) =>
+        readFileSync(file, 'utf8')
+          .split('\n')
+          .filter((line) => line !== ''),
       );
     return {
       argv: ['leaderboard', 'list'],
       env: await answering(() => ({ traders: [] })),
-      whole: () => {
-        for (const line of lines()) JSON.parse(line);
-      },
+      // A line that was torn harms no other.
+      whole: () => must(lines().filter((line) => tryParseJson(line) === undefined).length <= 1, 'a damaged line'),
       complete: () =>
         must(
-          lines().some((line) => line.includes('"exitCode":0')),
+          lines().some((line) => isObject(tryParseJson(line)) && line.includes('"status":200')),
           'no call',
         ),
     };

@@ -3,7 +3,7 @@ import { isObject } from '../api/json.ts';
 import { nearest } from '../api/nearest.ts';
 import { decodeRequest, type RequestParts } from '../api/request.ts';
 
-/** A place where an answer is not what the interface says; `count`: how many items of lists differ so. */
+/** Where an answer does not match the interface; `count`: in how many items of lists. */
 export interface Difference {
   at: string;
   expected: string;
@@ -22,13 +22,13 @@ export interface MatchedCall {
   endpoint: Endpoint;
   parts: RequestParts;
   wire: WireNames;
-  /** The JSON that was answered; absent where there is none, or not all of it. */
+  /** The JSON of the answer; absent if there is none, or not all of it. */
   data: unknown;
 }
 
 const maxDifferences = 20;
 
-/** Where an answer is not what the interface says, the same place of many items once. */
+/** Where an answer does not match the interface, the same field of many items once. */
 export async function findDifferences({ endpoint, data }: MatchedCall): Promise<Difference[]> {
   if (data === undefined) return [];
   const schema = await endpoint.answer();
@@ -45,12 +45,12 @@ export async function findDifferences({ endpoint, data }: MatchedCall): Promise<
   return [...found.values()];
 }
 
-/** Parameters without effect: those that a service told of, those that the interface does not know, and a size that the answer exceeds. */
-export function findIgnored(told: readonly string[], call: MatchedCall | undefined): IgnoredName[] {
-  if (call === undefined) return told.map((name) => ({ name, meant: null }));
+/** Parameters without effect: those that the service named, those that the interface does not know, and a size that the answer exceeds. */
+export function findIgnored(named: readonly string[], call: MatchedCall | undefined): IgnoredName[] {
+  if (call === undefined) return named.map((name) => ({ name, meant: null }));
   const { endpoint, parts, wire } = call;
   const decoded = decodeRequest(endpoint, parts, wire, ['all']);
-  const names = new Set([...told, ...(decoded.ok ? decoded.ignored : [])]);
+  const names = new Set([...named, ...(decoded.ok ? decoded.ignored : [])]);
   const known = Object.entries(endpoint.params)
     .filter(([, { place }]) => place === 'query' || place === 'body')
     .map(([key, param]) => wireName(endpoint, key, param, wire));
@@ -58,7 +58,7 @@ export function findIgnored(told: readonly string[], call: MatchedCall | undefin
   return [...typed, ...findExceededSize(call)];
 }
 
-/** The number of items that was asked for, where the answer has more: a deployment that calls it otherwise ignores it. */
+/** The number of items that was asked for, if the answer has more: a deployment with another name for it ignores it. */
 function findExceededSize({ endpoint, parts, wire, data }: MatchedCall): IgnoredName[] {
   const { size = '' } = endpoint.paging ?? {};
   const param = endpoint.params[size];

@@ -1,0 +1,65 @@
+import { safeText } from '../api/safe-text.ts';
+import type { Context } from '../context.ts';
+import { orUndefined, readMessage } from '../errors.ts';
+import { type BoardRow, readBoard } from './board.ts';
+
+/** What an identifier may be typed as, and what it means. */
+export interface KnownNames {
+  aliases: Readonly<Record<string, string>>;
+  /** Whether the command takes names and rows of the last board. */
+  takesBoard: boolean;
+  /** The address of a stored key. */
+  findKey: (name: string) => Promise<string | undefined>;
+  /** The addresses of the traders on the last board with this name. */
+  findNamed: (name: string) => Promise<readonly string[]>;
+  /** The address of a row of the last board, counted from 1. */
+  findRow: (row: number) => Promise<string | undefined>;
+  /** Notes what a name or a row means. */
+  tell: (typed: string, identifier: string) => void;
+}
+
+/** What may be typed for an address, in a command that takes names and rows of the last board or in another. */
+export async function namesKnownTo(context: Context, takesBoard: boolean): Promise<KnownNames> {
+  const { aliases = {} } = (await context.store()).read();
+  let read: Promise<readonly BoardRow[]> | undefined;
+  const board = () => {
+    read ??= readKnownBoard(context);
+    return read;
+  };
+  return {
+    aliases,
+    takesBoard,
+    findKey: (name) => findKeyAddress(name, context),
+    findNamed: async (name) => {
+      const rows = (await board()).filter((row) => nameKey(row.name) === nameKey(name));
+      return [...new Set(rows.flatMap(({ address }) => (address === '' ? [] : [address])))];
+    },
+    findRow: async (row) => {
+      await context.service();
+      return (await board())[row - 1]?.address;
+    },
+    tell: (typed, identifier) => context.note(`${typed} is ${identifier}.`),
+  };
+}
+
+async function findKeyAddress(name: string, context: Context): Promise<string | undefined> {
+  const { keyFolder, listKeys } = await import('../keys/keystore.ts');
+  const keys = listKeys(await keyFolder(context), () => undefined);
+  return keys.find((key) => key.name === name)?.address || undefined;
+}
+
+/** Names that look alike are one: invisible characters and the case of letters tell nobody apart. */
+function nameKey(name: string): string {
+  return safeText(name).normalize('NFKC').trim().toLowerCase();
+}
+
+/** Empty without a service, and if the board cannot be read, which is warned of: a name may be an alias or a key. */
+async function readKnownBoard(context: Context): Promise<readonly BoardRow[]> {
+  if ((await orUndefined(context.service(), 'no-service')) === undefined) return [];
+  try {
+    return await readBoard(context);
+  } catch (thrown) {
+    context.warn(`the last board cannot be read: ${readMessage(thrown)}`);
+    return [];
+  }
+}

@@ -1,2 +1,0 @@
-/** How many calls the log keeps. */
-export const maxCalls = 2000;

@@ -1,0 +1,60 @@
+import { closeSync, constants, existsSync, fstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SotraError } from '../errors.ts';
+import { readEnv } from '../lib/config/settings.ts';
+import { makeFolder, openStateFile } from '../lib/files/durable-file.ts';
+import type { Io } from '../lib/io.ts';
+import type { FailedCommand, LogEntry } from './entry.ts';
+
+/** The newest first. */
+export const logFiles = ['calls.ndjson', 'calls.1.ndjson', 'calls.2.ndjson'] as const;
+const maxFileBytes = 16 * 1024 * 1024;
+
+/** The folder of the log and the last boards, in the folder of the data. */
+export function findHistory(dataDirectory: string): string {
+  return join(dataDirectory, 'history');
+}
+
+/** Whether SOTRA_HISTORY=0 turns the history off. */
+export function isHistoryOff({ env }: Pick<Io, 'env'>): boolean {
+  return readEnv(env, 'SOTRA_HISTORY') === '0';
+}
+
+/** Appends one line with one write, so that processes do not mix theirs; returns whether the file is full. Errors: those of the file system. */
+export function appendLine(folder: string, line: LogEntry | FailedCommand): boolean {
+  makeFolder(folder);
+  const { O_WRONLY, O_CREAT, O_APPEND } = constants;
+  const handle = openStateFile(join(folder, logFiles[0]), O_WRONLY | O_CREAT | O_APPEND);
+  try {
+    // The line end comes first: a line that a killed process left torn does not damage this one.
+    writeFileSync(handle, `\n${JSON.stringify(line)}`);
+    return fstatSync(handle).size > maxFileBytes;
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Puts the full file aside, unless another process does. Errors: those of the file system; `local-file`. */
+export async function rotateLog(folder: string): Promise<void> {
+  const { takeLock } = await import('../lib/files/lock.ts');
+  const [newest, second, oldest] = logFiles.map((name) => join(folder, name)) as [string, string, string];
+  let release: () => void;
+  try {
+    release = takeLock(join(folder, 'calls.lock'), 'the history');
+  } catch (thrown) {
+    if (thrown instanceof SotraError && thrown.code === 'locked') return;
+    throw thrown;
+  }
+  try {
+    if ((statSync(newest, { throwIfNoEntry: false })?.size ?? 0) <= maxFileBytes) return;
+    if (existsSync(second)) renameSync(second, oldest);
+    renameSync(newest, second);
+  } finally {
+    release();
+  }
+}
+
+/** Errors: those of the file system. */
+export function clearHistory(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}
