@@ -1,15 +1,16 @@
 import { isEvmAddress, isSolanaAddress, isUuid } from '../api/address.ts';
 import { hasWrongChecksum } from '../api/checksum.ts';
 import { tryParseJson } from '../api/json.ts';
-import { textProblem } from '../api/safe-text.ts';
+
+import { showUnseen, textProblem } from '../api/safe-text.ts';
 import { usageError } from '../errors.ts';
 import { findSeparator, readColumns, readTable, type TableRow } from '../lib/files/table.ts';
 import {
   type FileBytes,
-  type Line,
   openTextFile,
   readItems,
   readLines,
+  readRawLines,
   type TextFile,
 } from '../lib/files/text-file.ts';
 import { quotedColumns } from '../lib/quoted.ts';
@@ -34,7 +35,7 @@ export async function* readAddressFile(
   const head = file.head.trim();
   // An open quote: a header that continues in the next line.
   const isTable = findSeparator(file.head) !== undefined || head.split('"').length % 2 === 0;
-  if (file.isArray) yield await arrayItems(file, column);
+  if (file.isArray) yield* arrayItems(file, column);
   else if (head.startsWith('{') || (head.startsWith('"') && !isTable)) yield* jsonLines(file, column);
   else if (isTable && !head.startsWith('ext:')) yield* tableRows(file, column);
   else yield* plainLines(file, column);
@@ -42,7 +43,7 @@ export async function* readAddressFile(
 
 const plainName = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** Whether the only column has a header. Errors: `usage` where it is another one. */
+/** Whether the only column has a header. Errors: `usage` if it is another one. */
 function hasHeader({ name, head }: TextFile, column: string | undefined): boolean {
   if (column === undefined) return columnNames.includes(plainName(head));
   if (plainName(head) === plainName(column)) return true;
@@ -50,28 +51,34 @@ function hasHeader({ name, head }: TextFile, column: string | undefined): boolea
 }
 
 async function* plainLines(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
-  const isHeader = hasHeader(file, column);
-  for await (const lines of readLines(file))
-    yield withoutHeader(lines, isHeader, file).map(({ number, text }) => ({ line: number, text }));
+  const firstLine = hasHeader(file, column) ? file.nextLine : 1;
+  let line = 0;
+  for await (const texts of readRawLines(file)) {
+    const lines: AddressLine[] = [];
+    for (const text of texts) {
+      line += 1;
+      if (line >= firstLine && text.trim() !== '') lines.push({ line, text });
+    }
+    yield lines;
+  }
 }
 
 async function* jsonLines(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
   const isHeader = file.head.trim().startsWith('"') && hasHeader(file, column);
-  const read = ({ number, text }: Line): AddressLine => {
-    const value = tryParseJson(text);
-    // A header has chosen the column already.
-    return { line: number, text: text.trim(), ...addressIn(value, isHeader ? undefined : column) };
-  };
-  for await (const lines of readLines(file)) yield withoutHeader(lines, isHeader, file).map(read);
+  // A header has chosen the column already.
+  const field = isHeader ? undefined : column;
+  for await (const lines of readLines(file))
+    yield lines
+      .filter(({ number }) => !isHeader || number >= file.nextLine)
+      .map(({ number, text }) => ({ line: number, text: text.trim(), ...addressIn(tryParseJson(text), field) }));
 }
 
-function withoutHeader(lines: readonly Line[], isHeader: boolean, { nextLine }: TextFile): readonly Line[] {
-  return isHeader ? lines.filter(({ number }) => number >= nextLine) : lines;
-}
-
-async function arrayItems(file: TextFile, column: string | undefined): Promise<AddressLine[]> {
+async function* arrayItems(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
   const items = await readItems(file);
-  return items.map((value, index) => ({ line: index + 1, text: JSON.stringify(value), ...addressIn(value, column) }));
+  for (let from = 0; from < items.length; from += 10_000)
+    yield items
+      .slice(from, from + 10_000)
+      .map((value, index) => ({ line: from + index + 1, text: JSON.stringify(value), ...addressIn(value, column) }));
 }
 
 async function* tableRows(file: TextFile, column: string | undefined): AsyncGenerator<AddressLine[]> {
@@ -144,18 +151,21 @@ function addressIn(value: unknown, column: string | undefined): { text: string }
   return column === undefined ? undefined : { problem: `has no text in a field ${column}` };
 }
 
-export interface AddressRules {
-  allowBadChecksum: boolean;
-}
-
 export const wrongChecksum = 'wrong EIP-55 checksum: a letter or digit is mistyped';
 
 type ReadAddress = string | { reason: string };
 
 const maxExternalId = 1024;
 
+const normalEvm = /^0x[0-9a-f]{40}$/;
+
 /** A subscriber: EVM lowercase, Solana and `ext:` ids unchanged; or why the text is none, without what may be a private key. */
-export function readAddress(raw: string, { allowBadChecksum }: AddressRules): ReadAddress {
+export function readAddress(
+  raw: string,
+  { allowBadChecksum }: { allowBadChecksum?: boolean | undefined },
+): ReadAddress {
+  // Most lines, without any further look.
+  if (normalEvm.test(raw)) return raw;
   const text = raw.trim();
   if (isEvmAddress(text)) {
     const lower = text.toLowerCase();
@@ -190,14 +200,20 @@ function reasonFor(text: string): string {
 
 function hexReason(digits: string): string {
   const wrong = /[^0-9a-fA-F]/u.exec(digits);
-  if (wrong) return `not hexadecimal: ${JSON.stringify(wrong[0])} at character ${wrong.index + 3}`;
+  if (wrong) return `not hexadecimal: ${quoteCharacter(wrong[0])} at character ${wrong.index + 3}`;
   const hash = digits.length === 64 ? ': a transaction hash or a private key' : ': an EVM address has 40';
   return `wrong length: ${digits.length} hex digits${hash}`;
 }
 
 function base58Reason(text: string): string {
   const wrong = /[^1-9A-HJ-NP-Za-km-z]/u.exec(text);
-  if (wrong) return `not base58, nor 0x and 40 hex digits: ${JSON.stringify(wrong[0])} at character ${wrong.index + 1}`;
+  if (wrong) return `not base58, nor 0x and 40 hex digits: ${quoteCharacter(wrong[0])} at character ${wrong.index + 1}`;
   if (text.length >= 80) return `wrong length: ${text.length} base58 characters are a signature or a private key`;
   return `wrong length: ${text.length} base58 characters that are not the 32 bytes of a Solana address`;
+}
+
+/** `"g"`, and `<U+200B>` for what cannot be seen. */
+function quoteCharacter(character: string): string {
+  const shown = showUnseen(character);
+  return shown === character ? JSON.stringify(character) : shown;
 }

@@ -1,155 +1,85 @@
 import { sameDestination } from '../api/http-address.ts';
 import * as endpoints from '../api/webhook.ts';
-import type { Webhook, WebhookList } from '../api/webhook-answers.ts';
+import type { WebhookList } from '../api/webhook-answers.ts';
 import { command } from '../client/shell.ts';
 import { hidden, hideUrlSecrets } from '../client/url-secrets.ts';
 import type { Context } from '../context.ts';
-import { countAttempts, readMessage, SotraError, toSotraError } from '../errors.ts';
-import { isSameDestination } from './jobs.ts';
-import type { Job, Journal } from './journal.ts';
-import {
-  addSecret,
-  checkedList,
-  checkRoomForSecret,
-  keptSecret,
-  keptSecretFile,
-  replaceKeptSecret,
-  shownSecret,
-} from './secrets.ts';
+import { countAttempts, SotraError, toSotraError } from '../errors.ts';
+import { checkedList, dropSecret, findSecret, keepSecret } from './secrets.ts';
+import { saveState, setWebhook } from './state.ts';
+import { continuing, type UploadRun } from './upload-run.ts';
 import { callWithRetries, computeDelay, hasTriesLeft, pauseUpload, retriesLeft } from './with-retries.ts';
 
-/** What happens during an upload, for its display and for `--format ndjson`. */
-export type UploadEvent =
-  | { event: 'settling'; why: string }
-  | { event: 'registered'; uid: string; destinationUrl: string; settled: boolean }
-  | { event: 'chunk-retried'; chunk: number; why: string; delayMs: number }
-  | { event: 'chunk-done'; chunk: number; addresses: number; done: number; chunks: number };
-
-export interface Upload {
-  context: Context;
-  /** Closed at the end. */
-  journal: Journal;
-  addresses: Iterable<string>;
-  concurrency?: number | undefined;
-  /** With what is secret in it; absent where the webhook is there already. */
-  destinationUrl?: string | undefined;
-  /** Makes a webhook also where the destination has one. */
-  another?: boolean | undefined;
-  secretFile?: string | undefined;
-  /** The other uploads of this machine with this key. */
-  others: readonly Job[];
-  onEvent: (event: UploadEvent) => Promise<void>;
-}
-
-/** The upload whose webhook is to be made, with its first chunk. */
-type Registration = Upload & { destinationUrl: string; walletAddresses: string[] };
-
-export interface NewWebhook {
+interface Made {
   uid: string;
   destinationUrl: string;
   secret: string | undefined;
-  /** Found in the list, because the POST's answer was lost; it may lack the addresses. */
+  /** Found in the list, because the answer of the POST was lost; it may lack the addresses. */
   settled: boolean;
 }
 
-export const continuing = 'The same command continues; sotra webhook list shows it.';
-
-/** Statuses of a service that allows one webhook a destination; of others nothing can be concluded. */
+/** Statuses of a service that allows one webhook for a URL; of others nothing can be concluded. */
 const refusals = [400, 409, 422];
 
 /**
- * Makes the webhook of a job. Where the service refuses a second one beside the one to be replaced, that goes first. Errors: as in
- * `registerWebhook`; `partial` once the old one is gone.
+ * Makes the webhook of an upload, once: `sent` with its first addresses; `found`, perhaps without them, if the answer was lost; `twin` if another
+ * machine's is used. Its secret is safe before its uid is. If the service refuses a second webhook beside the one to be replaced, that
+ * goes first. Errors: those of the call; `partial`.
  */
-export async function makeWebhook(registration: Registration): Promise<NewWebhook> {
-  const { context, journal, walletAddresses } = registration;
-  const { replaces } = journal.state.plan;
-  if (replaces === undefined) return registerWebhook(registration);
-  if (journal.state.gap === undefined)
-    try {
-      return await registerWebhook(registration);
-    } catch (thrown) {
-      if (!(thrown instanceof SotraError) || !refusals.includes(thrown.status ?? 0)) throw thrown;
-      // The old webhook takes the same addresses: what is refused is the second webhook. Otherwise this throws, and the old one stays.
-      await callWithRetries(context, endpoints.addAddresses, { uid: replaces, walletAddresses });
-      await journal.write({ kind: 'deleting', atMs: context.io.now() });
-    }
-  try {
-    await deleteWebhook(replaces, context);
-    return await registerWebhook(registration);
-  } catch (cause) {
-    if (journal.state.uid !== undefined || context.io.signal.aborted) throw cause;
-    const { message, hint } = toSotraError(cause);
-    const missing = `webhook ${replaces} had to be deleted first, and the new one is not made yet: ${message}`;
-    throw new SotraError('partial', missing, {
-      hint: hint === undefined ? continuing : `${continuing} ${hint}`,
-      cause,
-    });
-  }
-}
-
-/** Makes a webhook, its secret safe before its uid is recorded. Errors: those of the call; `partial`. */
-async function registerWebhook(registration: Registration): Promise<NewWebhook> {
-  const { journal, context, walletAddresses: addresses } = registration;
-  checkRoomForSecret(journal);
-  const made = await postOnce(registration);
-  const before = new Set(journal.state.posting?.before);
+export async function makeWebhook(run: UploadRun, walletAddresses: string[]): Promise<'sent' | 'found' | 'twin'> {
+  const { upload, context, show, input } = run;
+  const { state } = upload;
+  const made = await (state.replaces === null ? postOnce : postReplacement)(run, walletAddresses);
   const { uid, secret, settled } = made;
   const destinationUrl = hideUrlSecrets(made.destinationUrl);
-  const atMs = context.io.now();
   try {
-    if (secret !== undefined && keptSecret(journal) !== secret) replaceKeptSecret(journal, secret);
-    await journal.write({ kind: 'registered', uid, destinationUrl, settled, ...(!settled && { addresses }), atMs });
-    const used = (await yieldToTwin(registration, uid, before)) ?? made;
-    if (used.secret !== undefined) addToFile(used.secret, used.uid, registration);
-    return used;
+    if (secret !== undefined) keepSecret(upload, uid, secret);
+    const gap = state.gap && { ...state.gap, toMs: context.io.now() };
+    // A sync looks for a twin yet, which `posting` tells from the webhooks before it.
+    setWebhook(upload, uid, { destinationUrl, gap, posting: input.task === 'sync' ? state.posting : null });
   } catch (cause) {
-    throw new SotraError('partial', `webhook ${uid} was made, then: ${toSotraError(cause).message}`, {
-      hint: `${continuing} It finds the webhook again.`,
-      cause,
-      details: { job: journal.state.plan.job, uid },
-    });
+    throw new SotraError(
+      'partial',
+      `webhook ${uid} was made, but its secret cannot be kept: ${toSotraError(cause).message}`,
+      {
+        hint: `${continuing} It finds the webhook in the list of the service, and its secret if the service shows it.`,
+        cause,
+        details: { uid },
+      },
+    );
   }
+  await show.event({ event: 'registered', uid, destinationUrl: made.destinationUrl, settled });
+  if (state.posting !== null && (await yieldToTwin(run))) return 'twin';
+  return settled ? 'found' : 'sent';
 }
 
-/**
- * The webhook that another machine made for the destination since `before`: a sync uses it and deletes its own. Of two that see each other at once
- * the one with the smaller uid stays. Errors: those of the calls.
- */
-async function yieldToTwin(
-  { context, journal, destinationUrl }: Registration,
-  own: string,
-  before: ReadonlySet<string>,
-): Promise<NewWebhook | undefined> {
-  if (journal.state.plan.task !== 'sync') return undefined;
-  for (let looks = 0; ; looks += 1) {
-    const listed = await listWebhooksFor(destinationUrl, context);
-    const twins = listed.filter(({ uid }) => uid !== own && !before.has(uid));
-    const [twin] = twins.sort((one, other) => (one.uid < other.uid ? -1 : 1));
-    if (twin === undefined) return undefined;
-    if (twin.uid < own || looks >= maxLooks) return takeTwin(twin);
-    // The other machine gives way if it is still looking.
-    await context.io.sleep(lookEveryMs, context.io.signal);
-  }
-
-  async function takeTwin(twin: Webhook): Promise<NewWebhook> {
-    const { uid } = twin;
-    context.warn(`another machine registered webhook ${uid} for this destination: using it, and deleting ${own}`);
-    await deleteWebhook(own, context);
-    const secret = shownSecret(twin);
-    replaceKeptSecret(journal, secret);
-    const registered = { uid, destinationUrl: hideUrlSecrets(twin.destinationUrl), settled: true };
-    await journal.write({ kind: 'registered', ...registered, inPlaceOf: own, atMs: context.io.now() });
-    return { uid, destinationUrl: twin.destinationUrl, secret, settled: true };
-  }
-}
-
-function addToFile(secret: string, uid: string, { secretFile, journal, context }: Registration): void {
+async function postReplacement(run: UploadRun, walletAddresses: string[]): Promise<Made> {
+  const { upload, context } = run;
+  const { state } = upload;
+  const uid = state.replaces ?? '';
+  if (state.gap === null)
+    try {
+      return await postOnce(run, walletAddresses);
+    } catch (thrown) {
+      if (!(thrown instanceof SotraError) || !refusals.includes(thrown.status ?? 0)) throw thrown;
+      // If the old webhook takes the same addresses, the second webhook is what is refused. Otherwise this throws, and the old one stays.
+      await callWithRetries(context, endpoints.addAddresses, { uid, walletAddresses });
+      saveState(upload, { gap: { fromMs: context.io.now(), toMs: null } });
+    }
   try {
-    if (secretFile !== undefined) addSecret(secretFile, secret);
-  } catch (error) {
-    const where = `the secret of webhook ${uid} is in ${keptSecretFile(journal)} for now`;
-    context.warn(`--secret-file ${secretFile}: cannot be written: ${readMessage(error)}; ${where}`);
+    await deleteWebhook(uid, context);
+    return await postOnce(run, walletAddresses);
+  } catch (cause) {
+    if (context.io.signal.aborted) throw cause;
+    const { message, hint } = toSotraError(cause);
+    throw new SotraError(
+      'partial',
+      `webhook ${uid} had to be deleted first, and the new one is not made yet: ${message}`,
+      {
+        hint: hint === undefined ? continuing : `${continuing} ${hint}`,
+        cause,
+      },
+    );
   }
 }
 
@@ -160,34 +90,31 @@ const maxPosts = 5;
 
 /**
  * Makes exactly one webhook: the intention is on disk before the POST, the list settles a POST of unknown outcome, and it is sent again
- * only where it surely made none. Errors: those of the call; `partial` where a webhook was made whose secret is lost.
+ * only if it surely made none. Errors: those of the call; `conflict`; `partial` for a webhook whose secret is lost.
  */
-async function postOnce(registration: Registration): Promise<NewWebhook> {
-  const { context, journal, destinationUrl, walletAddresses } = registration;
-  const other = findLost(registration);
+async function postOnce(run: UploadRun, walletAddresses: string[]): Promise<Made> {
+  const { upload, context, input } = run;
+  const { destinationUrl = '' } = input;
   let failed: SotraError | undefined;
   let sent = 0;
   for (let posts = 0; ; posts += 1) {
-    const lost = journal.state.posting;
-    const unsettled = lost?.before ?? (posts === 0 ? other?.state.posting?.before : undefined);
-    if (unsettled !== undefined) {
+    const lost = upload.state.posting;
+    if (lost !== null) {
       const why = failed?.message ?? 'an earlier run ended before the answer';
-      await registration.onEvent({ event: 'settling', why });
-      const found = await findMade(registration, unsettled);
+      await run.show.event({ event: 'settling', why });
+      const found = await findMade(run, lost.before);
       if (found !== undefined) return found;
     }
     if (failed !== undefined) {
       if (posts >= maxPosts || !hasTriesLeft(posts, sent, context)) throw failed;
       await pauseUpload(computeDelay(posts, failed, context), context);
     }
-    // From before the first POST: a webhook of ours that shows late is not among them.
-    let before = lost?.before;
-    if (before === undefined || posts === 0) {
+    if (lost === null || posts === 0) {
       const existing = await listWebhooksFor(destinationUrl, context);
-      if (posts === 0 && !registration.another) refuseSecond(existing);
-      before ??= existing.map(({ uid }) => uid);
+      if (posts === 0 && input.task === 'register' && !input.another) refuseSecond(existing);
+      // From before the first POST: a webhook of ours that shows late is not among them.
+      saveState(upload, { posting: lost ?? { before: existing.map(({ uid }) => uid) } });
     }
-    await journal.write({ kind: 'posting', before });
     try {
       const { data } = await context.call(
         endpoints.register,
@@ -199,14 +126,13 @@ async function postOnce(registration: Registration): Promise<NewWebhook> {
         throw new SotraError('contract', 'the service registered a webhook and did not say its uid', {
           hint: 'sotra webhook list shows it.',
         });
-      // A recording has the mask in its place.
       const secret = data.secret === null || data.secret === hidden ? undefined : data.secret;
       // An answer that does not fit the contract may lack it.
       const made: string | undefined = data.destinationUrl;
       return { uid: data.uid, destinationUrl: made ?? destinationUrl, secret, settled: false };
     } catch (thrown) {
       if (!(thrown instanceof SotraError) || thrown.code === 'contract' || thrown.code === 'interrupted') throw thrown;
-      if (thrown.outcome !== 'unknown' && lost === undefined) await journal.write({ kind: 'not-created' });
+      if (thrown.outcome !== 'unknown' && lost === null) saveState(upload, { posting: null });
       if (thrown.outcome === undefined) throw thrown;
       sent += thrown.attempts ?? 1;
       failed = countAttempts(thrown, sent);
@@ -214,7 +140,8 @@ async function postOnce(registration: Registration): Promise<NewWebhook> {
   }
 }
 
-function refuseSecond([existing]: WebhookList): void {
+/** Errors: `conflict` if a destination has a webhook. */
+export function refuseSecond([existing]: WebhookList): void {
   if (existing === undefined) return;
   throw new SotraError(
     'conflict',
@@ -229,34 +156,54 @@ export async function listWebhooksFor(destinationUrl: string, context: Context):
   return checkedList(data).filter((webhook) => sameDestination(webhook.destinationUrl, destinationUrl));
 }
 
-/** Another upload to this destination that lost the answer of its POST. */
-function findLost({ others, destinationUrl }: Registration): Job | undefined {
-  return others.find(
-    ({ state }) => state.posting !== undefined && isSameDestination(state.plan.destinationUrl, destinationUrl),
-  );
-}
-
-/** The webhook that a POST made whose answer was lost. Errors: `conflict` where it may be one of two, `partial` where its secret is lost. */
-async function findMade(registration: Registration, before: readonly string[]): Promise<NewWebhook | undefined> {
-  const { context, journal, others, destinationUrl } = registration;
-  const known = new Set([...before, ...others.flatMap(({ state }) => state.registered ?? [])]);
+/** The webhook that a POST made whose answer was lost. Errors: `conflict` if it may be one of two, `partial` if its secret is lost. */
+async function findMade({ upload, input, context }: UploadRun, before: readonly string[]): Promise<Made | undefined> {
   for (let looks = 0; ; looks += 1) {
-    const webhooks = await listWebhooksFor(destinationUrl, context);
-    const [found, other] = webhooks.filter(({ uid }) => !known.has(uid));
+    const webhooks = await listWebhooksFor(input.destinationUrl ?? '', context);
+    const [found, other] = webhooks.filter(({ uid }) => !before.includes(uid));
     if (found !== undefined && other !== undefined)
       throw new SotraError('conflict', `${found.uid} and ${other.uid} were both made for this destination meanwhile`, {
         hint: 'Delete the one that is not yours with sotra webhook delete, then run this again.',
       });
     if (found !== undefined) {
-      const { uid } = found;
-      const lost = findLost(registration);
-      const secret = keptSecret(journal) ?? (lost && keptSecret(lost)) ?? shownSecret(found);
-      if (secret !== undefined) return { uid, destinationUrl: found.destinationUrl, secret, settled: true };
+      const { uid, destinationUrl } = found;
+      const secret = findSecret(uid, [upload], webhooks);
+      if (secret !== undefined) return { uid, destinationUrl, secret, settled: true };
       throw new SotraError('partial', `webhook ${uid} was made, but its secret was in an answer that got lost`, {
         hint: command`The service does not show it again: sotra webhook delete ${uid} --yes, then run this again.`,
+        details: { uid },
       });
     }
     if (looks >= maxLooks) return undefined;
+    await context.io.sleep(lookEveryMs, context.io.signal);
+  }
+}
+
+/**
+ * Deletes the webhook just made and uses the one that another machine made for the destination meanwhile; gives whether there is one. Of two
+ * that see each other at once the one with the smaller uid stays. Errors: those of the calls.
+ */
+export async function yieldToTwin({ upload, input, context }: UploadRun): Promise<boolean> {
+  const own = upload.state.uid ?? '';
+  const known = [own, ...(upload.state.posting?.before ?? [])];
+  for (let looks = 0; ; looks += 1) {
+    const listed = await listWebhooksFor(input.destinationUrl ?? '', context);
+    const twins = listed.map(({ uid }) => uid).filter((uid) => !known.includes(uid));
+    const [twin] = twins.sort();
+    if (twin === undefined) {
+      saveState(upload, { posting: null });
+      return false;
+    }
+    if (twin < own || looks >= maxLooks) {
+      context.warn(`another machine registered webhook ${twin} for this destination: using it, and deleting ${own}`);
+      await deleteWebhook(own, context);
+      dropSecret(upload, own);
+      const secret = findSecret(twin, [], listed);
+      if (secret !== undefined) keepSecret(upload, twin, secret);
+      setWebhook(upload, twin, { posting: null });
+      return true;
+    }
+    // The other machine gives way if it is still looking.
     await context.io.sleep(lookEveryMs, context.io.signal);
   }
 }

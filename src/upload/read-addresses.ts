@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { isEvmAddress } from '../api/address.ts';
+import { createHash, type Hash } from 'node:crypto';
+import { showUnseen } from '../api/safe-text.ts';
 import type { Context } from '../context.ts';
 import { inputError, SotraError } from '../errors.ts';
 import { openOutput, openSource } from '../lib/files/source.ts';
@@ -20,29 +20,23 @@ export interface AddressInput {
 }
 
 export interface AddressList {
-  /** Distinct and normalized, in the order of the input. */
-  addresses: ReadonlySet<string>;
+  /** Distinct and normalized, in the order of the input; what is confirmed is taken out before the rest is sent. */
+  addresses: Set<string>;
+  /** How many distinct addresses the input has. */
+  size: number;
   duplicates: number;
   rejected: number;
-  strays: Strays | undefined;
-  /** SHA-256 of the addresses, a line each. */
+  /** SHA-256 of the input. */
   digest: string;
 }
 
-/** The few addresses of one chain among many of another. */
-interface Strays {
-  count: number;
-  /** The first of them. */
-  lines: RejectedLine[];
-}
-
-interface RejectedLine {
+interface BadLine {
   line: number;
   text: string;
   reason: string;
 }
 
-/** Rejected lines shown on stderr, and listed in a JSON error. */
+/** Bad lines shown on stderr, and listed in a JSON error. */
 const maxShown = 20;
 const maxListed = 100;
 
@@ -55,67 +49,97 @@ export async function readAddresses(
   context: Context,
   onRead: (addresses: number) => void = () => undefined,
 ): Promise<AddressList> {
-  const { lines, name } = openLines(input, context);
+  const hash = createHash('sha256').update(input.column ?? '');
+  const { batches, name } = openBatches(input, context, hash);
   const rejects = await openOutput(
     '--rejects',
     context.options.preview ? undefined : input.rejects,
     [input.file],
     (path) => confirmReplace('--rejects', path, context),
   );
-  const rejected: RejectedLine[] = [];
-  const unwritten: string[] = [];
-  const onRejected = (each: RejectedLine) => {
-    if (rejected.length < maxListed) rejected.push({ ...each, text: quoted(each.text) });
-    if (rejects !== undefined) unwritten.push(`${JSON.stringify({ ...each, text: written(each.text) })}\n`);
+  const addresses = new Set<string>();
+  const bad: BadLine[] = [];
+  const chains = { EVM: { count: 0, lines: [] }, Solana: { count: 0, lines: [] } };
+  let unwritten = '';
+  let [duplicates, rejected] = [0, 0];
+  const reject = (line: number, text: string, reason: string) => {
+    rejected += 1;
+    if (bad.length < maxListed) bad.push({ line, text: showUnseen(quoted(text)), reason });
+    if (rejects !== undefined) unwritten += `${JSON.stringify({ line, text: written(text), reason })}\n`;
   };
   try {
-    const allowBadChecksum = input.allowBadChecksum === true;
-    const list = await collectAddresses(lines, { allowBadChecksum, onRejected, onRead, signal: context.io.signal });
-    await rejects?.appendFile(unwritten.join(''));
-    const strays = input.refusesStrays ? list.strays : undefined;
-    const bad = [...rejected, ...(strays?.lines ?? [])].sort((a, b) => a.line - b.line);
-    for (const { line, text, reason } of bad.slice(0, maxShown)) context.warn(`line ${line}: ${text}: ${reason}`);
-    const hidden = list.rejected + (strays?.count ?? 0) - maxShown;
-    const all = strays === undefined ? 'them all' : 'those that are not addresses';
-    if (hidden > 0) context.warn(`${counted(hidden, 'more bad line')}; --rejects <file> writes ${all}`);
-    if (bad.length > 0 && input.skipInvalid !== true) throw badLines(name, list, bad, strays);
-    if (list.addresses.size === 0)
-      throw inputError((label) => ({
-        message: `${name ?? label('walletAddresses')} holds no address`,
-        hint: name && 'One a line, CSV with a header, NDJSON or a JSON array.',
-      }));
-    return list;
+    for await (const batch of batches) {
+      if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was sent');
+      for (const { line, text, problem } of batch) {
+        const read = problem === undefined ? readAddress(text, input) : { reason: problem };
+        const { size } = addresses;
+        if (typeof read !== 'string') reject(line, text.trim(), read.reason);
+        else if (addresses.add(read).size === size) duplicates += 1;
+        else if (input.refusesStrays) countWallet(chains, line, read);
+      }
+      await rejects?.appendFile(unwritten);
+      unwritten = '';
+      onRead(addresses.size);
+    }
   } finally {
     await rejects?.close();
   }
+  const list = { addresses, size: addresses.size, duplicates, rejected, digest: hash.digest('hex') };
+  const strays = findStrays(chains);
+  refuseBadLines(
+    list,
+    [...bad, ...strays.lines].sort((a, b) => a.line - b.line),
+    strays.count,
+    { input, name, context },
+  );
+  if (list.size === 0)
+    throw inputError((label) => ({
+      message: `${name ?? label('walletAddresses')} holds no address`,
+      hint: name && 'One a line, CSV with a header, NDJSON or a JSON array.',
+    }));
+  return list;
 }
 
-function badLines(
-  name: string | undefined,
-  { rejected, addresses }: AddressList,
-  listed: readonly RejectedLine[],
-  strays: Strays | undefined,
-): SotraError {
+interface ListSource {
+  input: AddressInput;
+  name: string | undefined;
+  context: Context;
+}
+
+/** Names the first bad lines. Errors: `usage`, unless they may be skipped. */
+function refuseBadLines(
+  { rejected, size }: AddressList,
+  bad: readonly BadLine[],
+  strays: number,
+  { input, name, context }: ListSource,
+): void {
+  if (bad.length === 0) return;
+  for (const { line, text, reason } of bad.slice(0, maxShown)) context.warn(`line ${line}: ${text}: ${reason}`);
+  const more = rejected + strays - maxShown;
+  const all = strays === 0 ? 'them all' : 'those that are not addresses';
+  if (more > 0) context.warn(`${counted(more, 'more bad line')}; --rejects <file> writes ${all}`);
+  if (input.skipInvalid) return;
   const wrong = rejected === 1 ? '1 line is not an address' : `${formatCount(rejected)} lines are not addresses`;
-  const mixed = strays === undefined ? '' : `${counted(strays.count, 'address')} may be of another chain`;
-  const lines = [rejected > 0 ? wrong : '', mixed].filter((text) => text !== '').join(', ');
-  const accepts = listed.some(({ reason }) => reason === wrongChecksum);
+  const mixed = `${counted(strays, 'address')} may be of another chain`;
+  const lines = [rejected > 0 ? [wrong] : [], strays > 0 ? [mixed] : []].flat().join(', ');
+  const accepts = bad.some(({ reason }) => reason === wrongChecksum);
   const error = inputError((label) => ({
     message: `${name ?? label('walletAddresses')}: ${lines}; nothing was sent`,
     hint:
-      (strays === undefined
-        ? `Correct them, or send the rest (${formatCount(addresses.size)}) with ${label('skipInvalid')}.`
+      (strays === 0
+        ? `Correct them, or send the rest (${formatCount(size)}) with ${label('skipInvalid')}.`
         : `Correct them, or check the rest with ${label('skipInvalid')}.`) +
       (accepts ? ` A wrong checksum is accepted with ${label('allowBadChecksum')}.` : ''),
   }));
-  return Object.assign(error, { details: { rejected: listed } });
+  throw Object.assign(error, { details: { rejected: bad } });
 }
 
-/** The lines of a command line's addresses, unchecked. Errors: `usage`. */
-function openLines(
+/** The lines of a command line's addresses, unchecked; `hash` gets all of the input. Errors: `usage`. */
+function openBatches(
   { file, walletAddresses, column }: AddressInput,
   { io }: Context,
-): { lines: AsyncIterable<readonly AddressLine[]>; name?: string } {
+  hash: Hash,
+): { batches: AsyncIterable<readonly AddressLine[]>; name: string | undefined } {
   if (file !== undefined && walletAddresses !== undefined)
     throw inputError((label) => ({
       message: `${label('file')} and ${label('walletAddresses')} both give addresses`,
@@ -123,73 +147,51 @@ function openLines(
     }));
   if (walletAddresses !== undefined && column !== undefined)
     throw inputError((label) => ({ message: `${label('column')} is for ${label('file')}`, hint: 'Omit it.' }));
-  if (walletAddresses !== undefined) return { lines: typedLines(walletAddresses) };
+  if (walletAddresses !== undefined) {
+    hash.update(walletAddresses.join('\n'));
+    return { batches: typedLines(walletAddresses), name: undefined };
+  }
   if (file === undefined)
     throw inputError((label) => ({
       message: `${label('file')} is required: which addresses?`,
       hint: `Give a file, - for stdin, or ${label('walletAddresses')}.`,
     }));
-  const source = openSource(file, io, `--file ${file}`);
-  return { lines: readAddressFile(source, column), name: source.name };
+  const { name, bytes } = openSource(file, io, `--file ${file}`);
+  return { batches: readAddressFile({ name, bytes: hashed(bytes, hash) }, column), name };
 }
 
 async function* typedLines(addresses: readonly string[]): AsyncGenerator<AddressLine[]> {
   yield addresses.map((text, index) => ({ line: index + 1, text }));
 }
 
-interface CollectOptions {
-  allowBadChecksum: boolean;
-  onRejected: (rejected: RejectedLine) => void;
-  onRead: (addresses: number) => void;
-  signal: AbortSignal;
-}
-
-async function collectAddresses(
-  lines: AsyncIterable<readonly AddressLine[]>,
-  options: CollectOptions,
-): Promise<AddressList> {
-  const addresses = new Set<string>();
-  const hash = createHash('sha256');
-  const chains = { EVM: startCount(), Solana: startCount() };
-  let [duplicates, rejected] = [0, 0];
-  for await (const batch of lines) {
-    if (options.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was sent');
-    let fresh = '';
-    for (const { line, text, problem } of batch) {
-      const read = problem === undefined ? readAddress(text, options) : { reason: problem };
-      const { size } = addresses;
-      if (typeof read !== 'string') {
-        rejected += 1;
-        options.onRejected({ line, text: text.trim(), reason: read.reason });
-      } else if (addresses.add(read).size > size) {
-        fresh += `${read}\n`;
-        if (!read.startsWith('ext:')) countOne(chains[isEvmAddress(read) ? 'EVM' : 'Solana'], { line, text: read });
-      } else duplicates += 1;
-    }
-    hash.update(fresh);
-    options.onRead(addresses.size);
+async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    hash.update(chunk);
+    yield chunk;
   }
-  return { addresses, duplicates, rejected, strays: findStrays(chains), digest: hash.digest('hex') };
 }
 
 interface ChainCount {
   count: number;
-  first: { line: number; text: string }[];
+  /** The first of them. */
+  lines: { line: number; text: string }[];
 }
 
-const startCount = (): ChainCount => ({ count: 0, first: [] });
+type Chain = 'EVM' | 'Solana';
 
-function countOne(chain: ChainCount, address: ChainCount['first'][number]): void {
+function countWallet(chains: Record<Chain, ChainCount>, line: number, text: string): void {
+  if (text.startsWith('ext:')) return;
+  const chain = chains[text.startsWith('0x') ? 'EVM' : 'Solana'];
   chain.count += 1;
-  if (chain.first.length < maxListed) chain.first.push(address);
+  if (chain.lines.length < maxListed) chain.lines.push({ line, text });
 }
 
 /** Wallets of a chain that are fewer than this part of the list are likely from another list. */
 const strayPart = 0.1;
 
-function findStrays({ EVM, Solana }: Record<'EVM' | 'Solana', ChainCount>): Strays | undefined {
+function findStrays({ EVM, Solana }: Record<Chain, ChainCount>): { count: number; lines: BadLine[] } {
   const [few, many] = EVM.count < Solana.count ? [EVM, Solana] : [Solana, EVM];
-  if (few.count === 0 || few.count >= (few.count + many.count) * strayPart) return undefined;
+  if (few.count >= (few.count + many.count) * strayPart) return { count: 0, lines: [] };
   const reason = `${few === EVM ? 'EVM' : 'Solana'}, but ${formatCount(many.count)} others are ${few === EVM ? 'Solana' : 'EVM'}`;
-  return { count: few.count, lines: few.first.map((each) => ({ ...each, reason })) };
+  return { count: few.count, lines: few.lines.map((each) => ({ ...each, reason })) };
 }

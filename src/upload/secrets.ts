@@ -1,113 +1,65 @@
-import { createHash } from 'node:crypto';
-import { rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync, lstatSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { defined } from '../api/json.ts';
 import type { Webhook, WebhookList } from '../api/webhook-answers.ts';
-import { hidden } from '../client/url-secrets.ts';
-import type { Context } from '../context.ts';
 import { readMessage, SotraError, usageError } from '../errors.ts';
-import { checkReplaceable, replaceFile, warnOfReaders } from '../lib/files/durable-file.ts';
+import { refuseOther, replaceFile } from '../lib/files/durable-file.ts';
+import { readSecrets } from '../lib/files/secret-file.ts';
 import { decodeText, readSmallFile } from '../lib/files/source.ts';
-import { written } from '../lib/quoted.ts';
-import type { Job } from './journal.ts';
+import { hashParts, type Upload } from './state.ts';
+import type { UploadRun } from './upload-run.ts';
 
-/** Warns where others may read a file. Errors: as in `readSecrets`. */
-export function readOwnSecrets(files: readonly string[], context: Context): string[] {
-  return files.flatMap((file) => {
-    warnOfReaders(file, context);
-    return readSecrets(file);
-  });
+/** Where an upload keeps the secret of one of its webhooks, whose uid may be no name of a file. */
+function keptSecretFile({ folder }: Upload, uid: string): string {
+  return join(folder, `secret-${hashParts([uid]).slice(0, 12)}`);
 }
 
-/** The secrets in a file, one a line, without comments (#) and empty lines. Errors: `local-file` naming the file. */
-export function readSecrets(file: string): string[] {
-  const hint = 'sotra webhook sync --url <url> --file <file> --secret-file <file> writes one.';
-  let text: string;
-  try {
-    text = decodeText(readSmallFile(file), written(file));
-  } catch (cause) {
-    if (cause instanceof SotraError && cause.code === 'usage') throw cause;
-    // Perhaps the secret itself was given in place of its file.
-    const name = written(file);
-    const message = `the secret file ${name} cannot be read: ${readMessage(cause)}`;
-    throw new SotraError('local-file', message, { hint, cause });
-  }
-  const secrets = text.split('\n').flatMap((line) => (/^\s*(#.*)?$/.test(line) ? [] : [line.trim()]));
-  if (secrets.includes(hidden))
-    throw new SotraError('local-file', `the secret file ${file} holds ${hidden} in place of a secret`, { hint });
-  if (secrets.length > 0) return secrets;
-  throw new SotraError('local-file', `the secret file ${file} holds no secret`, { hint });
+/** Keeps the secret of a webhook (mode 0600), safe on disk when it returns. Errors: those of the file system. */
+export function keepSecret(upload: Upload, uid: string, secret: string): void {
+  replaceFile(keptSecretFile(upload, uid), `${secret}\n`);
 }
 
-/**
- * Refuses a file that a secret could not be written to later, or that holds another one, unless it may. Errors: `usage`, `local-file` for a
- * full disk.
- */
-export function checkSecretFile(file: string, { mayHold = false } = {}): void {
-  if (!mayHold && readOwnSecret(file) !== undefined)
-    throw usageError(
-      `--secret-file ${file}: exists and is not empty`,
-      'Name a new file. If it is the one of this webhook, sotra webhook sync sends what changed in the list.',
-    );
+export function dropSecret(upload: Upload, uid: string): void {
+  rmSync(keptSecretFile(upload, uid), { force: true });
+}
+
+/** The secret of a webhook as an upload kept it, or else as the service lists it. Errors: `local-file`. */
+export function findSecret(uid: string, uploads: readonly Upload[], listed: WebhookList): string | undefined {
+  const file = uploads.map((upload) => keptSecretFile(upload, uid)).find((each) => existsSync(each));
+  if (file !== undefined) return readSecrets(file)[0];
+  const shown = listed.find((each) => each.uid === uid);
+  return shown && shownSecret(shown);
+}
+
+/** The secret of a listed webhook; `undefined` if the service leaves it out or masks it. */
+function shownSecret({ secret }: Pick<Webhook, 'secret'>): string | undefined {
+  return secret && /^[\x21-\x7e]+$/.test(secret) && !secret.includes('*') ? secret : undefined;
+}
+
+/** Refuses a --secret-file that could not be written later. Errors: `usage`. */
+export function checkSecretFile(file: string): void {
   try {
-    checkReplaceable(file);
+    refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
+    accessSync(dirname(file), constants.W_OK);
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    const isFull = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(String(code));
-    throw new SotraError(
-      isFull ? 'local-file' : 'usage',
-      `--secret-file ${file}: cannot be written: ${readMessage(cause)}`,
-      {
-        hint: isFull ? 'Free some disk space, or name a file on another disk.' : undefined,
-        cause,
-      },
-    );
+    throw usageError(`--secret-file ${file}: cannot be written: ${readMessage(cause)}`);
   }
 }
 
-/** The text of a file; `undefined` where it is empty or absent. */
-export function readOwnSecret(file: string): string | undefined {
+/** The text of a --secret-file; empty if there is none. */
+export function readSecretFile(file: string): string {
   const isFile = statSync(file, { throwIfNoEntry: false })?.isFile();
-  return (isFile && decodeText(readSmallFile(file), file).trim()) || undefined;
+  return isFile ? decodeText(readSmallFile(file), file).trim() : '';
 }
 
-/** Where this machine keeps the secret of the webhook that a job made. */
-export function keptSecretFile({ folder }: Pick<Job, 'folder'>): string {
-  return join(folder, 'secret');
-}
-
-/** The secret of the webhook that a job made. Errors: `local-file`. */
-export function keptSecret(job: Pick<Job, 'folder'>): string | undefined {
-  const file = keptSecretFile(job);
-  return readOwnSecret(file) === undefined ? undefined : readSecrets(file)[0];
-}
-
-/** Sees that the secret of a job, which the service shows once, can be kept. Errors: those of the file system. */
-export function checkRoomForSecret(job: Pick<Job, 'folder'>): void {
-  checkReplaceable(keptSecretFile(job));
-}
-
-/** Keeps another secret for a job, or none. Errors: those of the file system. */
-export function replaceKeptSecret(job: Pick<Job, 'folder'>, secret: string | undefined): void {
-  if (secret === undefined) rmSync(keptSecretFile(job), { force: true });
-  else writeSecret(keptSecretFile(job), secret);
-}
-
-/** Writes a secret to a file of mode 0600, safe on disk when it returns. Errors: those of the file system. */
-export function writeSecret(file: string, secret: string): void {
-  replaceFile(file, `${secret}\n`);
-}
-
-/** Puts a secret first in a file that may hold others, which stay, but for a retired one. Errors: those of the file system. */
-export function addSecret(file: string, secret: string, retired?: string): void {
-  const before = (readOwnSecret(file) ?? '').split('\n').map((line) => line.trim());
-  const kept = before.filter((line) => line !== '' && line !== secret && fingerprintSecret(line) !== retired);
+/** Puts a secret first in a --secret-file (mode 0600). Its other lines stay, but for retired secrets. Errors: those of the file system. */
+function writeSecretFile(file: string, secret: string, retired: readonly string[]): void {
+  const before = readSecretFile(file)
+    .split('\n')
+    .map((line) => line.trim());
+  const kept = before.filter((line) => line !== '' && line !== secret && !retired.includes(line));
   const lines = [secret, ...kept];
-  if (lines.join('\n') !== before.join('\n')) writeSecret(file, lines.join('\n'));
-}
-
-/** What stands for a secret where it must not be written down. */
-export function fingerprintSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex').slice(0, 16);
+  if (lines.join('\n') !== before.join('\n')) replaceFile(file, `${lines.join('\n')}\n`);
 }
 
 /** A list of webhooks, checked. Errors: `contract` for another shape, which does not say what webhooks there are. */
@@ -118,14 +70,54 @@ export function checkedList(data: WebhookList): WebhookList {
   });
 }
 
-/** The secret of a listed webhook; `undefined` where the service leaves it out or masks it. */
-export function shownSecret({ secret }: Pick<Webhook, 'secret'>): string | undefined {
-  return secret && /^[\x21-\x7e]+$/.test(secret) && !secret.includes('*') ? secret : undefined;
+/**
+ * Writes the secret of the webhook to --secret-file, without those of earlier webhooks that are gone. Errors: `not-found` if nobody knows it and
+ * the file is empty; `partial` if it cannot be written.
+ */
+export function handOverSecret({ input, upload, context }: UploadRun, listed: WebhookList): void {
+  const { uid, former } = upload.state;
+  const { secretFile: file, task } = input;
+  if (file === undefined || uid === null) return;
+  const secret = findSecret(uid, [upload], listed);
+  if (secret === undefined) {
+    if (readSecretFile(file) !== '') return;
+    if (task === 'register') {
+      context.warn(`the service did not tell the secret of webhook ${uid}`);
+      return;
+    }
+    throw new SotraError(
+      'not-found',
+      `webhook ${uid} exists, and neither this machine nor the service tells its secret`,
+      { hint: `Write it to ${file} if you have it; --replace makes a webhook with a new one.` },
+    );
+  }
+  // The last one may have signed deliveries that are still on their way.
+  const gone = former.slice(1).filter((each) => !listed.some((webhook) => webhook.uid === each));
+  const retired = gone.flatMap((each) => findSecret(each, [upload], []) ?? []);
+  try {
+    writeSecretFile(file, secret, retired);
+  } catch (cause) {
+    const kept = keptSecretFile(upload, uid);
+    const message = `--secret-file ${file} of webhook ${uid} cannot be written: ${readMessage(cause)}`;
+    throw new SotraError('partial', message, {
+      hint: `Its secret is in ${kept}; the same command writes it to the file, and continues.`,
+      cause,
+      details: { uid, secretFile: kept },
+    });
+  }
 }
 
-/** The secret of a webhook, as this machine keeps it or the service lists it. */
-export function findWebhookSecret(uid: string, jobs: readonly Job[], listed: WebhookList): string | undefined {
-  const [kept] = jobs.filter(({ state }) => state.registered === uid).flatMap((job) => keptSecret(job) ?? []);
-  const shown = listed.find((each) => each.uid === uid);
-  return kept ?? (shown && shownSecret(shown));
+/** The file with the secret of the webhook, if it is known, and with --show-secrets the secret. */
+export function describeSecret(
+  { input, upload }: UploadRun,
+  listed: WebhookList,
+): { secretFile?: string; secret?: string } {
+  const uid = upload.state.uid ?? '';
+  const secret = findSecret(uid, [upload], listed);
+  if (secret === undefined) return {};
+  const kept = keptSecretFile(upload, uid);
+  return defined({
+    secretFile: input.secretFile ?? (existsSync(kept) ? kept : undefined),
+    secret: input.showSecrets ? secret : undefined,
+  });
 }

@@ -1,11 +1,17 @@
 import { chunkSize } from '../api/webhook.ts';
 import type { Context } from '../context.ts';
-import { counted, formatCount, formatTime } from '../lib/output/format.ts';
+import { counted, formatCount } from '../lib/output/format.ts';
 import { showProgress } from '../lib/output/progress.ts';
 import type { Result } from '../lib/output/result.ts';
 import type { AnyView } from '../lib/output/view.ts';
-import type { JobState, Plan } from './journal.ts';
-import type { UploadEvent } from './make-webhook.ts';
+import type { AddressList } from './read-addresses.ts';
+
+/** What happens during an upload, as `--format ndjson` prints it. */
+export type UploadEvent =
+  | { event: 'settling'; why: string }
+  | { event: 'registered'; uid: string; destinationUrl: string; settled: boolean }
+  | { event: 'chunk-retried'; chunk: number; why: string; delayMs: number }
+  | { event: 'chunk-done'; chunk: number; addresses: number; done: number; chunks: number };
 
 export type UploadDisplay = Awaited<ReturnType<typeof showUpload>>;
 
@@ -14,7 +20,7 @@ const [logEveryMs, logEveryPercent, minLogMs] = [10_000, 10, 1000];
 
 /**
  * Progress on stderr: a bar on a terminal, now and then a line elsewhere; with `--format ndjson` events on stdout instead. `brief`: the result
- * says what was done, only a terminal is told it as it happens.
+ * says what was done, and only a terminal shows it as it happens.
  */
 export async function showUpload(context: Context, { brief = false } = {}) {
   const { io, options } = context;
@@ -39,21 +45,22 @@ export async function showUpload(context: Context, { brief = false } = {}) {
     progress.step(text);
   };
   return {
-    reading: () => stepLive('reading addresses'),
-    read: (addresses: number) => stepLive(`reading addresses: ${formatCount(addresses)}`),
-    planned: ({ job, addresses, chunks, duplicates, rejected }: Plan) => {
-      const extra: string[] = [];
-      if (duplicates > 0) extra.push(counted(duplicates, 'duplicate'));
-      if (rejected > 0) extra.push(counted(rejected, 'bad line'));
-      const list = `${counted(addresses, 'address')} in ${counted(chunks, 'chunk')}`;
-      done(`upload ${job}: ${list}${extra.length === 0 ? '' : ` (${extra.join(', ')})`}`);
-    },
-    started: ({ uid, done: chunks, plan: { addresses } }: JobState) => {
-      const before = Math.min(addresses, chunks.size * chunkSize);
+    reading: (addresses = 0) => stepLive(`reading addresses${addresses === 0 ? '' : `: ${formatCount(addresses)}`}`),
+    started: ({ size, addresses, duplicates, rejected }: AddressList, makes: boolean) => {
+      const left = addresses.size;
+      const skipped = [
+        duplicates > 0 && counted(duplicates, 'duplicate'),
+        rejected > 0 && counted(rejected, 'bad line'),
+      ];
+      const notes = skipped.filter((text) => text !== false).join(', ');
+      const some = left < size ? `${formatCount(left)} of ` : '';
+      const requests = counted(Math.ceil(left / chunkSize), 'request');
+      done(`sending ${some}${counted(size, 'address')} in ${requests}${notes && ` (${notes})`}`);
       const startMs = io.now();
-      work = { total: addresses, before, confirmed: before, startMs };
-      logged = { atMs: startMs, percent: describeProgress(work, startMs).percent };
-      stepLive(uid === undefined ? 'registering the webhook' : describeProgress(work, startMs).text);
+      work = { total: size, before: size - left, confirmed: size - left, startMs };
+      const { percent, text } = describeProgress(work, startMs);
+      logged = { atMs: startMs, percent };
+      stepLive(makes ? 'registering the webhook' : text);
     },
     event: async (event: UploadEvent) => {
       if (streams) return write(event);
@@ -69,8 +76,6 @@ export async function showUpload(context: Context, { brief = false } = {}) {
           return tell();
       }
     },
-    finished: ({ job }: Plan, atMs: number) =>
-      context.note(`upload ${job} was finished at ${formatTime(atMs / 1000)}: nothing was sent.`),
     result: async (answer: object, view: AnyView, exitCode?: number): Promise<Result> => {
       progress.stop();
       const code = exitCode === undefined ? {} : { exitCode };
@@ -81,7 +86,6 @@ export async function showUpload(context: Context, { brief = false } = {}) {
     stop: progress.stop,
   };
 }
-
 type Work = Record<'total' | 'before' | 'confirmed' | 'startMs', number>;
 
 function describeProgress({ total, before, confirmed, startMs }: Work, nowMs: number) {

@@ -1,128 +1,110 @@
 import * as endpoints from '../api/webhook.ts';
 import type { Context } from '../context.ts';
-import { readMessage, SotraError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/result.ts';
-import { jobsFolder, jobsOfKey, lockJob, setAside } from './jobs.ts';
-import type { Job, Plan } from './journal.ts';
+import { dropConfirmed, takeConfirmed } from './confirmed.ts';
+import { refuseSecond } from './make-webhook.ts';
 import { readAddresses } from './read-addresses.ts';
-import { findOwnJob, planJob, previewChunk, runJob, splitChunks, type UploadInput, type UploadRun } from './run-job.ts';
-import { syncList } from './run-sync.ts';
-import { addSecret, checkSecretFile, keptSecret, keptSecretFile, readOwnSecret } from './secrets.ts';
+import { checkedList, checkSecretFile, describeSecret, findSecret, handOverSecret, readSecretFile } from './secrets.ts';
+import { previewNext, sendAddresses } from './send.ts';
 import { showUpload } from './show-upload.ts';
-import { checkSyncFlags, findSyncTarget } from './sync-webhook.ts';
+import { forgetWebhook, openUpload } from './state.ts';
+import { checkSyncFlags, syncList } from './sync.ts';
+import type { UploadInput, UploadRun } from './upload-run.ts';
 import { type UploadResult, uploaded as view } from './view.ts';
 import { callWithRetries } from './with-retries.ts';
 
 /**
- * The one path of a list to a webhook: every address is checked, what is confirmed already is taken out, and the rest is sent in chunks,
- * each of which is on disk once it is confirmed. Errors: `usage` with nothing sent; as in `runJob`.
+ * The one path of a list to a webhook: every line is checked, what is confirmed already is taken out, and the rest is sent. Errors: `usage` with
+ * nothing sent; `locked`; as in `sendAddresses`.
  */
 export async function uploadAddresses(input: UploadInput, context: Context): Promise<Result> {
   const isSync = input.task === 'sync';
   if (isSync) checkSyncFlags(input);
-  const folder = await jobsFolder(context);
+  const isReadOnly = context.options.preview || input.check === true;
   const show = await showUpload(context, { brief: isSync });
-  let release: (() => void) | undefined;
+  let unlock = () => {};
   try {
     show.reading();
-    const changesNothing = context.options.preview || input.check === true;
-    const isCheck = isSync && changesNothing;
-    const list = await readAddresses({ ...input, refusesStrays: isCheck }, context, show.read);
-    if (isCheck && list.duplicates > 0) context.note(`${counted(list.duplicates, 'duplicate')} in the list.`);
-    const plan = await planJob({ input, list, context }, { uid: input.uid ?? null });
-    if (isSync && input.secretFile !== undefined && !changesNothing)
-      checkSecretFile(input.secretFile, { mayHold: true });
-    if (!changesNothing) release = lockJob(folder, plan);
-    if (!isSync) return await sendList({ input, list, folder, jobs: await jobsOfKey(context), show, context }, plan);
-    const target = await findSyncTarget(input, changesNothing, context);
-    return await syncList({ input, list, folder, jobs: target.jobs, show, context }, target);
+    const list = await readAddresses({ ...input, refusesStrays: isSync && isReadOnly }, context, show.reading);
+    if (isSync && isReadOnly && list.duplicates > 0)
+      context.note(`${counted(list.duplicates, 'duplicate')} in the list.`);
+    if (input.secretFile !== undefined && !isReadOnly) checkSecretFile(input.secretFile);
+    const opened = await openUpload(input, isReadOnly, context);
+    unlock = opened.unlock;
+    const run = { input, list, upload: opened.upload, show, context };
+    return await (isSync ? syncList(run) : sendList(run));
   } finally {
     show.stop();
-    release?.();
+    unlock();
   }
 }
 
-/** Sends all of a list, as far as the same command has not done so before. */
-async function sendList(run: UploadRun, plan: Plan): Promise<Result> {
-  const { input, list, show, context } = run;
-  if (context.options.preview) return previewList(run, plan);
-  const before = findOwnJob(run, plan);
-  if (before !== undefined && (await isGone(before, context))) {
-    context.warn(`webhook ${before.state.uid} of an earlier run is gone: registering a new one`);
-    setAside(before);
-    return sendList({ ...run, jobs: run.jobs.filter((job) => job !== before) }, plan);
+/** Sends a list to the webhook that it registers or is told. */
+async function sendList(run: UploadRun): Promise<Result> {
+  const { input, list, upload, show, context } = run;
+  const { state } = upload;
+  if (input.task === 'register') await checkRegistered(run);
+  // An interrupted --again continues.
+  if (input.again && state.line === null) await dropConfirmed(upload, list.addresses);
+  else await takeConfirmed(upload, list.addresses);
+  const left = list.addresses.size;
+  const isFinished = left === 0 && state.uid !== null && state.line === null;
+  if (isFinished) {
+    const hint = input.task === 'register' ? '' : ' --again sends them once more.';
+    context.note(`Nothing was sent: webhook ${state.uid} has all ${counted(list.size, 'address')}.${hint}`);
   }
-  const kept = before && keptSecret(before);
-  const { secretFile } = input;
-  if (secretFile !== undefined && !(kept && readOwnSecret(secretFile)?.split('\n').includes(kept)))
-    checkSecretFile(secretFile);
-  if (before?.state.finishedMs === undefined || input.again === true)
-    return show.result(describeUpload(await runJob(run, plan, list.addresses), run), view);
-  show.finished(before.state.plan, before.state.finishedMs);
-  return show.result(describeUpload(before, run), view);
-}
-
-/** Whether the webhook that a job made was deleted. */
-async function isGone({ state }: Job, context: Context): Promise<boolean> {
-  if (state.plan.task !== 'register' || state.uid === undefined) return false;
-  const { data } = await callWithRetries(context, endpoints.list, {});
-  return Array.isArray(data) && !data.some(({ uid }) => uid === state.uid);
-}
-
-/** Previews the first request that is not done. */
-async function previewList(run: UploadRun, plan: Plan): Promise<Result> {
-  const { list, show, context } = run;
-  const state = findOwnJob(run, plan)?.state;
-  const chunks = [...splitChunks(list.addresses)].filter(({ index }) => !state?.done.has(index));
-  if (state?.finishedMs !== undefined) show.finished(state.plan, state.finishedMs);
-  else if (chunks.length < plan.chunks) context.note(`Still to be sent: ${formatRequests(chunks.length)}`);
-  else context.note(`${counted(plan.addresses, 'address')} in ${formatRequests(chunks.length)}`);
-  const [first] = chunks;
-  if (state?.finishedMs !== undefined || first === undefined) return { kind: 'none' };
-  return previewChunk(state?.uid ?? run.input.uid, first, run);
-}
-
-function formatRequests(count: number): string {
-  return count <= 1
-    ? 'one request.'
-    : `${formatCount(count)} requests; this is the first, the others are PUTs of up to 1,000.`;
-}
-
-function describeUpload(job: Job, { list, input }: UploadRun): UploadResult {
-  const { state } = job;
-  const { plan } = state;
-  return {
+  if (context.options.preview) return isFinished ? { kind: 'none' } : previewList(run);
+  handOverSecret(run, []);
+  if (!isFinished) await sendAddresses(run);
+  const result: UploadResult = {
     uid: state.uid ?? '',
-    destinationUrl: state.destinationUrl ?? null,
-    addresses: plan.addresses,
-    chunks: plan.chunks,
+    destinationUrl: state.destinationUrl,
+    addresses: list.size,
+    chunks: Math.ceil(list.size / endpoints.chunkSize),
     duplicates: list.duplicates,
     rejected: list.rejected,
-    ...(plan.task === 'register' ? readJobSecret(job, input) : {}),
+    ...(input.task === 'register' && describeSecret(run, [])),
   };
+  return show.result(result, view);
 }
 
-/** The file that holds the secret of a registered webhook, and the secret if it is to be shown. Errors: `partial` where it cannot be written. */
-function readJobSecret(job: Job, { secretFile: file, showSecrets }: UploadInput) {
-  const { plan, uid } = job.state;
-  const secret = keptSecret(job);
-  if (secret === undefined) return {};
-  const shown = showSecrets ? { secret } : {};
-  if (file === undefined) return { secretFile: keptSecretFile(job), ...shown };
-  try {
-    addSecret(file, secret);
-  } catch (cause) {
-    const kept = keptSecretFile(job);
-    throw new SotraError(
-      'partial',
-      `all is confirmed, but --secret-file ${file} cannot be written: ${readMessage(cause)}`,
-      {
-        hint: `The secret of webhook ${uid} is in ${kept}; the same command again writes it where it was asked for.`,
-        cause,
-        details: { job: plan.job, uid, secretFile: kept },
-      },
-    );
+/** Looks whether the webhook of an earlier run is there, and is of the same list. Errors: `conflict`; `usage` for a --secret-file in use. */
+async function checkRegistered({ input, list, upload, context }: UploadRun): Promise<void> {
+  const { uid, digest } = upload.state;
+  const { secretFile } = input;
+  const isSame = digest === list.digest;
+  if (context.options.preview) {
+    if (!isSame) forgetWebhook(upload);
+    return;
   }
-  return { secretFile: file, ...shown };
+  if (uid !== null) {
+    const listed = checkedList((await callWithRetries(context, endpoints.list, {})).data);
+    const known = listed.filter((webhook) => webhook.uid === uid);
+    if (known.length === 0) context.warn(`webhook ${uid} of an earlier run is gone: registering a new one`);
+    else if (!isSame && !input.another) refuseSecond(known);
+    if (known.length === 0 || !isSame) forgetWebhook(upload);
+  }
+  if (secretFile === undefined) return;
+  const text = readSecretFile(secretFile);
+  const own = upload.state.uid === null ? undefined : findSecret(upload.state.uid, [upload], []);
+  if (text !== '' && !(own && text.split('\n').includes(own)))
+    throw usageError(
+      `--secret-file ${secretFile}: exists and is not empty`,
+      'Name a new file. If it is the one of this webhook, sotra webhook sync sends what changed in the list.',
+    );
+}
+
+/** Previews the next request, and says how many there are. */
+async function previewList(run: UploadRun): Promise<Result> {
+  const { list, context } = run;
+  const { size } = list.addresses;
+  const requests = Math.ceil(size / endpoints.chunkSize);
+  const some = size < list.size ? `${formatCount(size)} of ` : '';
+  const more = requests > 1 ? 's; this is the first, the others are PUTs of up to 1,000.' : '.';
+  context.note(
+    `${some}${counted(list.size, 'address')} in ${requests === 1 ? 'one' : formatCount(requests)} request${more}`,
+  );
+  return previewNext(run);
 }

@@ -95,9 +95,9 @@ test('keys and secrets of webhooks are hidden wherever they stand, as a name in 
   stored.contexts.other = { ...stored.contexts.other, apiKey: 'another-key-2', serviceName: 'another-key-2' };
   stored.contexts.staging.inbox = 'nats://secret-of-a-hook/NAME';
   writeFileSync(file, JSON.stringify(stored));
-  const job = join(env.SOTRA_DATA_DIR, 'webhook', 'jobs', 'a-job');
+  const job = join(env.SOTRA_DATA_DIR, 'webhook', 'uploads', 'an-upload');
   mkdirSync(job, { recursive: true });
-  writeFileSync(join(job, 'secret'), 'secret-of-a-hook\n');
+  writeFileSync(join(job, 'secret-0'), 'secret-of-a-hook\n');
   const { code, out: printed } = await run(`--context staging bundle --out ${out}`, { env });
   expect([code, printed.includes('very-secret')]).toEqual([0, false]);
   expect(readFileSync(out, 'utf8')).not.toMatch(/very-secret|another-key|secret-of-a-hook/);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { lineWidth } from '../../src/lib/io.ts';
@@ -9,6 +9,7 @@ import { run, stub, temporaryFolder } from '../support/harness.ts';
 import { changeStore, fillInbox, inboxFolderOf } from '../support/inbox.ts';
 import { some } from '../support/size.ts';
 import { degen } from '../support/traders.ts';
+import { uploadFolders } from '../support/upload-place.ts';
 
 // What random input has found, one by one.
 
@@ -60,7 +61,7 @@ test('a stored delivery with a header that cannot be sent is told as not taken, 
   ]);
 });
 
-test('a line of an upload journal that says nothing known stops the upload, and nothing is sent', async () => {
+test('an upload whose state says nothing known is stopped, and nothing is sent', async () => {
   const folder = temporaryFolder();
   const service = await stub(({ method }, response) => {
     response.setHeader('content-type', 'application/json');
@@ -70,20 +71,19 @@ test('a line of an upload journal that says nothing known stops the upload, and 
   writeFileSync(join(folder, 'addresses.txt'), `${degen}\n`);
   const argv = `webhook register --url http://127.0.0.1:9/hook --file ${folder}/addresses.txt --json`;
   await run(argv, { env });
-  const [job = ''] = readdirSync(join(folder, 'webhook', 'jobs'));
-  const file = join(folder, 'webhook', 'jobs', job, 'journal.ndjson');
+  const file = join(uploadFolders(folder)[0] ?? '', 'state.json');
   const whole = readFileSync(file, 'utf8');
   const asked = service.requests.length;
   for (const [from, to] of [
-    ['"kind":"registered"', '"kind":"regstered"'],
-    ['"settled":false', '"settled":0'],
-    ['"addresses":["0x', '"addresses":[1,"0x'],
-    [`"job":"${job}"`, '"name":"x"'],
+    ['"version": 1', '"version": 2'],
+    ['"uid": "u-1"', '"uid": 1'],
+    ['"posting": null', '"posting": {}'],
+    ['"former": []', '"former": [null]'],
   ] as const) {
     expect(whole).toContain(from);
     writeFileSync(file, whole.replace(from, to));
     const { code, err } = await run(argv, { env });
-    expect([from, code, err]).toEqual([from, 3, expect.stringContaining(`${file} is damaged at line `)]);
+    expect([from, code, err]).toEqual([from, 3, expect.stringContaining(`${file} is damaged, or of another version`)]);
   }
   expect(service.requests.length).toBe(asked);
 });

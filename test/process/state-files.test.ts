@@ -61,12 +61,12 @@ const files: Record<string, StateFile> = {
       return join(folder, 'config.json');
     },
   },
-  'upload journal': {
+  'upload state': {
     argv: upload,
     make: async (act, folder) => {
       writeFileSync(join(folder, 'addresses.txt'), `${degen}\n`);
       await does(act, upload);
-      return found(folder, /journal\.ndjson$/);
+      return found(folder, /uploads\/.*state\.json$/);
     },
   },
   'journal of posted comments': {
@@ -124,7 +124,7 @@ const cases = Object.entries(files).flatMap(([name, file]) =>
   Object.entries(harms)
     .filter(([harm]) => name !== 'sandbox database' || harm !== 'of a newer sotra')
     // These begin empty: a process may be killed before their first line.
-    .filter(([harm]) => harm !== 'empty' || !/database|store|comments|upload/.test(name))
+    .filter(([harm]) => harm !== 'empty' || !/database|store|comments/.test(name))
     .map(([harm, apply]) => ({ name, harm, apply, file })),
 );
 
@@ -155,7 +155,7 @@ test.each(some(cases, 12))(
 
 test('the last line of a log that a crash cut off is passed over, what is before it counts', async () => {
   const { env, posted } = await service();
-  for (const name of ['upload journal', 'journal of posted comments'] as const) {
+  for (const name of ['journal of posted comments'] as const) {
     const folder = temporaryFolder();
     writeKeys(folder);
     const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
@@ -182,7 +182,7 @@ test('a key file that cannot be read is told by key list, and the other keys are
   expect(err).not.toContain('deadbeef');
 });
 
-test.each(['upload journal', 'journal of posted comments'] as const)(
+test.each(['journal of posted comments'] as const)(
   'one flipped bit anywhere in the %s is exit 3 that names the line, and nothing is sent',
   async (name) => {
     const { env, posted } = await service();

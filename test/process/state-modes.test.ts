@@ -56,9 +56,9 @@ const keyed = '--key-file FOLDER/evm.hex --password-file FOLDER/password';
 const kept: Record<string, { argv: string; file: RegExp; later?: string }> = {
   settings: { argv: 'context set own --base-url https://a.example.com', file: /config\.json$/ },
   'kept key': { argv: `key import k ${keyed}`, later: `key import k --replace ${keyed}`, file: /keys\/k\.json$/ },
-  'upload journal': {
+  'upload state': {
     argv: 'webhook register --url http://127.0.0.1:9/hook --file FOLDER/addresses.txt',
-    file: /journal\.ndjson$/,
+    file: /uploads\/.*state\.json$/,
   },
   aliases: { argv: `alias set me ${degen}`, file: /config\.json$/ },
   'journal of posted comments': {
@@ -130,7 +130,7 @@ test.skipIf(!works).each(some(Object.keys(kept), 2))(
     const before = contents(folder);
     const { code, out, err } = await again();
     expect({ code, out }).toEqual({ code: 3, out: '' });
-    expect(err).toContain(name === 'upload journal' ? join(folder, 'webhook', 'jobs') : dirname(path));
+    expect(err).toContain(name === 'upload state' ? join(folder, 'webhook', 'uploads') : dirname(path));
     expect(err).toContain('hint: ');
     expect(written).toEqual([]);
     expect(contents(folder)).toEqual(before);

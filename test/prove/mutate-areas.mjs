@@ -1,7 +1,7 @@
 const sources = (names) => names.split(' ').map((name) => `src/${name}.ts`);
 const tests = (names) => names.split(' ');
 const uploadTests = tests(
-  'cli/webhook/upload cli/webhook/upload-told cli/webhook/sync cli/follow/bulk cli/webhook/upload-jobs cli/webhook/upload-once cli/webhook/upload-again',
+  'cli/webhook/upload cli/webhook/sync cli/follow/bulk cli/webhook/list cli/webhook/upload-once',
 );
 
 /**
@@ -85,23 +85,23 @@ export const areas = {
   },
   'read-addresses': {
     files: sources('upload/read-addresses'),
-    tests: [...tests('cli/webhook/addresses cli/wrong-file'), ...uploadTests],
+    tests: [...tests('cli/wrong-file'), ...uploadTests],
   },
   upload: {
-    files: sources('upload/run-job upload/journal upload/jobs'),
-    tests: [...uploadTests, ...tests('cli/webhook/secret unit/upload/journal')],
+    files: sources('upload/send upload/state upload/confirmed'),
+    tests: uploadTests,
   },
   'run-upload': {
     files: sources('upload/upload-addresses upload/show-upload'),
-    tests: [...uploadTests, ...tests('unit/upload/show-upload')],
+    tests: uploadTests,
   },
   sync: {
-    files: sources('upload/run-sync upload/sync-webhook'),
+    files: sources('upload/sync'),
     tests: [...uploadTests, ...tests('cli/webhook/refused cli/missing cli/hints')],
   },
   'webhook-secrets': {
     files: sources('upload/secrets'),
-    tests: [...uploadTests, ...tests('cli/webhook/verify cli/webhook/secret')],
+    tests: [...uploadTests, ...tests('cli/webhook/verify')],
   },
   figures: { files: sources('lib/output/format'), tests: tests('unit/lib/output/format') },
 };

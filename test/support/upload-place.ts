@@ -1,5 +1,6 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { NetworkFailure } from '../../src/client/failures.ts';
 import type { HttpRequest, Transport } from '../../src/lib/io.ts';
 import { type RunOptions, run, temporaryFolder } from './harness.ts';
 
@@ -10,6 +11,13 @@ export const made = { uid, destinationUrl: hook, secret: 'whsec_abcdefghij' };
 type Told = [status: number, body: unknown, headers?: Record<string, string>];
 export type Answer = (request: HttpRequest, count: number) => Told | Promise<Told>;
 export const well: Answer = ({ method }) => [200, method === 'GET' ? [made] : method === 'POST' ? made : { uid }];
+/** The service before a webhook is made. */
+export const fresh: Answer = (request, count) =>
+  request.method === 'GET' && count === 1 ? [200, []] : well(request, count);
+/** The connection breaks: whether the request arrived is not known. */
+export const lost = (): never => {
+  throw new NetworkFailure('broken', 'cut', undefined);
+};
 
 async function* bytes(text: string): AsyncIterable<Uint8Array> {
   yield Buffer.from(text);
@@ -38,16 +46,33 @@ export function place(answer: Answer = well) {
     return { ...outcome, err: outcome.err.replaceAll(`${folder}/`, '@') };
   };
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
-  const jobs = () => readdirSync(join(folder, 'webhook', 'jobs')).filter((name) => !name.endsWith('.lock'));
-  return { folder, sent, service, sotra, write, jobs };
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const methods = () => sent.map(({ method }) => method).join(' ');
+  return { folder, sent, service, sotra, write, read, methods, uploads: () => uploadFolders(folder) };
+}
+
+/** Where a data folder keeps its uploads. */
+export function uploadFolders(data: string): string[] {
+  const root = join(data, 'webhook', 'uploads');
+  const names = existsSync(root) ? readdirSync(root) : [];
+  return names.filter((name) => !name.includes('.')).map((name) => join(root, name));
+}
+
+/** A place whose service keeps webhooks; `fault` may answer before it does. */
+export function kept(options: Parameters<typeof keepWebhooks>[0] = {}) {
+  const service = keepWebhooks(options);
+  const fault: { answer: (...of: Parameters<Answer>) => ReturnType<Answer> | undefined } = { answer: () => undefined };
+  const { sent: requests, ...there } = place((request, count) => {
+    const { method, url, body } = request;
+    return fault.answer(request, count) ?? service.answer(method, url.pathname, body);
+  });
+  return { ...there, ...service, requests, fault };
 }
 
 export const ids = (count: number) => Array.from({ length: count }, (_, index) => `ext:${index}\n`).join('');
-/** The service before a webhook is made. */
-export const fresh: Answer = (request, count) =>
-  request.method === 'GET' && count === 1 ? [200, []] : well(request, count);
 export const add = `webhook add-addresses ${uid} --file`;
 export const register = `webhook register --url ${hook} --file`;
+
 interface Hook {
   uid: string;
   destinationUrl: string;

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { openNames, wireName } from '../../api/endpoint.ts';
 import { parseJson } from '../../api/json.ts';
 import { summarizeCall } from '../../calls/calls.ts';
@@ -127,15 +127,13 @@ function withoutSecrets(stored: StoredContext) {
 async function listSecrets(context: Context): Promise<string[]> {
   const { contexts } = (await context.store()).read();
   const service = await context.service().catch(() => undefined);
-  const jobs = join(await context.dataDirectory(), 'webhook', 'jobs');
-  const files = (existsSync(jobs) ? readdirSync(jobs) : [])
-    .map((job) => join(jobs, job, 'secret'))
-    .filter((file) => existsSync(file));
+  const uploads = join(await context.dataDirectory(), 'webhook', 'uploads');
+  const files = existsSync(uploads) ? readdirSync(uploads, { recursive: true, encoding: 'utf8' }) : [];
   return [
     readEnv(context.io.env, 'SOTRA_API_KEY') ?? '',
     service?.kind === 'http' ? (service.apiKey ?? '') : '',
     ...Object.values(contexts).map(({ apiKey = '' }) => apiKey),
-    ...files.map((file) => readStateFile(file).trim()),
+    ...files.flatMap((file) => (/^secret-/.test(basename(file)) ? readStateFile(join(uploads, file)).trim() : [])),
   ].filter(({ length }) => length >= 8);
 }
 

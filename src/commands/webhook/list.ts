@@ -1,5 +1,6 @@
 import * as endpoints from '../../api/webhook.ts';
 import { maskSecrets } from '../../client/mask-secrets.ts';
+import { readMessage } from '../../errors.ts';
 import type { Command } from '../command.ts';
 import { describeEndpoint } from '../endpoint-command.ts';
 import { option } from '../params.ts';
@@ -17,12 +18,14 @@ export function addList(webhook: Command): void {
     .prints(view)
     .run(async ({ showSecrets }, context) => {
       if (context.options.preview) return { kind: 'request', request: await context.previewCall(endpoints.list, {}) };
-      const { describeUnfinished, findUnfinished, removeGone } = await import('../../upload/jobs.ts');
-      // Read before the list is: a webhook that another process registers meanwhile is not taken for deleted.
-      const unfinished = await findUnfinished(context);
+      const { describeUnfinished, listUploads } = await import('../../upload/state.ts');
+      const uploads = await listUploads(context).catch((thrown: unknown) => {
+        context.warn(readMessage(thrown));
+        return [];
+      });
       const { data, text } = await context.call(endpoints.list, {});
-      const left = Array.isArray(data) ? await removeGone(unfinished, data, context) : unfinished;
-      const shown = { view, notes: describeUnfinished(left) };
+      const isListed = (uid: string) => !Array.isArray(data) || data.some((webhook) => webhook.uid === uid);
+      const shown = { view, notes: describeUnfinished(uploads, isListed) };
       return showSecrets
         ? { kind: 'answer', answer: data, text, ...shown }
         : { kind: 'answer', answer: maskSecrets(data), ...shown };

@@ -1,7 +1,7 @@
 import { maskHeader } from '../../client/preview.ts';
 import type { Context } from '../../context.ts';
+import { readOwnSecrets } from '../../lib/files/secret-file.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { readOwnSecrets } from '../../upload/secrets.ts';
 import { makeEventRow, type ShownEvent, shown } from '../../webhooks/event-view.ts';
 import { headerPairs, signatureIn } from '../../webhooks/forward.ts';
 import { withInbox } from '../../webhooks/open-inbox.ts';

@@ -1,15 +1,15 @@
 import * as endpoints from '../../api/webhook.ts';
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
-import { jobsOfService } from '../../upload/jobs.ts';
-import { checkedList, findWebhookSecret } from '../../upload/secrets.ts';
+import { checkedList, findSecret } from '../../upload/secrets.ts';
+import { listUploads } from '../../upload/state.ts';
 
 /** The secret of a webhook, as this machine or the service knows it. Errors: `not-found`. */
 export async function webhookSecret(uid: string, context: Context): Promise<string> {
-  const kept = context.options.preview ? undefined : findWebhookSecret(uid, await jobsOfService(context), []);
+  const kept = context.options.preview ? undefined : findSecret(uid, await listUploads(context), []);
   if (kept !== undefined) return kept;
   const listed = checkedList((await context.call(endpoints.list, {})).data);
-  const shown = findWebhookSecret(uid, [], listed);
+  const shown = findSecret(uid, [], listed);
   if (shown !== undefined) return shown;
   if (!listed.some((each) => each.uid === uid))
     throw new SotraError('not-found', `webhook ${uid} does not exist`, { hint: 'sotra webhook list shows yours.' });

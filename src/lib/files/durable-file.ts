@@ -85,42 +85,23 @@ export function warnOfReaders(file: string, { warn, io }: { warn: (text: string)
     warn(`${file} can be read by other users of this machine: chmod 600 ${file}`);
 }
 
+/** Writes a draft beside a file, safe on disk, and settles it; nothing of it stays. */
 function fromDraft(file: string, text: string, settle: (draft: string) => void): void {
-  const { draft, handle } = writeDraft(file, text);
+  const draft = nameDraft(file);
+  const handle = openSync(draft, 'wx', 0o600);
   try {
-    closeSync(handle);
+    try {
+      writeFileSync(handle, text);
+      fsyncSync(handle);
+      removeOldDrafts(dirname(file), fstatSync(handle).mtimeMs);
+    } finally {
+      closeSync(handle);
+    }
     settle(draft);
   } finally {
     rmSync(draft, { force: true });
   }
   syncFolder(dirname(file));
-}
-
-/** A new file beside another, safe on disk; removed where that fails. */
-function writeDraft(file: string, text: string): { draft: string; handle: number } {
-  const draft = nameDraft(file);
-  const handle = openSync(draft, 'wx', 0o600);
-  try {
-    writeFileSync(handle, text);
-    fsyncSync(handle);
-    removeOldDrafts(dirname(file), fstatSync(handle).mtimeMs);
-    return { draft, handle };
-  } catch (error) {
-    closeSync(handle);
-    rmSync(draft, { force: true });
-    throw error;
-  }
-}
-
-/** What a secret takes at most. */
-const secretBytes = 4096;
-
-/** Sees that a file can be replaced by one with a secret. Errors: as in `replaceFile`. */
-export function checkReplaceable(file: string): void {
-  refuseOther(file, lstatSync(file, { throwIfNoEntry: false }));
-  const { draft, handle } = writeDraft(file, ' '.repeat(secretBytes));
-  closeSync(handle);
-  rmSync(draft, { force: true });
 }
 
 /** A new name beside a file for a draft that replaces it; `removeOldDrafts` recognizes it. */

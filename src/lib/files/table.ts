@@ -15,8 +15,13 @@ const separators: readonly Separator[] = [',', '\t', ';'];
 /** A quoted cell of more lines counts as a quote that was never closed. */
 const maxCellLines = 100;
 
-/** What a first line holds most of outside of quotes; `undefined` where it has one cell. */
+/** A first line by which spreadsheets know the separator. */
+const separatorLine = /^"?sep=([,;\t])"?\s*$/i;
+
+/** What a first line names as separator, or holds most of outside of quotes; `undefined` where it has one cell. */
 export function findSeparator(head: string): Separator | undefined {
+  const named = separatorLine.exec(head)?.[1];
+  if (named !== undefined) return separators.find((each) => each === named);
   const bare = head.replaceAll(/"[^"]*(?:"|$)/g, '');
   const counts = separators.map((separator) => bare.split(separator).length);
   const maxCells = Math.max(...counts);
@@ -43,7 +48,8 @@ export async function* readTable(file: TextFile): AsyncGenerator<readonly TableR
     while (index < lines.length) {
       const row = joinRow(lines, index, splitCells, isLast);
       if (row === undefined) break;
-      if (!isBlank(row.text, separator)) rows.push(makeRow(row, firstLine + index));
+      const isHead = width === undefined && separatorLine.test(row.text);
+      if (!isHead && !isBlank(row.text, separator)) rows.push(makeRow(row, firstLine + index));
       index += row.lineCount;
     }
     waiting = lines.slice(index);

@@ -1,34 +1,17 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { NetworkFailure } from '../../../src/client/failures.ts';
-import { type Answer, hook, ids, keepWebhooks, place, uid } from '../../support/upload-place.ts';
+import { hook, ids, kept, lost, place, register, uid } from '../../support/upload-place.ts';
 
 const sync = `webhook sync --url ${hook} --file @list --secret-file @hook.secret`;
 
-/** A place whose service keeps webhooks; `fault` may answer before it does. */
-function kept(options: Parameters<typeof keepWebhooks>[0] = {}) {
-  const service = keepWebhooks(options);
-  const fault: { answer: (...of: Parameters<Answer>) => ReturnType<Answer> | undefined } = { answer: () => undefined };
-  const there = place((request, count) => {
-    const { method, url, body } = request;
-    return fault.answer(request, count) ?? service.answer(method, url.pathname, body);
-  });
-  const secrets = () => readFileSync(join(there.folder, 'hook.secret'), 'utf8');
-  return { ...there, ...service, requests: there.sent, fault, secrets };
-}
-
-const lost = () => {
-  throw new NetworkFailure('broken', 'cut', undefined);
-};
-
 test('the same line registers, sends what is new, and sends nothing, and says each time in one line what it did', async () => {
-  const { sotra, write, holds, secrets, requests } = kept();
+  const { sotra, write, holds, read, requests } = kept();
   write('list', ids(1500));
   const first = await sotra(sync);
   expect([first.code, first.err]).toEqual([0, 'Registered webhook w-0 with 1,500 addresses.\n']);
   expect(first.out.split('\n').length + first.err.split('\n').length).toBeLessThan(9);
-  expect([holds('w-0').length, secrets()]).toEqual([1500, 'whsec_0\n']);
+  expect([holds('w-0').length, read('hook.secret')]).toEqual([1500, 'whsec_0\n']);
   const before = requests.length;
   const second = await sotra(sync);
   expect(second.err).toBe('Nothing was sent: webhook w-0 has all 1,500 addresses of the file.\n');
@@ -59,7 +42,7 @@ test('as JSON a sync says all that it found and did', async () => {
 });
 
 test('as JSON it says what was there before, and what holds after', async () => {
-  const { sotra, write, folder, hooks } = kept();
+  const { sotra, write, uploads, hooks } = kept();
   const told = async (more: string) => JSON.parse((await sotra(`${sync} ${more} --json`)).out);
   write('list', ids(30));
   expect(await told('--check')).toMatchObject({
@@ -82,14 +65,14 @@ test('as JSON it says what was there before, and what holds after', async () => 
     ...{ uid: 'w-1', registered: true, replaced: 'w-0', confirmed: 30, missing: 5, sent: 5 },
     ...{ notRemovable: 0, gapMs: null },
   });
-  const listed = () => readdirSync(join(folder, 'webhook')).filter((name) => name.startsWith('not-in-file-')).length;
+  const listed = () => uploads().filter((upload) => existsSync(join(upload, 'not-in-file.txt'))).length;
   expect(listed()).toBe(0);
   write('list', ids(4));
   expect([await told(''), listed()]).toMatchObject([{ notRemovable: 1 }, 1]);
   write('list', ids(5));
   expect([await told(''), listed()]).toMatchObject([{ notRemovable: 0 }, 0]);
   const byUid = JSON.parse((await sotra('webhook sync w-1 --file @list --json')).out);
-  expect(byUid).toMatchObject({ uid: 'w-1', destinationUrl: null, sent: 0 });
+  expect(byUid).toMatchObject({ uid: 'w-1', destinationUrl: hook, sent: 0 });
 });
 
 test('--check --curl shows the request of its first chunk', async () => {
@@ -206,13 +189,13 @@ test('a list with many addresses of both chains is clean, and sync sends a list 
 });
 
 test('--dry-run asks the service nothing, keeps nothing, and ends as --check does', async () => {
-  const { sotra, write, requests, jobs } = kept();
+  const { sotra, write, requests, uploads } = kept();
   write('list', ids(3));
   expect(await sotra(`${sync} --dry-run`)).toMatchObject({
     code: 10,
     err: 'Would register a webhook with 3 addresses.\n',
   });
-  expect(() => jobs()).toThrow();
+  expect(uploads()).toEqual([]);
   await sotra(sync);
   const before = requests.length;
   expect(await sotra(`${sync} --dry-run`)).toMatchObject({ code: 0 });
@@ -234,19 +217,15 @@ test('what was sent to another destination, or with another key, says nothing of
   });
 });
 
-test('the syncs of a webhook are one upload, whatever the list; those of another are another', async () => {
-  const { sotra, write, jobs, holds } = kept();
+test('a sync by uid and one by URL are of the same webhook', async () => {
+  const { sotra, write, sent } = kept();
   write('list', ids(2));
   await sotra(sync);
-  await sotra(`${sync.replace(hook, `${hook}/2`).replace('@hook.secret', '@second.secret')}`);
-  const [first, second] = ['w-0', 'w-1'];
-  expect([holds(first), holds(second), jobs().length]).toEqual([['ext:0', 'ext:1'], ['ext:0', 'ext:1'], 2]);
   write('list', ids(3));
-  for (const uid of [first, second]) expect((await sotra(`webhook sync ${uid} --file @list`)).code).toBe(0);
-  expect(jobs()).toHaveLength(4);
+  expect((await sotra('webhook sync w-0 --file @list')).code).toBe(0);
   write('list', ids(4));
-  for (const uid of [first, second]) expect((await sotra(`webhook sync ${uid} --file @list`)).code).toBe(0);
-  expect([holds(first).length, holds(second).length, jobs().length]).toEqual([4, 4, 4]);
+  expect((await sotra(sync)).code).toBe(0);
+  expect(sent).toEqual(['w-0 ext:0', 'w-0 ext:1', 'w-0 ext:2', 'w-0 ext:3']);
 });
 
 test('a sync that was interrupted goes on with what is missing, also where the file changed, and leaves no upload open', async () => {
@@ -254,7 +233,7 @@ test('a sync that was interrupted goes on with what is missing, also where the f
   write('list', ids(3500));
   fault.answer = ({ method }, count) => (method === 'PUT' && count > 1 ? [400, { error: 'no' }] : undefined);
   const { code, err } = await sotra(`${sync} --concurrency 1`);
-  expect([code, err]).toEqual([10, expect.stringContaining('2 of 4 chunks are confirmed, then: ')]);
+  expect([code, err]).toEqual([10, expect.stringContaining('2,000 of 3,500 addresses confirmed, then: ')]);
   expect((await sotra('webhook list')).err).toContain(`continue with: sotra ${sync}`);
   fault.answer = () => undefined;
   write('list', `ext:new\n${ids(3500)}`);
@@ -278,7 +257,7 @@ test('what was left of a list is sent when the file is that list again, though a
 });
 
 test('a registration whose answer was lost is found in the list, its secret too, though the file changed meanwhile', async () => {
-  const { sotra, write, holds, hooks, fault, answer, secrets } = kept();
+  const { sotra, write, holds, hooks, fault, answer, read } = kept();
   write('list', ids(3));
   fault.answer = ({ method, url, body }) => {
     if (method === 'GET') return hooks.length === 0 ? [200, []] : [403, { error: 'no' }];
@@ -290,7 +269,7 @@ test('a registration whose answer was lost is found in the list, its secret too,
   write('list', ids(5));
   const { code, out } = await sotra(`${sync} --json`);
   expect([code, JSON.parse(out)]).toMatchObject([0, { uid: 'w-0', registered: true }]);
-  expect([hooks.length, holds('w-0').length, secrets()]).toEqual([1, 5, 'whsec_0\n']);
+  expect([hooks.length, holds('w-0').length, read('hook.secret')]).toEqual([1, 5, 'whsec_0\n']);
   expect((await sotra('webhook list')).err).toBe('');
 });
 
@@ -303,7 +282,7 @@ test('what webhook register left half-way is continued by sync', async () => {
   expect((await sotra(sync)).err).toBe('Sent 500 of 2,500 addresses to webhook w-0, which has all of them now.\n');
   expect([holds('w-0').length, sent.length]).toEqual([2500, 2500]);
   expect((await sotra('webhook list')).err).toBe('');
-  expect((await sotra(`webhook register --url ${hook} --file @list`)).err).toContain('was finished at');
+  expect((await sotra(`${register} @list`)).err).toContain('Nothing was sent: webhook w-0 has all 2,500 addresses.');
 });
 
 test('a webhook that this machine did not make is sent all of the file; its secret is written where the service shows it', async () => {
@@ -312,7 +291,7 @@ test('a webhook that this machine did not make is sent all of the file; its secr
   shown.fault.answer = ({ method }) => (method === 'PUT' ? [200, {}] : undefined);
   shown.write('list', ids(2));
   expect((await shown.sotra(sync)).err).toContain('Sent 2 of 2 addresses to webhook w-9');
-  expect(shown.secrets()).toBe('whsec_of-before\n');
+  expect(shown.read('hook.secret')).toBe('whsec_of-before\n');
   const silent = kept({ toldOnce: true });
   silent.hooks.push({ uid: 'w-9', destinationUrl: hook, secret: 'whsec_of-before' });
   silent.write('list', ids(2));
@@ -325,20 +304,34 @@ test('a webhook that this machine did not make is sent all of the file; its secr
   expect(err).toContain('--replace makes a webhook with a new one');
 });
 
+test('sync --secret-file writes the secret that an earlier registration kept, and does not print it', async () => {
+  const { sotra, write, read, folder } = kept({ toldOnce: true });
+  write('list', ids(3));
+  await sotra(`${register} @list`);
+  const { code, out, err } = await sotra(`${sync} --json`);
+  expect([code, JSON.parse(out).secretFile, read('hook.secret')]).toEqual([
+    0,
+    join(folder, 'hook.secret'),
+    'whsec_0\n',
+  ]);
+  expect(statSync(join(folder, 'hook.secret')).mode & 0o777).toBe(0o600);
+  expect(out + err).not.toContain('whsec_');
+});
+
 test('where a webhook was deleted elsewhere a new one is registered, and its secret is accepted beside the old one', async () => {
-  const { sotra, write, hooks, secrets } = kept();
+  const { sotra, write, hooks, read } = kept();
   write('list', ids(2));
   await sotra(sync);
   hooks.splice(0);
   expect((await sotra(sync)).err).toContain('Registered webhook w-1 with 2 addresses.\n');
-  expect(secrets()).toBe('whsec_1\nwhsec_0\n');
+  expect(read('hook.secret')).toBe('whsec_1\nwhsec_0\n');
 });
 
 /** The request by which another machine registers the same destination. */
 const otherPost = ['POST', '/v1/webhooks/feed', JSON.stringify({ destinationUrl: hook, walletAddresses: [] })] as const;
 
 test('of two machines that register one URL at once, the second uses the webhook of the first and deletes its own', async () => {
-  const { sotra, write, holds, hooks, answer, fault, secrets } = kept();
+  const { sotra, write, holds, hooks, answer, fault, read } = kept();
   write('list', ids(1500));
   fault.answer = ({ method }, count) => {
     if (method === 'POST' && count === 1) answer(...otherPost);
@@ -350,7 +343,7 @@ test('of two machines that register one URL at once, the second uses the webhook
     'warning: another machine registered webhook w-0 for this destination: using it, and deleting w-1\n',
   ]);
   expect(JSON.parse(out)).toMatchObject({ uid: 'w-0', registered: false, sent: 1500 });
-  expect([hooks.map(({ uid }) => uid), holds('w-0').length, secrets()]).toEqual([['w-0'], 1500, 'whsec_0\n']);
+  expect([hooks.map(({ uid }) => uid), holds('w-0').length, read('hook.secret')]).toEqual([['w-0'], 1500, 'whsec_0\n']);
   const again = await sotra(`${sync} --json`);
   expect([JSON.parse(again.out), again.err]).toMatchObject([{ uid: 'w-0', sent: 0 }, '']);
 });
@@ -423,7 +416,7 @@ test.each(misuse)('webhook sync %s is refused: %s', async (flags, message) => {
 });
 
 test('--replace makes a second webhook, has both secrets accepted, then deletes the old one; nothing leaves without a reason', async () => {
-  const { sotra, write, holds, hooks, secrets, requests } = kept();
+  const { sotra, write, holds, hooks, read, requests } = kept();
   write('list', ids(2500));
   await sotra(sync);
   expect((await sotra(`${sync} --replace`)).err).toContain('Nothing was sent: webhook w-0');
@@ -436,7 +429,7 @@ test('--replace makes a second webhook, has both secrets accepted, then deletes 
   const before = requests.length;
   const { code, err } = await sotra(`${sync} --replace --yes`);
   expect([code, err]).toEqual([0, 'Replaced webhook w-0 by w-1 with 2,400 addresses.\n']);
-  expect([hooks.map((each) => each.uid), holds('w-1').length, secrets()]).toEqual([
+  expect([hooks.map((each) => each.uid), holds('w-1').length, read('hook.secret')]).toEqual([
     ['w-1'],
     2400,
     'whsec_1\nwhsec_0\n',
@@ -448,7 +441,7 @@ test('--replace makes a second webhook, has both secrets accepted, then deletes 
   write('list', ids(2300));
   await sotra(`${sync} --replace --yes`);
   // The secret of the webhook that is gone for longer is no longer accepted.
-  expect([hooks.map((each) => each.uid), secrets()]).toEqual([['w-2'], 'whsec_2\nwhsec_1\n']);
+  expect([hooks.map((each) => each.uid), read('hook.secret')]).toEqual([['w-2'], 'whsec_2\nwhsec_1\n']);
 });
 
 test('--replace replaces a webhook of which this machine knows nothing, whatever it holds', async () => {
@@ -460,7 +453,7 @@ test('--replace replaces a webhook of which this machine knows nothing, whatever
 });
 
 test('lines that a secret file holds besides stay in it, and one that holds the secret is not written again', async () => {
-  const { folder, sotra, write, secrets } = kept();
+  const { folder, sotra, write, read } = kept();
   const fileId = () => statSync(join(folder, 'hook.secret')).ino;
   write('list', ids(3));
   write('hook.secret', '# both listeners\n  whsec_of-another \n');
@@ -473,13 +466,13 @@ test('lines that a secret file holds besides stay in it, and one that holds the 
   await sotra(`${sync} --replace --yes`);
   write('list', ids(1));
   await sotra(`${sync} --replace --yes`);
-  expect(secrets()).toBe('whsec_2\nwhsec_1\n# both listeners\nwhsec_of-another\n');
+  expect(read('hook.secret')).toBe('whsec_2\nwhsec_1\n# both listeners\nwhsec_of-another\n');
 });
 
 test.each([400, 409, 422])(
   'where a second webhook is refused with %i the old one is deleted first, and the gap is told',
   async (status) => {
-    const { sotra, write, holds, hooks, secrets, requests } = kept({ onePerUrl: status });
+    const { sotra, write, holds, hooks, read, requests } = kept({ onePerUrl: status });
     write('list', ids(3));
     await sotra(sync);
     write('list', ids(2));
@@ -491,7 +484,7 @@ test.each([400, 409, 422])(
         /^Replaced webhook w-0 by w-1 with 2 addresses\. The old one was deleted first: there was none for \d+\.\d s\.\n$/,
       ),
     ]);
-    expect([hooks.length, holds('w-1'), secrets()]).toEqual([1, ['ext:0', 'ext:1'], 'whsec_1\nwhsec_0\n']);
+    expect([hooks.length, holds('w-1'), read('hook.secret')]).toEqual([1, ['ext:0', 'ext:1'], 'whsec_1\nwhsec_0\n']);
     expect(requests.slice(before).map(({ method }) => method)).toEqual([
       ...['GET', 'GET', 'POST', 'PUT', 'DELETE', 'GET', 'POST', 'GET', 'DELETE'],
     ]);
@@ -537,7 +530,7 @@ test('a replacement that was interrupted before the old webhook was deleted is f
   const check = await sotra(`${sync} --check`);
   expect([check.code, check.err]).toEqual([
     10,
-    `The upload to webhook w-1 is not finished, 3 of 3 requests confirmed; continue with: sotra ${sync}\nWould replace webhook w-0 by one with 2,400 addresses.\n`,
+    `The upload to webhook w-1 is not finished; continue with: sotra ${sync}\nWould replace webhook w-0 by one with 2,400 addresses.\n`,
   ]);
   fault.answer = () => undefined;
   write('list', ids(2401));
@@ -546,7 +539,7 @@ test('a replacement that was interrupted before the old webhook was deleted is f
 });
 
 test('a check changes nothing of a replacement that was begun, also where its webhook is gone; the next sync goes on with the old one', async () => {
-  const { sotra, write, hooks, jobs, fault } = kept();
+  const { sotra, write, hooks, uploads, fault } = kept();
   write('list', ids(3));
   await sotra(sync);
   write('list', ids(2));
@@ -554,37 +547,23 @@ test('a check changes nothing of a replacement that was begun, also where its we
   await sotra(`${sync} --replace --yes --retries 0`);
   fault.answer = () => undefined;
   hooks.splice(1);
-  const before = jobs();
-  expect((await sotra(`${sync} --check`)).code).toBe(0);
-  expect((await sotra(`${sync} --check --exact`)).code).toBe(10);
-  expect(jobs()).toEqual(before);
+  const state = () => readFileSync(join(uploads()[0] ?? '', 'state.json'), 'utf8');
+  const before = state();
+  expect((await sotra(`${sync} --check`)).code).toBe(10);
+  expect(state()).toBe(before);
   expect((await sotra(sync)).code).toBe(0);
   expect([hooks.map((each) => each.uid), (await sotra('webhook list')).err]).toEqual([['w-0'], '']);
 });
 
-test('two syncs of one destination at once: the second is refused, exit 3', async () => {
-  const { sotra, write, fault, hooks, answer } = kept();
-  write('list', ids(3));
-  let second: ReturnType<typeof sotra> | undefined;
-  fault.answer = async ({ method, url, body }) => {
-    if (method === 'POST') second ??= sotra(sync);
-    await second;
-    return answer(method, url.pathname, body);
-  };
-  expect((await sotra(sync)).code).toBe(0);
-  expect(await second).toMatchObject({ code: 3, err: expect.stringContaining('is in use by another process') });
-  expect(hooks).toHaveLength(1);
-});
-
 test('what a URL lets somebody in with is neither kept nor shown', async () => {
-  const { sotra, write, folder, jobs, fault } = kept();
+  const { sotra, write, uploads, fault } = kept();
   write('list', ids(1500));
   fault.answer = ({ method }) => (method === 'PUT' ? [400, { error: 'no' }] : undefined);
   const line = 'webhook sync --url https://d.example.com/hook?token=hunter3 --file @list';
   expect((await sotra(line)).code).toBe(10);
   const { err } = await sotra('webhook list');
-  const journals = jobs().map((job) => readFileSync(join(folder, 'webhook', 'jobs', job, 'journal.ndjson'), 'utf8'));
-  expect(`${err}${journals.join('')}`).not.toMatch(/hunter/);
+  const states = uploads().map((upload) => readFileSync(join(upload, 'state.json'), 'utf8'));
+  expect(`${err}${states.join('')}`).not.toMatch(/hunter/);
   fault.answer = () => undefined;
   expect((await sotra(line)).code).toBe(0);
 });

@@ -1,15 +1,23 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sameDestination } from '../../../src/api/http-address.ts';
 import { NetworkFailure } from '../../../src/client/failures.ts';
-import { type Answer, add, fresh, hook, ids, made, place, register, uid } from '../../support/upload-place.ts';
+import {
+  type Answer,
+  add,
+  fresh,
+  hook,
+  ids,
+  kept,
+  lost,
+  made,
+  place,
+  register,
+  uid,
+} from '../../support/upload-place.ts';
 
-// A registration makes one webhook, whatever the service makes of the address, the answer, the clock or the disk.
-
-const down = () => {
-  throw new NetworkFailure('broken', 'cut', undefined);
-};
+// A registration makes one webhook and keeps its secret, whatever the service makes of the address, the answer, or the disk.
 
 test.each([
   ['http://LOCALHOST:4242', 'http://localhost:4242/'],
@@ -26,7 +34,7 @@ test.each([
     if (method === 'GET') return [200, hooks];
     if (method === 'PUT') return [200, {}];
     hooks.push({ ...made, destinationUrl: stored });
-    return down();
+    return lost();
   });
   write('list', 'ext:a\n');
   write('more', 'ext:b\n');
@@ -44,59 +52,90 @@ test('a service that leaves out user and password means the same destination', (
 test.each(['https://d.example.com/other', 'https://d.example.com/hook?a=1', 'http://d.example.com/hook'])(
   'a webhook for %s is none for https://d.example.com/hook',
   async (there) => {
-    const { sotra, write } = place(({ method }) => [
-      200,
-      method === 'GET' ? [{ ...made, destinationUrl: there }] : made,
-    ]);
+    const { sotra, write, hooks } = kept();
+    hooks.push({ ...made, destinationUrl: there });
     write('list', 'ext:a\n');
     expect((await sotra(`${register} @list`)).code).toBe(0);
   },
 );
 
-test('the same list for the same destination in other words is the same upload', async () => {
-  const { sotra, write, sent } = place(({ method }, count) => [
-    200,
-    method === 'GET' && count === 1 ? [] : method === 'GET' ? [made] : made,
-  ]);
-  write('list', 'ext:a\n');
-  await sotra('webhook register --url https://d.example.com --file @list');
+test('the same registration again sends nothing; a URL in other words is the same; another list is refused, and sync named', async () => {
+  const { sotra, write, requests, hooks } = kept();
+  write('list', ids(3));
+  expect((await sotra(`webhook register --url https://d.example.com --file @list`)).code).toBe(0);
   const again = await sotra('webhook register --url HTTPS://D.example.com:443/ --file @list');
-  expect([again.code, again.err.includes('was finished at')]).toEqual([0, true]);
-  expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  expect(again).toMatchObject({ code: 0, err: 'Nothing was sent: webhook w-0 has all 3 addresses.\n' });
+  write('list', ids(4));
+  const other = await sotra('webhook register --url https://d.example.com --file @list');
+  expect([other.code, other.err]).toEqual([
+    6,
+    expect.stringContaining(
+      'error: webhook w-0 sends to https://d.example.com already\nhint: sotra webhook sync sends',
+    ),
+  ]);
+  expect(requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET', 'GET']);
+  const another = await sotra('webhook register --url https://d.example.com --file @list --another --json');
+  expect([JSON.parse(another.out).uid, hooks.length]).toEqual(['w-1', 2]);
+});
+
+test('a webhook of an earlier registration that is gone is made anew, with a warning', async () => {
+  const { sotra, write, hooks } = kept();
+  write('list', ids(3));
+  await sotra(`${register} @list`);
+  hooks.splice(0, 1, { uid: 'other', destinationUrl: 'https://e.example.com/hook', secret: 'x' });
+  const { code, out, err } = await sotra(`${register} @list --json --show-secrets`);
+  expect([code, JSON.parse(out)]).toMatchObject([0, { uid: 'w-1', secret: 'whsec_1' }]);
+  expect(err).toContain('warning: webhook w-0 of an earlier run is gone: registering a new one\n');
+});
+
+test('a registration that was refused leaves nothing; one that did not arrive is continued by the same command', async () => {
+  const { sotra, write, fault, uploads, folder, holds } = kept();
+  write('list', ids(3));
+  fault.answer = ({ method }) => (method === 'POST' ? [400, { error: 'no' }] : undefined);
+  expect((await sotra(`${register} @list --secret-file @s`)).code).toBe(6);
+  expect([uploads(), existsSync(join(folder, 's'))]).toEqual([[], false]);
+  fault.answer = ({ method }) => (method === 'POST' ? [500, { error: 'broken' }] : undefined);
+  expect((await sotra(`${register} @list --retries 0`)).code).toBe(8);
+  fault.answer = () => undefined;
+  expect((await sotra('webhook list')).err).toContain(
+    'continue with: sotra webhook register --url https://d.example.com/hook',
+  );
+  expect((await sotra(`${register} @list`)).code).toBe(0);
+  expect(holds('w-0')).toEqual(['ext:0', 'ext:1', 'ext:2']);
 });
 
 /** A place whose service loses the answers of POSTs, and lists what `list` says at the n-th GET. */
-function losing(list: (looks: number) => object[], posted: Answer = down) {
+function losing(list: (looks: number) => object[], posted: Answer = lost) {
   const there = place((request, count) =>
     request.method === 'POST' ? posted(request, count) : [200, request.method === 'GET' ? list(count) : { uid }],
   );
   there.write('list', ids(2500));
-  const methods = () => there.sent.map(({ method }) => method).join(' ');
-  const bodies = () =>
-    there.sent.flatMap(({ method, body }) => (method === 'PUT' ? [JSON.parse(body ?? '').walletAddresses[0]] : []));
-  return { ...there, methods, bodies };
+  const posts = () => there.sent.filter(({ method }) => method === 'POST').length;
+  return { ...there, posts };
 }
 
 test('a POST whose answer was lost is looked for in the list, and its first chunk is sent once more', async () => {
-  const { sotra, methods, bodies } = losing((count) => (count < 3 ? [] : [made]));
+  const { sotra, methods, sent } = losing((count) => (count < 3 ? [] : [made]));
   const { code, out } = await sotra(`${register} @list --concurrency 1 --json --show-secrets`);
   expect([code, JSON.parse(out)]).toMatchObject([0, { uid, addresses: 2500, chunks: 3, secret: 'whsec_abcdefghij' }]);
-  expect([methods(), bodies()]).toEqual(['GET POST GET GET PUT PUT PUT', ['ext:0', 'ext:1000', 'ext:2000']]);
+  expect(methods()).toBe('GET POST GET GET PUT PUT PUT');
+  const firsts = sent.slice(4).map(({ body }) => JSON.parse(body ?? '').walletAddresses[0]);
+  expect(firsts).toEqual(['ext:0', 'ext:1000', 'ext:2000']);
 });
 
 test('a lost POST that does not show within eleven looks was not made, and is sent again', async () => {
   const { sotra, methods } = losing(
     () => [],
-    (_, count) => (count === 1 ? down() : [200, made]),
+    (_, count) => (count === 1 ? lost() : [200, made]),
   );
   expect((await sotra(`${register} @list --concurrency 1`)).code).toBe(0);
   expect(methods()).toBe('GET POST GET GET GET GET GET GET GET GET GET GET GET POST PUT PUT');
 });
 
-test('a webhook that shows late, when the POST was repeated already, is taken and told from the second one', async () => {
-  const { sotra, methods } = losing((count) => (count < 13 ? [] : [made]));
+test('a webhook that shows late, when the POST was repeated already, is used', async () => {
+  const { sotra, posts } = losing((count) => (count < 13 ? [] : [made]));
   const { code, out } = await sotra(`${register} @list --json`);
-  expect([code, JSON.parse(out).uid, methods().match(/POST/g)?.length]).toEqual([0, uid, 2]);
+  expect([code, JSON.parse(out).uid, posts()]).toEqual([0, uid, 2]);
 });
 
 test('a lost POST is not taken for the webhook that was there before it', async () => {
@@ -106,21 +145,22 @@ test('a lost POST is not taken for the webhook that was there before it', async 
   expect([code, JSON.parse(out)]).toMatchObject([0, { uid, secret: 'whsec_abcdefghij' }]);
 });
 
-test('after a lost POST one that is refused does not say that there is no webhook: the next run looks again, and says so', async () => {
-  const { sotra, service, sent } = losing(
+test('after a lost POST one that is refused does not say that there is no webhook: the next run looks again', async () => {
+  const { sotra, service, posts } = losing(
     () => [],
-    (_, count) => (count === 1 ? down() : [400, { error: 'no' }]),
+    (_, count) => (count === 1 ? lost() : [400, { error: 'no' }]),
   );
   expect((await sotra(`${register} @list`)).code).toBe(6);
   service.answer = ({ method }) => [200, method === 'GET' ? [made] : { uid }];
-  const posts = sent.filter(({ method }) => method === 'POST').length;
   const { code, err } = await sotra(`${register} @list`);
-  expect([
-    code,
-    err.includes('looking in the list for 10 s'),
-    err.includes(`webhook ${uid} found in the list`),
-  ]).toEqual([0, true, true]);
-  expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(posts);
+  expect([code, posts(), err.split('\n').slice(1, 3)]).toEqual([
+    0,
+    2,
+    [
+      'looking in the list for 10 s whether the webhook was made: an earlier run ended before the answer',
+      `webhook ${uid} found in the list`,
+    ],
+  ]);
 });
 
 const unclear: readonly [what: string, list: object[], code: number, message: RegExp, hint: string][] = [
@@ -131,7 +171,7 @@ const unclear: readonly [what: string, list: object[], code: number, message: Re
     /and other were both made/,
     'Delete the one that is not yours with sotra webhook delete, then run this again.',
   ],
-  ...[undefined, '', 'whsec_ab***', 'whsec_ab…', '…abcdefgh'].map((secret): (typeof unclear)[number] => [
+  ...[undefined, 'whsec_ab***', '…abcdefgh'].map((secret): (typeof unclear)[number] => [
     `one with the secret ${secret}`,
     [{ ...made, secret }],
     10,
@@ -176,211 +216,191 @@ test('a POST that surely did not arrive is sent again, five times at most', asyn
   const never = losing(() => [], refusing);
   expect((await never.sotra(`${register} @list`)).code).toBe(9);
   // Each of the five may be tried three times by the call itself.
-  expect(never.methods().match(/POST/g)?.length).toBe(15);
+  expect(never.posts()).toBe(15);
 });
 
-test('who stops an upload is told how far it came; one that waits for a lost POST does not wait on', async () => {
+test('an upload that is stopped says how far it came; one that waits for a lost POST does not wait on', async () => {
   const stop = new AbortController();
-  const { sotra, service, methods } = losing(() => []);
+  const { sotra, service } = losing(() => []);
   service.answer = (request, count) => {
     if (request.method === 'PUT') stop.abort();
     return fresh(request, count);
   };
   const { code, err } = await sotra(`${register} @list --concurrency 1`, { signal: stop.signal });
-  expect([code, err]).toEqual([130, expect.stringMatching(/interrupted with [12] of 3 chunks confirmed/)]);
+  expect([code, err]).toEqual([130, expect.stringMatching(/interrupted with [12],000 of 2,500 addresses confirmed/)]);
   expect(err).toContain('The same command continues; sotra webhook list shows it.');
-  const lost = losing(() => []);
+  const waiting = losing(() => []);
   const other = new AbortController();
-  lost.service.answer = ({ method }) => {
+  waiting.service.answer = ({ method }) => {
     if (method === 'GET') return [200, []];
     other.abort();
-    return down();
+    return lost();
   };
-  expect((await lost.sotra(`${register} @list`, { signal: other.signal })).code).toBe(130);
-  expect([methods(), lost.methods()]).toEqual(['GET POST PUT', 'GET POST']);
+  expect((await waiting.sotra(`${register} @list`, { signal: other.signal })).code).toBe(130);
+  expect(waiting.methods()).toBe('GET POST');
 });
 
-test('what another upload of this machine registered is not taken for the webhook of a POST that never arrived', async () => {
-  let arrives = false;
-  const hooks: object[] = [];
-  const { sotra, write, sent } = place(({ method }) => {
-    if (method === 'GET') return [200, hooks];
-    if (method === 'PUT') return [200, {}];
-    if (!arrives) return down();
-    hooks.push({ ...made, uid: `w-${hooks.length}` });
-    return [200, hooks.at(-1)];
-  });
-  write('one', 'ext:a\n');
-  write('two', 'ext:b\n');
-  expect((await sotra(`${register} @one --retries 0`)).code).toBe(9);
-  arrives = true;
-  expect(JSON.parse((await sotra(`${register} @two --json`)).out)).toMatchObject({ uid: 'w-0' });
-  const refused = await sotra(`${register} @one`);
-  expect([refused.code, refused.err.includes('webhook w-0 sends to')]).toEqual([6, true]);
-  const another = await sotra(`${register} @one --another --json`);
-  expect([another.code, JSON.parse(another.out).uid]).toEqual([0, 'w-1']);
-  expect(sent.filter(({ method }) => method === 'PUT')).toEqual([]);
-});
-
-test('a second list for a destination that is just being registered is refused, exit 3, and makes no webhook', async () => {
-  const hooks: object[] = [];
-  let second: ReturnType<typeof sotra> | undefined;
-  const { sotra, write, service, sent } = place();
-  service.answer = async ({ method }) => {
-    if (method === 'GET') return [200, hooks];
-    second ??= sotra(`webhook register --url HTTPS://d.example.com:443/hook --file @two`);
-    await second;
-    hooks.push(made);
-    return [200, made];
-  };
-  write('one', ids(1500));
-  write('two', 'ext:b\n');
-  expect((await sotra(`${register} @one`)).code).toBe(0);
-  const { code, err } = await (second ?? Promise.reject(new Error('the second did not run')));
-  expect([code, err]).toEqual([
-    3,
-    expect.stringContaining('error: destination HTTPS://d.example.com:443/hook is in use by another process'),
-  ]);
-  expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
-});
-
-test('the same list for the same webhook twice at once: the second is refused, exit 3, and its addresses are sent once', async () => {
-  const { sotra, write, service, sent, jobs } = place();
-  let second: ReturnType<typeof sotra> | undefined;
-  service.answer = async () => {
-    second ??= sotra(`${add} @list`);
-    await second;
-    return [200, { uid }];
-  };
-  write('list', ids(3));
-  expect((await sotra(`${add} @list`)).code).toBe(0);
-  const [job] = jobs();
-  expect(await second).toMatchObject({
-    code: 3,
-    err: expect.stringContaining(`error: upload ${job} is in use by another process`),
-  });
-  expect(sent).toHaveLength(1);
-});
-
-/** A service that tells a secret once, at registration. */
-const secretive = (onPost: () => void = () => undefined) => {
-  const hooks: object[] = [];
-  return place(({ method }) => {
-    if (method === 'PUT') return [200, {}];
-    if (method === 'GET') return [200, hooks.map((each) => ({ ...each, secret: undefined }))];
-    hooks.push(made);
-    onPost();
-    return [200, made];
-  });
-};
-
-test('a secret file that cannot be written any more falls back to the folder of the upload; the same command again puts it right', async () => {
-  let secretFile = '';
-  const { folder, sotra, write, jobs } = secretive(() => rmSync(dirname(secretFile), { recursive: true }));
-  secretFile = join(folder, 'disk', 'hook.secret');
-  write('list', ids(1500));
-  mkdirSync(dirname(secretFile));
-  const argv = `${register} @list --secret-file ${secretFile} --json`;
-  const first = await sotra(argv);
-  const { error } = JSON.parse(first.err.split('\n').filter((line) => line.startsWith('{'))[0] ?? '');
-  const kept = join(folder, 'webhook', 'jobs', jobs()[0] ?? '', 'secret');
-  expect([first.code, error.code, error.details.uid, error.details.secretFile]).toEqual([
-    10,
-    'partial',
-    uid,
-    kept.replace(`${folder}/`, '@'),
-  ]);
-  expect(error.hint).toContain(`The secret of webhook ${uid} is in ${kept.replace(`${folder}/`, '@')}`);
-  expect(readFileSync(kept, 'utf8')).toBe('whsec_abcdefghij\n');
-  mkdirSync(dirname(secretFile));
-  expect((await sotra(argv)).code).toBe(0);
-  expect(readFileSync(secretFile, 'utf8')).toBe('whsec_abcdefghij\n');
-  expect(readdirSync(dirname(secretFile))).toEqual(['hook.secret']);
-});
-
-test('a secret file that cannot be written any more is warned of, with the place of the secret', async () => {
-  const { folder, sotra, write, jobs } = secretive(() => rmSync(join(folder, 'disk'), { recursive: true }));
-  write('list', ids(3));
-  mkdirSync(join(folder, 'disk'));
-  const { code, err } = await sotra(`${register} @list --secret-file @disk/s`);
-  expect([code, err.split('\n').find((line) => line.startsWith('warning: '))]).toEqual([
-    10,
-    expect.stringMatching(/^warning: --secret-file @disk\/s: cannot be written: no such file or folder/),
-  ]);
-  expect(err).toContain(`; the secret of webhook ${uid} is in @webhook/jobs/${jobs()[0]}/secret for now\n`);
-});
-
-const killed: readonly [where: string, files: Record<string, string>][] = [
-  ['the folder of the upload', { '@job/secret': 'whsec_abcdefghij\n' }],
-  ['its file too', { '@job/secret': 'whsec_abcdefghij\n', 'hook.secret': 'whsec_abcdefghij\n' }],
-];
-
-test.each(killed)(
-  'a registration that was killed before it noted its webhook finds it again, and its secret in %s',
-  async (_, files) => {
-    const { folder, sotra, write, jobs, sent } = secretive();
+test.each([
+  [
+    'registers',
+    `webhook register --url HTTPS://d.example.com:443/hook --file @list`,
+    'destination HTTPS://d.example.com:443/hook',
+  ],
+  ['syncs', `webhook sync --url ${hook} --file @list`, `destination ${hook}`],
+])(
+  'while a destination is being registered, a second process that %s is refused with exit 3',
+  async (_, line, what) => {
+    const { sotra, write, fault, hooks, answer } = kept();
+    let second: ReturnType<typeof sotra> | undefined;
+    fault.answer = async ({ method, url, body }) => {
+      if (method === 'POST') second ??= sotra(line);
+      await second;
+      return answer(method, url.pathname, body);
+    };
     write('list', ids(3));
-    const argv = `${register} @list --secret-file @hook.secret --json`;
-    expect((await sotra(argv)).code).toBe(0);
-    const job = join(folder, 'webhook', 'jobs', jobs()[0] ?? '');
-    const [plan, posting] = readFileSync(join(job, 'journal.ndjson'), 'utf8').split('\n');
-    writeFileSync(join(job, 'journal.ndjson'), `${plan}\n${posting}\n`);
-    for (const name of [join(folder, 'hook.secret'), join(job, 'secret')]) rmSync(name);
-    for (const [name, text] of Object.entries(files))
-      writeFileSync(name.startsWith('@job/') ? join(job, name.slice(5)) : join(folder, name), text);
-    const { code, out } = await sotra(argv);
-    expect([code, JSON.parse(out).uid]).toEqual([0, uid]);
-    expect(readFileSync(join(folder, 'hook.secret'), 'utf8')).toBe('whsec_abcdefghij\n');
-    expect(readdirSync(job).sort()).toEqual(['journal.ndjson', 'secret']);
-    expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect((await sotra(`${register} @list`)).code).toBe(0);
+    expect(await second).toMatchObject({
+      code: 3,
+      err: expect.stringContaining(`error: ${what} is in use by another process`),
+    });
+    expect(hooks).toHaveLength(1);
   },
 );
 
-test('where a secret could not be kept nothing is sent', async () => {
-  const { folder, sotra, write, jobs, sent, service } = place();
+test('while a webhook gets addresses, a second process that adds some is refused, and those of another webhook are not', async () => {
+  const { sotra, write, service, sent } = place();
+  const others: Awaited<ReturnType<typeof sotra>>[] = [];
+  service.answer = async () => {
+    if (sent.length === 1)
+      for (const line of [`${add} @more`, 'webhook add-addresses w-2 --file @more']) others.push(await sotra(line));
+    return [200, { uid }];
+  };
   write('list', ids(3));
-  const argv = `${register} @list --secret-file @hook.secret`;
-  service.answer = down;
-  expect((await sotra(`${argv} --retries 0`)).code).toBe(9);
-  const before = sent.length;
-  mkdirSync(join(folder, 'webhook', 'jobs', jobs()[0] ?? '', 'secret'));
-  const { code, err } = await sotra(argv);
-  expect([code, err, sent.length]).toEqual([
-    3,
-    expect.stringContaining('/secret is a folder, not a regular file'),
-    before,
+  write('more', ids(4));
+  expect((await sotra(`${add} @list`)).code).toBe(0);
+  expect(others).toMatchObject([
+    { code: 3, err: expect.stringContaining(`error: webhook ${uid} is in use by another process`) },
+    { code: 0 },
   ]);
-  expect(readdirSync(folder).filter((name) => name.startsWith('hook.secret'))).toEqual([]);
 });
 
-test('a webhook that got more addresses before its registration was settled is found all the same', async () => {
-  const hooks: object[] = [];
-  const { sotra, write, sent, service } = place(({ method }) => {
-    if (method === 'GET') return hooks.length === 0 ? [200, []] : [403, { error: 'no' }];
-    hooks.push(made);
-    return down();
+/** A service that shows a secret once, at registration; `onPost` happens before its answer. */
+function secretive(onPost: () => void = () => undefined) {
+  const there = kept({ toldOnce: true });
+  there.fault.answer = ({ method }) => {
+    if (method === 'POST') onPost();
+    return undefined;
+  };
+  return there;
+}
+
+test('the secret is kept with mode 0600, in the file that was asked for before a second request, and printed only with --show-secrets', async () => {
+  const { sotra, write, read, fault, folder } = kept();
+  write('list', ids(1500));
+  const first = await sotra(`${register} @list --json`);
+  const { secretFile } = JSON.parse(first.out);
+  expect([readFileSync(secretFile, 'utf8'), statSync(secretFile).mode & 0o777]).toEqual(['whsec_0\n', 0o600]);
+  expect(first.out + first.err).not.toContain('whsec_');
+  const shown = await sotra(`${register} @list --json --show-secrets`);
+  expect(JSON.parse(shown.out)).toMatchObject({ secretFile, secret: 'whsec_0' });
+  expect((await sotra(`${register} @list --show-secrets`)).err).toContain('The secret is whsec_0\n');
+  const later = await sotra(`${register} @list --secret-file @later --json`);
+  expect([JSON.parse(later.out).secretFile, read('later')]).toEqual([join(folder, 'later'), 'whsec_0\n']);
+  const atPut: string[] = [];
+  fault.answer = ({ method }) => {
+    if (method === 'PUT') atPut.push(read('other'));
+    return undefined;
+  };
+  await sotra(`webhook register --url ${hook}/2 --file @list --secret-file @other`);
+  expect([atPut, statSync(join(folder, 'other')).mode & 0o777]).toEqual([['whsec_1\n'], 0o600]);
+});
+
+test('a file that holds something or cannot be written is refused for a secret before anything is sent', async () => {
+  const { sotra, write, read, requests } = kept();
+  write('list', ids(3));
+  write('taken', 'mine\n');
+  expect(await sotra(`${register} @list --secret-file @taken`)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining(
+      'error: --secret-file @taken: exists and is not empty\nhint: Name a new file. If it is the one of this webhook, sotra webhook sync',
+    ),
   });
-  write('one', 'ext:a\n');
-  write('two', 'ext:b\n');
-  expect((await sotra(`${register} @one`)).code).toBe(4);
-  service.answer = ({ method }) => [200, method === 'GET' ? hooks : { uid }];
-  expect((await sotra(`${add} @two`)).code).toBe(0);
-  const { code, out } = await sotra(`${register} @one --json`);
-  expect([code, JSON.parse(out).uid]).toEqual([0, uid]);
-  expect(sent.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  expect(await sotra(`${register} @list --secret-file @none/s`)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('error: --secret-file @none/s: cannot be written: no such file or folder'),
+  });
+  expect([requests, read('taken')]).toEqual([[], 'mine\n']);
+  write('empty', ' \n');
+  expect((await sotra(`${register} @list --secret-file @empty`)).code).toBe(0);
+  expect(read('empty')).toBe('whsec_0\n');
 });
 
-test('a secret that can be kept nowhere ends the upload, which says what was made and how to go on', async () => {
-  let jobsFolder = '';
-  const { folder, sotra, write } = secretive(() => rmSync(jobsFolder, { recursive: true }));
-  jobsFolder = join(folder, 'webhook', 'jobs');
+test('a secret file that cannot be written any more ends the upload, which says where the secret is; the same command continues', async () => {
+  const { folder, sotra, write, read, holds, requests } = secretive(() =>
+    rmSync(join(folder, 'disk'), { recursive: true }),
+  );
+  write('list', ids(1500));
+  mkdirSync(join(folder, 'disk'));
+  const argv = `${register} @list --secret-file @disk/s --json`;
+  const first = await sotra(argv);
+  const { error } = JSON.parse(first.err);
+  expect([first.code, error]).toMatchObject([
+    10,
+    {
+      code: 'partial',
+      message: '--secret-file @disk/s of webhook w-0 cannot be written: no such file or folder',
+      details: { uid: 'w-0', secretFile: expect.stringContaining('/uploads/') },
+    },
+  ]);
+  expect(read(error.details.secretFile.slice(1))).toBe('whsec_0\n');
+  mkdirSync(join(folder, 'disk'));
+  expect((await sotra(argv)).code).toBe(0);
+  expect([read('disk/s'), holds('w-0').length, requests.filter(({ method }) => method === 'POST').length]).toEqual([
+    'whsec_0\n',
+    1500,
+    1,
+  ]);
+});
+
+test('a secret that can be kept nowhere ends the upload, which names the webhook', async () => {
+  const { folder, sotra, write } = secretive(() => {
+    rmSync(join(folder, 'webhook', 'uploads'), { recursive: true });
+    writeFileSync(join(folder, 'webhook', 'uploads'), '');
+  });
   write('list', ids(3));
   const { code, out, err } = await sotra(`${register} @list --json`);
-  const { error } = JSON.parse(err.split('\n').find((line) => line.startsWith('{')) ?? '');
-  expect([code, out, error.code, error.details.uid]).toEqual([10, '', 'partial', uid]);
-  expect(error.message).toContain(`webhook ${uid} was made, then: `);
-  expect(error.hint).toContain('The same command continues');
+  const { error } = JSON.parse(err);
+  expect([code, out, error.code, error.details]).toEqual([10, '', 'partial', { uid: 'w-0' }]);
+  expect(error.message).toMatch(/^webhook w-0 was made, but its secret cannot be kept: /);
 });
+
+test('a run that was killed before its webhook was noted finds it again in the list, with the secret that it kept', async () => {
+  const { sotra, write, read, uploads, requests } = secretive();
+  write('list', ids(3));
+  const argv = `${register} @list --secret-file @hook.secret --json`;
+  await sotra(argv);
+  const [folder = ''] = uploads();
+  const state = join(folder, 'state.json');
+  const killed = { ...JSON.parse(readFileSync(state, 'utf8')), uid: null, posting: { before: [] }, line: 'x' };
+  writeFileSync(state, JSON.stringify(killed));
+  rmSync(join(dirname(dirname(dirname(folder))), 'hook.secret'));
+  const { code, out } = await sotra(argv);
+  expect([code, JSON.parse(out).uid, read('hook.secret')]).toEqual([0, 'w-0', 'whsec_0\n']);
+  expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+test.each([null, '***'])(
+  'a registration whose answer has %j as its secret has none to give or to keep',
+  async (secret) => {
+    const { sotra, write, uploads } = place((request, count) =>
+      request.method === 'POST' ? [200, { ...made, secret }] : fresh(request, count),
+    );
+    write('list', ids(3));
+    const { code, out, err } = await sotra(`${register} @list --json`);
+    expect([code, JSON.parse(out).uid, 'secretFile' in JSON.parse(out), err]).toEqual([0, uid, false, '']);
+    expect(readdirSync(uploads()[0] ?? '').sort()).toEqual(['confirmed.txt', 'state.json']);
+  },
+);
 
 test.each([
   ['0', 1],
@@ -392,49 +412,19 @@ test.each([
     adding.write('list', ids(3));
     expect((await adding.sotra(`${add} @list --retries ${retries}`)).code).not.toBe(0);
     expect(adding.sent).toHaveLength(most);
-    const { sotra, methods } = losing(
+    const { sotra, posts } = losing(
       () => [],
       () => [status, { error: 'busy' }],
     );
     expect((await sotra(`${register} @list --retries ${retries}`)).code).not.toBe(0);
-    expect(methods().match(/POST/g)).toHaveLength(most);
+    expect(posts()).toBe(most);
   }
 });
 
-test.each([
-  [0, 1],
-  [1, 2],
-  [3, 4],
-])(
-  '--retries %i counts together what a call repeats by itself and what the upload repeats: %i requests',
-  async (retries, requests) => {
-    // A call repeats itself after 503, not after 500.
-    const { sotra, write, sent } = place((_, count) => [count === 1 ? 500 : 503, { error: 'busy' }]);
-    write('list', ids(3));
-    expect((await sotra(`${add} @list --retries ${retries}`)).code).not.toBe(0);
-    expect(sent).toHaveLength(requests);
-  },
-);
-
-test.each([null, '***'])(
-  'a registration whose answer has %j as its secret has none to give or to keep',
-  async (secret) => {
-    const { sotra, write, folder, jobs } = place((request, count) =>
-      request.method === 'POST' ? [200, { ...made, secret }] : fresh(request, count),
-    );
-    write('list', ids(3));
-    const { code, out, err } = await sotra(`${register} @list --json`);
-    expect([code, JSON.parse(out).uid, 'secret' in JSON.parse(out), err]).toEqual([0, uid, false, '']);
-    expect(readdirSync(join(folder, 'webhook', 'jobs', jobs()[0] ?? ''))).not.toContain('secret');
-  },
-);
-
-test('an upload that gives up counts every attempt of its last chunk', async () => {
-  const { sotra, write, sent } = place((request, count) =>
-    request.method === 'PUT' ? [503, { error: 'busy' }] : fresh(request, count),
-  );
-  write('list', 'ext:a\n');
+test('--retries counts together what a call repeats by itself and what the upload repeats', async () => {
+  // A call repeats itself after 503, not after 500.
+  const { sotra, write, sent } = place((_, count) => [count === 1 ? 500 : 503, { error: 'busy' }]);
+  write('list', ids(3));
   const { err } = await sotra(`${add} @list --retries 7`);
-  expect(sent.filter(({ method }) => method === 'PUT')).toHaveLength(8);
-  expect(err.match(/\(after .*\)/g)).toEqual(['(after 8 attempts)']);
+  expect([sent.length, err.match(/\(after .*\)/g)]).toEqual([8, ['(after 8 attempts)']]);
 });

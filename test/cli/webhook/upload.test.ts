@@ -1,235 +1,442 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { readSecrets } from '../../../src/lib/files/secret-file.ts';
+import { ClosedPipe } from '../../../src/lib/io.ts';
 import { openDb } from '../../../src/sandbox/db/store.ts';
-import { run, stub, temporaryFolder } from '../../support/harness.ts';
-import { size } from '../../support/size.ts';
+import { fc } from '../../support/draw.ts';
+import { run, temporaryFolder } from '../../support/harness.ts';
+import { long, size } from '../../support/size.ts';
+import { add, fresh, hook, ids, kept, place, register, uid, well } from '../../support/upload-place.ts';
 
 const vitalik = '0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045';
 const lowVitalik = '0xd8da6bf26964af9d7eed9e03e53415d37aa96045';
 const mint = 'So11111111111111111111111111111111111111112';
-const hook = 'http://127.0.0.1:9/hook';
 
-function evm(index: number): string {
-  return `0x${index.toString(16).padStart(40, '0')}`;
-}
-
-function world() {
-  const folder = temporaryFolder();
-  const env = { SOTRA_DATA_DIR: folder };
-  const file = (text: string | Uint8Array, name = 'addresses.txt') => {
-    const path = join(folder, name);
-    writeFileSync(path, text);
-    return path;
-  };
-  const held = () => {
-    const db = openDb(join(folder, 'sandbox.db'));
-    try {
-      return db.all<{ uid: string; address: string }>(
-        'SELECT w.uid, x.address FROM webhook_wallet x JOIN webhook w ON w.id = x.webhook_id ORDER BY w.id, x.address',
-      );
-    } finally {
-      db.close();
-    }
-  };
-  return { folder, env, file, held };
-}
-
-const register = (path: string, more = '') => `--sandbox webhook register --url ${hook} --file ${path} --json ${more}`;
-
-test('a mixed list is normalized, repeats are dropped across case, and what was sent is told', async () => {
-  const { env, file, held } = world();
-  const path = file(
-    [vitalik, mint, 'ext:User_1', lowVitalik, '', `  ${mint}  `, lowVitalik.toUpperCase().replace('0X', '0x')].join(
-      '\r\n',
-    ),
-  );
-  const { code, out } = await run(register(path), { env });
-  expect(code).toBe(0);
-  const result = JSON.parse(out);
-  expect(result).toMatchObject({
-    destinationUrl: hook,
-    addresses: 3,
-    chunks: 1,
-    duplicates: 3,
-    rejected: 0,
-  });
-  expect(Object.keys(result).sort()).toEqual([
-    'addresses',
-    'chunks',
-    'destinationUrl',
-    'duplicates',
-    'rejected',
-    'secretFile',
-    'uid',
+test('a mixed list is normalized, repeats are dropped across case, and the result is counted', async () => {
+  const { sotra, write, holds } = kept();
+  const lines = [vitalik, mint, 'ext:User_1', lowVitalik, '', `  ${mint}  `, `0x${lowVitalik.slice(2).toUpperCase()}`];
+  write('list', lines.join('\r\n'));
+  const { code, out } = await sotra(`${register} @list --json`);
+  expect([code, JSON.parse(out)]).toEqual([
+    0,
+    {
+      ...{ uid: 'w-0', destinationUrl: hook, addresses: 3, chunks: 1, duplicates: 3, rejected: 0 },
+      secretFile: expect.stringMatching(/secret-[0-9a-f]{12}$/),
+    },
   ]);
-  expect(
-    held()
-      .map(({ address }) => address)
-      .sort(),
-  ).toEqual([lowVitalik, mint, 'ext:User_1'].sort());
+  expect(holds('w-0')).toEqual([lowVitalik, mint, 'ext:User_1'].sort());
 });
 
-const bad: readonly [text: string, reason: string][] = [
-  ['\\xd8da6bf26964af9d7eed9e03e53415d37aa96045', 'starts with \\x'],
-  ['0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045', 'wrong EIP-55 checksum'],
-  ['vitalik.eth', 'a name'],
-];
-
-test('every bad line is named with its number and the reason, and nothing is sent', async () => {
-  const { env, file } = world();
-  const service = await stub((_, response) => response.end('[]'));
-  const path = file([lowVitalik, ...bad.map(([text]) => text)].join('\n'));
-  const { code, err, out } = await run(`webhook register --url ${hook} --file ${path}`, {
-    env: { ...env, ...service.env },
-  });
-  expect({ code, out, requests: service.requests.length }).toEqual({ code: 2, out: '', requests: 0 });
-  for (const [index, [, reason]] of bad.entries()) {
-    const line = err.split('\n').find((each) => each.startsWith(`warning: line ${index + 2}: `));
-    expect(line).toContain(reason);
-  }
-  expect(err).toContain('3 lines are not addresses; nothing was sent');
-  expect(err).toContain('--skip-invalid');
-});
-
-test('addresses come from stdin too', async () => {
-  const { env, held } = world();
-  expect((await run(register('-'), { env, stdin: `${evm(1)}\n${evm(2)}` })).code).toBe(0);
-  expect(held()).toHaveLength(2);
+test('more addresses for a webhook have no secret', async () => {
+  const { sotra } = place();
+  const { out } = await sotra(`webhook add-addresses ${uid} --wallet-addresses ext:a,ext:b --json`);
+  expect(JSON.parse(out)).toEqual({ uid, destinationUrl: null, addresses: 2, chunks: 1, duplicates: 0, rejected: 0 });
 });
 
 test.each([
   [1000, 1],
   [1001, 2],
   [2500, 3],
-])('%i addresses are %i chunks', async (count, chunks) => {
-  const { env, file, held } = world();
-  const path = file(Array.from({ length: count }, (_, index) => evm(index + 1)).join('\n'));
-  const { out } = await run(register(path), { env });
-  expect(JSON.parse(out)).toMatchObject({ addresses: count, chunks });
-  expect(held()).toHaveLength(count);
+])('%i addresses are %i requests', async (count, chunks) => {
+  const { sotra, write, requests, holds } = kept();
+  write('list', ids(count));
+  const { out } = await sotra(`${register} @list --json`);
+  expect([JSON.parse(out), requests.length]).toMatchObject([{ addresses: count, chunks }, chunks + 1]);
+  expect(holds('w-0')).toHaveLength(count);
 });
 
-test('the secret goes to --secret-file, mode 0600, before a second request is sent', async () => {
-  const { env, file, folder } = world();
-  const secretFile = join(folder, 'hook.secret');
-  const before: boolean[] = [];
-  const service = await stub(({ method }, response) => {
-    if (method === 'PUT') before.push(readFileSync(secretFile, 'utf8') === 'the-secret\n');
-    response.setHeader('content-type', 'application/json');
-    response.end(method === 'GET' ? '[]' : JSON.stringify({ uid: 'u-1', destinationUrl: hook, secret: 'the-secret' }));
-  });
-  const path = file(Array.from({ length: 3000 }, (_, index) => evm(index)).join('\n'));
-  const { code, out } = await run(`webhook register --url ${hook} --file ${path} --secret-file ${secretFile} --json`, {
-    env: { ...env, ...service.env },
-  });
-  expect(code).toBe(0);
-  expect(JSON.parse(out)).toMatchObject({ uid: 'u-1', secretFile });
-  expect(JSON.parse(out)).not.toHaveProperty('secret');
-  expect(before).toEqual([true, true]);
-  expect(statSync(secretFile).mode & 0o777).toBe(0o600);
-  expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-});
-
-test('an upload that stops half-way is exit 10; the same command goes on with what is missing', async () => {
-  const { env, file } = world();
-  let refusing = true;
-  const chunks: string[][] = [];
-  const service = await stub(({ method, body }, response) => {
-    response.setHeader('content-type', 'application/json');
-    if (method === 'PUT' && refusing && chunks.length >= 2) {
-      response.statusCode = 400;
-      return void response.end('{"error":"not now"}');
-    }
-    if (method === 'PUT') chunks.push(JSON.parse(body).walletAddresses);
-    const webhook = { uid: 'u-1', destinationUrl: hook, secret: 's' };
-    response.end(JSON.stringify(method === 'GET' ? (chunks.length > 0 ? [webhook] : []) : webhook));
-  });
-  const all = { ...env, ...service.env };
-  const list = Array.from({ length: 6000 }, (_, index) => evm(index));
-  const argv = `webhook register --url ${hook} --file ${file(list.join('\n'))} --concurrency 1 --json`;
-  const first = await run(argv, { env: all });
-  expect(first).toMatchObject({ code: 10, out: '' });
-  const { error } = JSON.parse(first.err);
-  expect(error).toMatchObject({ code: 'partial', details: { uid: 'u-1', chunks: 6, confirmed: 3 } });
-  expect(error.message).toContain('not now');
-  expect(error.hint).toContain('The same command continues; sotra webhook list shows it.');
-  refusing = false;
-  const second = await run(argv, { env: all });
-  expect(second.code).toBe(0);
-  expect(JSON.parse(second.out)).toMatchObject({ addresses: 6000, chunks: 6 });
-  expect(chunks.flat().sort()).toEqual(list.slice(1000).sort());
-  expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
-  expect(JSON.parse((await run(argv, { env: all })).out)).toMatchObject({ uid: 'u-1' });
-});
-
-test('add-addresses, sync and its check: only what is missing is sent, what cannot be removed is named', async () => {
-  const { env, file, held } = world();
-  const { uid } = JSON.parse((await run(register(file(`${evm(1)}\n${evm(2)}\n`)), { env })).out);
-  const added = await run(`--sandbox webhook add-addresses ${uid} --wallet-addresses ${evm(3)},ext:u --json`, { env });
-  expect(JSON.parse(added.out)).toMatchObject({ uid, destinationUrl: hook, addresses: 2, chunks: 1 });
-  const wanted = file(`${evm(2)}\n${evm(3)}\n${evm(4)}\n${evm(5)}\n`, 'wanted.txt');
-  const sync = `--sandbox webhook sync ${uid} --file ${wanted} --json`;
-  const check = await run(`${sync} --check`, { env });
-  expect(check.code).toBe(10);
-  const found = JSON.parse(check.out);
-  expect(found).toMatchObject({ missing: 2, sent: 0, notRemovable: 2 });
-  const [, listed = ''] = /are listed in (.*)\n/.exec(check.err) ?? [];
-  expect(readFileSync(listed, 'utf8').split('\n').sort()).toEqual(['', evm(1), 'ext:u']);
-  expect(held()).toHaveLength(4);
-  const done = await run(sync, { env });
-  expect(done.code).toBe(0);
-  expect(JSON.parse(done.out)).toMatchObject({
-    missing: 2,
-    sent: 2,
-    notRemovable: 2,
-  });
-  expect(held()).toHaveLength(6);
-  expect(JSON.parse((await run(sync, { env })).out)).toMatchObject({ missing: 0, sent: 0 });
-  const whole = file([1, 2, 3, 4, 5].map(evm).join('\n').concat('\next:u'), 'whole.txt');
-  expect((await run(`--sandbox webhook sync ${uid} --file ${whole} --check`, { env })).code).toBe(0);
-});
-
-test('an unknown webhook is exit 5', async () => {
-  const { env } = world();
-  const argv = `--sandbox webhook add-addresses 3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11 --wallet-addresses ${evm(1)}`;
-  expect((await run(argv, { env })).code).toBe(5);
-});
-
-test('a destination off this machine is refused by the sandbox', async () => {
-  const { env } = world();
-  const { code, err } = await run(
-    `--sandbox webhook register --url https://example.com/h --wallet-addresses ${evm(1)}`,
-    { env },
+test('each distinct address is sent once, in order, whatever is repeated between', async () => {
+  const external = fc.string({ minLength: 1, maxLength: 20 }).map((id) => `ext:${id.replaceAll(/[\p{C}\s]/gu, 'x')}`);
+  const address = fc.oneof(fc.constantFrom(lowVitalik, mint, '116HTnNMXBLL6LCQ1qAQEZ7E9bDXSJjV6hnZsziospk'), external);
+  await fc.assert(
+    fc.asyncProperty(fc.array(address, { minLength: 1, maxLength: 60 }), async (lines) => {
+      const { sotra, sent, write } = place();
+      write('list', [...lines, ...lines.slice(0, 3)].join('\n'));
+      const { out } = await sotra(`${add} @list --json`);
+      const distinct = [...new Set(lines)];
+      expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ walletAddresses: distinct });
+      const duplicates = lines.length + lines.slice(0, 3).length - distinct.length;
+      expect(JSON.parse(out)).toMatchObject({ addresses: distinct.length, duplicates });
+    }),
+    { numRuns: size(15, 60) },
   );
-  expect(code).toBe(6);
-  expect(err).toContain('this machine only');
 });
 
-test('real addresses by the thousand are a chunk each thousand, and all of them are held', async () => {
-  const { env, file, held } = world();
-  const thousands = size(4, 30);
-  const rows = gunzipSync(readFileSync('test/data/addresses-evm/uniswap_airdrop_2020.csv.gz')).toString().split('\n');
-  const path = file(gzipSync(rows.slice(0, thousands * 1000 + 1).join('\n')), 'addresses.csv.gz');
-  const { code, out } = await run(register(path), { env });
-  expect(code).toBe(0);
-  expect(JSON.parse(out)).toMatchObject({
-    addresses: thousands * 1000,
-    chunks: thousands,
-    duplicates: 0,
-    rejected: 0,
+test('an upload that stops half-way is exit 10 and says how far it is and why; the same command sends what is missing', async () => {
+  const { sotra, write, fault, requests, sent, holds } = kept();
+  write('list', ids(3500));
+  fault.answer = ({ method }, count) => (method === 'PUT' && count > 1 ? [401, { error: 'not now' }] : undefined);
+  const argv = `${register} @list --concurrency 1`;
+  const first = await sotra(`${argv} --json`);
+  expect([first.code, first.out, JSON.parse(first.err).error]).toMatchObject([
+    10,
+    '',
+    {
+      ...{ code: 'partial', message: expect.stringMatching(/^2,000 of 3,500 addresses confirmed, then: not now/) },
+      hint: expect.stringMatching(/^The same command continues; sotra webhook list shows it\. The key \.\.\.tner from/),
+      details: { uid: 'w-0', addresses: 3500, confirmed: 2000 },
+    },
+  ]);
+  fault.answer = () => undefined;
+  const second = await sotra(argv);
+  expect([second.code, second.err]).toEqual([0, 'sending 1,500 of 3,500 addresses in 2 requests\n']);
+  expect([holds('w-0').length, sent.length]).toEqual([3500, 3500]);
+  expect(requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+});
+
+test('what is confirmed is not sent again, whatever list it comes in, until --again asks for it', async () => {
+  const { sotra, write, sent, service } = place();
+  write('list', ids(3));
+  await sotra(`${add} @list`);
+  expect(await sotra(`${add} @list`)).toMatchObject({
+    code: 0,
+    err: `Nothing was sent: webhook ${uid} has all 3 addresses. --again sends them once more.\n`,
   });
-  expect(held()).toHaveLength(thousands * 1000);
+  write('more', ids(5));
+  await sotra(`${add} @more`);
+  expect(sent.at(-1)?.body).toBe('{"walletAddresses":["ext:3","ext:4"]}');
+  write('list', ids(2500));
+  service.answer = (_, count) => (count === 3 ? [200, {}] : [400, { error: 'no' }]);
+  expect((await sotra(`${add} @list --again --concurrency 1`)).code).toBe(10);
+  service.answer = well;
+  // What an interrupted --again has confirmed is confirmed.
+  expect((await sotra(`${add} @list --again`)).err).toContain('sending 1,500 of 2,500 addresses in 2 requests\n');
+});
+
+test('what another service, another key or another webhook confirmed says nothing of this one', async () => {
+  const { sotra, write, sent } = place();
+  write('list', 'ext:a\n');
+  for (const [line, env] of [
+    [`${add} @list`, {}],
+    [`${add} @list`, { SOTRA_BASE_URL: 'https://b.example.com' }],
+    [`${add} @list`, { SOTRA_API_KEY: 'another-key' }],
+    ['webhook add-addresses other --file @list', {}],
+  ] as const)
+    await sotra(line, { env });
+  expect(sent).toHaveLength(4);
+});
+
+test('the line of an address that a crash cut off is not taken for confirmed', async () => {
+  const { sotra, write, sent, uploads } = place();
+  write('list', ids(3));
+  await sotra(`${add} @list`);
+  writeFileSync(join(uploads()[0] ?? '', 'confirmed.txt'), 'ext:0\next:1\next:');
+  await sotra(`${add} @list`);
+  expect(sent.at(-1)?.body).toBe('{"walletAddresses":["ext:2"]}');
+  expect(readFileSync(join(uploads()[0] ?? '', 'confirmed.txt'), 'utf8')).toBe('ext:0\next:1\next:2\n');
+});
+
+test('the log of an upload says what it sends, which lines it skips, and what was made', async () => {
+  const { sotra, write } = kept();
+  write('list', `${ids(1001)}ext:1\nnonsense\n`);
+  const { code, err } = await sotra(`${register} @list --skip-invalid --concurrency 1`);
+  expect([code, err.split('\n')]).toEqual([
+    0,
+    [
+      'warning: line 1003: (8 characters, not shown): wrong length: 8 base58 characters that are not the 32 bytes of a Solana address',
+      'sending 1,001 addresses in 2 requests (1 duplicate, 1 bad line)',
+      'webhook w-0 registered',
+      '',
+    ],
+  ]);
+});
+
+test('on a terminal a bar says how far an upload is, what it waits for and what was confirmed earlier', async () => {
+  const { sotra, write, service } = place((request, count) =>
+    request.method === 'PUT' ? [count > 3 ? 400 : 503, { error: 'busy' }] : fresh(request, count),
+  );
+  write('list', ids(2500));
+  const { err } = await sotra(`${register} @list --concurrency 1`, { tty: 200 });
+  const busy = `busy (HTTP 503 from PUT /v1/webhooks/feed/${uid})`;
+  for (const step of [
+    'reading addresses',
+    'reading addresses: 2,500',
+    'registering the webhook',
+    `${busy}; trying again after 1 s`,
+    `chunk 2: ${busy} (after 3 attempts); trying again after 1 s`,
+  ])
+    expect(err).toContain(` ${step}\u001b`);
+  expect(err).toMatch(/ \[████████░{12}\] 40 %: 1,000 of 2,500 addresses, [\d,]+ a second, \d+ s left/);
+  service.answer = well;
+  const again = await sotra(`${register} @list --concurrency 1`, { tty: 200 });
+  expect(again.err).toContain('40 %: 1,000 of 2,500 addresses\u001b');
+  expect(again.err).toMatch(/\[█{16}░{4}\] 80 %: 2,000 of 2,500 addresses, /);
+  expect(again.err).toMatch(/\[█{20}\] 100 %: 2,500 of 2,500 addresses, /);
+});
+
+test('in a log lines say how far an upload is, its pace and what is left, but not if it takes less than a second', async () => {
+  const { sotra, write } = place();
+  const progress = async (flags: string) => {
+    const { err } = await sotra(`${add} @list --again --concurrency 1 ${flags}`, { now: Date.UTC(2026, 10, 21) });
+    return err.split('\n').slice(1, -1);
+  };
+  write('list', ids(6000));
+  expect(await progress('')).toEqual([]);
+  for (const [rate, left] of [
+    ['1/s', 's'],
+    ['1/m', 'min'],
+  ] as const) {
+    const lines = await progress(`--rate ${rate}`);
+    expect(lines.length).toBeGreaterThan(0);
+    const form = new RegExp(`^\\d+ %: [\\d,]+ of 6,000 addresses, \\d+ a second, \\d+ ${left} left$`);
+    expect(lines.filter((line) => !form.test(line))).toEqual([]);
+  }
+});
+
+test('with --format ndjson every event is a line on stdout, the result the last', async () => {
+  const { sotra, write, fault } = kept();
+  write('list', ids(1001));
+  fault.answer = ({ method }, count) => (method === 'PUT' && count === 1 ? [500, { error: 'busy' }] : undefined);
+  const { code, out } = await sotra(`${register} @list --format ndjson`);
+  const events = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect([code, events[0]]).toEqual([0, { event: 'registered', uid: 'w-0', destinationUrl: hook, settled: false }]);
+  expect(events.filter(({ event }) => event.startsWith('chunk'))).toEqual(
+    expect.arrayContaining([
+      { event: 'chunk-retried', chunk: 2, why: expect.stringContaining('busy'), delayMs: expect.any(Number) },
+      { event: 'chunk-done', chunk: 1, addresses: 1000, done: 1, chunks: 2 },
+      { event: 'chunk-done', chunk: 2, addresses: 1, done: 2, chunks: 2 },
+    ]),
+  );
+  expect([events.length, events.at(-1)]).toMatchObject([
+    5,
+    { event: 'finished', uid: 'w-0', addresses: 1001, chunks: 2 },
+  ]);
+});
+
+test('an upload whose events nobody reads any more ends quietly, and the same command continues', async () => {
+  const { sotra, write } = kept();
+  write('list', 'ext:a\n');
+  const closed = () => {
+    throw new ClosedPipe();
+  };
+  expect(await sotra(`${register} @list --format ndjson`, { onOut: closed })).toMatchObject({ code: 0, err: '' });
+  expect((await sotra(`${register} @list`)).code).toBe(0);
+});
+
+test('--dry-run and --curl show the next request and how many there are, and change nothing', async () => {
+  const { sotra, write, fault, requests, uploads } = kept();
+  write('list', ids(2500));
+  const dry = await sotra(`${register} @list --dry-run`);
+  expect([dry.code, dry.err, dry.out.split('\n')[0], uploads()]).toEqual([
+    0,
+    '2,500 addresses in 3 requests; this is the first, the others are PUTs of up to 1,000.\n',
+    'POST https://a.example.com/v1/webhooks/feed',
+    [],
+  ]);
+  expect(dry.out).toMatch(
+    /\{"walletAddresses":\["ext:0",.*"ext:999"\],"destinationUrl":"https:\/\/d\.example\.com\/hook"\}/,
+  );
+  fault.answer = ({ method }) => (method === 'PUT' ? [400, { error: 'no' }] : undefined);
+  expect((await sotra(`${register} @list`)).code).toBe(10);
+  const [folder = ''] = uploads();
+  const files = () => ['state.json', 'confirmed.txt'].map((name) => readFileSync(join(folder, name), 'utf8'));
+  const before = { sent: requests.length, files: files() };
+  const left = await sotra(`${register} @list --dry-run`);
+  expect([left.err, left.out.split('\n')[0]]).toEqual([
+    '1,500 of 2,500 addresses in 2 requests; this is the first, the others are PUTs of up to 1,000.\n',
+    'PUT https://a.example.com/v1/webhooks/feed/w-0',
+  ]);
+  expect((await sotra('webhook sync w-0 --file @list --curl')).out).toContain(
+    `--data-raw '{"walletAddresses":["ext:1000",`,
+  );
+  expect({ sent: requests.length, files: files() }).toEqual(before);
+  fault.answer = () => undefined;
+  await sotra(`${register} @list`);
+  expect(await sotra(`${register} @list --dry-run`)).toEqual({
+    code: 0,
+    out: '',
+    err: 'Nothing was sent: webhook w-0 has all 2,500 addresses.\n',
+  });
+});
+
+const files: readonly [flags: string, message: string, hint: string][] = [
+  ['--file @list --wallet-addresses ext:a', '--file and --wallet-addresses both give addresses', 'Omit one of them.'],
+  ['', '--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.'],
+  ['--wallet-addresses ext:a --column wallet', '--column is for --file', 'Omit it.'],
+  ['--file @folder', '--file @folder: a folder, not a file', ''],
+  ['--file @empty', '@empty holds no address', 'One a line, CSV with a header, NDJSON or a JSON array.'],
+  ['--file -', 'stdin holds no address', 'One a line, CSV with a header, NDJSON or a JSON array.'],
+  [
+    '--wallet-addresses ext:a --wallet-addresses x',
+    '--wallet-addresses: 1 line is not an address; nothing was sent',
+    'Correct them, or send the rest (1) with --skip-invalid.',
+  ],
+  [
+    '--file @checksum',
+    '@checksum: 2 lines are not addresses; nothing was sent',
+    'Correct them, or send the rest (0) with --skip-invalid. A wrong checksum is accepted with --allow-bad-checksum.',
+  ],
+];
+
+test.each(files)('webhook add-addresses %s: %s', async (flags, message, hint) => {
+  const { folder, sotra, write, sent } = place();
+  write('list', 'ext:a\n');
+  write('empty', '\n\n');
+  write('checksum', 'x\n0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045\n');
+  mkdirSync(join(folder, 'folder'));
+  const { code, err } = await sotra(`webhook add-addresses ${uid} ${flags}`);
+  expect([code, sent.length]).toEqual([2, 0]);
+  expect(err).toContain(`error: ${message}\n`);
+  expect(err).toContain(hint && `hint: ${hint}\n`);
+});
+
+test('every bad line is named with its number and what is wrong, and nothing is sent', async () => {
+  const { sotra, write, sent, uploads } = place();
+  const bad = [
+    '\\xd8da6bf26964af9d7eed9e03e53415d37aa96045',
+    '0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
+    'vitalik.eth',
+  ];
+  write('list', [lowVitalik, ...bad, `${lowVitalik.slice(0, 41)}\u200b`, `ext:a`, `\ufeff${mint}\u200b`].join('\n'));
+  const { code, out, err } = await sotra(`${add} @list`);
+  expect([code, out, sent, uploads()]).toEqual([2, '', [], []]);
+  expect(err.split('\n').slice(0, 6)).toEqual([
+    'warning: line 2: \\xd8da6bf26964af9d7eed9e03e53415d37aa96045: starts with \\x, the way databases print bytes: an address starts with 0x',
+    'warning: line 3: 0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045: wrong EIP-55 checksum: a letter or digit is mistyped',
+    'warning: line 4: vitalik.eth: a name: give the address behind it',
+    `warning: line 5: ${lowVitalik.slice(0, 41)}<U+200B>: not hexadecimal: <U+200B> at character 42`,
+    'warning: line 7: (44 characters, not shown): not base58, nor 0x and 40 hex digits: <U+200B> at character 44',
+    'error: @list: 5 lines are not addresses; nothing was sent',
+  ]);
+});
+
+test('twenty bad lines are shown and the others counted; a JSON error lists a hundred, a file all', async () => {
+  const { folder, sotra, write } = place();
+  write('twenty', 'x\n'.repeat(20));
+  const twenty = await sotra(`${add} @twenty`);
+  expect([twenty.err.match(/^warning: line/gm)?.length, twenty.err.includes('more bad lines')]).toEqual([20, false]);
+  write('many', `{"wallet":1}\n${'{"wallet":" x "}\n'.repeat(120)}`);
+  const many = await sotra(`${add} @many --column wallet --rejects @rejects`);
+  expect(many.err.match(/^warning: line/gm)).toHaveLength(20);
+  expect(many.err).toContain('warning: line 1: (12 characters, not shown): has no text in a field wallet\n');
+  expect(many.err).toContain('warning: 101 more bad lines; --rejects <file> writes them all\n');
+  const rejects = readFileSync(join(folder, 'rejects'), 'utf8').trim().split('\n');
+  expect([rejects.length, JSON.parse(rejects[120] ?? '')]).toMatchObject([121, { line: 121, text: 'x' }]);
+  const again = await sotra(`${add} @many --column wallet --rejects @rejects`);
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining('cannot ask whether to replace')]);
+  const said = (await sotra(`${add} @many --column wallet --json`)).err.split('\n');
+  const { error } = JSON.parse(said.find((line) => line.startsWith('{"error"')) ?? '');
+  expect(error.details.rejected).toHaveLength(100);
+});
+
+test('a wrong checksum is sent in lowercase if it is accepted', async () => {
+  const { sotra, write, sent } = place();
+  write('list', '0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045\n');
+  expect((await sotra(`${add} @list --allow-bad-checksum`)).code).toBe(0);
+  expect(sent[0]?.body).toBe(`{"walletAddresses":["${lowVitalik}"]}`);
+});
+
+test('the column is named for a file and for stdin, packed or not', async () => {
+  const { sotra, write, folder, sent } = place();
+  const table = 'sep=;\naddress;other\next:a;ext:b\next:c;ext:d\n';
+  write('list', table);
+  writeFileSync(join(folder, 'list.gz'), gzipSync(table));
+  await sotra(`${add} @list --column other`);
+  await sotra('webhook add-addresses w-3 --file @list.gz --column other');
+  await sotra('webhook add-addresses w-4 --file - --column other', { stdin: table });
+  expect(sent.map(({ body }) => body)).toEqual(Array(3).fill('{"walletAddresses":["ext:b","ext:d"]}'));
+  const wrong = await sotra(`${add} - --column nothing`, { stdin: table });
+  expect(wrong.err).toContain('error: --column nothing: stdin has no such column');
+});
+
+test('a small packed file that unpacks to millions of values is refused', async () => {
+  const { sotra, folder } = place();
+  writeFileSync(join(folder, 'list.gz'), gzipSync(`[${'{},'.repeat(12_000_000)}{}]`));
+  const { code, err } = await sotra(`${add} @list.gz`);
+  expect([code, err]).toEqual([
+    2,
+    expect.stringMatching(/JSON of more than [\d,]+ values\nhint: Give one item a line/),
+  ]);
+});
+
+test('a list that does not exist is exit 3; one that is interrupted while it is read is exit 130', async () => {
+  const { sotra, sent, uploads } = place();
+  expect(await sotra(`${add} @none`)).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('--file @none: no such file\n'),
+  });
+  const stopped = new AbortController();
+  async function* list() {
+    yield Buffer.from(ids(1000));
+    stopped.abort();
+    yield Buffer.from(ids(1000));
+  }
+  const { code, err } = await sotra(`${add} -`, { stdin: list(), signal: stopped.signal });
+  expect([code, err, sent, uploads()]).toEqual([130, 'error: interrupted; nothing was sent\n', [], []]);
 });
 
 test('a service that does not repeat the destination is warned of, and the upload goes on', async () => {
-  const { env, file } = world();
-  const service = await stub(({ method }, response) =>
-    response.end(JSON.stringify(method === 'GET' ? [] : { uid: 'u-1', secret: 'a-secret-of-the-service' })),
-  );
-  const argv = register(file(vitalik)).replace('--sandbox ', '');
-  const { code, out, err } = await run(argv, { env: { ...env, ...service.env } });
-  expect([code, JSON.parse(out)]).toMatchObject([0, { uid: 'u-1', destinationUrl: hook, addresses: 1 }]);
+  const { sotra, write } = place(({ method }) => [
+    200,
+    method === 'GET' ? [] : { uid, secret: 'a-secret-of-the-service' },
+  ]);
+  write('list', 'ext:a\n');
+  const { code, out, err } = await sotra(`${register} @list --json`);
+  expect([code, JSON.parse(out)]).toMatchObject([0, { uid, destinationUrl: hook, addresses: 1 }]);
   expect(err).toContain('unexpected shape at destinationUrl');
+});
+
+const secretFiles: readonly [text: string, secrets: string[]][] = [
+  ['whsec_a', ['whsec_a']],
+  ['# mine\n\n  \n  whsec_a \r\n #x\n#\nb\n', ['whsec_a', 'b']],
+  ['a#b\n', ['a#b']],
+];
+
+test.each(secretFiles)('the secret file %j holds %j', (text, secrets) => {
+  const file = join(temporaryFolder(), 's');
+  writeFileSync(file, text);
+  expect(readSecrets(file)).toEqual(secrets);
+});
+
+test('a secret file without a secret, or that cannot be read, is named', () => {
+  const file = join(temporaryFolder(), 's');
+  const hint = 'sotra webhook sync --url <url> --file <file> --secret-file <file> writes one.';
+  const error = (message: string) =>
+    expect.objectContaining({ code: 'local-file', message: expect.stringContaining(message), hint });
+  expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} cannot be read: no such file or folder`));
+  writeFileSync(file, '# none\n \n');
+  expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} holds no secret`));
+  writeFileSync(file, 'whsec_a\n***\n');
+  expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} holds *** in place of a secret`));
+});
+
+/** Registers a list with a sandbox of its own: what the command says, and the addresses that the sandbox holds then. */
+async function registerInSandbox(file: string) {
+  const env = { SOTRA_DATA_DIR: temporaryFolder() };
+  const { code, out } = await run(`--sandbox webhook register --url http://127.0.0.1:9/hook --file ${file} --json`, {
+    env,
+  });
+  expect(code).toBe(0);
+  const db = openDb(join(env.SOTRA_DATA_DIR, 'sandbox.db'));
+  const held = db.all<{ address: string }>('SELECT address FROM webhook_wallet').map(({ address }) => address);
+  db.close();
+  return { told: JSON.parse(out), held };
+}
+
+test('real addresses by the thousand are a request each thousand, and the sandbox holds all of them', async () => {
+  const thousands = size(4, 30);
+  const rows = gunzipSync(readFileSync('test/data/addresses-evm/uniswap_airdrop_2020.csv.gz')).toString().split('\n');
+  const file = join(temporaryFolder(), 'addresses.csv.gz');
+  writeFileSync(file, gzipSync(rows.slice(0, thousands * 1000 + 1).join('\n')));
+  const { told, held } = await registerInSandbox(file);
+  expect(told).toMatchObject({ addresses: thousands * 1000, chunks: thousands, duplicates: 0, rejected: 0 });
+  expect(held).toHaveLength(thousands * 1000);
+});
+
+const lists = '../shared/data';
+/** Real ones, which lie beside the project or do not. */
+const listed = existsSync(lists) ? long : test.skip;
+
+listed('252,803 real EVM and 11,536 real Solana addresses are all held', async () => {
+  const evm = await registerInSandbox(`${lists}/addresses-evm/uniswap_airdrop_2020.csv.gz`);
+  expect(evm.told).toMatchObject({ addresses: 252_803, chunks: 253, duplicates: 0, rejected: 0 });
+  expect(evm.held).toHaveLength(252_803);
+  const solana = await registerInSandbox(`${lists}/addresses-solana/solana_wallets.txt.gz`);
+  expect(solana.told).toMatchObject({ addresses: 11_536, chunks: 12 });
+  expect(solana.held).toContain('116HTnNMXBLL6LCQ1qAQEZ7E9bDXSJjV6hnZsziospk');
 });

@@ -211,7 +211,7 @@ function givenTo({ command, stdin = '', answers }: Line, world: CanaryWorld): Ru
 /** Files that hold a secret because that is what they are for; each is its owner's alone. */
 const holders: readonly { file: RegExp; holds: Secret }[] = [
   { file: /^config\/config\.json$/, holds: 'API key' },
-  { file: /^data\/webhook\/jobs\/[0-9a-f]{12}(\.gone-[0-9a-f]{8})?\/secret$/, holds: 'webhook secret' },
+  { file: /^data\/webhook\/uploads\/[0-9a-f]{12}\/secret-[0-9a-f]{12}$/, holds: 'webhook secret' },
   // webhook register --secret-file.
   { file: /^written-\d+$/, holds: 'webhook secret' },
   // key export --unencrypted --out.

@@ -30,7 +30,7 @@ const sign = 'comment sign --chain base --text gm --service-name Example';
 
 /** What reads and changes each file of a folder that is filled; `found` gives the path of one whose name is not known beforehand. */
 function targetsOf(found: (pattern: RegExp) => string): Target[] {
-  const job = dirname(found(/jobs.*journal\.ndjson$/));
+  const job = dirname(found(/uploads.*state\.json$/));
   return [
     {
       weight: 60,
@@ -117,21 +117,20 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
     },
     {
       weight: 3,
-      file: `${job}/journal.ndjson`,
+      file: `${job}/state.json`,
       reads: ['webhook list', 'webhook list --json', `webhook sync u-1 ${upload} --check --json`],
       changes: [
         `webhook register --url http://127.0.0.1:9/hook ${upload} --another`,
         `webhook register --url http://127.0.0.1:9/hook ${upload} --json`,
         `webhook sync u-1 ${upload} --json`,
       ],
-      isLog: true,
-      needs: /jobs|^addresses\.txt$/,
+      needs: /uploads|^addresses\.txt$/,
     },
     {
       weight: 1,
-      file: `${job}/secret`,
+      file: `${job}/confirmed.txt`,
       reads: [`webhook register --url http://127.0.0.1:9/hook ${upload} --json`],
-      needs: /jobs|^addresses\.txt$/,
+      needs: /uploads|^addresses\.txt$/,
     },
     {
       weight: 2,
@@ -161,10 +160,10 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
     },
     {
       weight: 1,
-      file: `${job}/lock`,
+      file: `${job}.lock`,
       reads: [],
       changes: [`webhook register --url http://127.0.0.1:9/hook ${upload} --json`],
-      needs: /jobs|^addresses\.txt$/,
+      needs: /uploads|^addresses\.txt$/,
     },
     {
       weight: 2,

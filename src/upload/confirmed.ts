@@ -1,0 +1,83 @@
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  existsSync,
+  fstatSync,
+  fsync,
+  ftruncateSync,
+  readSync,
+  writeFileSync,
+} from 'node:fs';
+import { promisify } from 'node:util';
+import { openStateFile, replaceFile, syncFolder } from '../lib/files/durable-file.ts';
+import { confirmedFile, type Upload } from './state.ts';
+
+/** The addresses that the webhook of an upload confirmed, in batches. The rest of a line that a crash cut off is dropped. */
+async function* readConfirmed(upload: Upload): AsyncGenerator<readonly string[]> {
+  const file = confirmedFile(upload);
+  if (upload.confirmedOf === null || upload.confirmedOf !== upload.state.uid || !existsSync(file)) return;
+  const fd = openStateFile(file);
+  let rest = '';
+  for await (const text of createReadStream('', { fd, encoding: 'utf8', highWaterMark: 262_144 })) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    yield lines;
+  }
+}
+
+/** Takes what is confirmed out of a list, and gives what is confirmed besides. */
+export async function takeConfirmed(upload: Upload, addresses: Set<string>): Promise<string[]> {
+  const others: string[] = [];
+  for await (const batch of readConfirmed(upload))
+    for (const address of batch) if (!addresses.delete(address)) others.push(address);
+  return others;
+}
+
+/** Forgets that a list was confirmed. */
+export async function dropConfirmed(upload: Upload, addresses: ReadonlySet<string>): Promise<void> {
+  if (upload.isReadOnly || !existsSync(confirmedFile(upload))) return;
+  const kept: string[] = [];
+  for await (const batch of readConfirmed(upload))
+    for (const address of batch) if (!addresses.has(address)) kept.push(`${address}\n`);
+  replaceFile(confirmedFile(upload), kept.join(''));
+}
+
+export interface Confirmed {
+  /** Resolves when the addresses are safe on disk; one sync serves all that came meanwhile. */
+  add: (addresses: readonly string[]) => Promise<void>;
+  close: () => void;
+}
+
+const sync = promisify(fsync);
+
+/** Opens confirmed.txt, to which each chunk is appended. */
+export function openConfirmed(upload: Upload): Confirmed {
+  const handle = openStateFile(confirmedFile(upload), constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
+  ftruncateSync(handle, endOfLastLine(handle));
+  syncFolder(upload.folder);
+  let waiting = '';
+  let flushed = Promise.resolve();
+  const flush = async () => {
+    const text = waiting;
+    waiting = '';
+    if (text === '') return;
+    writeFileSync(handle, text);
+    await sync(handle);
+  };
+  return {
+    add: (addresses) => {
+      waiting += `${addresses.join('\n')}\n`;
+      flushed = flushed.then(flush);
+      return flushed;
+    },
+    close: () => closeSync(handle),
+  };
+}
+
+function endOfLastLine(handle: number): number {
+  const { size } = fstatSync(handle);
+  const tail = Buffer.alloc(Math.min(size, 65_536));
+  readSync(handle, tail, 0, tail.length, size - tail.length);
+  return size - tail.length + tail.lastIndexOf('\n') + 1;
+}

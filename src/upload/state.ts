@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { normalizeDestination } from '../api/http-address.ts';
+import { tryParseJson } from '../api/json.ts';
+import { hideUrlSecrets } from '../client/url-secrets.ts';
+import type { Context } from '../context.ts';
+import { SotraError } from '../errors.ts';
+import { makeFolder, readStateFile, replaceFile, syncFolder } from '../lib/files/durable-file.ts';
+import { takeLock } from '../lib/files/lock.ts';
+
+const stateSchema = z.object({
+  version: z.literal(1),
+  baseUrl: z.string(),
+  /** A hash in place of the key. */
+  keyId: z.string(),
+  /** Without its secrets; `null` if the webhook was named by its uid. */
+  destinationUrl: z.string().nullable(),
+  /** The webhook whose addresses are in confirmed.txt; `null` until there is one. */
+  uid: z.string().nullable(),
+  /** The webhooks before it, newest first. */
+  former: z.array(z.string()),
+  /** A POST is about to be sent, or was; these webhooks had the destination before. */
+  posting: z.object({ before: z.array(z.string()) }).nullable(),
+  /** The webhook to delete once this one has all addresses. */
+  replaces: z.string().nullable(),
+  /** How long the destination had no webhook, because the old one had to be deleted first. */
+  gap: z.object({ fromMs: z.number(), toMs: z.number().nullable() }).nullable(),
+  /** SHA-256 of the last list. */
+  digest: z.string().nullable(),
+  /** The command line that continues the upload, without its secrets; `null` once it is finished. */
+  line: z.string().nullable(),
+});
+
+export type UploadState = z.output<typeof stateSchema>;
+
+/** What this machine knows of a destination. */
+export interface Upload {
+  folder: string;
+  state: UploadState;
+  /** The webhook that confirmed.txt is of. */
+  confirmedOf: string | null;
+  /** A preview or a check: the state changes in memory alone. */
+  isReadOnly: boolean;
+}
+
+export interface Destination {
+  destinationUrl?: string | undefined;
+  uid?: string | undefined;
+}
+
+/** The upload of a destination, locked unless it is only read, and what unlocks it. Errors: `locked`; `local-file` for a damaged state. */
+export async function openUpload(
+  { destinationUrl, uid }: Destination,
+  isReadOnly: boolean,
+  context: Context,
+): Promise<{ upload: Upload; unlock: () => void }> {
+  const root = await uploadsFolder(context);
+  const service = await readServiceId(context);
+  const known = uid === undefined ? undefined : readUploads(root, service).find(({ state }) => state.uid === uid);
+  const name = destinationUrl === undefined ? uid : normalizeDestination(destinationUrl);
+  const folder = known?.folder ?? join(root, hashParts([service, name]).slice(0, 12));
+  if (!isReadOnly) makeFolder(root);
+  const what = destinationUrl === undefined ? `webhook ${uid}` : `destination ${hideUrlSecrets(destinationUrl)}`;
+  const unlock = isReadOnly ? () => undefined : takeLock(`${folder}.lock`, what);
+  try {
+    const state = readState(folder) ?? {
+      ...{ version: 1, ...service, uid: uid ?? null, former: [], posting: null, replaces: null, gap: null },
+      ...{ destinationUrl: destinationUrl === undefined ? null : hideUrlSecrets(destinationUrl) },
+      ...{ digest: null, line: null },
+    };
+    if (uid !== undefined && state.uid !== uid)
+      throw new SotraError('locked', `webhook ${uid} was replaced meanwhile`, {
+        hint: 'sotra webhook list shows the new one.',
+      });
+    return { upload: { folder, state, confirmedOf: state.uid, isReadOnly }, unlock };
+  } catch (thrown) {
+    unlock();
+    throw thrown;
+  }
+}
+
+/** All uploads from this machine to the service in use, with its key. Errors: `local-file` for a damaged state. */
+export async function listUploads(context: Context): Promise<Upload[]> {
+  return readUploads(await uploadsFolder(context), await readServiceId(context));
+}
+
+/** A line for each unfinished upload to these webhooks, with the command that continues it. */
+export function describeUnfinished(uploads: readonly Upload[], isListed: (uid: string) => boolean): string[] {
+  return uploads.flatMap(({ state: { uid, destinationUrl, line } }) => {
+    if (line === null || (uid !== null && !isListed(uid))) return [];
+    const to = uid === null ? destinationUrl : `webhook ${uid}`;
+    return `The upload to ${to} is not finished; continue with: ${line}`;
+  });
+}
+
+/** Changes the state of an upload, safe on disk when it returns. */
+export function saveState(upload: Upload, change: Partial<UploadState>): void {
+  Object.assign(upload.state, change);
+  if (upload.isReadOnly) return;
+  makeFolder(upload.folder);
+  syncFolder(dirname(upload.folder));
+  replaceFile(join(upload.folder, 'state.json'), `${JSON.stringify(upload.state, null, 2)}\n`);
+}
+
+/** Makes a webhook the one of an upload; what was confirmed of another is dropped before. */
+export function setWebhook(upload: Upload, uid: string, change: Partial<UploadState> = {}): void {
+  if (!upload.isReadOnly && upload.confirmedOf !== uid) {
+    rmSync(confirmedFile(upload), { force: true });
+    syncFolder(upload.folder);
+    upload.confirmedOf = uid;
+  }
+  saveState(upload, { ...change, uid });
+}
+
+/** Takes the webhook of an upload for a former one. */
+export function forgetWebhook(upload: Upload, change: Partial<UploadState> = {}): void {
+  const { uid, former } = upload.state;
+  saveState(upload, { ...change, uid: null, former: uid === null ? former : [uid, ...former], digest: null });
+}
+
+export function confirmedFile({ folder }: Pick<Upload, 'folder'>): string {
+  return join(folder, 'confirmed.txt');
+}
+
+async function uploadsFolder(context: Context): Promise<string> {
+  return join(await context.dataDirectory(), 'webhook', 'uploads');
+}
+
+type ServiceId = Pick<UploadState, 'baseUrl' | 'keyId'>;
+
+async function readServiceId(context: Context): Promise<ServiceId> {
+  const { baseUrl, apiKey } = await context.service();
+  return { baseUrl, keyId: hashParts(['key', apiKey ?? '']).slice(0, 16) };
+}
+
+export function hashParts(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+function readUploads(root: string, { baseUrl, keyId }: ServiceId): Upload[] {
+  const names = existsSync(root) ? readdirSync(root).filter((name) => /^[0-9a-f]{12}$/.test(name)) : [];
+  return names.flatMap((name) => {
+    const folder = join(root, name);
+    const state = readState(folder);
+    return state?.baseUrl === baseUrl && state.keyId === keyId
+      ? { folder, state, confirmedOf: state.uid, isReadOnly: true }
+      : [];
+  });
+}
+
+function readState(folder: string): UploadState | undefined {
+  const file = join(folder, 'state.json');
+  if (!existsSync(file)) return undefined;
+  const { success, data } = stateSchema.safeParse(tryParseJson(readStateFile(file)));
+  if (success) return data;
+  throw new SotraError('local-file', `${file} is damaged, or of another version of sotra`, {
+    hint: `Move ${folder} away to start over: the next upload sends all addresses again.`,
+  });
+}

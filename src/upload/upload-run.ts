@@ -1,0 +1,43 @@
+import { flagWords, serviceFlags, shellLine } from '../client/shell.ts';
+import { hideUrlSecrets } from '../client/url-secrets.ts';
+import type { Context } from '../context.ts';
+import type { AddressInput, AddressList } from './read-addresses.ts';
+import type { UploadDisplay } from './show-upload.ts';
+import type { Upload } from './state.ts';
+
+export interface UploadInput extends AddressInput {
+  task: 'register' | 'add-addresses' | 'sync';
+  destinationUrl?: string | undefined;
+  uid?: string | undefined;
+  secretFile?: string | undefined;
+  showSecrets?: boolean | undefined;
+  concurrency?: number | undefined;
+  another?: boolean | undefined;
+  again?: boolean | undefined;
+  check?: boolean | undefined;
+  exact?: boolean | undefined;
+  replace?: boolean | undefined;
+}
+
+/** A command line, its list, and what this machine knows of the destination. */
+export interface UploadRun {
+  input: UploadInput;
+  list: AddressList;
+  upload: Upload;
+  show: UploadDisplay;
+  context: Context;
+}
+
+export const continuing = 'The same command continues; sotra webhook list shows it.';
+
+/** The command line that continues an upload; typed addresses are left to the reader. */
+export function formatLine(input: UploadInput, { options }: Context): string {
+  const { task, uid, destinationUrl, walletAddresses } = input;
+  const texts = { '--url': destinationUrl && hideUrlSecrets(destinationUrl), '--file': input.file };
+  const more = { '--column': input.column, '--secret-file': input.secretFile };
+  const flags = Object.entries({ ...texts, ...more }).flatMap(([flag, text]) => (text ? flagWords(flag, text) : []));
+  const given = { '--allow-bad-checksum': input.allowBadChecksum, '--skip-invalid': input.skipInvalid };
+  const marks = Object.entries({ ...given, '--another': input.another }).flatMap(([flag, on]) => (on ? [flag] : []));
+  const words = ['sotra', ...serviceFlags(options), 'webhook', task, ...(uid ? [uid] : []), ...flags, ...marks];
+  return shellLine(words) + (walletAddresses === undefined ? '' : ' --wallet-addresses <the same>');
+}
