@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { dayMs } from '../src/api/duration.ts';
-import { openStore } from '../src/webhooks/embedded/store.ts';
-import { addDeliveries } from '../src/webhooks/embedded/writer.ts';
 import { readAllEvents } from '../src/webhooks/events.ts';
+import { addDelivery } from '../src/webhooks/local/deliveries.ts';
+import { openStore } from '../src/webhooks/local/store.ts';
 import { measureChild, startServer } from './measure/child.ts';
 import { atEnd, temporaryFolder } from './measure/folder.ts';
 import { type Row, report } from './measure/row.ts';
@@ -163,7 +163,9 @@ async function fill(folder: string, count: number): Promise<number> {
       const delivery = { webhook: `/hook${index % 10}#12345678`, atMs, headers, body };
       return { delivery, events: readAllEvents(body) };
     });
-    db.transaction(() => addDeliveries(db, made, filledDays * dayMs));
+    db.transaction(() => {
+      for (const each of made) addDelivery(db, { ...each, repeatsMs: filledDays * dayMs });
+    });
     // A signal is heard between two commits.
     await delay(0);
     if (first % 1_000_000 === 0 && first > 0)

@@ -87,7 +87,7 @@ export async function startHttpServer(
 }
 
 /** The port on which a server listens now. Errors: `config` if it cannot. */
-export async function listen(server: Server, { port, host, hint }: ListenPlace): Promise<number> {
+async function listen(server: Server, { port, host, hint }: ListenPlace): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const place = host === undefined ? (port === 0 ? 'a free port' : `port ${port}`) : `${host}:${port}`;

@@ -21,31 +21,34 @@ CREATE TABLE outbox (
   tries INTEGER NOT NULL DEFAULT 0,
   refusals INTEGER NOT NULL DEFAULT 0     -- tries that were answered 3xx or 4xx
 );
-CREATE INDEX outbox_item ON outbox (item);
+CREATE INDEX outbox_item ON outbox (item, state);
 CREATE INDEX outbox_waiting ON outbox (target, queue, id) WHERE state = 'waiting';
+CREATE INDEX outbox_tried ON outbox (id) WHERE state = 'waiting' AND tries > 0;
 CREATE INDEX outbox_failed ON outbox (item) WHERE state = 'failed';
 `;
 
 type OutboxState = 'waiting' | 'delivered' | 'failed';
 
-export interface OutboxRow {
+export interface OutboxRow extends Tries {
   id: number;
   target: number;
   queue: string;
   item: number;
   dueMs: number;
-  sinceMs: number | null;
-  tries: number;
-  refusals: number;
 }
 
-/** A try, and what follows: `waitMs` until the next one, `undefined` where there is none. */
-interface Try {
-  row: OutboxRow;
-  outcome: PostOutcome;
-  /** This one included. */
+/** What is known of the tries so far. */
+interface Tries {
   tries: number;
+  /** Tries that were answered 3xx or 4xx. */
   refusals: number;
+  /** The first try; `null` where there was none. */
+  sinceMs: number | null;
+}
+
+/** A try that was just made, counted with those before. */
+export interface Try extends Tries {
+  outcome: PostOutcome;
   sinceMs: number;
   atMs: number;
   /** How long the answer took. */
@@ -53,7 +56,7 @@ interface Try {
 }
 
 /** The pause after a failed try, in milliseconds; `undefined` sets the row aside, and the next of its queue is posted. */
-type OutboxPolicy = (failed: Omit<Try, 'row'>) => number | undefined;
+export type OutboxPolicy = (failed: Try) => number | undefined;
 
 export interface OutboxOptions {
   db: Db;
@@ -64,7 +67,7 @@ export interface OutboxOptions {
   post: (row: OutboxRow, signal: AbortSignal) => Promise<PostOutcome>;
   policy: OutboxPolicy;
   /** Told of each try and, where it failed, of the pause before the next one; without a pause it is set aside. */
-  onTry?: ((made: Try, waitMs: number | undefined) => void) | undefined;
+  onTry?: ((made: Try & { row: OutboxRow }, waitMs: number | undefined) => void) | undefined;
   /** Told when the table cannot be read or written; both are tried again. */
   onError?: ((error: unknown) => void) | undefined;
   now: () => number;
@@ -122,15 +125,15 @@ export function startOutbox(options: OutboxOptions): Outbox {
     let row = nextRow(db, target, queue, 0);
     while (row !== undefined && row.dueMs <= now() && !stopping.signal.aborted) {
       if (options.leaseMs !== undefined && !(await commit(claim(db, row, now(), options.leaseMs)))) break;
-      const made = await post(row, options, cutting.signal);
+      const posted = row;
+      const made = await tryOnce(row, () => options.post(posted, cutting.signal), { now, signal: cutting.signal });
       if (made === undefined) {
         if (options.leaseMs !== undefined) await commit(release(db, row));
         break;
       }
-      const { outcome, ...failed } = made;
-      const waitMs = outcome.ok || outcome.unsendable ? undefined : options.policy({ outcome, ...failed });
-      options.onTry?.(made, waitMs);
-      const committed = commit(record(db, made, waitMs));
+      const waitMs = pauseAfter(made, options.policy);
+      options.onTry?.({ ...made, row }, waitMs);
+      const committed = commit(record(db, row, made, waitMs));
       committed.catch(() => undefined);
       commits.push(committed);
       if (waitMs !== undefined) break;
@@ -193,24 +196,32 @@ export function startOutbox(options: OutboxOptions): Outbox {
   };
 }
 
-/** `undefined`: it was cut off without an answer, and counts as not tried. */
-async function post(row: OutboxRow, { post, now }: OutboxOptions, signal: AbortSignal): Promise<Try | undefined> {
+/** Posts once; `undefined` where it was cut off without an answer, which counts as not tried. A rejection can never be posted. */
+export async function tryOnce(
+  before: Tries,
+  post: () => Promise<PostOutcome>,
+  { now, signal }: { now: () => number; signal: AbortSignal },
+): Promise<Try | undefined> {
   const startedMs = now();
-  const outcome = await post(row, signal).catch(
+  const outcome = await post().catch(
     (error: Error): PostOutcome => ({ ok: false, status: null, error: error.message, late: false, unsendable: true }),
   );
   if (signal.aborted && outcome.status === null) return undefined;
   const atMs = now();
-  const refusals = row.refusals + (isRefusal(outcome.status) ? 1 : 0);
+  const refusals = before.refusals + (isRefusal(outcome.status) ? 1 : 0);
   return {
-    row,
     outcome,
-    tries: row.tries + 1,
+    tries: before.tries + 1,
     refusals,
-    sinceMs: row.sinceMs ?? startedMs,
+    sinceMs: before.sinceMs ?? startedMs,
     atMs,
     ms: atMs - startedMs,
   };
+}
+
+/** The pause before the next try; `undefined` where there is none. */
+export function pauseAfter(made: Try, policy: OutboxPolicy): number | undefined {
+  return made.outcome.ok || made.outcome.unsendable ? undefined : policy(made);
 }
 
 /** A redirect, or a client error that is not about the moment. */
@@ -258,8 +269,8 @@ function release(db: Db, { id, dueMs }: OutboxRow): () => void {
   return () => void db.run('UPDATE outbox SET due_ms = ? WHERE id = ?', [dueMs, id]);
 }
 
-function record(db: Db, made: Try, waitMs: number | undefined): () => void {
-  const { row, outcome, tries, refusals, sinceMs, atMs, ms } = made;
+function record(db: Db, row: OutboxRow, made: Try, waitMs: number | undefined): () => void {
+  const { outcome, tries, refusals, sinceMs, atMs, ms } = made;
   const state: OutboxState = outcome.ok ? 'delivered' : waitMs === undefined ? 'failed' : 'waiting';
   const values: SqlValue[] = [
     state,

@@ -8,7 +8,7 @@ export interface DeliveryRow {
   webhook: string;
   /** Who did what with which token. */
   about: string;
-  status: 'forwarded' | 'waiting' | 'refused' | null;
+  status: 'forwarded' | 'waiting' | 'failed' | null;
 }
 
 /** A request that was answered 4xx or 503; kept for a while, never stored. */
@@ -54,7 +54,7 @@ export interface ShownRequest {
 /** How a delivery stands at a target; `state` is `null` where it was not for it. */
 export interface ShownForward {
   url: string;
-  state: 'forwarded' | 'refused' | 'waiting' | null;
+  state: 'forwarded' | 'failed' | 'waiting' | null;
   /** Of the last try. */
   status: number | null;
   error: string | null;

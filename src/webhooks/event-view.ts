@@ -1,7 +1,7 @@
 import type { Forward, Retry } from '../lib/forward.ts';
 import { column, listView, recordView } from '../lib/output/columns.ts';
 import { formatTime } from '../lib/output/format.ts';
-import { describeEvent } from './event-facts.ts';
+import { describeEvent } from './events.ts';
 import { type EventStatus, type StoredEvent, stripSecret } from './inbox.ts';
 import type { DeliveryVerdict } from './verify.ts';
 
@@ -30,7 +30,7 @@ export const events = listView<EventRow>(
     column.text('eventType', 'Event', 'kind of the event'),
     column.text('about', 'What happened', 'who did what with which token', { cut: true }),
     column.text('eventId', 'Event id', 'id; webhook show and replay also accept how it starts', { show: showId }),
-    column.text('status', 'Status', 'forwarded, waiting or refused', { drop: 1 }),
+    column.text('status', 'Status', 'forwarded, waiting or failed', { drop: 1 }),
     column.text('path', 'Path', 'path it was sent to', { extra: true }),
     column.text('webhook', 'Webhook', 'path#digits, where the digits stand for the secret', { extra: true }),
   ],
@@ -81,7 +81,7 @@ export const shown = recordView<ShownEvent>(
     column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
     column.text('about', 'What happened', 'who did what with which token'),
     column.text('webhook', 'Webhook', 'path#digits, where the digits stand for the secret'),
-    column.text('status', 'Status', 'forwarded, waiting or refused'),
+    column.text('status', 'Status', 'forwarded, waiting or failed'),
     column.text('verification', 'Signature', 'whether the signature is valid', ({ verification }) => {
       const { valid, reason, secret, signedAt } = verification;
       const when = signedAt === null ? '' : `, signed at ${formatTime(signedAt)}`;
@@ -108,7 +108,7 @@ export const shown = recordView<ShownEvent>(
 
 const forwardColumns = [
   column.text<Forward>('url', 'Target', 'where it was sent to'),
-  column.text<Forward>('outcome', 'Outcome', 'forwarded or refused'),
+  column.text<Forward>('outcome', 'Outcome', 'forwarded or failed'),
   column.text<Forward>('status', 'Status', 'HTTP status of the last answer'),
   column.count<Forward>('ms', 'ms', 'how long the last answer took'),
   column.count<Forward>('tries', 'Tries', 'how often it was sent'),

@@ -1,6 +1,73 @@
 import { createHash } from 'node:crypto';
+import { normalizeAddress } from '../api/address.ts';
 import { isObject, tryParseJson } from '../api/json.ts';
-import { type EventSummary, textIn, unnamedType } from './event-facts.ts';
+import { formatUsd } from '../lib/output/format.ts';
+
+/** What is read of an event; the rest is passed on as it is. */
+export interface EventSummary {
+  eventId: string;
+  eventType: string;
+  event: Record<string, unknown>;
+}
+
+/** The type of an event that names none. */
+const unnamedType = 'unknown';
+
+/** The addresses and tokens that an event names anywhere, as the service writes them; `ext:<id>` for ids of partners. */
+export function collectNames(event: unknown): { addresses: ReadonlySet<string>; tokens: ReadonlySet<string> } {
+  const [addresses, tokens] = [new Set<string>(), new Set<string>()];
+  const add = (key: string, value: unknown): void => {
+    if (Array.isArray(value)) for (const each of value) add(key, each);
+    else if (isObject(value)) for (const inner in value) add(inner, value[inner]);
+    else if (typeof value !== 'string' || value === '') return;
+    else if (key === 'externalId' || key === 'externalIds') addresses.add(`ext:${value}`);
+    else if (/^(?:tokenAddress|contractAddress)$/.test(key)) tokens.add(normalizeAddress(value));
+    else if (/address(?:es)?$/i.test(key)) addresses.add(normalizeAddress(value));
+  };
+  add('', event);
+  return { addresses, tokens };
+}
+
+/** The trader's address and the id of the position that an event is about. */
+export function findTrader(event: Record<string, unknown>): string | undefined {
+  return textIn(valueIn(event['feedItem'], 'actor'), 'address');
+}
+
+export function describeEvent({ event, eventType }: EventSummary): string {
+  const card = event['feedItem'];
+  const metadata = valueIn(card, 'metadata');
+  const who = textIn(valueIn(card, 'actor'), 'name') ?? textIn(card, 'itemTitle') ?? 'someone';
+  const token = textIn(metadata, 'tokenSymbol') ?? textIn(metadata, 'tokenAddress') ?? 'a token';
+  const chain = textIn(metadata, 'tokenChain');
+  const on = chain === undefined ? '' : ` on ${chain}`;
+  if (eventType === 'comment-created')
+    return `${who} comments on ${token}${on}: ${textIn(event['comment'], 'commentText') ?? ''}`;
+  if (eventType === 'copyswap') {
+    const copier = textIn(event['copyswapActor'], 'name') ?? 'someone';
+    return `${copier} copies ${who}: ${formatUsdCost(event['copyswapTrade'])}${token}${on}`;
+  }
+  if (eventType === unnamedType) return 'an event without a type';
+  if (eventType !== 'new-feed-item') return `an event of the type ${eventType}`;
+  const trades = valueIn(metadata, 'trades');
+  const trade = Array.isArray(trades) ? trades[0] : undefined;
+  const does = { buy: 'buys', sell: 'sells' }[String(valueIn(trade, 'direction'))] ?? 'trades';
+  return `${who} ${does} ${formatUsdCost(trade)}${token}${on}`;
+}
+
+function formatUsdCost(trade: unknown): string {
+  const usd = valueIn(trade, 'usdCost');
+  return typeof usd === 'number' ? `${formatUsd(usd)} of ` : '';
+}
+
+function valueIn(value: unknown, key: string): unknown {
+  return isObject(value) ? value[key] : undefined;
+}
+
+/** A text field that is not empty. */
+function textIn(value: unknown, key: string): string | undefined {
+  const text = valueIn(value, key);
+  return typeof text === 'string' && text !== '' ? text : undefined;
+}
 
 /** The events with an id of a body, `{events: [...]}` or a single event; none for any other body. Source: wire-facts 4.1. */
 export function readEvents(body: Uint8Array): EventSummary[] {

@@ -1,131 +1,75 @@
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
+import { dayMs } from '../api/duration.ts';
 import { signatureHeader } from '../api/signature-header.ts';
 import { computeBackoff, policies } from '../client/retry.ts';
 import { hideUrlSecrets } from '../client/url-secrets.ts';
 import type { Context } from '../context.ts';
-import type { Forward } from '../lib/forward.ts';
 import { type PostOutcome, postDelivery } from '../lib/post-delivery.ts';
-import type { Claim, Delivery, Inbox, Target } from './inbox.ts';
+import type { Delivery, Forwarding, ForwardTry, Inbox, StoredDelivery, Target } from './inbox.ts';
 
 interface ForwarderOptions {
   inbox: Inbox;
   targets: readonly Target[];
-  /** Its option `--retries` is how often a delivery is sent again before it is skipped; absent: until it is accepted. */
+  /** Its option `--retries` is how often a delivery is sent again before it is set aside; absent: for a day. */
   context: Context;
-  onDiskError: (error: unknown) => void;
+  onError: (error: unknown) => void;
 }
 
-/** Refusals (4xx) after which a delivery is skipped, so that it does not hold up the others. */
+/** 3xx and 4xx answers after which a delivery is set aside. */
 const maxRefusals = 10;
 const forwardMs = 30_000;
-const diskWaitMs = 1000;
 
-/**
- * Forwards stored deliveries at least once, in order per webhook and target. The next start continues; a new target starts with the next
- * delivery. `broken` rejects where deliveries cannot be taken.
- */
-export async function startForwarder({ inbox, targets, context, onDiskError }: ForwarderOptions) {
-  const { note, warn, io, options } = context;
-  const { sleep, now } = io;
-  const retries = options.retries ?? Number.POSITIVE_INFINITY;
-  const stopping = new AbortController();
-  // One listener for each webhook and target.
-  setMaxListeners(0, stopping.signal);
+/** Forwards stored deliveries at least once, in order per webhook and target; what is not accepted within a day is set aside. */
+export async function startForwarder({ inbox, targets, context, onError }: ForwarderOptions): Promise<Forwarding> {
+  const { retries = Number.POSITIVE_INFINITY } = context.options;
   const agent = new Agent({ keepAlive: true });
-  const workers = new Set<Promise<void>>();
-  const wait = (ms: number) => sleep(ms, stopping.signal).catch(() => undefined);
-
-  /** Why a target does not take a webhook: said when it changes, not for each delivery. */
-  const told = new Map<string, string | null>();
-
-  /** How it ended; `undefined` where the forwarder stops before. */
-  const send = async (
-    { delivery, lost, failed }: Claim,
-    { url }: Target,
-  ): Promise<Omit<Forward, 'url'> | undefined> => {
-    const name = hideUrlSecrets(url);
-    const event = eventNames(delivery.events.map(({ eventId }) => eventId));
-    let refusals = 0;
-    const queue = `${name} ${delivery.webhook}`;
-    for (let tries = 1; !stopping.signal.aborted && lost?.aborted !== true; tries += 1) {
-      const sentMs = now();
-      const outcome = await forward(url, delivery, { answerMs: forwardMs, agent, signal: stopping.signal });
-      const atMs = now();
-      const ms = atMs - sentMs;
-      const { status, error } = outcome;
-      const line = `-> ${status ?? error} in ${ms} ms ${name} ${event}`;
-      const answer = { status, ms, tries, atMs };
-      const skip = (why: string) => {
-        warn(`${name}: ${event} ${why}: skipped; sotra webhook replay sends it again`);
-        return { outcome: 'refused' as const, error, ...answer };
-      };
-      if (outcome.ok) {
-        told.delete(queue);
-        note(line);
-        return { outcome: 'forwarded', error: null, ...answer };
-      }
-      if (stopping.signal.aborted) return undefined;
-      if (outcome.unsendable) return skip(`cannot be sent (${error})`);
-      if (tries > retries) return skip(`was not accepted (${error})`);
-      if (error !== told.get(queue)) warn(`${line}; it is sent again until it is accepted`);
-      told.set(queue, error);
-      if (isRefusal(status ?? 0)) refusals += 1;
-      if (refusals >= maxRefusals) return skip(`is refused (${error})`);
-      const waitMs = computeBackoff(policies.forward, tries);
-      failed({ status, tries, atMs, error: error ?? '', nextMs: atMs + waitMs });
-      await wait(waitMs);
-    }
-    return undefined;
-  };
-  /** On a full disk the webhook waits: without its mark a delivery would be sent twice after a restart. */
-  const settle = async (claim: Claim, forwarded: Omit<Forward, 'url'>): Promise<void> => {
-    for (;;)
-      try {
-        return await claim.settle(forwarded);
-      } catch (error) {
-        onDiskError(error);
-        if (stopping.signal.aborted) return;
-        await wait(diskWaitMs);
-      }
-  };
-  const work = async (claim: Claim, target: Target): Promise<void> => {
-    const forwarded = await send(claim, target);
-    if (forwarded === undefined) claim.release();
-    else await settle(claim, forwarded);
-  };
-  const takeAll = async (target: Target): Promise<void> => {
-    for await (const claim of inbox.take(target, stopping.signal)) {
-      const worker: Promise<void> = work(claim, target)
-        .catch((error) => {
-          warn(`${hideUrlSecrets(target.url)}: ${error}; the next start forwards what waits`);
-          claim.release();
-        })
-        .finally(() => workers.delete(worker));
-      workers.add(worker);
-    }
-  };
-  await inbox.addTargets(targets);
-  const taking = targets.map(takeAll);
-  const broken = Promise.all(taking).then(() => new Promise<never>(() => undefined));
-  broken.catch(() => undefined);
-  return {
-    broken,
-    stop: async () => {
-      stopping.abort();
-      await Promise.allSettled(taking);
-      await Promise.allSettled(workers);
-      agent.destroy();
+  const forwarding = await inbox.forward({
+    ...{ targets, onError },
+    post: (delivery, { url }, signal) => {
+      setMaxListeners(0, signal);
+      return forward(url, delivery, { answerMs: forwardMs, agent, signal });
     },
+    policy: ({ tries, refusals, sinceMs, atMs }) =>
+      tries > retries || refusals >= maxRefusals || atMs - sinceMs >= dayMs
+        ? undefined
+        : computeBackoff(policies.forward, tries),
+    onTry: createReporter(context),
+  });
+  const stop = async () => {
+    await forwarding.stop();
+    agent.destroy();
+  };
+  return { ...forwarding, stop };
+}
+
+/** Prints each answer. Why a target does not accept a webhook is a warning when it changes, not for each try. */
+function createReporter({ note, warn }: Context) {
+  const lastErrors = new Map<string, string | null>();
+  return ({ delivery, target, outcome, tries, ms }: ForwardTry, waitMs: number | undefined): void => {
+    const name = hideUrlSecrets(target.url);
+    const event = eventNames(delivery);
+    const { ok, status, error, unsendable } = outcome;
+    const line = `-> ${status ?? error} in ${ms} ms ${name} ${event}`;
+    const queue = `${name} ${delivery.webhook}`;
+    const before = lastErrors.get(queue);
+    lastErrors.set(queue, error);
+    if (ok) note(line);
+    else if (waitMs === undefined) {
+      const why = unsendable ? 'cannot be sent' : 'was not accepted';
+      const count = tries === 1 ? '' : ` in ${tries} tries`;
+      warn(`${name}: ${event} ${why}${count} (${error}): set aside; sotra webhook replay --failed sends it again`);
+    } else if (error !== before) warn(`${line}${describeRedirect(outcome)}; it is sent again until it is accepted`);
   };
 }
 
-/** A client error that is not about the moment. */
-function isRefusal(status: number): boolean {
-  return status >= 400 && status < 500 && ![408, 425, 429].includes(status);
+/** Where a redirect leads, which `line` lacks. */
+function describeRedirect({ status, error }: PostOutcome): string {
+  return status !== null && status >= 300 && status < 400 ? ` (${error})` : '';
 }
 
-function eventNames(ids: readonly string[]): string {
+function eventNames({ events }: StoredDelivery): string {
+  const ids = events.map(({ eventId }) => eventId);
   const more = ids.length > 3 ? ` and ${ids.length - 3} more` : '';
   return `event ${ids.slice(0, 3).join(', ')}${more}`;
 }

@@ -1,6 +1,8 @@
 import { dayMs } from '../api/duration.ts';
-import type { FailedTry, Forward, Retry } from '../lib/forward.ts';
-import type { EventSummary } from './event-facts.ts';
+import type { Forward, Retry } from '../lib/forward.ts';
+import type { OutboxPolicy } from '../lib/outbox.ts';
+import type { PostOutcome } from '../lib/post-delivery.ts';
+import type { EventSummary } from './events.ts';
 
 /** How long an event that comes again is a repeat; what is older is refused. */
 export const defaultRepeatsMs = 7 * dayMs;
@@ -38,27 +40,12 @@ export interface Target {
   where?: string | undefined;
 }
 
-/** A target that nobody has forwarded to for so long is waited for no more. */
+/** A target that nobody has forwarded to for so long is forgotten, with what waits for it. */
 export const targetMs = 7 * dayMs;
 
-/** One delivery for one target, held until it is settled or released. */
-export interface Claim {
-  delivery: StoredDelivery;
-  /**
-   * Says how it ended: the next delivery of the webhook may go. The mark outlives this process soon, so that a crash repeats a few
-   * deliveries and loses none. Errors: `local-file` where marks cannot be stored; then the same call is made again.
-   */
-  settle: (forward: Omit<Forward, 'url'>) => Promise<void>;
-  /** Says that a try failed, so that other processes can tell; known soon, and until it is settled. */
-  failed: (failedTry: FailedTry) => void;
-  /** Leaves it to whoever takes next. */
-  release: () => void;
-  /** Another process took it over: this one need not go on. */
-  lost?: AbortSignal;
-}
-
-/** `waiting`: a target has not got it yet; `refused`: a target did not take it; `null`: it was forwarded to nobody. */
-export type EventStatus = 'forwarded' | 'waiting' | 'refused';
+/** `failed`: set aside, because a target did not accept it; `null`: it is for no target. */
+export const eventStatuses = ['forwarded', 'waiting', 'failed'] as const;
+export type EventStatus = (typeof eventStatuses)[number];
 
 /** Which events; what is absent restricts nothing. */
 export interface EventQuery {
@@ -75,8 +62,8 @@ export interface EventQuery {
   status?: EventStatus | undefined;
 }
 
-/** The deliveries of events, or those that came since a time; all without one. */
-export type DeliveryQuery = { ids: readonly string[] } | Pick<EventQuery, 'sinceMs'>;
+/** The deliveries of events, those that came since a time, or those that are set aside; all without one. */
+export type DeliveryQuery = { ids: readonly string[] } | { failed: true } | Pick<EventQuery, 'sinceMs'>;
 
 export interface StoredEvent extends EventSummary {
   delivery: StoredDelivery;
@@ -84,47 +71,71 @@ export interface StoredEvent extends EventSummary {
   forwards: readonly Forward[];
 }
 
-/** What is kept; the older part of what exceeds it is removed, never what waits to be forwarded. */
+/** What is kept; the oldest of what exceeds it is removed, but never what waits to be forwarded. */
 export interface KeepLimits {
   ms?: number | undefined;
   bytes?: number | undefined;
 }
 
-/** Called with a sentence that names a record that cannot be read: it is left out, and the rest goes on. */
-export type OnDamaged = (what: string) => void;
+/** A try to forward a delivery, and how it was answered. */
+export interface ForwardTry {
+  delivery: StoredDelivery;
+  target: Target;
+  outcome: PostOutcome;
+  tries: number;
+  /** How long the answer took. */
+  ms: number;
+}
 
-/**
- * Stores deliveries, each event once, and hands them to those who forward them. Errors of every call: `local-file` or `config` naming the
- * store, where it cannot be used.
- */
+export interface ForwardOptions {
+  targets: readonly Target[];
+  post: (delivery: StoredDelivery, target: Target, signal: AbortSignal) => Promise<PostOutcome>;
+  policy: OutboxPolicy;
+  /** Told of each try and, where it failed, of the pause before the next one; without a pause the delivery is set aside. */
+  onTry: (made: ForwardTry, waitMs: number | undefined) => void;
+  /** Told when the inbox cannot be read or written; both are tried again. */
+  onError: (error: unknown) => void;
+}
+
+export interface Forwarding {
+  /** Rejects when nothing can be forwarded any more. */
+  broken: Promise<never>;
+  stop: () => Promise<void>;
+}
+
+/** Stores deliveries, each event once, and forwards them. Errors of each call name the inbox: `local-file`, `network` or `config`. */
 export interface Inbox {
   /** As messages name it. */
   name: string;
   /** The largest body that it takes; absent: any. */
   maxBytes?: number;
-  /** The stored deliveries. */
-  count: () => Promise<number>;
+  /** How many deliveries are stored, and when the oldest came. */
+  summary: () => Promise<{ stored: number; oldestMs: number | undefined }>;
   /**
    * Stores the deliveries that have events which are not known yet; resolves once all of it is safe. In the given order: the stored
    * delivery with its new events, or `undefined` for a repeat.
    */
   store: (deliveries: readonly Delivery[]) => Promise<(StoredDelivery | undefined)[]>;
-  /** From now on deliveries wait for these targets too, a new one's from the next delivery on. */
-  addTargets: (targets: readonly Target[]) => Promise<void>;
+  /** From now on deliveries wait for these targets too; returns those that are new, which get what is stored from now on. */
+  addTargets: (targets: readonly Target[]) => Promise<Target[]>;
   /**
-   * The deliveries that a target has not got yet, and then the new ones as they come, also those that other processes store: one of each
-   * webhook at a time, in order. Ends with the signal. Errors: `locked` where another process takes them.
+   * Posts to the targets what waits for them, and then what comes, also what other processes store: in order for each target and webhook.
+   * Errors: `locked` where another process forwards.
    */
-  take: (target: Target, signal: AbortSignal) => AsyncIterable<Claim>;
-  /** What is sent again just now, or will be at the next start. */
+  forward: (options: ForwardOptions) => Promise<Forwarding>;
+  /** What is tried again just now, or at the next start. */
   retries: () => Promise<Retry[]>;
   /** How many deliveries wait for these targets, one counted for each. */
   waiting: (targets: readonly Target[]) => Promise<number>;
+  /** How many are set aside. */
+  failed: () => Promise<number>;
   /** The stored events, newest first. */
   events: (query: EventQuery) => AsyncIterable<StoredEvent>;
   /** New events as they are stored, by any process. Ends with the signal. */
   follow: (query: EventQuery, signal: AbortSignal) => AsyncIterable<StoredEvent>;
   /** Deliveries, oldest first. */
   deliveries: (query: DeliveryQuery) => AsyncIterable<StoredDelivery>;
+  /** A delivery that was set aside has been accepted after all. */
+  settle: (delivery: StoredDelivery) => Promise<void>;
   close: () => Promise<void>;
 }

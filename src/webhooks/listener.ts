@@ -1,20 +1,14 @@
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import {
-  hasSignature,
-  readHeader,
-  type SignatureHeader,
-  signatureHeader,
-  untimelyReason,
-} from '../api/signature-header.ts';
-import { exampleEventId } from '../api/webhook-signature.ts';
+import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+import { hasSignature, readHeader, type SignatureHeader, untimelyReason } from '../api/signature-header.ts';
+import { exampleEventId, matchingSecret } from '../api/webhook-signature.ts';
 import { hideUrlSecrets } from '../client/url-secrets.ts';
 import { readMessage } from '../errors.ts';
-import { listen } from '../lib/http-server.ts';
+import { type HttpServer, type Reply, send, startHttpServer } from '../lib/http-server.ts';
 import { readEvents } from './events.ts';
+import { signatureIn } from './forward.ts';
 import type { Inbox, StoredDelivery } from './inbox.ts';
-import { boundConnections, type Reception, shareTurns, sliceInput, startReception } from './reception.ts';
 
 /** A request that was answered with an error. */
 export interface RefusedRequest {
@@ -35,9 +29,8 @@ interface ListenerOptions {
   port: number;
   /** Several while a secret is being changed. */
   secrets: readonly string[];
-  /** How old a signature may be; `undefined`: any age. */
-  toleranceMs: number | undefined;
-  maxBytes: number;
+  /** How old a signature may be. */
+  toleranceMs: number;
   now: () => number;
   /** Called with a delivery once its new events are safe. */
   onStored: (delivery: StoredDelivery) => void;
@@ -49,165 +42,168 @@ interface ListenerOptions {
   onDiskError: (error: unknown) => void;
 }
 
-/** For the head of a request, and for all of it. */
-const [headersMs, requestMs] = [10_000, 30_000];
-/** Parsed in one turn of the event loop, for all connections. */
-const maxTurnBytes = 32 * 1024;
-/** How long a refused sender may go on sending: if the connection closed at once, it might miss the answer. */
-const lingerMs = 1000;
+/** Of one delivery. */
+const maxBodyBytes = 5 * 1024 * 1024;
+/** What a chunk takes beside its bytes. */
+const chunkBytes = 256;
+/** Of all bodies whose signature is not checked yet. */
+const maxHeldBytes = 32 * 1024 * 1024;
+/** Anybody may open them: what says nothing is closed soon. */
+const limits = { maxConnections: 1000, headersTimeoutMs: 5000, requestTimeoutMs: 30_000, closeWaitMs: 2000 };
+/** Larger bodies are hashed one after the other, so that no sender stops the others for long. */
+const quickBytes = 16 * 1024;
+/** Of a body that nothing signed, what is kept to explain why. */
+const explainedBytes = 32 * 1024;
 
 /**
- * Listens for deliveries: 2xx only when the event is safe on disk; 401 without a fitting signature, 503 where it could not be stored or
- * too much is being received. Before a signature fits, time, memory and connections are bounded. Errors: `config` when the port is in
- * use.
+ * Listens for deliveries: 2xx only when the event is safe on disk; 401 without a matching signature, 503 if it could not be stored or too
+ * much is being received. Errors: `config` when the port is in use.
  */
-export async function startListener(options: ListenerOptions) {
-  const connections = boundConnections();
-  const receive = startReception(options);
-  const closing = new WeakSet<Socket>();
-  const send = (request: IncomingMessage, response: ServerResponse, reply: Reply) => {
-    if (reply.status >= 300) closing.add(request.socket);
-    write(request, response, reply);
+export function startListener(options: ListenerOptions): Promise<HttpServer> {
+  const { host, port, inbox, onOther } = options;
+  const receive = createReceiver(Math.min(maxBodyBytes, inbox.maxBytes ?? maxBodyBytes));
+  const findSecret = createSecretFinder(options.secrets);
+  const answer = async (request: IncomingMessage): Promise<Reply> => {
+    const header = checkHead(request, options);
+    if ('status' in header) return refuse(request, header, options);
+    const body = await receive(request);
+    if (!Buffer.isBuffer(body)) return refuse(request, body, options);
+    const secret = await findSecret(header, body);
+    if (secret !== undefined) return store(request, body, { ...options, secret });
+    return refuse(request, wrongSignature, options, body.length > explainedBytes ? undefined : body);
   };
-  const answer = async (request: IncomingMessage, header: SignatureHeader): Promise<Reply | undefined> => {
-    const received = await receive(request, header);
-    if (received === 'gone') return undefined;
-    if (received === 'too-large') return refuse(request, tooLarge(options), options);
-    if (received === 'full') return refuse(request, refusals.full, options);
-    if ('unsigned' in received) return refuse(request, refusals.unsigned, options, received.unsigned);
-    return connections.keep(request.socket, () => store(request, received, options));
-  };
-  const handle = (request: IncomingMessage, response: ServerResponse) => {
-    // It was sent before its sender read the answer that closes the connection.
-    if (closing.has(request.socket)) return;
-    const header = readHead(request, options);
-    if ('status' in header) return send(request, response, header);
-    if (request.headers.expect !== undefined) response.writeContinue();
-    answer(request, header)
-      .catch((error: unknown): Reply => {
-        options.onOther(`a delivery could not be stored: ${readMessage(error)}`);
-        return { status: 500, text: 'could not be stored' };
-      })
-      .then((reply) => reply && send(request, response, reply))
-      .catch(() => response.destroy());
-  };
-  const times = { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: 500 };
-  const server = createServer(times, handle);
-  server.on('checkContinue', handle);
-  const takeTurn = shareTurns(maxTurnBytes);
-  // Node's own parser, given a stream in the place of its socket.
-  const parse = server.listeners('connection');
-  server.removeAllListeners('connection');
-  server.on('connection', (socket: Socket) => {
-    const stream = sliceInput(socket, takeTurn);
-    connections.add(stream);
-    for (const each of parse) each.call(server, stream);
-  });
-  const { host, port } = options;
-  const bound = await listen(server, {
-    host,
-    port,
-    hint: 'Choose another port with --port, or --port 0 for a free one.',
-  });
-  return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-        setTimeout(() => server.closeAllConnections(), 2000).unref();
-      }),
-  };
+  return startHttpServer(
+    async (request, response) => {
+      const reply = await answer(request);
+      // What follows a refused request is not read.
+      const headers = { 'content-type': 'application/json', ...(reply.status >= 300 && { connection: 'close' }) };
+      send(response, { ...reply, headers: { ...headers, ...reply.headers } });
+    },
+    {
+      ...{ host, port, ...limits, hint: 'Choose another port with --port, or --port 0 for a free one.' },
+      onError: (error) => onOther(`a request was answered 500: ${readMessage(error)}`),
+    },
+  );
 }
 
-interface Reply {
-  status: number;
-  text: string;
-  headers?: Record<string, string>;
-}
+const failure = (status: number, error: string, headers?: Record<string, string>) => ({
+  ...{ status, headers, error },
+  body: JSON.stringify({ error }),
+});
+type Refusal = ReturnType<typeof failure>;
 
-function write(request: IncomingMessage, response: ServerResponse, { status, text, headers }: Reply): void {
-  if (response.headersSent || response.destroyed) return;
-  const isTaken = status < 300;
-  const body = JSON.stringify(isTaken ? { received: text } : { error: text });
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    ...(isTaken ? {} : { connection: 'close' }),
-    ...headers,
-  });
-  // What follows a refused request is not read.
-  if (!isTaken) response.once('finish', () => request.socket.pause());
-  if (isTaken || request.complete) {
-    response.end(body);
-    return;
-  }
-  // The rest of the request is read and dropped, or the sender might not see the answer.
-  response.write(body);
-  const linger = setTimeout(() => request.socket.destroy(), lingerMs);
-  request.once('close', () => clearTimeout(linger));
-  request.once('end', () => response.end());
-  request.resume();
-}
+const notPost = failure(405, 'deliveries are POSTs', { allow: 'POST' });
+// The same for every wrong signature, so that nobody learns what is right about one.
+const wrongSignature = failure(401, 'wrong signature: none in the header fits this body');
+const tooMuch = failure(503, 'too much is being received: send it again', { 'retry-after': '1' });
+const notStored = failure(503, 'could not be stored');
 
-const refusals = {
-  method: { status: 405, text: 'deliveries are POSTs', headers: { allow: 'POST' } },
-  // The same for every wrong signature, so that nobody learns what is right about one.
-  unsigned: { status: 401, text: 'wrong signature: none in the header fits this body' },
-  full: { status: 503, text: 'too much is being received: send it again', headers: { 'retry-after': '1' } },
-} as const satisfies Record<string, Reply>;
+const accepted = (received: 'now' | 'before' | 'example'): Reply => ({
+  status: 200,
+  body: JSON.stringify({ received }),
+});
 
 /** The signature header of a request, or the refusal that needs no look at the body. */
-function readHead(request: IncomingMessage, options: ListenerOptions): SignatureHeader | Reply {
-  const { method, headers } = request;
-  if (method !== 'POST') return refuse(request, refusals.method, options);
-  const value = headers[signatureHeader];
-  const header = readHeader(Array.isArray(value) ? value.join(',') : value);
-  if (typeof header === 'string') return refuse(request, { status: 401, text: header }, options);
-  if (!hasSignature(header)) return refuse(request, refusals.unsigned, options);
-  const text = untimelyReason(header, { nowMs: options.now(), toleranceMs: options.toleranceMs });
-  if (text !== undefined) return refuse(request, { status: 401, text }, options);
-  return Number(headers['content-length'] ?? 0) > options.maxBytes
-    ? refuse(request, tooLarge(options), options)
-    : header;
+function checkHead(request: IncomingMessage, { now, toleranceMs }: ListenerOptions): SignatureHeader | Refusal {
+  if (request.method !== 'POST') return notPost;
+  const header = readHeader(signatureIn(request.rawHeaders));
+  if (typeof header === 'string') return failure(401, header);
+  if (!hasSignature(header)) return wrongSignature;
+  const untimely = untimelyReason(header, { nowMs: now(), toleranceMs });
+  return untimely === undefined ? header : failure(401, untimely);
 }
 
-function refuse(request: IncomingMessage, reply: Reply, options: ListenerOptions, body?: Buffer): Reply {
+/** Receives bodies of senders that nobody knows yet. If all of them take too much memory, the largest one is refused. */
+function createReceiver(maxBytes: number): (request: IncomingMessage) => Promise<Buffer | Refusal> {
+  const tooLarge = failure(413, `body is larger than ${maxBytes} bytes`);
+  const receiving = new Set<{ bytes: number; held: number; refuse: () => void }>();
+  let allHeld = 0;
+  const makeRoom = () => {
+    if (allHeld <= maxHeldBytes) return;
+    const [largest] = [...receiving].sort((a, b) => b.held - a.held);
+    largest?.refuse();
+  };
+  return (request) =>
+    new Promise((resolve, reject) => {
+      let chunks: Buffer[] = [];
+      const end = (result: Buffer | Refusal) => {
+        if (receiving.delete(body)) allHeld -= body.held;
+        chunks = [];
+        request.off('data', add);
+        resolve(result);
+      };
+      const body = { bytes: 0, held: 0, refuse: () => end(tooMuch) };
+      const add = (chunk: Buffer) => {
+        chunks.push(chunk);
+        body.bytes += chunk.length;
+        body.held += chunk.length + chunkBytes;
+        allHeld += chunk.length + chunkBytes;
+        if (body.bytes > maxBytes) end(tooLarge);
+        else makeRoom();
+      };
+      if (Number(request.headers['content-length'] ?? 0) > maxBytes) return resolve(tooLarge);
+      receiving.add(body);
+      request.on('data', add);
+      request.once('end', () => end(Buffer.concat(chunks)));
+      request.once('close', () => {
+        reject(new Error('the sender has gone'));
+        end(tooMuch);
+      });
+    });
+}
+
+/** Finds the secret that signed a body, compared in constant time. */
+function createSecretFinder(secrets: readonly string[]) {
+  let turn: Promise<unknown> = Promise.resolve();
+  const nextTurn = () => {
+    turn = turn.then(() => setImmediate());
+    return turn;
+  };
+  return async (header: SignatureHeader, body: Buffer): Promise<string | undefined> => {
+    let found: string | undefined;
+    for (const secret of secrets) {
+      if (body.length > quickBytes) await nextTurn();
+      if (matchingSecret(header, body, [secret]) === 0) found ??= secret;
+    }
+    return found;
+  };
+}
+
+function refuse(request: IncomingMessage, refusal: Refusal, options: ListenerOptions, body?: Buffer): Reply {
   const { method = '', rawHeaders: headers } = request;
-  const { status, text: reason } = reply;
+  const { status, error: reason } = refusal;
   const [path, atMs] = [readShownPath(request), options.now()];
   options.onRefused({ atMs, method, path, headers, status, reason, body });
-  return reply;
+  return refusal;
 }
 
 /** Without what is secret in it: it is stored and shown. */
 const readShownPath = ({ url = '/' }: IncomingMessage): string => hideUrlSecrets(url);
 
-function tooLarge({ maxBytes }: ListenerOptions): Reply {
-  return { status: 413, text: `body is larger than ${maxBytes} bytes` };
-}
-
 async function store(
   request: IncomingMessage,
-  { body, secret }: Extract<Reception, { secret: number }>,
-  options: ListenerOptions,
+  body: Buffer,
+  { inbox, secret, now, onOther, onStored, onDiskError }: ListenerOptions & { secret: string },
 ): Promise<Reply> {
   const path = readShownPath(request);
   if (isProbe(body)) {
-    options.onOther(`validation probe to ${path}: answered 200, its example event is not stored`);
-    return { status: 200, text: 'example' };
+    onOther(`validation probe to ${path}: answered 200, its example event is not stored`);
+    return accepted('example');
   }
-  const webhook = `${path}#${nameSecret(options.secrets[secret] ?? '')}`;
-  const delivery = { webhook, atMs: options.now(), headers: request.rawHeaders, body };
-  const stored = await options.inbox.store([delivery]).catch(options.onDiskError);
-  if (stored === undefined) return { status: 503, text: 'could not be stored' };
-  const [fresh] = stored;
-  if (fresh === undefined) {
-    options.onOther(`repeat of event ${listEventIds(body).join(', ')}`);
-    return { status: 200, text: 'before' };
+  const webhook = `${path}#${nameSecret(secret)}`;
+  const delivery = { webhook, atMs: now(), headers: request.rawHeaders, body };
+  try {
+    const [stored] = await inbox.store([delivery]);
+    if (stored !== undefined) {
+      onStored(stored);
+      return accepted('now');
+    }
+  } catch (error) {
+    onDiskError(error);
+    return notStored;
   }
-  options.onStored(fresh);
-  return { status: 200, text: 'now' };
+  onOther(`repeat of event ${listEventIds(body).join(', ')}`);
+  return accepted('before');
 }
 
 function isProbe(body: Buffer): boolean {

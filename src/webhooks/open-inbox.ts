@@ -1,13 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { flagWords } from '../client/shell.ts';
 import type { Context } from '../context.ts';
-import { errorExitCodes, SotraError, usageError } from '../errors.ts';
+import { SotraError, usageError } from '../errors.ts';
 import { chosenContext, readEnv } from '../lib/config/settings.ts';
 import { warnOfReaders } from '../lib/files/durable-file.ts';
 import { counted } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/result.ts';
-import { openEmbedded } from './embedded/embedded-inbox.ts';
-import type { Inbox, KeepLimits, OnDamaged } from './inbox.ts';
+import type { Inbox, KeepLimits } from './inbox.ts';
+import { openLocalInbox } from './local/local-inbox.ts';
+import { storeFile } from './local/store.ts';
 import { type NatsAddress, readNatsAddress } from './nats/address.ts';
 
 /** Which inbox: a store of this machine by its name, or one on a NATS cluster. */
@@ -23,20 +25,17 @@ const defaultName = 'default';
 interface OpenOptions {
   /** To store what comes. */
   listens?: boolean;
-  /** How long a repeat is known as one, at least; of a store of this machine. */
+  /** How long a repeat is known as one; of a store of this machine. */
   repeatsMs?: number | undefined;
   /** Of a store of this machine. */
   keep?: KeepLimits | undefined;
   /** Of the stream of an inbox, which is made if there is none. */
   replicas?: number | undefined;
-  /** Told of each record that cannot be read, after the warning. */
-  onDamaged?: OnDamaged;
 }
 
-/** Opens an inbox, made if absent; warns of each record that cannot be read. Errors: `locked`, `local-file`. */
+/** Opens an inbox, made if absent. Errors: `locked`, `local-file`; `network`, `config` for a NATS stream. */
 export async function openInbox(place: InboxPlace, context: Context, options: OpenOptions = {}): Promise<Inbox> {
   const cluster = await readCluster(place, context);
-  const onDamaged = warnOfDamage(context, options.onDamaged);
   if (cluster !== undefined) {
     const flag = options.keep !== undefined ? '--keep' : '--repeats-within';
     if (options.keep !== undefined || options.repeatsMs !== undefined)
@@ -49,28 +48,13 @@ export async function openInbox(place: InboxPlace, context: Context, options: Op
     const onMade = (replicas: number) =>
       context.note(`Made the stream ${name} at ${servers.join(', ')}: ${counted(replicas, 'replica')}.`);
     const make = options.listens ? { replicas: options.replicas, onMade } : undefined;
-    return openNats({ ...cluster, io: context.io, warn: context.warn, make });
+    return openNats({ ...cluster, io: context.io, make });
   }
   if (options.replicas !== undefined)
     throw usageError('--replicas does nothing without an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
   const name = place.name ?? defaultName;
   const folder = join(await storesFolder(context), name);
-  return openEmbedded({ folder, name, ...options, onDamaged, io: context.io });
-}
-
-/** Damage is told in full this often. */
-const maxTold = 20;
-
-/** Warns once of each record, and of many in short. */
-function warnOfDamage({ warn }: Context, tell: OnDamaged = () => undefined): OnDamaged {
-  const told = new Set<string>();
-  return (what) => {
-    if (told.has(what)) return;
-    told.add(what);
-    if (told.size <= maxTold) warn(what);
-    else if (told.size === maxTold + 1) warn('more records are damaged');
-    tell(what);
-  };
+  return openLocalInbox({ folder, name, ...options, io: context.io });
 }
 
 /**
@@ -84,7 +68,7 @@ export async function withInbox<R extends Result = Result>(
   act: (inbox: Inbox) => Promise<R>,
 ): Promise<R> {
   const folder = await storesFolder(context);
-  const holdsStore = (each: string) => existsSync(join(folder, each, 'inbox.db'));
+  const holdsStore = (each: string) => existsSync(join(folder, each, storeFile));
   const { name = defaultName } = place;
   if ((await findCluster(place, context)) === undefined && !holdsStore(name)) {
     if (name === defaultName) return empty();
@@ -93,16 +77,9 @@ export async function withInbox<R extends Result = Result>(
       hint: known.length === 0 ? 'sotra webhook listen stores deliveries.' : `Known: ${known.join(', ')}.`,
     });
   }
-  let isDamaged = false;
-  const inbox = await openInbox(place, context, {
-    onDamaged: () => {
-      isDamaged = true;
-    },
-  });
+  const inbox = await openInbox(place, context);
   try {
-    const result = await act(inbox);
-    // What could be read is shown all the same.
-    return isDamaged && result.kind === 'answer' ? { ...result, exitCode: errorExitCodes['local-file'] } : result;
+    return await act(inbox);
   } finally {
     await inbox.close();
   }
@@ -140,4 +117,10 @@ async function findCluster(
 
 async function storesFolder(context: Context): Promise<string> {
   return join(await context.dataDirectory(), 'webhook', 'inbox');
+}
+
+/** The flags that name an inbox on a line to type. */
+export function inboxFlags({ name, inbox }: InboxPlace): string[] {
+  const flags = { name, inbox };
+  return Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : flagWords(`--${flag}`, value)));
 }

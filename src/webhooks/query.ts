@@ -2,7 +2,7 @@ import { normalizeAddress } from '../api/address.ts';
 import { parseMoment } from '../api/duration.ts';
 import { usageError } from '../errors.ts';
 import type { Forward } from '../lib/forward.ts';
-import { collectNames, type EventSummary } from './event-facts.ts';
+import { collectNames, type EventSummary } from './events.ts';
 import { type EventQuery, type EventStatus, type StoredDelivery, stripSecret } from './inbox.ts';
 
 /** The events of a delivery that a query asks for, whatever became of them; none where its time or its webhook do not fit. */
@@ -21,7 +21,7 @@ export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventS
 
 /** How an event ended so far, by what its targets did. */
 export function findEventStatus(forwards: readonly Forward[], isWaiting: boolean): EventStatus | null {
-  if (forwards.some(({ outcome }) => outcome === 'refused')) return 'refused';
+  if (forwards.some(({ outcome }) => outcome === 'failed')) return 'failed';
   if (isWaiting) return 'waiting';
   return forwards.length > 0 ? 'forwarded' : null;
 }

@@ -3,7 +3,7 @@ import { chains } from '../api/chain.ts';
 import { buyReasons, eventTypes } from '../api/event-types.ts';
 import { isObject } from '../api/json.ts';
 import { nearest } from '../api/nearest.ts';
-import { collectNames, type EventSummary } from './event-facts.ts';
+import { collectNames, type EventSummary } from './events.ts';
 import type { Target } from './inbox.ts';
 
 interface Condition {

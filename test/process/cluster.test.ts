@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
-import { choosePartition } from '../../src/webhooks/nats/subjects.ts';
+import { choosePartition } from '../../src/webhooks/nats/stream.ts';
 import { findNats, type NatsServer, natsInstall, startCluster } from '../support/nats-server.ts';
 import { start } from '../support/processes.ts';
 import { isProof, size, some } from '../support/size.ts';

@@ -34,10 +34,7 @@ test.each(["headers = 'x'", `headers = '["a", null]'`, "headers = '{}'", "event_
     const file = join(inboxFolderOf(folder), 'inbox.db');
     changeStore(folder, `UPDATE delivery SET ${change}`);
     const { code, err } = await run('webhook events', { env: { SOTRA_DATA_DIR: folder } });
-    expect([code, err.split('\n')[0]]).toEqual([
-      3,
-      `warning: the store ${file} is damaged: delivery 1 cannot be read, and is left out`,
-    ]);
+    expect([code, err.split('\n')[0]]).toEqual([3, `error: the store ${file} is damaged: delivery 1 cannot be read`]);
   },
 );
 

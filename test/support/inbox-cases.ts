@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { Claim, Delivery, EventQuery, Inbox, Target } from '../../src/webhooks/inbox.ts';
+import type { PostOutcome } from '../../src/lib/post-delivery.ts';
+import type { Delivery, EventQuery, Inbox, StoredDelivery, Target } from '../../src/webhooks/inbox.ts';
 import { until } from './until.ts';
 
 /** Opens the same inbox once more, as another process would; the first of a case is new and the one that listens. */
@@ -48,41 +49,29 @@ async function idsOf(inbox: Inbox, query: EventQuery = {}): Promise<string[]> {
   return ids;
 }
 
-/** Takes deliveries of a target until told to stop; a claim stays held until the test settles it. */
-function taking(inbox: Inbox, target: Target) {
-  const stopping = new AbortController();
-  const claims: Claim[] = [];
-  const ended = (async () => {
-    for await (const claim of inbox.take(target, stopping.signal)) claims.push(claim);
-  })();
-  ended.catch(() => undefined);
-  const stop = async () => {
-    stopping.abort();
-    await ended;
-  };
-  const taken = () => claims.map(({ delivery }) => delivery.events[0]?.eventId);
-  return { claims, taken, stop, ended };
+/** Forwards to a target until told to stop; each delivery waits until the test answers it. A failed one is not tried again within the test, or set aside. */
+async function forwarding(inbox: Inbox, target: Target) {
+  const posted: { delivery: StoredDelivery; answer: (status: number) => void }[] = [];
+  const { stop } = await inbox.forward({
+    targets: [target],
+    post: (delivery, _, signal) =>
+      new Promise<PostOutcome>((resolve) => {
+        const answer = (status: number) => resolve(outcomeOf(status));
+        signal.addEventListener('abort', () => resolve({ ...outcomeOf(0), status: null }));
+        posted.push({ delivery, answer });
+      }),
+    policy: ({ outcome }) => (outcome.status === 400 ? undefined : 60_000),
+    onTry: () => undefined,
+    onError: (error) => expect.fail(String(error)),
+  });
+  return { posted, stop, ids: () => posted.map(({ delivery }) => delivery.events[0]?.eventId) };
 }
 
-const taken = { outcome: 'forwarded', status: 200, ms: 5, tries: 1, error: null, atMs: hour + 40 } as const;
-const refused = { outcome: 'refused', status: 400, ms: 7, tries: 10, error: 'HTTP 400', atMs: hour + 50 } as const;
+const outcomeOf = (status: number): PostOutcome => {
+  const ok = status === 200;
+  return { ok, status, error: ok ? null : `HTTP ${status}`, late: false, unsendable: false };
+};
 const target = { url: 'http://127.0.0.1:1/in' };
-
-add('a try that failed is known to others until the delivery is taken', async (open) => {
-  const [inbox, reader] = [await open(), await open()];
-  const target = { url: 'http://user:pass@127.0.0.1:1/in' };
-  await inbox.addTargets([target]);
-  const { claims, stop } = taking(inbox, target);
-  await inbox.store([deliveryOf('one')]);
-  await until(() => claims.length === 1);
-  claims[0]?.failed({ status: 500, error: 'HTTP 500', tries: 2, atMs: hour + 5, nextMs: hour + 25 });
-  const failed = { status: 500, error: 'HTTP 500', tries: 2, atMs: hour + 5, nextMs: hour + 25 };
-  const shown = { ...failed, url: 'http://***@127.0.0.1:1/in', webhook: '/hook#1', arrivedMs: hour };
-  await expect.poll(() => reader.retries()).toMatchObject([shown]);
-  await claims[0]?.settle({ outcome: 'forwarded', status: 200, ms: 5, tries: 3, error: null, atMs: hour + 30 });
-  await expect.poll(() => reader.retries()).toEqual([]);
-  await stop();
-});
 
 add('each event is stored once, in one batch, in two, and beside a new one', async (open) => {
   const inbox = await open();
@@ -91,7 +80,7 @@ add('each event is stored once, in one batch, in two, and beside a new one', asy
   expect(again).toBeUndefined();
   expect(mixed?.events.map(({ eventId }) => eventId)).toEqual(['b']);
   expect(await inbox.store([deliveryOf('b')])).toEqual([undefined]);
-  expect(await inbox.count()).toBe(2);
+  expect((await inbox.summary()).stored).toBe(2);
   const second = await open();
   expect(await idsOf(second)).toEqual(['b', 'a']);
 });
@@ -139,88 +128,110 @@ add('events are found by time, type, address, token, webhook and the start of an
 
 add('a target gets what comes after it was added, one of each webhook at a time, in order', async (open) => {
   const inbox = await open();
-  await inbox.store([deliveryOf('before')]);
-  await inbox.addTargets([target]);
-  await inbox.store([deliveryOf('a1'), deliveryOf('b1', { webhook: '/b#1' }), deliveryOf('a2')]);
-  const { claims, taken: ids, stop } = taking(inbox, target);
-  const claimOf = (id: string) => claims[ids().indexOf(id)];
-  await until(() => claims.length === 2);
+  await inbox.store([deliveryOf('before', { webhook: '/a#1' })]);
+  expect(await inbox.addTargets([target])).toEqual([target]);
+  expect(await inbox.addTargets([target])).toEqual([]);
+  await inbox.store(['a1', 'a2', 'b1'].map((id) => deliveryOf(id, { webhook: `/${id[0]}#1` })));
+  const { posted, ids, stop } = await forwarding(inbox, target);
+  const answer = (id: string, status: number) => posted[ids().indexOf(id)]?.answer(status);
+  await until(() => posted.length === 2);
   await inbox.store([deliveryOf('b2', { webhook: '/b#1' })]);
   // Between webhooks there is no order.
   expect(ids().sort()).toEqual(['a1', 'b1']);
-  await claimOf('b1')?.settle(taken);
-  await until(() => claims.length === 3);
-  await claimOf('a1')?.settle(refused);
-  await until(() => claims.length === 4);
+  answer('b1', 200);
+  await until(() => posted.length === 3);
+  answer('a1', 400);
+  await until(() => posted.length === 4);
   expect(ids().slice(2)).toEqual(['b2', 'a2']);
   expect(await inbox.waiting([target])).toBeGreaterThanOrEqual(2);
-  for (const claim of claims.slice(2)) await claim.settle(taken);
+  answer('b2', 200);
+  answer('a2', 200);
+  await expect.poll(() => inbox.waiting([target])).toBe(0);
   await stop();
 });
 
-add('what was settled is not taken again, what was not is, and both are told by the events', async (open) => {
+add('what ended is not posted again, what did not is, and the events have the status of each', async (open) => {
   const inbox = await open();
   await inbox.store([deliveryOf('unforwarded')]);
   await inbox.addTargets([target]);
   await inbox.store(['a', 'b', 'c'].map((id) => deliveryOf(id)));
-  const first = taking(inbox, target);
-  await until(() => first.claims.length === 1);
-  await first.claims[0]?.settle(taken);
-  await until(() => first.claims.length === 2);
-  await first.claims[1]?.settle(refused);
-  await until(() => first.claims.length === 3);
-  first.claims[2]?.release();
+  const first = await forwarding(inbox, target);
+  for (const [index, status] of [200, 400].entries()) {
+    await until(() => first.posted.length === index + 1);
+    first.posted[index]?.answer(status);
+  }
+  await until(() => first.posted.length === 3);
   await first.stop();
   await inbox.close();
   const again = await open();
-  const second = taking(again, target);
-  await until(() => second.claims.length === 1);
-  expect(second.taken()).toEqual(['c']);
-  second.claims[0]?.release();
+  const second = await forwarding(again, target);
+  await until(() => second.posted.length === 1);
+  expect(second.ids()).toEqual(['c']);
   await second.stop();
   const events: unknown[] = [];
-  for await (const { eventId, status, forwards } of again.events({})) events.push([eventId, status, forwards]);
+  for await (const { eventId, status, forwards } of again.events({})) {
+    const failed = forwards.filter(({ outcome }) => outcome === 'failed');
+    events.push([eventId, status, failed.map(({ url, tries, error }) => [url, tries, error])]);
+  }
   expect(events).toEqual([
     ['c', 'waiting', []],
-    ['b', 'refused', [{ url: target.url, ...refused }]],
-    ['a', 'forwarded', [{ url: target.url, ...taken }]],
+    ['b', 'failed', [[target.url, 1, 'HTTP 400']]],
+    ['a', 'forwarded', []],
     ['unforwarded', null, []],
   ]);
   expect(await idsOf(again, { status: 'waiting' })).toEqual(['c']);
-  expect(await idsOf(again, { status: 'refused' })).toEqual(['b']);
+  expect(await idsOf(again, { status: 'failed' })).toEqual(['b']);
   expect(await idsOf(again, { status: 'forwarded' })).toEqual(['a']);
-  expect(await again.waiting([target])).toBe(1);
+  expect([await again.waiting([target]), await again.failed()]).toEqual([1, 1]);
 });
 
-add('a target of one type gets deliveries with such events alone', async (open) => {
+add('what was set aside is found, and counts as forwarded once it is settled', async (open) => {
   const inbox = await open();
-  const copies = { ...target, eventType: 'copyswap' };
-  await inbox.addTargets([copies]);
-  await inbox.store([deliveryOf('a'), deliveryOf('b', { type: 'copyswap' }), deliveryOf('c')]);
-  const { claims, taken: ids, stop } = taking(inbox, copies);
-  await until(() => claims.length === 1);
-  expect(ids()).toEqual(['b']);
-  expect(await inbox.waiting([copies])).toBe(1);
-  await claims[0]?.settle(taken);
+  await inbox.addTargets([target]);
+  await inbox.store(['a', 'b'].map((id) => deliveryOf(id)));
+  const { posted, stop } = await forwarding(inbox, target);
+  await until(() => posted.length === 1);
+  posted[0]?.answer(400);
+  await until(() => posted.length === 2);
+  posted[1]?.answer(200);
+  await expect.poll(() => inbox.waiting([target])).toBe(0);
   await stop();
-  expect(await inbox.waiting([copies])).toBe(0);
+  const failed: StoredDelivery[] = [];
+  for await (const delivery of inbox.deliveries({ failed: true })) failed.push(delivery);
+  expect(failed.map(({ events }) => events[0]?.eventId)).toEqual(['a']);
+  for (const delivery of failed) await inbox.settle(delivery);
+  expect(await idsOf(inbox, { status: 'forwarded' })).toEqual(['b', 'a']);
+  expect(await inbox.failed()).toBe(0);
 });
 
 add(
   'a target with conditions gets deliveries that fit them alone, and others of its address get theirs',
   async (open) => {
     const inbox = await open();
-    const [its, rest] = [{ ...target, where: `address=${wallet} and token=${token}` }, target];
-    await inbox.addTargets([its, rest]);
     const third = '0x4444444444444444444444444444444444444444';
-    await inbox.store([deliveryOf('a'), deliveryOf('b', { wallet: third }), deliveryOf('c', { token: third })]);
-    expect([await inbox.waiting([its]), await inbox.waiting([rest])]).toEqual([1, 3]);
-    const { claims, taken: ids, stop } = taking(inbox, its);
-    await until(() => claims.length === 1);
-    expect(ids()).toEqual(['a']);
-    await claims[0]?.settle(taken);
-    await stop();
-    expect([await inbox.waiting([its]), await inbox.waiting([rest])]).toEqual([0, 3]);
+    const its = { ...target, where: `address=${wallet} and token=${token}` };
+    const copies = { ...target, eventType: 'copyswap' };
+    await inbox.addTargets([its, copies]);
+    await inbox.store([
+      deliveryOf('a', { wallet: third }),
+      deliveryOf('b'),
+      deliveryOf('c', { token: third }),
+      deliveryOf('d', { wallet: third, type: 'copyswap' }),
+    ]);
+    for (const [to, id] of [
+      [its, 'b'],
+      [copies, 'd'],
+    ] as const) {
+      const inboxOf = await open();
+      const { posted, ids, stop } = await forwarding(inboxOf, to);
+      await until(() => posted.length === 1);
+      expect(ids()).toEqual([id]);
+      posted[0]?.answer(200);
+      await expect.poll(() => inbox.waiting([to])).toBe(0);
+      expect(posted).toHaveLength(1);
+      await stop();
+      await inboxOf.close();
+    }
   },
 );
 

@@ -2,23 +2,20 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Db, describeDatabase, openDatabase } from '../../src/lib/files/database.ts';
-import { openEmbedded } from '../../src/webhooks/embedded/embedded-inbox.ts';
 import type { Delivery, Inbox } from '../../src/webhooks/inbox.ts';
+import { openLocalInbox } from '../../src/webhooks/local/local-inbox.ts';
 
-const io: Parameters<typeof openEmbedded>[0]['io'] = {
+const io: Parameters<typeof openLocalInbox>[0]['io'] = {
   now: Date.now,
   sleep: (ms, signal) => delay(ms, undefined, { signal }),
-  pid: process.pid,
-  system: { node: process.versions.node, platform: process.platform, isAlive: () => true },
 };
 
-/** The embedded inbox of a folder, opened in this process. */
+/** The local inbox of a folder, opened in this process. */
 export const openInboxOf = (
   folder: string,
   listens = false,
-  { keep, ...clock }: Partial<typeof io> & Pick<Parameters<typeof openEmbedded>[0], 'keep'> = {},
-): Inbox =>
-  openEmbedded({ folder, name: 'default', listens, keep, onDamaged: () => undefined, io: { ...io, ...clock } });
+  { keep, ...clock }: Partial<typeof io> & Pick<Parameters<typeof openLocalInbox>[0], 'keep'> = {},
+): Inbox => openLocalInbox({ folder, name: 'default', listens, keep, io: { ...io, ...clock } });
 
 /** Where a listener with this data directory has its default store. */
 export const inboxFolderOf = (dataFolder: string) => join(dataFolder, 'webhook', 'inbox', 'default');

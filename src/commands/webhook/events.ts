@@ -7,7 +7,7 @@ export function addEvents(webhook: Command): void {
     .command('events')
     .summary('List the events that webhook listen stored, newest first')
     .description(
-      'Status is waiting until every target answered, then forwarded, or refused if one rejected the event.\n' +
+      'Status is waiting until every target accepted the event, then forwarded, or failed if it was set aside for one of them.\n' +
         '--wait prints the oldest event that matches: one received from now on, or since --since.',
     )
     .params(eventsParams)

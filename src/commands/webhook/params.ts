@@ -4,6 +4,7 @@ import { type InputOf, local } from '../../api/endpoint.ts';
 import { eventTypes } from '../../api/event-types.ts';
 import { fitting, httpAddressKind } from '../../api/formats.ts';
 import { choice, formatted, integer, listOf, optional, parsed, text } from '../../api/kind.ts';
+import { eventStatuses } from '../../webhooks/inbox.ts';
 import { isToken, readRoute, routeForm } from '../../webhooks/route.ts';
 import { db } from '../db-param.ts';
 import { option } from '../params.ts';
@@ -91,7 +92,7 @@ export const eventsParams = {
     { takesAddress: 'token' },
   ),
   webhook: option.text('only events sent to this path, or path#secret as in webhook show', { valueName: 'path' }),
-  status: local(optional(choice(['forwarded', 'waiting', 'refused'])), 'only events with this status'),
+  status: local(optional(choice(eventStatuses)), 'only events with this status'),
   limit: local(optional(integer(1)), 'how many (default: 50)'),
   follow: option.flag('print new events as they come, until Ctrl-C'),
   wait: option.duration('wait this long for the first event that matches (exit 124 if none)', '30s'),
@@ -111,6 +112,7 @@ export type ShowInput = InputOf<typeof showParams>;
 export const replayParams = {
   ids: option.texts('ids of events, or how they start', { positional: true, flag: 'id' }),
   since: momentOption('every delivery received since a time, or within 1h'),
+  failed: option.flag('every delivery that was set aside; forwarded once it is accepted'),
   to: local(httpAddressKind, 'where to send them', { valueName: 'url' }),
   ...storeParams,
 };

@@ -27,6 +27,8 @@ export async function showEvents(input: EventsInput, context: Context): Promise<
     }
     const notes = hasMore ? ['Older events are stored too: use --limit or --since to see them.'] : [];
     if (input.status === 'waiting') notes.push(...(await retryNotes(inbox)));
+    if (input.status === 'failed' && rows.length > 0)
+      notes.push('To send them again: sotra webhook replay --failed --to <url>');
     return { kind: 'answer', answer: rows, view: eventsView, notes };
   });
 }

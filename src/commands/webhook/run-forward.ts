@@ -1,4 +1,5 @@
 import { isHttpAddress, suggestScheme } from '../../api/http-address.ts';
+import { shellLine } from '../../client/shell.ts';
 import { hideUrlSecrets } from '../../client/url-secrets.ts';
 import type { Context } from '../../context.ts';
 import { toSotraError, usageError } from '../../errors.ts';
@@ -8,7 +9,7 @@ import { written } from '../../lib/quoted.ts';
 import { untilAborted } from '../../pages/live-log.ts';
 import { startForwarder } from '../../webhooks/forward.ts';
 import type { Inbox, Target } from '../../webhooks/inbox.ts';
-import { openInbox } from '../../webhooks/open-inbox.ts';
+import { type InboxPlace, inboxFlags, openInbox } from '../../webhooks/open-inbox.ts';
 import { readRoute, warnOfRoutes } from '../../webhooks/route.ts';
 import type { ForwardInput } from './params.ts';
 
@@ -19,7 +20,8 @@ export async function forwardDeliveries(input: ForwardInput, context: Context): 
   const inbox = await openInbox(input, context);
   try {
     context.stream();
-    const forwarder = await startForwarder({ inbox, targets, context, onDiskError: warnOnceAMinute(context) });
+    await noteUnforwarded(inbox, { targets, place: input }, context);
+    const forwarder = await startForwarder({ inbox, targets, context, onError: warnOnceAMinute(context) });
     try {
       const names = targets.map(({ url }) => hideUrlSecrets(url)).join(', ');
       note(`Forwarding from ${inbox.name} to ${names}. Ctrl-C stops it.`);
@@ -27,18 +29,41 @@ export async function forwardDeliveries(input: ForwardInput, context: Context): 
     } finally {
       await forwarder.stop();
     }
-    await noteWaiting(inbox, targets, context);
+    await noteOpen(inbox, targets, context);
     return { kind: 'none' };
   } finally {
     await inbox.close();
   }
 }
 
-export async function noteWaiting(inbox: Inbox, targets: readonly Target[], { note }: Context): Promise<void> {
-  const waiting = await inbox.waiting(targets);
+/** Adds the targets; for a new one, says what is stored already and how to send it. */
+export async function noteUnforwarded(
+  inbox: Inbox,
+  { targets, place }: { targets: readonly Target[]; place: InboxPlace },
+  { note }: Context,
+): Promise<void> {
+  const added = await inbox.addTargets(targets);
+  const { stored, oldestMs } = await inbox.summary();
+  if (stored === 0 || oldestMs === undefined) return;
+  const since = new Date(Math.floor(oldestMs / 1000) * 1000).toISOString().replace('.000Z', 'Z');
+  for (const { url } of added.filter((target) => target.eventType === undefined && target.where === undefined)) {
+    const to = hideUrlSecrets(url);
+    const line = shellLine(['sotra', 'webhook', 'replay', ...inboxFlags(place), '--since', since, '--to', to]);
+    const [are, them] = stored === 1 ? ['is', 'it'] : ['are', 'them'];
+    note(`${counted(stored, 'stored delivery')} ${are} not forwarded to ${to}. To send ${them}: ${line}`);
+  }
+}
+
+/** What waits, and what was set aside. */
+export async function noteOpen(inbox: Inbox, targets: readonly Target[], { note }: Context): Promise<void> {
+  const [waiting, failed] = [await inbox.waiting(targets), await inbox.failed()];
   if (waiting > 0)
     note(
       `${counted(waiting, 'delivery')} ${waiting === 1 ? 'waits' : 'wait'} to be forwarded; the next start continues.`,
+    );
+  if (failed > 0)
+    note(
+      `${counted(failed, 'delivery')} set aside: sotra webhook events --status failed lists ${failed === 1 ? 'it' : 'them'}.`,
     );
 }
 

@@ -21,11 +21,9 @@ import { openInbox } from '../../webhooks/open-inbox.ts';
 import type { Page } from '../../webhooks/page/start-page.ts';
 import { explainRefusal, type NamedSecret, readNamedSecrets } from '../../webhooks/page/verification.ts';
 import type { ListenInput } from './params.ts';
-import { noteWaiting, parseTargets, warnOnceAMinute } from './run-forward.ts';
+import { noteOpen, noteUnforwarded, parseTargets, warnOnceAMinute } from './run-forward.ts';
 
 const defaultPort = 4242;
-/** Of one delivery. */
-const maxBytes = 5 * 1024 * 1024;
 
 /** Receives deliveries and shows their events until Ctrl-C or a signal. Errors: `local-file` for secrets, `locked`, `config` for the port. */
 export async function listenForEvents(input: ListenInput, context: Context): Promise<Result> {
@@ -33,15 +31,14 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
   const secrets = readNamedSecrets(input.secretFile, context);
   const targets = parseTargets(input, context.warn);
   const replicas = input.replicas === undefined ? undefined : Number(input.replicas);
-  const inbox = await openInbox(input, context, {
-    listens: true,
-    repeatsMs: input.repeatsWithin,
-    keep: readLimits(input.keep),
-    replicas,
-  });
+  const keep = readLimits(input.keep);
+  const inbox = await openInbox(input, context, { listens: true, repeatsMs: input.repeatsWithin, keep, replicas });
+  // What is forgotten is no repeat.
+  const knownMs = Math.min(input.repeatsWithin ?? defaultRepeatsMs, keep?.ms ?? Number.POSITIVE_INFINITY);
+  const toleranceMs = input.tolerance ?? knownMs;
   try {
     context.stream();
-    await receive(inbox, { input, targets, secrets, context });
+    await receive(inbox, { input, targets, secrets, toleranceMs, context });
     return { kind: 'none' };
   } finally {
     await inbox.close();
@@ -61,14 +58,15 @@ interface Reception {
   input: ListenInput;
   targets: readonly Target[];
   secrets: readonly NamedSecret[];
+  toleranceMs: number;
   context: Context;
 }
 
-async function receive(inbox: Inbox, { input, targets, secrets, context }: Reception): Promise<void> {
+async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, context }: Reception): Promise<void> {
   const { io, note } = context;
-  const toleranceMs = input.tolerance ?? input.repeatsWithin ?? defaultRepeatsMs;
   const onDiskError = warnOnceAMinute(context);
-  const forwarder = await startForwarder({ inbox, targets, context, onDiskError });
+  await noteUnforwarded(inbox, { targets, place: input }, context);
+  const forwarder = await startForwarder({ inbox, targets, context, onError: onDiskError });
   const printer = createPrinter(context);
   const refusals = refusalNotes(note, io.now);
   let page: Page | undefined;
@@ -81,7 +79,6 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
       port: input.port ?? defaultPort,
       secrets: secrets.map(({ secret }) => secret),
       toleranceMs,
-      maxBytes: Math.min(maxBytes, inbox.maxBytes ?? Number.POSITIVE_INFINITY),
       now: io.now,
       onStored: printer.print,
       onOther: note,
@@ -105,9 +102,9 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
       );
     }
     removeReadyFile = writeReadyFiles([input.readyFile], { url, pid: io.pid, ...(page && { ui: page.url }) });
-    const count = await inbox.count();
-    const stored = count === 0 ? '' : ` Stored already: ${counted(count, 'delivery')}.`;
-    note(`Listening on ${url} for signed deliveries.${stored} Ctrl-C stops it.`);
+    const { stored } = await inbox.summary();
+    const already = stored === 0 ? '' : ` Stored already: ${counted(stored, 'delivery')}.`;
+    note(`Listening on ${url} for signed deliveries.${already} Ctrl-C stops it.`);
     if (page !== undefined) await showAddress(page, input, context);
     const breaks = [printer.broken, forwarder.broken, ...(page ? [page.broken] : [])];
     await Promise.race([untilAborted(io.signal), ...breaks]);
@@ -117,7 +114,7 @@ async function receive(inbox: Inbox, { input, targets, secrets, context }: Recep
     refusals.close();
     removeReadyFile();
     await forwarder.stop();
-    await noteWaiting(inbox, targets, context);
+    await noteOpen(inbox, targets, context);
   }
   await printer.done();
 }

@@ -6,7 +6,7 @@ import type { Result } from '../../lib/output/result.ts';
 import type { PostOutcome } from '../../lib/post-delivery.ts';
 import { type ReplayRow, replayed } from '../../webhooks/event-view.ts';
 import { forward, forwardedHeaders } from '../../webhooks/forward.ts';
-import type { Delivery, StoredDelivery } from '../../webhooks/inbox.ts';
+import type { Delivery, DeliveryQuery, Inbox, StoredDelivery } from '../../webhooks/inbox.ts';
 import { withInbox } from '../../webhooks/open-inbox.ts';
 import { readTimes } from '../../webhooks/query.ts';
 import { findEvents, notFound } from './find-events.ts';
@@ -21,8 +21,12 @@ const maxSending = 100;
  */
 export async function replayEvents(input: ReplayInput, context: Context): Promise<Result> {
   const { io } = context;
-  if (((input.ids ?? []).length === 0) === (input.since === undefined))
-    throw usageError('either ids of events or --since is required', 'sotra webhook events lists them.');
+  const given = [(input.ids ?? []).length > 0, input.since !== undefined, input.failed === true];
+  if (given.filter(Boolean).length !== 1)
+    throw usageError(
+      'ids of events, --since or --failed is required, and only one',
+      'sotra webhook events lists them.',
+    );
   const { sinceMs } = readTimes({ since: input.since }, io.now());
   const ids = input.ids ?? [];
   const none = (): Result => {
@@ -30,8 +34,7 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
     return { kind: 'answer', answer: [], view: replayed };
   };
   return withInbox<Result>(input, context, none, async (inbox) => {
-    const query =
-      sinceMs === undefined ? { ids: (await findEvents(ids, inbox)).map(({ eventId }) => eventId) } : { sinceMs };
+    const query = await makeQuery(input, sinceMs, inbox);
     const { preview } = context.options;
     let [first, count]: [Delivery | undefined, number] = [undefined, 0];
     const sent: Promise<ReplayRow[]>[] = [];
@@ -41,6 +44,7 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
       const outcome = unanswered === undefined ? await sendAgain(stored, input.to, context) : notSent(unanswered);
       const { ok: taken, status, error } = outcome;
       if (outcome.late) unanswered ??= stored.events[0]?.eventId;
+      if (taken && input.failed) await inbox.settle(stored);
       return stored.events.map(({ eventId, eventType }) => ({ eventId, eventType, taken, status, error }));
     };
     for await (const stored of inbox.deliveries(query)) {
@@ -64,6 +68,15 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
     }
     return { kind: 'answer', answer: rows, view: replayed, exitCode: rows.every((row) => row.taken) ? 0 : 10 };
   });
+}
+
+async function makeQuery(
+  { ids = [], failed }: ReplayInput,
+  sinceMs: number | undefined,
+  inbox: Inbox,
+): Promise<DeliveryQuery> {
+  if (failed) return { failed };
+  return sinceMs === undefined ? { ids: (await findEvents(ids, inbox)).map(({ eventId }) => eventId) } : { sinceMs };
 }
 
 /** Sends a delivery with `--retries` and `--timeout`. */

@@ -170,7 +170,7 @@ function listFields(types: readonly string[], webhooks: readonly string[]): read
     ['token', 'Token', { type: 'search', placeholder: '0x… or Solana' }],
     ['type', 'Type', [['', 'any'], ...types]],
     ['webhook', 'Webhook', [['', 'any'], ...webhooks]],
-    ['status', 'Status', [['', 'any'], 'forwarded', 'waiting', 'refused']],
+    ['status', 'Status', [['', 'any'], 'forwarded', 'waiting', 'failed']],
   ];
 }
 

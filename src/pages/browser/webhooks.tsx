@@ -132,7 +132,7 @@ function Delivery({ seq }: { seq: string }) {
     await postControl('redeliver', { seq });
     return 'It is sent now.';
   };
-  const state = tones[row.state] ?? 'refused';
+  const state = tones[row.state] ?? 'failed';
   return (
     <Detail title={row.type} facts={facts}>
       <h3>Sent</h3>
@@ -151,7 +151,7 @@ function renderDelivery({ state, tries, status, error, type, atMs, url }: Sandbo
       title={type}
       after={
         <>
-          <span class={`status ${tones[state] ?? 'refused'}`}>{state}</span>
+          <span class={`status ${tones[state] ?? 'failed'}`}>{state}</span>
           <Moment atSec={atMs / 1000} />
         </>
       }

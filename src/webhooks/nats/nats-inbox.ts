@@ -1,124 +1,243 @@
-import { command } from '../../client/shell.ts';
-import { SotraError } from '../../errors.ts';
+import type { JsMsg } from '@nats-io/jetstream';
+import { hourMs } from '../../api/duration.ts';
+import { isObject, tryParseJson } from '../../api/json.ts';
+import type { Forward } from '../../lib/forward.ts';
 import type { Io } from '../../lib/io.ts';
-import type { EventSummary } from '../event-facts.ts';
 import { readAllEvents } from '../events.ts';
-import type { Delivery, Inbox, StoredDelivery } from '../inbox.ts';
+import type { Delivery, DeliveryQuery, EventQuery, Inbox, StoredDelivery, StoredEvent } from '../inbox.ts';
+import { askedEvents, findEventStatus } from '../query.ts';
+import { isFor } from '../route.ts';
 import type { NatsAddress } from './address.ts';
-import { connectInbox, makeStream } from './create.ts';
-import { readStoredDelivery, writeHeaders } from './message.ts';
-import { countWaiting, type QueryOptions, queryDeliveries, queryEvents, tailEvents } from './queries.ts';
-import { type InboxStream, within } from './stream.ts';
-import { choosePartition, encodeEventId, targetId } from './subjects.ts';
-import { takeDeliveries } from './take.ts';
-import { addTargets, readRetries } from './targets.ts';
+import { openConnection } from './connection.ts';
+import { inboxError } from './errors.ts';
+import { addTarget, type KnownTarget, readTargets, startForwarding, targetId } from './forward.ts';
+import {
+  ask,
+  choosePartition,
+  encodeEventId,
+  openStream,
+  publishOnce,
+  readLast,
+  readMessage,
+  readMessages,
+  requireStream,
+  type Stream,
+  subjects,
+  writeHead,
+} from './stream.ts';
 
 interface NatsInboxOptions {
   address: NatsAddress;
   credsFile: string | undefined;
   io: Pick<Io, 'now' | 'sleep'>;
-  warn: (text: string) => void;
   /** To make the stream if there is none. */
   make?: { replicas: number | undefined; onMade: (replicas: number) => void } | undefined;
 }
 
-/** How long servers may take for what was last said to them. */
-const flushMs = 1000;
 /** What the headers of a message may take beside a body. */
 const headerBytes = 64 * 1024;
+/** How far the clocks of listeners and servers may be apart. */
+const clockMs = hourMs;
+/** Read at once when going backwards. */
+const windowSize = 2000;
 
-/** Opens an inbox of a cluster. Errors: `network` if no server answers; `config` for credentials, a stream that is missing or is not an inbox. */
-export async function openNats({ address, credsFile, io, warn, make }: NatsInboxOptions): Promise<Inbox> {
-  const { connection, stream, found } = await connectInbox(address, credsFile);
+/** Opens an inbox on a NATS cluster. Errors: `network` if no server answers; `config` for credentials, and for a stream that is missing or is not an inbox. */
+export async function openNats({ address, credsFile, io, make }: NatsInboxOptions): Promise<Inbox> {
+  const { name } = address;
+  const connection = await openConnection(address, credsFile);
+  let stream: Stream;
   try {
-    if (make !== undefined) {
-      const replicas = await makeStream(address, { stream, found }, make.replicas);
-      if (replicas !== undefined) make.onMade(replicas);
-    } else if (found === undefined) throw missing(address);
+    stream = await openStream(connection, name);
+    const replicas = await requireStream(stream, address, make);
+    if (replicas !== undefined) make?.onMade(replicas);
   } catch (error) {
     await connection.close();
     throw error;
   }
-  const stray = new Set<number>();
-  const onStray: QueryOptions['onStray'] = ({ seq, subject }) => {
-    if (stray.size === 0)
-      warn(`message ${seq} of the inbox (${subject}) is not a delivery and is skipped: only sotra may publish to it`);
-    stray.add(seq);
-  };
-  const options = (): QueryOptions => ({ stream, nowMs: io.now(), onStray });
+  const filter = subjects(name).event('*', '*');
+  let forwarding: ReturnType<typeof startForwarding> | undefined;
   return {
-    name: address.name,
+    name,
     maxBytes: (connection.info?.max_payload ?? 1024 * 1024) - headerBytes,
-    count: () => stream.count(stream.subjects.deliveries),
-    store: (deliveries) => Promise.all(deliveries.map((delivery) => storeDelivery(delivery, stream))),
-    addTargets: async (targets) => addTargets(targets, (await stream.info())?.state.last_seq ?? 0, stream),
-    take: (target, signal) => takeDeliveries(target, { ...options(), sleep: io.sleep, signal }),
-    retries: () => readRetries(stream),
+    summary: async () => {
+      for await (const { info, time } of namingAll(name, readMessages(stream, { filter, from: 1 })))
+        return { stored: 1 + info.pending, oldestMs: time.getTime() };
+      return { stored: 0, oldestMs: undefined };
+    },
+    store: (deliveries) => Promise.all(deliveries.map((delivery) => store(stream, delivery))),
+    addTargets: async (targets) => {
+      const added = await Promise.all(targets.map((target) => addTarget(stream, target)));
+      return targets.filter((_, index) => added[index]);
+    },
+    forward: async (options) => {
+      await Promise.all(options.targets.map((target) => addTarget(stream, target)));
+      forwarding = startForwarding(stream, options, io);
+      return forwarding;
+    },
+    retries: async () => forwarding?.retries() ?? [],
     waiting: async (targets) => {
-      let count = 0;
-      for (const target of targets) count += await countWaiting(targetId(target), options());
-      return count;
+      const ids = targets.map(targetId);
+      return (await readTargets(stream)).reduce((sum, { id, waiting }) => sum + (ids.includes(id) ? waiting : 0), 0);
     },
-    events: (query) => queryEvents(query, options()),
-    follow: (query, signal) => tailEvents(query, { ...options(), signal }),
-    deliveries: (query) => queryDeliveries(query, options()),
-    close: async () => {
-      if (stray.size > 1) warn(`${stray.size} messages of the inbox are not deliveries and were skipped`);
-      try {
-        await within(flushMs, connection.flush(), io.sleep);
-      } finally {
-        await connection.close();
-      }
-    },
+    failed: async () => [...(await readFailed(stream)).values()].flat().length,
+    events: (query) => namingAll(name, queryEvents(stream, query)),
+    follow: (query, signal) => namingAll(name, follow(stream, query, { from: new Date(io.now()), signal })),
+    deliveries: (query) => namingAll(name, queryDeliveries(stream, query)),
+    settle: async ({ seq }) =>
+      void (await ask(stream, () => stream.manager.streams.purge(name, { filter: subjects(name).failed(seq, '*') }))),
+    close: () => connection.close(),
   };
 }
-
-function missing({ name, servers, tls }: NatsAddress): SotraError {
-  const address = `${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}`;
-  return new SotraError('config', `the inbox ${name} does not exist at ${servers.join(', ')}`, {
-    hint: command`sotra webhook listen --inbox ${address} --secret-file <file> makes it; or correct the name at the end of --inbox.`,
-  });
-}
-
-/** Messages that are stored at once. */
-const maxAtOnce = 1000;
 
 /**
- * Stores a delivery with its new events; `undefined` for one whose events are all stored. The first new event is the subject of the message;
- * where there are more, each has a message that names it.
+ * Stores a delivery with its new events; `undefined` for one whose events are all stored. The first new event is the subject of its message;
+ * each further one has a message that names it.
  */
-async function storeDelivery(delivery: Delivery, stream: InboxStream): Promise<StoredDelivery | undefined> {
-  const { subjects } = stream;
+async function store(stream: Stream, delivery: Delivery): Promise<StoredDelivery | undefined> {
+  const { event, part } = subjects(stream.name);
   const all = readAllEvents(delivery.body);
+  const ids = all.map(({ eventId }) => encodeEventId(eventId));
   // Of one event the servers say whether it is stored.
-  const open = all.length === 1 ? all : await findNew(all, stream);
-  for (let [first, ...rest] = open; first !== undefined; [first, ...rest] = rest) {
-    const { eventId } = first;
-    const subject = subjects.event(choosePartition(delivery.webhook), eventId);
-    const newIds = all.length === 1 ? undefined : [eventId, ...rest.map((each) => each.eventId)];
-    const options = { id: eventId, headers: writeHeaders(delivery, newIds) };
-    const { seq, isNew, known } = await stream.publish(subject, delivery.body, options);
-    if (known !== undefined && readStoredDelivery(known) === undefined)
-      throw new SotraError('config', `message ${known.seq} of the inbox (${subject}) is not a delivery`, {
-        hint: `Remove it: event ${eventId} cannot be stored beside it.`,
-      });
-    if (!isNew) continue;
-    const fresh = [first];
-    for (let at = 0; at < rest.length; at += maxAtOnce) {
-      const slice = rest.slice(at, at + maxAtOnce);
-      const parts = await Promise.all(
-        slice.map((each) => stream.publish(subjects.part(each.eventId), subject, { id: each.eventId })),
-      );
-      fresh.push(...slice.filter((_, index) => parts[index]?.isNew));
+  const found =
+    all.length === 1
+      ? []
+      : await readLast(
+          stream,
+          ids.flatMap((id) => [event('*', id), part(id)]),
+        );
+  const known = new Set(found.map(({ subject }) => subject.split('.').at(-1)));
+  let open = all.filter((_, index) => !known.has(ids[index]));
+  for (let [first, ...rest] = open; first !== undefined; [first, ...rest] = open) {
+    const id = encodeEventId(first.eventId);
+    const subject = event(choosePartition(delivery.webhook), id);
+    const newIds = all.length === 1 ? undefined : open.map(({ eventId }) => eventId);
+    const seq = await publishOnce(stream, subject, delivery.body, { id, delivery: writeHead(delivery, newIds) });
+    open = rest;
+    if (seq === undefined) continue;
+    const events = [first];
+    for (const each of rest) {
+      const restId = encodeEventId(each.eventId);
+      if ((await publishOnce(stream, part(restId), subject, { id: restId })) !== undefined) events.push(each);
     }
-    return { ...delivery, seq, events: fresh };
+    return { ...delivery, seq, events };
   }
   return undefined;
 }
 
-async function findNew(events: readonly EventSummary[], stream: InboxStream): Promise<EventSummary[]> {
-  const { subjects } = stream;
-  const found = await stream.lastOf(events.flatMap(({ eventId }) => subjects.anyOf(eventId)));
-  const known = new Set(found.map(({ subject }) => subject.split('.').at(-1)));
-  return events.filter(({ eventId }) => !known.has(encodeEventId(eventId)));
+/** What was set aside: how it ended, by number of the delivery. */
+async function readFailed(stream: Stream): Promise<Map<number, Forward[]>> {
+  const failed = new Map<number, Forward[]>();
+  for await (const message of readMessages(stream, { filter: subjects(stream.name).failed('*', '*'), from: 1 })) {
+    const seq = Number(message.subject.split('.').at(-2));
+    const forward = tryParseJson(message.string());
+    if (isObject(forward)) failed.set(seq, [...(failed.get(seq) ?? []), forward as unknown as Forward]);
+  }
+  return failed;
+}
+
+/** The deliveries of events, wherever they are. */
+async function findDeliveries(stream: Stream, ids: readonly string[]): Promise<StoredDelivery[]> {
+  const { event, part } = subjects(stream.name);
+  const found = await readLast(
+    stream,
+    ids.map(encodeEventId).flatMap((id) => [event('*', id), part(id)]),
+  );
+  const isPart = ({ subject }: { subject: string }) => subject.startsWith(part(''));
+  const holders = await readLast(stream, [...new Set(found.filter(isPart).map((each) => each.string()))]);
+  const deliveries = [...found, ...holders].flatMap((message) => readMessage(message) ?? []);
+  return [...new Map(deliveries.map((each) => [each.seq, each])).values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** The deliveries of a query, oldest first. */
+async function* queryDeliveries(stream: Stream, query: DeliveryQuery): AsyncGenerator<StoredDelivery> {
+  if ('ids' in query) return yield* await findDeliveries(stream, query.ids);
+  const filter = subjects(stream.name).event('*', '*');
+  const failed = 'failed' in query ? await readFailed(stream) : undefined;
+  if (failed?.size === 0) return;
+  const { sinceMs = 0 } = query as EventQuery;
+  const from = failed === undefined ? new Date(Math.max(0, sinceMs - clockMs)) : Math.min(...failed.keys());
+  for await (const message of readMessages(stream, { filter, from })) {
+    const delivery = failed === undefined || failed.has(message.seq) ? readMessage(message) : undefined;
+    if (delivery !== undefined && delivery.atMs >= sinceMs) yield delivery;
+  }
+}
+
+/** The stored events that a query asks for, newest first; one of exactly the asked id comes before all. */
+async function* queryEvents(stream: Stream, query: EventQuery): AsyncGenerator<StoredEvent> {
+  const [targets, failed] = [await readTargets(stream), await readFailed(stream)];
+  const toEvents = (delivery: StoredDelivery) => findEvents(delivery, query, { targets, failed });
+  const exact = query.idStart === undefined ? [] : await findDeliveries(stream, [query.idStart]);
+  const seen = exact.flatMap(toEvents).filter(({ eventId }) => eventId === query.idStart);
+  yield* seen;
+  const { first_seq: oldest, last_seq: newest } = (await ask(stream, () => stream.manager.streams.info(stream.name)))
+    .state;
+  const filter = subjects(stream.name).event('*', '*');
+  for (let to = newest; to >= oldest && to > 0; to -= windowSize) {
+    const messages: JsMsg[] = [];
+    for await (const message of readMessages(stream, { filter, from: to - windowSize + 1, to })) messages.push(message);
+    const events = (await readOwnEvents(stream, messages)).flatMap(toEvents);
+    yield* events.filter(({ eventId }) => eventId !== seen[0]?.eventId).reverse();
+  }
+}
+
+/** Deliveries with the events that are theirs: what two listeners stored at once, with other events, belongs to one of the deliveries. */
+async function readOwnEvents(stream: Stream, messages: readonly JsMsg[]): Promise<StoredDelivery[]> {
+  const { event, part } = subjects(stream.name);
+  const read = messages.flatMap((message) => {
+    const delivery = readMessage(message);
+    return delivery === undefined ? [] : [{ subject: message.subject, delivery }];
+  });
+  const shared = read.flatMap(({ delivery: { events } }) => (events.length > 1 ? events : []));
+  const ids = shared.map(({ eventId }) => encodeEventId(eventId));
+  const homes = new Map<string | undefined, string>();
+  for (const message of await readLast(
+    stream,
+    ids.flatMap((id) => [event('*', id), part(id)]),
+  ))
+    homes.set(
+      message.subject.split('.').at(-1),
+      message.subject.startsWith(part('')) ? message.string() : message.subject,
+    );
+  const isOwn = (subject: string, eventId: string) => (homes.get(encodeEventId(eventId)) ?? subject) === subject;
+  return read.map(({ subject, delivery }) => ({
+    ...delivery,
+    events: delivery.events.filter(({ eventId }) => isOwn(subject, eventId)),
+  }));
+}
+
+function findEvents(
+  delivery: StoredDelivery,
+  query: EventQuery,
+  { targets, failed }: { targets: readonly KnownTarget[]; failed: ReadonlyMap<number, Forward[]> },
+): StoredEvent[] {
+  const partition = choosePartition(delivery.webhook);
+  const forwards = failed.get(delivery.seq) ?? [];
+  return askedEvents(delivery, query).flatMap((event) => {
+    const own = targets.filter((target) => delivery.seq >= target.firstSeq && isFor(target, event));
+    const isWaiting = own.some(({ floors }) => delivery.seq > (floors[partition] ?? 0));
+    const status = findEventStatus(forwards, isWaiting) ?? (own.length > 0 ? 'forwarded' : null);
+    return query.status === undefined || status === query.status ? [{ ...event, delivery, status, forwards }] : [];
+  });
+}
+
+/** Events as they are stored from a moment on. */
+async function* follow(
+  stream: Stream,
+  query: EventQuery,
+  span: { from: Date; signal: AbortSignal },
+): AsyncGenerator<StoredEvent> {
+  const targets = await readTargets(stream);
+  for await (const message of readMessages(stream, { filter: subjects(stream.name).event('*', '*'), ...span })) {
+    const delivery = readMessage(message);
+    if (delivery !== undefined) yield* findEvents(delivery, query, { targets, failed: new Map() });
+  }
+}
+
+/** As `inboxError`, of items that are read one after the other. */
+async function* namingAll<Item>(name: string, items: AsyncIterable<Item>): AsyncGenerator<Item> {
+  try {
+    yield* items;
+  } catch (error) {
+    throw inboxError(error, name);
+  }
 }

@@ -1,12 +1,10 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
-  AckPolicy,
-  type ConsumerConfig,
-  type ConsumerInfo,
   DeliverPolicy,
   DiscardPolicy,
-  JetStreamApiCodes,
-  JetStreamApiError,
-  JetStreamError,
+  type JetStreamClient,
+  type JetStreamManager,
   type JsMsg,
   jetstream,
   jetstreamManager,
@@ -15,257 +13,67 @@ import {
   type StoredMsg,
   type StreamConfig,
 } from '@nats-io/jetstream';
+import { headers as natsHeaders } from '@nats-io/transport-node';
+import { z } from 'zod';
 import { dayMs } from '../../api/duration.ts';
-import { readMessage, SotraError } from '../../errors.ts';
-import type { Retry } from '../../lib/forward.ts';
-import type { Io } from '../../lib/io.ts';
-import { targetMs } from '../inbox.ts';
-import { connectionError, hasNoResponder, newHeaders, type ServerLink, silence } from './connection.ts';
-import { nameSubjects, type Subjects } from './subjects.ts';
+import { tryParseJson, unicodeEscapes } from '../../api/json.ts';
+import { SotraError } from '../../errors.ts';
+import { readAllEvents } from '../events.ts';
+import { type Delivery, type StoredDelivery, stripSecret } from '../inbox.ts';
+import type { NatsAddress } from './address.ts';
+import { inboxError, isApiError, isOutage, isStreamFull, readStatus } from './errors.ts';
 
-export type { JsMsg };
+/** The stream of an inbox. */
+export interface Stream {
+  name: string;
+  client: JetStreamClient;
+  manager: JetStreamManager;
+}
 
-/** A message of the stream. */
-export type Message = Pick<StoredMsg, 'subject' | 'seq' | 'data' | 'pending'> & { header: JsMsg['headers'] };
+/** In how many parts an inbox is forwarded: deliveries of one path are in one of them, in order. */
+export const partitions = 16;
+export const nanosPerMs = 1e6;
+const [defaultReplicas, publishMs, patienceMs, pauseMs] = [3, 5000, 10_000, 250];
 
-/** After so long another forwarder gets a partition and the delivery in it. */
-const takeoverMs = 5000;
-/** For how long a message id is known. */
-const idMs = dayMs;
-const nanosPerMs = 1e6;
+/** The subjects of an inbox, each of which holds one message. */
+export const subjects = (name: string) => ({
+  /** A delivery, by the first of its new events. */
+  event: (partition: number | '*', eventId: string) => `${name}.event.${partition}.${eventId}`,
+  /** A further event of a delivery: its data is the subject of that. */
+  part: (eventId: string) => `${name}.part.${eventId}`,
+  /** A delivery that was set aside for a target, and why. */
+  failed: (seq: number | '*', target: string) => `${name}.failed.${seq}.${target}`,
+});
 
-const publishMs = 5000;
-/** What may be done twice waits less, as its server may be frozen, and is done again for so long. */
-const [askMs, patienceMs, pauseMs] = [2000, 10_000, 200];
-const [batchSize, batchBytes, pollMs] = [4000, 8 * 1024 * 1024, 250];
-/** A request for the last messages of subjects may have so many answers (nats-server: 1024). */
-const maxSubjects = 1000;
-const group = 'forwarders';
-/** How long a request for the next delivery waits; each also says that this forwarder is there. */
-const pullMs = 2000;
-const heartbeatMs = 1000;
-/** How long those who share the work of a target are listened for. */
-const membersMs = 500;
+export function choosePartition(webhook: string): number {
+  return createHash('sha256').update(stripSecret(webhook)).digest().readUInt32BE() % partitions;
+}
 
-/** The errors of the API that are answers. Source: server/errors.json of nats-server. */
-const [storeRefused, idInProcess, consumerExists, noSpace] = [10_077, 10_158, 10_148, 10_023];
-const [noAccount, maxBytesExceeded, noPeers, noCluster] = [10_039, 10_047, 10_005, 10_074];
+/** An id as a part of a subject: itself where it may be one. */
+export function encodeEventId(eventId: string): string {
+  return /^[\w-]{1,80}$/.test(eventId) ? eventId : `=${createHash('sha256').update(eventId).digest('base64url')}`;
+}
 
-/** The stream of an inbox. Each call's errors: `network`; `config` naming what to change. */
-export type InboxStream = ReturnType<typeof openStream>;
-
-export function openStream({ connection, failure }: ServerLink, name: string) {
-  const subjects: Subjects = nameSubjects(name);
-  const client = jetstream(connection, { timeout: publishMs });
-  const opening = jetstreamManager(connection, { timeout: askMs, checkAPI: false });
-  opening.catch(() => undefined);
-
-  const findInfo = async () => {
+/** The result of a call that may be made twice: it is made again while servers elect a leader. Errors: `network`, `config`. */
+export async function ask<T>({ name }: Pick<Stream, 'name'>, call: () => Promise<T>): Promise<T> {
+  for (const endMs = performance.now() + patienceMs; ; await delay(pauseMs))
     try {
-      return await (await opening).streams.info(name);
+      return await call();
     } catch (error) {
-      if (isApiError(error, JetStreamApiCodes.StreamNotFound)) return undefined;
-      throw error;
+      if (!isOutage(error) || performance.now() > endMs) throw inboxError(error, name);
     }
-  };
-  const call = async <T>(act: () => Promise<T>): Promise<T> => {
-    try {
-      return await act();
-    } catch (thrown) {
-      if (isGone(thrown) && (await findInfo().catch(() => true)) === undefined) throw deleted(name, thrown);
-      const error = streamError(thrown, name);
-      throw (error.code === 'network' && connectionError(failure())) || error;
-    }
-  };
-  /** For what may be done twice: a server that is gone, or being replaced, is asked again. */
-  const ask = <T>(act: () => Promise<T>, forMs = patienceMs): Promise<T> =>
-    call(async () => {
-      for (const endMs = performance.now() + forMs; ; await pause(pauseMs))
-        try {
-          return await act();
-        } catch (error) {
-          if (streamError(error, name).code !== 'network' || performance.now() > endMs) throw error;
-          if (isGone(error) && (await findInfo().catch(() => true)) === undefined) throw error;
-        }
-    });
-  type Request = Parameters<Awaited<typeof opening>['direct']['getBatch']>[1] & { multi_last?: string[] };
-  const getBatch = async (request: object): Promise<Message[]> => {
-    const { direct } = await opening;
-    return new Promise((resolve, reject) => {
-      const messages: Message[] = [];
-      const timer = setTimeout(() => reject(silence()), askMs);
-      const callback: Request['callback'] = (done, message) => {
-        if (done === null) return void messages.push(message);
-        clearTimeout(timer);
-        if (done.err === undefined || readErrorStatus(done.err) === 404) resolve(messages);
-        else reject(done.err);
-      };
-      direct.getBatch(name, { ...request, callback } as Request).catch(reject);
-    });
-  };
-  const last = (subject: string): Promise<Message | undefined> =>
-    ask(async () => {
-      return (await (await opening).streams.getMessage(name, { last_by_subj: subject })) ?? undefined;
-    });
+}
 
+export async function openStream(connection: Parameters<typeof jetstream>[0], name: string): Promise<Stream> {
+  const manager = await ask({ name }, () => jetstreamManager(connection, { timeout: publishMs, checkAPI: false }));
+  return { name, client: jetstream(connection, { timeout: publishMs }), manager };
+}
+
+function makeConfig(name: string, replicas: number) {
+  const { event, part, failed } = subjects(name);
   return {
     name,
-    subjects,
-    /** `undefined` where there is none. */
-    info: () => ask(findInfo),
-    /** Where servers have just started it is tried again, until enough of them know each other. */
-    create: (replicas: number) =>
-      ask(async () => void (await (await opening).streams.add(makeStreamConfig(name, replicas) as StreamConfig))),
-    /**
-     * Stores a message; its number, and whether it is new: the servers refuse a second one of a subject or of an id, which is then the
-     * acknowledgement that the first one is stored. `known`: the one of the subject.
-     */
-    publish: (subject: string, data: Uint8Array | string, { id, headers = {} }: PublishOptions = {}) =>
-      call(async (): Promise<{ seq: number; isNew: boolean; known?: Message }> => {
-        const options = { headers: newHeaders(headers), ...(id !== undefined && { msgID: id }) };
-        for (const endMs = performance.now() + publishMs; ; await pause(pauseMs))
-          try {
-            const { seq, duplicate } = await client.publish(subject, data, options);
-            return { seq, isNew: !duplicate };
-          } catch (error) {
-            // The first one may be on its way to the other replicas, and be lost there.
-            const known = isApiError(error, storeRefused) ? await last(subject) : undefined;
-            if (known !== undefined) return { seq: known.seq, isNew: false, known };
-            if (!isApiError(error, storeRefused, idInProcess) || isStreamFull(error) || performance.now() > endMs)
-              throw error;
-          }
-      }),
-    /** The last message of a subject, as the leader has it. */
-    last,
-    /** How many messages a filter has. */
-    count: async (filter: string): Promise<number> => {
-      const [first] = await ask(() => getBatch({ seq: 1, next_by_subj: filter, batch: 1 }));
-      return first === undefined ? 0 : 1 + first.pending;
-    },
-    /** The messages of subjects, those that are there. */
-    lastOf: async (all: readonly string[]): Promise<Message[]> => {
-      const parts = Array.from({ length: Math.ceil(all.length / maxSubjects) }, (_, part) =>
-        all.slice(part * maxSubjects, (part + 1) * maxSubjects),
-      );
-      return (await Promise.all(parts.map((each) => ask(() => getBatch({ multi_last: each }))))).flat();
-    },
-    /** The messages of a filter in their order, some at a time, up to one that is stored now, or until the signal as they come, however long the servers are gone. */
-    read: async function* ({ filter, from, to, signal }: ReadOptions): AsyncGenerator<Message[]> {
-      const created = to === undefined ? (await ask(findInfo))?.created : undefined;
-      const askMore = async (request: object): Promise<Message[]> => {
-        if (to !== undefined) return ask(() => getBatch(request));
-        try {
-          const batch = await ask(() => getBatch(request), 0);
-          if (batch.length > 0) return batch;
-          await pause(pollMs);
-          if ((await ask(findInfo, 0))?.created !== created) throw deleted(name);
-        } catch (error) {
-          if (!isOutage(error)) throw error;
-          await pause(pollMs);
-        }
-        return [];
-      };
-      let next: { seq?: number; start_time?: Date } =
-        typeof from === 'number' ? { seq: Math.max(1, from) } : { start_time: new Date(from.ms) };
-      while (!signal?.aborted) {
-        const left = to === undefined || next.seq === undefined ? batchSize : to - next.seq + 1;
-        if (left <= 0) return;
-        const size = { batch: Math.min(batchSize, left), max_bytes: batchBytes };
-        const batch = await askMore({ ...next, ...size, next_by_subj: filter });
-        const last = batch.at(-1)?.seq;
-        if (last !== undefined) next = { seq: last + 1 };
-        yield to === undefined ? batch : batch.filter(({ seq }) => seq <= to);
-        if (to !== undefined && (last === undefined || last > to)) return;
-      }
-    },
-    /** The consumers, each a partition of a target. */
-    consumers: () =>
-      ask(async () => {
-        const found: ConsumerInfo[] = [];
-        for await (const info of (await opening).consumers.list(name)) found.push(info);
-        return found;
-      }),
-    /** Makes a consumer that hands out the messages of a filter, one at a time, to one of those who ask; one that is there stays as it is. */
-    addConsumer: (consumer: string, filter: string, fromSeq: number, metadata: Record<string, string>) =>
-      ask(async () => {
-        const config = {
-          ...{ durable_name: consumer, filter_subject: filter, metadata, ack_policy: AckPolicy.Explicit },
-          ...{ deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: fromSeq, max_ack_pending: 1 },
-          ...{ ack_wait: takeoverMs * nanosPerMs, inactive_threshold: targetMs * nanosPerMs },
-          ...{ priority_policy: 'pinned_client', priority_groups: [group] },
-          priority_timeout: takeoverMs * nanosPerMs,
-        };
-        await (await opening).consumers.add(name, config as Partial<ConsumerConfig>).catch((error) => {
-          if (!isApiError(error, consumerExists)) throw error;
-        });
-      }),
-    /** Asks for the messages of a consumer, which come while nobody else is given them. */
-    consume: (consumer: string, { onMessage, onPinned, onEnd }: ConsumeOptions) =>
-      ask(async () => {
-        const options = { max_messages: 1, expires: pullMs, idle_heartbeat: heartbeatMs, group };
-        const messages = await (await client.consumers.get(name, consumer)).consume({
-          ...(options as object),
-          callback: onMessage,
-        });
-        const watch = async (): Promise<void> => {
-          for await (const { type } of messages.status()) {
-            if (type === 'consumer_pinned' || type === 'consumer_unpinned') onPinned(type === 'consumer_pinned');
-            // The client would ask again and again, without a pause.
-            if (isLost(type)) messages.stop();
-          }
-        };
-        watch().then(onEnd, onEnd);
-        return () => messages.stop();
-      }),
-    /** Makes this process one of those who share the work of a target, and says what it sends again, until the function that it gives is called. */
-    join: (target: string, listRetries: () => readonly Retry[]) => {
-      const own = connection.subscribe(subjects.members(target), {
-        callback: (error, message) => void (error === null && message.respond(JSON.stringify(listRetries()))),
-      });
-      return () => own.unsubscribe();
-    },
-    /** What each of them says; one that is frozen or cut off says nothing. */
-    askMembers: (target: string) =>
-      call(async (): Promise<string[]> => {
-        const options = { strategy: 'timer', maxWait: membersMs } as const;
-        const said: string[] = [];
-        for await (const answer of await connection.requestMany(subjects.members(target), '', options))
-          said.push(answer.string());
-        return said;
-      }),
-    /** Leaves a consumer to who asks for it next. */
-    unpin: (consumer: string) => call(async () => (await opening).consumers.unpin(name, consumer, group)),
-    deleted: () => deleted(name),
-  };
-}
-
-interface PublishOptions {
-  /** A message of the same id within a day is refused, on whatever subject. */
-  id?: string;
-  headers?: Readonly<Record<string, string>>;
-}
-
-interface ReadOptions {
-  filter: string;
-  /** The first number, or the first moment. */
-  from: number | { ms: number };
-  to?: number | undefined;
-  signal?: AbortSignal | undefined;
-}
-
-interface ConsumeOptions {
-  onMessage: (message: JsMsg) => void;
-  /** Whether it is this process that is given the messages. */
-  onPinned: (isPinned: boolean) => void;
-  /** Nothing comes any more: the consumer has no leader, it or the stream was deleted, or whoever asked has stopped. */
-  onEnd: () => void;
-}
-
-/** The stream of an inbox; it keeps everything until its user sets `max_age` or `max_bytes`. */
-export function makeStreamConfig(name: string, replicas: number) {
-  return {
-    name,
-    subjects: nameSubjects(name).stream,
+    subjects: [event('*', '*'), part('*'), failed('*', '*')],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
     // A full inbox refuses: removing the oldest event might remove one that waits to be forwarded.
@@ -273,98 +81,163 @@ export function makeStreamConfig(name: string, replicas: number) {
     discard_new_per_subject: true,
     max_msgs_per_subject: 1,
     num_replicas: replicas,
-    duplicate_window: idMs * nanosPerMs,
+    duplicate_window: dayMs * nanosPerMs,
     allow_direct: true,
   };
 }
 
-/** What is promised, or `undefined` where it takes longer. */
-export async function within<T>(ms: number, promise: Promise<T>, sleep: Io['sleep']): Promise<T | undefined> {
-  const waiting = new AbortController();
-  const late = sleep(ms, waiting.signal).then(
-    () => undefined,
-    () => undefined,
+/**
+ * Checks the stream of an inbox, and makes it if there is none and `make` says so; an existing one is never changed. Returns how many replicas
+ * it was made with. Errors: `config` for a stream that is missing, is not an inbox, or has another number of replicas.
+ */
+export async function requireStream(
+  stream: Stream,
+  { servers, tls, name }: NatsAddress,
+  make: { replicas: number | undefined } | undefined,
+): Promise<number | undefined> {
+  const address = `${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}`;
+  const find = async () => {
+    try {
+      return (await stream.manager.streams.info(name)).config;
+    } catch (error) {
+      if (isApiError(error, 'streamGone')) return undefined;
+      throw error;
+    }
+  };
+  let config = await ask(stream, find);
+  if (config === undefined && make === undefined)
+    throw new SotraError('config', `the inbox ${name} does not exist at ${servers.join(', ')}`, {
+      hint: `sotra webhook listen --inbox ${address} --secret-file <file> makes it; or correct the name at the end of --inbox.`,
+    });
+  const replicas = make?.replicas;
+  if (config === undefined) {
+    const wanted = makeConfig(name, replicas ?? defaultReplicas);
+    try {
+      await ask(stream, () => stream.manager.streams.add(wanted as StreamConfig));
+      return wanted.num_replicas;
+    } catch (error) {
+      // Another listener may have made it at the same moment.
+      config = await ask(stream, find);
+      if (config === undefined) throw error;
+    }
+  }
+  const own = makeConfig(name, 1);
+  const keys = ['subjects', 'discard', 'discard_new_per_subject', 'max_msgs_per_subject', 'allow_direct'] as const;
+  const wrong = keys.find((key) => String(config?.[key]) !== String(own[key]));
+  if (wrong !== undefined)
+    throw new SotraError(
+      'config',
+      `the stream ${name} is not an inbox: ${wrong} is ${config[wrong]}, not ${own[wrong]}`,
+      {
+        hint: `Use one beside it: sotra webhook listen --inbox ${address}_2 makes it.`,
+      },
+    );
+  if (replicas !== undefined && config.num_replicas !== replicas)
+    throw new SotraError('config', `the stream ${name} has --replicas ${config.num_replicas}, not ${replicas}`, {
+      hint: `Omit --replicas, or change the stream: nats stream edit ${name} --replicas ${replicas}.`,
+    });
+  return undefined;
+}
+
+/**
+ * Stores a message and returns its number; `undefined` where the servers know the subject, or the id for a day. Both are acknowledged by most
+ * of the replicas.
+ */
+export async function publishOnce(
+  { name, client, manager }: Stream,
+  subject: string,
+  data: Uint8Array | string,
+  { id, delivery }: { id?: string; delivery?: string } = {},
+): Promise<number | undefined> {
+  const headers = natsHeaders();
+  if (delivery !== undefined) headers.set(headerName, delivery);
+  for (const endMs = performance.now() + publishMs; ; await delay(pauseMs))
+    try {
+      const { seq, duplicate } = await client.publish(subject, data, {
+        headers,
+        ...(id !== undefined && { msgID: id }),
+      });
+      return duplicate ? undefined : seq;
+    } catch (error) {
+      const isTaken = isApiError(error, 'subjectTaken') && !isStreamFull(error);
+      // The first one may be on its way to the other replicas, and be lost there.
+      if (isTaken && (await manager.streams.getMessage(name, { last_by_subj: subject })) !== null) return undefined;
+      // Nobody answers for a stream that was deleted, and for one whose leader is gone.
+      const gone = isOutage(error) ? await manager.streams.info(name).catch((cause: unknown) => cause) : undefined;
+      if (isApiError(gone, 'streamGone')) throw inboxError(gone, name);
+      const mayPass = isTaken || isApiError(error, 'idInProcess');
+      if (!mayPass || performance.now() > endMs) throw inboxError(error, name);
+    }
+}
+
+/** The messages of a filter, oldest first: those from a number or a moment on up to a number, or until the signal as they come. */
+export async function* readMessages(
+  stream: Stream,
+  { filter, from, ...end }: { filter: string; from: number | Date; to?: number; signal?: AbortSignal },
+): AsyncGenerator<JsMsg> {
+  const start =
+    typeof from === 'number'
+      ? { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: Math.max(1, from) }
+      : { deliver_policy: DeliverPolicy.StartTime, opt_start_time: from.toISOString() };
+  const consumer = await ask(stream, () =>
+    stream.client.consumers.get(stream.name, { filter_subjects: filter, ...start }),
   );
+  if (end.signal === undefined && (await ask(stream, () => consumer.info())).num_pending === 0) return;
+  const messages = await ask(stream, () => consumer.consume({ max_messages: 500 }));
+  const stop = () => messages.stop();
+  end.signal?.addEventListener('abort', stop, { once: true });
   try {
-    return await Promise.race([promise, late]);
+    for await (const message of messages) {
+      if (message.seq > (end.to ?? Number.POSITIVE_INFINITY)) return;
+      yield message;
+      if (end.signal === undefined && message.info.pending === 0) return;
+    }
   } finally {
-    waiting.abort();
+    end.signal?.removeEventListener('abort', stop);
+    stop();
   }
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-function isApiError(error: unknown, ...codes: readonly number[]): error is JetStreamApiError {
-  return error instanceof JetStreamApiError && codes.includes(error.code);
-}
-
-/** Whether an error of a call may be gone the next time. */
-export function isOutage(error: unknown): boolean {
-  return error instanceof SotraError && error.code === 'network';
-}
-
-/** Whether a consumer that was asked for is not there. */
-export function isConsumerGone(error: unknown): boolean {
-  return error instanceof SotraError && isApiError(error.cause, JetStreamApiCodes.ConsumerNotFound);
-}
-
-/** Of a stream that is full the servers say so, and by the same number of a subject that has its message. */
-export function isStreamFull(error: unknown): boolean {
-  if (error instanceof SotraError) return isStreamFull(error.cause);
-  return isApiError(error, maxBytesExceeded) || /maximum bytes/.test(readMessage(error));
-}
-
-/** The status of a message that stands for an answer. */
-function readErrorStatus(thrown: unknown): unknown {
-  return thrown instanceof JetStreamError && 'code' in thrown ? thrown.code : undefined;
-}
-
-/** Whether nobody answers who asks for messages. */
-function isLost(type: string): boolean {
-  return ['no_responders', 'consumer_not_found', 'stream_not_found'].includes(type);
-}
-
-/** What is said where a stream is not there, and in a moment without a leader. */
-function isGone(thrown: unknown): boolean {
-  return (
-    readErrorStatus(thrown) === 503 || hasNoResponder(thrown) || isApiError(thrown, JetStreamApiCodes.StreamNotFound)
-  );
-}
-
-function deleted(stream: string, cause?: unknown): SotraError {
-  return new SotraError('config', `the stream ${stream} of the inbox was deleted on the servers`, {
-    hint: 'Start webhook listen again: it makes a new one.',
-    cause,
-  });
-}
-
-function streamError(thrown: unknown, stream: string): SotraError {
-  if (thrown instanceof SotraError) return thrown;
-  const known = connectionError(thrown);
-  if (known !== undefined) return known;
-  const [cause, text] = [thrown, readMessage(thrown)];
-  const config = (message: string, hint: string) => new SotraError('config', message, { hint, cause });
-  if (isApiError(thrown, noAccount))
-    return config(
-      'the servers of the inbox have no JetStream for this account',
-      'Start nats-server with -js, or enable JetStream for the account.',
-    );
-  if (isApiError(thrown, noCluster))
-    return config(`a single server cannot hold several replicas of the stream ${stream}`, 'Add --replicas 1.');
-  if (isApiError(thrown, noSpace) || /insufficient/.test(text))
-    return config(
-      `the servers of the inbox have no room for the stream ${stream}: ${text}`,
-      'Raise max_file_store of JetStream, or free some disk space; until then deliveries are refused with 503.',
-    );
-  if (isStreamFull(thrown))
-    return config(
-      `the inbox ${stream} is full: ${text}`,
-      'Allow it more bytes, or keep events for less long; until then deliveries are refused with 503.',
-    );
-  if (isGone(thrown) || isApiError(thrown, noPeers) || (thrown instanceof JetStreamApiError && thrown.status >= 500))
-    return new SotraError('network', `the servers of the inbox ${stream} are not ready: ${text}`, {
-      hint: 'Look at the servers: most of the replicas must run and reach each other.',
-      cause,
+/** The messages of subjects, those that are there. */
+export async function readLast(stream: Stream, all: readonly string[]): Promise<StoredMsg[]> {
+  const found: StoredMsg[] = [];
+  // nats-server answers with 1,024 at most.
+  for (let at = 0; at < all.length; at += 1000)
+    await ask(stream, async () => {
+      const part: StoredMsg[] = [];
+      try {
+        const query = { multi_last: all.slice(at, at + 1000) };
+        for await (const message of await stream.manager.direct.getLastMessagesFor(stream.name, query))
+          part.push(message);
+      } catch (error) {
+        if (readStatus(error) !== 404) throw error;
+      }
+      found.push(...part);
     });
-  return config(`the inbox ${stream} cannot be used: ${text}`, 'Look at the log of nats-server.');
+  return found;
+}
+
+/** The message of a delivery holds as data the body as it came, as header the rest. */
+const headerName = 'Sotra-Delivery';
+const texts = z.array(z.string());
+/** `newIds`: the events that are new, where not all are. */
+const headSchema = z.object({ webhook: z.string(), atMs: z.number(), headers: texts, newIds: texts.optional() });
+/** Servers accept 64 KB of headers; a longer list of ids is omitted: all events of the body are then said to be new. */
+const maxIdBytes = 32 * 1024;
+
+export function writeHead({ webhook, atMs, headers }: Delivery, newIds: readonly string[] | undefined): string {
+  const ids = newIds === undefined || JSON.stringify(newIds).length > maxIdBytes ? {} : { newIds };
+  // Headers of messages are ASCII.
+  return JSON.stringify({ webhook, atMs, headers, ...ids }).replace(/[\u007f-\uffff]/g, unicodeEscapes);
+}
+
+/** The delivery that a message holds; `undefined` for a message of another client. */
+export function readMessage(message: JsMsg | StoredMsg): StoredDelivery | undefined {
+  const headers = 'header' in message ? message.header : message.headers;
+  const { data: head } = headSchema.safeParse(tryParseJson(headers?.get(headerName) ?? ''));
+  if (head === undefined) return undefined;
+  const { newIds, ...delivery } = head;
+  const [body, fresh] = [Buffer.from(message.data), newIds && new Set(newIds)];
+  const events = readAllEvents(body).filter(({ eventId }) => fresh?.has(eventId) ?? true);
+  return { ...delivery, seq: message.seq, body, events };
 }

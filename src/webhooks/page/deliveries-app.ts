@@ -22,10 +22,10 @@ import type {
 } from '../../pages/deliveries.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import type { WebApp } from '../../pages/serve.ts';
-import { findTrader } from '../event-facts.ts';
 import { makeEventRow } from '../event-view.ts';
+import { findTrader } from '../events.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../forward.ts';
-import type { EventQuery, EventStatus, Inbox, StoredEvent, Target } from '../inbox.ts';
+import { type EventQuery, eventStatuses, type Inbox, type StoredEvent, type Target } from '../inbox.ts';
 import type { RefusedRequest } from '../listener.ts';
 import type { InboxPlace } from '../open-inbox.ts';
 import { makeEventQuery } from '../query.ts';
@@ -146,7 +146,7 @@ export function createDeliveriesApp(options: PageOptions & { hasService: boolean
     return { taken, status, error, ms: io.now() - startedMs };
   };
   const readStatus = async (): Promise<PageStatus> => ({
-    stored: await inbox.count(),
+    stored: (await inbox.summary()).stored,
     waiting: await inbox.waiting(targets),
     retries: (await inbox.retries()).map((each) => ({ ...each, url: hideUrlSecrets(each.url) })),
   });
@@ -213,7 +213,11 @@ function describeForwards(
     if (failing?.seq === delivery.seq) return { ...failing, url, state: 'waiting', ms: null };
     const none = { url, status: null, tries: 0, ms: null, atMs: null, nextMs: null };
     if (status !== 'waiting') return { ...none, state: null, error: null };
-    return { ...none, state: 'waiting', error: failing === undefined ? null : 'it waits behind one that is not taken' };
+    return {
+      ...none,
+      state: 'waiting',
+      error: failing === undefined ? null : 'queued behind one that is not accepted',
+    };
   });
 }
 
@@ -245,10 +249,8 @@ function parseFilters(query: URLSearchParams): EventQuery {
   if (token !== undefined && !isToken(token))
     throw usageError(`token ${token.slice(0, 80)}: must be an EVM or Solana address, or a coin`);
   const [type, webhook] = [given('type'), given('webhook')];
-  return makeEventQuery({ type, webhook, address, token, status: statuses.find((each) => each === status) });
+  return makeEventQuery({ type, webhook, address, token, status: eventStatuses.find((each) => each === status) });
 }
-
-const statuses: readonly EventStatus[] = ['forwarded', 'waiting', 'refused'];
 
 function commandLine(words: string, flags: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(flags).flatMap(([flag, value]) =>

@@ -142,10 +142,13 @@ test('--retries leaves a delivery behind that is not taken, on forwarding and on
   const { url, stop, shown } = await listen(folder, `--forward-to ${target.url} --retries 1`);
   const body = bodyOf('one');
   expect(await send(url, body, signed(body))).toBe(200);
-  await until(() => shown.err.includes('skipped'));
+  await until(() => shown.err.includes('set aside'));
   expect(target.requests).toHaveLength(2);
   const { err } = await stop();
-  expect(err).toContain('was not accepted (HTTP 503): skipped; sotra webhook replay sends it again');
+  expect(err).toContain(
+    'event one was not accepted in 2 tries (HTTP 503): set aside; sotra webhook replay --failed sends it again',
+  );
+  expect(err).toContain('1 delivery set aside: sotra webhook events --status failed lists it.');
   expect(err).not.toContain('wait to be forwarded');
   const env = { SOTRA_DATA_DIR: folder };
   expect((await run(`webhook replay one --to ${target.url} --retries 0`, { env })).code).toBe(10);

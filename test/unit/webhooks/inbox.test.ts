@@ -62,7 +62,7 @@ test('whatever names its headers have, a delivery is forwarded with them, and so
   expect(target.requests[2]?.headers).toMatchObject({ constructor: 'v', 'x-two': '1, 2' });
 });
 
-test('what cannot be sent is skipped with a warning, also after a restart, and what follows goes on', async () => {
+test('what cannot be sent is set aside with a warning, also after a restart, and what follows goes on', async () => {
   const folder = temporaryFolder();
   const target = await stub((_, response) => response.end());
   const first = await listen(folder, `--forward-to ${target.url}`);
@@ -74,7 +74,7 @@ test('what cannot be sent is skipped with a warning, also after a restart, and w
   const { stop } = await listen(folder, `--forward-to ${target.url}`);
   await until(() => target.requests.length === 1);
   expect((await stop()).err).toContain(
-    `warning: ${target.url}: event bad cannot be sent (Header name must be a valid HTTP token ["no name"]): skipped; sotra webhook replay sends it again`,
+    `warning: ${target.url}: event bad cannot be sent (Header name must be a valid HTTP token ["no name"]): set aside; sotra webhook replay --failed sends it again`,
   );
   expect(target.requests.map(({ body }) => body)).toEqual([bodyOf('good')]);
   const replayed = await run(`webhook replay bad --to ${target.url} --json`, { env: { SOTRA_DATA_DIR: folder } });

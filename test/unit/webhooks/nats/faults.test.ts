@@ -113,14 +113,12 @@ test('a server that says nothing: exit 9, and the process ends', async () => {
 
 /** What a credentials file holds, and what the error says of it. */
 const files: readonly (readonly [text: string, says: string])[] = [
-  ['', 'is empty'],
-  ['# nothing\n\n', 'is empty'],
-  ['user: me\n', 'holds no password'],
-  ['password: hunter2\n', 'holds no user'],
-  ['user: me\npassword:\n', 'line 2: password: is empty'],
-  ['user: me\nuser: you\npassword: hunter2\n', 'line 2: user: is given twice'],
-  ['token: hunter2\nuser: me\n', 'holds a token beside a user or a password'],
-  ['hunter2\n', 'line 1 is not a user:, password: or token: line'],
+  ['# nothing\n\n', 'holds neither a user with a password nor a token'],
+  ['user: me\n', 'holds neither a user with a password nor a token'],
+  ['token: hunter2\nuser: me\npassword: hunter2', 'holds neither a user with a password nor a token'],
+  ['user: me\npassword:\n', 'line 2 must be user:, password: or token: with a value, each once'],
+  ['user: me\nuser: you\npassword: hunter2\n', 'line 2 must be user:, password: or token: with a value, each once'],
+  ['hunter2\n', 'line 1 must be user:, password: or token: with a value, each once'],
 ];
 
 test.each(files)('a credentials file with %j is refused, and what it holds is not repeated', async (text, says) => {

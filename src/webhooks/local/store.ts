@@ -10,31 +10,34 @@ import {
   openReadOnly,
   readSqlCode,
 } from '../../lib/files/database.ts';
-import type { OnDamaged } from '../inbox.ts';
+import { outboxTable } from '../../lib/outbox.ts';
 
-/** Of the tables below, as SQLite's user_version holds it. */
-const schemaVersion = 5;
+/** As SQLite's user_version holds it. */
+const schemaVersion = 6;
 
-/** Times are Unix milliseconds, days their number since 1970. */
+/** Times are Unix milliseconds. */
 const schema = `
-CREATE TABLE webhook (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-
 CREATE TABLE delivery (
   seq INTEGER PRIMARY KEY,
   at_ms INTEGER NOT NULL,
-  webhook_id INTEGER NOT NULL,
+  webhook TEXT NOT NULL,
   event_ids TEXT NOT NULL,   -- JSON: the events that no earlier delivery had
   headers TEXT NOT NULL,     -- JSON: names and values in turn
   body BLOB NOT NULL
 );
--- Says what there is without a look at the deliveries: a damaged page costs only those on it.
-CREATE INDEX delivery_seq ON delivery (seq, at_ms);
+CREATE INDEX delivery_at ON delivery (at_ms);
 
--- By day, so that new ids go to the pages of one day: over all ids, each would change a page somewhere.
-CREATE TABLE event (day INTEGER NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (day, id)) WITHOUT ROWID;
+-- The delivery that an event came in last, and when.
+CREATE TABLE event (id TEXT PRIMARY KEY, seq INTEGER NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
 
--- What deliveries can be found by, see indexedWords; the rowid is the number of the delivery.
-CREATE VIRTUAL TABLE term USING fts5 (terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');
+-- What deliveries can be found by. In blocks of some thousand deliveries: over all of them, each would change pages everywhere.
+CREATE TABLE facet (
+  block INTEGER NOT NULL,
+  kind TEXT NOT NULL,        -- type, wallet, token or path
+  value TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (block, kind, value, seq)
+) WITHOUT ROWID;
 
 CREATE TABLE target (
   id INTEGER PRIMARY KEY,
@@ -43,45 +46,25 @@ CREATE TABLE target (
   used_ms INTEGER NOT NULL,
   UNIQUE (url, rule)
 );
-CREATE TABLE waiting (
-  target_id INTEGER NOT NULL, webhook_id INTEGER NOT NULL, seq INTEGER NOT NULL,
-  PRIMARY KEY (target_id, webhook_id, seq)
-) WITHOUT ROWID;
-CREATE INDEX waiting_seq ON waiting (seq);
-CREATE TABLE retry (
-  target_id INTEGER NOT NULL, webhook_id INTEGER NOT NULL, seq INTEGER NOT NULL,
-  failed_try TEXT NOT NULL,  -- JSON
-  PRIMARY KEY (target_id, webhook_id)
-) WITHOUT ROWID;
-CREATE TABLE forward (
-  seq INTEGER NOT NULL, target_id INTEGER NOT NULL, outcome TEXT NOT NULL,
-  status INTEGER, ms INTEGER NOT NULL, tries INTEGER NOT NULL, error TEXT, at_ms INTEGER NOT NULL,
-  PRIMARY KEY (seq, target_id)
-) WITHOUT ROWID;
-CREATE INDEX forward_refused ON forward (seq) WHERE outcome = 'refused';
-`;
+${outboxTable}`;
 
 const options = {
-  pageBytes: 8192,
+  pageBytes: 4096,
   cacheKib: 16_384,
-  checkpointPages: 500,
+  checkpointPages: 1000,
   shrinks: true,
   isSynced: true,
 } as const;
 
-export interface Store {
-  db: Db;
-  onDamaged: OnDamaged;
-}
-
-const storeFile = (folder: string) => join(folder, 'inbox.db');
+/** The database of a store, in its folder. */
+export const storeFile = 'inbox.db';
 
 /**
  * Opens the store of a folder, made if absent; one that lies where nothing can be written can be read. Errors: `local-file` where it is
  * damaged, of another version or cannot be opened.
  */
 export function openStore(folder: string, { mayWrite }: { mayWrite: boolean }): Db {
-  const file = storeFile(folder);
+  const file = join(folder, storeFile);
   let db: Db | undefined;
   try {
     db = openDatabase(file, { ...options, check: checkOwn });
@@ -89,15 +72,7 @@ export function openStore(folder: string, { mayWrite }: { mayWrite: boolean }): 
     return db;
   } catch (cause) {
     db?.close();
-    if (!mayWrite && existsSync(file) && isUnwritable(cause)) return readOnly(file);
-    throw storeError(cause, file);
-  }
-}
-
-function readOnly(file: string): Db {
-  try {
-    return openReadOnly(file, checkOwn);
-  } catch (cause) {
+    if (!mayWrite && existsSync(file) && isUnwritable(cause)) return naming(file, () => openReadOnly(file, checkOwn));
     throw storeError(cause, file);
   }
 }
@@ -107,7 +82,7 @@ function isUnwritable(cause: unknown): boolean {
 }
 
 /** What `act` gives; what SQLite throws becomes an error that names the store. */
-export function naming<T>({ file }: Db, act: () => T): T {
+export function naming<T>(file: string, act: () => T): T {
   try {
     return act();
   } catch (cause) {
@@ -119,15 +94,18 @@ export function naming<T>({ file }: Db, act: () => T): T {
 export function storeError(cause: unknown, file: string): SotraError {
   if (cause instanceof SotraError) return cause;
   const why = readMessage(cause).replace(` (${file})`, '');
-  if (isDamage(cause))
-    return new SotraError('local-file', `the store ${file} is damaged: ${why}`, {
-      hint: 'Move its folder away, or listen into another store with --name.',
-      cause,
-    });
+  if (isDamage(cause)) return damaged(file, why, cause);
   const hint = isFull(cause)
     ? 'Free some disk space, or listen into a store on another disk: SOTRA_DATA_DIR.'
     : 'See that its folder can be written, or choose another with --name or SOTRA_DATA_DIR.';
   return new SotraError('local-file', `cannot use the store ${file}: ${why}`, { hint, cause });
+}
+
+export function damaged(file: string, why: string, cause?: unknown): SotraError {
+  return new SotraError('local-file', `the store ${file} is damaged: ${why}`, {
+    hint: 'Move its folder away (sqlite3 inbox.db .recover saves what can be read), or listen into another store with --name.',
+    cause,
+  });
 }
 
 function checkOwn(db: Db): void {
@@ -137,16 +115,14 @@ function checkOwn(db: Db): void {
     throw new SotraError('local-file', `${db.file} is a database of another program`, {
       hint: 'Move it away, or listen into another store with --name.',
     });
-  if (version === schemaVersion) return;
-  const [age, fix] =
-    version > schemaVersion
-      ? ['a newer', 'Update sotra']
-      : ['an older', 'Move its folder away (the version that wrote it reads it)'];
-  throw new SotraError(
-    'local-file',
-    `the store ${db.file} is of ${age} version of sotra (${version}, not ${schemaVersion})`,
-    { hint: `${fix}, or listen into another store with --name.` },
-  );
+  if (version !== schemaVersion)
+    throw new SotraError(
+      'local-file',
+      `the store ${db.file} is of another version of sotra (${version}, not ${schemaVersion})`,
+      {
+        hint: 'Use the version that wrote it, or listen into another store with --name.',
+      },
+    );
 }
 
 function makeTables(db: Db): void {

@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import { isObject, tryParseJson } from '../../api/json.ts';
+import { hideUrlSecrets } from '../../client/url-secrets.ts';
+import type { Db, SqlValue } from '../../lib/files/database.ts';
+import type { Forward, Retry } from '../../lib/forward.ts';
+import { addToOutbox } from '../../lib/outbox.ts';
+import { collectNames, type EventSummary, readAllEvents } from '../events.ts';
+import { type Delivery, type StoredDelivery, stripSecret, type Target, targetMs } from '../inbox.ts';
+import { isFor } from '../route.ts';
+import { damaged } from './store.ts';
+
+/** How many deliveries share a block of facets. */
+export const blockSize = 4096;
+export const blockOf = (seq: number) => Math.floor(seq / blockSize);
+
+/** What a delivery can be found by. */
+export interface Facet {
+  kind: 'type' | 'wallet' | 'token' | 'path';
+  value: string;
+}
+
+/**
+ * Stores a delivery with its new events, its facets and a row of the outbox for each target; `undefined` where all events are repeats. To be
+ * called in a transaction.
+ */
+export function addDelivery(
+  db: Db,
+  { delivery, events, repeatsMs }: { delivery: Delivery; events: readonly EventSummary[]; repeatsMs: number },
+): StoredDelivery | undefined {
+  const { webhook, atMs, headers, body } = delivery;
+  const seq = newestSeq(db) + 1;
+  const fresh = events.filter(
+    ({ eventId }) =>
+      db.run(
+        `INSERT INTO event (id, seq, at_ms) VALUES (?, ?, ?) ON CONFLICT (id)
+         DO UPDATE SET seq = excluded.seq, at_ms = excluded.at_ms WHERE event.at_ms < excluded.at_ms - ?`,
+        [eventId, seq, atMs, repeatsMs],
+      ) > 0,
+  );
+  if (fresh.length === 0) return undefined;
+  const ids = JSON.stringify(fresh.map(({ eventId }) => eventId));
+  const row = [seq, atMs, webhook, ids, JSON.stringify(headers), body];
+  db.run('INSERT INTO delivery (seq, at_ms, webhook, event_ids, headers, body) VALUES (?, ?, ?, ?, ?, ?)', row);
+  for (const { kind, value } of facetsOf(webhook, fresh))
+    db.run('INSERT OR IGNORE INTO facet (block, kind, value, seq) VALUES (?, ?, ?, ?)', [
+      blockOf(seq),
+      kind,
+      value,
+      seq,
+    ]);
+  const targets = readTargets(db, atMs - targetMs).filter((target) => fresh.some((event) => isFor(target, event)));
+  addToOutbox(
+    db,
+    { item: seq, queue: webhook },
+    targets.map(({ id }) => id),
+  );
+  return { ...delivery, seq, events: fresh };
+}
+
+function* facetsOf(webhook: string, events: readonly EventSummary[]): Generator<Facet> {
+  yield { kind: 'path', value: stripSecret(webhook) };
+  for (const { event, eventType } of events) {
+    yield { kind: 'type', value: eventType };
+    const { addresses, tokens } = collectNames(event);
+    for (const value of addresses) yield { kind: 'wallet', value };
+    for (const value of tokens) yield { kind: 'token', value };
+  }
+}
+
+export function newestSeq(db: Db): number {
+  return db.value<number>('SELECT max(seq) FROM delivery') ?? 0;
+}
+
+interface DeliveryRow {
+  atMs: number;
+  webhook: string;
+  eventIds: string;
+  headers: string;
+  body: Uint8Array;
+}
+
+/** A column with text as bytes, which `readRows` makes text: libsql ends the process where it is no UTF-8. */
+const text = (column: string, name: string) => `CAST(${column} AS BLOB) AS ${name}`;
+
+/** Rows of a statement; bytes become text, but those of a `body`. */
+function readRows<Row>(db: Db, sql: string, values: readonly SqlValue[] = []): Row[] {
+  const read = (key: string, value: SqlValue) =>
+    typeof value === 'object' && value !== null && key !== 'body' ? Buffer.from(value).toString() : value;
+  return db
+    .all(sql, values)
+    .map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, read(key, value)])) as Row);
+}
+
+const texts = z.array(z.string());
+
+/** A delivery; `undefined` where it was removed. Errors: `local-file` where it is damaged. */
+export function readDelivery(db: Db, seq: number): StoredDelivery | undefined {
+  const [row] = readRows<DeliveryRow>(
+    db,
+    `SELECT CAST(at_ms AS INTEGER) AS atMs, ${text('webhook', 'webhook')}, ${text('event_ids', 'eventIds')},
+       ${text('headers', 'headers')}, ${text('body', 'body')} FROM delivery WHERE seq = ?`,
+    [seq],
+  );
+  if (row === undefined) return undefined;
+  const { webhook, atMs } = row;
+  const [ids, headers] = [row.eventIds, row.headers].map((json) => texts.safeParse(tryParseJson(json)).data);
+  if (ids === undefined || headers === undefined) throw damaged(db.file, `delivery ${seq} cannot be read`);
+  const [body, fresh] = [Buffer.from(row.body), new Set(ids)];
+  const events = readAllEvents(body).filter(({ eventId }) => fresh.has(eventId));
+  return { seq, atMs, webhook, headers, body, events };
+}
+
+interface StoredTarget extends Target {
+  id: number;
+}
+
+/** Adds targets, or says that they are used; those that were not there before. */
+export function addTargets(db: Db, targets: readonly Target[], nowMs: number): Target[] {
+  return targets.filter((target) => {
+    const place = [hideUrlSecrets(target.url), writeRule(target)];
+    if (db.run('UPDATE target SET used_ms = ? WHERE url = ? AND rule = ?', [nowMs, ...place]) > 0) return false;
+    db.run('INSERT INTO target (url, rule, used_ms) VALUES (?, ?, ?)', [...place, nowMs]);
+    return true;
+  });
+}
+
+/** What a target is sent, as the store holds it. */
+const writeRule = ({ eventType, where }: Target) => JSON.stringify({ eventType, where });
+
+/** The targets that were used since a time. */
+function readTargets(db: Db, sinceMs: number): StoredTarget[] {
+  const sql = `SELECT id, ${text('url', 'url')}, ${text('rule', 'rule')} FROM target WHERE used_ms > ?`;
+  return readRows<{ id: number; url: string; rule: string }>(db, sql, [sinceMs]).map(({ id, url, rule }) => {
+    const read = tryParseJson(rule);
+    return { ...(isObject(read) && read), id, url };
+  });
+}
+
+/** The numbers of targets that were added. */
+export function targetIds(db: Db, targets: readonly Target[]): Map<number, Target> {
+  const sql = 'SELECT id FROM target WHERE url = ? AND rule = ?';
+  return new Map(
+    targets.flatMap((target) => {
+      const id = db.value<number>(sql, [hideUrlSecrets(target.url), writeRule(target)]);
+      return id === undefined ? [] : [[id, target] as const];
+    }),
+  );
+}
+
+/** Forgets what waits for targets that were not used since a time. */
+export function forgetTargets(db: Db, sinceMs: number): void {
+  const sql = "DELETE FROM outbox WHERE state = 'waiting' AND target IN (SELECT id FROM target WHERE used_ms <= ?)";
+  db.run(sql, [sinceMs]);
+}
+
+/** How a delivery ended at its targets, and whether it waits for one. */
+export function readForwards(db: Db, seq: number): { forwards: Forward[]; isWaiting: boolean } {
+  const rows = readRows<Omit<Forward, 'outcome'> & { state: string }>(
+    db,
+    `SELECT ${text('t.url', 'url')}, ${text('o.state', 'state')}, o.status, o.ms, o.tries, ${text('o.error', 'error')}, o.at_ms AS atMs
+     FROM outbox o JOIN target t ON t.id = o.target WHERE o.item = ? ORDER BY o.at_ms, t.id`,
+    [seq],
+  );
+  const forwards = rows.flatMap(({ state, ...row }) =>
+    state === 'waiting' ? [] : [{ ...row, outcome: state === 'failed' ? ('failed' as const) : ('forwarded' as const) }],
+  );
+  return { forwards, isWaiting: forwards.length < rows.length };
+}
+
+export function readRetries(db: Db): Retry[] {
+  return readRows(
+    db,
+    `SELECT ${text('t.url', 'url')}, ${text('o.queue', 'webhook')}, o.item AS seq, d.at_ms AS arrivedMs, o.status,
+       ${text('o.error', 'error')}, o.tries, o.at_ms AS atMs, o.due_ms AS nextMs
+     FROM outbox o JOIN target t ON t.id = o.target JOIN delivery d ON d.seq = o.item
+     WHERE o.state = 'waiting' AND o.tries > 0 ORDER BY o.target, o.queue`,
+  );
+}

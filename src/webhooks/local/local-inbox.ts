@@ -1,0 +1,206 @@
+import { EventEmitter, once } from 'node:events';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { hourMs } from '../../api/duration.ts';
+import type { Db } from '../../lib/files/database.ts';
+import { makeFolder } from '../../lib/files/durable-file.ts';
+import { groupCommits } from '../../lib/files/group-commit.ts';
+import { takeLock } from '../../lib/files/lock.ts';
+import type { Io } from '../../lib/io.ts';
+import { startOutbox } from '../../lib/outbox.ts';
+import { readAllEvents } from '../events.ts';
+import {
+  defaultRepeatsMs,
+  type EventQuery,
+  type Forwarding,
+  type ForwardOptions,
+  type Inbox,
+  type KeepLimits,
+  type StoredDelivery,
+  type StoredEvent,
+  targetMs,
+} from '../inbox.ts';
+import {
+  addDelivery,
+  addTargets,
+  forgetTargets,
+  newestSeq,
+  readDelivery,
+  readRetries,
+  targetIds,
+} from './deliveries.ts';
+import { keepWithin } from './keep.ts';
+import { eventsIn, queryDeliveries, queryEvents, seqsAfter } from './queries.ts';
+import { damaged, naming, openStore, storeError } from './store.ts';
+
+interface LocalOptions {
+  folder: string;
+  /** As messages name it. */
+  name: string;
+  /** The one process that stores deliveries. Errors: `locked` where another is. */
+  listens?: boolean;
+  /** How long a repeat is known as one. */
+  repeatsMs?: number | undefined;
+  /** Of the one that listens. */
+  keep?: KeepLimits | undefined;
+  io: Pick<Io, 'now' | 'sleep'>;
+}
+
+/** How soon a process sees what another one stored. */
+const pollMs = 200;
+/** How often the store is looked at for what it keeps too long. */
+const keepEveryMs = 10_000;
+
+/** Opens the inbox of a folder, made if absent. Errors: `locked`; `local-file` where the store cannot be used. */
+export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep, io }: LocalOptions): Inbox {
+  const { now, sleep } = io;
+  const locks: (() => void)[] = [];
+  const lock = (file: string, what: string) => void locks.push(takeLock(join(folder, file), what));
+  const unlock = () => {
+    for (const release of locks) release();
+  };
+  if (listens) {
+    makeFolder(folder);
+    lock('lock', `the store ${name} (--name)`);
+  }
+  let db: Db;
+  try {
+    db = openStore(folder, { mayWrite: listens });
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+  const news = new EventEmitter<{ change: [] }>();
+  news.setMaxListeners(0);
+  const commitRaw = groupCommits(db, () => news.emit('change'));
+  let hasWritten = false;
+  const commit = <T>(change: () => T): Promise<T> => {
+    hasWritten = true;
+    return commitRaw(change).catch((cause) => {
+      throw storeError(cause, db.file);
+    });
+  };
+  const closing = new AbortController();
+  const repeatUntilClosed = async (everyMs: number, act: () => unknown): Promise<void> => {
+    for (; ; await sleep(everyMs, closing.signal)) await act();
+  };
+  let watching: Promise<unknown> | undefined;
+  /** Sees what other processes store. */
+  const watch = (): void => {
+    let seen = db.version();
+    watching ??= repeatUntilClosed(pollMs, () => {
+      const version = db.version();
+      if (version !== seen) news.emit('change');
+      seen = version;
+    }).catch(() => undefined);
+  };
+  const maintaining = listens
+    ? repeatUntilClosed(keepEveryMs, async () => {
+        // What cannot be removed now is looked at again; a full disk shows in what cannot be stored.
+        await commit(() => forgetTargets(db, now() - targetMs))
+          .then(() => keep && keepWithin(keep, now(), db, commit))
+          .catch(() => undefined);
+      }).catch(() => undefined)
+    : undefined;
+
+  const store = async (delivery: Parameters<Inbox['store']>[0][number]) => {
+    const events = readAllEvents(delivery.body);
+    return commit(() => addDelivery(db, { delivery, events, repeatsMs: repeatsMs ?? defaultRepeatsMs }));
+  };
+  const forward = async (options: ForwardOptions): Promise<Forwarding> => {
+    const { targets, post, policy, onTry, onError } = options;
+    if (targets.length > 0) lock('forward.lock', `forwarding from the store ${name} (--name)`);
+    await commit(() => addTargets(db, targets, now()));
+    const ids = targetIds(db, targets);
+    /** What is being posted, by row. */
+    const posting = new Map<number, StoredDelivery>();
+    const outbox = startOutbox({
+      ...{ db, commit, policy, now, sleep, onError: (error) => onError(storeError(error, db.file)) },
+      postsTo: (target) => ids.has(target),
+      post: async ({ id, item, target }, signal) => {
+        const delivery = readDelivery(db, item);
+        const to = ids.get(target);
+        if (delivery === undefined || to === undefined) throw damaged(db.file, `delivery ${item} is missing`);
+        posting.set(id, delivery);
+        return post(delivery, to, signal);
+      },
+      onTry: ({ row, ...made }, waitMs) => {
+        const [delivery, target] = [posting.get(row.id), ids.get(row.target)];
+        posting.delete(row.id);
+        if (delivery !== undefined && target !== undefined) onTry({ ...made, delivery, target }, waitMs);
+        else onError(damaged(db.file, `delivery ${row.item} cannot be read, and is set aside`));
+      },
+    });
+    news.on('change', outbox.wake);
+    watch();
+    const staying = new AbortController();
+    const keepUsed = async () => {
+      for (;;) {
+        await sleep(hourMs, staying.signal);
+        await commit(() => addTargets(db, targets, now()));
+      }
+    };
+    keepUsed().catch(() => undefined);
+    return {
+      broken: new Promise(() => undefined),
+      stop: async () => {
+        staying.abort();
+        news.off('change', outbox.wake);
+        await outbox.stop();
+      },
+    };
+  };
+  const follow = async function* (query: EventQuery, signal: AbortSignal): AsyncGenerator<StoredEvent> {
+    watch();
+    for (let last = newestSeq(db); !signal.aborted; ) {
+      const changed = once(news, 'change', { signal }).catch(() => undefined);
+      const seqs = seqsAfter(db, last);
+      for (const seq of seqs) yield* eventsIn(db, seq, query);
+      last = seqs.at(-1) ?? last;
+      if (seqs.length === 0) await changed;
+      else await setImmediate();
+    }
+  };
+  const count = (sql: string) => naming(db.file, () => db.value<number>(sql) ?? 0);
+  return {
+    name,
+    summary: async () => {
+      const oldestMs = naming(db.file, () => db.value<number>('SELECT at_ms FROM delivery ORDER BY seq LIMIT 1'));
+      return { stored: count('SELECT count(*) FROM delivery'), oldestMs };
+    },
+    store: (deliveries) => Promise.all(deliveries.map(store)),
+    addTargets: (targets) => commit(() => addTargets(db, targets, now())),
+    forward,
+    retries: async () => naming(db.file, () => readRetries(db)),
+    waiting: async (targets) => {
+      const ids = JSON.stringify([...targetIds(db, targets).keys()]);
+      const sql = "SELECT count(*) FROM outbox WHERE state = 'waiting' AND target IN (SELECT value FROM json_each(?))";
+      return naming(db.file, () => db.value<number>(sql, [ids]) ?? 0);
+    },
+    failed: async () => count("SELECT count(*) FROM outbox WHERE state = 'failed'"),
+    events: (query) => namingAll(db, queryEvents(db, query)),
+    follow: (query, signal) => namingAll(db, follow(query, signal)),
+    deliveries: (query) => namingAll(db, queryDeliveries(db, query)),
+    settle: ({ seq }) =>
+      commit(() => void db.run("UPDATE outbox SET state = 'delivered' WHERE item = ? AND state = 'failed'", [seq])),
+    close: async () => {
+      closing.abort();
+      await Promise.all([watching, maintaining]);
+      try {
+        if (hasWritten) db.get('PRAGMA wal_checkpoint(TRUNCATE)');
+      } finally {
+        db.close();
+        unlock();
+      }
+    },
+  };
+}
+
+/** As `naming`, of items that are read one after the other. */
+async function* namingAll<Item>({ file }: Db, items: AsyncIterable<Item>): AsyncGenerator<Item> {
+  try {
+    yield* items;
+  } catch (cause) {
+    throw storeError(cause, file);
+  }
+}
