@@ -58,7 +58,7 @@ _sotra_flags() {
   'webhook forward') echo '--forward-to --route --name --inbox --inbox-creds --retries' ;;
   'webhook events') echo '--type --since --until --address --token --webhook --status --limit --follow --wait --name --inbox --inbox-creds --columns --jq' ;;
   'webhook show') echo '--secret-file --name --inbox --inbox-creds --columns --jq' ;;
-  'webhook replay') echo '--since --to --name --inbox --inbox-creds --dry-run --curl --timeout --retries --columns --jq' ;;
+  'webhook replay') echo '--since --failed --to --name --inbox --inbox-creds --dry-run --curl --timeout --retries --columns --jq' ;;
   'webhook verify') echo '--secret-file --header --file --tolerance --explain --columns --jq' ;;
   'webhook trigger') echo '--to --secret-file --uid --position --db --dry-run --curl --timeout --columns --jq' ;;
   'webhook exam') echo '--secret-file --junit --timeout --dry-run --columns --jq' ;;
@@ -231,7 +231,7 @@ _sotra_values() {
   'webhook listen --ready-file') echo '@files' ;;
   'webhook events --address') echo '@aliases' ;;
   'webhook events --token') echo '@aliases' ;;
-  'webhook events --status') echo 'forwarded waiting refused' ;;
+  'webhook events --status') echo 'forwarded waiting failed' ;;
   'webhook events --columns') echo 'receivedAt eventType about eventId status path webhook @list' ;;
   'webhook show --secret-file') echo '@files @list' ;;
   'webhook show --columns') echo 'eventId eventType receivedAt about webhook status verification @list' ;;
