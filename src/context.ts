@@ -3,17 +3,20 @@ import type { Endpoint, InputOf, Params } from './api/endpoint.ts';
 import type { AnyEndpoint } from './api/endpoints.ts';
 import { findMisfit } from './api/misfit.ts';
 import { encodeRequest, type WireRequest } from './api/request.ts';
-import { maxAnswerBytes, readBody } from './client/body.ts';
+import { callAndCheck } from './client/check-answer.ts';
 import type { CallAnswer, Caller } from './client/client.ts';
-import { buildRequest, callEndpoint, sendRequest } from './client/client.ts';
-import { createRate, policies } from './client/retry.ts';
-import { hidingKey } from './client/secrets.ts';
+import { buildRequest, sendRequest } from './client/client.ts';
+import { hidingKey } from './client/hide-key.ts';
+import { hints } from './client/hints.ts';
+import { callPolicy, createRate } from './client/retry.ts';
+import { secretHider } from './client/secrets.ts';
 import { command } from './client/shell.ts';
+import { type HttpRequest, maxAnswerBytes, type Transport } from './client/transport.ts';
 import type { GlobalOptions } from './commands/options.ts';
 import { isExplained, SotraError } from './errors.ts';
 import { describeKey, needsNoStore, resolveService, type Service, servedSandboxUrl } from './lib/config/settings.ts';
 import type { SettingsStore } from './lib/config/store.ts';
-import type { HttpRequest, Io, Transport } from './lib/io.ts';
+import type { Io } from './lib/io.ts';
 import type { AnyView } from './lib/output/view.ts';
 
 /** What a command may use; one for each command line. */
@@ -207,20 +210,21 @@ function makeCalls(
     // Nothing listens at the address of the in-process sandbox, and a curl line must work when pasted.
     const pasted = kind === 'sandbox' && options.curl;
     if (pasted) await tellHowToPaste();
-    const { preview, strict, timeoutMs, maxTimeMs, maxWaitMs } = options;
+    const { preview, timeoutMs, maxTimeMs, maxWaitMs } = options;
     if (apiKey === null && !preview && !keyless) throw keyMissing(await service());
     const { signal, now, random, sleep } = io;
     return {
-      ...{ timeoutMs, maxTimeMs, maxWaitMs, strict, wire, takeTurn, readBody, signal, now, random, sleep },
+      ...{ timeoutMs, maxTimeMs, maxWaitMs, wire, takeTurn, signal, now, random, sleep },
       baseUrl: pasted ? servedSandboxUrl : baseUrl,
       apiKey: apiKey ?? (preview ? 'missing' : null),
       keyName: describeKey(await service()),
+      hide: secretHider(apiKey ?? undefined),
       hideKey: await hideKey(),
       transport: preview ? previewing : await transport(),
       userAgent: `sotra/${io.version}`,
-      retries: retries ?? options.retries ?? policies.call.retries,
+      hints,
+      retries: retries ?? options.retries ?? callPolicy.retries,
       maxBodyBytes: io.maxAnswerBytes ?? maxAnswerBytes,
-      findMisfit: strict ? await loadStrictCheck() : findMisfit,
       warn: warnOfMisfit,
       observe: preview ? () => undefined : await watcher.observe(kind),
     };
@@ -229,7 +233,9 @@ function makeCalls(
     const caller = await makeCaller(endpoint.keyless === true, retries);
     asked = true;
     const log = await callLog();
-    return log.keep(caller, (watched) => callEndpoint(endpoint, input, watched, link));
+    const { strict } = options;
+    const check = { strict, findMisfit: strict ? await loadStrictCheck() : findMisfit };
+    return log.keep(caller, (watched) => callAndCheck(endpoint, input, { ...watched, ...check }, link));
   };
   const request: Context['request'] = async (wire, more) => {
     const caller = await makeCaller(false);
@@ -275,7 +281,7 @@ async function findService({ io, options, store }: ServiceSource): Promise<Servi
 }
 
 export async function httpTransport({ transport, now, system, env }: Io): Promise<Transport> {
-  return transport ?? (await import('./client/transport.ts')).createTransport({ now, node: system.node, env });
+  return transport ?? (await import('./client/network.ts')).createNetwork({ now, node: system.node, env });
 }
 
 function once<T>(make: () => Promise<T>): (() => Promise<T>) & { started: () => boolean } {

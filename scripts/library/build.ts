@@ -1,56 +1,36 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { type Plugin, rolldown } from 'rolldown';
-import { isolatedDeclarationSync, parseSync } from 'rolldown/experimental';
-import { chainDeclarations, methodDeclarations } from './declarations.ts';
+import { endpointTable } from '../../src/client/endpoint-table.ts';
 
-/** Takes the words for people out of the endpoints: half of what a client would weigh. */
-const unsaid: Plugin = {
-  name: 'unsaid',
-  transform: {
-    filter: { id: /src\/api\/(?:comment|feed|follow|leaderboard|position|profile|webhook)\.ts$/ },
-    handler: (code, id) => ({ code: blankProperties(code, id, ['examples', 'summary', 'description']), map: null }),
+/** Puts the table of endpoints into the client, without what it is made from. */
+const table: Plugin = {
+  name: 'endpoint-table',
+  load: {
+    filter: { id: /src\/client\/endpoint-table\.ts$/ },
+    handler: () => `export const endpointTable = ${JSON.stringify(endpointTable)};`,
   },
 };
 
-interface Node {
-  type: string;
-  start: number;
-  end: number;
-  key?: { name?: string };
-}
-
-/** In their place are blanks, so that every place stays where it is. */
-function blankProperties(code: string, id: string, names: readonly string[]): string {
-  const found: Node[] = [];
-  const look = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return;
-    const node = value as Node;
-    if (node.type === 'Property' && names.includes(node.key?.name ?? '')) found.push(node);
-    else Object.values(value).forEach(look);
-  };
-  look(parseSync(id, code).program);
-  const blank = (text: string) => text.replaceAll(/\S/g, ' ');
-  return found.reduce(
-    (text, { start, end }) => text.slice(0, start) + blank(text.slice(start, end)) + text.slice(end).replace(/^,/, ' '),
-    code,
-  );
-}
-
 /** The entries that run everywhere: `sotra`, `sotra/webhook`, `sotra/signing`. */
 const entries: readonly Record<string, string>[] = [
-  { index: 'src/library/client.ts', signing: 'src/library/signing.ts' },
-  // Shares nothing: it must be small.
+  // They share nothing: each must be small.
+  { index: 'src/client/create-client.ts' },
+  { signing: 'src/library/signing.ts' },
   { webhook: 'src/library/webhook.ts' },
 ];
 
 /** Writes the library beside the program. What is left to `sandbox` is in the program's own files. */
 export async function buildLibrary(dir: string): Promise<void> {
+  const types = writeTypes(`${dir}/types`);
   for (const input of entries) {
     const library = await rolldown({
       input,
       platform: 'browser',
-      plugins: [unsaid],
+      plugins: [table],
+      treeshake: { manualPureFunctions: ['param', 'RegExp'] },
       // tweetnacl looks for a generator of random numbers, which a seed does not need.
       transform: { define: { 'typeof require': '"undefined"' } },
     });
@@ -67,30 +47,22 @@ export async function buildLibrary(dir: string): Promise<void> {
     `${dir}/library/sandbox.js`,
     "import sandbox from '../sandbox.cjs';\nexport const { startSandbox } = sandbox;\n",
   );
-  await writeTypes(`${dir}/types`, [...entries.flatMap((input) => Object.values(input)), 'src/library/sandbox.ts']);
+  await types;
 }
 
-/** Declarations that cannot be written from one file alone. */
-const written: Readonly<Record<string, () => string | Promise<string>>> = {
-  'src/library/methods.ts': methodDeclarations,
-  'src/api/chain.ts': chainDeclarations,
-};
-
-/** Writes the declarations of these files and of all that they speak of. */
-async function writeTypes(dir: string, files: readonly string[]): Promise<void> {
-  const known = new Set(files);
-  for (const file of known) {
-    const text = (await written[file]?.()) ?? declarationsOf(file);
-    for (const [, path = ''] of text.matchAll(/from ['"](\.[^'"]+)\.js['"]/g))
-      known.add(join(dirname(file), `${path}.ts`));
-    const target = join(dir, file.replace(/^src\//, '').replace(/\.ts$/, '.d.ts'));
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, text);
+/** Writes the declarations of the entries and of what they name. */
+async function writeTypes(dir: string): Promise<void> {
+  const tsc = 'node_modules/typescript/lib/tsc.js';
+  await promisify(execFile)(process.execPath, [tsc, '-p', 'scripts/library', '--outDir', dir]);
+  const entryNames = ['client/create-client', 'library/webhook', 'library/signing', 'library/sandbox'];
+  const named = new Set(entryNames.map((name) => `${name}.d.ts`));
+  for (const file of named) {
+    // tsc leaves the endings of imports as they are.
+    const text = readFileSync(join(dir, file), 'utf8').replaceAll(/(['"])(\.[^'"]+)\.ts\1/g, '$1$2.js$1');
+    writeFileSync(join(dir, file), text);
+    for (const [, , path = ''] of text.matchAll(/(['"])(\.[^'"]+)\.js\1/g))
+      named.add(join(dirname(file), `${path}.d.ts`));
   }
-}
-
-function declarationsOf(file: string): string {
-  const { code, errors } = isolatedDeclarationSync(file, readFileSync(file, 'utf8'), { stripInternal: true });
-  if (errors.length > 0) throw new Error(`${file}: ${errors.map(({ message }) => message).join('; ')}`);
-  return code.replaceAll(/(from ['"]\.[^'"]+)\.ts(['"])/g, '$1.js$2');
+  for (const file of readdirSync(dir, { recursive: true, encoding: 'utf8' }))
+    if (file.endsWith('.d.ts') && !named.has(file)) rmSync(join(dir, file));
 }

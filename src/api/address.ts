@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import { textProblem } from './safe-text.ts';
+import { textProblem } from './text-problem.ts';
 
 const evmPattern = /^0x[0-9a-fA-F]{40}$/;
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

@@ -145,7 +145,7 @@ export const ofToken = defineEndpoint({
     limit: inQuery(optional(integer(1)), 'number of comments', { source: 'public', serviceDefault: '50' }),
   },
   answer: async () => (await import('./comment-answers.ts')).tokenCommentsSchema,
-  paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: Number.POSITIVE_INFINITY },
+  paging: { kind: 'limit', size: 'limit', defaultSize: 50, maxSize: Number.MAX_SAFE_INTEGER },
   sample: { chain: 'base', contractAddress: degen, limit: 5 },
   examples: [
     { argv: `token comments base ${degen} --limit 5`, says: 'the five latest comments on a token' },

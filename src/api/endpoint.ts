@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { usageError } from '../errors.ts';
 import { checkValue, type Kind, type Problem } from './kind.ts';
 
@@ -40,6 +39,11 @@ export type Params = Readonly<Record<string, Param>>;
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
+/** A schema of zod by what its type is read from: the declarations of the package cannot name zod, which it does not bring. */
+interface AnswerSchema<Answer = unknown> {
+  readonly _zod: { readonly output: Answer };
+}
+
 /** A command line that exits with 0 in the sandbox. */
 export interface Example {
   argv: string;
@@ -74,7 +78,7 @@ interface Definition<Id extends string, P extends Params, Answer> {
   description?: string;
   params: P;
   /** The schema of an answer, which is loaded to check one. */
-  answer: () => Promise<z.ZodType<Answer>>;
+  answer: () => Promise<AnswerSchema<Answer>>;
   keyless?: boolean;
   /** Why it should not be used any more, and what instead. */
   deprecated?: string;
@@ -92,15 +96,15 @@ export type InputOf<P extends Params> = { [K in Exclude<keyof P, OptionalKey<P>>
   [K in OptionalKey<P>]?: ValueOf<P[K]>;
 };
 
-export type AnswerOf<E extends Pick<Endpoint, 'answer'>> = z.output<Awaited<ReturnType<E['answer']>>>;
+export type AnswerOf<E extends Pick<Endpoint, 'answer'>> = Awaited<ReturnType<E['answer']>>['_zod']['output'];
 
 /** The endpoints among the exports of a module, by the name of the export. */
 export type EndpointsOf<M> = { [K in keyof M as M[K] extends Endpoint ? K : never]: M[K] };
 
-export function defineEndpoint<const Id extends string, P extends Params, Answer>(
-  definition: Definition<Id, P, Answer>,
-): Endpoint<Id, P, Answer> {
-  return { ...definition, source: definition.source ?? 'spec' };
+export function defineEndpoint<const Id extends string, P extends Params, Answer, const Pages extends Paging = never>(
+  definition: Definition<Id, P, Answer> & { paging?: Pages },
+): Endpoint<Id, P, Answer> & ([Pages] extends [never] ? unknown : { paging: Pages }) {
+  return { ...definition, source: definition.source ?? 'spec' } as never;
 }
 
 type ParamOptions = Omit<Param, 'place' | 'kind' | 'help' | 'source'> & { source?: Source };
@@ -156,6 +160,8 @@ export function wireName(endpoint: Pick<Endpoint, 'id'>, key: string, param: Par
 /** `leaderboard.list.limit` or `*.limit` to the name that a deployment uses. */
 export type WireNames = Readonly<Record<string, string>>;
 
+type NamedParams = Pick<Endpoint, 'id' | 'params'>;
+
 /** A parameter that a deployment may name otherwise. */
 export interface OpenName {
   /** Its key in a `wire` map: `leaderboard.list.limit`. */
@@ -165,7 +171,7 @@ export interface OpenName {
 }
 
 /** The query and body parameters whose names are not from the interface document. */
-export function openNames(endpoint: Endpoint): OpenName[] {
+export function openNames(endpoint: NamedParams): OpenName[] {
   return Object.entries(endpoint.params)
     .filter(([, param]) => travels(param) && param.source !== 'spec')
     .map(([key, param]) => ({ id: `${endpoint.id}.${key}`, key, param }));
@@ -175,7 +181,7 @@ export function openNames(endpoint: Endpoint): OpenName[] {
  * Refuses a `wire` map that could not work. Errors: `usage` for an unknown endpoint or parameter, a name that is fixed or empty, and two
  * parameters of one request under one name.
  */
-export function checkWireNames(wire: WireNames, endpoints: readonly Endpoint[], label: string): void {
+export function checkWireNames(wire: WireNames, endpoints: readonly NamedParams[], label: string): void {
   for (const [entry, name] of Object.entries(wire)) {
     if (!/^[\w.[\]-]+$/.test(name))
       throw usageError(`${label} ${entry}: ${JSON.stringify(name)} is not a name (letters, digits, and . _ - [ ])`);
@@ -188,7 +194,7 @@ function travels({ place }: Param): boolean {
   return place === 'query' || place === 'body';
 }
 
-function checkEntry(entry: string, endpoints: readonly Endpoint[], label: string): void {
+function checkEntry(entry: string, endpoints: readonly NamedParams[], label: string): void {
   const dot = entry.lastIndexOf('.');
   const [scope, key] = [entry.slice(0, Math.max(dot, 0)), entry.slice(dot + 1)];
   const inScope = scope === '*' ? endpoints : endpoints.filter((endpoint) => endpoint.id === scope);
@@ -210,7 +216,7 @@ function checkEntry(entry: string, endpoints: readonly Endpoint[], label: string
   );
 }
 
-function checkCollisions(endpoint: Endpoint, wire: WireNames, label: string): void {
+function checkCollisions(endpoint: NamedParams, wire: WireNames, label: string): void {
   const taken = new Map<string, string>();
   for (const [key, param] of Object.entries(endpoint.params)) {
     if (!travels(param)) continue;

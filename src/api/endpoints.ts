@@ -7,7 +7,7 @@ import * as position from './position.ts';
 import * as profile from './profile.ts';
 import * as webhook from './webhook.ts';
 
-type EndpointIn<M> = EndpointsOf<M>[keyof EndpointsOf<M>] & Endpoint;
+type EndpointIn<M> = Extract<EndpointsOf<M>[keyof EndpointsOf<M>], Endpoint>;
 
 const nouns = { leaderboard, profile, follow, feed, position, comment, webhook };
 

@@ -1,5 +1,5 @@
 import { isExternalId, isUuid, isWalletAddress } from './address.ts';
-import { textProblem } from './safe-text.ts';
+import { textProblem } from './text-problem.ts';
 
 export function isIdentifier(text: string): boolean {
   return isUuid(text) || isWalletAddress(text) || isExternalId(text);

@@ -139,7 +139,7 @@ async function operation(endpoint: Endpoint, { wire }: OpenApiOptions, shared: S
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: body }),
     responses: {
-      200: { description: 'done', content: jsonContent(shared.toSchema(await answer())) },
+      200: { description: 'done', content: jsonContent(shared.toSchema((await answer()) as z.ZodType)) },
       ...Object.fromEntries(
         refusals
           .filter(({ applies }) => applies(endpoint))
@@ -221,12 +221,12 @@ function jsonContent(schema: unknown): Json {
 }
 
 /** Schemas as JSON Schema, those with a name as `$ref`. */
-export interface SharedSchemas {
+interface SharedSchemas {
   schemas: Json;
   toSchema: (schema: z.ZodType) => Json;
 }
 
-export function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): SharedSchemas {
+function sharedSchemas(named: Readonly<Record<string, z.ZodType>>): SharedSchemas {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
   const convert = (schema: z.ZodType): { schema: Json; parts: Json } => {

@@ -11,7 +11,7 @@ import {
 import { isObject } from './json.ts';
 import { describeKind, itemOf, type Kind, type Problem, parseText, unknownChoices } from './kind.ts';
 import { nearest } from './nearest.ts';
-import { textProblem } from './safe-text.ts';
+import { textProblem } from './text-problem.ts';
 
 /** A request before base URL and key. */
 export interface WireRequest {

@@ -72,12 +72,6 @@ export function stripForCsv(text: string): string {
   return stripControls(text).replace(/[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g, '');
 }
 
-/** Why a text cannot be stored or signed as it is; `undefined` where it can. */
-export function textProblem(text: string): string | undefined {
-  if (text.includes('\0')) return 'holds a NUL character';
-  return /\p{Surrogate}/u.test(text) ? 'holds half of a character (a lone surrogate)' : undefined;
-}
-
 /** Members of a character class (flag `u` or `v`): what is invisible or changes the direction of text, blank letters, and noncharacters. */
 export const unseenClass =
   '\\p{Default_Ignorable_Code_Point}\\p{Cf}\\p{Noncharacter_Code_Point}' +

@@ -1,6 +1,7 @@
 import { decodeBase58, isEvmAddress, isSolanaAddress, tokenProblem } from './address.ts';
 import { type Chain, findFamily } from './chain.ts';
-import { textProblem, unseenIn } from './safe-text.ts';
+import { unseenIn } from './safe-text.ts';
+import { textProblem } from './text-problem.ts';
 
 /** What a signed text is made of. The transaction value and the comment go in byte for byte. */
 export interface TextFields {

@@ -1,5 +1,4 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
-import type { Hex, SignableMessage } from 'viem';
 import { hashMessage, recoverMessageAddress } from 'viem/utils';
 import { SotraError } from '../errors.ts';
 import { decodeBase58, decodeHex, encodeHex, isEvmAddress, isSolanaAddress, plainAddress } from './address.ts';
@@ -54,6 +53,10 @@ async function verifyEvm({ chain, message, signature: given, signerAddress }: Si
   const reason = `over this text it is the signature of ${recoveredAddress}, not of ${signerAddress}`;
   return { valid: false, recoveredAddress, signerAddress, reason };
 }
+
+// Not viem's own types: the declarations of the package cannot name what it does not bring.
+type Hex = `0x${string}`;
+type SignableMessage = string | { raw: Hex | Uint8Array };
 
 const isHex = (text: string): text is Hex => /^0x([0-9a-fA-F]{2})*$/.test(text);
 

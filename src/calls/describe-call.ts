@@ -1,9 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import type { CallEvent } from '../client/client.ts';
 import { listHeaders, NetworkFailure, pickHeader, readRequestId } from '../client/failures.ts';
-import { maskHeader } from '../client/preview.ts';
+import { maskHeader } from '../client/secrets.ts';
+import type { HttpRequest, HttpResponse } from '../client/transport.ts';
 import { readMessage } from '../errors.ts';
-import type { HttpAnswer, HttpRequest } from '../lib/io.ts';
 import type { CallFacts, CommandFacts, LogEntry } from './entry.ts';
 
 /** One attempt, as the observer saw it. */
@@ -111,7 +111,7 @@ function hideInUrl({ origin, pathname, search }: URL, hide: Hide): URL {
   return new URL(`${origin}/${hide(pathname.slice(1) + search)}`);
 }
 
-function describeHeaders(headers: HttpAnswer['headers'], hide: Hide) {
+function describeHeaders(headers: HttpResponse['headers'], hide: Hide) {
   return listHeaders(headers).map(({ name, value }) => ({ name: hide(name), value: hide(maskHeader(name, value)) }));
 }
 

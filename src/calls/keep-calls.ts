@@ -1,8 +1,7 @@
 import { BoundsError } from '../api/json.ts';
 import type { CallAnswer, CallEvent, Caller } from '../client/client.ts';
-import { secretHider } from '../client/secrets.ts';
+import { hideUrlSecrets, secretHider } from '../client/secrets.ts';
 import { shellLine } from '../client/shell.ts';
-import { hideUrlSecrets } from '../client/url-secrets.ts';
 import { readMessage, type SotraError, toSotraError } from '../errors.ts';
 import type { Service } from '../lib/config/settings.ts';
 import type { Io } from '../lib/io.ts';
@@ -75,7 +74,7 @@ export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
       };
       const warn = (text: string) => {
         warning = shorten(text, hide);
-        caller.warn(text);
+        caller.warn?.(text);
       };
       try {
         const answer = await act({ ...caller, observe, warn });

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { type Endpoint, type WireNames, wireName } from '../api/endpoint.ts';
 import { isObject } from '../api/json.ts';
 import { nearest } from '../api/nearest.ts';
@@ -31,7 +32,7 @@ const maxDifferences = 20;
 /** Where an answer does not match the interface, the same field of many items once. */
 export async function findDifferences({ endpoint, data }: MatchedCall): Promise<Difference[]> {
   if (data === undefined) return [];
-  const schema = await endpoint.answer();
+  const schema = (await endpoint.answer()) as z.ZodType;
   const found = new Map<string, Difference>();
   for (const issue of schema.safeParse(data).error?.issues ?? []) {
     const path = issue.path.map((part) => (typeof part === 'number' ? '[]' : `.${String(part)}`)).join('');

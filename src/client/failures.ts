@@ -1,11 +1,8 @@
-import { longerTimeout } from '../api/duration.ts';
-import { isLoopback } from '../api/http-address.ts';
 import { isObject, tryParseJson } from '../api/json.ts';
-import { type ErrorCode, readMessage, SotraError } from '../errors.ts';
-import type { HttpAnswer, HttpRequest } from '../lib/io.ts';
+import { type ErrorCode, SotraError } from '../errors.ts';
+import type { Hints, TimeLimits } from './hints.ts';
 import { isUnsent, readRetryAfter } from './retry.ts';
-import { hideSecrets, requestHider } from './secrets.ts';
-import { command, shellWord } from './shell.ts';
+import type { HttpRequest, HttpResponse } from './transport.ts';
 
 export const failureKinds = ['refused', 'proxy', 'untrusted', 'plain', 'broken', 'timeout', 'late'] as const;
 type FailureKind = (typeof failureKinds)[number];
@@ -66,61 +63,40 @@ export function readProxyFailure(error: unknown, proxy: URL): NetworkFailure {
   return new NetworkFailure('proxy', `the proxy ${name} cannot be reached: ${failure.message}`, error);
 }
 
-export interface TimeLimits {
-  /** Until something comes: the connection, the first byte, the next one. */
-  timeoutMs: number;
-  /** For the whole call, attempts and waits together. */
-  maxTimeMs: number;
+interface SendingCaller extends TimeLimits {
+  hints?: Hints | undefined;
 }
 
-export function sendError(
-  { url: { origin, hostname } }: HttpRequest,
-  thrown: unknown,
-  { timeoutMs, maxTimeMs }: TimeLimits,
-): SotraError {
+/** The error of a request that got no answer. */
+export function sendError({ url }: HttpRequest, thrown: unknown, caller: SendingCaller): SotraError {
+  const { timeoutMs, maxTimeMs, hints } = caller;
   const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
-  const outcome = isUnsent(kind) ? 'unsent' : 'unknown';
-  const more = { cause: thrown, outcome } as const;
+  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  const details = {
+    cause: thrown,
+    outcome: isUnsent(kind) ? 'unsent' : 'unknown',
+    hint: hints?.ofNetwork({ kind, why, url, timeoutMs, maxTimeMs }),
+  } as const;
+  const { origin } = url;
   if (kind === 'late' || kind === 'timeout') {
     const limitMs = kind === 'late' ? maxTimeMs : timeoutMs;
-    return new SotraError('timeout', `${origin} did not answer within ${limitMs / 1000} s`, {
-      ...more,
-      hint: longerTimeout('Allow more time with', limitMs),
-    });
+    return new SotraError('timeout', `${origin} did not answer within ${limitMs / 1000} s`, details);
   }
-  const why = readMessage(thrown);
-  if (kind === 'untrusted')
-    return new SotraError('network', `the certificate of ${origin} is not trusted: ${why}`, {
-      ...more,
-      hint: /expired|not yet valid/.test(why)
-        ? 'Check the clock of this computer: date -u.'
-        : 'For a certificate authority of your own, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.',
-    });
-  const hint =
-    kind === 'plain'
-      ? plainHint(origin, hostname)
-      : kind === 'proxy'
-        ? command`HTTPS_PROXY or HTTP_PROXY names it. NO_PROXY=${hostname} goes without.`
-        : 'Check the address (--base-url, SOTRA_BASE_URL or the context) and the network.';
-  return new SotraError('network', `cannot reach ${origin}: ${why}`, { ...more, hint });
+  const problem = kind === 'untrusted' ? `the certificate of ${origin} is not trusted` : `cannot reach ${origin}`;
+  return new SotraError('network', `${problem}: ${why}`, details);
 }
 
-function plainHint(origin: string, hostname: string): string {
-  if (isLoopback(hostname)) return `Try ${origin.replace('https:', 'http:')}: what listens there does not speak TLS.`;
-  return 'What listens there does not speak TLS: check the port (http:// is allowed to this machine only).';
-}
-
-export function readRequestId(headers: HttpAnswer['headers']): string | undefined {
+export function readRequestId(headers: HttpResponse['headers']): string | undefined {
   return pickHeader(headers, 'x-request-id') ?? pickHeader(headers, 'request-id');
 }
 
 /** The first value of a header. */
-export function pickHeader(headers: HttpAnswer['headers'], name: string): string | undefined {
+export function pickHeader(headers: HttpResponse['headers'], name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
-export function listHeaders(headers: HttpAnswer['headers']): { name: string; value: string }[] {
+export function listHeaders(headers: HttpResponse['headers']): { name: string; value: string }[] {
   return Object.entries(headers).flatMap(([name, values = []]) => [values].flat().map((value) => ({ name, value })));
 }
 
@@ -145,68 +121,39 @@ export interface StatusFailure {
   text: string;
   /** Why there is no text. */
   unreadable?: string | undefined;
-  headers: HttpAnswer['headers'];
+  headers: HttpResponse['headers'];
   requestId: string | undefined;
   nowMs: number;
-  caller: { maxWaitMs: number; baseUrl: string; keyName?: string | undefined; tellsBody?: boolean | undefined };
+  caller: StatusCaller;
 }
 
+interface StatusCaller {
+  hide: (text: string) => string;
+  maxWaitMs: number;
+  baseUrl: string;
+  keyName?: string | undefined;
+  tellsBody?: boolean | undefined;
+  hints?: Hints | undefined;
+}
+
+/** The error of an answer from 300 on. */
 export function statusError(failure: StatusFailure): SotraError {
   const { request, status, text, headers, requestId, nowMs, caller } = failure;
-  const shared = { status, requestId, ...(caller.tellsBody && text !== '' ? { body: hideSecrets(text) } : {}) };
+  const shared = { status, requestId, ...(caller.tellsBody && text !== '' ? { body: caller.hide(text) } : {}) };
   if (status < 400) {
     const to = pickHeader(headers, 'location');
-    const message =
-      to === undefined ? `answered ${status}, without an address to go to` : `redirects to ${hideSecrets(to)}`;
-    return new SotraError('redirect', `${request.url.origin} ${message}`, {
-      ...shared,
-      hint:
-        to === undefined
-          ? 'See the answer with --verbose, and check the base URL.'
-          : 'The key is sent to no other origin. If you trust the new address, make it the base URL.',
-    });
+    const led =
+      to === undefined ? `answered ${status}, without an address to go to` : `redirects to ${caller.hide(to)}`;
+    const hint = caller.hints?.ofRedirect(to);
+    return new SotraError('redirect', `${request.url.origin} ${led}`, { ...shared, hint });
   }
   const code = findStatusCode(status);
   const message = `${describeAnswer(failure)} (HTTP ${status} from ${request.method} ${request.url.pathname})`;
   const outcome = status === 429 ? 'unsent' : status >= 500 ? 'unknown' : undefined;
   const waitMs = readRetryAfter(pickHeader(headers, 'retry-after'), nowMs);
   const retryAfterSec = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
-  const hint = waitHint(code, retryAfterSec, caller.maxWaitMs) ?? hintFor(code, failure);
+  const hint = caller.hints?.ofStatus(code, { request, headers, text, retryAfterSec, caller });
   return new SotraError(code, message, { ...shared, hint, outcome, retryAfterSec });
-}
-
-function waitHint(code: ErrorCode, retryAfterSec: number | undefined, maxWaitMs: number): string | undefined {
-  if (retryAfterSec === undefined)
-    return code === 'rate-limited' ? 'Wait, or allow more attempts with --retries.' : undefined;
-  const asked = `The service asks to wait ${retryAfterSec} s`;
-  if (retryAfterSec * 1000 <= maxWaitMs) return `${asked}: retry then, or allow more attempts with --retries.`;
-  const tooLong = `${asked}, and a call waits at most ${maxWaitMs / 1000} s`;
-  const enoughSec = retryAfterSec + 60;
-  return enoughSec <= maxTimeoutSec ? `${tooLong}: --timeout ${enoughSec}s waits for it.` : `${tooLong}: retry then.`;
-}
-
-/** The largest `--timeout`. */
-const maxTimeoutSec = 86_400;
-
-function hintFor(code: ErrorCode, { request, headers, text, caller }: StatusFailure): string | undefined {
-  if (code === 'not-found') return versionHint(caller.baseUrl);
-  if (code !== 'key-refused' && code !== 'forbidden') return undefined;
-  if (isWebPage({ headers, text }))
-    return 'A proxy or a bot check in front of the service refused the request: check the base URL and the network.';
-  if (request.headers['authorization'] === undefined) return 'Give a key: SOTRA_API_KEY=... or the key of the context.';
-  const key = `The key ${caller.keyName === undefined ? '' : `${caller.keyName} `}`;
-  return code === 'forbidden'
-    ? `${key}is valid but is not allowed to do this: ask the operator of the service.`
-    : `${key}was sent and refused: check SOTRA_API_KEY or the key of the context.`;
-}
-
-/** A hint for a base URL that ends in the version that paths begin with. */
-export function versionHint(baseUrl: string): string | undefined {
-  const [, base, version] = /^(.*)\/(v\d+)\/?$/.exec(baseUrl) ?? [];
-  return (
-    version &&
-    `The base URL ends in /${version}, which the paths begin with already: --base-url ${shellWord(base ?? '')}.`
-  );
 }
 
 /** The longest explanation of the service that an error repeats. */
@@ -214,18 +161,14 @@ const maxExplanation = 500;
 /** Characters that are searched for secrets. */
 const maxRead = 100_000;
 
-function describeAnswer({ text, unreadable, headers, request }: StatusFailure): string {
+function describeAnswer({ text, unreadable, headers, caller }: StatusFailure): string {
   if (unreadable !== undefined) return `no explanation that can be read: ${unreadable}`;
   if (text.trim() === '') return 'no explanation given';
   const said = readServiceError(text);
-  // JSON may escape any letter of the key.
-  const hide = requestHider(request);
-  if (said === undefined && isWebPage({ headers, text })) {
-    const title = readPageTitle(text);
-    return title === undefined ? 'a web page instead of JSON' : `a web page instead of JSON: ${hide(title)}`;
-  }
+  const page = said === undefined ? caller.hints?.describePage({ headers, text }) : undefined;
+  if (page !== undefined) return caller.hide(page);
   const explanation = said ?? text.trim();
-  const shown = hide(explanation.slice(0, maxRead));
+  const shown = caller.hide(explanation.slice(0, maxRead));
   const more = Math.max(0, shown.length - maxExplanation) + Math.max(0, explanation.length - maxRead);
   return more > 0 ? `${shown.slice(0, maxExplanation)}... (${more} more characters)` : shown;
 }
@@ -237,13 +180,4 @@ export function readServiceError(text: string): string | undefined {
   const { error, message } = body;
   const texts = [isObject(error) ? error['message'] : error, message];
   return texts.find((said): said is string => typeof said === 'string' && said.trim() !== '');
-}
-
-/** Whether an answer is a web page: one of a proxy or a web server, not of the service. */
-export function isWebPage({ headers, text }: { headers: HttpAnswer['headers']; text: string }): boolean {
-  return /html/i.test(pickHeader(headers, 'content-type') ?? '') || /^\s*<(?:!doctype|html)/i.test(text.slice(0, 200));
-}
-
-export function readPageTitle(text: string): string | undefined {
-  return /<title[^>]{0,200}>([^<]{1,120})/i.exec(text.slice(0, maxRead))?.[1]?.trim();
 }

@@ -1,8 +1,7 @@
-import type { HttpRequest } from '../lib/io.ts';
 import type { CallEvent } from './client.ts';
 import { listHeaders, readRequestId } from './failures.ts';
-import { maskHeader, maskHeaders } from './preview.ts';
-import { hideSecrets, requestHider, secretHider } from './secrets.ts';
+import { hideSecrets, maskHeader, maskHeaders, requestHider, secretHider } from './secrets.ts';
+import type { HttpRequest } from './transport.ts';
 
 /** Prints the requests and answers of one call, line by line, for `--verbose`. */
 export function watchCall(say: (line: string) => void): (event: CallEvent) => void {

@@ -187,7 +187,7 @@ export function moreHint(paging: Paging, input: Input, data: unknown): string | 
   if (next === undefined) return undefined;
   const count = ('items' in paging ? itemsIn(paging.items, data) : listItems(data)).length;
   if (paging.kind === 'limit') {
-    const max = paging.maxSize === Number.POSITIVE_INFINITY ? '' : ` (max ${paging.maxSize})`;
+    const max = paging.maxSize === Number.MAX_SAFE_INTEGER ? '' : ` (max ${paging.maxSize})`;
     return `Showing ${count}; more with --limit${max}`;
   }
   const [[key, value] = []] = Object.entries(next);

@@ -1,8 +1,7 @@
 import { parseJson } from '../api/json.ts';
-import type { HttpRequest } from '../lib/io.ts';
-import { secretParameter } from './secret-names.ts';
+import { maskHeaders } from './secrets.ts';
 import { shellLine } from './shell.ts';
-import { hidden, hideUrlSecrets } from './url-secrets.ts';
+import type { HttpRequest } from './transport.ts';
 
 /** A request as text, the key masked: request line, headers, body. */
 export function formatRequest({ method, url, headers, body }: HttpRequest): string {
@@ -23,19 +22,6 @@ export function deliveryRequest(to: string, headers: readonly string[], body: st
     named[name] = name in named ? `${named[name]}, ${value}` : value;
   }
   return { method: 'POST', url: new URL(to), headers: named, body };
-}
-
-/** By their names; that of a delivery's signature says nothing without the secret, and has to be compared. */
-const secretHeader = new RegExp(`^(?:set-)?cookie$|^(?!idempotency-key$|.*signature$)${secretParameter}$`, 'i');
-
-/** A header with its secret replaced by `***`. */
-export function maskHeader(name: string, value: string): string {
-  if (/^authorization$/i.test(name)) return `${/^\w+(?= )/.exec(value)?.[0] ?? 'Bearer'} ${hidden}`;
-  return secretHeader.test(name) ? hidden : hideUrlSecrets(value);
-}
-
-export function maskHeaders(headers: HttpRequest['headers']): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, maskHeader(name, value)]));
 }
 
 /** A curl line that does the same in a shell; the key is `$SOTRA_API_KEY`. */

@@ -22,10 +22,11 @@ export interface RetryPolicy {
   retries?: number;
 }
 
-/** Everything that is tried again, and how. */
+/** How a request to the service is tried again. */
+export const callPolicy = { firstMs: 250, maxMs: 20_000, spread: 1, retries: 2 } as const satisfies RetryPolicy;
+
+/** How everything else is tried again. */
 export const policies = {
-  /** A request to the service. */
-  call: { firstMs: 250, maxMs: 20_000, spread: 1, retries: 2 },
   /** A chunk of addresses, after its call has failed with all attempts. */
   upload: { firstMs: 250, maxMs: 15_000, spread: 0.5, retries: 7 },
   /** `feed --watch`, where a round fails; `firstMs` is the time between two rounds. */
@@ -66,7 +67,7 @@ export interface RetryLimits {
 /**
  * Milliseconds to wait before the next attempt; `undefined`: do not repeat. GET, PUT and DELETE repeat after broken connections and 429,
  * 502, 503, 504, GET after 500 too; POST only when it was surely not processed (connection refused, 429). `Retry-After` is obeyed up to `maxWaitMs`; a
- * longer one ends the attempts. Otherwise `policies.call` says how long.
+ * longer one ends the attempts. Otherwise `callPolicy` says how long.
  */
 export function computeRetryDelay(
   method: string,
@@ -77,7 +78,7 @@ export function computeRetryDelay(
 ): number | undefined {
   if (attempt > retries || !mayRepeat(method, failure)) return undefined;
   const wished = 'status' in failure ? readRetryAfter(failure.retryAfter, nowMs) : undefined;
-  const delay = wished ?? computeBackoff(policies.call, attempt, random);
+  const delay = wished ?? computeBackoff(callPolicy, attempt, random);
   return delay >= leftMs || (wished ?? 0) > maxWaitMs ? undefined : delay;
 }
 

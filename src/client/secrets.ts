@@ -1,6 +1,52 @@
-import type { HttpAnswer, HttpRequest } from '../lib/io.ts';
-import { secretName } from './secret-names.ts';
-import { hidden, hideUrlSecrets } from './url-secrets.ts';
+import { isObject } from '../api/json.ts';
+import { hidden, keyHider } from './hide-key.ts';
+import type { HttpRequest } from './transport.ts';
+
+/** Names whose values let somebody in, whatever holds them: a field of JSON, a header or a parameter of an address. */
+const words = [
+  ...[
+    'secret',
+    'signature',
+    'passw(?:or)?d',
+    'passphrase',
+    'pwd',
+    'credentials?',
+    'jwt',
+    'hmac',
+    'bearer',
+    'authorization',
+  ],
+  '(?:api|access|private|secret)[_-]?key',
+  '(?:access|api|auth|bearer|client|csrf|id|refresh|security|session|xsrf)[_-]?token',
+].join('|');
+
+/** The source of a pattern of these names, with words before them. */
+const secretName = `[\\w.%-]{0,40}?(?:${words})`;
+
+/** The same for headers and parameters: `token`, `key` and `code` are everyday fields of JSON. */
+const secretParameter = `(?:${secretName}|[\\w.%-]{0,40}?token|(?:[\\w.%-]{0,40}?[._-])?(?:key|session|auth)|sig|pass|sid|code)`;
+
+// User and password before a host, in a plain address, in JSON with escaped slashes, and in an address inside a query.
+const userInfo = /((?:\b[a-z][a-z0-9+.-]{1,20}):(?:\\?\/){2})[^\s/?#"'<>\\]{1,1024}@/gi;
+const codedUserInfo = /(%3a%2f%2f)(?:(?!%2f|%3f|%23|%40)[^\s&"'<>]){1,1024}%40/gi;
+
+// Parameters whose names say that their values let somebody in, also in an address inside a query; the address of a wallet does not.
+const parameter = new RegExp(
+  `((?:[?&;#]|%3f|%26|%23|\\\\u0026)${secretParameter}(?:=|%3d))(?!0x[0-9a-f]{40}\\b)(?:(?!%26|%23)[^\\s&#"'<>\\\\;]){1,4096}`,
+  'gi',
+);
+
+/**
+ * The text with what is secret in its addresses as three stars: user and password, and the values of parameters whose names say so. The address
+ * of a wallet or token is none. Idempotent; linear in the text.
+ */
+export function hideUrlSecrets(text: string): string {
+  if (!/[@=]|%40|%3d/i.test(text)) return text;
+  return text
+    .replace(userInfo, `$1${hidden}@`)
+    .replace(codedUserInfo, `$1${hidden}%40`)
+    .replace(parameter, `$1${hidden}`);
+}
 
 /**
  * The text without the key, however JSON and addresses spell it, webhook secrets, what is secret in addresses, and the values of
@@ -11,13 +57,13 @@ export function hideSecrets(text: string, key?: string): string {
 }
 
 export function secretHider(key: string | undefined): (text: string) => string {
-  const hideKey = key === undefined || key.length < 4 ? undefined : keyHider(key);
+  const hideKey = keyHider(key);
   return (text) => {
     const shown = hideUrlSecrets(text)
       .replace(namedFields, `$1${hidden}`)
       .replace(quotedFields, `$1${hidden}`)
       .replace(webhookSecrets, `whsec_${hidden}`);
-    return hideKey === undefined ? shown : hideKey(shown);
+    return hideKey(shown);
   };
 }
 
@@ -31,50 +77,24 @@ const namedFields = new RegExp(`("${secretName}"\\s*:\\s*")(?:[^"\\\\]|\\\\.){0,
 const quotedFields = new RegExp(`(\\\\"${secretName}\\\\+"\\s*:\\s*\\\\+")[^"\\\\]{0,8192}`, 'gi');
 const webhookSecrets = /\bwhsec_[\w+/=-]{8,512}/g;
 
-interface KeyedAnswer {
-  status: number;
-  headers: HttpAnswer['headers'];
-  text: string;
+/** The value with each text masked that is a secret by its form or by its field. */
+export function maskSecrets(value: unknown, field = ''): unknown {
+  if (typeof value === 'string')
+    return value !== '' && (/secret/i.test(field) || value.startsWith('whsec_')) ? hidden : value;
+  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, field));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, maskSecrets(held, key)]));
 }
 
-/** Hides the key in an answer that repeats it. */
-export type KeyHiding = <T extends KeyedAnswer>(answer: T) => T;
+/** By their names; that of a delivery's signature says nothing without the secret, and has to be compared. */
+const secretHeader = new RegExp(`^(?:set-)?cookie$|^(?!idempotency-key$|.*signature$)${secretParameter}$`, 'i');
 
-/**
- * Replaces the key by three stars in headers and text of an answer. A key of less than eight characters or of digits alone stays: it could be
- * a word or a number of any answer.
- */
-export function hidingKey(key: string | null): KeyHiding {
-  if (key === null || key.length < 8 || /^\d+$/.test(key)) return (answer) => answer;
-  const hide = keyHider(key);
-  return (answer) => {
-    const headers = Object.fromEntries(
-      Object.entries(answer.headers).map(([name, value]) => [
-        hide(name),
-        Array.isArray(value) ? value.map(hide) : value && hide(value),
-      ]),
-    );
-    return { ...answer, headers, text: hide(answer.text) };
-  };
+/** A header with its secret replaced by `***`. */
+export function maskHeader(name: string, value: string): string {
+  if (/^authorization$/i.test(name)) return `${/^\w+(?= )/.exec(value)?.[0] ?? 'Bearer'} ${hidden}`;
+  return secretHeader.test(name) ? hidden : hideUrlSecrets(value);
 }
 
-function keyHider(key: string): (text: string) => string {
-  const pattern = new RegExp([...key].map(spellings).join(''), 'g');
-  return (text) => text.replace(pattern, hidden);
-}
-
-/** A pattern of a character as it is, as JSON escapes it, also JSON in JSON, and as addresses and forms code it, also more than once. */
-function spellings(character: string): string {
-  const literal = character.replace(/[!-/:-@[-^`{-~]/, '\\$&');
-  const plain = character === '\\' ? '\\\\{1,16}' : `${/["/]/.test(character) ? '\\\\{0,8}' : ''}${literal}`;
-  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
-  const escaped = units.map((hex) => `\\\\{1,8}u${anyCase(hex)}`).join('');
-  const coded = [...new TextEncoder().encode(character)].map(
-    (byte) => `%(?:25){0,4}${anyCase(byte.toString(16).padStart(2, '0'))}`,
-  );
-  return `(?:${[coded.join(''), escaped, plain, ...(character === ' ' ? ['\\+'] : [])].join('|')})`;
-}
-
-function anyCase(hex: string): string {
-  return hex.replace(/[a-f]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+export function maskHeaders(headers: HttpRequest['headers']): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, maskHeader(name, value)]));
 }

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import { moreHint, walkPages } from '../client/paginate.ts';
 import type { Context } from '../context.ts';
@@ -56,7 +57,7 @@ export async function callEndpoint(
   }
   const { data, text, isEmpty } = await ask(input);
   await onAnswer?.(data, context);
-  if (isEmpty && !(await endpoint.answer()).safeParse(null).success) {
+  if (isEmpty && !((await endpoint.answer()) as z.ZodType).safeParse(null).success) {
     context.note('Done; the service sent no details.');
     const empty: AnyView = { ...shown, rows: () => [], notes: () => [], blocks: () => [] };
     return { kind: 'answer', answer: null, text, view: empty };

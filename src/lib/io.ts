@@ -1,4 +1,5 @@
 import type { Worker } from 'node:worker_threads';
+import type { Transport } from '../client/transport.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -15,34 +16,6 @@ export interface Sink {
 
 /** 0: no color; 1: the 16 colors of the terminal; 2: 256; 3: all. */
 export type ColorLevel = 0 | 1 | 2 | 3;
-
-export interface HttpRequest {
-  method: string;
-  url: URL;
-  headers: Record<string, string>;
-  body?: string;
-}
-
-export interface HttpAnswer {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  body: AsyncIterable<Uint8Array>;
-  firstByteMs?: number;
-}
-
-/** How long one exchange may take. */
-export interface Limits {
-  /** Until something comes: the connection, the first byte, the next one. */
-  timeoutMs: number;
-  totalMs: number;
-  signal: AbortSignal;
-}
-
-/** Sends one request; the sandbox and tests bring their own. */
-export interface Transport {
-  send: (request: HttpRequest, limits: Limits) => Promise<HttpAnswer>;
-  close: () => Promise<void>;
-}
 
 interface System {
   /** Without a `v`. */

@@ -1,7 +1,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
-import { hideUrlSecrets } from '../client/url-secrets.ts';
+import { hideUrlSecrets } from '../client/secrets.ts';
 
 /** What is read of an answer: its status says all. */
 const answerBytes = 64 * 1024;

@@ -12,9 +12,10 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { safeText } from '../api/safe-text.ts';
+import type { Transport } from '../client/transport.ts';
 import { type Context, createContext } from '../context.ts';
 import { toSotraError, usageError } from '../errors.ts';
-import type { Io, Transport } from '../lib/io.ts';
+import type { Io } from '../lib/io.ts';
 import { formatError, joinLines } from './answer.ts';
 import { makeInputSchema, readInput, type Tool, type Values } from './tools.ts';
 

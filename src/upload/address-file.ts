@@ -2,7 +2,8 @@ import { isEvmAddress, isSolanaAddress, isUuid } from '../api/address.ts';
 import { hasWrongChecksum } from '../api/checksum.ts';
 import { tryParseJson } from '../api/json.ts';
 
-import { showUnseen, textProblem } from '../api/safe-text.ts';
+import { showUnseen } from '../api/safe-text.ts';
+import { textProblem } from '../api/text-problem.ts';
 import { usageError } from '../errors.ts';
 import { findSeparator, readColumns, readTable, type TableRow } from '../lib/files/table.ts';
 import {

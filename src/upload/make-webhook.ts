@@ -1,8 +1,9 @@
 import { sameDestination } from '../api/http-address.ts';
 import * as endpoints from '../api/webhook.ts';
 import type { WebhookList } from '../api/webhook-answers.ts';
+import { hidden } from '../client/hide-key.ts';
+import { hideUrlSecrets } from '../client/secrets.ts';
 import { command } from '../client/shell.ts';
-import { hidden, hideUrlSecrets } from '../client/url-secrets.ts';
 import type { Context } from '../context.ts';
 import { countAttempts, SotraError, toSotraError } from '../errors.ts';
 import { checkedList, dropSecret, findSecret, keepSecret } from './secrets.ts';

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import * as endpoints from '../api/webhook.ts';
 import type { WebhookList } from '../api/webhook-answers.ts';
-import { hideUrlSecrets } from '../client/url-secrets.ts';
+import { hideUrlSecrets } from '../client/secrets.ts';
 import { SotraError, toSotraError } from '../errors.ts';
 import { ClosedPipe } from '../lib/io.ts';
 import { counted, formatCount } from '../lib/output/format.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { normalizeDestination } from '../api/http-address.ts';
 import { tryParseJson } from '../api/json.ts';
-import { hideUrlSecrets } from '../client/url-secrets.ts';
+import { hideUrlSecrets } from '../client/secrets.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
 import { makeFolder, readStateFile, replaceFile, syncFolder } from '../lib/files/durable-file.ts';

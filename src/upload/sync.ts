@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WebhookList } from '../api/webhook-answers.ts';
+import { hideUrlSecrets } from '../client/secrets.ts';
 import { command } from '../client/shell.ts';
-import { hideUrlSecrets } from '../client/url-secrets.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { replaceFile } from '../lib/files/durable-file.ts';
 import { confirm } from '../lib/output/confirm.ts';

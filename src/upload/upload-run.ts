@@ -1,5 +1,5 @@
+import { hideUrlSecrets } from '../client/secrets.ts';
 import { flagWords, serviceFlags, shellLine } from '../client/shell.ts';
-import { hideUrlSecrets } from '../client/url-secrets.ts';
 import type { Context } from '../context.ts';
 import type { AddressInput, AddressList } from './read-addresses.ts';
 import type { UploadDisplay } from './show-upload.ts';

@@ -1,4 +1,4 @@
-import { hideUrlSecrets } from '../client/url-secrets.ts';
+import { hideUrlSecrets } from '../client/secrets.ts';
 import { column, recordView } from '../lib/output/columns.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import type { Column } from '../lib/output/view.ts';

@@ -3,7 +3,7 @@ import { Agent } from 'node:http';
 import { dayMs } from '../api/duration.ts';
 import { signatureHeader } from '../api/signature-header.ts';
 import { computeBackoff, policies } from '../client/retry.ts';
-import { hideUrlSecrets } from '../client/url-secrets.ts';
+import { hideUrlSecrets } from '../client/secrets.ts';
 import type { Context } from '../context.ts';
 import { type PostOutcome, postDelivery } from '../lib/post-delivery.ts';
 import type { Delivery, Forwarding, ForwardTry, Inbox, StoredDelivery, Target } from './inbox.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { hasSignature, readHeader, type SignatureHeader, untimelyReason } from '../api/signature-header.ts';
 import { exampleEventId, matchingSecret } from '../api/webhook-signature.ts';
-import { hideUrlSecrets } from '../client/url-secrets.ts';
+import { hideUrlSecrets } from '../client/secrets.ts';
 import { readMessage } from '../errors.ts';
 import { type HttpServer, type Reply, send, startHttpServer } from '../lib/http-server.ts';
 import { readEvents } from './events.ts';

@@ -23,7 +23,7 @@ long('npm packs the program, the library, the completions and nothing of the sou
   const paths: string[] = files.map(({ path }: { path: string }) => path);
   const folders = ['LICENSE', 'README.md', 'bin', 'completions', 'dist', 'package.json'];
   expect([...new Set(paths.map((path) => path.split('/')[0]))].sort()).toEqual(folders);
-  const parts = ['dist/demo.db.br', 'dist/jq.wasm.br', 'dist/library/index.js', 'dist/types/library/client.d.ts'];
+  const parts = ['dist/demo.db.br', 'dist/jq.wasm.br', 'dist/library/index.js', 'dist/types/client/create-client.d.ts'];
   expect(paths).toEqual(expect.arrayContaining(['bin/package.json', 'completions/sotra.bash', ...parts]));
   const program = files.find(({ path }: { path: string }) => path === 'bin/sotra.js');
   expect(program.mode & 0o111).toBe(0o111);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Endpoint } from '../../src/api/endpoint.ts';
 import { endpoints } from '../../src/api/endpoints.ts';
 import { decodeRequest } from '../../src/api/request.ts';
-import { methodName } from '../../src/library/endpoints.ts';
+import { methodName } from '../../src/client/create-client.ts';
 import { run, stub } from '../support/harness.ts';
 import { type Witness, witnesses } from '../support/witness.ts';
 

@@ -11,8 +11,8 @@ const uploadTests = tests(
 export const areas = {
   retry: { files: sources('client/retry'), tests: tests('unit/client/retry') },
   request: {
-    files: sources('api/request api/kind api/formats client/body client/preview client/failures'),
-    tests: tests('unit/api/request unit/api/kind unit/client/preview unit/client/failures unit/client/body'),
+    files: sources('api/request api/kind api/formats client/preview client/failures client/hints'),
+    tests: tests('unit/api/request unit/api/kind unit/client/preview unit/client/failures'),
   },
   wire: { files: sources('api/endpoint'), tests: tests('unit/api/request law/wire') },
   client: { files: sources('client/client'), tests: tests('unit/client/client cli/http cli/http-limits') },

@@ -8,7 +8,8 @@ import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
 import { terminalText } from '../../src/api/safe-text.ts';
 import { run as runProgram } from '../../src/cli.ts';
-import type { Io, Sink, Transport } from '../../src/lib/io.ts';
+import type { Transport } from '../../src/client/transport.ts';
+import type { Io, Sink } from '../../src/lib/io.ts';
 import { openSandbox } from '../../src/sandbox/serve/open.ts';
 import { copyDemo } from './demo.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NetworkFailure } from '../../src/client/failures.ts';
-import type { HttpRequest, Transport } from '../../src/lib/io.ts';
+import type { HttpRequest, Transport } from '../../src/client/transport.ts';
 import { type RunOptions, run, temporaryFolder } from './harness.ts';
 
 export const uid = '2f1d3c5e-7a90-4b8c-9d6e-0f1a2b3c4d5e';
@@ -19,9 +19,7 @@ export const lost = (): never => {
   throw new NetworkFailure('broken', 'cut', undefined);
 };
 
-async function* bytes(text: string): AsyncIterable<Uint8Array> {
-  yield Buffer.from(text);
-}
+const bodyOf = (text: string) => ({ text, bytes: Buffer.byteLength(text) });
 
 /** A place with files and a service that answers as told; `@` in a command line is its folder. */
 export function place(answer: Answer = well) {
@@ -35,7 +33,7 @@ export function place(answer: Answer = well) {
         request,
         sent.filter(({ method }) => method === request.method).length,
       );
-      return { status, headers: { 'content-type': 'application/json', ...headers }, body: bytes(JSON.stringify(body)) };
+      return { status, headers: { 'content-type': 'application/json', ...headers }, ...bodyOf(JSON.stringify(body)) };
     },
     close: async () => {},
   };

@@ -3,7 +3,7 @@ import { type Chain, type ChainFamily, chains, findFamily } from '../../api/chai
 import { chainKind } from '../../api/formats.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
 import { kindSchema } from '../../api/kind-schema.ts';
-import { showUnseen, textProblem } from '../../api/safe-text.ts';
+import { showUnseen } from '../../api/safe-text.ts';
 import {
   commentProblem,
   fieldProblem,
@@ -12,6 +12,7 @@ import {
   type TextFields,
   type TextForm,
 } from '../../api/signed-text.ts';
+import { textProblem } from '../../api/text-problem.ts';
 import type { Context } from '../../context.ts';
 import { inputError, missingInputs, orUndefined, SotraError, usageError } from '../../errors.ts';
 import { isPrivateKey } from '../../keys/private-key.ts';

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { buildRequest } from '../../client/client.ts';
-import { type NetworkFailure, versionHint } from '../../client/failures.ts';
+import type { NetworkFailure } from '../../client/failures.ts';
+import { versionHint } from '../../client/hints.ts';
 import { command } from '../../client/shell.ts';
 import { type Context, httpTransport } from '../../context.ts';
 import { readMessage, SotraError, toSotraError } from '../../errors.ts';
@@ -97,7 +98,7 @@ async function askService({ baseUrl, apiKey }: Service, { io, options }: Context
   const caller = { baseUrl, apiKey, userAgent: `sotra/${io.version}` };
   const started = io.now();
   try {
-    const limits = { timeoutMs, totalMs: timeoutMs, signal: io.signal };
+    const limits = { timeoutMs, totalMs: timeoutMs, maxBytes: 0, signal: io.signal };
     const answer = await transport.send(buildRequest(checkRequest, caller), limits);
     const dateMs = Date.parse(String(answer.headers['date']));
     return { status: answer.status, ms: io.now() - started, ...(Number.isNaN(dateMs) ? {} : { dateMs }) };

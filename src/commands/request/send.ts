@@ -4,6 +4,7 @@ import { endpoints } from '../../api/endpoints.ts';
 import { parseJson, whyNotJson } from '../../api/json.ts';
 import type { WireRequest } from '../../api/request.ts';
 import { sameOrigin } from '../../client/client.ts';
+import { hints } from '../../client/hints.ts';
 import { askNext, findNext, listItems, listKey } from '../../client/paginate.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
@@ -53,7 +54,7 @@ async function* walk(first: WireRequest, context: Context): AsyncGenerator<reado
   const names = namePaging(address, overrides);
   const query = readQuery(typed);
   const ask = (input: Readonly<Record<string, unknown>>, link?: string) => {
-    const to = link === undefined ? withQuery(address, input) : sameOrigin(link, baseUrl);
+    const to = link === undefined ? withQuery(address, input) : sameOrigin(link, { baseUrl, hints });
     const isWhole = link !== undefined || first.href !== undefined;
     return context.request({ ...first, ...(isWhole ? { href: to } : { path: to }) }, { tellsBody: true });
   };
@@ -144,7 +145,7 @@ function namePaging(address: string, wire: WireNames) {
     return here === undefined || param === undefined ? key : wireName(here, key, param, wire);
   };
   const size = findName('limit');
-  const found = { size, maxSize: Number.POSITIVE_INFINITY, items: '' };
+  const found = { size, maxSize: Number.MAX_SAFE_INTEGER, items: '' };
   return {
     size,
     page: findName('page'),

@@ -1,4 +1,4 @@
-import { hideUrlSecrets } from '../../client/url-secrets.ts';
+import { hideUrlSecrets } from '../../client/secrets.ts';
 import { usageError } from '../../errors.ts';
 import type { SandboxDelivery, SandboxWebhook, ShownSandboxDelivery } from '../../pages/service.ts';
 import { worldOffset } from '../../sandbox/db/settings.ts';

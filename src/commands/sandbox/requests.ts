@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers';
 import type { WireNames } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { isObject } from '../../api/json.ts';
@@ -8,7 +7,7 @@ import { listReasons } from '../../calls/reasons.ts';
 import { checkSent, showExchange } from '../../calls/show-exchange.ts';
 import { NetworkFailure } from '../../client/failures.ts';
 import { secretHider } from '../../client/secrets.ts';
-import type { httpTransport } from '../../context.ts';
+import { maxAnswerBytes, type Transport } from '../../client/transport.ts';
 import { usageError } from '../../errors.ts';
 import type { LoggedRequest } from '../../lib/logged-request.ts';
 import type { RequestRow, ShownExchange } from '../../pages/requests.ts';
@@ -22,7 +21,7 @@ interface StoreOptions {
   /** Of the sandbox. */
   url: string;
   wire: WireNames;
-  transport: Awaited<ReturnType<typeof httpTransport>>;
+  transport: Transport;
   timeoutMs: number;
   signal: AbortSignal;
 }
@@ -87,8 +86,8 @@ export function createRequestStore({ url, wire, transport, timeoutMs, signal }: 
         ...(hasBody && { body }),
       };
       const before = count;
-      const answer = await transport.send(request, { timeoutMs, totalMs: timeoutMs, signal }).catch(readBroken);
-      await (answer && buffer(answer.body).catch(readBroken));
+      const limits = { timeoutMs, totalMs: timeoutMs, maxBytes: maxAnswerBytes, signal };
+      await transport.send(request, limits).catch(readBroken);
       const isSame = ({ row, entry }: KeptRequest) =>
         row.number > before && row.method === method && entry.request.url.includes(request.url.pathname);
       return { row: kept.findLast(isSame)?.row ?? null };

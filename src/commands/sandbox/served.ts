@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { isLoopback } from '../../api/http-address.ts';
 import { isObject, parseJson, tryParseJson } from '../../api/json.ts';
 import { command } from '../../client/shell.ts';
+import { maxAnswerBytes } from '../../client/transport.ts';
 import { type Context, httpTransport } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
 import { makeFolder, readStateFile, withTemporaryFolder } from '../../lib/files/durable-file.ts';
@@ -71,16 +71,15 @@ export async function askServed(
   const transport = await httpTransport({ ...io, env: {} });
   const { timeoutMs } = options;
   try {
-    const { status, body } = await transport.send(
+    const { status, text } = await transport.send(
       {
         method,
         url: new URL(`/_sandbox/${path}`, url),
         headers: { [controlHeader]: controlToken },
         ...(input !== undefined && { body: JSON.stringify(input) }),
       },
-      { timeoutMs, totalMs: timeoutMs, signal: io.signal },
+      { timeoutMs, totalMs: timeoutMs, maxBytes: maxAnswerBytes, signal: io.signal },
     );
-    const text = (await buffer(body)).toString();
     const answer = tryParseJson(text);
     if (answer === undefined)
       throw new SotraError('bad-answer', `${url}/_sandbox/${path} answered ${status}: ${text.slice(0, 200)}`);

@@ -1,5 +1,5 @@
 import * as endpoints from '../../api/webhook.ts';
-import { maskSecrets } from '../../client/mask-secrets.ts';
+import { maskSecrets } from '../../client/secrets.ts';
 import { readMessage } from '../../errors.ts';
 import type { Command } from '../command.ts';
 import { describeEndpoint } from '../endpoint-command.ts';

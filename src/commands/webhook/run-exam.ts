@@ -2,7 +2,7 @@ import { hourMs } from '../../api/duration.ts';
 import { isLoopback } from '../../api/http-address.ts';
 import { safeText } from '../../api/safe-text.ts';
 import { signedHeader } from '../../api/webhook-signature.ts';
-import { hideUrlSecrets } from '../../client/url-secrets.ts';
+import { hideUrlSecrets } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
 import { errorExitCodes, readMessage, SotraError } from '../../errors.ts';
 import { readOwnSecrets } from '../../lib/files/secret-file.ts';

@@ -1,6 +1,6 @@
 import { isHttpAddress, suggestScheme } from '../../api/http-address.ts';
+import { hideUrlSecrets } from '../../client/secrets.ts';
 import { shellLine } from '../../client/shell.ts';
-import { hideUrlSecrets } from '../../client/url-secrets.ts';
 import type { Context } from '../../context.ts';
 import { toSotraError, usageError } from '../../errors.ts';
 import { counted } from '../../lib/output/format.ts';

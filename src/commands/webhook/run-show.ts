@@ -1,4 +1,4 @@
-import { maskHeader } from '../../client/preview.ts';
+import { maskHeader } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
 import { readOwnSecrets } from '../../lib/files/secret-file.ts';
 import type { Result } from '../../lib/output/result.ts';

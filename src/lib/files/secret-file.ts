@@ -1,4 +1,4 @@
-import { hidden } from '../../client/url-secrets.ts';
+import { hidden } from '../../client/hide-key.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError } from '../../errors.ts';
 import { written } from '../quoted.ts';

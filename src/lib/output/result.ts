@@ -1,5 +1,5 @@
+import type { HttpRequest } from '../../client/transport.ts';
 import type { SotraError } from '../../errors.ts';
-import type { HttpRequest } from '../io.ts';
 import type { AnyView } from './view.ts';
 
 export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;

@@ -1,4 +1,4 @@
-import { hideUrlSecrets } from '../../client/url-secrets.ts';
+import { hideUrlSecrets } from '../../client/secrets.ts';
 import { counted, formatCount } from '../../lib/output/format.ts';
 import type { ShownCommand } from '../deliveries.ts';
 import type { SandboxDelivery, SandboxWebhook, ShownSandboxDelivery } from '../service.ts';

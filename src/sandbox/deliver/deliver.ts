@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { signatureHeader } from '../../api/signature-header.ts';
 import { signedHeader } from '../../api/webhook-signature.ts';
 import { computeBackoff, policies } from '../../client/retry.ts';
-import { hideUrlSecrets } from '../../client/url-secrets.ts';
+import { hideUrlSecrets } from '../../client/secrets.ts';
 import { readMessage } from '../../errors.ts';
 import { type Outbox, startOutbox } from '../../lib/outbox.ts';
 import { type DeliveryRequest, type PostOutcome, postDelivery } from '../../lib/post-delivery.ts';

@@ -1,5 +1,5 @@
-import { Readable } from 'node:stream';
-import type { SandboxOptions, Transport } from '../../lib/io.ts';
+import type { Transport } from '../../client/transport.ts';
+import type { SandboxOptions } from '../../lib/io.ts';
 import { keepSettings } from '../db/settings.ts';
 import { openDb } from '../db/store.ts';
 import { ensureWorld } from '../db/world.ts';
@@ -20,7 +20,7 @@ export async function openSandbox({ file, now, wire, serviceName, layout }: Sand
         authorization: headers['authorization'],
         body: () => body,
       });
-      return { ...rest, body: Readable.from([Buffer.from(text)]) };
+      return { ...rest, text, bytes: Buffer.byteLength(text) };
     },
     close: async () => db.close(),
   };

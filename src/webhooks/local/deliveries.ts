@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject, tryParseJson } from '../../api/json.ts';
-import { hideUrlSecrets } from '../../client/url-secrets.ts';
+import { hideUrlSecrets } from '../../client/secrets.ts';
 import type { Db, SqlValue } from '../../lib/files/database.ts';
 import type { Forward, Retry } from '../../lib/forward.ts';
 import { addToOutbox } from '../../lib/outbox.ts';

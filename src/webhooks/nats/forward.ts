@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { AckPolicy, type ConsumerConfig, type ConsumerInfo, DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
-import { hideUrlSecrets } from '../../client/url-secrets.ts';
+import { hideUrlSecrets } from '../../client/secrets.ts';
 import type { Forward, Retry } from '../../lib/forward.ts';
 import type { Io } from '../../lib/io.ts';
 import { pauseAfter, type Try, tryOnce } from '../../lib/outbox.ts';

@@ -2,10 +2,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { StartTimer } from '../../../src/client/deadline.ts';
 import { NetworkFailure } from '../../../src/client/failures.ts';
-import { createTransport } from '../../../src/client/transport.ts';
-import type { Transport } from '../../../src/lib/io.ts';
+import { createNetwork } from '../../../src/client/network.ts';
+import type { Transport } from '../../../src/client/transport.ts';
 import { type Outcome, run, type Script, type Seen, stub, temporaryFolder } from '../harness.ts';
 import { outlines } from '../outlines.ts';
 import { degen, swaps } from '../traders.ts';
@@ -79,17 +78,16 @@ export const scripts: Readonly<Record<string, Script>> = {
   'endless body': (_, response) => pour(response),
 };
 
-/** The faults after whose last byte nothing comes, with the signs of life until then: that the answer is read, and its first bytes. */
-const silences: Readonly<Record<string, number>> = { 'no first byte': 0, 'stalled body': 2 };
+/** The faults after whose last byte nothing comes. */
+const silences = ['no first byte', 'stalled body'];
 
-/** Answers as the fault has it, and says where that is the end of it. */
+/** Answers as the fault has it, and says if that is the end of it. */
 export function failing(fault: string, { goneSilent }: ManualTimeouts): Script {
   const script = scripts[fault];
   if (script === undefined) throw new Error(`there is no fault ${fault}`);
-  const signs = silences[fault];
   return (seen, response, count) => {
     script(seen, response, count);
-    if (signs !== undefined) goneSilent(seen, signs);
+    if (silences.includes(fault)) goneSilent(seen);
   };
 }
 
@@ -334,49 +332,32 @@ export function inShort(methods: readonly string[]): string {
 export interface ManualTimeouts {
   /** Real sockets, whose timeouts come when the service has gone silent and not before: a busy machine changes nothing. */
   transport: Transport;
-  /** The service has gone silent to this request; the one who asked gives up once so many signs of life were seen. */
-  goneSilent: (seen: Seen, signs: number) => void;
-}
-
-interface Wait {
-  signs: number;
-  enough: number;
-  giveUp: () => void;
+  /** The service has gone silent to this request: its timeout comes now. */
+  goneSilent: (seen: Seen) => void;
 }
 
 const mark = 'x-exchange';
 
 /** A transport whose timeouts come when they are told to, not by a clock. */
 export async function createManualTimeouts(): Promise<ManualTimeouts> {
-  const waits: Wait[] = [];
-  const look = (wait: Wait) => {
-    if (wait.signs >= wait.enough) wait.giveUp();
-  };
-  const startTimer: StartTimer = (giveUp) => {
-    const wait: Wait = { signs: 0, enough: Number.POSITIVE_INFINITY, giveUp };
-    waits.push(wait);
-    const refresh = () => {
-      wait.signs += 1;
-      look(wait);
-    };
-    const clear = () => {
-      wait.enough = Number.POSITIVE_INFINITY;
-    };
-    return { refresh, clear };
-  };
-  const transport = await createTransport({ now: Date.now, node: process.versions.node, env: {}, startTimer });
+  const waits: AbortController[] = [];
+  const transport = await createNetwork({ now: Date.now, node: process.versions.node, env: {} });
+  const timeout = (cause: unknown) => new NetworkFailure('timeout', 'no answer in time', cause);
   return {
     transport: {
       ...transport,
-      // Its wait begins at once: the next one has this number.
-      send: (request, limits) =>
-        transport.send({ ...request, headers: { ...request.headers, [mark]: String(waits.length) } }, limits),
+      send: async (request, limits) => {
+        const stop = new AbortController();
+        const headers = { ...request.headers, [mark]: String(waits.push(stop) - 1) };
+        const signal = AbortSignal.any([limits.signal, stop.signal]);
+        try {
+          const answer = await transport.send({ ...request, headers }, { ...limits, signal });
+          return stop.signal.aborted ? { ...answer, bodyError: timeout(answer.bodyError) } : answer;
+        } catch (thrown) {
+          throw stop.signal.aborted ? timeout(thrown) : thrown;
+        }
+      },
     },
-    goneSilent: ({ headers }, signs) => {
-      const wait = waits[Number(headers[mark])];
-      if (wait === undefined) return;
-      wait.enough = signs;
-      look(wait);
-    },
+    goneSilent: ({ headers }) => waits[Number(headers[mark])]?.abort(),
   };
 }

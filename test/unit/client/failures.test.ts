@@ -8,15 +8,20 @@ import {
   readRequestId,
   sendError,
   statusError,
-  versionHint,
 } from '../../../src/client/failures.ts';
+import { hints, versionHint } from '../../../src/client/hints.ts';
+import { secretHider } from '../../../src/client/secrets.ts';
 
 const url = new URL('https://a.example.com/v1/x?y=1');
 const request = { method: 'GET', url, headers: { authorization: 'Bearer k' } as Record<string, string> };
-const limits = { timeoutMs: 5000, maxTimeMs: 90_000 };
+const limits = { timeoutMs: 5000, maxTimeMs: 90_000, hints };
 const failed = (kind: NetworkFailure['kind']) => new NetworkFailure(kind, 'the reason', undefined);
 
-const caller = { maxWaitMs: 60_000, baseUrl: 'https://a.example.com', keyName: '...cdef from SOTRA_API_KEY' };
+const hide = secretHider(undefined);
+const caller = {
+  ...{ hints, hide, maxWaitMs: 60_000, baseUrl: 'https://a.example.com' },
+  keyName: '...cdef from SOTRA_API_KEY',
+};
 const refusal = (status: number, text: string, headers = {}, sent = request) =>
   statusError({ request: sent, status, text, headers, requestId: 'r-1', nowMs: 0, caller });
 
@@ -251,7 +256,7 @@ test.each([
 
 test('a key without a name is told of too, and an unknown base URL only where nothing is found', () => {
   const about = { request, text: '', headers: {}, requestId: undefined, nowMs: 0 };
-  const versioned = { maxWaitMs: 60_000, baseUrl: 'https://a.example.com/v2' };
+  const versioned = { hints, hide, maxWaitMs: 60_000, baseUrl: 'https://a.example.com/v2' };
   expect(statusError({ ...about, status: 401, caller: versioned }).hint).toBe(
     'The key was sent and refused: check SOTRA_API_KEY or the key of the context.',
   );
@@ -259,7 +264,7 @@ test('a key without a name is told of too, and an unknown base URL only where no
   expect(statusError({ ...about, status: 409, caller: versioned }).hint).toBeUndefined();
 });
 
-const hints: readonly [status: number, headers: Record<string, string>, hint: RegExp | undefined][] = [
+const keyHints: readonly [status: number, headers: Record<string, string>, hint: RegExp | undefined][] = [
   [401, {}, /^Give a key/],
   [401, { authorization: 'Bearer k' }, /^The key \.\.\.cdef from SOTRA_API_KEY was sent and refused/],
   [403, {}, /^Give a key/],
@@ -268,7 +273,7 @@ const hints: readonly [status: number, headers: Record<string, string>, hint: Re
   [404, {}, undefined],
 ];
 
-test.each(hints)('status %i with headers %j hints at %s', (status, headers, hint) => {
+test.each(keyHints)('status %i with headers %j hints at %s', (status, headers, hint) => {
   const found = refusal(status, '', {}, { ...request, headers }).hint;
   if (hint === undefined) expect(found).toBeUndefined();
   else expect(found).toMatch(hint);

@@ -250,7 +250,7 @@ const hints: readonly [paging: Paging, input: Record<string, unknown>, data: unk
   [limited, { limit: 3 }, { list: [1, 2, 3] }, 'Showing 3; more with --limit (max 5)'],
   [limited, { limit: 5 }, [1, 2, 3, 4, 5], undefined],
   [limited, { limit: 0 }, [], undefined],
-  [{ ...limited, maxSize: Number.POSITIVE_INFINITY }, {}, [1, 2], 'Showing 2; more with --limit'],
+  [{ ...limited, maxSize: Number.MAX_SAFE_INTEGER }, {}, [1, 2], 'Showing 2; more with --limit'],
   [numbered, {}, [1, 2], 'Showing 2; more with --page 2 or --all'],
   [numbered, { page: 4 }, [1, 2], 'Showing 2; more with --page 5 or --all'],
   [numbered, {}, [1], undefined],

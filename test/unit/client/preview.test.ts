@@ -1,13 +1,7 @@
 import { expect, test } from 'vitest';
 import { NetworkFailure } from '../../../src/client/failures.ts';
-import {
-  curlLine,
-  deliveryRequest,
-  describeRequest,
-  formatRequest,
-  maskHeader,
-  maskHeaders,
-} from '../../../src/client/preview.ts';
+import { curlLine, deliveryRequest, describeRequest, formatRequest } from '../../../src/client/preview.ts';
+import { maskHeader, maskHeaders } from '../../../src/client/secrets.ts';
 
 const url = new URL('https://a.example.com/v1/x?y=1');
 const headers = { accept: 'application/json', authorization: 'Bearer key-1' };

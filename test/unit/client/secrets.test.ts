@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { hideSecrets, hidingKey, requestHider } from '../../../src/client/secrets.ts';
+import { hidingKey } from '../../../src/client/hide-key.ts';
+import { hideSecrets, requestHider } from '../../../src/client/secrets.ts';
 import { size } from '../../support/size.ts';
 
 const hidden: readonly [text: string, key: string | undefined, shown: string][] = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hideUrlSecrets } from '../../../src/client/url-secrets.ts';
+import { hideUrlSecrets } from '../../../src/client/secrets.ts';
 
 test.each([
   ['https://user:pass@host.example/hook?a=1', 'https://***@host.example/hook?a=1'],

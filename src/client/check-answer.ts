@@ -1,0 +1,37 @@
+import type { z } from 'zod';
+import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
+import type { Misfit } from '../api/misfit.ts';
+import { SotraError } from '../errors.ts';
+import { type CallAnswer, type Caller, callEndpoint } from './client.ts';
+
+interface Check {
+  /** Where an answer differs from its schema. */
+  findMisfit: (schema: z.ZodType, value: unknown) => Misfit | undefined;
+  /** A difference is an error. */
+  strict: boolean;
+}
+
+/**
+ * The answer of one endpoint, compared with its schema. Errors: those of `callEndpoint`; `contract` for a wrong shape if strict (else a warning
+ * that names the path).
+ */
+export async function callAndCheck<P extends Params, Answer>(
+  endpoint: Endpoint<string, P, Answer>,
+  input: InputOf<P>,
+  caller: Caller & Check,
+  link?: string,
+): Promise<CallAnswer<Answer>> {
+  // The schema is loaded while the service answers.
+  const [answer, schema] = await Promise.all([
+    callEndpoint<P, Answer>(endpoint, input, caller, link),
+    endpoint.answer(),
+  ]);
+  const misfit = answer.isEmpty ? undefined : caller.findMisfit(schema as z.ZodType, answer.data);
+  if (misfit === undefined) return answer;
+  const where = misfit.path.join('.') || 'the answer';
+  const message = `${endpoint.method} ${endpoint.path} answered with ${misfit.what} at ${where}: ${misfit.message}`;
+  const { status, requestId } = answer;
+  if (caller.strict) throw new SotraError('contract', message, { status, requestId });
+  caller.warn?.(message);
+  return answer;
+}

@@ -1,0 +1,227 @@
+import type { AnswerOf, Endpoint, InputOf, WireNames } from '../api/endpoint.ts';
+import type { AnyEndpoint } from '../api/endpoints.ts';
+import { checkBaseUrl, checkKey } from '../api/http-address.ts';
+import { signedText, type TextFields, type TextForm } from '../api/signed-text.ts';
+import { SotraError, usageError } from '../errors.ts';
+import { type Caller, callEndpoint } from './client.ts';
+import { endpointTable, type TableRow } from './endpoint-table.ts';
+import { createFetchTransport, type Fetch, sleep } from './fetch.ts';
+import { keyHider } from './hide-key.ts';
+import { identifyItem, walkPages } from './paginate.ts';
+import { callPolicy } from './retry.ts';
+import { maxAnswerBytes, maxTimerMs } from './transport.ts';
+
+export type { TextFields, TextForm } from '../api/signed-text.ts';
+export type { ErrorCode } from '../errors.ts';
+export { SotraError } from '../errors.ts';
+
+/** Options of a client. */
+export interface ClientOptions {
+  /** Address of the service, such as `https://api.example.com`; plain http only to loopback addresses. */
+  baseUrl: string;
+  /** Partner API key. It does not belong in a page that others can open. */
+  apiKey?: string | undefined;
+  /** First word of the texts that comments are signed over, for `client.comment.text`. */
+  serviceName?: string | undefined;
+  /** Layout of those texts; default `five-line`. */
+  layout?: TextForm['layout'] | undefined;
+  /** Other names that this deployment gives to parameters: `{ 'leaderboard.list.limit': 'count' }`. */
+  wire?: Readonly<Record<string, string>> | undefined;
+  /** Attempts after the first; default 2. */
+  retries?: number | undefined;
+  /** How long to wait for the connection, the first byte or the next one; default 30,000. */
+  timeoutMs?: number | undefined;
+  /** How long a call may take with all its attempts and waits; default 600,000. */
+  maxTimeMs?: number | undefined;
+  /** The longest `Retry-After` that is obeyed; default 60,000. */
+  maxWaitMs?: number | undefined;
+  /** The largest answer; default 64 MB. */
+  maxBodyBytes?: number | undefined;
+  /** In place of the global `fetch`. */
+  fetch?: Fetch | undefined;
+}
+
+/** Options of one call. */
+export interface CallOptions {
+  /** Ends the call, its waits and its further attempts: it rejects with `interrupted`. */
+  signal?: AbortSignal | undefined;
+}
+
+/** `leaderboard.list`: the name of an endpoint. */
+export type EndpointId = AnyEndpoint['id'];
+
+type EndpointOf<Id extends EndpointId> = Extract<AnyEndpoint, { id: Id }>;
+type ReadonlyLists<Fields> = {
+  [K in keyof Fields]: Fields[K] extends readonly (infer Item)[] | undefined
+    ? readonly Item[] | Extract<Fields[K], undefined>
+    : Fields[K];
+};
+
+/** What a method takes, by the id of its endpoint: `Input<'leaderboard.list'>`. */
+export type Input<Id extends EndpointId> = ReadonlyLists<InputOf<EndpointOf<Id>['params']>>;
+
+/** What a method gives: `Answer<'leaderboard.list'>`. */
+export type Answer<Id extends EndpointId> = AnswerOf<EndpointOf<Id>>;
+
+type KnownKey<T> = keyof { [K in keyof T as string extends K ? never : K]: T[K] };
+type ListItem<T> = T extends readonly (infer Item)[] ? Item : never;
+
+/** An item of the pages of a list: of the answer itself, or of the list that it holds. */
+export type Item<Id extends EndpointId> =
+  Answer<Id> extends readonly unknown[]
+    ? ListItem<Answer<Id>>
+    : { [K in KnownKey<Answer<Id>>]-?: ListItem<Answer<Id>[K]> }[KnownKey<Answer<Id>>];
+
+type Arguments<Id extends EndpointId> =
+  Record<never, never> extends Input<Id>
+    ? [input?: Input<Id>, options?: CallOptions]
+    : [input: Input<Id>, options?: CallOptions];
+
+type Method<Id extends EndpointId> = (...given: Arguments<Id>) => Promise<Answer<Id>>;
+
+interface PagedMethod<Id extends EndpointId> extends Method<Id> {
+  /** Each item of all pages, once, in the order of the service. */
+  all: (...given: Arguments<Id>) => AsyncGenerator<Item<Id>, void, undefined>;
+}
+
+type CamelCase<Verb extends string> = Verb extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Verb;
+type Noun = EndpointId extends infer Id ? (Id extends `${infer Name}.${string}` ? Name : never) : never;
+type Methods<Name extends Noun> = {
+  readonly [Id in Extract<EndpointId, `${Name}.${string}`> as Id extends `${Name}.${infer Verb}`
+    ? CamelCase<Verb>
+    : never]: EndpointOf<Id> extends { paging: object } ? PagedMethod<Id> : Method<Id>;
+};
+
+/** A method for each endpoint, by noun and verb. Errors: each call that fails rejects with a SotraError. */
+export type Client = { readonly [Name in Exclude<Noun, 'comment'>]: Methods<Name> } & {
+  readonly comment: Methods<'comment'> & {
+    /** The text that the author of a comment signs, in the layout of this client. */
+    text: (fields: TextFields) => string;
+  };
+};
+
+/**
+ * A client of the service. Clients share nothing. Names of inputs are checked, their values by the service. Errors: SotraError `usage` for
+ * an option that is wrong, `no-service`, `insecure-url`, `config` for a key that no header can hold.
+ */
+export function createClient(options: ClientOptions): Client {
+  const { serviceName, layout = 'five-line' } = options;
+  const caller = createCaller(options);
+  const client: Record<string, Record<string, unknown>> = {};
+  for (const endpoint of endpointTable) {
+    const [noun, verb] = methodName(endpoint);
+    client[noun] = { ...client[noun], [verb]: createMethod(endpoint, caller) };
+  }
+  const text = (fields: TextFields): string => {
+    if (serviceName === undefined) throw usageError('serviceName is required');
+    return signedText(fields, { serviceName, layout });
+  };
+  return { ...client, comment: { ...client['comment'], text } } as unknown as Client;
+}
+
+/** `webhook.add-addresses` is `client.webhook.addAddresses`. */
+export function methodName({ id }: Pick<Endpoint, 'id'>): [noun: string, verb: string] {
+  const [noun = '', verb = ''] = id.split('.');
+  return [noun, verb.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+function createMethod(endpoint: TableRow, base: Caller) {
+  const { paging, keyless } = endpoint;
+  const callerFor = ({ signal = base.signal }: CallOptions): Caller => {
+    if (base.apiKey === null && !keyless)
+      throw new SotraError('key-missing', `no API key for ${new URL(base.baseUrl).origin}`);
+    if (signal.aborted) throw new SotraError('interrupted', 'interrupted', { cause: signal.reason, outcome: 'unsent' });
+    return { ...base, signal };
+  };
+  const call = async (input: Values = {}, options: CallOptions = {}): Promise<unknown> => {
+    checkNames(endpoint, input);
+    return (await callEndpoint(endpoint, input, callerFor(options))).data;
+  };
+  if (paging === undefined) return call;
+  /** An item that moved to a later page while they were read is not given again. */
+  const all = async function* (input: Values = {}, options: CallOptions = {}) {
+    checkNames(endpoint, input);
+    const caller = callerFor(options);
+    const ask = (asked: Values, link?: string) => callEndpoint(endpoint, asked, caller, link);
+    const seen = new Set<string>();
+    for await (const items of walkPages({ paging, input, ask, max: undefined, onCut: () => undefined }))
+      for (const item of items) {
+        const name = identifyItem(item);
+        if (paging.kind !== 'limit' && seen.has(name)) continue;
+        seen.add(name);
+        yield item;
+      }
+  };
+  return Object.assign(call, { all });
+}
+
+function checkNames({ id, params }: TableRow, input: Values): void {
+  const names = Object.keys(params);
+  const unknown = Object.keys(input).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw usageError(`${id} has no input ${unknown}: it takes ${names.join(', ') || 'none'}`);
+  const missing = names.filter((name) => input[name] === undefined && !params[name]?.kind.optional);
+  if (missing.length > 0) throw usageError(`${id} requires ${missing.join(', ')}`);
+}
+
+const optionNames: readonly string[] = [
+  'baseUrl',
+  'apiKey',
+  'serviceName',
+  'layout',
+  'wire',
+  'retries',
+  'timeoutMs',
+  'maxTimeMs',
+  'maxWaitMs',
+  'maxBodyBytes',
+  'fetch',
+] satisfies (keyof ClientOptions)[];
+
+function createCaller(options: ClientOptions): Caller {
+  const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
+  if (unknown !== undefined) throw usageError(`createClient has no option ${unknown}`);
+  const { baseUrl, apiKey, wire = {}, fetch = globalThis.fetch } = options;
+  if (baseUrl === undefined) throw new SotraError('no-service', 'baseUrl is required');
+  checkWire(wire);
+  const key = apiKey === undefined ? null : checkKey(apiKey);
+  const number = (name: 'retries' | 'timeoutMs' | 'maxTimeMs' | 'maxWaitMs' | 'maxBodyBytes', usual: number) =>
+    checkNumber(name, options[name] ?? usual);
+  return {
+    baseUrl: checkBaseUrl(baseUrl),
+    apiKey: key,
+    hide: keyHider(apiKey),
+    // The service's own data stay as they are; errors quote what it says.
+    hideKey: (answer) => answer,
+    wire,
+    transport: createFetchTransport((url, init) => fetch(url, init)),
+    userAgent: null,
+    retries: number('retries', callPolicy.retries),
+    timeoutMs: number('timeoutMs', 30_000),
+    maxTimeMs: number('maxTimeMs', 600_000),
+    maxWaitMs: number('maxWaitMs', 60_000),
+    maxBodyBytes: number('maxBodyBytes', maxAnswerBytes),
+    signal: new AbortController().signal,
+    now: Date.now,
+    random: Math.random,
+    sleep,
+    observe: () => undefined,
+  };
+}
+
+function checkWire(wire: WireNames): void {
+  const known = endpointTable.flatMap(({ id, params }) =>
+    Object.keys(params).flatMap((key) => (params[key]?.source === 'spec' ? [] : [`${id}.${key}`, `*.${key}`])),
+  );
+  const unknown = Object.keys(wire).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw usageError(`wire ${unknown} cannot be renamed`);
+}
+
+function checkNumber(name: string, value: number): number {
+  const [min, max] = name === 'retries' ? [0, 20] : [name === 'maxWaitMs' ? 0 : 1, maxTimerMs];
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw usageError(`${name} ${JSON.stringify(value)}: must be from ${min} to ${max}`);
+}

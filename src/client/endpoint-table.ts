@@ -1,0 +1,20 @@
+import type { Endpoint, Param } from '../api/endpoint.ts';
+import { endpoints } from '../api/endpoints.ts';
+
+/** What sends the request of an endpoint and reads its pages. */
+export type TableRow = Pick<Endpoint, 'id' | 'method' | 'path' | 'params' | 'keyless' | 'paging'>;
+
+/**
+ * The endpoints without what only people and checks read: help, examples, rules of values, schemas of answers. The build of the library puts
+ * its value here in place of the code, so it must be JSON.
+ */
+export const endpointTable: readonly TableRow[] = endpoints.map(({ id, method, path, params, keyless, paging }) => {
+  const rows = Object.entries<Param>(params).map(([key, param]) => [key, describeParam(param)]);
+  return { id, method, path, params: Object.fromEntries(rows), ...(keyless && { keyless }), ...(paging && { paging }) };
+});
+
+function describeParam({ place, wire, source, kind }: Param) {
+  const { type, optional } = kind;
+  const sent = type === 'list' ? { type, keepFirst: kind.keepFirst } : {};
+  return { place, source, kind: { ...sent, optional }, ...(wire && { wire }) };
+}

@@ -1,0 +1,87 @@
+import { SotraError } from '../errors.ts';
+import { NetworkFailure, readFailure } from './failures.ts';
+import { type HttpResponse, limitTime, type Transport } from './transport.ts';
+
+/** A function like the global `fetch`. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** A transport over `fetch`. Errors: also SotraError `redirect` if a browser does not tell where a redirect leads. */
+export function createFetchTransport(fetch: Fetch): Transport {
+  return {
+    send: async ({ method, url, headers, body }, limits) => {
+      const silence = new AbortController();
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const restart = () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => silence.abort(), limits.timeoutMs);
+      };
+      const total = limitTime(limits);
+      const toFailure = (thrown: unknown): Error => {
+        if (thrown instanceof SotraError) return thrown;
+        const isLate = total.aborted && total.reason?.name === 'TimeoutError';
+        if (isLate || silence.signal.aborted)
+          return new NetworkFailure(isLate ? 'late' : 'timeout', 'no answer in time', thrown);
+        // `fetch` wraps what happened to the connection.
+        return readFailure((thrown as Error | null)?.cause ?? thrown);
+      };
+      restart();
+      try {
+        const response = await fetch(url.href, {
+          ...{ method, headers, redirect: 'manual', signal: AbortSignal.any([total, silence.signal]) },
+          ...(body !== undefined && { body }),
+        });
+        if (response.type === 'opaqueredirect')
+          throw new SotraError('redirect', `${url.origin} redirects, and a browser does not say where to`);
+        const read = await readBody(response.body, limits.maxBytes, restart).catch((thrown: unknown) => ({
+          ...{ text: '', bytes: 0, bodyError: toFailure(thrown) },
+        }));
+        return { status: response.status, headers: Object.fromEntries(response.headers), ...read };
+      } catch (thrown) {
+        throw toFailure(thrown);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close: async () => undefined,
+  };
+}
+
+/** The body, which `fetch` has decoded already. By a reader: not every browser iterates over a stream. */
+async function readBody(
+  body: Response['body'],
+  maxBytes: number,
+  onChunk: () => void,
+): Promise<Pick<HttpResponse, 'text' | 'bytes'>> {
+  const reader = body?.getReader();
+  const decoder = new TextDecoder();
+  let [text, bytes] = ['', 0];
+  try {
+    for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+      onChunk();
+      bytes += part.value.length;
+      if (bytes > maxBytes)
+        throw new SotraError('bad-answer', `the answer is larger than ${maxBytes} bytes (maxBodyBytes)`, {
+          outcome: 'unknown',
+        });
+      text += decoder.decode(part.value, { stream: true });
+    }
+  } finally {
+    await reader?.cancel().catch(() => undefined);
+  }
+  return { text: text + decoder.decode(), bytes };
+}
+
+/** Resolves after so many milliseconds. Errors: `interrupted` at the signal. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  // A signal of its own: Node warns of many listeners on one.
+  const stop = AbortSignal.any([signal]);
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    const end = () => {
+      clearTimeout(timer);
+      reject(new SotraError('interrupted', 'interrupted', { cause: signal.reason }));
+    };
+    if (stop.aborted) end();
+    else stop.addEventListener('abort', end);
+  });
+}

@@ -1,0 +1,54 @@
+import type { HttpResponse } from './transport.ts';
+
+/** Replaces a secret that is not shown. */
+export const hidden = '***';
+
+interface KeyedAnswer {
+  status: number;
+  headers: HttpResponse['headers'];
+  text: string;
+}
+
+/** Hides the key in an answer that repeats it. */
+export type KeyHiding = <T extends KeyedAnswer>(answer: T) => T;
+
+/**
+ * Replaces the key by three stars in headers and text of an answer. A key of less than eight characters or of digits alone stays: it could be
+ * a word or a number of any answer.
+ */
+export function hidingKey(key: string | null): KeyHiding {
+  if (key === null || key.length < 8 || /^\d+$/.test(key)) return (answer) => answer;
+  const hide = keyHider(key);
+  return (answer) => {
+    const headers = Object.fromEntries(
+      Object.entries(answer.headers).map(([name, value]) => [
+        hide(name),
+        Array.isArray(value) ? value.map(hide) : value && hide(value),
+      ]),
+    );
+    return { ...answer, headers, text: hide(answer.text) };
+  };
+}
+
+/** Hides a key of at least four characters, however JSON and addresses spell it. */
+export function keyHider(key: string | undefined): (text: string) => string {
+  if (key === undefined || key.length < 4) return (text) => text;
+  const pattern = new RegExp([...key].map(spellings).join(''), 'g');
+  return (text) => text.replace(pattern, hidden);
+}
+
+/** A pattern of a character as it is, as JSON escapes it, also JSON in JSON, and as addresses and forms code it, also more than once. */
+function spellings(character: string): string {
+  const literal = character.replace(/[!-/:-@[-^`{-~]/, '\\$&');
+  const plain = character === '\\' ? '\\\\{1,16}' : `${/["/]/.test(character) ? '\\\\{0,8}' : ''}${literal}`;
+  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
+  const escaped = units.map((hex) => `\\\\{1,8}u${anyCase(hex)}`).join('');
+  const coded = [...new TextEncoder().encode(character)].map(
+    (byte) => `%(?:25){0,4}${anyCase(byte.toString(16).padStart(2, '0'))}`,
+  );
+  return `(?:${[coded.join(''), escaped, plain, ...(character === ' ' ? ['\\+'] : [])].join('|')})`;
+}
+
+function anyCase(hex: string): string {
+  return hex.replace(/[a-f]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+}

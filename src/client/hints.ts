@@ -1,0 +1,123 @@
+import { longerTimeout } from '../api/duration.ts';
+import { isLoopback } from '../api/http-address.ts';
+import type { ErrorCode } from '../errors.ts';
+import { command, shellWord } from './shell.ts';
+import type { HttpRequest, HttpResponse } from './transport.ts';
+
+export interface TimeLimits {
+  /** Until something comes: the connection, the first byte, the next one. */
+  timeoutMs: number;
+  /** For the whole call, attempts and waits together. */
+  maxTimeMs: number;
+}
+
+/** What the command line says of a request that failed beside its error: the next line to type. The library does without. */
+export const hints = { ofNetwork, ofRedirect, ofLoop, ofOtherOrigin, ofStatus, ofBadAnswer, describePage };
+
+export type Hints = typeof hints;
+
+interface NetworkFacts extends TimeLimits {
+  kind: string;
+  /** What happened to the connection. */
+  why: string;
+  url: URL;
+}
+
+function ofNetwork({ kind, why, url: { origin, hostname }, timeoutMs, maxTimeMs }: NetworkFacts): string | undefined {
+  switch (kind) {
+    case 'late':
+      return longerTimeout('Allow more time with', maxTimeMs);
+    case 'timeout':
+      return longerTimeout('Allow more time with', timeoutMs);
+    case 'untrusted':
+      return /expired|not yet valid/.test(why)
+        ? 'Check the clock of this computer: date -u.'
+        : 'For a certificate authority of your own, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.';
+    case 'plain':
+      return isLoopback(hostname)
+        ? `Try ${origin.replace('https:', 'http:')}: what listens there does not speak TLS.`
+        : 'What listens there does not speak TLS: check the port (http:// is allowed to this machine only).';
+    case 'proxy':
+      return command`HTTPS_PROXY or HTTP_PROXY names it. NO_PROXY=${hostname} goes without.`;
+    default:
+      return 'Check the address (--base-url, SOTRA_BASE_URL or the context) and the network.';
+  }
+}
+
+function ofRedirect(to: string | undefined): string {
+  return to === undefined
+    ? 'See the answer with --verbose, and check the base URL.'
+    : 'The key is sent to no other origin. If you trust the new address, make it the base URL.';
+}
+
+function ofLoop(): string {
+  return 'Set the base URL to the address that answers.';
+}
+
+function ofOtherOrigin(): string {
+  return 'The key is not sent there. Request the pages one by one with the cursors that --json shows.';
+}
+
+interface StatusFacts extends PageFacts {
+  request: HttpRequest;
+  retryAfterSec: number | undefined;
+  caller: { maxWaitMs: number; baseUrl: string; keyName?: string | undefined };
+}
+
+function ofStatus(code: ErrorCode, { request, headers, text, retryAfterSec, caller }: StatusFacts): string | undefined {
+  if (retryAfterSec !== undefined) return waitHint(retryAfterSec, caller.maxWaitMs);
+  if (code === 'rate-limited') return 'Wait, or allow more attempts with --retries.';
+  if (code === 'not-found') return versionHint(caller.baseUrl);
+  if (code !== 'key-refused' && code !== 'forbidden') return undefined;
+  if (isWebPage({ headers, text }))
+    return 'A proxy or a bot check in front of the service refused the request: check the base URL and the network.';
+  if (request.headers['authorization'] === undefined) return 'Give a key: SOTRA_API_KEY=... or the key of the context.';
+  const key = `The key ${caller.keyName === undefined ? '' : `${caller.keyName} `}`;
+  return code === 'forbidden'
+    ? `${key}is valid but is not allowed to do this: ask the operator of the service.`
+    : `${key}was sent and refused: check SOTRA_API_KEY or the key of the context.`;
+}
+
+/** The largest `--timeout`. */
+const maxTimeoutSec = 86_400;
+
+function waitHint(retryAfterSec: number, maxWaitMs: number): string {
+  const asked = `The service asks to wait ${retryAfterSec} s`;
+  if (retryAfterSec * 1000 <= maxWaitMs) return `${asked}: retry then, or allow more attempts with --retries.`;
+  const tooLong = `${asked}, and a call waits at most ${maxWaitMs / 1000} s`;
+  const enoughSec = retryAfterSec + 60;
+  return enoughSec <= maxTimeoutSec ? `${tooLong}: --timeout ${enoughSec}s waits for it.` : `${tooLong}: retry then.`;
+}
+
+function ofBadAnswer(isTooMuch: boolean, baseUrl: string): string {
+  if (isTooMuch) return 'The interface has no such answer: --curl prints a command that shows it.';
+  return versionHint(baseUrl) ?? 'Check that the base URL is the service itself and not a proxy or a web page.';
+}
+
+/** A hint for a base URL that ends in the version that paths begin with. */
+export function versionHint(baseUrl: string): string | undefined {
+  const [, base, version] = /^(.*)\/(v\d+)\/?$/.exec(baseUrl) ?? [];
+  return (
+    version &&
+    `The base URL ends in /${version}, which the paths begin with already: --base-url ${shellWord(base ?? '')}.`
+  );
+}
+
+type PageFacts = Pick<HttpResponse, 'headers' | 'text'>;
+
+/** Whether an answer is a web page: one of a proxy or a web server, not of the service. */
+export function isWebPage({ headers, text }: PageFacts): boolean {
+  const type = [headers['content-type']].flat().join();
+  return /html/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text.slice(0, 200));
+}
+
+/** The title of a web page. */
+export function readPageTitle(text: string): string | undefined {
+  return /<title[^>]{0,200}>([^<]{1,120})/i.exec(text.slice(0, 100_000))?.[1]?.trim();
+}
+
+function describePage(answer: PageFacts): string | undefined {
+  if (!isWebPage(answer)) return undefined;
+  const title = readPageTitle(answer.text);
+  return title === undefined ? 'a web page instead of JSON' : `a web page instead of JSON: ${title}`;
+}

@@ -1,0 +1,183 @@
+import { setFlagsFromString } from 'node:v8';
+import type { Dispatcher } from 'undici';
+import { isLoopback } from '../api/http-address.ts';
+import { SotraError, usageError } from '../errors.ts';
+import { NetworkFailure, pickHeader, readFailure, readProxyFailure } from './failures.ts';
+import { type HttpResponse, limitTime, type Transport } from './transport.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+interface NetworkOptions {
+  now: () => number;
+  /** The version of Node. */
+  node: string;
+  env: Env;
+}
+
+/**
+ * A transport over real sockets, keeping connections alive until `close`; through a proxy if HTTPS_PROXY, HTTP_PROXY and NO_PROXY say so,
+ * but never to this machine. Errors: `usage` for a proxy that cannot be used, once one is needed.
+ */
+export async function createNetwork({ now, node, env }: NetworkOptions): Promise<Transport> {
+  // Before Node 22 a short process waits at exit for V8 to optimize undici's parser (about 60 ms).
+  if (Number.parseInt(node, 10) < 22) setFlagsFromString('--liftoff-only');
+  const { Agent, EnvHttpProxyAgent, request } = await import('undici');
+  const direct = new Agent({ connections: 8 });
+  let proxied: Dispatcher | undefined;
+  const proxies = readProxies(env);
+  const chooseDispatcher = ({ hostname }: URL): Dispatcher => {
+    if (isLoopback(hostname)) return direct;
+    checkProxies(proxies);
+    proxied ??= new EnvHttpProxyAgent({ connections: 8, ...proxies });
+    return proxied;
+  };
+  return {
+    async send({ method, url, headers, body }, limits) {
+      const startedMs = now();
+      const signal = limitTime(limits);
+      const dispatcher = chooseDispatcher(url);
+      const { timeoutMs } = limits;
+      const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+      try {
+        const sent = { dispatcher, method: method as 'GET', headers, body: body ?? null, signal, ...timeouts };
+        const answer = await request(url, sent);
+        const firstByteMs = now() - startedMs;
+        if (limits.maxBytes === 0) {
+          answer.body.on('error', () => undefined).destroy();
+          return { status: answer.statusCode, headers: answer.headers, firstByteMs, text: '', bytes: 0 };
+        }
+        const encoding = pickHeader(answer.headers, 'content-encoding');
+        const read = await readBody(answer.body, encoding, limits.maxBytes).catch((thrown: unknown) => ({
+          ...{ text: '', bytes: 0 },
+          bodyError: thrown instanceof SotraError ? thrown : toFailure(thrown, signal),
+        }));
+        return { status: answer.statusCode, headers: answer.headers, firstByteMs, ...read };
+      } catch (thrown) {
+        throw toFailure(thrown, signal, dispatcher === direct ? undefined : proxyFor(url, proxies));
+      }
+    },
+    close: async () => void (await Promise.all([direct.destroy(), proxied?.destroy()])),
+  };
+}
+
+function toFailure(thrown: unknown, { aborted, reason }: AbortSignal, proxy?: URL): NetworkFailure {
+  if (aborted && reason instanceof Error && reason.name === 'TimeoutError')
+    return new NetworkFailure('late', 'no answer in time', thrown);
+  const { code } = thrown as { code?: string };
+  if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
+    return new NetworkFailure('timeout', 'no answer in time', thrown);
+  return proxy === undefined ? readFailure(thrown) : readProxyFailure(thrown, proxy);
+}
+
+const decoders = {
+  gzip: 'createGunzip',
+  'x-gzip': 'createGunzip',
+  br: 'createBrotliDecompress',
+  deflate: 'createInflate',
+} as const;
+
+/**
+ * The body of an answer. An empty one is empty in any encoding. Errors: `bad-answer` for more than `maxBytes`, compressed or not, and for an
+ * encoding that is unknown or does not decode.
+ */
+async function readBody(
+  incoming: AsyncIterable<Uint8Array>,
+  encoding: string | undefined,
+  maxBytes: number,
+): Promise<Pick<HttpResponse, 'text' | 'bytes'>> {
+  const received = await collect(incoming, maxBytes);
+  const name = encoding?.trim().toLowerCase() ?? '';
+  const isPlain = received.length === 0 || name === '' || name === 'identity';
+  const body = isPlain ? received : await decode(received, name, maxBytes);
+  return { text: new TextDecoder().decode(body), bytes: body.length };
+}
+
+async function collect(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    parts.push(chunk);
+  }
+  return Buffer.concat(parts);
+}
+
+async function decode(body: Uint8Array, name: string, maxBytes: number): Promise<Uint8Array> {
+  if (!Object.hasOwn(decoders, name))
+    throw new SotraError('bad-answer', `the service answered in an unknown encoding: ${name}`, {
+      hint: 'Supported: gzip, deflate and br. A proxy may be the cause.',
+    });
+  const decoder = (await import('node:zlib'))[decoders[name as keyof typeof decoders]]();
+  decoder.end(body);
+  try {
+    return await collect(decoder, maxBytes);
+  } catch (cause) {
+    if (cause instanceof SotraError) throw cause;
+    const { code } = cause as { code?: string };
+    throw new SotraError('bad-answer', `the service answered with ${name} that does not decode: ${code}`, {
+      hint: 'A proxy may be the cause: --verbose shows the headers.',
+      cause,
+    });
+  } finally {
+    decoder.destroy();
+  }
+}
+
+function tooLarge(maxBytes: number): SotraError {
+  return new SotraError('bad-answer', `the answer is larger than ${formatSize(maxBytes)}`, {
+    hint: 'Request fewer items with --limit.',
+    outcome: 'unknown',
+  });
+}
+
+function formatSize(bytes: number): string {
+  if (bytes % 1024 ** 2 === 0) return `${bytes / 1024 ** 2} MB`;
+  return bytes % 1024 === 0 ? `${bytes / 1024} KB` : `${bytes} bytes`;
+}
+
+interface Proxies {
+  httpProxy: string;
+  httpsProxy: string;
+  noProxy: string;
+}
+
+/** An empty address is no proxy, even if the process has one in its environment. */
+function readProxies(env: Env): Proxies {
+  const read = (name: string) => env[name.toLowerCase()] || env[name] || '';
+  const noProxy = read('NO_PROXY');
+  // undici reads a * only if it stands alone.
+  const isForNone = noProxy.split(/[,\s]/).includes('*');
+  if (isForNone) return { httpProxy: '', httpsProxy: '', noProxy };
+  return { httpProxy: read('HTTP_PROXY'), httpsProxy: read('HTTPS_PROXY'), noProxy };
+}
+
+/** The proxy that requests to an address may take; whether NO_PROXY excepts it is undici's to say. */
+function proxyFor({ protocol }: URL, { httpProxy, httpsProxy }: Proxies): URL | undefined {
+  const proxy = protocol === 'https:' ? httpsProxy || httpProxy : httpProxy;
+  return proxy === '' ? undefined : new URL(proxy);
+}
+
+function checkProxies({ httpProxy, httpsProxy }: Proxies): void {
+  for (const [name, address] of Object.entries({ HTTPS_PROXY: httpsProxy, HTTP_PROXY: httpProxy })) {
+    if (address === '' || isProxy(address)) continue;
+    const shown = JSON.stringify(address.replace(/^.*@/s, '***@'));
+    const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(address) ?? [];
+    if (scheme !== undefined && !/^(?:https?|socks5?)$/i.test(scheme))
+      throw usageError(`${name} ${shown}: ${scheme} is not supported, only http, https and socks5`);
+    const meant = /^[\w.-]+:\d+$/.test(address) ? address : 'proxy.example.com:8080';
+    throw usageError(`${name} ${shown}: must be an address such as http://${meant}`);
+  }
+}
+
+/** A bare address, whose name and password can be decoded: undici reports anything else as an error of its caller. */
+function isProxy(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, pathname, search, hash, username, password } = new URL(address);
+  try {
+    decodeURIComponent(username + password);
+  } catch {
+    return false;
+  }
+  return /^(?:https?|socks5?):$/.test(protocol) && ['', '/'].includes(pathname) && search === '' && hash === '';
+}
