@@ -1,7 +1,6 @@
 import { isEvmAddress, isSolanaAddress, isUuid } from '../api/address.ts';
 import { hasWrongChecksum } from '../api/checksum.ts';
 import { tryParseJson } from '../api/json.ts';
-
 import { showUnseen } from '../api/safe-text.ts';
 import { textProblem } from '../api/text-problem.ts';
 import { usageError } from '../errors.ts';

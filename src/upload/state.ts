@@ -65,11 +65,7 @@ export async function openUpload(
   const what = destinationUrl === undefined ? `webhook ${uid}` : `destination ${hideUrlSecrets(destinationUrl)}`;
   const unlock = isReadOnly ? () => undefined : takeLock(`${folder}.lock`, what);
   try {
-    const state = readState(folder) ?? {
-      ...{ version: 1, ...service, uid: uid ?? null, former: [], posting: null, replaces: null, gap: null },
-      ...{ destinationUrl: destinationUrl === undefined ? null : hideUrlSecrets(destinationUrl) },
-      ...{ digest: null, line: null },
-    };
+    const state = readState(folder) ?? newState(service, { destinationUrl, uid });
     if (uid !== undefined && state.uid !== uid)
       throw new SotraError('locked', `webhook ${uid} was replaced meanwhile`, {
         hint: 'sotra webhook list shows the new one.',
@@ -79,6 +75,21 @@ export async function openUpload(
     unlock();
     throw thrown;
   }
+}
+
+function newState(service: ServiceId, { destinationUrl, uid }: Destination): UploadState {
+  return {
+    version: 1,
+    ...service,
+    destinationUrl: destinationUrl === undefined ? null : hideUrlSecrets(destinationUrl),
+    uid: uid ?? null,
+    former: [],
+    posting: null,
+    replaces: null,
+    gap: null,
+    digest: null,
+    line: null,
+  };
 }
 
 /** All uploads from this machine to the service in use, with its key. Errors: `local-file` for a damaged state. */

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { BoundsError, parseJson, whyNotJson } from '../../api/json.ts';
@@ -113,7 +113,9 @@ function splitLines(bytes: Buffer, name: string, firstLine: number): string[] {
     const line = firstLine + lines.findIndex((text) => !isUtf8(Buffer.from(text, 'latin1')));
     throw usageError(`${name}: line ${line} is not UTF-8 text`);
   }
-  const lines = bytes.toString().split('\n').slice(0, -1);
+  // ASCII is the same text in Latin-1, which is decoded twice as fast.
+  const lines = bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8').split('\n');
+  lines.pop();
   const long = bytes.length <= maxLineBytes ? -1 : lines.findIndex(({ length }) => length > maxLineBytes);
   if (long !== -1) throw tooLong(name, firstLine + long);
   return bytes.includes(0x0d) ? lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line)) : lines;
