@@ -87,9 +87,16 @@ export const nameKind = formatted(
   }),
 );
 
+/** Assumed. */
+const maxAvatarUrl = 2048;
+
 export const avatarKind = formatted({
-  findProblem: (address) =>
-    isHttpAddress(address) ? undefined : `must be an http or https address of a jpeg or png${suggestScheme(address)}`,
+  findProblem: (address) => {
+    if (address.length > maxAvatarUrl) return `must have at most ${maxAvatarUrl} characters`;
+    return isHttpAddress(address)
+      ? undefined
+      : `must be an http or https address of a jpeg or png${suggestScheme(address)}`;
+  },
   schema: { format: 'uri' },
 });
 

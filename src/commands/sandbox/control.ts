@@ -9,7 +9,7 @@ import { newRunToken } from '../../pages/guard.ts';
 import { advanceClock, storedNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { resetWorld } from '../../sandbox/db/world.ts';
-import { addLiveTrades, addTradeNow, checkLiveTrade, madeTrades } from '../../sandbox/ledger/live-trades.ts';
+import { addLiveTrades, addTradeNow, checkLiveTrade } from '../../sandbox/ledger/live-trades.ts';
 import type { LiveTrade } from '../../sandbox/ledger/trade.ts';
 import { tradeParams } from '../../sandbox/ledger/trade-params.ts';
 import { type Fault, faultForm, parseFault } from '../../sandbox/serve/fault.ts';
@@ -25,6 +25,7 @@ import {
   ServiceRefusal,
 } from '../../sandbox/service/handler.ts';
 import { deliverAgain, listDeliveries, readSecret, showDelivery, showWebhook } from './deliveries.ts';
+import { madeTrades } from './made-trades.ts';
 import { describeState } from './state.ts';
 
 const root = '/_sandbox/';
@@ -37,14 +38,14 @@ interface ControlOptions {
   faults: readonly Fault[];
   status: unknown;
   log: ReturnType<typeof createRequestLog>;
-  /** Sets again what the sandbox was started with. */
+  /** Restores the settings that the sandbox was started with. */
   onReset: () => void;
   stop: () => void;
 }
 
 type Action = (body: Readonly<Record<string, unknown>>, query: URLSearchParams) => unknown;
 
-/** What whoever has the token may do with a served sandbox, by requests under /_sandbox/; `faults` are those that are set now. */
+/** The control API of a served sandbox under /_sandbox/, which needs the token. */
 export function createControl({ db, io, warn, faults: first, status, log, onReset, stop }: ControlOptions) {
   const { now } = io;
   const token = newRunToken();
@@ -73,7 +74,7 @@ export function createControl({ db, io, warn, faults: first, status, log, onRese
     }
   };
 
-  const doing =
+  const mutating =
     (act: Action): Action =>
     async (...given) =>
       (await act(...given)) ?? describe();
@@ -88,28 +89,28 @@ export function createControl({ db, io, warn, faults: first, status, log, onRese
       setImmediate(stop);
       return {};
     },
-    'POST trade': doing((body) => {
+    'POST trade': mutating((body) => {
       const input = checkInput({ id: 'trade', params: tradeParams }, body) as unknown as LiveTrade;
       checkLiveTrade(input);
       return addTradeNow(db, input, storedNow(db, now()));
     }),
-    'POST advance': doing(({ duration }) => {
+    'POST advance': mutating(({ duration }) => {
       const byMs = parseDuration(String(duration));
       if (byMs === undefined) throw usageError(`duration ${duration}: must be a time such as 12h or 8d`);
       advanceClock(db, byMs, now());
     }),
-    'POST simulate': doing(({ rate }) => {
+    'POST simulate': mutating(({ rate }) => {
       if (rate === null) return void simulation?.stop.abort();
       const perSec = parseRate(String(rate))?.perSec;
       if (perSec === undefined) throw usageError(`rate ${rate}: must be a rate such as 20/s or 300/m, at most 5000/s`);
       void simulate(String(rate), perSec);
     }),
-    'POST faults': doing(({ faults: given }) => {
+    'POST faults': mutating(({ faults: given }) => {
       faults = readFaults([given].flat().map(String), 'fault');
     }),
-    'POST redeliver': doing(({ seq }) => deliverAgain(db, seq, now())),
+    'POST redeliver': mutating(({ seq }) => deliverAgain(db, seq, now())),
     'POST secret': ({ uid }) => readSecret(db, uid),
-    'POST reset': doing(({ empty }) => {
+    'POST reset': mutating(({ empty }) => {
       simulation?.stop.abort();
       resetWorld(db, now(), empty === true ? 'empty' : 'demo');
       onReset();
@@ -133,7 +134,7 @@ export function createControl({ db, io, warn, faults: first, status, log, onRese
   return {
     token,
     faults: () => faults,
-    /** Whether a request is for the control of a sandbox, or of its page, and not one that its service got. */
+    /** Whether a request comes from the control API or the page, not from a user of the service. */
     isOwn: ({ target }: IncomingRequest, headers: IncomingHttpHeaders): boolean =>
       target.startsWith(root) || headers[controlHeader] === token,
     /** `undefined` for a request to the service. */
@@ -150,7 +151,7 @@ function refuse(thrown: unknown): ServedAnswer {
   return refused(new ServiceRefusal(400, [thrown.message, thrown.hint].filter(Boolean).join('. ')));
 }
 
-/** Errors: `usage` for a text that is no fault. */
+/** Errors: `usage` for an invalid fault. */
 export function readFaults(texts: readonly string[], label: string): readonly Fault[] {
   return texts.map((text) => {
     const fault = parseFault(text);

@@ -20,7 +20,7 @@ export function listDeliveries(db: Db): SandboxDelivery[] {
   return db.all<SandboxDelivery>(sql, [maxDeliveries]).map((row) => onClock(db, row));
 }
 
-/** Errors: `usage` where there is none, here and below. */
+/** Errors: `usage` for an unknown delivery. */
 export function showDelivery(db: Db, seq: unknown): ShownSandboxDelivery {
   const found = db.get<SandboxDelivery & { event: string }>(
     `SELECT ${columns}, e.body AS event FROM ${joined} WHERE d.id = ?`,

@@ -113,7 +113,7 @@ export function addSandbox(sandbox: Command): void {
   sandbox
     .command('reset')
     .summary('Delete all data and start again with the built-in data')
-    .description('Asks on a terminal if you imported, traded or posted something; elsewhere it then needs --yes.')
+    .description('Asks for confirmation if you added data; without a terminal that needs --yes.')
     .params({ empty, asOf, db })
     .changes()
     .prints(statusView)

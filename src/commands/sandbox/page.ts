@@ -28,14 +28,14 @@ const lookEveryMs = 500;
 const readable = ['world', 'deliveries', 'delivery', 'webhook'];
 const doable = ['redeliver', 'secret'];
 
-/** Serves the page of a served sandbox, which it asks as anybody would: with a key, and the control token. Errors: `config`. */
+/** Serves the page of a served sandbox, which calls it over HTTP with a key and the control token. Errors: `config`. */
 export async function startSandboxPage(options: SandboxPageOptions, context: Context): Promise<SandboxPage> {
   const { url, db, keys, controlToken, version } = options;
   const { io, warn } = context;
   const live = createLiveLog();
   const stop = new AbortController();
   const http = await httpTransport({ ...io, env: {} });
-  // What holds the token is not in the log, and no fault meets it: the page shows what others met.
+  // Requests with the token are neither logged nor faulted: the page shows those of users.
   const transport: typeof http = {
     send: ({ headers, ...request }, limits) =>
       http.send({ ...request, headers: { ...headers, [controlHeader]: controlToken } }, limits),

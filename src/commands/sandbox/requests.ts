@@ -29,12 +29,12 @@ interface StoreOptions {
 interface KeptRequest {
   row: RequestRow & LoggedRequest;
   entry: LogEntry;
-  /** As it came, secrets and all: it stays in this process. */
+  /** With its secrets: never leaves this process. */
   sent: { method: string; target: string; authorization: string | undefined; text: string | undefined };
   bytes: number;
 }
 
-/** Of all bodies together, what is kept. */
+/** Kept of all bodies together. */
 const maxKeptBytes = 32 * 1024 * 1024;
 
 /** The latest requests of a served sandbox with their answers, for its page, which may send them again. */
@@ -67,7 +67,7 @@ export function createRequestStore({ url, wire, transport, timeoutMs, signal }: 
       const why = await listReasons(entry, known);
       return showExchange({ row, entry, why, baseUrl: url, wire, keys, asksFirst: false });
     },
-    /** Sends a request, or one that is kept with what is changed; gives it as it came. Errors: `usage`; those of the transport. */
+    /** Sends a new request, or a kept one with changes, and returns its row. Errors: `usage`; those of the transport. */
     send: async (given: unknown): Promise<{ row: RequestRow | null }> => {
       const asked = isObject(given) ? given : {};
       const sent = asked['number'] === undefined ? undefined : find(asked['number']).sent;

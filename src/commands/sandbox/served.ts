@@ -25,7 +25,7 @@ interface ServedSandbox extends Ready {
   file: string;
 }
 
-/** The folder in which each served sandbox says where it is, in a file named after its port, for the commands that act on it. */
+/** The folder with the ready file of each served sandbox, named after its port. */
 export async function servedFolder(context: Context): Promise<string> {
   const folder = await locateFolder(context);
   makeFolder(folder);

@@ -10,16 +10,10 @@ import { storedNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { countDeliveries, startDeliverer } from '../../sandbox/deliver/deliver.ts';
 import { readBatches } from '../../sandbox/ledger/import-trades.ts';
-import {
-  addLiveTrades,
-  addTradeNow,
-  checkLiveTrade,
-  madeTrades,
-  maxAtOnce,
-  paceTrades,
-} from '../../sandbox/ledger/live-trades.ts';
+import { addLiveTrades, addTradeNow, checkLiveTrade } from '../../sandbox/ledger/live-trades.ts';
 import { readTrades } from '../../sandbox/ledger/read-trades.ts';
 import type { LiveTrade, Trade } from '../../sandbox/ledger/trade.ts';
+import { madeTrades, maxAtOnce, paceTrades } from './made-trades.ts';
 import type { SimulateInput } from './params.ts';
 import { withWorld } from './state.ts';
 import { type SimulationReport, simulated, traded } from './view.ts';

@@ -102,10 +102,10 @@ async function serveSandbox(
       const facts = { ...ready, controlToken, wire: readWireNames(input.wire), version: db.version };
       page = await startSandboxPage(facts, context);
     }
-    const told: Ready = { ...ready, controlToken, ...(page && { ui: page.url }) };
-    removeReadyFiles = writeReadyFiles([readyFile, input.readyFile], told);
+    const readyFacts: Ready = { ...ready, controlToken, ...(page && { ui: page.url }) };
+    removeReadyFiles = writeReadyFiles([readyFile, input.readyFile], readyFacts);
     context.note(`The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}). Ctrl-C stops it.`);
-    if (options.format === 'json' || options.format === 'ndjson') await io.out.write(`${JSON.stringify(told)}\n`);
+    if (options.format === 'json' || options.format === 'ndjson') await io.out.write(`${JSON.stringify(readyFacts)}\n`);
     if (page !== undefined) await (await import('../../pages/show-address.ts')).showAddress(page, input, context);
     await Promise.race([untilAborted(stop.signal), untilAborted(io.signal)]);
   } finally {
@@ -138,14 +138,14 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
       await io.sleep(25, io.signal);
     }
   } catch (thrown) {
-    // Nobody knows of it, and so nobody would stop it.
+    // Without a ready file nothing could stop it.
     child.stop();
     throw thrown;
   }
   const ready = parseJson(readStateFile(readyFile)) as Ready;
-  const told = `The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}); sotra sandbox stop ends it.`;
-  if (io.out.isTTY && context.options.format === undefined) return { kind: 'text', text: `${told}\n` };
-  context.note(told);
+  const message = `The sandbox listens on ${ready.url} (keys: ${ready.keys.join(', ')}); sotra sandbox stop ends it.`;
+  if (io.out.isTTY && context.options.format === undefined) return { kind: 'text', text: `${message}\n` };
+  context.note(message);
   return { kind: 'answer', answer: ready };
 }
 

@@ -91,7 +91,7 @@ export function answersAsClicker(db: Db): boolean {
   return getMeta(db, 'answers') === clickerWire;
 }
 
-/** The form of answers that the service is known to give, where the interface document says something else. Source: wire-facts N3. */
+/** Answers in the form of the public deployment, which differs from the interface document. Source: wire-facts N3. */
 const clickerWire = 'clicker';
 
 /** Other names for parameters, by `operation.parameter` or `*.parameter`, or a known form of answers. */

@@ -5,7 +5,7 @@ import { outboxTable } from '../../lib/outbox.ts';
 export type { Db, SqlValue } from '../../lib/files/database.ts';
 
 const options = {
-  cacheKib: 131_072,
+  cacheKib: 65_536,
   /** Each commit writes whole pages, and `follow bulk` changes one for each new wallet and follow; imports would be a tenth faster with 16384. */
   pageBytes: 4096,
   /** 128 MB. Those that are written again and again go into the database less often. */
@@ -72,7 +72,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE partner (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, suffix TEXT NOT NULL) WITHOUT ROWID;
 
--- What is said of a profile; one of which there are only wallets has no row.
+-- A profile that is only its wallets has no row.
 CREATE TABLE profile (
   id TEXT PRIMARY KEY,
   name TEXT,                       -- global name; NULL: made from the address
@@ -121,10 +121,8 @@ CREATE TABLE position (
   state TEXT NOT NULL,             -- PositionState as JSON
   UNIQUE (wallet, chain, token, direction, ordinal)
 ) WITHOUT ROWID;
-CREATE INDEX position_wallet ON position
-  (wallet, chain, superseded, token, amount, realized_usd, sell_count, opened_ms, latest_ms);
-CREATE INDEX position_holding ON position (chain, token, superseded, amount DESC, id, realized_usd, opened_ms, latest_ms);
-CREATE INDEX position_closed ON position (chain, token, realized_usd DESC, id, superseded, amount);
+CREATE INDEX position_holding ON position (chain, token, superseded, amount DESC, id);
+CREATE INDEX position_closed ON position (chain, token, realized_usd DESC, id);
 
 CREATE TABLE trade (
   id INTEGER PRIMARY KEY,

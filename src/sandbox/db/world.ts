@@ -25,7 +25,7 @@ export function ensureWorld(db: Db, realNowMs: number, kind: WorldKind): void {
   });
 }
 
-/** Replaces all that a database holds by a new world; the clock is stopped at `frozenMs`, or runs where it is absent. */
+/** Replaces all that a database holds by a new world; the clock is stopped at `frozenMs`, or runs without it. */
 export function resetWorld(db: Db, realNowMs: number, kind: WorldKind, frozenMs?: number): void {
   withDemo(db, kind, () => {
     for (const table of describeDatabase(db).tables) db.run(`DELETE FROM ${table}`);

@@ -67,7 +67,7 @@ const newest: Readonly<Record<EventType, string>> = {
     WHERE ?1 IS NULL OR t.position_id = ?1 ORDER BY k.at_ms DESC, k.id, b.id`,
 };
 
-/** What the newest event of a type would be about, of a position where one is named, or the one that so many come before. */
+/** The subject of the newest event of a type, optionally of one position, or of the one `before` places earlier. */
 export function findEventSource(
   db: Db,
   type: EventType,

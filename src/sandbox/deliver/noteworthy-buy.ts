@@ -12,7 +12,7 @@ const repeatUsd = 1000;
 const apedInFactor = 1.4;
 
 /**
- * Why a buy makes a feed item: `first-buy` in the window, `repeat-buy` where it takes the window's sum over $1,000, `aped-in` above 1.4
+ * Why a buy makes a feed item: `first-buy` in the window, `repeat-buy` if it takes the window's sum over $1,000, `aped-in` above 1.4
  * times its average buy; `undefined` otherwise. `earlier` are the same trader's buys of the token, newest first. Source: wire-facts 4.1; the
  * order among the reasons is assumed.
  */

@@ -87,7 +87,7 @@ type StoredEffect = [
   heldMs: number | null,
 ];
 
-/** What a trade does to its positions; nothing yet if they are made anew, which says it then. */
+/** Applies a trade to its positions; in a late series `startOver` does that. */
 function takeTrade(series: Series, trade: Trade): StoredEffect {
   const newest = series.positions.at(-1);
   series.isLate ||= newest !== undefined && trade.atMs < newest.latestAtMs;

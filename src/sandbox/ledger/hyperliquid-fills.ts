@@ -37,7 +37,7 @@ interface Fill {
   start: number;
   end: number;
   isSpot: boolean;
-  /** The second fill of a trade of the account with itself: it starts where the first one ended, whatever it says. */
+  /** The second fill of a self-trade, which starts where the first one ended. */
   isSelfTrade: boolean;
   isBuy: boolean;
   size: number;
@@ -49,14 +49,14 @@ interface Fill {
 interface Part {
   direction: Trade['direction'];
   size: number;
-  /** Size before it in that position; below 0 where the fill's words and its start do not fit. */
+  /** Size before it in that position; below 0 if the fill's direction contradicts its start. */
   startAmount: number;
   name: string;
 }
 
 /**
  * Reads fills of the exchange, all before the first trade. Long and short come from the fill's direction; one that crosses zero
- * (`Long > Short`) is two trades. Coins named `@107` or `PURR/USDC` are spot, where the fee of a buy comes out of the coins bought.
+ * (`Long > Short`) is two trades. Coins named `@107` or `PURR/USDC` are spot; the fee of a buy is taken from the coins bought.
  * The value is price times size; leverage, which fills do not say, is 1.
  */
 export function hyperliquidFillsReader(): RowReader {
@@ -70,7 +70,7 @@ export function hyperliquidFillsReader(): RowReader {
       fills.push(fill);
       return [];
     },
-    finish: () => (items.count > 0 && !items.isAnyNamed ? [nobody] : sortFills(fills).flatMap(readParts)),
+    finish: () => (items.count > 0 && !items.isAnyNamed ? [noAccount] : sortFills(fills).flatMap(readParts)),
     splitItem: (item) =>
       listFills(item).map((fill) => {
         items.count += 1;
@@ -89,7 +89,7 @@ function listFills(item: unknown): unknown[] {
   return item['response'].map((fill: unknown) => (isObject(fill) ? { user: request['user'], ...fill } : fill));
 }
 
-const nobody: ReadFailure = {
+const noAccount: ReadFailure = {
   kind: 'fatal',
   message: 'the document holds no fills that name their account',
   hint: 'give [{"request": {"user": "0x.."}, "response": [fill, ..]}], or fills with a "user" each',

@@ -61,7 +61,7 @@ export interface TradeEffect {
   /** Cost of what left the position, notional; tokens never seen coming in cost their market value. 0 on entries. */
   costUsd: number;
   marginCostUsd: number;
-  /** How long the tokens that left were held, weighted by amount; `null` on entries and where no lot was used. */
+  /** How long the tokens that left were held, weighted by amount; `null` on entries and if no lot was used. */
   heldMs: number | null;
 }
 
@@ -92,7 +92,7 @@ export interface PositionFigures {
 }
 
 /**
- * The position after a trade. `previous` is the newest of this trader, chain, token and direction; where the trade belongs to it, it is
+ * The position after a trade. `previous` is the newest of this trader, chain, token and direction; if the trade belongs to it, it is
  * changed in place, so that a trade costs no more than the lots it uses up. Source: "Position state" and PositionStats.
  */
 export function applyTrade(previous: PositionState | undefined, trade: Trade) {
@@ -164,7 +164,7 @@ function unseenAmount(previous: PositionState | undefined, trade: Trade): number
   return isWorthHolding((Math.abs(unseen) * trade.usd) / trade.amount) ? unseen : 0;
 }
 
-/** What left unseen leaves at its cost: nobody knows what it was sold for. */
+/** Tokens that left in unknown trades leave at their cost, without a gain. */
 function leave(position: PositionState, trade: Trade, amount: number): void {
   useLots(position.lots, amount, trade.atMs);
   position.unavailable = true;

@@ -40,7 +40,7 @@ export interface RowReader {
   start: (columns: string[]) => ReadFailure | undefined;
   read: (row: FileRow) => ReadEvent[];
   finish: () => ReadEvent[];
-  /** The rows of an item of a JSON array; absent where the reader takes none. */
+  /** The rows of an item of a JSON array; absent if the reader accepts none. */
   splitItem?: (item: unknown) => FileRow[];
 }
 

@@ -157,7 +157,7 @@ function checkMap(keys: string[], map: Record<string, string>): ReadFailure | un
     const flag = `--map ${column}=${name}`;
     if (findField(name) === undefined) {
       const hint = `write it as --map <column>=<field>; fields: ${tradeFields.join(', ')}`;
-      return { kind: 'fatal', message: `${flag}: "${name}" is no field of a trade`, hint };
+      return { kind: 'fatal', message: `${flag}: "${name}" is not a field of a trade`, hint };
     }
     if (!keys.includes(column))
       return { kind: 'fatal', message: `${flag}: the file has no column "${column}"`, hint: listColumns(keys) };

@@ -91,7 +91,7 @@ export function readTradeText(
   function readLeverage(): number {
     if (given.leverage === '') return 1;
     const value = check('leverage', readPositive(given.leverage), 'a number above 0', 1);
-    return direction === null && value !== 1 ? check('leverage', undefined, '1 where there is no direction', 1) : value;
+    return direction === null && value !== 1 ? check('leverage', undefined, '1 without a direction', 1) : value;
   }
 
   if (problems.length > 0) return { reason: problems.join('; ') };
@@ -116,7 +116,7 @@ function trimTexts(text: TradeText): Record<TradeField, string> {
 /** Numbers of trades: prices, values and sums of as many as there are stay far within what a double holds. */
 const [minNumber, maxNumber] = [1e-60, 1e60];
 
-/** The number a decimal text stands for, or `undefined`, also where sums and quotients of such numbers could be none. */
+/** The number of a decimal text; `undefined` for other text and for numbers whose sums or quotients could overflow. */
 export function readNumber(text: string): number | undefined {
   const value = numberPattern.test(text) ? Number(text) : Number.NaN;
   const size = Math.abs(value);

@@ -57,7 +57,7 @@ export interface MadeTrade {
   isRepeated: boolean;
 }
 
-/** SQL that holds where a value is in a list, which is given as `JSON.stringify(list)`. */
+/** SQL condition: the value is in a list, given as `JSON.stringify(list)`. */
 export const oneOf = 'IN (SELECT value FROM json_each(?))';
 
 export interface StoredTrade

@@ -87,10 +87,10 @@ function readPart(name: string, part: string): string {
   return text;
 }
 
-const nobody: Partner = { id: '', suffix: '' };
+const noPartner: Partner = { id: '', suffix: '' };
 
 function findPartner(db: Db, header: string | undefined, keyless: boolean): Partner {
-  if (header === undefined && keyless) return nobody;
+  if (header === undefined && keyless) return noPartner;
   const key = readBearer(header);
   if (key === undefined) throw new ServiceRefusal(401, 'missing API key: send Authorization: Bearer <key>');
   const partner = db.get<Partner & Record<string, string>>('SELECT id, suffix FROM partner WHERE key = ?', [key]);

@@ -16,11 +16,11 @@ import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
 export interface ListenOptions {
   /** Faults to inject, asked for at each request, and how to wait for those that delay. */
   faulty?: { faults: () => readonly Fault[]; sleep: (ms: number) => Promise<void> };
-  /** Whether no fault meets a request and nobody is told of it. */
+  /** Whether a request is exempt from faults and from `onAnswered`. */
   isOwn?: (request: IncomingRequest, headers: IncomingMessage['headers']) => boolean;
   /** The origins of pages that may ask; default: none. */
   cors?: readonly string[];
-  /** Called with every request once it is answered; not with those that are no HTTP. */
+  /** Called after each answer; not for what is not HTTP. */
   onAnswered?: (request: HeardRequest, answer: FaultyAnswer, ms: number) => void;
 }
 

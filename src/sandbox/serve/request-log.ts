@@ -38,14 +38,14 @@ export function createRequestLog(now: () => number) {
 
 export function formatRequest(logged: LoggedRequest): string {
   const { time, method, path, status, ms, error, ignored, fault } = logged;
-  const told = [
+  const parts = [
     `${time} ${method} ${path} ${status} ${ms} ms`,
     sayWhose(logged),
     ...(ignored.length === 0 ? [] : [`ignored: ${ignored.join(', ')}`]),
     ...(fault === undefined ? [] : [`fault: ${fault}`]),
     ...(error === null ? [] : [`error: ${safeText(error)}`]),
   ];
-  return told.join(', ');
+  return parts.join(', ');
 }
 
 /** Whose key came with a request, such as `key a …ey-a`. */

@@ -5,7 +5,7 @@ import type { Db } from '../db/store.ts';
 import { type PositionFigures, type PositionState, type PositionStats, positionStats } from '../ledger/positions.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../ledger/trade.ts';
 import { copiedText, copyVolume, readTradeComments } from './comments.ts';
-import type { Asker } from './handler.ts';
+import type { RequestContext } from './handler.ts';
 import { type Json, readActors, readCounts } from './profiles.ts';
 
 export interface CardOptions {
@@ -13,7 +13,7 @@ export interface CardOptions {
   viewers?: readonly string[] | undefined;
   /** As the positions of a token have it: only the trades with a comment, and without the card's own transaction. */
   ofToken?: boolean;
-  /** Replies inside comments: only where a single position is asked for. */
+  /** Replies inside comments: only on a single position. */
   replies?: boolean;
 }
 
@@ -32,8 +32,8 @@ interface PositionRow {
 }
 
 /** Position cards in the order of the ids; unknown ids are skipped. Source: section "Position card (feed item)". */
-export function readCards(asker: Asker, positionIds: readonly string[], options: CardOptions = {}): Card[] {
-  const { db, nowMs } = asker;
+export function readCards(context: RequestContext, positionIds: readonly string[], options: CardOptions = {}): Card[] {
+  const { db, nowMs } = context;
   const { ofToken = false } = options;
   const list = JSON.stringify(positionIds);
   const rows = db.all<PositionRow>(
@@ -45,9 +45,9 @@ export function readCards(asker: Asker, positionIds: readonly string[], options:
   const all = listTrades(db, list, ofToken);
   const trades = groupBy(all, ({ positionId }) => positionId);
   const tradeIds = all.map(({ id }) => id);
-  const comments = readTradeComments(asker, tradeIds, options);
+  const comments = readTradeComments(context, tradeIds, options);
   const wallets = rows.map((row) => row.wallet);
-  const actors = readActors(asker, wallets);
+  const actors = readActors(context, wallets);
   const buyers = countBuyers(db, rows, nowMs);
   const replies = countReplies(db, list);
   const isClicker = answersAsClicker(db);
@@ -161,7 +161,7 @@ function makeCard(
 /** Shown for profiles without an avatar: the interface has no card without an image. */
 const noAvatar = 'https://pictures.sotra.example/no-avatar.png';
 
-/** What the figures say, where the service has its sentences made. */
+/** Short sentences from the figures; the service generates its own. */
 function makeInsights(
   symbol: string,
   { isOpen, holdingsCostBasisUSD, realizedGainsUSD }: PositionStats,

@@ -17,7 +17,7 @@ import { lookUpToken, storedToken } from './identifiers.ts';
 
 /** A commented trade must be worth at least this much (wire-facts 3.6). */
 const minUsd = 10;
-/** The text that signatures are checked over, where the world names no other (section "Contexts and presets"). */
+/** The form of signed texts by default (section "Contexts and presets"). */
 const defaultForm: TextForm = { serviceName: 'Sandbox', layout: 'five-line' };
 
 type Comment = ReturnType<Handler<typeof endpoints.post>> extends infer A ? Exclude<A, Promise<unknown>> : never;
@@ -106,7 +106,7 @@ function spellings(hash: string): string[] {
   return /^0x[0-9a-f]+$/i.test(hash) ? [hash, hash.toLowerCase()] : [hash];
 }
 
-/** GET /v1/swap-comments: an entry for each transaction asked for, empty where nobody commented. */
+/** GET /v1/swap-comments: an entry for each transaction asked for, empty if there is no comment. */
 export const list: Handler<typeof endpoints.list> = ({ hashes, chain, viewerAddresses }, call) => {
   return Object.fromEntries(
     [...new Set(hashes)].map((hash) => {

@@ -2,7 +2,7 @@ import { honoredViewers } from '../../api/identifier.ts';
 import { worldOffset } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { groupBy, oneOf } from '../ledger/trade.ts';
-import type { Asker, Partner } from './handler.ts';
+import type { Partner, RequestContext } from './handler.ts';
 import { findProfile } from './identifiers.ts';
 import { type Json, readActors } from './profiles.ts';
 
@@ -36,13 +36,13 @@ interface ReplyRow {
   likeCount: number;
 }
 
-/** The comments of some trades by trade id. Source: sections "Comment" and "Reply". Errors: ServiceRefusal 404 for a viewer UUID nobody has. */
+/** The comments of some trades by trade id. Source: sections "Comment" and "Reply". Errors: ServiceRefusal 404 for an unknown viewer UUID. */
 export function readTradeComments(
-  asker: Asker,
+  context: RequestContext,
   tradeIds: readonly number[],
   options: CommentOptions = {},
 ): Map<number, Json[]> {
-  const rows = asker.db.all<CommentRow>(
+  const rows = context.db.all<CommentRow>(
     `SELECT c.id, c.trade_id AS tradeId, c.partner_id AS partnerId, c.chain, c.token, c.transaction_hash AS transactionHash, c.wallet,
        c.text, c.at_ms AS atMs, c.like_count AS likeCount,
        (SELECT count(*) FROM copy k WHERE k.comment_id = c.id) AS copyCount,
@@ -50,11 +50,11 @@ export function readTradeComments(
      FROM comment c WHERE c.trade_id ${oneOf} ORDER BY c.at_ms DESC, c.id`,
     [JSON.stringify(tradeIds)],
   );
-  const liked = likedBy(asker, options.viewers);
-  const toSec = secondsOf(asker.db);
-  const replies = options.replies ? readReplies(asker, rows, liked) : undefined;
+  const liked = likedBy(context, options.viewers);
+  const toSec = secondsOf(context.db);
+  const replies = options.replies ? readReplies(context, rows, liked) : undefined;
   const inForm = (row: CommentRow) => ({
-    ...makeComment(row, { partner: asker.partner, liked, toSec }),
+    ...makeComment(row, { partner: context.partner, liked, toSec }),
     ...(replies === undefined ? {} : { replies: replies.get(row.id) ?? [] }),
   });
   const byTrade = groupBy(rows, ({ tradeId }) => tradeId);
@@ -98,23 +98,27 @@ export function copyVolume(usd: number): string {
   return usd.toFixed(2);
 }
 
-function likedBy({ db, partner }: Asker, viewers: readonly string[] = []): Set<string> {
+function likedBy({ db, partner }: RequestContext, viewers: readonly string[] = []): Set<string> {
   if (viewers.length === 0) return new Set();
   const profiles = viewers.slice(0, honoredViewers).map((viewer) => findProfile(db, viewer, partner));
   return new Set(db.values(`SELECT target_id FROM liked WHERE profile_id ${oneOf}`, [JSON.stringify(profiles)]));
 }
 
-function readReplies(asker: Asker, comments: readonly CommentRow[], liked: ReadonlySet<string>): Map<string, Json[]> {
-  const rows = asker.db.all<ReplyRow>(
+function readReplies(
+  context: RequestContext,
+  comments: readonly CommentRow[],
+  liked: ReadonlySet<string>,
+): Map<string, Json[]> {
+  const rows = context.db.all<ReplyRow>(
     `SELECT id, comment_id AS commentId, wallet, text, at_ms AS atMs, like_count AS likeCount FROM reply
      WHERE comment_id ${oneOf} ORDER BY at_ms, id`,
     [JSON.stringify(comments.map(({ id }) => id))],
   );
   const authors = readActors(
-    asker,
+    context,
     rows.map(({ wallet }) => wallet),
   );
-  const toSec = secondsOf(asker.db);
+  const toSec = secondsOf(context.db);
   const inForm = ({ id, wallet, text, atMs, likeCount }: ReplyRow) => ({
     ...{ id, text, author: authors.get(wallet), timestamp: toSec(atMs), likeCount },
     isLikedByUser: liked.has(id),

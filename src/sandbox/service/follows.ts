@@ -2,7 +2,7 @@ import type { Db, SqlValue } from '../db/store.ts';
 import { type Partner, ServiceRefusal } from './handler.ts';
 import { startTracking } from './identifiers.ts';
 
-/** A follower and whom they follow, by profile id. */
+/** A follower and a followed profile, by profile id. */
 export type FollowEdge = readonly [followerId: string, targetId: string];
 
 /** Follows in one partner's graph; what is followed already stays as it is, the other targets begin to be tracked. */
@@ -43,7 +43,7 @@ export interface FollowQuestion {
 /**
  * One page of a profile's followers or follows in this partner's graph, the latest follow first, ties by profile id; its `cursor` is where
  * the next page begins, `null` at the end. A follow made meanwhile comes before the first page, so no
- * profile is shown twice and none is missed. Errors: ServiceRefusal 400 for a cursor that is none.
+ * profile is shown twice and none is missed. Errors: ServiceRefusal 400 for an invalid cursor.
  */
 export function followPage(db: Db, { partner, profileId, side, limit, cursor }: FollowQuestion) {
   const [shown, fixed] = side === 'followers' ? ['follower_id', 'target_id'] : ['target_id', 'follower_id'];

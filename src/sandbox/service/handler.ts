@@ -10,14 +10,14 @@ export interface Partner {
 }
 
 /** The world, its time, and who is asking: answers depend on all three. */
-export interface Asker {
+export interface RequestContext {
   db: Db;
   nowMs: number;
   partner: Partner;
 }
 
 /** What a sandbox handler works with. */
-export interface SandboxCall extends Asker {
+export interface SandboxCall extends RequestContext {
   url: URL;
   /** Other names of parameters that this sandbox was started with; links in answers use them. */
   wire: WireNames;

@@ -26,7 +26,7 @@ export function findProfile(db: Db, identifier: string, partner: Partner): strin
   return known ?? db.transaction(() => addWallet(db, address, null));
 }
 
-/** Notes a wallet, as a profile of its own where nobody has seen it; gives its profile id. `readyMs`: tracked from then on. */
+/** Notes a wallet, as a profile of its own if it is new; gives its profile id. `readyMs`: tracked from then on. */
 export function addWallet(db: Db, address: string, readyMs: number | null): string {
   const id = makeProfileId(address);
   const row = [address, id, readyMs];
@@ -100,7 +100,7 @@ export function followedBy(db: Db, followers: readonly string[], partner: Partne
   return new Set(db.values<string>(sql, [partner.id, JSON.stringify(ids)]));
 }
 
-/** The same for the viewers of a request, of whom the first 10 count; `undefined` where the request names none. */
+/** The same for the viewers of a request, of which the first 10 count; `undefined` if the request names none. */
 export function followedByViewers(
   db: Db,
   viewers: readonly string[] | undefined,

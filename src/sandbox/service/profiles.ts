@@ -4,7 +4,7 @@ import { answersAsClicker } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { readFigures, type Timeframe, type WindowFigures, windowMs } from '../ledger/figures.ts';
 import { groupBy, oneOf } from '../ledger/trade.ts';
-import type { Asker, Partner } from './handler.ts';
+import type { Partner, RequestContext } from './handler.ts';
 import { followedByViewers } from './identifiers.ts';
 
 export type Json = Record<string, unknown>;
@@ -38,11 +38,11 @@ interface WalletRow {
 
 /** Profiles in the order of the ids. Source: section "Profile" and wire-facts 5. */
 export function readProfiles(
-  asker: Asker,
+  context: RequestContext,
   ids: readonly string[],
-  { full = false, viewers, figures = readFigures(asker.db, asker.nowMs, ids) }: ProfileOptions = {},
+  { full = false, viewers, figures = readFigures(context.db, context.nowMs, ids) }: ProfileOptions = {},
 ): Profile[] {
-  const { db, partner, nowMs } = asker;
+  const { db, partner, nowMs } = context;
   const list = JSON.stringify(ids);
   const rows = db.all<ProfileRow>(
     `SELECT id.value AS id, p.name, p.images, p.handles, p.nsfw, n.name AS partnerName, n.avatar_url AS avatarUrl, e.external_id AS externalId
@@ -58,7 +58,7 @@ export function readProfiles(
     [list],
   );
   const wallets = groupBy(allWallets, ({ profileId }) => profileId);
-  const describe = describeTrading(asker, ids, figures, full);
+  const describe = describeTrading(context, ids, figures, full);
   const followed = followedByViewers(db, viewers, partner);
   return ids.map((id) => {
     const own = wallets.get(id) ?? [];
@@ -109,13 +109,13 @@ function computeStatus(wallets: readonly WalletRow[], nowMs: number): ProfileSta
 }
 
 /** Actors by wallet address, with the profile in its plain form. Source: section "Actor". */
-export function readActors(asker: Asker, addresses: readonly string[]): Map<string, Json> {
-  const rows = asker.db.all<{ address: string; profileId: string }>(
+export function readActors(context: RequestContext, addresses: readonly string[]): Map<string, Json> {
+  const rows = context.db.all<{ address: string; profileId: string }>(
     `SELECT address, profile_id AS profileId FROM wallet WHERE address ${oneOf}`,
     [JSON.stringify(addresses)],
   );
   const ids = [...new Set(rows.map((row) => row.profileId))];
-  const byId = new Map(readProfiles(asker, ids).map((each) => [each.id, each]));
+  const byId = new Map(readProfiles(context, ids).map((each) => [each.id, each]));
   return new Map(
     rows.map(({ address, profileId }) => {
       const profile = byId.get(profileId);
@@ -126,7 +126,7 @@ export function readActors(asker: Asker, addresses: readonly string[]): Map<stri
 
 /** The trading figures (part of ProfileMetadata) and ProfileMetrics of a profile, read once for all ids. */
 function describeTrading(
-  { db, nowMs, partner }: Asker,
+  { db, nowMs, partner }: RequestContext,
   ids: readonly string[],
   figures: ReadonlyMap<string, readonly WindowFigures[]>,
   full: boolean,

@@ -50,7 +50,7 @@ export const list: Handler<typeof endpoints.list> = (_, { db, partner }) =>
     partnerId === partner.id ? [{ destinationUrl, uid, secret }] : [],
   );
 
-/** PUT /v1/webhooks/feed/{uid}: set union; the destination moves where one is given; 404 for an unknown uid. */
+/** PUT /v1/webhooks/feed/{uid}: set union; a given destination replaces the old one; 404 for an unknown uid. */
 export const addAddresses: Handler<typeof endpoints.addAddresses> = (input, call) => {
   const { uid, walletAddresses, destinationUrl: newUrl } = input;
   const webhook = findWebhook(call, uid);

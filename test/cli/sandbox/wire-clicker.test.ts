@@ -54,6 +54,21 @@ test('without it, and with names for parameters, a closed perp holds nothing and
   expect([asked.status, await asked.json()]).toEqual([400, { error: 'count 0: must be a whole number from 1 to 250' }]);
 });
 
+test('--wire clicker: tokens match exactly, perps have milliseconds and in feeds no address, and chains without trades are absent', async () => {
+  const { env } = await served('--wire clicker');
+  const ask = async (argv: string) => JSON.parse((await run(`${argv} --json`, { env })).out);
+  expect(await ask('token positions hyperliquid btc open')).toEqual([]);
+  const [card] = await ask('token positions hyperliquid BTC open');
+  expect(card).toMatchObject({ metadata: { tokenAddress: 'BTC' }, timestamp: expect.toSatisfy((ms) => ms > 1e12) });
+  const { items } = await ask(`feed actor ${alice} --chains all`);
+  expect(items.map(({ metadata }: typeof card) => [metadata.tokenSymbol, metadata.tokenAddress])).toEqual([
+    ['SOL', ''],
+    ['BTC', ''],
+    ['ETH', ''],
+  ]);
+  expect(Object.keys((await ask(`profile get ${alice}`)).metadata.perChainPnl30d)).toEqual(['hyperliquid']);
+});
+
 test('the table, agents and the page show that nothing of it is held or gained', async () => {
   const { shown, env, ui } = await served('--wire clicker --ui');
   const columns = '--columns token,side,realizedUsd,amount,amountWithLeverage,unrealizedUsd,totalUsd';

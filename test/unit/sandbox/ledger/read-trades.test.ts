@@ -163,7 +163,7 @@ describe('a CSV', () => {
     ['usd', '-1', 'usd "-1": must be a number of 0 or more'],
     ['usd', 'NaN', 'usd "NaN": must be a number of 0 or more'],
     ['direction', 'long', 'direction "long": must be empty: only hyperliquid has long and short'],
-    ['leverage', '5', 'leverage "5": must be 1 where there is no direction'],
+    ['leverage', '5', 'leverage "5": must be 1 without a direction'],
     ['chain', 'eth', 'chain "eth": must be base, as --chain says'],
   ])('says what is wrong with %s %j', async (field, value, reason) => {
     const cells: Record<string, string> = {
@@ -240,7 +240,7 @@ describe('a CSV', () => {
       '--map cost=usd: the file has no column "cost"',
     );
     expect((await read(header + body, { chain: 'base', map: { a: 'b' } })).fatal[0]).toContain(
-      '--map a=b: "b" is no field of a trade',
+      '--map a=b: "b" is not a field of a trade',
     );
     expect((await read(header + body, { preset: 'pumpfun' })).fatal[0]).toContain('--map');
   });

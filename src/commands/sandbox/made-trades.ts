@@ -1,0 +1,86 @@
+import type { Chain } from '../../api/chain.ts';
+import { SotraError } from '../../errors.ts';
+import type { Io } from '../../lib/io.ts';
+import type { Db } from '../../sandbox/db/store.ts';
+import { liveTrade } from '../../sandbox/ledger/live-trades.ts';
+import type { LiveTrade, Trade } from '../../sandbox/ledger/trade.ts';
+import { type Random, randomFrom } from '../../sandbox/seeded.ts';
+
+const tickMs = 20;
+/** After a clock that was set ahead, or a machine that slept, what is due comes in parts: between them signals and deliveries have their turn. */
+export const maxAtOnce = 1000;
+
+/** What is due by the time since the beginning, until `take` gives nothing more, or the signal: what was made so far is still reported. */
+export async function* paceTrades(
+  { now, sleep, signal }: Pick<Io, 'now' | 'sleep' | 'signal'>,
+  take: (elapsedMs: number) => Trade[] | undefined,
+): AsyncGenerator<Trade[]> {
+  const startMs = now();
+  for (let due = take(0); due !== undefined && !signal.aborted; due = take(now() - startMs)) {
+    if (due.length > 0) yield due;
+    await sleep(due.length < maxAtOnce ? tickMs : 0, signal).catch(() => undefined);
+  }
+}
+
+/** Made-up trades as they are due, until the time is over or the signal. Errors: `not-found` in a world without trades. */
+export async function* madeTrades(
+  db: Db,
+  input: { perSec: number | undefined; forMs: number | undefined; seed?: string | undefined },
+  io: Pick<Io, 'now' | 'random' | 'sleep' | 'signal'>,
+): AsyncGenerator<Trade[]> {
+  const markets = knownMarkets(db);
+  if (markets.length === 0)
+    throw new SotraError('not-found', 'this world has no trades to continue from', {
+      hint: 'Import trades first (sotra sandbox import), use --replay, or the built-in world (sotra sandbox reset).',
+    });
+  const random: Random = randomFrom(input.seed ?? String(io.random()));
+  const [perSec, forMs] = [input.perSec ?? 1, input.forMs ?? 60_000];
+  let made = 0;
+  yield* paceTrades(io, (elapsedMs) => {
+    const left = Math.floor((Math.min(elapsedMs, forMs) / 1000) * perSec) - made;
+    if (elapsedMs >= forMs && left <= 0) return undefined;
+    const due = Math.min(Math.max(0, left), maxAtOnce);
+    made += due;
+    return Array.from({ length: due }, () => liveTrade(makeTrade(db, random.pick(markets), random), io.now()));
+  });
+}
+
+interface Market {
+  chain: Chain;
+  trader: string;
+  token: string;
+  direction: '' | 'long' | 'short';
+  price: number;
+}
+
+function knownMarkets(db: Db): Market[] {
+  return db.all<Market>(
+    `SELECT p.chain, p.wallet AS trader, p.token, p.direction, k.price FROM position p JOIN token k ON k.chain = p.chain AND k.address = p.token
+     WHERE p.superseded = 0 AND k.price > 0 ORDER BY p.latest_ms DESC, p.id LIMIT 2000`,
+  );
+}
+
+const buyShare = 0.65;
+
+/** A made-up trade in one of the markets: mostly buys, at a price near the last; a sell gives up part of what is held. */
+function makeTrade(db: Db, { chain, trader, token, direction, price }: Market, random: Random): LiveTrade {
+  const held = db.value<number>(
+    'SELECT amount FROM position WHERE wallet = ? AND chain = ? AND token = ? AND direction = ? AND superseded = 0',
+    [trader, chain, token, direction],
+  );
+  const isShort = direction === 'short';
+  const enters = random.chance(buyShare) || held === undefined || held * price < 1;
+  const at = price * random.between(0.97, 1.03);
+  const amount = enters ? random.between(20, 2500) / at : held * random.between(0.2, 1);
+  const side = enters !== isShort ? 'buy' : 'sell';
+  return {
+    chain,
+    trader,
+    token,
+    side,
+    amount,
+    usd: amount * at,
+    direction: direction === '' ? null : direction,
+    leverage: direction === '' ? 1 : random.whole(1, 10),
+  };
+}
