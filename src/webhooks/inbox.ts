@@ -107,6 +107,8 @@ export interface Forwarding {
 export interface Inbox {
   /** As messages name it. */
   name: string;
+  /** On a NATS cluster: its events have no status but `failed`. */
+  isStream?: true;
   /** The largest body that it takes; absent: any. */
   maxBytes?: number;
   /** How many deliveries are stored, and when the oldest came. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { parseDuration, parseTime } from '../../src/api/duration.ts';
 import { safeText } from '../../src/api/safe-text.ts';
+import { eventLine } from '../../src/commands/webhook/event-line.ts';
 import { formatAmount, formatCount, formatPercent, formatTime, formatUsd } from '../../src/lib/output/format.ts';
 import { breakText, cutText, displayWidth } from '../../src/lib/output/text-width.ts';
 import { wrapWords } from '../../src/lib/wrap.ts';
-import { eventLine } from '../../src/webhooks/event-line.ts';
 import { readEvents } from '../../src/webhooks/events.ts';
 import { anyCharacter, fc } from '../support/draw.ts';
 import { steers } from '../support/hostile/corpus.ts';

@@ -65,7 +65,7 @@ export const eventsTool: Tool = {
   annotations: { readOnlyHint: true, openWorldHint: false },
   params: { type, since, name, ...shownParams },
   call: async ({ limit = defaultRows, fields, ...input }, context) => {
-    const view = (await import('../../webhooks/event-view.ts')).events;
+    const view = (await import('../webhook/event-view.ts')).events;
     const { showEvents } = await import('../webhook/run-events.ts');
     const maxRows = Number(limit);
     // One more tells whether there is more.

@@ -1,5 +1,5 @@
-import { events as view } from '../../webhooks/event-view.ts';
 import type { Command } from '../command.ts';
+import { events as view } from './event-view.ts';
 import { eventsParams } from './params.ts';
 
 export function addEvents(webhook: Command): void {

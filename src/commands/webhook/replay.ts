@@ -1,5 +1,5 @@
-import { replayed } from '../../webhooks/event-view.ts';
 import type { Command } from '../command.ts';
+import { replayed } from './event-view.ts';
 import { replayParams } from './params.ts';
 
 export function addReplay(webhook: Command): void {

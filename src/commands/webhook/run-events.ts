@@ -3,11 +3,11 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { counted, formatTime } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { type EventRow, events as eventsView, makeEventRow } from '../../webhooks/event-view.ts';
 import type { EventQuery, Inbox, StoredEvent } from '../../webhooks/inbox.ts';
-import { openInbox, withInbox } from '../../webhooks/open-inbox.ts';
 import { makeEventQuery, readTimes } from '../../webhooks/query.ts';
 import { warnOfEventType } from '../../webhooks/route.ts';
+import { type EventRow, events as eventsView, makeEventRow } from './event-view.ts';
+import { openInbox, withInbox } from './open-inbox.ts';
 import type { EventsInput } from './params.ts';
 
 const defaultLimit = 50;
@@ -18,6 +18,7 @@ export async function showEvents(input: EventsInput, context: Context): Promise<
   const limit = input.limit ?? defaultLimit;
   const none = (): Result => ({ kind: 'answer', answer: [], view: eventsView });
   return withInbox<Result>(input, context, none, async (inbox) => {
+    requireStatus(input, inbox);
     const rows: EventRow[] = [];
     let hasMore = false;
     for await (const event of inbox.events(query)) {
@@ -78,6 +79,7 @@ export async function waitForEvent(input: EventsInput, context: Context): Promis
   const query = { ...readQuery(input, context), sinceMs };
   const inbox = await openInbox(input, context);
   try {
+    requireStatus(input, inbox);
     for (;;) {
       const event = await findOldest(inbox, query);
       if (event !== undefined) return { kind: 'answer', answer: [makeEventRow(event)], view: eventsView };
@@ -98,6 +100,15 @@ export async function waitForEvent(input: EventsInput, context: Context): Promis
 function readQuery(input: EventsInput, { warn }: Context): EventQuery {
   if (input.type !== undefined) warnOfEventType('--type', input.type, warn);
   return makeEventQuery(input);
+}
+
+/** Errors: `usage` for a status that a NATS stream does not hold. */
+function requireStatus({ status }: EventsInput, { name, isStream }: Inbox): void {
+  if (isStream && status !== undefined && status !== 'failed')
+    throw usageError(
+      `--status ${status} is for a local store: a NATS stream holds only what failed`,
+      `What waits: nats consumer report ${name}`,
+    );
 }
 
 async function findOldest(inbox: Inbox, query: EventQuery): Promise<StoredEvent | undefined> {

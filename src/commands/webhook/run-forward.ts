@@ -9,8 +9,8 @@ import { written } from '../../lib/quoted.ts';
 import { untilAborted } from '../../pages/live-log.ts';
 import { startForwarder } from '../../webhooks/forward.ts';
 import type { Inbox, Target } from '../../webhooks/inbox.ts';
-import { type InboxPlace, inboxFlags, openInbox } from '../../webhooks/open-inbox.ts';
 import { readRoute, warnOfRoutes } from '../../webhooks/route.ts';
+import { type InboxPlace, inboxFlags, openInbox } from './open-inbox.ts';
 import type { ForwardInput } from './params.ts';
 
 /** Forwards what another process stores, until Ctrl-C or a signal. Errors: `locked` if another process forwards; those of `parseTargets`. */

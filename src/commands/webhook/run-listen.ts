@@ -7,7 +7,6 @@ import { safeJson } from '../../lib/output/json.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { untilAborted } from '../../pages/live-log.ts';
 import { showAddress } from '../../pages/show-address.ts';
-import { eventLine } from '../../webhooks/event-line.ts';
 import { startForwarder } from '../../webhooks/forward.ts';
 import {
   defaultRepeatsMs,
@@ -17,9 +16,10 @@ import {
   type Target,
 } from '../../webhooks/inbox.ts';
 import { startListener } from '../../webhooks/listener.ts';
-import { openInbox } from '../../webhooks/open-inbox.ts';
-import type { Page } from '../../webhooks/page/start-page.ts';
-import { explainRefusal, type NamedSecret, readNamedSecrets } from '../../webhooks/page/verification.ts';
+import { eventLine } from './event-line.ts';
+import { openInbox } from './open-inbox.ts';
+import type { Page } from './page/start-page.ts';
+import { explainRefusal, type NamedSecret, readNamedSecrets } from './page/verification.ts';
 import type { ListenInput } from './params.ts';
 import { noteOpen, noteUnforwarded, parseTargets, warnOnceAMinute } from './run-forward.ts';
 
@@ -92,7 +92,7 @@ async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, con
     const { url } = listener;
     if (input.ui) {
       const [{ startPage }, { endpoints }, views] = await Promise.all([
-        import('../../webhooks/page/start-page.ts'),
+        import('./page/start-page.ts'),
         import('../../api/endpoints.ts'),
         context.views(),
       ]);

@@ -4,12 +4,12 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import type { Result } from '../../lib/output/result.ts';
 import type { PostOutcome } from '../../lib/post-delivery.ts';
-import { type ReplayRow, replayed } from '../../webhooks/event-view.ts';
 import { forward, forwardedHeaders } from '../../webhooks/forward.ts';
 import type { Delivery, DeliveryQuery, Inbox, StoredDelivery } from '../../webhooks/inbox.ts';
-import { withInbox } from '../../webhooks/open-inbox.ts';
 import { readTimes } from '../../webhooks/query.ts';
+import { type ReplayRow, replayed } from './event-view.ts';
 import { findEvents, notFound } from './find-events.ts';
+import { withInbox } from './open-inbox.ts';
 import type { ReplayInput } from './params.ts';
 
 /** Deliveries that are read ahead of the oldest one without an answer. */

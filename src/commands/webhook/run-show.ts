@@ -2,11 +2,11 @@ import { maskHeader } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
 import { readOwnSecrets } from '../../lib/files/secret-file.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { makeEventRow, type ShownEvent, shown } from '../../webhooks/event-view.ts';
 import { headerPairs, signatureIn } from '../../webhooks/forward.ts';
-import { withInbox } from '../../webhooks/open-inbox.ts';
 import { verifyDelivery } from '../../webhooks/verify.ts';
+import { makeEventRow, type ShownEvent, shown } from './event-view.ts';
 import { findEvents, notFound } from './find-events.ts';
+import { withInbox } from './open-inbox.ts';
 import type { ShowInput } from './params.ts';
 
 /** One stored event with its delivery. Errors: `not-found`. */

@@ -1,5 +1,5 @@
-import { shown } from '../../webhooks/event-view.ts';
 import type { Command } from '../command.ts';
+import { shown } from './event-view.ts';
 import { showParams } from './params.ts';
 
 export function addShow(webhook: Command): void {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { AckPolicy, type ConsumerConfig, type ConsumerInfo, DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
+import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
 import { hideUrlSecrets } from '../../client/secrets.ts';
-import type { Forward, Retry } from '../../lib/forward.ts';
+import type { Forward } from '../../lib/forward.ts';
 import type { Io } from '../../lib/io.ts';
 import { pauseAfter, type Try, tryOnce } from '../../lib/outbox.ts';
 import { type Forwarding, type ForwardOptions, type StoredDelivery, type Target, targetMs } from '../inbox.ts';
@@ -16,201 +16,159 @@ const takeoverMs = 5000;
 const [workingMs, pullMs, heartbeatMs, pauseMs, graceMs] = [1000, 2000, 1000, 500, 1000];
 const group = 'forwarders';
 
-export function targetId({ url, eventType = '', where = '' }: Target): string {
+function targetId({ url, eventType = '', where = '' }: Target): string {
   return createHash('sha256').update(`${eventType} ${where} ${url}`).digest('hex').slice(0, 16);
 }
 
-const consumerName = (target: string, partition: number) => `${target}-${partition}`;
+/** The consumers of a target: one for each partition, which gives its messages in order to one forwarder at a time. */
+const consumersOf = (target: Target) =>
+  Array.from({ length: partitions }, (_, partition) => ({ partition, name: `${targetId(target)}-${partition}` }));
 
-/** Adds a target: a consumer for each partition, which gives its messages in order to one forwarder at a time. Whether it is new. */
+/** Adds a target, which gets what is stored from now on. Whether it is new. */
 export async function addTarget(stream: Stream, target: Target): Promise<boolean> {
-  const { manager, name } = stream;
-  const { url, eventType, where } = target;
-  const { state } = await ask(stream, () => manager.streams.info(name));
-  const add = async (partition: number): Promise<boolean> => {
+  const { consumers, streams } = stream.manager;
+  const { state } = await ask(stream, () => streams.info(stream.name));
+  const add = async ({ partition, name }: { partition: number; name: string }): Promise<boolean> => {
     const config = {
-      durable_name: consumerName(targetId(target), partition),
-      filter_subject: subjects(name).event(partition, '*'),
-      metadata: { url: hideUrlSecrets(url), ...(eventType && { eventType }), ...(where && { where }) },
+      durable_name: name,
+      filter_subject: subjects(stream.name).event(partition, '*'),
+      metadata: { url: hideUrlSecrets(target.url) },
       ...{ deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: state.last_seq + 1 },
       ...{ ack_policy: AckPolicy.Explicit, ack_wait: takeoverMs * nanosPerMs, max_ack_pending: 1 },
       ...{ priority_policy: 'pinned_client', priority_groups: [group], priority_timeout: takeoverMs * nanosPerMs },
       inactive_threshold: targetMs * nanosPerMs,
     };
     try {
-      await manager.consumers.info(name, config.durable_name);
+      await consumers.info(stream.name, name);
       return false;
     } catch (error) {
       if (!isApiError(error, 'consumerGone')) throw error;
     }
-    await manager.consumers.add(name, config as Partial<ConsumerConfig>).catch((error) => {
+    await consumers.add(stream.name, config as Partial<ConsumerConfig>).catch((error) => {
       if (!isApiError(error, 'consumerExists')) throw error;
     });
     return true;
   };
-  const added = await Promise.all(Array.from({ length: partitions }, (_, each) => ask(stream, () => add(each))));
-  return added.includes(true);
+  return (await Promise.all(consumersOf(target).map((each) => ask(stream, () => add(each))))).includes(true);
 }
 
-/** A target that the servers know. */
-export interface KnownTarget extends Target {
-  id: string;
-  /** The first message that it gets. */
-  firstSeq: number;
-  /** By partition: up to where all is forwarded or set aside. */
-  floors: number[];
-  waiting: number;
-}
-
-export async function readTargets(stream: Stream): Promise<KnownTarget[]> {
-  const infos: ConsumerInfo[] = await ask(stream, async () => {
-    const found = [];
-    for await (const info of stream.manager.consumers.list(stream.name)) found.push(info);
-    return found;
-  });
-  const targets = new Map<string, KnownTarget>();
-  for (const { name, config, ack_floor, num_pending, num_ack_pending } of infos) {
-    const [, id = '', partition] = /^([\da-f]{16})-(\d+)$/.exec(name) ?? [];
-    const { url, eventType, where } = config.metadata ?? {};
-    if (partition === undefined || url === undefined) continue;
-    const firstSeq = config.opt_start_seq ?? 1;
-    const target = targets.get(id) ?? { id, url, eventType, where, firstSeq, floors: [], waiting: 0 };
-    target.floors[Number(partition)] = Math.max(ack_floor.stream_seq, firstSeq - 1);
-    target.waiting += num_pending + num_ack_pending;
-    targets.set(id, target);
-  }
-  return [...targets.values()];
-}
-
-/** Forwards to targets that were added, while the servers give their partitions to this process. `retries`: what it tries again. */
-export function startForwarding(
-  stream: Stream,
-  options: ForwardOptions,
-  { now, sleep }: Pick<Io, 'now' | 'sleep'>,
-): Forwarding & { retries: () => Retry[] } {
-  const { post, policy, onTry } = options;
-  const [stopping, cutting] = [new AbortController(), new AbortController()];
-  setMaxListeners(0, stopping.signal, cutting.signal);
-  let fail: (error: unknown) => void = () => {};
-  const broken = new Promise<never>((_, reject) => {
-    fail = reject;
-  });
-  broken.catch(() => undefined);
-  const retries = new Map<string, Retry>();
-  const wait = (ms: number, signal: AbortSignal) => sleep(ms, signal).catch(() => undefined);
-
-  /** Tries until the delivery is accepted or set aside; whether it was, or `lost` came before. */
-  const deliver = async (delivery: StoredDelivery, target: Target, lost: AbortSignal): Promise<boolean> => {
-    const url = hideUrlSecrets(target.url);
-    const key = `${targetId(target)} ${delivery.webhook}`;
-    let made: Try | undefined;
-    try {
-      while (!lost.aborted && !stopping.signal.aborted) {
-        const before = made ?? { tries: 0, refusals: 0, sinceMs: null };
-        made = await tryOnce(before, () => post(delivery, target, cutting.signal), { now, signal: cutting.signal });
-        if (made === undefined) return false;
-        const waitMs = pauseAfter(made, policy);
-        onTry({ ...made, delivery, target }, waitMs);
-        const { outcome, atMs, tries, ms } = made;
-        const { webhook, seq, atMs: arrivedMs } = delivery;
-        const { status, error } = outcome;
-        if (waitMs === undefined) {
-          const forward: Forward = { url, outcome: 'failed', status, ms, tries, error, atMs };
-          const subject = subjects(stream.name).failed(seq, targetId(target));
-          if (!outcome.ok) await publishOnce(stream, subject, JSON.stringify(forward));
-          return true;
-        }
-        retries.set(key, {
-          url,
-          webhook,
-          seq,
-          arrivedMs,
-          status,
-          tries,
-          atMs,
-          error: error ?? '',
-          nextMs: atMs + waitMs,
-        });
-        await wait(waitMs, AbortSignal.any([lost, stopping.signal]));
-      }
-    } finally {
-      retries.delete(key);
-    }
-    return false;
-  };
-  /** What a partition of a target has in hand. A delivery that its server gives again takes the place of the message before. */
-  const createHand = (target: Target) => {
-    let held: { message: JsMsg; lost: AbortController; done: Promise<void> } | undefined;
-    const handle = async (own: NonNullable<typeof held>): Promise<void> => {
-      const delivery = readMessage(own.message);
-      const isWanted = delivery?.events.some((event) => isFor(target, event)) ?? false;
-      const working = setInterval(() => own.message.working(), workingMs);
-      const isDone = delivery && isWanted ? await deliver(delivery, target, own.lost.signal).catch(() => false) : true;
-      clearInterval(working);
-      if (held === own) held = undefined;
-      if (isDone) own.message.ack();
-      else if (!own.lost.signal.aborted) own.message.nak();
-    };
-    return {
-      take: (message: JsMsg): void => {
-        if (held?.message.seq === message.seq) {
-          held.message = message;
-          return;
-        }
-        held?.lost.abort();
-        if (stopping.signal.aborted) {
-          message.nak();
-          return;
-        }
-        const own = { message, lost: new AbortController(), done: Promise.resolve() };
-        held = own;
-        own.done = handle(own);
-      },
-      lose: () => held?.lost.abort(),
-      settled: async () => held?.done,
-    };
-  };
-  const work = async (target: Target, partition: number): Promise<void> => {
-    const hand = createHand(target);
-    const name = consumerName(targetId(target), partition);
-    let isPinned = false;
-    while (!stopping.signal.aborted) {
-      try {
-        const consumer = await stream.client.consumers.get(stream.name, name);
-        const pull = { max_messages: 1, expires: pullMs, idle_heartbeat: heartbeatMs, group };
-        const messages = await consumer.consume({ ...(pull as object), callback: hand.take });
-        const stop = () => messages.stop();
-        stopping.signal.addEventListener('abort', stop, { once: true });
-        for await (const { type } of messages.status()) {
-          if (type === 'consumer_pinned') isPinned = true;
-          if (type === 'consumer_unpinned') {
-            isPinned = false;
-            hand.lose();
-          }
-          // The client would ask again and again, without a pause.
-          if (['no_responders', 'consumer_not_found', 'stream_not_found', 'consumer_deleted'].includes(type)) stop();
-        }
-        stopping.signal.removeEventListener('abort', stop);
-      } catch (error) {
-        if (!isOutage(error)) fail(inboxError(error, stream.name));
-      }
-      await wait(pauseMs, stopping.signal);
-    }
-    await hand.settled();
-    // Another forwarder need not wait until the servers miss this one.
-    if (isPinned) await stream.manager.consumers.unpin(stream.name, name, group).catch(() => undefined);
-  };
-  const working = options.targets.flatMap((target) =>
-    Array.from({ length: partitions }, (_, partition) => work(target, partition)),
+/** How many deliveries wait for a target; for one with conditions also those that do not fit. */
+export async function countWaiting(stream: Stream, target: Target): Promise<number> {
+  const { consumers } = stream.manager;
+  const infos = await Promise.all(
+    consumersOf(target).map(({ name }) => ask(stream, () => consumers.info(stream.name, name))),
   );
+  return infos.reduce((sum, { num_pending, num_ack_pending }) => sum + num_pending + num_ack_pending, 0);
+}
+
+type ForwarderOptions = ForwardOptions & Pick<Io, 'now' | 'sleep'>;
+/** `stopping`: nothing more is taken; `cutting`: what is not answered counts as not tried. */
+type Signals = Record<'stopping' | 'cutting', AbortSignal>;
+
+/** Forwards to targets that were added, while the servers give their partitions to this process. */
+export function startForwarding(stream: Stream, options: ForwarderOptions): Forwarding {
+  const [stopping, cutting] = [new AbortController(), new AbortController()];
+  const signals = { stopping: stopping.signal, cutting: cutting.signal };
+  setMaxListeners(0, stopping.signal, cutting.signal);
+  const working = options.targets.flatMap((target) =>
+    consumersOf(target).map(({ name }) => work(stream, { name, target }, options, signals)),
+  );
+  const broken = Promise.all(working).then(() => new Promise<never>(() => undefined));
+  broken.catch(() => undefined);
   return {
     broken,
-    retries: () => [...retries.values()],
     stop: async () => {
       stopping.abort();
       const late = setTimeout(() => cutting.abort(), graceMs);
-      await Promise.all(working);
+      await Promise.allSettled(working);
       clearTimeout(late);
     },
   };
+}
+
+/** Takes the messages of a consumer, one at a time. Errors: `config` where it was deleted. */
+async function work(
+  stream: Stream,
+  { name, target }: { name: string; target: Target },
+  options: ForwarderOptions,
+  signals: Signals,
+): Promise<void> {
+  let held: { message: JsMsg; lost: AbortController; done: Promise<void> } | undefined;
+  const handle = async (own: NonNullable<typeof held>): Promise<void> => {
+    const delivery = readMessage(own.message);
+    const isWanted = delivery?.events.some((event) => isFor(target, event)) ?? false;
+    const telling = setInterval(() => own.message.working(), workingMs);
+    const delivering =
+      delivery && isWanted && deliver(stream, { delivery, target, lost: own.lost.signal }, options, signals);
+    const isDone = delivering ? await delivering.catch(() => false) : true;
+    clearInterval(telling);
+    if (held === own) held = undefined;
+    if (isDone) own.message.ack();
+    else if (!own.lost.signal.aborted) own.message.nak();
+  };
+  const take = (message: JsMsg): void => {
+    // Its server gives it again: this is the one to acknowledge.
+    if (held?.message.seq === message.seq) held.message = message;
+    else if (signals.stopping.aborted) message.nak();
+    else {
+      // Somebody else ended that one.
+      held?.lost.abort();
+      held = { message, lost: new AbortController(), done: Promise.resolve() };
+      held.done = handle(held);
+    }
+  };
+  let isPinned = false;
+  for (; !signals.stopping.aborted; await options.sleep(pauseMs, signals.stopping).catch(() => undefined))
+    try {
+      const consumer = await stream.client.consumers.get(stream.name, name);
+      const pull: object = { max_messages: 1, expires: pullMs, idle_heartbeat: heartbeatMs, group };
+      const messages = await consumer.consume({ ...pull, callback: take });
+      const stop = () => messages.stop();
+      signals.stopping.addEventListener('abort', stop, { once: true });
+      for await (const { type } of messages.status()) {
+        if (type === 'consumer_pinned') isPinned = true;
+        if (type === 'consumer_unpinned') {
+          isPinned = false;
+          held?.lost.abort();
+        }
+        // The client would ask again and again, without a pause.
+        if (['no_responders', 'consumer_not_found', 'stream_not_found', 'consumer_deleted'].includes(type)) stop();
+      }
+      signals.stopping.removeEventListener('abort', stop);
+    } catch (error) {
+      if (!isOutage(error)) throw inboxError(error, stream.name);
+    }
+  await held?.done;
+  // Another forwarder need not wait until the servers miss this one.
+  if (isPinned) await stream.manager.consumers.unpin(stream.name, name, group).catch(() => undefined);
+}
+
+/** Tries until the delivery is accepted or set aside; whether it was, or this process lost it before. */
+async function deliver(
+  stream: Stream,
+  { delivery, target, lost }: { delivery: StoredDelivery; target: Target; lost: AbortSignal },
+  { post, policy, onTry, now, sleep }: ForwarderOptions,
+  { stopping, cutting }: Signals,
+): Promise<boolean> {
+  let before: Parameters<typeof tryOnce>[0] = { tries: 0, refusals: 0, sinceMs: null };
+  while (!lost.aborted && !stopping.aborted) {
+    const made: Try | undefined = await tryOnce(before, () => post(delivery, target, cutting), {
+      now,
+      signal: cutting,
+    });
+    if (made === undefined) return false;
+    before = made;
+    const waitMs = pauseAfter(made, policy);
+    onTry({ ...made, delivery, target }, waitMs);
+    if (made.outcome.ok) return true;
+    if (waitMs === undefined) {
+      const { outcome, ms, tries, atMs } = made;
+      const { status, error } = outcome;
+      const failed: Forward = { url: hideUrlSecrets(target.url), outcome: 'failed', status, ms, tries, error, atMs };
+      await publishOnce(stream, subjects(stream.name).failed(delivery.seq, targetId(target)), JSON.stringify(failed));
+      return true;
+    }
+    await sleep(waitMs, AbortSignal.any([lost, stopping])).catch(() => undefined);
+  }
+  return false;
 }

@@ -1,16 +1,14 @@
-import type { JsMsg } from '@nats-io/jetstream';
 import { hourMs } from '../../api/duration.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
 import type { Forward } from '../../lib/forward.ts';
 import type { Io } from '../../lib/io.ts';
 import { readAllEvents } from '../events.ts';
 import type { Delivery, DeliveryQuery, EventQuery, Inbox, StoredDelivery, StoredEvent } from '../inbox.ts';
-import { askedEvents, findEventStatus } from '../query.ts';
-import { isFor } from '../route.ts';
+import { askedEvents } from '../query.ts';
 import type { NatsAddress } from './address.ts';
 import { openConnection } from './connection.ts';
 import { inboxError } from './errors.ts';
-import { addTarget, type KnownTarget, readTargets, startForwarding, targetId } from './forward.ts';
+import { addTarget, countWaiting, startForwarding } from './forward.ts';
 import {
   ask,
   choosePartition,
@@ -55,9 +53,9 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
     throw error;
   }
   const filter = subjects(name).event('*', '*');
-  let forwarding: ReturnType<typeof startForwarding> | undefined;
   return {
     name,
+    isStream: true,
     maxBytes: (connection.info?.max_payload ?? 1024 * 1024) - headerBytes,
     summary: async () => {
       for await (const { info, time } of namingAll(name, readMessages(stream, { filter, from: 1 })))
@@ -70,14 +68,13 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
       return targets.filter((_, index) => added[index]);
     },
     forward: async (options) => {
-      await Promise.all(options.targets.map((target) => addTarget(stream, target)));
-      forwarding = startForwarding(stream, options, io);
-      return forwarding;
+      for (const target of options.targets) await addTarget(stream, target);
+      return startForwarding(stream, { ...options, ...io });
     },
-    retries: async () => forwarding?.retries() ?? [],
+    retries: async () => [],
     waiting: async (targets) => {
-      const ids = targets.map(targetId);
-      return (await readTargets(stream)).reduce((sum, { id, waiting }) => sum + (ids.includes(id) ? waiting : 0), 0);
+      const counts = await Promise.all(targets.map((target) => countWaiting(stream, target)));
+      return counts.reduce((sum, count) => sum + count, 0);
     },
     failed: async () => [...(await readFailed(stream)).values()].flat().length,
     events: (query) => namingAll(name, queryEvents(stream, query)),
@@ -164,60 +161,33 @@ async function* queryDeliveries(stream: Stream, query: DeliveryQuery): AsyncGene
 
 /** The stored events that a query asks for, newest first; one of exactly the asked id comes before all. */
 async function* queryEvents(stream: Stream, query: EventQuery): AsyncGenerator<StoredEvent> {
-  const [targets, failed] = [await readTargets(stream), await readFailed(stream)];
-  const toEvents = (delivery: StoredDelivery) => findEvents(delivery, query, { targets, failed });
+  const failed = await readFailed(stream);
   const exact = query.idStart === undefined ? [] : await findDeliveries(stream, [query.idStart]);
-  const seen = exact.flatMap(toEvents).filter(({ eventId }) => eventId === query.idStart);
-  yield* seen;
-  const { first_seq: oldest, last_seq: newest } = (await ask(stream, () => stream.manager.streams.info(stream.name)))
-    .state;
+  const first = exact
+    .flatMap((delivery) => findEvents(delivery, query, failed))
+    .find(({ eventId }) => eventId === query.idStart);
+  if (first !== undefined) yield first;
+  const { state } = await ask(stream, () => stream.manager.streams.info(stream.name));
   const filter = subjects(stream.name).event('*', '*');
-  for (let to = newest; to >= oldest && to > 0; to -= windowSize) {
-    const messages: JsMsg[] = [];
-    for await (const message of readMessages(stream, { filter, from: to - windowSize + 1, to })) messages.push(message);
-    const events = (await readOwnEvents(stream, messages)).flatMap(toEvents);
-    yield* events.filter(({ eventId }) => eventId !== seen[0]?.eventId).reverse();
+  for (let to = state.last_seq; to >= state.first_seq && to > 0; to -= windowSize) {
+    const events: StoredEvent[] = [];
+    for await (const message of readMessages(stream, { filter, from: to - windowSize + 1, to }))
+      events.push(...findEvents(readMessage(message), query, failed));
+    yield* events.filter(({ eventId }) => eventId !== first?.eventId).reverse();
   }
 }
 
-/** Deliveries with the events that are theirs: what two listeners stored at once, with other events, belongs to one of the deliveries. */
-async function readOwnEvents(stream: Stream, messages: readonly JsMsg[]): Promise<StoredDelivery[]> {
-  const { event, part } = subjects(stream.name);
-  const read = messages.flatMap((message) => {
-    const delivery = readMessage(message);
-    return delivery === undefined ? [] : [{ subject: message.subject, delivery }];
-  });
-  const shared = read.flatMap(({ delivery: { events } }) => (events.length > 1 ? events : []));
-  const ids = shared.map(({ eventId }) => encodeEventId(eventId));
-  const homes = new Map<string | undefined, string>();
-  for (const message of await readLast(
-    stream,
-    ids.flatMap((id) => [event('*', id), part(id)]),
-  ))
-    homes.set(
-      message.subject.split('.').at(-1),
-      message.subject.startsWith(part('')) ? message.string() : message.subject,
-    );
-  const isOwn = (subject: string, eventId: string) => (homes.get(encodeEventId(eventId)) ?? subject) === subject;
-  return read.map(({ subject, delivery }) => ({
-    ...delivery,
-    events: delivery.events.filter(({ eventId }) => isOwn(subject, eventId)),
-  }));
-}
-
+/** The events of a delivery that a query asks for. What waits, and what was forwarded, is known to the consumers of the stream alone. */
 function findEvents(
-  delivery: StoredDelivery,
+  delivery: StoredDelivery | undefined,
   query: EventQuery,
-  { targets, failed }: { targets: readonly KnownTarget[]; failed: ReadonlyMap<number, Forward[]> },
+  failed: ReadonlyMap<number, Forward[]> = new Map(),
 ): StoredEvent[] {
-  const partition = choosePartition(delivery.webhook);
+  if (delivery === undefined) return [];
   const forwards = failed.get(delivery.seq) ?? [];
-  return askedEvents(delivery, query).flatMap((event) => {
-    const own = targets.filter((target) => delivery.seq >= target.firstSeq && isFor(target, event));
-    const isWaiting = own.some(({ floors }) => delivery.seq > (floors[partition] ?? 0));
-    const status = findEventStatus(forwards, isWaiting) ?? (own.length > 0 ? 'forwarded' : null);
-    return query.status === undefined || status === query.status ? [{ ...event, delivery, status, forwards }] : [];
-  });
+  const status = forwards.length > 0 ? 'failed' : null;
+  if (query.status !== undefined && query.status !== status) return [];
+  return askedEvents(delivery, query).map((event) => ({ ...event, delivery, status, forwards }));
 }
 
 /** Events as they are stored from a moment on. */
@@ -226,11 +196,8 @@ async function* follow(
   query: EventQuery,
   span: { from: Date; signal: AbortSignal },
 ): AsyncGenerator<StoredEvent> {
-  const targets = await readTargets(stream);
-  for await (const message of readMessages(stream, { filter: subjects(stream.name).event('*', '*'), ...span })) {
-    const delivery = readMessage(message);
-    if (delivery !== undefined) yield* findEvents(delivery, query, { targets, failed: new Map() });
-  }
+  const filter = subjects(stream.name).event('*', '*');
+  for await (const message of readMessages(stream, { filter, ...span })) yield* findEvents(readMessage(message), query);
 }
 
 /** As `inboxError`, of items that are read one after the other. */

@@ -33,7 +33,7 @@ export interface Stream {
 /** In how many parts an inbox is forwarded: deliveries of one path are in one of them, in order. */
 export const partitions = 16;
 export const nanosPerMs = 1e6;
-const [defaultReplicas, publishMs, patienceMs, pauseMs] = [3, 5000, 10_000, 250];
+const [defaultReplicas, publishMs, patienceMs, pauseMs, checkMs] = [3, 5000, 10_000, 250, 1000];
 
 /** The subjects of an inbox, each of which holds one message. */
 export const subjects = (name: string) => ({
@@ -95,47 +95,43 @@ export async function requireStream(
   { servers, tls, name }: NatsAddress,
   make: { replicas: number | undefined } | undefined,
 ): Promise<number | undefined> {
+  const config = (message: string, hint: string) => new SotraError('config', message, { hint });
   const address = `${tls ? 'tls' : 'nats'}://${servers.join(',')}/${name}`;
-  const find = async () => {
-    try {
-      return (await stream.manager.streams.info(name)).config;
-    } catch (error) {
-      if (isApiError(error, 'streamGone')) return undefined;
-      throw error;
-    }
-  };
-  let config = await ask(stream, find);
-  if (config === undefined && make === undefined)
-    throw new SotraError('config', `the inbox ${name} does not exist at ${servers.join(', ')}`, {
-      hint: `sotra webhook listen --inbox ${address} --secret-file <file> makes it; or correct the name at the end of --inbox.`,
+  const { streams } = stream.manager;
+  const find = () =>
+    streams.info(name).catch((error: unknown) => {
+      if (!isApiError(error, 'streamGone')) throw error;
     });
-  const replicas = make?.replicas;
-  if (config === undefined) {
-    const wanted = makeConfig(name, replicas ?? defaultReplicas);
+  let found = await ask(stream, find);
+  if (found === undefined && make !== undefined) {
+    const wanted = makeConfig(name, make.replicas ?? defaultReplicas);
     try {
-      await ask(stream, () => stream.manager.streams.add(wanted as StreamConfig));
+      await ask(stream, () => streams.add(wanted as StreamConfig));
       return wanted.num_replicas;
     } catch (error) {
       // Another listener may have made it at the same moment.
-      config = await ask(stream, find);
-      if (config === undefined) throw error;
+      found = await ask(stream, find);
+      if (found === undefined) throw error;
     }
   }
+  if (found === undefined)
+    throw config(
+      `the inbox ${name} does not exist at ${servers.join(', ')}`,
+      `sotra webhook listen --inbox ${address} --secret-file <file> makes it; or correct the name at the end of --inbox.`,
+    );
   const own = makeConfig(name, 1);
   const keys = ['subjects', 'discard', 'discard_new_per_subject', 'max_msgs_per_subject', 'allow_direct'] as const;
-  const wrong = keys.find((key) => String(config?.[key]) !== String(own[key]));
-  if (wrong !== undefined)
-    throw new SotraError(
-      'config',
-      `the stream ${name} is not an inbox: ${wrong} is ${config[wrong]}, not ${own[wrong]}`,
-      {
-        hint: `Use one beside it: sotra webhook listen --inbox ${address}_2 makes it.`,
-      },
+  if (keys.some((key) => String(found.config[key]) !== String(own[key])))
+    throw config(
+      `the stream ${name} is not an inbox`,
+      `Use one beside it: sotra webhook listen --inbox ${address}_2 makes it.`,
     );
-  if (replicas !== undefined && config.num_replicas !== replicas)
-    throw new SotraError('config', `the stream ${name} has --replicas ${config.num_replicas}, not ${replicas}`, {
-      hint: `Omit --replicas, or change the stream: nats stream edit ${name} --replicas ${replicas}.`,
-    });
+  const { num_replicas: count } = found.config;
+  if (make?.replicas !== undefined && count !== make.replicas)
+    throw config(
+      `the stream ${name} has --replicas ${count}, not ${make.replicas}`,
+      `Omit --replicas, or change the stream: nats stream edit ${name} --replicas ${make.replicas}.`,
+    );
   return undefined;
 }
 
@@ -186,13 +182,24 @@ export async function* readMessages(
   const messages = await ask(stream, () => consumer.consume({ max_messages: 500 }));
   const stop = () => messages.stop();
   end.signal?.addEventListener('abort', stop, { once: true });
+  let gone: unknown;
+  const check = () =>
+    stream.manager.streams.info(stream.name).catch((error: unknown) => {
+      if (!isApiError(error, 'streamGone')) return;
+      gone = error;
+      stop();
+    });
+  // The client would wait for a stream that was deleted.
+  const checking = end.signal && setInterval(check, checkMs);
   try {
     for await (const message of messages) {
       if (message.seq > (end.to ?? Number.POSITIVE_INFINITY)) return;
       yield message;
       if (end.signal === undefined && message.info.pending === 0) return;
     }
+    if (gone !== undefined) throw gone;
   } finally {
+    clearInterval(checking);
     end.signal?.removeEventListener('abort', stop);
     stop();
   }

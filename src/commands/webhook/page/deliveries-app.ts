@@ -1,12 +1,12 @@
-import { isWalletAddress } from '../../api/address.ts';
-import { isHttpAddress, suggestScheme } from '../../api/http-address.ts';
-import { isObject } from '../../api/json.ts';
-import { curlLine, deliveryRequest } from '../../client/preview.ts';
-import { hideUrlSecrets } from '../../client/secrets.ts';
-import { argumentWord, flagWords, shellLine } from '../../client/shell.ts';
-import type { Context } from '../../context.ts';
-import { readMessage, usageError } from '../../errors.ts';
-import type { Retry } from '../../lib/forward.ts';
+import { isWalletAddress } from '../../../api/address.ts';
+import { isHttpAddress, suggestScheme } from '../../../api/http-address.ts';
+import { isObject } from '../../../api/json.ts';
+import { curlLine, deliveryRequest } from '../../../client/preview.ts';
+import { hideUrlSecrets } from '../../../client/secrets.ts';
+import { argumentWord, flagWords, shellLine } from '../../../client/shell.ts';
+import type { Context } from '../../../context.ts';
+import { readMessage, usageError } from '../../../errors.ts';
+import type { Retry } from '../../../lib/forward.ts';
 import type {
   DeliveryList,
   DeliveryRow,
@@ -19,17 +19,17 @@ import type {
   ShownForward,
   ShownRefusal,
   ShownRequest,
-} from '../../pages/deliveries.ts';
-import { createLiveLog } from '../../pages/live-log.ts';
-import type { WebApp } from '../../pages/serve.ts';
+} from '../../../pages/deliveries.ts';
+import { createLiveLog } from '../../../pages/live-log.ts';
+import type { WebApp } from '../../../pages/serve.ts';
+import { findTrader } from '../../../webhooks/events.ts';
+import { forward, forwardedHeaders, headerPairs, signatureIn } from '../../../webhooks/forward.ts';
+import { type EventQuery, eventStatuses, type Inbox, type StoredEvent, type Target } from '../../../webhooks/inbox.ts';
+import type { RefusedRequest } from '../../../webhooks/listener.ts';
+import { makeEventQuery } from '../../../webhooks/query.ts';
+import { isToken } from '../../../webhooks/route.ts';
 import { makeEventRow } from '../event-view.ts';
-import { findTrader } from '../events.ts';
-import { forward, forwardedHeaders, headerPairs, signatureIn } from '../forward.ts';
-import { type EventQuery, eventStatuses, type Inbox, type StoredEvent, type Target } from '../inbox.ts';
-import type { RefusedRequest } from '../listener.ts';
 import type { InboxPlace } from '../open-inbox.ts';
-import { makeEventQuery } from '../query.ts';
-import { isToken } from '../route.ts';
 import { type NamedSecret, verificationSteps } from './verification.ts';
 
 export interface PageOptions {

@@ -1,9 +1,9 @@
-import type { Forward, Retry } from '../lib/forward.ts';
-import { column, listView, recordView } from '../lib/output/columns.ts';
-import { formatTime } from '../lib/output/format.ts';
-import { describeEvent } from './events.ts';
-import { type EventStatus, type StoredEvent, stripSecret } from './inbox.ts';
-import type { DeliveryVerdict } from './verify.ts';
+import type { Forward, Retry } from '../../lib/forward.ts';
+import { column, listView, recordView } from '../../lib/output/columns.ts';
+import { formatTime } from '../../lib/output/format.ts';
+import { describeEvent } from '../../webhooks/events.ts';
+import { type EventStatus, type StoredEvent, stripSecret } from '../../webhooks/inbox.ts';
+import type { DeliveryVerdict } from '../../webhooks/verify.ts';
 
 export interface EventRow {
   eventId: string;

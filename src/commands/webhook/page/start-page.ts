@@ -1,6 +1,6 @@
-import { type ServedPages, serveWeb } from '../../pages/serve.ts';
-import { createOwnServiceApp, type ServiceEndpoints } from '../../pages/service-app.ts';
-import type { RefusedRequest } from '../listener.ts';
+import { type ServedPages, serveWeb } from '../../../pages/serve.ts';
+import { createOwnServiceApp, type ServiceEndpoints } from '../../../pages/service-app.ts';
+import type { RefusedRequest } from '../../../webhooks/listener.ts';
 import { createDeliveriesApp, type PageOptions } from './deliveries-app.ts';
 
 export interface Page extends ServedPages {

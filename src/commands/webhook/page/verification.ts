@@ -1,11 +1,11 @@
-import { readHeader, signatureHeader, timestampMs, untimelyReason } from '../../api/signature-header.ts';
-import { matchingSecret } from '../../api/webhook-signature.ts';
-import type { Context } from '../../context.ts';
-import { readOwnSecrets } from '../../lib/files/secret-file.ts';
-import { formatAge, formatCount, formatTime } from '../../lib/output/format.ts';
-import type { VerificationStep } from '../../pages/deliveries.ts';
-import type { RefusedRequest } from '../listener.ts';
-import { verifyDelivery } from '../verify.ts';
+import { readHeader, signatureHeader, timestampMs, untimelyReason } from '../../../api/signature-header.ts';
+import { matchingSecret } from '../../../api/webhook-signature.ts';
+import type { Context } from '../../../context.ts';
+import { readOwnSecrets } from '../../../lib/files/secret-file.ts';
+import { formatAge, formatCount, formatTime } from '../../../lib/output/format.ts';
+import type { VerificationStep } from '../../../pages/deliveries.ts';
+import type { RefusedRequest } from '../../../webhooks/listener.ts';
+import { verifyDelivery } from '../../../webhooks/verify.ts';
 
 interface SignedDelivery {
   header: string | undefined;

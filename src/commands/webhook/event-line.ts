@@ -1,6 +1,6 @@
-import { safeText } from '../api/safe-text.ts';
-import { cutText, displayWidth } from '../lib/output/text-width.ts';
-import { describeEvent, type EventSummary } from './events.ts';
+import { safeText } from '../../api/safe-text.ts';
+import { cutText, displayWidth } from '../../lib/output/text-width.ts';
+import { describeEvent, type EventSummary } from '../../webhooks/events.ts';
 
 /** One line about an event as it arrives: time, kind, reason, what happened, id; `width` absent: separated by tabs. */
 export function eventLine(summary: EventSummary, atMs: number, width: number | undefined): string {

@@ -1,16 +1,16 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { flagWords } from '../client/shell.ts';
-import type { Context } from '../context.ts';
-import { SotraError, usageError } from '../errors.ts';
-import { chosenContext, readEnv } from '../lib/config/settings.ts';
-import { warnOfReaders } from '../lib/files/durable-file.ts';
-import { counted } from '../lib/output/format.ts';
-import type { Result } from '../lib/output/result.ts';
-import type { Inbox, KeepLimits } from './inbox.ts';
-import { openLocalInbox } from './local/local-inbox.ts';
-import { storeFile } from './local/store.ts';
-import { type NatsAddress, readNatsAddress } from './nats/address.ts';
+import { flagWords } from '../../client/shell.ts';
+import type { Context } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import { chosenContext, readEnv } from '../../lib/config/settings.ts';
+import { warnOfReaders } from '../../lib/files/durable-file.ts';
+import { counted } from '../../lib/output/format.ts';
+import type { Result } from '../../lib/output/result.ts';
+import type { Inbox, KeepLimits } from '../../webhooks/inbox.ts';
+import { openLocalInbox } from '../../webhooks/local/local-inbox.ts';
+import { storeFile } from '../../webhooks/local/store.ts';
+import { type NatsAddress, readNatsAddress } from '../../webhooks/nats/address.ts';
 
 /** Which inbox: a store of this machine by its name, or one on a NATS cluster. */
 export interface InboxPlace {
@@ -43,7 +43,7 @@ export async function openInbox(place: InboxPlace, context: Context, options: Op
         `${flag} is for a store of this machine: an --inbox keeps each event, and knows its repeats, as long as its stream does`,
         `Omit it, and set how long on the servers: nats stream edit ${cluster.address.name} --max-age 7d.`,
       );
-    const { openNats } = await import('./nats/nats-inbox.ts');
+    const { openNats } = await import('../../webhooks/nats/nats-inbox.ts');
     const { name, servers } = cluster.address;
     const onMade = (replicas: number) =>
       context.note(`Made the stream ${name} at ${servers.join(', ')}: ${counted(replicas, 'replica')}.`);
