@@ -84,10 +84,10 @@ export function callEndpoint<P extends Params, Answer>(
 }
 
 /** A link of the service as an absolute address. Errors: `redirect` where it leads to another origin. */
-export function sameOrigin(link: string, { baseUrl, hints }: Pick<Caller, 'baseUrl' | 'hints'>): string {
+export function sameOrigin(link: string, { baseUrl, hide, hints }: Pick<Caller, 'baseUrl' | 'hide' | 'hints'>): string {
   const url = URL.canParse(link, baseUrl) ? new URL(link, baseUrl) : undefined;
   if (url?.origin === new URL(baseUrl).origin) return url.href;
-  throw new SotraError('redirect', `the service links to another origin: ${url?.origin ?? 'no address'}`, {
+  throw new SotraError('redirect', `the service links to another origin: ${hide(link)}`, {
     hint: hints?.ofOtherOrigin(),
     outcome: 'unsent',
   });

@@ -15,19 +15,18 @@ export function createFetchTransport(fetch: Fetch): Transport {
         clearTimeout(timer);
         timer = setTimeout(() => silence.abort(), limits.timeoutMs);
       };
-      const total = limitTime(limits);
+      const { signal, late, end } = limitTime(limits);
       const toFailure = (thrown: unknown): Error => {
         if (thrown instanceof SotraError) return thrown;
-        const isLate = total.aborted && total.reason?.name === 'TimeoutError';
-        if (isLate || silence.signal.aborted)
-          return new NetworkFailure(isLate ? 'late' : 'timeout', 'no answer in time', thrown);
+        if (late.aborted || silence.signal.aborted)
+          return new NetworkFailure(late.aborted ? 'late' : 'timeout', 'no answer in time', thrown);
         // `fetch` wraps what happened to the connection.
         return readFailure((thrown as Error | null)?.cause ?? thrown);
       };
       restart();
       try {
         const response = await fetch(url.href, {
-          ...{ method, headers, redirect: 'manual', signal: AbortSignal.any([total, silence.signal]) },
+          ...{ method, headers, redirect: 'manual', signal: AbortSignal.any([signal, silence.signal]) },
           ...(body !== undefined && { body }),
         });
         if (response.type === 'opaqueredirect')
@@ -40,6 +39,7 @@ export function createFetchTransport(fetch: Fetch): Transport {
         throw toFailure(thrown);
       } finally {
         clearTimeout(timer);
+        end();
       }
     },
     close: async () => undefined,

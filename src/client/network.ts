@@ -34,8 +34,8 @@ export async function createNetwork({ now, node, env }: NetworkOptions): Promise
   return {
     async send({ method, url, headers, body }, limits) {
       const startedMs = now();
-      const signal = limitTime(limits);
       const dispatcher = chooseDispatcher(url);
+      const { signal, late, end } = limitTime(limits);
       const { timeoutMs } = limits;
       const timeouts = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
       try {
@@ -49,25 +49,28 @@ export async function createNetwork({ now, node, env }: NetworkOptions): Promise
         const encoding = pickHeader(answer.headers, 'content-encoding');
         const read = await readBody(answer.body, encoding, limits.maxBytes).catch((thrown: unknown) => ({
           ...{ text: '', bytes: 0 },
-          bodyError: thrown instanceof SotraError ? thrown : toFailure(thrown, signal),
+          bodyError: thrown instanceof SotraError ? thrown : toFailure(thrown, late),
         }));
         return { status: answer.statusCode, headers: answer.headers, firstByteMs, ...read };
       } catch (thrown) {
-        throw toFailure(thrown, signal, dispatcher === direct ? undefined : proxyFor(url, proxies));
+        throw toFailure(thrown, late, dispatcher === direct ? undefined : proxyFor(url, proxies));
+      } finally {
+        end();
       }
     },
     close: async () => void (await Promise.all([direct.destroy(), proxied?.destroy()])),
   };
 }
 
-function toFailure(thrown: unknown, { aborted, reason }: AbortSignal, proxy?: URL): NetworkFailure {
-  if (aborted && reason instanceof Error && reason.name === 'TimeoutError')
-    return new NetworkFailure('late', 'no answer in time', thrown);
+function toFailure(thrown: unknown, late: AbortSignal, proxy?: URL): NetworkFailure {
+  if (late.aborted) return new NetworkFailure('late', 'no answer in time', thrown);
   const { code } = thrown as { code?: string };
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
     return new NetworkFailure('timeout', 'no answer in time', thrown);
   return proxy === undefined ? readFailure(thrown) : readProxyFailure(thrown, proxy);
 }
+
+const utf8 = new TextDecoder();
 
 const decoders = {
   gzip: 'createGunzip',
@@ -89,7 +92,7 @@ async function readBody(
   const name = encoding?.trim().toLowerCase() ?? '';
   const isPlain = received.length === 0 || name === '' || name === 'identity';
   const body = isPlain ? received : await decode(received, name, maxBytes);
-  return { text: new TextDecoder().decode(body), bytes: body.length };
+  return { text: utf8.decode(body), bytes: body.length };
 }
 
 async function collect(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
@@ -100,7 +103,7 @@ async function collect(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Pro
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     parts.push(chunk);
   }
-  return Buffer.concat(parts);
+  return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
 }
 
 async function decode(body: Uint8Array, name: string, maxBytes: number): Promise<Uint8Array> {

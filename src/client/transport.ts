@@ -39,7 +39,10 @@ export const maxAnswerBytes = 64 * 1024 ** 2;
 /** The longest timer of Node and browsers. */
 export const maxTimerMs = 2 ** 31 - 1;
 
-/** Aborts with the signal of the caller, and with a `TimeoutError` after all the time of a request. */
-export function limitTime({ signal, totalMs }: Limits): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(Math.max(0, Math.min(Math.ceil(totalMs), maxTimerMs)))]);
+/** A signal that aborts with that of the caller, and with `late` after all the time of a request; `end` is called after it. */
+export function limitTime({ signal, totalMs }: Limits): { signal: AbortSignal; late: AbortSignal; end: () => void } {
+  // AbortSignal.timeout takes a tenth of a millisecond more.
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), Math.min(totalMs, maxTimerMs));
+  return { signal: AbortSignal.any([signal, late.signal]), late: late.signal, end: () => clearTimeout(timer) };
 }

@@ -6,6 +6,7 @@ import type { WireRequest } from '../../api/request.ts';
 import { sameOrigin } from '../../client/client.ts';
 import { hints } from '../../client/hints.ts';
 import { askNext, findNext, listItems, listKey } from '../../client/paginate.ts';
+import { hideSecrets } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { decodeText, openBytes } from '../../lib/files/source.ts';
@@ -54,7 +55,7 @@ async function* walk(first: WireRequest, context: Context): AsyncGenerator<reado
   const names = namePaging(address, overrides);
   const query = readQuery(typed);
   const ask = (input: Readonly<Record<string, unknown>>, link?: string) => {
-    const to = link === undefined ? withQuery(address, input) : sameOrigin(link, { baseUrl, hints });
+    const to = link === undefined ? withQuery(address, input) : sameOrigin(link, { baseUrl, hide: hideSecrets, hints });
     const isWhole = link !== undefined || first.href !== undefined;
     return context.request({ ...first, ...(isWhole ? { href: to } : { path: to }) }, { tellsBody: true });
   };

@@ -83,19 +83,14 @@ test('a request has the path behind the base URL, the key and a JSON body where 
 });
 
 test('a link stays on the origin of the base URL', () => {
-  const base = { baseUrl: 'https://a.example.com/api', hints };
+  const base = { baseUrl: 'https://a.example.com/api', hide: secretHider(undefined), hints };
   expect(sameOrigin('https://a.example.com/v1/x', base)).toBe('https://a.example.com/v1/x');
   expect(sameOrigin('/v1/x', base)).toBe('https://a.example.com/v1/x');
-  for (const [away, shown] of [
-    ['https://b.example.com/?token=abc', 'https://b.example.com'],
-    ['http://a.example.com/', 'http://a.example.com'],
-    ['//b.example.com/', 'https://b.example.com'],
-    ['https://', 'no address'],
-  ] as const)
+  for (const away of ['https://b.example.com/', 'http://a.example.com/', '//b.example.com/', 'https://'])
     expect(() => sameOrigin(away, base)).toThrow(
       expect.objectContaining({
         code: 'redirect',
-        message: `the service links to another origin: ${shown}`,
+        message: `the service links to another origin: ${away}`,
         hint: 'The key is not sent there. Request the pages one by one with the cursors that --json shows.',
       }),
     );
