@@ -43,7 +43,7 @@ export function inboxError(thrown: unknown, stream: string): SotraError {
   const has = (...kinds: (new (...args: never[]) => Error)[]) =>
     chain.some((each) => kinds.some((kind) => each instanceof kind));
   const text = readMessage(thrown);
-  const isUnready = thrown instanceof JetStreamApiError && thrown.status >= 500;
+  const isUnready = isApiError(thrown, 'noPeers') || (thrown instanceof JetStreamApiError && thrown.status >= 500);
   const causes: readonly [applies: boolean, message: string, hint: string][] = [
     [
       denied !== undefined,
