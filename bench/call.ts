@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'undici';
-import { type Caller, sendRequest } from '../src/client/client.ts';
-import { hidingKey } from '../src/client/hide-key.ts';
+import { type ClientConfig, sendRequest } from '../src/client/client.ts';
+import { hideKeyInAnswers } from '../src/client/hide-key.ts';
 import { createNetwork } from '../src/client/network.ts';
 import { secretHider } from '../src/client/secrets.ts';
 import { maxAnswerBytes } from '../src/client/transport.ts';
@@ -32,14 +32,14 @@ const network = await createNetwork({ now: Date.now, node: process.versions.node
 try {
   const [port] = (await once(child.stdout, 'data')) as [Buffer];
   const baseUrl = `http://127.0.0.1:${String(port).trim()}`;
-  const caller: Caller = {
-    ...{ baseUrl, apiKey: key, hide: secretHider(key), hideKey: hidingKey(key), wire: {}, transport: network },
+  const config: ClientConfig = {
+    ...{ baseUrl, apiKey: key, hide: secretHider(key), hideKey: hideKeyInAnswers(key), wire: {}, transport: network },
     ...{ userAgent: 'bench', retries: 2, timeoutMs: 30_000, maxTimeMs: 600_000, maxWaitMs: 60_000 },
     ...{ maxBodyBytes: maxAnswerBytes, signal: new AbortController().signal, now: Date.now, random: Math.random },
     ...{ sleep: async () => undefined, observe: () => undefined },
   };
   const headers = { accept: 'application/json', authorization: `Bearer ${key}` };
-  const ours = () => sendRequest({ method: 'GET', path: '/v2/leaderboard?limit=50' }, caller);
+  const ours = () => sendRequest({ method: 'GET', path: '/v2/leaderboard?limit=50' }, config);
   const bare = async () =>
     JSON.parse(await (await request(`${baseUrl}/v2/leaderboard?limit=50`, { headers })).body.text());
   const millisOf = async (call: () => Promise<unknown>): Promise<number> => {

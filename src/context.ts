@@ -4,9 +4,9 @@ import type { AnyEndpoint } from './api/endpoints.ts';
 import { findMisfit } from './api/misfit.ts';
 import { encodeRequest, type WireRequest } from './api/request.ts';
 import { callAndCheck } from './client/check-answer.ts';
-import type { CallAnswer, Caller } from './client/client.ts';
+import type { CallAnswer, ClientConfig } from './client/client.ts';
 import { buildRequest, sendRequest } from './client/client.ts';
-import { hidingKey } from './client/hide-key.ts';
+import { hideKeyInAnswers } from './client/hide-key.ts';
 import { hints } from './client/hints.ts';
 import { callPolicy, createRate } from './client/retry.ts';
 import { secretHider } from './client/secrets.ts';
@@ -41,7 +41,7 @@ export interface Context {
   ) => Promise<CallAnswer<Answer>>;
   /** Resolves when a call could be made. Errors as in `call`. */
   ready: () => Promise<void>;
-  request: (wire: WireRequest, more?: Pick<Caller, 'tellsBody'>) => Promise<CallAnswer>;
+  request: (wire: WireRequest, more?: Pick<ClientConfig, 'includeBodyInError'>) => Promise<CallAnswer>;
   /** What `call` would send. */
   previewCall: <P extends Params>(endpoint: Endpoint<string, P>, input: InputOf<P>) => Promise<HttpRequest>;
   /** What `request` would send. */
@@ -152,7 +152,7 @@ function watchCalls({ io, options, say, trace = say }: ContextOptions) {
     onWait: (listener: typeof tellWait) => {
       tellWait = listener;
     },
-    observe: async (kind: Service['kind']): Promise<Caller['observe']> => {
+    observe: async (kind: Service['kind']): Promise<ClientConfig['observe']> => {
       const watch = options.verbose ? (await import('./client/observe.ts')).watchCall(trace) : undefined;
       const shown = waitsInSilence || kind === 'sandbox' ? undefined : await spinner();
       return (event) => {
@@ -184,7 +184,7 @@ function makeCalls(
   const hideKey = once(async () => {
     const { kind, apiKey } = await service();
     // Those of the sandbox are no secret: its documentation names them.
-    return hidingKey(kind === 'sandbox' ? null : apiKey);
+    return hideKeyInAnswers(kind === 'sandbox' ? null : apiKey);
   });
   const callLog = once(async () => {
     const logged = { argv, isPage, io, dataDirectory, warn };
@@ -205,7 +205,7 @@ function makeCalls(
   const tellHowToPaste = once(async () =>
     note('The line works while sotra sandbox start runs, with SOTRA_API_KEY=sandbox-key-a exported.'),
   );
-  const makeCaller = async (keyless: boolean, retries?: number): Promise<Caller> => {
+  const createConfig = async (keyless: boolean, retries?: number): Promise<ClientConfig> => {
     const { kind, baseUrl, apiKey, wire } = await service();
     // Nothing listens at the address of the in-process sandbox, and a curl line must work when pasted.
     const pasted = kind === 'sandbox' && options.curl;
@@ -230,30 +230,30 @@ function makeCalls(
     };
   };
   const call: Context['call'] = async (endpoint, input, link, retries) => {
-    const caller = await makeCaller(endpoint.keyless === true, retries);
+    const config = await createConfig(endpoint.keyless === true, retries);
     asked = true;
     const log = await callLog();
     const { strict } = options;
     const check = { strict, findMisfit: strict ? await loadStrictCheck() : findMisfit };
-    return log.keep(caller, (watched) => callAndCheck(endpoint, input, { ...watched, ...check }, link));
+    return log.keep(config, (watched) => callAndCheck(endpoint, input, { ...watched, ...check }, link));
   };
   const request: Context['request'] = async (wire, more) => {
-    const caller = await makeCaller(false);
+    const config = await createConfig(false);
     asked = true;
-    return (await callLog()).keep({ ...caller, ...more }, (watched) => sendRequest(wire, watched));
+    return (await callLog()).keep({ ...config, ...more }, (watched) => sendRequest(wire, watched));
   };
   const previewCall: Context['previewCall'] = async (endpoint, input) => {
-    const caller = await makeCaller(endpoint.keyless === true);
-    return buildRequest(encodeRequest(endpoint, input as never, caller.wire), caller);
+    const config = await createConfig(endpoint.keyless === true);
+    return buildRequest(encodeRequest(endpoint, input as never, config.wire), config);
   };
-  const previewRequest: Context['previewRequest'] = async (wire) => buildRequest(wire, await makeCaller(false));
+  const previewRequest: Context['previewRequest'] = async (wire) => buildRequest(wire, await createConfig(false));
   return {
     call,
     request,
     previewRequest,
     previewCall,
     ready: async () => {
-      await makeCaller(false);
+      await createConfig(false);
     },
     hasAsked: () => asked,
     sawMisfit: () => misfits > 0,

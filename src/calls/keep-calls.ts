@@ -1,5 +1,5 @@
 import { BoundsError } from '../api/json.ts';
-import type { CallAnswer, CallEvent, Caller } from '../client/client.ts';
+import type { CallAnswer, CallEvent, ClientConfig } from '../client/client.ts';
 import { hideUrlSecrets, secretHider } from '../client/secrets.ts';
 import { shellLine } from '../client/shell.ts';
 import { readMessage, type SotraError, toSotraError } from '../errors.ts';
@@ -29,7 +29,7 @@ interface LoggedCommand {
 /** What logs the calls of one command. */
 export interface CallLog {
   /** Makes a call and logs its attempts. Errors: those of `act`. */
-  keep: <T extends CallAnswer>(caller: Caller, act: (caller: Caller) => Promise<T>) => Promise<T>;
+  keep: <T extends CallAnswer>(config: ClientConfig, act: (config: ClientConfig) => Promise<T>) => Promise<T>;
   /** Logs how the command failed; returns whether `sotra why` explains it. */
   keepFailure: (failed: SotraError) => boolean;
 }
@@ -54,7 +54,7 @@ export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
     });
   };
   return {
-    keep: async (caller, act) => {
+    keep: async (config, act) => {
       let sent: SeenCall | undefined;
       let retryReason: string | undefined;
       let warning: string | undefined;
@@ -63,7 +63,7 @@ export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
         sent = undefined;
       };
       const observe = (event: CallEvent) => {
-        caller.observe(event);
+        config.observe(event);
         if (event.kind === 'request') {
           settle();
           sent = { request: event.request, attempt: event.attempt, startedMs: io.now(), retryReason };
@@ -74,10 +74,10 @@ export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
       };
       const warn = (text: string) => {
         warning = shorten(text, hide);
-        caller.warn?.(text);
+        config.warn?.(text);
       };
       try {
-        const answer = await act({ ...caller, observe, warn });
+        const answer = await act({ ...config, observe, warn });
         settle(warning === undefined ? {} : { warning });
         return answer;
       } catch (thrown) {

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import type { Misfit } from '../api/misfit.ts';
 import { SotraError } from '../errors.ts';
-import { type CallAnswer, type Caller, callEndpoint } from './client.ts';
+import { type CallAnswer, type ClientConfig, callEndpoint } from './client.ts';
 
 interface Check {
   /** Where an answer differs from its schema. */
@@ -18,20 +18,20 @@ interface Check {
 export async function callAndCheck<P extends Params, Answer>(
   endpoint: Endpoint<string, P, Answer>,
   input: InputOf<P>,
-  caller: Caller & Check,
+  config: ClientConfig & Check,
   link?: string,
 ): Promise<CallAnswer<Answer>> {
   // The schema is loaded while the service answers.
   const [answer, schema] = await Promise.all([
-    callEndpoint<P, Answer>(endpoint, input, caller, link),
+    callEndpoint<P, Answer>(endpoint, input, config, link),
     endpoint.answer(),
   ]);
-  const misfit = answer.isEmpty ? undefined : caller.findMisfit(schema as z.ZodType, answer.data);
+  const misfit = answer.isEmpty ? undefined : config.findMisfit(schema as z.ZodType, answer.data);
   if (misfit === undefined) return answer;
   const where = misfit.path.join('.') || 'the answer';
   const message = `${endpoint.method} ${endpoint.path} answered with ${misfit.what} at ${where}: ${misfit.message}`;
   const { status, requestId } = answer;
-  if (caller.strict) throw new SotraError('contract', message, { status, requestId });
-  caller.warn?.(message);
+  if (config.strict) throw new SotraError('contract', message, { status, requestId });
+  config.warn?.(message);
   return answer;
 }

@@ -3,12 +3,12 @@ import { BoundsError, defined, isObject, parseJson } from '../api/json.ts';
 import { encodeRequest, type WireRequest } from '../api/request.ts';
 import { countAttempts, SotraError } from '../errors.ts';
 import { NetworkFailure, pickHeader, readRequestId, sendError, statusError } from './failures.ts';
-import type { KeyHiding } from './hide-key.ts';
+import type { HideInAnswer } from './hide-key.ts';
 import type { Hints, TimeLimits } from './hints.ts';
 import { computeRetryDelay, type Failure, isUnsent, type Turn } from './retry.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 
-export interface Caller extends TimeLimits {
+export interface ClientConfig extends TimeLimits {
   baseUrl: string;
   /** Partner API key; `null` sends no Authorization header. */
   apiKey: string | null;
@@ -17,11 +17,11 @@ export interface Caller extends TimeLimits {
   /** What errors say to type next. */
   hints?: Hints | undefined;
   /** Errors hold the body of the answer. */
-  tellsBody?: boolean;
+  includeBodyInError?: boolean;
   /** Hides what is secret in the text of an error. */
   hide: (text: string) => string;
   /** Hides the key in an answer that repeats it. */
-  hideKey: KeyHiding;
+  hideKey: HideInAnswer;
   wire: WireNames;
   transport: Transport;
   /** `null`: the transport sends its own. */
@@ -75,16 +75,19 @@ type AttemptAnswer = Omit<CallAnswer, 'attempts'>;
 export function callEndpoint<P extends Params, Answer>(
   endpoint: Pick<Endpoint<string, P, Answer>, 'id' | 'method' | 'path' | 'params'>,
   input: InputOf<P>,
-  caller: Caller,
+  config: ClientConfig,
   link?: string,
 ): Promise<CallAnswer<Answer>> {
-  const wire = encodeRequest(endpoint, input as Record<string, unknown>, caller.wire);
-  const request = link === undefined ? wire : { ...wire, href: sameOrigin(link, caller) };
-  return sendRequest(request, caller) as Promise<CallAnswer<Answer>>;
+  const wire = encodeRequest(endpoint, input as Record<string, unknown>, config.wire);
+  const request = link === undefined ? wire : { ...wire, href: sameOrigin(link, config) };
+  return sendRequest(request, config) as Promise<CallAnswer<Answer>>;
 }
 
 /** A link of the service as an absolute address. Errors: `redirect` where it leads to another origin. */
-export function sameOrigin(link: string, { baseUrl, hide, hints }: Pick<Caller, 'baseUrl' | 'hide' | 'hints'>): string {
+export function sameOrigin(
+  link: string,
+  { baseUrl, hide, hints }: Pick<ClientConfig, 'baseUrl' | 'hide' | 'hints'>,
+): string {
   const url = URL.canParse(link, baseUrl) ? new URL(link, baseUrl) : undefined;
   if (url?.origin === new URL(baseUrl).origin) return url.href;
   throw new SotraError('redirect', `the service links to another origin: ${hide(link)}`, {
@@ -94,15 +97,18 @@ export function sameOrigin(link: string, { baseUrl, hide, hints }: Pick<Caller, 
 }
 
 /** The full request: address, headers with the key, body text. */
-export function buildRequest(wire: WireRequest, caller: Pick<Caller, 'baseUrl' | 'apiKey' | 'userAgent'>): HttpRequest {
-  const base = caller.baseUrl.replace(/(?<!\/)\/+$/, '');
+export function buildRequest(
+  wire: WireRequest,
+  config: Pick<ClientConfig, 'baseUrl' | 'apiKey' | 'userAgent'>,
+): HttpRequest {
+  const base = config.baseUrl.replace(/(?<!\/)\/+$/, '');
   return {
     method: wire.method,
     url: new URL(wire.href ?? base + wire.path),
     headers: {
       accept: 'application/json',
-      ...(caller.userAgent === null ? {} : { 'user-agent': caller.userAgent }),
-      ...(caller.apiKey === null ? {} : { authorization: `Bearer ${caller.apiKey}` }),
+      ...(config.userAgent === null ? {} : { 'user-agent': config.userAgent }),
+      ...(config.apiKey === null ? {} : { authorization: `Bearer ${config.apiKey}` }),
       ...(wire.body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(wire.body === undefined ? {} : { body: wire.bodyText ?? JSON.stringify(wire.body) }),
@@ -110,17 +116,17 @@ export function buildRequest(wire: WireRequest, caller: Pick<Caller, 'baseUrl' |
 }
 
 /** The JSON answer of any request, sent again if that is safe; redirects are followed for a GET on its own origin. Errors as in `callEndpoint`. */
-export async function sendRequest(wire: WireRequest, caller: Caller): Promise<CallAnswer> {
-  let request = buildRequest(wire, caller);
-  let deadlineMs = caller.now() + caller.maxTimeMs;
+export async function sendRequest(wire: WireRequest, config: ClientConfig): Promise<CallAnswer> {
+  let request = buildRequest(wire, config);
+  let deadlineMs = config.now() + config.maxTimeMs;
   let redirects: URL[] = [];
   const failed: FailedAttempt[] = [];
   for (let attempt = 1; ; ) {
-    const turn = await caller.takeTurn?.();
+    const turn = await config.takeTurn?.();
     // Waiting for a turn is not time that the service takes.
     deadlineMs += turn?.waitedMs ?? 0;
-    caller.observe({ kind: 'request', request, attempt });
-    const result = await attemptOnce(request, caller, deadlineMs).finally(turn?.arrived);
+    config.observe({ kind: 'request', request, attempt });
+    const result = await attemptOnce(request, config, deadlineMs).finally(turn?.arrived);
     if ('answer' in result) return { ...result.answer, attempts: attempt };
     const { error, failure } = result;
     const next = findRedirect(result, request);
@@ -129,18 +135,18 @@ export async function sendRequest(wire: WireRequest, caller: Caller): Promise<Ca
       request = { ...request, url: next };
       continue;
     }
-    const nowMs = caller.now();
-    const limits = { retries: caller.retries, maxWaitMs: caller.maxWaitMs, leftMs: deadlineMs - nowMs };
+    const nowMs = config.now();
+    const limits = { retries: config.retries, maxWaitMs: config.maxWaitMs, leftMs: deadlineMs - nowMs };
     const delay =
-      failure && computeRetryDelay(request.method, failure, attempt, limits, { random: caller.random, nowMs });
+      failure && computeRetryDelay(request.method, failure, attempt, limits, { random: config.random, nowMs });
     failed.push({ reason: error.message, waitedMs: delay ?? null });
-    if (next !== undefined) throw withAttempts(loopError(next, request, caller), failed);
+    if (next !== undefined) throw withAttempts(loopError(next, request, config), failed);
     if (delay === undefined) throw withAttempts(error, failed);
-    caller.observe({ kind: 'wait', ms: delay, why: error.message });
-    await caller.sleep(delay, caller.signal);
+    config.observe({ kind: 'wait', ms: delay, why: error.message });
+    await config.sleep(delay, config.signal);
     attempt += 1;
     redirects = [];
-    request = buildRequest(wire, caller);
+    request = buildRequest(wire, config);
   }
 }
 
@@ -171,7 +177,7 @@ function isLoop(next: URL, seen: readonly URL[]): boolean {
   return seen.length > maxRedirects || seen.some(({ href }) => href === next.href);
 }
 
-function loopError(next: URL, { url }: HttpRequest, { hide, hints }: Caller): SotraError {
+function loopError(next: URL, { url }: HttpRequest, { hide, hints }: ClientConfig): SotraError {
   const message = `${url.origin} redirects in a loop, last to ${hide(next.pathname)}`;
   return new SotraError('redirect', message, { hint: hints?.ofLoop() });
 }
@@ -179,32 +185,32 @@ function loopError(next: URL, { url }: HttpRequest, { hide, hints }: Caller): So
 /** One request. From 400 on the status decides, whatever the body is. */
 async function attemptOnce(
   request: HttpRequest,
-  caller: Caller,
+  config: ClientConfig,
   deadlineMs: number,
 ): Promise<{ answer: AttemptAnswer } | AttemptFailure> {
-  const started = caller.now();
-  const { timeoutMs, maxBodyBytes: maxBytes, signal } = caller;
+  const started = config.now();
+  const { timeoutMs, maxBodyBytes: maxBytes, signal } = config;
   let response: HttpResponse;
   try {
-    response = await caller.transport.send(request, { timeoutMs, totalMs: deadlineMs - started, maxBytes, signal });
+    response = await config.transport.send(request, { timeoutMs, totalMs: deadlineMs - started, maxBytes, signal });
     const isOk = response.status >= 200 && response.status < 300;
     if (response.bodyError !== undefined && (isOk || signal.aborted)) throw response.bodyError;
   } catch (thrown) {
     if (thrown instanceof SotraError) return { error: thrown };
     if (signal.aborted)
       return { error: new SotraError('interrupted', 'interrupted', { cause: thrown, outcome: 'unknown' }) };
-    const error = sendError(request, thrown, caller);
-    caller.observe({ kind: 'failure', message: error.message, ms: caller.now() - started, cause: thrown });
+    const error = sendError(request, thrown, config);
+    config.observe({ kind: 'failure', message: error.message, ms: config.now() - started, cause: thrown });
     const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
     return { error, failure: { network: isUnsent(kind) ? kind : 'broken' } };
   }
   const { status, bytes, bodyError, firstByteMs } = response;
-  const { headers, text } = caller.hideKey(response);
-  const [ms, requestId] = [caller.now() - started, readRequestId(headers)];
-  caller.observe({ kind: 'answer', status, headers, bytes, ms, text, ...defined({ firstByteMs }) });
-  if (status >= 200 && status < 300) return readAnswer(text, { method: request.method, status, requestId }, caller);
+  const { headers, text } = config.hideKey(response);
+  const [ms, requestId] = [config.now() - started, readRequestId(headers)];
+  config.observe({ kind: 'answer', status, headers, bytes, ms, text, ...defined({ firstByteMs }) });
+  if (status >= 200 && status < 300) return readAnswer(text, { method: request.method, status, requestId }, config);
   const unreadable = bodyError?.message;
-  const error = statusError({ request, status, text, unreadable, headers, requestId, nowMs: caller.now(), caller });
+  const error = statusError({ request, status, text, unreadable, headers, requestId, nowMs: config.now(), config });
   const failure = { status, retryAfter: pickHeader(headers, 'retry-after') };
   return { error, failure, location: pickHeader(response.headers, 'location') };
 }
@@ -212,7 +218,7 @@ async function attemptOnce(
 function readAnswer(
   text: string,
   { method, status, requestId }: { method: string; status: number; requestId: string | undefined },
-  caller: Caller,
+  config: ClientConfig,
 ): { answer: AttemptAnswer } | AttemptFailure {
   const isChange = ['PUT', 'DELETE'].includes(method);
   if ((isChange || status === 204) && text.trim() === '')
@@ -223,16 +229,16 @@ function readAnswer(
     return { answer: { data, text, status, requestId } };
   } catch (cause) {
     const isTooMuch = cause instanceof BoundsError;
-    const start = JSON.stringify(caller.hide(text.slice(0, 4000)).slice(0, 120));
+    const start = JSON.stringify(config.hide(text.slice(0, 4000)).slice(0, 120));
     const what = text.trim() === '' ? 'an empty body' : start;
     const found = isTooMuch ? cause.message : `a body that is not JSON: ${what}`;
     const error = new SotraError('bad-answer', `the service answered ${status} with ${found}`, {
-      hint: caller.hints?.ofBadAnswer(isTooMuch, caller.baseUrl),
+      hint: config.hints?.ofBadAnswer(isTooMuch, config.baseUrl),
       cause,
       status,
       requestId,
       outcome: 'unknown',
-      ...(caller.tellsBody && { body: caller.hide(text) }),
+      ...(config.includeBodyInError && { body: config.hide(text) }),
     });
     return { error };
   }

@@ -3,7 +3,7 @@ import type { AnyEndpoint } from '../api/endpoints.ts';
 import { checkBaseUrl, checkKey } from '../api/http-address.ts';
 import { signedText, type TextFields, type TextForm } from '../api/signed-text.ts';
 import { SotraError, usageError } from '../errors.ts';
-import { type Caller, callEndpoint } from './client.ts';
+import { type ClientConfig, callEndpoint } from './client.ts';
 import { endpointTable, type TableRow } from './endpoint-table.ts';
 import { createFetchTransport, type Fetch, sleep } from './fetch.ts';
 import { keyHider } from './hide-key.ts';
@@ -108,11 +108,11 @@ export type Client = { readonly [Name in Exclude<Noun, 'comment'>]: Methods<Name
  */
 export function createClient(options: ClientOptions): Client {
   const { serviceName, layout = 'five-line' } = options;
-  const caller = createCaller(options);
+  const config = createConfig(options);
   const client: Record<string, Record<string, unknown>> = {};
   for (const endpoint of endpointTable) {
     const [noun, verb] = methodName(endpoint);
-    client[noun] = { ...client[noun], [verb]: createMethod(endpoint, caller) };
+    client[noun] = { ...client[noun], [verb]: createMethod(endpoint, config) };
   }
   const text = (fields: TextFields): string => {
     if (serviceName === undefined) throw usageError('serviceName is required');
@@ -129,9 +129,9 @@ export function methodName({ id }: Pick<Endpoint, 'id'>): [noun: string, verb: s
 
 type Values = Readonly<Record<string, unknown>>;
 
-function createMethod(endpoint: TableRow, base: Caller) {
+function createMethod(endpoint: TableRow, base: ClientConfig) {
   const { paging, keyless } = endpoint;
-  const callerFor = ({ signal = base.signal }: CallOptions): Caller => {
+  const configFor = ({ signal = base.signal }: CallOptions): ClientConfig => {
     if (base.apiKey === null && !keyless)
       throw new SotraError('key-missing', `no API key for ${new URL(base.baseUrl).origin}`);
     if (signal.aborted) throw new SotraError('interrupted', 'interrupted', { cause: signal.reason, outcome: 'unsent' });
@@ -139,14 +139,14 @@ function createMethod(endpoint: TableRow, base: Caller) {
   };
   const call = async (input: Values = {}, options: CallOptions = {}): Promise<unknown> => {
     checkNames(endpoint, input);
-    return (await callEndpoint(endpoint, input, callerFor(options))).data;
+    return (await callEndpoint(endpoint, input, configFor(options))).data;
   };
   if (paging === undefined) return call;
   /** An item that moved to a later page while they were read is not given again. */
   const all = async function* (input: Values = {}, options: CallOptions = {}) {
     checkNames(endpoint, input);
-    const caller = callerFor(options);
-    const ask = (asked: Values, link?: string) => callEndpoint(endpoint, asked, caller, link);
+    const config = configFor(options);
+    const ask = (asked: Values, link?: string) => callEndpoint(endpoint, asked, config, link);
     const seen = new Set<string>();
     for await (const items of walkPages({ paging, input, ask, max: undefined, onCut: () => undefined }))
       for (const item of items) {
@@ -181,7 +181,7 @@ const optionNames: readonly string[] = [
   'fetch',
 ] satisfies (keyof ClientOptions)[];
 
-function createCaller(options: ClientOptions): Caller {
+function createConfig(options: ClientOptions): ClientConfig {
   const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
   if (unknown !== undefined) throw usageError(`createClient has no option ${unknown}`);
   const { baseUrl, apiKey, wire = {}, fetch = globalThis.fetch } = options;

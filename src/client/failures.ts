@@ -63,13 +63,13 @@ export function readProxyFailure(error: unknown, proxy: URL): NetworkFailure {
   return new NetworkFailure('proxy', `the proxy ${name} cannot be reached: ${failure.message}`, error);
 }
 
-interface SendingCaller extends TimeLimits {
+interface SendConfig extends TimeLimits {
   hints?: Hints | undefined;
 }
 
 /** The error of a request that got no answer. */
-export function sendError({ url }: HttpRequest, thrown: unknown, caller: SendingCaller): SotraError {
-  const { timeoutMs, maxTimeMs, hints } = caller;
+export function sendError({ url }: HttpRequest, thrown: unknown, config: SendConfig): SotraError {
+  const { timeoutMs, maxTimeMs, hints } = config;
   const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
   const why = thrown instanceof Error ? thrown.message : String(thrown);
   const details = {
@@ -124,27 +124,31 @@ export interface StatusFailure {
   headers: HttpResponse['headers'];
   requestId: string | undefined;
   nowMs: number;
-  caller: StatusCaller;
+  config: StatusConfig;
 }
 
-interface StatusCaller {
+interface StatusConfig {
   hide: (text: string) => string;
   maxWaitMs: number;
   baseUrl: string;
   keyName?: string | undefined;
-  tellsBody?: boolean | undefined;
+  includeBodyInError?: boolean | undefined;
   hints?: Hints | undefined;
 }
 
 /** The error of an answer from 300 on. */
 export function statusError(failure: StatusFailure): SotraError {
-  const { request, status, text, headers, requestId, nowMs, caller } = failure;
-  const shared = { status, requestId, ...(caller.tellsBody && text !== '' ? { body: caller.hide(text) } : {}) };
+  const { request, status, text, headers, requestId, nowMs, config } = failure;
+  const shared = {
+    status,
+    requestId,
+    ...(config.includeBodyInError && text !== '' ? { body: config.hide(text) } : {}),
+  };
   if (status < 400) {
     const to = pickHeader(headers, 'location');
     const led =
-      to === undefined ? `answered ${status}, without an address to go to` : `redirects to ${caller.hide(to)}`;
-    const hint = caller.hints?.ofRedirect(to);
+      to === undefined ? `answered ${status}, without an address to go to` : `redirects to ${config.hide(to)}`;
+    const hint = config.hints?.ofRedirect(to);
     return new SotraError('redirect', `${request.url.origin} ${led}`, { ...shared, hint });
   }
   const code = findStatusCode(status);
@@ -152,7 +156,7 @@ export function statusError(failure: StatusFailure): SotraError {
   const outcome = status === 429 ? 'unsent' : status >= 500 ? 'unknown' : undefined;
   const waitMs = readRetryAfter(pickHeader(headers, 'retry-after'), nowMs);
   const retryAfterSec = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
-  const hint = caller.hints?.ofStatus(code, { request, headers, text, retryAfterSec, caller });
+  const hint = config.hints?.ofStatus(code, { request, headers, text, retryAfterSec, config });
   return new SotraError(code, message, { ...shared, hint, outcome, retryAfterSec });
 }
 
@@ -161,14 +165,14 @@ const maxExplanation = 500;
 /** Characters that are searched for secrets. */
 const maxRead = 100_000;
 
-function describeAnswer({ text, unreadable, headers, caller }: StatusFailure): string {
+function describeAnswer({ text, unreadable, headers, config }: StatusFailure): string {
   if (unreadable !== undefined) return `no explanation that can be read: ${unreadable}`;
   if (text.trim() === '') return 'no explanation given';
   const said = readServiceError(text);
-  const page = said === undefined ? caller.hints?.describePage({ headers, text }) : undefined;
-  if (page !== undefined) return caller.hide(page);
+  const page = said === undefined ? config.hints?.describePage({ headers, text }) : undefined;
+  if (page !== undefined) return config.hide(page);
   const explanation = said ?? text.trim();
-  const shown = caller.hide(explanation.slice(0, maxRead));
+  const shown = config.hide(explanation.slice(0, maxRead));
   const more = Math.max(0, shown.length - maxExplanation) + Math.max(0, explanation.length - maxRead);
   return more > 0 ? `${shown.slice(0, maxExplanation)}... (${more} more characters)` : shown;
 }

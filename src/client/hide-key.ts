@@ -10,13 +10,13 @@ interface KeyedAnswer {
 }
 
 /** Hides the key in an answer that repeats it. */
-export type KeyHiding = <T extends KeyedAnswer>(answer: T) => T;
+export type HideInAnswer = <T extends KeyedAnswer>(answer: T) => T;
 
 /**
  * Replaces the key by three stars in headers and text of an answer. A key of less than eight characters or of digits alone stays: it could be
  * a word or a number of any answer.
  */
-export function hidingKey(key: string | null): KeyHiding {
+export function hideKeyInAnswers(key: string | null): HideInAnswer {
   if (key === null || key.length < 8 || /^\d+$/.test(key)) return (answer) => answer;
   const hide = keyHider(key);
   return (answer) => {

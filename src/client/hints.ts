@@ -61,18 +61,18 @@ function ofOtherOrigin(): string {
 interface StatusFacts extends PageFacts {
   request: HttpRequest;
   retryAfterSec: number | undefined;
-  caller: { maxWaitMs: number; baseUrl: string; keyName?: string | undefined };
+  config: { maxWaitMs: number; baseUrl: string; keyName?: string | undefined };
 }
 
-function ofStatus(code: ErrorCode, { request, headers, text, retryAfterSec, caller }: StatusFacts): string | undefined {
-  if (retryAfterSec !== undefined) return waitHint(retryAfterSec, caller.maxWaitMs);
+function ofStatus(code: ErrorCode, { request, headers, text, retryAfterSec, config }: StatusFacts): string | undefined {
+  if (retryAfterSec !== undefined) return waitHint(retryAfterSec, config.maxWaitMs);
   if (code === 'rate-limited') return 'Wait, or allow more attempts with --retries.';
-  if (code === 'not-found') return versionHint(caller.baseUrl);
+  if (code === 'not-found') return versionHint(config.baseUrl);
   if (code !== 'key-refused' && code !== 'forbidden') return undefined;
   if (isWebPage({ headers, text }))
     return 'A proxy or a bot check in front of the service refused the request: check the base URL and the network.';
   if (request.headers['authorization'] === undefined) return 'Give a key: SOTRA_API_KEY=... or the key of the context.';
-  const key = `The key ${caller.keyName === undefined ? '' : `${caller.keyName} `}`;
+  const key = `The key ${config.keyName === undefined ? '' : `${config.keyName} `}`;
   return code === 'forbidden'
     ? `${key}is valid but is not allowed to do this: ask the operator of the service.`
     : `${key}was sent and refused: check SOTRA_API_KEY or the key of the context.`;

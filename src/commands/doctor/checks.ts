@@ -95,11 +95,11 @@ const maxWaitMs = 10_000;
 async function askService({ baseUrl, apiKey }: Service, { io, options }: Context): Promise<ServiceAnswer> {
   const transport = await httpTransport(io);
   const timeoutMs = Math.min(options.timeoutMs, maxWaitMs);
-  const caller = { baseUrl, apiKey, userAgent: `sotra/${io.version}` };
+  const config = { baseUrl, apiKey, userAgent: `sotra/${io.version}` };
   const started = io.now();
   try {
     const limits = { timeoutMs, totalMs: timeoutMs, maxBytes: 0, signal: io.signal };
-    const answer = await transport.send(buildRequest(checkRequest, caller), limits);
+    const answer = await transport.send(buildRequest(checkRequest, config), limits);
     const dateMs = Date.parse(String(answer.headers['date']));
     return { status: answer.status, ms: io.now() - started, ...(Number.isNaN(dateMs) ? {} : { dateMs }) };
   } catch (error) {

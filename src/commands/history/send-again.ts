@@ -28,10 +28,13 @@ export async function sendAgain(call: NumberedEntry, context: Context): Promise<
   const sent = body === undefined ? {} : { body: parseJson(body), bodyText: body };
   if (options.preview) return { kind: 'request', request: await context.previewRequest({ method, path, ...sent }) };
   const { status: before, content } = call.response;
-  const answered = await context.request({ method, path, ...sent }, { tellsBody: true }).catch((thrown: unknown) => {
-    if (thrown instanceof SotraError && thrown.status !== undefined) context.note(compareStatus(before, thrown.status));
-    throw thrown;
-  });
+  const answered = await context
+    .request({ method, path, ...sent }, { includeBodyInError: true })
+    .catch((thrown: unknown) => {
+      if (thrown instanceof SotraError && thrown.status !== undefined)
+        context.note(compareStatus(before, thrown.status));
+      throw thrown;
+    });
   const { status } = answered;
   // Compared as the first answer was kept: without secrets.
   const text = hideSecrets(answered.text);

@@ -38,7 +38,7 @@ export async function sendTyped(given: RequestInput, context: Context): Promise<
   if (context.options.preview) return { kind: 'request', request: await context.previewRequest(wire) };
   if (typed.method === 'DELETE') await confirm(`send DELETE ${wire.path}`, context);
   if (!typed.paginate) {
-    const { data, text } = await context.request(wire, { tellsBody: true });
+    const { data, text } = await context.request(wire, { includeBodyInError: true });
     return { kind: 'answer', answer: data, text };
   }
   const batches = walk(wire, context);
@@ -57,11 +57,11 @@ async function* walk(first: WireRequest, context: Context): AsyncGenerator<reado
   const ask = (input: Readonly<Record<string, unknown>>, link?: string) => {
     const to = link === undefined ? withQuery(address, input) : sameOrigin(link, { baseUrl, hide: hideSecrets, hints });
     const isWhole = link !== undefined || first.href !== undefined;
-    return context.request({ ...first, ...(isWhole ? { href: to } : { path: to }) }, { tellsBody: true });
+    return context.request({ ...first, ...(isWhole ? { href: to } : { path: to }) }, { includeBodyInError: true });
   };
   const seen = new Set<string>();
   let [before, fullPage, page] = ['', Number(query[names.size]?.[0]), Number(query[names.page]?.[0] ?? 1)];
-  for (let answer = await context.request(first, { tellsBody: true }); ; ) {
+  for (let answer = await context.request(first, { includeBodyInError: true }); ; ) {
     const { data, text } = answer;
     const isList = Array.isArray(data) || listKey(data) !== undefined;
     const items = isList ? listItems(data) : [data];

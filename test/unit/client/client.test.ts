@@ -1,7 +1,13 @@
 import { expect, test, vi } from 'vitest';
-import { buildRequest, type CallEvent, type Caller, sameOrigin, sendRequest } from '../../../src/client/client.ts';
+import {
+  buildRequest,
+  type CallEvent,
+  type ClientConfig,
+  sameOrigin,
+  sendRequest,
+} from '../../../src/client/client.ts';
 import { NetworkFailure } from '../../../src/client/failures.ts';
-import { hidingKey } from '../../../src/client/hide-key.ts';
+import { hideKeyInAnswers } from '../../../src/client/hide-key.ts';
 import { hints } from '../../../src/client/hints.ts';
 import { secretHider } from '../../../src/client/secrets.ts';
 import type { HttpRequest, HttpResponse } from '../../../src/client/transport.ts';
@@ -9,17 +15,17 @@ import type { HttpRequest, HttpResponse } from '../../../src/client/transport.ts
 type Reply = Partial<HttpResponse>;
 type Step = Reply | NetworkFailure | Error;
 
-/** A caller whose service gives these answers one after another, the last one for ever; waits only move its clock. */
-function calling(steps: readonly Step[], changes: Partial<Caller> = {}) {
+/** The config of a client whose service gives these answers one after another, the last one for ever; waits only move its clock. */
+function configOf(steps: readonly Step[], changes: Partial<ClientConfig> = {}) {
   const seen: HttpRequest[] = [];
   const events: CallEvent[] = [];
   const timeouts: number[] = [];
   let nowMs = 1000;
-  const caller: Caller = {
+  const config: ClientConfig = {
     baseUrl: 'https://a.example.com/api/',
     apiKey: 'key-of-a-partner',
     hide: secretHider('key-of-a-partner'),
-    hideKey: hidingKey('key-of-a-partner'),
+    hideKey: hideKeyInAnswers('key-of-a-partner'),
     hints,
     wire: {},
     transport: {
@@ -48,7 +54,7 @@ function calling(steps: readonly Step[], changes: Partial<Caller> = {}) {
     observe: (event) => events.push(event),
     ...changes,
   };
-  return { caller, seen, events, timeouts };
+  return { config, seen, events, timeouts };
 }
 
 const get = { method: 'GET', path: '/v1/x?y=1' };
@@ -58,26 +64,26 @@ const cut = new NetworkFailure('broken', 'cut', undefined);
 const slow = new NetworkFailure('timeout', 'slow', undefined);
 
 test('a request has the path behind the base URL, the key and a JSON body where there is one', () => {
-  const { caller } = calling([]);
-  expect(buildRequest(get, caller)).toEqual({
+  const { config } = configOf([]);
+  expect(buildRequest(get, config)).toEqual({
     method: 'GET',
     url: new URL('https://a.example.com/api/v1/x?y=1'),
     headers: { accept: 'application/json', 'user-agent': 'sotra/0', authorization: 'Bearer key-of-a-partner' },
   });
-  expect(buildRequest(get, { ...caller, userAgent: null }).headers).toEqual({
+  expect(buildRequest(get, { ...config, userAgent: null }).headers).toEqual({
     accept: 'application/json',
     authorization: 'Bearer key-of-a-partner',
   });
-  const deep = { ...caller, apiKey: null, baseUrl: 'https://a.example.com//' };
+  const deep = { ...config, apiKey: null, baseUrl: 'https://a.example.com//' };
   expect(buildRequest(post, deep)).toEqual({
     method: 'POST',
     url: new URL('https://a.example.com/v1/x'),
     headers: { accept: 'application/json', 'user-agent': 'sotra/0', 'content-type': 'application/json' },
     body: '{"a":1}',
   });
-  expect(buildRequest({ ...post, bodyText: '{"a":1.0}' }, caller).body).toBe('{"a":1.0}');
-  expect(buildRequest({ ...get, bodyText: '{}' }, caller).body).toBeUndefined();
-  expect(buildRequest({ ...get, href: 'https://a.example.com/other' }, caller).url.href).toBe(
+  expect(buildRequest({ ...post, bodyText: '{"a":1.0}' }, config).body).toBe('{"a":1.0}');
+  expect(buildRequest({ ...get, bodyText: '{}' }, config).body).toBeUndefined();
+  expect(buildRequest({ ...get, href: 'https://a.example.com/other' }, config).url.href).toBe(
     'https://a.example.com/other',
   );
 });
@@ -97,10 +103,10 @@ test('a link stays on the origin of the base URL', () => {
 });
 
 test('an answer comes with its text, status, request id and number of attempts', async () => {
-  const { caller, seen, timeouts, events } = calling([
+  const { config, seen, timeouts, events } = configOf([
     { text: '{"n":1.0}', headers: { 'x-request-id': 'r-1', 'request-id': 'r-0' }, firstByteMs: 3 },
   ]);
-  const answer = await sendRequest(get, caller);
+  const answer = await sendRequest(get, config);
   expect(answer).toEqual({
     data: { n: 1 },
     text: '{"n":1.0}',
@@ -137,7 +143,7 @@ const given: readonly [reply: Reply, expected: object][] = [
 ];
 
 test.each(given)('the answer %j is read as %j', async (reply, expected) => {
-  expect(await sendRequest(get, calling([reply]).caller)).toMatchObject(expected);
+  expect(await sendRequest(get, configOf([reply]).config)).toMatchObject(expected);
 });
 
 const unread: readonly [reply: Reply, message: string][] = [
@@ -149,9 +155,9 @@ const unread: readonly [reply: Reply, message: string][] = [
 ];
 
 test.each(unread)('the answer %j is no JSON, and asked for once', async (reply, message) => {
-  const { caller, seen } = calling([{ headers: { 'x-request-id': 'r-1' }, ...reply }]);
+  const { config, seen } = configOf([{ headers: { 'x-request-id': 'r-1' }, ...reply }]);
   const status = reply.status ?? 200;
-  await expect(sendRequest(get, caller)).rejects.toMatchObject({
+  await expect(sendRequest(get, config)).rejects.toMatchObject({
     ...{ code: 'bad-answer', message, status, requestId: 'r-1', outcome: 'unknown', attempts: 1 },
     hint: expect.stringContaining('base URL'),
     cause: expect.any(SyntaxError),
@@ -161,34 +167,34 @@ test.each(unread)('the answer %j is no JSON, and asked for once', async (reply, 
 
 test('a body that is no JSON comes with the error where that is asked for, without the key', async () => {
   const odd = { text: 'not key-of-a-partner' };
-  const told = calling([odd], { tellsBody: true });
-  await expect(sendRequest(get, told.caller)).rejects.toMatchObject({ code: 'bad-answer', body: 'not ***' });
-  const silent = calling([odd]);
-  await expect(sendRequest(get, silent.caller)).rejects.toMatchObject({ code: 'bad-answer', body: undefined });
+  const told = configOf([odd], { includeBodyInError: true });
+  await expect(sendRequest(get, told.config)).rejects.toMatchObject({ code: 'bad-answer', body: 'not ***' });
+  const silent = configOf([odd]);
+  await expect(sendRequest(get, silent.config)).rejects.toMatchObject({ code: 'bad-answer', body: undefined });
 });
 
 test('what is waited for a turn is no time of the call, and a turn ends with its answer or failure', async () => {
   const arrived = vi.fn();
   const takeTurn = async () => ({ waitedMs: 500, arrived });
-  const { caller } = calling([down, {}], { takeTurn });
+  const { config } = configOf([down, {}], { takeTurn });
   const totals: number[] = [];
-  const { send } = caller.transport;
-  caller.transport.send = (request, limits) => {
+  const { send } = config.transport;
+  config.transport.send = (request, limits) => {
     totals.push(limits.totalMs);
     return send(request, limits);
   };
-  await sendRequest(get, caller);
+  await sendRequest(get, config);
   // The first attempt took 40 ms and the wait behind it 125 ms.
   expect(totals).toEqual([600_500, 600_835]);
-  const failing = calling([down], { takeTurn, retries: 0 });
+  const failing = configOf([down], { takeTurn, retries: 0 });
   arrived.mockClear();
-  await expect(sendRequest(get, failing.caller)).rejects.toMatchObject({ code: 'network' });
+  await expect(sendRequest(get, failing.config)).rejects.toMatchObject({ code: 'network' });
   expect(arrived).toHaveBeenCalledOnce();
 });
 
 test('what fails and may be repeated is repeated, after waits that are told', async () => {
-  const { caller, seen, events } = calling([down, { status: 503, text: '{"error":"busy"}' }, { text: '1' }]);
-  expect(await sendRequest(get, caller)).toMatchObject({ data: 1, attempts: 3 });
+  const { config, seen, events } = configOf([down, { status: 503, text: '{"error":"busy"}' }, { text: '1' }]);
+  expect(await sendRequest(get, config)).toMatchObject({ data: 1, attempts: 3 });
   expect(seen).toHaveLength(3);
   expect(events.map((event) => (event.kind === 'wait' ? ['wait', event.ms] : [event.kind]))).toEqual([
     ['request'],
@@ -210,8 +216,8 @@ test('what fails and may be repeated is repeated, after waits that are told', as
 });
 
 test('the error that ends a call tells its attempts and what was waited between them', async () => {
-  const { caller } = calling([down, { status: 503, text: '{"error":"busy"}', headers: { 'x-request-id': 'r-9' } }]);
-  await expect(sendRequest(get, caller)).rejects.toMatchObject({
+  const { config } = configOf([down, { status: 503, text: '{"error":"busy"}', headers: { 'x-request-id': 'r-9' } }]);
+  await expect(sendRequest(get, config)).rejects.toMatchObject({
     code: 'server-error',
     message: 'busy (HTTP 503 from GET /api/v1/x) (after 3 attempts)',
     status: 503,
@@ -226,7 +232,7 @@ test('the error that ends a call tells its attempts and what was waited between 
       ],
     },
   });
-  await expect(sendRequest(get, calling([down, { text: 'x' }]).caller)).rejects.toMatchObject({
+  await expect(sendRequest(get, configOf([down, { text: 'x' }]).config)).rejects.toMatchObject({
     code: 'bad-answer',
     attempts: 2,
     details: { attempts: [{ waitedMs: 125 }, { reason: expect.stringContaining('not JSON'), waitedMs: null }] },
@@ -244,38 +250,39 @@ const once: readonly [wire: typeof get | typeof post, step: Step, error: object]
 ];
 
 test.each(once)('%j ends with its first failure %s', async (wire, step, error) => {
-  const { caller, seen } = calling([step]);
-  await expect(sendRequest(wire, caller)).rejects.toMatchObject({ attempts: 1, ...error });
+  const { config, seen } = configOf([step]);
+  await expect(sendRequest(wire, config)).rejects.toMatchObject({ attempts: 1, ...error });
   expect(seen).toHaveLength(1);
 });
 
 test.each([cut, slow, new Error('odd')])('a GET that met %s is repeated', async (step) => {
-  expect(await sendRequest(get, calling([step, { text: '2' }]).caller)).toMatchObject({ data: 2, attempts: 2 });
+  expect(await sendRequest(get, configOf([step, { text: '2' }]).config)).toMatchObject({ data: 2, attempts: 2 });
 });
 
 test.each([down, { status: 429 }])('a POST that met %j was not taken, and is repeated', async (step) => {
-  const { caller, seen } = calling([step, { text: '2' }]);
-  expect(await sendRequest(post, caller)).toMatchObject({ data: 2, attempts: 2 });
+  const { config, seen } = configOf([step, { text: '2' }]);
+  expect(await sendRequest(post, config)).toMatchObject({ data: 2, attempts: 2 });
   expect(seen.map(({ method }) => method)).toEqual(['POST', 'POST']);
 });
 
 test('a service may ask for a wait, as long as allowed and no longer than the call may take', async () => {
   const busy = (seconds: string): Reply => ({ status: 429, headers: { 'retry-after': seconds } });
-  const waits = ({ events }: ReturnType<typeof calling>) => events.flatMap((event) => ('why' in event ? event.ms : []));
-  const patient = calling([busy('7'), {}]);
-  expect(await sendRequest(get, patient.caller)).toMatchObject({ attempts: 2 });
+  const waits = ({ events }: ReturnType<typeof configOf>) =>
+    events.flatMap((event) => ('why' in event ? event.ms : []));
+  const patient = configOf([busy('7'), {}]);
+  expect(await sendRequest(get, patient.config)).toMatchObject({ attempts: 2 });
   expect(waits(patient)).toEqual([7000]);
-  const tooLong = calling([busy('61')]);
-  await expect(sendRequest(get, tooLong.caller)).rejects.toMatchObject({ code: 'rate-limited', attempts: 1 });
-  const tight = calling([busy('7')], { maxTimeMs: 7040 });
-  await expect(sendRequest(get, tight.caller)).rejects.toMatchObject({ attempts: 1 });
-  const enough = calling([busy('7'), {}], { maxTimeMs: 7041 });
-  expect(await sendRequest(get, enough.caller)).toMatchObject({ attempts: 2 });
+  const tooLong = configOf([busy('61')]);
+  await expect(sendRequest(get, tooLong.config)).rejects.toMatchObject({ code: 'rate-limited', attempts: 1 });
+  const tight = configOf([busy('7')], { maxTimeMs: 7040 });
+  await expect(sendRequest(get, tight.config)).rejects.toMatchObject({ attempts: 1 });
+  const enough = configOf([busy('7'), {}], { maxTimeMs: 7041 });
+  expect(await sendRequest(get, enough.config)).toMatchObject({ attempts: 2 });
 });
 
 test('who interrupts ends the call at once', async () => {
-  const { caller, seen } = calling([down], { signal: AbortSignal.abort() });
-  await expect(sendRequest(get, caller)).rejects.toMatchObject({
+  const { config, seen } = configOf([down], { signal: AbortSignal.abort() });
+  await expect(sendRequest(get, config)).rejects.toMatchObject({
     ...{ code: 'interrupted', message: 'interrupted', outcome: 'unknown', attempts: 1 },
     cause: down,
   });
@@ -283,7 +290,7 @@ test('who interrupts ends the call at once', async () => {
 });
 
 test('the key does not come back in an answer, nor in what is observed', async () => {
-  const { caller, events } = calling([{ text: '{"a":"key-of-a-partner"}', headers: { echo: 'key-of-a-partner' } }]);
-  expect(await sendRequest(get, caller)).toMatchObject({ data: { a: '***' }, text: '{"a":"***"}' });
+  const { config, events } = configOf([{ text: '{"a":"key-of-a-partner"}', headers: { echo: 'key-of-a-partner' } }]);
+  expect(await sendRequest(get, config)).toMatchObject({ data: { a: '***' }, text: '{"a":"***"}' });
   expect(events.at(-1)).toMatchObject({ headers: { echo: '***' }, text: '{"a":"***"}', bytes: 24 });
 });

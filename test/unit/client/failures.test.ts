@@ -18,12 +18,12 @@ const limits = { timeoutMs: 5000, maxTimeMs: 90_000, hints };
 const failed = (kind: NetworkFailure['kind']) => new NetworkFailure(kind, 'the reason', undefined);
 
 const hide = secretHider(undefined);
-const caller = {
+const config = {
   ...{ hints, hide, maxWaitMs: 60_000, baseUrl: 'https://a.example.com' },
   keyName: '...cdef from SOTRA_API_KEY',
 };
 const refusal = (status: number, text: string, headers = {}, sent = request) =>
-  statusError({ request: sent, status, text, headers, requestId: 'r-1', nowMs: 0, caller });
+  statusError({ request: sent, status, text, headers, requestId: 'r-1', nowMs: 0, config });
 
 const unanswered: readonly [thrown: unknown, hint: RegExp, code: string, message: string, outcome: string][] = [
   [
@@ -208,9 +208,9 @@ test('a redirect is told with its place', () => {
 });
 
 test('the body of an answer comes with its error where that is asked for, secrets hidden', () => {
-  const told = (text: string, tellsBody?: boolean) => {
+  const told = (text: string, includeBodyInError?: boolean) => {
     const about = { request, status: 409, text, headers: {}, requestId: undefined, nowMs: 0 };
-    return statusError({ ...about, caller: { ...caller, tellsBody } }).body;
+    return statusError({ ...about, config: { ...config, includeBodyInError } }).body;
   };
   expect(told('{"secret":"abc","a":1}', true)).toBe('{"secret":"***","a":1}');
   expect([told('', true), told('{"a":1}', false), told('{"a":1}')]).toEqual([undefined, undefined, undefined]);
@@ -234,7 +234,7 @@ test.each([
 test('a base URL that ends as the paths begin is named where nothing is found', () => {
   const { hint } = statusError({
     ...{ request, status: 404, text: '', headers: {}, requestId: undefined, nowMs: 0 },
-    caller: { ...caller, baseUrl: 'https://a.example.com/api/v2' },
+    config: { ...config, baseUrl: 'https://a.example.com/api/v2' },
   });
   expect(hint).toBe(
     'The base URL ends in /v2, which the paths begin with already: --base-url https://a.example.com/api.',
@@ -257,11 +257,11 @@ test.each([
 test('a key without a name is told of too, and an unknown base URL only where nothing is found', () => {
   const about = { request, text: '', headers: {}, requestId: undefined, nowMs: 0 };
   const versioned = { hints, hide, maxWaitMs: 60_000, baseUrl: 'https://a.example.com/v2' };
-  expect(statusError({ ...about, status: 401, caller: versioned }).hint).toBe(
+  expect(statusError({ ...about, status: 401, config: versioned }).hint).toBe(
     'The key was sent and refused: check SOTRA_API_KEY or the key of the context.',
   );
-  expect(statusError({ ...about, status: 404, caller: versioned }).hint).toContain('ends in /v2');
-  expect(statusError({ ...about, status: 409, caller: versioned }).hint).toBeUndefined();
+  expect(statusError({ ...about, status: 404, config: versioned }).hint).toContain('ends in /v2');
+  expect(statusError({ ...about, status: 409, config: versioned }).hint).toBeUndefined();
 });
 
 const keyHints: readonly [status: number, headers: Record<string, string>, hint: RegExp | undefined][] = [

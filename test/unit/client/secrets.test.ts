@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hidingKey } from '../../../src/client/hide-key.ts';
+import { hideKeyInAnswers } from '../../../src/client/hide-key.ts';
 import { hideSecrets, requestHider } from '../../../src/client/secrets.ts';
 import { size } from '../../support/size.ts';
 
@@ -64,7 +64,7 @@ test('the key of a request is hidden without the word before it, or with a word 
 });
 
 const answered = (text: string, headers = {}) => ({ status: 200, headers, text, more: 1 });
-const clean = (text: string, key: string, headers = {}) => hidingKey(key)(answered(text, headers));
+const clean = (text: string, key: string, headers = {}) => hideKeyInAnswers(key)(answered(text, headers));
 
 test('an answer that repeats the key is given on without it, in headers too', () => {
   expect(clean('{"a":"key/5678"}', 'key/5678')).toEqual({
@@ -83,7 +83,7 @@ test.each([null, '', 'key-567', '12345678'])(
   'with the key %j, which could be any word or number, an answer stays as it is',
   (key) => {
     const answer = answered('my key-567 is null {"n":12345678}', { a: 'key-567' });
-    expect(hidingKey(key)(answer)).toBe(answer);
+    expect(hideKeyInAnswers(key)(answer)).toBe(answer);
   },
 );
 
