@@ -3,6 +3,7 @@ import type { CallAnswer, CallEvent, ClientConfig } from '../client/client.ts';
 import { hideUrlSecrets, secretHider } from '../client/secrets.ts';
 import { shellLine } from '../client/shell.ts';
 import { readMessage, type SotraError, toSotraError } from '../errors.ts';
+import { dataDirectory } from '../lib/config/directories.ts';
 import type { Service } from '../lib/config/settings.ts';
 import type { Io } from '../lib/io.ts';
 import { describeCall, type SeenCall } from './describe-call.ts';
@@ -22,7 +23,6 @@ interface LoggedCommand {
   /** Absent if the command failed before it was known. */
   service: Service | undefined;
   io: Io;
-  dataDirectory: () => Promise<string>;
   warn: (text: string) => void;
 }
 
@@ -35,12 +35,12 @@ export interface CallLog {
 }
 
 /** The log for the calls of one command. What cannot be written is warned of once and fails no command. */
-export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
+export function openCallLog(command: LoggedCommand): CallLog {
   const { argv, io, service } = command;
   const hide = secretHider(service?.apiKey ?? undefined);
   const line = describeTyped(argv, hide);
   const facts = describeCommand(line, command);
-  const { append, rotate } = await openFile(command);
+  const { append, rotate } = openFile(command);
   let count = 0;
   /** The last call that failed for good. */
   let failed: CallFacts | undefined;
@@ -101,13 +101,18 @@ export async function openCallLog(command: LoggedCommand): Promise<CallLog> {
 }
 
 /** What appends lines to the log. After an error it does nothing more. */
-async function openFile({ io, dataDirectory, warn }: LoggedCommand) {
+function openFile({ io, warn }: LoggedCommand) {
   let [isOff, isFull] = [isHistoryOff(io), false];
   const fail = (thrown: unknown) => {
     isOff = true;
     warn(`this call is not in the history: ${readMessage(thrown)}`);
   };
-  const folder = isOff ? '' : await dataDirectory().then(findHistory).catch(fail);
+  let folder: string | undefined;
+  try {
+    folder = isOff ? undefined : findHistory(dataDirectory(io));
+  } catch (thrown) {
+    fail(thrown);
+  }
   return {
     /** Returns whether the line is in the log. */
     append: (describe: () => LogEntry | FailedCommand): boolean => {

@@ -20,7 +20,7 @@ export interface KnownNames {
 
 /** What may be typed for an address, in a command that takes names and rows of the last board or in another. */
 export async function namesKnownTo(context: Context, takesBoard: boolean): Promise<KnownNames> {
-  const { aliases = {} } = (await context.store()).read();
+  const { aliases = {} } = (await context.config.settings()).read();
   let read: Promise<readonly BoardRow[]> | undefined;
   const board = () => {
     read ??= readKnownBoard(context);
@@ -35,7 +35,7 @@ export async function namesKnownTo(context: Context, takesBoard: boolean): Promi
       return [...new Set(rows.flatMap(({ address }) => (address === '' ? [] : [address])))];
     },
     findRow: async (row) => {
-      await context.service();
+      await context.config.service();
       return (await board())[row - 1]?.address;
     },
     tell: (typed, identifier) => context.note(`${typed} is ${identifier}.`),
@@ -55,7 +55,7 @@ function nameKey(name: string): string {
 
 /** Empty without a service, and if the board cannot be read, which is warned of: a name may be an alias or a key. */
 async function readKnownBoard(context: Context): Promise<readonly BoardRow[]> {
-  if ((await orUndefined(context.service(), 'no-service')) === undefined) return [];
+  if ((await orUndefined(context.config.service(), 'no-service')) === undefined) return [];
   try {
     return await readBoard(context);
   } catch (thrown) {

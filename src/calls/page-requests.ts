@@ -2,6 +2,7 @@ import { isObject, tryParseJson } from '../api/json.ts';
 import { command } from '../client/shell.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
+import { dataDirectory } from '../lib/config/directories.ts';
 import type { RequestRow } from '../pages/requests.ts';
 import { findCall, refuseLost, summarizeCall } from './calls.ts';
 import { findHistory } from './log.ts';
@@ -28,10 +29,10 @@ export function openPageRequests({ context, openSender, tell }: PageRequestsOpti
   let newest: { id: string; number: number } = { id: '', number: 0 };
   /** Reads the calls since the last look. */
   const look = async (): Promise<void> => {
-    const { baseUrl } = await context.service();
+    const { baseUrl } = await context.config.service();
     const added: NumberedEntry[] = [];
     let hasKnown = newest.id === '';
-    for (const call of readCalls(findHistory(await context.dataDirectory()))) {
+    for (const call of readCalls(findHistory(dataDirectory(context.io)))) {
       hasKnown ||= call._sotra.id === newest.id;
       if (call._sotra.id === newest.id || added.length === maxListed) break;
       added.push(call);
@@ -72,7 +73,7 @@ export function openPageRequests({ context, openSender, tell }: PageRequestsOpti
     },
     show: async (number: unknown) => {
       const { row, call } = await find(number);
-      const { baseUrl, wire } = await context.service();
+      const { baseUrl, wire } = await context.config.service();
       const commands = [{ name: 'Command', line: command`sotra why ${call._sotra.id}` }];
       const why = await listCallReasons(call, context);
       return showExchange({ row, entry: call, why, commands, baseUrl, wire, keys: [], asksFirst: true });
@@ -89,10 +90,10 @@ export function openPageRequests({ context, openSender, tell }: PageRequestsOpti
       const last = newest.number;
       const sender = openSender();
       const sent = body === undefined || body === '' ? {} : { body: tryParseJson(body) ?? body, bodyText: body };
-      const problem = await sender
+      const problem = await sender.client
         .request({ method: String(method), path, ...sent })
         .catch((thrown: unknown) => thrown);
-      await sender.close();
+      await sender.client.close();
       await look();
       const [bare = ''] = path.split('?');
       const made = listRows().find((row) => row.number > last && row.method === method && row.path.startsWith(bare));

@@ -2,6 +2,7 @@ import { parseRate } from '../api/duration.ts';
 import { curlLine } from '../client/preview.ts';
 import type { Context } from '../context.ts';
 import { errorExitCodes, orUndefined } from '../errors.ts';
+import { dataDirectory } from '../lib/config/directories.ts';
 import { describeKey, resolveService, type Service, type StoredSettings } from '../lib/config/settings.ts';
 import { summarizeCall } from './calls.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';
@@ -98,7 +99,7 @@ function goFurther(flag: string, value: string, given: string): string {
 async function lookAround(entry: NumberedEntry, context: Context): Promise<Surroundings> {
   const { endpoints } = await import('../api/endpoints.ts');
   const { baseUrl, context: name } = entry._sotra;
-  const stored = (await context.store()).read();
+  const stored = (await context.config.settings()).read();
   const resolve = async (typedBaseUrl?: string) =>
     resolveService({ context: name, sandbox: false, baseUrl: typedBaseUrl }, context.io.env, stored);
   const find = (...typed: string[]) => orUndefined(resolve(...typed), 'no-service', 'usage', 'insecure-url');
@@ -124,7 +125,7 @@ function findOwner({ apiKey, baseUrl }: Service, { contexts }: StoredSettings): 
 async function countBefore({ n, startedDateTime, _sotra }: NumberedEntry, context: Context): Promise<number> {
   const sinceMs = Date.parse(startedDateTime) - 60_000;
   let count = 0;
-  for (const other of readCalls(findHistory(await context.dataDirectory()))) {
+  for (const other of readCalls(findHistory(dataDirectory(context.io)))) {
     if (other.n <= n) continue;
     if (Date.parse(other.startedDateTime) < sinceMs) break;
     if (other._sotra.baseUrl === _sotra.baseUrl) count += 1;

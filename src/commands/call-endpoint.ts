@@ -46,10 +46,11 @@ export async function callEndpoint(
       ? Object.fromEntries(Object.entries(typed).filter(([key]) => Object.hasOwn(params, key)))
       : await prepare(typed as never, context);
   const shown = (await chooseView?.(typed as never, context)) ?? view;
-  if (context.options.preview) return { kind: 'request', request: await context.previewCall(endpoint, input as never) };
+  if (context.options.preview)
+    return { kind: 'request', request: await context.client.previewCall(endpoint, input as never) };
   const live = await watch?.(typed as never, input as never, context);
   if (live !== undefined) return { kind: 'items', batches: live, view: shown, live: true };
-  const ask = (asked: unknown, link?: string) => context.call(endpoint, asked as never, link);
+  const ask = (asked: unknown, link?: string) => context.client.call(endpoint, asked as never, link);
   if (paging !== undefined && (typed['all'] === true || typed['max'] !== undefined)) {
     const max = typed['max'] as number | undefined;
     const onCut = () => context.note(`There is more: stopped after ${max} items (--max).`);

@@ -41,7 +41,7 @@ export async function runCommand(command: Command, handler: Handler<Params>): Pr
   let failed: SotraError | undefined;
   try {
     const input = await readTypedInput(command, context);
-    const result = stopWaiting(await handler(input as never, context), context);
+    const result = stopSpinner(await handler(input as never, context), context);
     session.exitCode = await printResult(result, input, printing);
     failed = options.preview ? undefined : describeOutcome(result, session.exitCode);
   } catch (thrown) {
@@ -52,7 +52,7 @@ export async function runCommand(command: Command, handler: Handler<Params>): Pr
   } finally {
     // A failed look into the log is nothing to explain.
     const isLog = ['why', 'history'].includes(command.words[0] ?? '');
-    const isKept = await context.close(isLog ? undefined : failed);
+    const isKept = await context.client.close(isLog ? undefined : failed);
     if (isKept && failed !== undefined) nameWhy(failed);
     await filter?.close();
   }
@@ -75,9 +75,9 @@ async function readTypedInput(command: Command, context: Context): Promise<Recor
 }
 
 /** Removes the spinner, that of a stream when its first row is printed. */
-function stopWaiting(result: Result, { stopWaiting: stop }: Context): Result {
-  if (result.kind === 'items') return { ...result, batches: onEachBatch(result.batches, stop) };
-  stop();
+function stopSpinner(result: Result, { client }: Context): Result {
+  if (result.kind === 'items') return { ...result, batches: onEachBatch(result.batches, client.stopSpinner) };
+  client.stopSpinner();
   return result;
 }
 
@@ -97,8 +97,10 @@ function explainFailure(thrown: unknown, { parameters, session }: Command, conte
 }
 
 /** An answer too far from the contract, or too deep, for the code that reads it. */
-function unusable(thrown: unknown, { hasAsked, sawMisfit }: Context): unknown {
-  if (!(thrown instanceof RangeError && hasAsked()) && !(thrown instanceof TypeError && sawMisfit())) return thrown;
+function unusable(thrown: unknown, { client: { seen } }: Context): unknown {
+  const isTooDeep = thrown instanceof RangeError && seen.calls > 0;
+  const isMismatch = thrown instanceof TypeError && seen.mismatches.size > 0;
+  if (!isTooDeep && !isMismatch) return thrown;
   return new SotraError('contract', 'the answer does not have the shape that this command works on', {
     hint: 'See the raw answer: sotra request <METHOD> <path>.',
     cause: thrown,

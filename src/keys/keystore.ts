@@ -172,8 +172,8 @@ export function describeStoredKey({ name, address }: StoredKey): string {
   return address === '' ? `key ${name}` : `key ${name} (${address})`;
 }
 
-export async function keyFolder({ store }: Pick<Context, 'store'>): Promise<string> {
-  return join((await store()).path, '..', 'keys');
+export async function keyFolder({ config }: Pick<Context, 'config'>): Promise<string> {
+  return join((await config.settings()).path, '..', 'keys');
 }
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;

@@ -113,7 +113,7 @@ async function callTool({ tool, given, request, states }: ToolCall, context: Con
   } catch (thrown) {
     return answer(formatError(toSotraError(thrown)), true);
   } finally {
-    await own.close();
+    await own.client.close();
   }
 }
 

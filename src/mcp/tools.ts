@@ -82,7 +82,7 @@ export function endpointTool(endpoint: Endpoint, view: AnyView): Tool {
       // An unknown column is refused before anything is asked.
       chooseColumns(view, fields);
       const input = limitParam ? { ...given, limit } : given;
-      const { data } = await context.call(endpoint, input);
+      const { data } = await context.client.call(endpoint, input);
       // A cursor or page would skip what is cut.
       const isWhole = !isRead || (limitParam && paging?.kind !== 'limit');
       const maxRows = isWhole ? Number.POSITIVE_INFINITY : Number(limit);
@@ -117,7 +117,7 @@ export async function readInput(params: Params, given: Values, context: Context)
   const unknown = Object.keys(given).find((key) => !Object.hasOwn(params, key));
   if (unknown !== undefined)
     throw usageError(`${unknown}: there is no such input`, listKnown(unknown, Object.keys(params)));
-  const { aliases = {} } = JSON.stringify(given).includes('"@') ? (await context.store()).read() : {};
+  const { aliases = {} } = JSON.stringify(given).includes('"@') ? (await context.config.settings()).read() : {};
   const input: Record<string, unknown> = {};
   for (const [key, param] of Object.entries(params)) {
     input[key] = readValue(param.kind, given[key], aliases);

@@ -53,14 +53,14 @@ export function createServiceApp({ title, facts, live, routes, endpoints, views,
     const question = `${id} ${JSON.stringify(input)}`;
     const asker = asked.has(question) ? repeating : calling;
     asked.add(question);
-    const { data } = await asking(() => asker.call(endpoint, input as never));
+    const { data } = await asking(() => asker.client.call(endpoint, input as never));
     const shown = maskSecrets(data);
     return {
       data: shown,
       tables: makeTables(views[id], shown, input),
       commands: [
         { name: 'Command', line: `${facts.commandStart} ${writeCommand(endpoint, input)}` },
-        { name: 'As curl', line: writeCurl(endpoint, input, await calling.service(), io.version) },
+        { name: 'As curl', line: writeCurl(endpoint, input, await calling.config.service(), io.version) },
       ],
     };
   };
@@ -71,7 +71,7 @@ export function createServiceApp({ title, facts, live, routes, endpoints, views,
     live,
     routes: { 'GET facts': async () => ({ ...facts, examples }), 'GET call': call, ...routes },
   };
-  return { app, close: async () => void (await Promise.all([calling.close(), repeating.close()])) };
+  return { app, close: async () => void (await Promise.all([calling.client.close(), repeating.client.close()])) };
 }
 
 /** The same for the service of a context, whose world it does not change but by requests that are sent again; they are those of the history. */

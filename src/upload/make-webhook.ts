@@ -117,7 +117,7 @@ async function postOnce(run: UploadRun, walletAddresses: string[]): Promise<Made
       saveState(upload, { posting: lost ?? { before: existing.map(({ uid }) => uid) } });
     }
     try {
-      const { data } = await context.call(
+      const { data } = await context.client.call(
         endpoints.register,
         { walletAddresses, destinationUrl },
         undefined,

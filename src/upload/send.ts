@@ -154,7 +154,10 @@ export async function previewNext({ input, list, upload, context }: UploadRun): 
   const { uid } = upload.state;
   const request =
     uid === null
-      ? await context.previewCall(endpoints.register, { walletAddresses, destinationUrl: input.destinationUrl ?? '' })
-      : await context.previewCall(endpoints.addAddresses, { uid, walletAddresses });
+      ? await context.client.previewCall(endpoints.register, {
+          walletAddresses,
+          destinationUrl: input.destinationUrl ?? '',
+        })
+      : await context.client.previewCall(endpoints.addAddresses, { uid, walletAddresses });
   return { kind: 'request', request };
 }

@@ -31,7 +31,7 @@ export async function showUpload(context: Context, { brief = false } = {}) {
   const done = brief && !progress.live ? () => undefined : progress.done;
   const waiting = ({ ms, why }: { ms: number; why: string }) =>
     stepLive(`${why}; trying again after ${Math.max(1, Math.round(ms / 1000))} s`);
-  context.onWait(waiting);
+  context.client.onWait = waiting;
   let work = { total: 0, before: 0, confirmed: 0, startMs: 0 };
   let logged = { atMs: 0, percent: 0 };
   const tell = () => {

@@ -7,6 +7,7 @@ import { tryParseJson } from '../api/json.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
+import { dataDirectory } from '../lib/config/directories.ts';
 import { makeFolder, readStateFile, replaceFile, syncFolder } from '../lib/files/durable-file.ts';
 import { takeLock } from '../lib/files/lock.ts';
 
@@ -56,7 +57,7 @@ export async function openUpload(
   isReadOnly: boolean,
   context: Context,
 ): Promise<{ upload: Upload; unlock: () => void }> {
-  const root = await uploadsFolder(context);
+  const root = uploadsFolder(context);
   const service = await readServiceId(context);
   const known = uid === undefined ? undefined : readUploads(root, service).find(({ state }) => state.uid === uid);
   const name = destinationUrl === undefined ? uid : normalizeDestination(destinationUrl);
@@ -94,7 +95,7 @@ function newState(service: ServiceId, { destinationUrl, uid }: Destination): Upl
 
 /** All uploads from this machine to the service in use, with its key. Errors: `local-file` for a damaged state. */
 export async function listUploads(context: Context): Promise<Upload[]> {
-  return readUploads(await uploadsFolder(context), await readServiceId(context));
+  return readUploads(uploadsFolder(context), await readServiceId(context));
 }
 
 /** A line for each unfinished upload to these webhooks, with the command that continues it. */
@@ -135,14 +136,14 @@ export function confirmedFile({ folder }: Pick<Upload, 'folder'>): string {
   return join(folder, 'confirmed.txt');
 }
 
-async function uploadsFolder(context: Context): Promise<string> {
-  return join(await context.dataDirectory(), 'webhook', 'uploads');
+function uploadsFolder(context: Context): string {
+  return join(dataDirectory(context.io), 'webhook', 'uploads');
 }
 
 type ServiceId = Pick<UploadState, 'baseUrl' | 'keyId'>;
 
 async function readServiceId(context: Context): Promise<ServiceId> {
-  const { baseUrl, apiKey } = await context.service();
+  const { baseUrl, apiKey } = await context.config.service();
   return { baseUrl, keyId: hashParts(['key', apiKey ?? '']).slice(0, 16) };
 }
 

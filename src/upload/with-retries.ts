@@ -13,7 +13,7 @@ export async function callWithRetries<P extends Params, Answer>(
   let sent = 0;
   for (let failures = 1; ; failures += 1) {
     try {
-      return await context.call(endpoint, input, undefined, retriesLeft(sent, context));
+      return await context.client.call(endpoint, input, undefined, retriesLeft(sent, context));
     } catch (thrown) {
       if (!(thrown instanceof SotraError) || thrown.outcome === undefined || thrown.code === 'interrupted')
         throw thrown;

@@ -66,7 +66,7 @@ function addSet(alias: Command): void {
     .prints(aliasView)
     .run(async ({ name: typed, identifier }, context) => {
       const name = withAt(typed);
-      const store = await context.store();
+      const store = await context.config.settings();
       const before = findAlias(name, store.read().aliases);
       if (context.options.dryRun) return showPlan([{ action: 'set', what: `alias ${name}`, detail: identifier }]);
       if (before !== undefined && before !== identifier)
@@ -87,7 +87,7 @@ function addList(alias: Command): void {
     .example('alias list --format csv', 'as CSV')
     .prints(listView)
     .run(async (_, context) => {
-      const { aliases = {} } = (await context.store()).read();
+      const { aliases = {} } = (await context.config.settings()).read();
       const entries = Object.entries(aliases).map(([name, identifier]) => ({ alias: `@${name}`, identifier }));
       return {
         kind: 'answer',
@@ -107,7 +107,7 @@ function addRemove(alias: Command): void {
     .changes()
     .run(async ({ name: typed }, context) => {
       const name = withAt(typed);
-      const store = await context.store();
+      const store = await context.config.settings();
       const identifier = requireAlias(name, store.read().aliases);
       if (context.options.dryRun) return showPlan([{ action: 'remove', what: `alias ${name}`, detail: identifier }]);
       await confirm(`remove alias ${name}, which stands for ${identifier}`, context);

@@ -61,7 +61,7 @@ async function logIn(input: LoginInput, context: Context): Promise<Result> {
   const { options, io, note, warn } = context;
   if (input.offline && options.curl)
     throw usageError('--offline and --curl contradict each other', 'With --offline nothing is sent: omit --curl.');
-  const store = await context.store();
+  const store = await context.config.settings();
   const chosen = await chooseTarget(context, store.read());
   if (chosen === undefined) return useSandbox(input, context);
   const { target, isNamed } = chosen;
@@ -101,7 +101,7 @@ async function useSandbox({ withKey, offline, store }: LoginInput, context: Cont
       `${flag}: the built-in sandbox has its own keys and stores none`,
       'Use another of them: SOTRA_API_KEY=sandbox-key-b sotra --sandbox ...',
     );
-  const settings = await context.store();
+  const settings = await context.config.settings();
   if (options.dryRun) return showPlan([{ action: 'use', what: 'context sandbox', detail: settings.path }]);
   const stored = await settings.update(io, (now) => ({ ...now, current: 'sandbox' }));
   printNext('sandbox', stored, context);
@@ -122,10 +122,10 @@ function printNext(name: string, { current }: StoredSettings, { io, note, warn }
 async function previewLogin({ offline, store }: LoginInput, target: Target, context: Context): Promise<Result> {
   if (!offline) {
     const asking = await withTarget(target, 'not-asked-for', context);
-    return { kind: 'request', request: await asking.previewRequest(checkRequest) };
+    return { kind: 'request', request: await asking.client.previewRequest(checkRequest) };
   }
   const { keyStore } = await chooseStore(store, target, context);
-  const detail = keyStore === 'keychain' ? 'the keychain' : (await context.store()).path;
+  const detail = keyStore === 'keychain' ? 'the keychain' : (await context.config.settings()).path;
   return showPlan([{ action: 'store', what: `API key of context ${target.name} for ${target.origin}`, detail }]);
 }
 
@@ -173,7 +173,7 @@ function parseKey(text: string, from: string): string {
 async function checkKey(key: string, target: Target, context: Context): Promise<void> {
   const asking = await withTarget(target, key, context);
   try {
-    await asking.request(checkRequest);
+    await asking.client.request(checkRequest);
   } catch (error) {
     if (!(error instanceof SotraError)) throw error;
     const { code, message, status, requestId } = error;
@@ -187,7 +187,7 @@ async function checkKey(key: string, target: Target, context: Context): Promise<
       requestId,
     });
   } finally {
-    await asking.close();
+    await asking.client.close();
   }
 }
 

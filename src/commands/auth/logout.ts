@@ -19,7 +19,7 @@ export function addLogout(auth: Command): void {
 
 async function logOut(context: Context): Promise<Result> {
   const { options, io, note, warn } = context;
-  const store = await context.store();
+  const store = await context.config.settings();
   const stored = store.read();
   const name = chosenContext(options, io.env, stored);
   if (name === undefined)

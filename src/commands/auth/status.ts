@@ -62,13 +62,13 @@ async function showStatus(check: boolean, context: Context): Promise<Result> {
   const { preview, curl } = context.options;
   if (preview && !check)
     throw usageError(`${curl ? '--curl' : '--dry-run'} needs --check: without it nothing is sent`, 'Add --check.');
-  if (preview) return { kind: 'request', request: await context.previewRequest(checkRequest) };
-  const service = await context.service();
+  if (preview) return { kind: 'request', request: await context.client.previewRequest(checkRequest) };
+  const service = await context.config.service();
   const status = describeStatus(service);
   if (service.apiKey === null) throw missingKey(service, status);
-  const notes = service.keyStore === 'file' ? [`The settings are in ${(await context.store()).path}.`] : [];
+  const notes = service.keyStore === 'file' ? [`The settings are in ${(await context.config.settings()).path}.`] : [];
   if (!check) return { kind: 'answer', answer: status, view: statusView, notes };
-  const accepted = await orUndefined(context.request(checkRequest), 'key-refused', 'forbidden');
+  const accepted = await orUndefined(context.client.request(checkRequest), 'key-refused', 'forbidden');
   const valid = accepted !== undefined;
   return { kind: 'answer', answer: { ...status, valid }, view: statusView, notes, exitCode: valid ? 0 : 4 };
 }

@@ -8,6 +8,7 @@ import { findHistory, isHistoryOff } from '../../calls/log.ts';
 import { type NumberedEntry, readLog } from '../../calls/read-log.ts';
 import { hideSecrets, hideUrlSecrets } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
+import { dataDirectory } from '../../lib/config/directories.ts';
 import { readEnv, type StoredContext } from '../../lib/config/settings.ts';
 import { readStateFile, replaceFile, requireFolder } from '../../lib/files/durable-file.ts';
 import { confirmReplace, showPlan } from '../../lib/output/confirm.ts';
@@ -56,9 +57,9 @@ function summarize(contents: Contents, text: string, file: string): BundleSummar
 
 async function collect(context: Context) {
   const { io } = context;
-  const { current, contexts, aliases = {} } = (await context.store()).read();
+  const { current, contexts, aliases = {} } = (await context.config.settings()).read();
   // Before doctor makes calls too.
-  const { entries, failedCommand } = collectCalls(findHistory(await context.dataDirectory()));
+  const { entries, failedCommand } = collectCalls(findHistory(dataDirectory(context.io)));
   const failed = entries.filter(({ _sotra }) => _sotra.error !== undefined).reverse();
   const doctor = await diagnose(context);
   return {
@@ -107,7 +108,7 @@ function collectCalls(folder: string): { entries: NumberedEntry[]; failedCommand
 /** The service's names of parameters that the interface does not name, by their keys for `--wire`. */
 async function listWireNames(context: Context): Promise<Record<string, string>> {
   const { endpoints } = await import('../../api/endpoints.ts');
-  const { wire = {} } = (await context.service().catch(() => undefined)) ?? {};
+  const { wire = {} } = (await context.config.service().catch(() => undefined)) ?? {};
   return Object.fromEntries(
     endpoints.flatMap((endpoint) =>
       openNames(endpoint).map(({ id, key, param }) => [id, wireName(endpoint, key, param, wire)]),
@@ -124,9 +125,9 @@ function withoutSecrets(stored: StoredContext) {
 
 /** The secrets of this machine that can be read. */
 async function listSecrets(context: Context): Promise<string[]> {
-  const { contexts } = (await context.store()).read();
-  const service = await context.service().catch(() => undefined);
-  const uploads = join(await context.dataDirectory(), 'webhook', 'uploads');
+  const { contexts } = (await context.config.settings()).read();
+  const service = await context.config.service().catch(() => undefined);
+  const uploads = join(dataDirectory(context.io), 'webhook', 'uploads');
   const files = existsSync(uploads) ? readdirSync(uploads, { recursive: true, encoding: 'utf8' }) : [];
   return [
     readEnv(context.io.env, 'SOTRA_API_KEY') ?? '',

@@ -92,7 +92,7 @@ async function readWalletFacts(
   { lines, form, family, purpose, input }: BrowserSigning,
   context: Context,
 ): Promise<Omit<WalletFacts, 'state'>> {
-  const service = purpose === 'sign' ? undefined : await context.service();
+  const service = purpose === 'sign' ? undefined : await context.config.service();
   const isSandbox = service?.kind === 'sandbox';
   return {
     purpose,
@@ -118,7 +118,7 @@ function makeText(line: number, fields: TextFields, form: TextForm, isSandbox: b
 
 /** The request for the comments on a swap. */
 async function writeCurl({ chain, transactionHash }: TextFields, context: Context): Promise<ShownCommand[]> {
-  const request = await context.previewCall(list, { hashes: [transactionHash], chain });
+  const request = await context.client.previewCall(list, { hashes: [transactionHash], chain });
   return [{ name: 'As curl', line: curlLine(request).trim() }];
 }
 

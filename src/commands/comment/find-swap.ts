@@ -71,7 +71,7 @@ async function listSwaps(wallet: string, context: Context): Promise<Swap[]> {
   const options = { ...context.options, preview: false };
   const reader = context.options.preview ? createContext({ ...context, options, say: context.note }) : context;
   const input = { identifier: wallet, chains: ['all' as const] };
-  const { data } = await reader.call(feed, input).finally(() => reader !== context && reader.close());
+  const { data } = await reader.client.call(feed, input).finally(() => reader !== context && reader.client.close());
   const isOwn = ({ actor }: Card) => normalizeAddress(actor.address) === normalizeAddress(wallet);
   const family = isEvmAddress(wallet) ? 'evm' : 'solana';
   return data.items

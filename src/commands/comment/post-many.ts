@@ -6,6 +6,7 @@ import { isLoopback } from '../../api/http-address.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { keySources, withSigner } from '../../keys/open-key.ts';
+import { dataDirectory } from '../../lib/config/directories.ts';
 import { makeFolder } from '../../lib/files/durable-file.ts';
 import { takeLock } from '../../lib/files/lock.ts';
 import { damagedLine, openLog, otherVersion, readLog } from '../../lib/files/log-file.ts';
@@ -55,10 +56,10 @@ const maxPreviews = 10;
 export async function postMany(input: PostManyInput, context: Context): Promise<Result> {
   checkWays(input);
   const lines = await readCommentFile(input.file, context);
-  await context.ready();
+  await context.client.requireKey();
   const signing = await chooseSigning(lines, input, context);
   const { curl, preview, yes } = context.options;
-  const { baseUrl, kind } = await context.service();
+  const { baseUrl, kind } = await context.config.service();
   const { origin, hostname } = new URL(baseUrl);
   let open: () => Promise<Batch>;
   if (signing?.input.browser) {
@@ -76,7 +77,7 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
     if (curl && ready[0] !== undefined) {
       if (ready.length > 1)
         context.note(`${ready.length} comments would be sent in as many requests; this is the first.`);
-      return { kind: 'request', request: await context.previewCall(post, makeBody(ready[0].comment)) };
+      return { kind: 'request', request: await context.client.previewCall(post, makeBody(ready[0].comment)) };
     }
     if (preview) {
       const results = ready.map((one) => makePostResult(one, { result: 'not sent' }));
@@ -85,7 +86,7 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
     if (context.io.in.isTTY === true && !yes) await confirmAll(ready, origin, context);
     open = async () => ({ lines: ready.map((one) => ({ ...one, sign: async () => one.comment })) });
   }
-  const journal = openPostJournal(await context.dataDirectory(), origin);
+  const journal = openPostJournal(dataDirectory(context.io), origin);
   // A service on this machine can be reset, so there the journal is checked against it.
   const mayBeReset = kind === 'sandbox' || isLoopback(hostname);
   return { kind: 'items', batches: postAll(open, { journal, mayBeReset, context }), view, live: true };
@@ -108,7 +109,7 @@ function makePostResult({ line, comment }: { line: number; comment: AuthoredComm
 /** How to sign the lines that are not signed; `undefined` if all are. */
 async function chooseSigning(lines: readonly CommentLine[], input: PostManyInput, context: Context) {
   const unsigned = lines.filter(({ signed }) => signed === undefined);
-  const { serviceName } = await context.service();
+  const { serviceName } = await context.config.service();
   const other = lines.find(({ signed }) => signed && serviceName !== undefined && signed.serviceName !== serviceName);
   if (other !== undefined)
     throw usageError(`line ${other.line} is signed for service ${other.signed?.serviceName}, not for ${serviceName}`);

@@ -47,7 +47,7 @@ export async function postOne(typed: PostInput, context: Context): Promise<Resul
   if (input.signature !== undefined)
     return finishPost(await prepareSignature(fields, input.signature, input, context), context);
   const form = await readTextForm(input, context);
-  await context.ready();
+  await context.client.requireKey();
   const family = findFamily(fields.chain);
   const way = await chooseSigner(input, { family, stdinUse }, context);
   const { dryRun, curl } = context.options;
@@ -72,7 +72,7 @@ async function finishPost(
   warnOfText(comment.commentText, context);
   if (context.options.preview) return showRequest(comment, form, context);
   if (!isConfirmed) {
-    await context.ready();
+    await context.client.requireKey();
     await confirmPost(comment, form, context);
   }
   const { comment: answer, ...more } = await sendComment(comment, context);
@@ -121,7 +121,7 @@ async function prepareFile(input: PostInput, file: string, context: Context): Pr
   if (problem !== undefined) throw new SotraError('verification', `${file} was not posted: ${problem}`);
   if (!(await verifySignature({ ...signed, encoding: 'base58' })).valid)
     context.warn('the signature is not base58; the service accepts only base58');
-  const { serviceName, layout } = await context.service();
+  const { serviceName, layout } = await context.config.service();
   const form = { serviceName: input.serviceName ?? serviceName ?? signed.serviceName, layout: input.layout ?? layout };
   if (form.serviceName !== signed.serviceName || form.layout !== signed.layout)
     throw usageError(
@@ -133,14 +133,14 @@ async function prepareFile(input: PostInput, file: string, context: Context): Pr
 
 async function confirmPost(comment: SendableComment, form: TextForm | undefined, context: Context): Promise<void> {
   if (context.io.in.isTTY !== true || context.options.yes) return;
-  const { baseUrl, kind } = await context.service();
+  const { baseUrl, kind } = await context.config.service();
   const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
   const text = form === undefined ? '' : describePreview(previewText(comment, form), context.io.err);
   await confirm(`post this comment to ${where}`, context, `${text}Signer: ${showUnseen(comment.signerAddress)}\n`);
 }
 
 async function showRequest(comment: SendableComment, form: TextForm | undefined, context: Context): Promise<Result> {
-  const request = await context.previewCall(post, makeBody(comment));
+  const request = await context.client.previewCall(post, makeBody(comment));
   const preview = form && previewText(comment, form);
   const { signerAddress } = comment;
   const lines = preview ? `${describePreview(preview, context.io.out)}\n` : '';

@@ -84,7 +84,7 @@ async function readCommentText({ commentText, textFile }: CommentInput, { io }: 
 
 /** From the options, else from the context. Errors: `usage` without a service name: with a wrong one the signature is never accepted. */
 export async function readTextForm(input: FormInput, context: Context): Promise<TextForm> {
-  const service = await orUndefined(context.service(), 'no-service');
+  const service = await orUndefined(context.config.service(), 'no-service');
   const serviceName = input.serviceName ?? service?.serviceName;
   const layout = input.layout ?? service?.layout ?? 'five-line';
   if (serviceName !== undefined) {

@@ -41,7 +41,7 @@ export function makeBody(comment: SendableComment) {
 export async function sendComment(comment: SendableComment, context: Context): Promise<PostedComment> {
   if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted: nothing was sent');
   try {
-    const { data, text } = await context.call(post, makeBody(comment));
+    const { data, text } = await context.client.call(post, makeBody(comment));
     checkSameComment(comment, data);
     return { comment: data, text };
   } catch (thrown) {
@@ -85,7 +85,7 @@ function comparable(value: unknown): unknown {
 /** The stored comment of this signer on this swap; `undefined` if there is none. Errors: those of a call. */
 export async function findSignedComment(comment: AuthoredComment, context: Context): Promise<Comment | undefined> {
   const { transactionHash, chain } = comment;
-  const { data } = await context.call(list, { hashes: [transactionHash], chain });
+  const { data } = await context.client.call(list, { hashes: [transactionHash], chain });
   const signer = comparable(comment.signerAddress);
   const token = comparable(comment.tokenAddress);
   const found = Object.values(data).flatMap((entry) => entry?.comments ?? []);

@@ -22,7 +22,7 @@ export async function refuseRepeat(input: CopyInput, context: Context): Promise<
 
 /** When an equal intent was sent within the last day, Unix milliseconds; one that the service refused does not count. */
 async function findSentIntent(input: CopyInput, context: Context): Promise<number | undefined> {
-  const { wire } = await context.service();
+  const { wire } = await context.config.service();
   const { path, body } = encodeRequest(endpoints.copy, input, wire);
   const wanted = describeIntent(body);
   for await (const { startedDateTime, request, response } of findCalls(context, {

@@ -23,8 +23,8 @@ function addList(context: Command): void {
     .example('context list', 'every context')
     .example('context list --json', 'as JSON; keys are never shown')
     .prints(listView)
-    .run(async (_, { store, options, io }) => {
-      const stored = (await store()).read();
+    .run(async (_, { config, options, io }) => {
+      const stored = (await config.settings()).read();
       const current = chosenContext(options, io.env, stored);
       const contexts = contextNames(stored).map((each) => describeContext(each, current, stored));
       return { kind: 'answer', answer: { current: current ?? null, contexts }, view: listView };
@@ -41,7 +41,7 @@ function addUse(context: Command): void {
     .changes()
     .prints(showView)
     .run(async ({ name }, given) => {
-      const store = await given.store();
+      const store = await given.config.settings();
       const stored = await store.update(given.io, (now) => withCurrent(name, now));
       if (given.options.dryRun)
         return showPlan([{ action: 'set', what: 'current context', detail: name === null ? 'none' : name }]);

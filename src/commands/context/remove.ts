@@ -24,7 +24,7 @@ export function addRemove(context: Command): void {
 }
 
 async function removeContext(name: string, context: Context): Promise<Result> {
-  const store = await context.store();
+  const store = await context.config.settings();
   const before = store.read();
   const after = withoutContext(name, before);
   const own = before.contexts[name] ?? {};

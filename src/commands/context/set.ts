@@ -62,7 +62,7 @@ export function addSet(context: Command): void {
 type ContextChange = Omit<InputOf<typeof params>, 'name'>;
 
 async function changeContext(name: string, change: ContextChange, context: Context) {
-  const store = await context.store();
+  const store = await context.config.settings();
   const before = store.read();
   if (change.wire) checkWireNames(change.wire, (await import('../../api/endpoints.ts')).endpoints, '--wire');
   const stored = await store.update(context.io, (now) => setContext(name, change, now));

@@ -25,7 +25,7 @@ export function addShow(context: Command): void {
     .example('context show sandbox --json', 'the built-in sandbox, as JSON')
     .prints(showView)
     .run(async ({ name }, given) => {
-      const answer = describeInForce(name, given, (await given.store()).read());
+      const answer = describeInForce(name, given, (await given.config.settings()).read());
       return { kind: 'answer', answer, view: showView };
     });
 }

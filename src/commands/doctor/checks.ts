@@ -3,17 +3,19 @@ import { buildRequest } from '../../client/client.ts';
 import type { NetworkFailure } from '../../client/failures.ts';
 import { versionHint } from '../../client/hints.ts';
 import { command } from '../../client/shell.ts';
-import { type Context, httpTransport } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { readMessage, SotraError, toSotraError } from '../../errors.ts';
+import { sandboxFile } from '../../lib/config/directories.ts';
 import { describeKey, readEnv, type Service } from '../../lib/config/settings.ts';
 import { counted } from '../../lib/output/format.ts';
 import { platformRules } from '../../lib/platform.ts';
+import { openNetwork } from '../../lib/transport.ts';
 import { checkRequest } from '../auth/status.ts';
 import { type Check, type CheckName, checkNames, type Diagnosis, type Finding } from './view.ts';
 
 /** Checks settings, key and connection, with one request at most. */
 export async function diagnose(context: Context): Promise<Diagnosis> {
-  const service = await context.service().catch(toSotraError);
+  const service = await context.config.service().catch(toSotraError);
   const online =
     service instanceof SotraError || service.kind === 'sandbox' ? undefined : await askService(service, context);
   const findings: Record<CheckName, Finding> = {
@@ -43,7 +45,7 @@ function checkNode({ io }: Context): Finding {
 }
 
 async function checkSettings(context: Context): Promise<Finding> {
-  const store = await context.store();
+  const store = await context.config.settings();
   if (!existsSync(store.path)) return ok(`${store.path} does not exist yet: nothing is stored`);
   try {
     const { contexts, aliases = {} } = store.read();
@@ -93,7 +95,7 @@ interface ServiceAnswer {
 const maxWaitMs = 10_000;
 
 async function askService({ baseUrl, apiKey }: Service, { io, options }: Context): Promise<ServiceAnswer> {
-  const transport = await httpTransport(io);
+  const transport = await openNetwork(io);
   const timeoutMs = Math.min(options.timeoutMs, maxWaitMs);
   const config = { baseUrl, apiKey, userAgent: `sotra/${io.version}` };
   const started = io.now();
@@ -160,7 +162,7 @@ function checkTerminal({ io, options }: Context): Finding {
 }
 
 async function checkSandbox(context: Context): Promise<Finding> {
-  const file = await context.sandboxFile();
+  const file = sandboxFile(context.io);
   if (!existsSync(file)) return ok('not created yet: the first command with --sandbox creates it');
   try {
     const { countRows, openDb } = await import('../../sandbox/db/store.ts');

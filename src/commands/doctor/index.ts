@@ -11,7 +11,8 @@ export function addDoctor(doctor: Command): void {
     .shares('dryRun', 'curl', 'timeout')
     .prints(diagnosisView)
     .run(async (_, context) => {
-      if (context.options.preview) return { kind: 'request', request: await context.previewRequest(checkRequest) };
+      if (context.options.preview)
+        return { kind: 'request', request: await context.client.previewRequest(checkRequest) };
       const { diagnose } = await import('./checks.ts');
       const answer = await diagnose(context);
       const failure = findProblem(answer.checks);

@@ -7,6 +7,7 @@ import type { Profile } from '../../api/profile-answers.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { type ErrorCode, readMessage, SotraError, toSotraError, usageError } from '../../errors.ts';
+import { dataDirectory } from '../../lib/config/directories.ts';
 import { makeFolder, replaceFile } from '../../lib/files/durable-file.ts';
 import { openOutput, openSource } from '../../lib/files/source.ts';
 import {
@@ -70,7 +71,7 @@ export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, c
   if (context.options.preview) {
     const requests = batches.length === 1 ? '1 request' : `${formatCount(batches.length)} requests; this is the first`;
     context.note(`${counted(entries.length, 'entry')} would go in ${requests}.`);
-    const request = await context.previewCall(bulkEndpoint, { entries: first.map(({ entry }) => entry) });
+    const request = await context.client.previewCall(bulkEndpoint, { entries: first.map(({ entry }) => entry) });
     return { kind: 'request', request };
   }
   if (report !== undefined) await confirmReplace('--report', report, context);
@@ -105,7 +106,7 @@ async function sendBatches(
       if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted');
       const entries = batch.map(({ entry }) => entry);
       undo.prepend(entries);
-      const { data, requestId = null } = await context.call(bulkEndpoint, { entries });
+      const { data, requestId = null } = await context.client.call(bulkEndpoint, { entries });
       requestIds.push(requestId);
       for (const profile of data.targetProfiles ?? []) if (!profiles.has(profile.id)) profiles.set(profile.id, profile);
       sent += batch.length;
@@ -268,7 +269,7 @@ async function chooseUndoPath(asked: string | undefined, file: string, context: 
   if (asked !== undefined) return asked;
   const stem = file === '-' ? 'stdin' : basename(file).replace(/\.(nd)?json$/i, '');
   const at = new Date(context.io.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '');
-  const folder = join(await context.dataDirectory(), 'undo');
+  const folder = join(dataDirectory(context.io), 'undo');
   for (let copy = 1; ; copy += 1) {
     const path = join(folder, `${stem}-${at}${copy === 1 ? '' : `-${copy}`}.ndjson`);
     if (!existsSync(path)) return path;

@@ -1,3 +1,4 @@
+import { dataDirectory } from '../../lib/config/directories.ts';
 import { counted } from '../../lib/output/format.ts';
 import type { Command } from '../command.ts';
 import { addList } from './list.ts';
@@ -17,13 +18,13 @@ export function addHistory(history: Command): void {
     .confirms(() => 'delete the history of calls')
     .example('history clear', 'asks first')
     .example('history clear --yes', 'in a script')
-    .run(async (_, { dataDirectory, options, note }) => {
+    .run(async (_, { io, options, note }) => {
       const [{ showPlan }, { clearHistory, findHistory }, { readCalls }] = await Promise.all([
         import('../../lib/output/confirm.ts'),
         import('../../calls/log.ts'),
         import('../../calls/read-log.ts'),
       ]);
-      const folder = findHistory(await dataDirectory());
+      const folder = findHistory(dataDirectory(io));
       const what = counted([...readCalls(folder)].length, 'call');
       if (options.dryRun) return showPlan([{ action: 'delete', what, detail: folder }]);
       clearHistory(folder);

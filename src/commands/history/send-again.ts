@@ -26,9 +26,10 @@ export async function sendAgain(call: NumberedEntry, context: Context): Promise<
     );
   if (method !== 'GET') await confirm(`send ${method} ${path} again`, context);
   const sent = body === undefined ? {} : { body: parseJson(body), bodyText: body };
-  if (options.preview) return { kind: 'request', request: await context.previewRequest({ method, path, ...sent }) };
+  if (options.preview)
+    return { kind: 'request', request: await context.client.previewRequest({ method, path, ...sent }) };
   const { status: before, content } = call.response;
-  const answered = await context
+  const answered = await context.client
     .request({ method, path, ...sent }, { includeBodyInError: true })
     .catch((thrown: unknown) => {
       if (thrown instanceof SotraError && thrown.status !== undefined)

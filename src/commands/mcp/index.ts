@@ -103,8 +103,8 @@ function oncePerCopy(tool: Tool): Tool {
 }
 
 /** Settings with which a client, which has neither this environment nor this folder, starts the server as this command line would. */
-async function printConfig({ argv, options, service }: Context): Promise<Result> {
-  const { kind, context, baseUrl, isElsewhere } = await service();
+async function printConfig({ argv, options, config }: Context): Promise<Result> {
+  const { kind, context, baseUrl, isElsewhere } = await config.service();
   const isTyped = options.sandbox || (options.context ?? options.baseUrl) !== undefined;
   const named = context === undefined || isElsewhere ? ['--base-url', baseUrl] : ['--context', context];
   const flags = isTyped ? [] : kind === 'sandbox' ? ['--sandbox'] : named;

@@ -28,8 +28,8 @@ export function commentTool(key: SigningKey, isPost: boolean): Tool {
     params: { chain, transactionHash, tokenAddress, commentText },
     question: async (input, context) => {
       const lines = signedText(await readComment(input, context), await readTextForm({}, context)).split('\n');
-      if (isPost) await context.ready();
-      const { kind, baseUrl } = await context.service();
+      if (isPost) await context.client.requireKey();
+      const { kind, baseUrl } = await context.config.service();
       const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
       const isUnseen = lines.some((line) => unseenIn(line).length > 0);
       const note = isUnseen ? '\n\n<U+...> is a character that cannot be seen.' : '';

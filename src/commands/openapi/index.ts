@@ -23,7 +23,7 @@ export function addOpenapi(openapi: Command): void {
 async function findTarget(context: Context) {
   const { sandbox, baseUrl, context: name } = context.options;
   if (sandbox || baseUrl !== undefined || name !== undefined) {
-    const service = await context.service();
+    const service = await context.config.service();
     if (service.kind === 'http') return { servers: [{ url: service.baseUrl }], wire: service.wire };
   }
   const { presets, servedSandboxUrl } = await import('../../lib/config/settings.ts');

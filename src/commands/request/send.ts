@@ -22,7 +22,7 @@ import type { RequestInput } from './params.ts';
  */
 export async function sendTyped(given: RequestInput, context: Context): Promise<Result> {
   const typed = { ...given, method: given.method.toUpperCase() };
-  const { baseUrl } = await context.service();
+  const { baseUrl } = await context.config.service();
   const wire: WireRequest = {
     method: typed.method,
     ...readAddress(typed.path, typed.query ?? [], { baseUrl, warn: context.warn }),
@@ -35,10 +35,10 @@ export async function sendTyped(given: RequestInput, context: Context): Promise<
       `--paginate does not go with ${typed.method}`,
       'Only GET has pages: a repeated write would write again.',
     );
-  if (context.options.preview) return { kind: 'request', request: await context.previewRequest(wire) };
+  if (context.options.preview) return { kind: 'request', request: await context.client.previewRequest(wire) };
   if (typed.method === 'DELETE') await confirm(`send DELETE ${wire.path}`, context);
   if (!typed.paginate) {
-    const { data, text } = await context.request(wire, { includeBodyInError: true });
+    const { data, text } = await context.client.request(wire, { includeBodyInError: true });
     return { kind: 'answer', answer: data, text };
   }
   const batches = walk(wire, context);
@@ -50,18 +50,21 @@ type Query = Readonly<Record<string, readonly string[]>>;
 
 /** The items of all pages, a batch a page. Errors: those of the call; `contract` when a page comes twice; `redirect` as in `askNext`. */
 async function* walk(first: WireRequest, context: Context): AsyncGenerator<readonly unknown[]> {
-  const { baseUrl, wire: overrides } = await context.service();
+  const { baseUrl, wire: overrides } = await context.config.service();
   const [address = '', typed] = (first.href ?? first.path).split(/\?(.*)/s, 2);
   const names = namePaging(address, overrides);
   const query = readQuery(typed);
   const ask = (input: Readonly<Record<string, unknown>>, link?: string) => {
     const to = link === undefined ? withQuery(address, input) : sameOrigin(link, { baseUrl, hide: hideSecrets, hints });
     const isWhole = link !== undefined || first.href !== undefined;
-    return context.request({ ...first, ...(isWhole ? { href: to } : { path: to }) }, { includeBodyInError: true });
+    return context.client.request(
+      { ...first, ...(isWhole ? { href: to } : { path: to }) },
+      { includeBodyInError: true },
+    );
   };
   const seen = new Set<string>();
   let [before, fullPage, page] = ['', Number(query[names.size]?.[0]), Number(query[names.page]?.[0] ?? 1)];
-  for (let answer = await context.request(first, { includeBodyInError: true }); ; ) {
+  for (let answer = await context.client.request(first, { includeBodyInError: true }); ; ) {
     const { data, text } = answer;
     const isList = Array.isArray(data) || listKey(data) !== undefined;
     const items = isList ? listItems(data) : [data];

@@ -1,10 +1,12 @@
 import type { WireNames } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { command } from '../../client/shell.ts';
-import { type Context, httpTransport } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { readMessage, usageError } from '../../errors.ts';
+import { sandboxFile } from '../../lib/config/directories.ts';
 import type { Service } from '../../lib/config/settings.ts';
 import type { LoggedRequest } from '../../lib/logged-request.ts';
+import { openNetwork } from '../../lib/transport.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPages, serveWeb } from '../../pages/serve.ts';
 import { createServiceApp } from '../../pages/service-app.ts';
@@ -34,7 +36,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   const { io, warn } = context;
   const live = createLiveLog();
   const stop = new AbortController();
-  const http = await httpTransport({ ...io, env: {} });
+  const http = await openNetwork({ ...io, env: {} });
   // Requests with the token are neither logged nor faulted: the page shows those of users.
   const transport: typeof http = {
     send: ({ headers, ...request }, limits) =>
@@ -43,7 +45,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   };
   const { timeoutMs } = context.options;
   const requests = createRequestStore({ ...options, transport: http, timeoutMs, signal: io.signal });
-  const isBuiltIn = db === (await context.sandboxFile());
+  const isBuiltIn = db === sandboxFile(context.io);
   const commandStart = isBuiltIn ? 'sotra --sandbox' : command`sotra --base-url ${url}`;
   const { app, close } = createServiceApp({
     title: 'Sandbox · sotra',

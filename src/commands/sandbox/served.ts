@@ -4,10 +4,12 @@ import { isLoopback } from '../../api/http-address.ts';
 import { isObject, parseJson, tryParseJson } from '../../api/json.ts';
 import { command } from '../../client/shell.ts';
 import { maxAnswerBytes } from '../../client/transport.ts';
-import { type Context, httpTransport } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
+import { dataDirectory, sandboxFile } from '../../lib/config/directories.ts';
 import { makeFolder, readStateFile, withTemporaryFolder } from '../../lib/files/durable-file.ts';
 import type { Result } from '../../lib/output/result.ts';
+import { openNetwork } from '../../lib/transport.ts';
 import { controlHeader } from '../../sandbox/service/handler.ts';
 
 export interface Ready {
@@ -26,8 +28,8 @@ interface ServedSandbox extends Ready {
 }
 
 /** The folder with the ready file of each served sandbox, named after its port. */
-export async function servedFolder(context: Context): Promise<string> {
-  const folder = await locateFolder(context);
+export function servedFolder(context: Context): string {
+  const folder = locateFolder(context);
   makeFolder(folder);
   return folder;
 }
@@ -39,7 +41,7 @@ export async function servedFolder(context: Context): Promise<string> {
 export async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<ServedSandbox> {
   if (readyFile !== undefined && !existsSync(readyFile))
     throw new SotraError('local-file', `--ready-file ${readyFile}: no such file`, { hint: 'Correct its path.' });
-  const files = readyFile === undefined ? await servedFiles(context) : [readyFile];
+  const files = readyFile === undefined ? servedFiles(context) : [readyFile];
   const known = files.flatMap((file) => readReady(file) ?? []);
   const wanted = baseUrl ?? (await readTypedUrl(context)) ?? envBaseUrl(context);
   const candidates =
@@ -68,7 +70,7 @@ export async function askServed(
   path: string,
   input?: unknown,
 ): Promise<unknown> {
-  const transport = await httpTransport({ ...io, env: {} });
+  const transport = await openNetwork({ ...io, env: {} });
   const { timeoutMs } = options;
   try {
     const { status, text } = await transport.send(
@@ -99,9 +101,9 @@ async function answers(context: Context, ready: Ready): Promise<boolean> {
 }
 
 /** The base URL of the command line: `--base-url`, or that of `--context`. */
-async function readTypedUrl({ options, service }: Context): Promise<string | undefined> {
+async function readTypedUrl({ options, config }: Context): Promise<string | undefined> {
   if (options.sandbox || options.context === undefined) return options.baseUrl;
-  const { kind, baseUrl } = await service();
+  const { kind, baseUrl } = await config.service();
   return kind === 'sandbox' ? undefined : baseUrl;
 }
 
@@ -111,13 +113,13 @@ function envBaseUrl({ options, io }: Context): string | undefined {
   return !options.sandbox && URL.canParse(url) && isLoopback(new URL(url).hostname) ? url : undefined;
 }
 
-async function servedFiles(context: Context): Promise<string[]> {
-  const folder = await locateFolder(context);
+function servedFiles(context: Context): string[] {
+  const folder = locateFolder(context);
   return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
 }
 
-async function locateFolder(context: Context): Promise<string> {
-  return join(await context.dataDirectory(), 'served');
+function locateFolder(context: Context): string {
+  return join(dataDirectory(context.io), 'served');
 }
 
 function readReady(file: string): ServedSandbox | undefined {
@@ -161,12 +163,12 @@ async function resolveFile(context: Context, db: string | undefined): Promise<st
   if (db !== undefined) return db;
   const typed = await readTypedUrl(context);
   const baseUrl = typed ?? envBaseUrl(context);
-  if (baseUrl === undefined) return context.sandboxFile();
+  if (baseUrl === undefined) return sandboxFile(context.io);
   const hint = 'Name its database with --db, or use --sandbox for the built-in one.';
   const served = await orUndefined(findServed(context, undefined, baseUrl), 'not-found');
   if (served === undefined && typed === undefined) {
     context.note(`No sandbox is served at SOTRA_BASE_URL (${baseUrl}): using the built-in one.`);
-    return context.sandboxFile();
+    return sandboxFile(context.io);
   }
   if (served === undefined) throw usageError(`${baseUrl} is not a sandbox that is served from this data folder`, hint);
   if (served.db !== ':memory:') return served.db;

@@ -1,5 +1,6 @@
 import type { Context } from '../../context.ts';
 import { stopExitCode, usageError } from '../../errors.ts';
+import { sandboxFile } from '../../lib/config/directories.ts';
 import { openSource } from '../../lib/files/source.ts';
 import type { FileBytes } from '../../lib/files/text-file.ts';
 import { showPlan } from '../../lib/output/confirm.ts';
@@ -86,7 +87,7 @@ async function showSimulatePlan({ db, replay, speed, perSec, forMs }: Simulation
     replay === undefined
       ? `trades for ${(forMs ?? 60_000) / 1000} s, ${perSec ?? 1} a second`
       : `the trades of ${replay}, ${speed ?? 1} times as fast${length}`;
-  return showPlan([{ action: 'make', what, detail: db ?? (await context.sandboxFile()) }]);
+  return showPlan([{ action: 'make', what, detail: db ?? sandboxFile(context.io) }]);
 }
 
 const betweenLinesMs = 10_000;

@@ -6,6 +6,7 @@ import { parseJson } from '../../api/json.ts';
 import { writeFlags } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import { dataDirectory, sandboxFile } from '../../lib/config/directories.ts';
 import { readStateFile, writeReadyFiles } from '../../lib/files/durable-file.ts';
 import { showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
@@ -34,7 +35,7 @@ export async function startServed(input: StartInput, context: Context): Promise<
 }
 
 async function showStartPlan(input: StartInput, context: Context): Promise<Result> {
-  const file = input.db ?? (await context.sandboxFile());
+  const file = input.db ?? sandboxFile(context.io);
   const isNew = file === ':memory:' || !existsSync(file);
   const settings = (['asOf', 'eligibility', 'serviceName', 'layout', 'chains', 'wire'] as const).flatMap((key) =>
     input[key] === undefined ? [] : [{ action: 'set', what: `${key} of ${file}`, detail: String(input[key]) }],
@@ -52,11 +53,11 @@ async function serveSandbox(
   context: Context,
 ): Promise<Result> {
   const { io, options } = context;
-  const file = input.db ?? (await context.sandboxFile());
+  const file = input.db ?? sandboxFile(context.io);
   const { serve, setUpWorld } = await import('../../sandbox/serve/serve.ts');
   const db = openDb(file);
   setUpWorld(db, input, io.now());
-  const folder = await servedFolder(context);
+  const folder = servedFolder(context);
   const log = createRequestLog(io.now);
   const ready = {
     url: '',
@@ -119,7 +120,7 @@ async function serveSandbox(
 
 async function detachSandbox(input: StartInput, context: Context): Promise<Result> {
   const { io } = context;
-  const folder = await context.dataDirectory();
+  const folder = dataDirectory(context.io);
   const readyFile = input.readyFile ?? join(folder, 'sandbox-ready.json');
   const log = join(folder, 'sandbox.log');
   // That of a server that runs stays, in case ours does not start.

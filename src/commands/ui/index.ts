@@ -20,12 +20,12 @@ export function addUi(ui: Command): void {
 }
 
 async function showService(input: PageInput, context: Context): Promise<Result> {
-  const service = await context.service();
+  const service = await context.config.service();
   if (service.kind === 'sandbox') {
     const { startServed } = await import('../sandbox/start.ts');
     return startServed({ ...input, ui: true, port: 0 }, context);
   }
-  await context.ready();
+  await context.client.requireKey();
   context.stream();
   const { io, note, warn } = context;
   const [{ endpoints }, views, { writeReadyFiles }, { untilAborted }, { serveWeb }, { createOwnServiceApp }] =

@@ -17,13 +17,14 @@ export function addList(webhook: Command): void {
     .requests()
     .prints(view)
     .run(async ({ showSecrets }, context) => {
-      if (context.options.preview) return { kind: 'request', request: await context.previewCall(endpoints.list, {}) };
+      if (context.options.preview)
+        return { kind: 'request', request: await context.client.previewCall(endpoints.list, {}) };
       const { describeUnfinished, listUploads } = await import('../../upload/state.ts');
       const uploads = await listUploads(context).catch((thrown: unknown) => {
         context.warn(readMessage(thrown));
         return [];
       });
-      const { data, text } = await context.call(endpoints.list, {});
+      const { data, text } = await context.client.call(endpoints.list, {});
       const isListed = (uid: string) => !Array.isArray(data) || data.some((webhook) => webhook.uid === uid);
       const shown = { view, notes: describeUnfinished(uploads, isListed) };
       return showSecrets

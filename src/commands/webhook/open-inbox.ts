@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { flagWords } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
+import { dataDirectory } from '../../lib/config/directories.ts';
 import { chosenContext, readEnv } from '../../lib/config/settings.ts';
 import { warnOfReaders } from '../../lib/files/durable-file.ts';
 import { counted } from '../../lib/output/format.ts';
@@ -53,7 +54,7 @@ export async function openInbox(place: InboxPlace, context: Context, options: Op
   if (options.replicas !== undefined)
     throw usageError('--replicas does nothing without an inbox', 'Add --inbox nats://host:4222/NAME, or omit it.');
   const name = place.name ?? defaultName;
-  const folder = join(await storesFolder(context), name);
+  const folder = join(storesFolder(context), name);
   return openLocalInbox({ folder, name, ...options, io: context.io });
 }
 
@@ -67,7 +68,7 @@ export async function withInbox<R extends Result = Result>(
   empty: () => R,
   act: (inbox: Inbox) => Promise<R>,
 ): Promise<R> {
-  const folder = await storesFolder(context);
+  const folder = storesFolder(context);
   const holdsStore = (each: string) => existsSync(join(folder, each, storeFile));
   const { name = defaultName } = place;
   if ((await findCluster(place, context)) === undefined && !holdsStore(name)) {
@@ -105,7 +106,7 @@ async function findCluster(
     throw usageError('--inbox-creds does nothing with --name, a store of this machine', 'Omit one of them.');
   if (name !== undefined) return undefined;
   const { options, io } = context;
-  const stored = (await context.store()).read();
+  const stored = (await context.config.settings()).read();
   const settings = stored.contexts[chosenContext(options, io.env, stored) ?? ''] ?? {};
   const url = inbox ?? settings.inbox;
   if (url === undefined && inboxCreds !== undefined)
@@ -115,8 +116,8 @@ async function findCluster(
   return { address: readNatsAddress(url), credsFile };
 }
 
-async function storesFolder(context: Context): Promise<string> {
-  return join(await context.dataDirectory(), 'webhook', 'inbox');
+function storesFolder(context: Context): string {
+  return join(dataDirectory(context.io), 'webhook', 'inbox');
 }
 
 /** The flags that name an inbox on a line to type. */

@@ -8,7 +8,7 @@ import { listUploads } from '../../upload/state.ts';
 export async function webhookSecret(uid: string, context: Context): Promise<string> {
   const kept = context.options.preview ? undefined : findSecret(uid, await listUploads(context), []);
   if (kept !== undefined) return kept;
-  const listed = checkedList((await context.call(endpoints.list, {})).data);
+  const listed = checkedList((await context.client.call(endpoints.list, {})).data);
   const shown = findSecret(uid, [], listed);
   if (shown !== undefined) return shown;
   if (!listed.some((each) => each.uid === uid))

@@ -11,8 +11,8 @@ export function addValidate(webhook: Command): void {
     .prints(validated)
     .run(async (input, context) => {
       if (context.options.preview)
-        return { kind: 'request', request: await context.previewCall(endpoints.validate, input) };
-      const { data, text } = await context.call(endpoints.validate, input);
+        return { kind: 'request', request: await context.client.previewCall(endpoints.validate, input) };
+      const { data, text } = await context.client.call(endpoints.validate, input);
       const exitCode = data?.success === false ? errorExitCodes.verification : 0;
       return { kind: 'answer', answer: data, text, view: validated, exitCode };
     });

@@ -1,7 +1,7 @@
 import type { WireNames } from '../../api/endpoint.ts';
 import { checkBaseUrl, checkKey } from '../../api/http-address.ts';
 import type { TextForm } from '../../api/signed-text.ts';
-import { shellWord } from '../../client/shell.ts';
+import { command, shellWord } from '../../client/shell.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import type { Env } from '../io.ts';
 
@@ -200,5 +200,17 @@ function noService(name: string | undefined): SotraError {
     hint:
       'Choose one: sotra auth login. ' +
       'Or try the built-in sandbox with --sandbox, or set SOTRA_BASE_URL=https://... and SOTRA_API_KEY=...',
+  });
+}
+
+/** The error of a call without a key, with the way to store one. */
+export function keyMissing({ baseUrl, context, isElsewhere, keyProblem }: Service): SotraError {
+  const { origin } = new URL(baseUrl);
+  const why = keyProblem === undefined ? '' : `; ${keyProblem}`;
+  const flags = isElsewhere
+    ? command` --context <name> --base-url ${baseUrl}`
+    : command` --context ${context ?? '<name>'}`;
+  return new SotraError('key-missing', `no API key for ${origin}${why}`, {
+    hint: `Set SOTRA_API_KEY, or store one with sotra auth login${flags}.`,
   });
 }

@@ -25,13 +25,13 @@ interface ProgressOptions {
 interface CommandContext {
   io: Io;
   options: { format: Format | undefined; quiet: boolean; preview: boolean; noColor: boolean };
-  stopWaiting: () => void;
+  client: { stopSpinner: () => void };
 }
 
 /** Progress of a long command: a spinner on a terminal, else lines; nothing with `--quiet`, for JSON and for previews. */
 export async function showProgress(context: CommandContext, { silent = false } = {}): Promise<Progress> {
   const { io, options } = context;
-  if (!silent) context.stopWaiting();
+  if (!silent) context.client.stopSpinner();
   const { err } = io;
   const { format, quiet, preview, noColor } = options;
   return createProgress({

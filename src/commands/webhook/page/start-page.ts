@@ -12,7 +12,7 @@ export interface Page extends ServedPages {
 /** Serves the page of deliveries, and where a service is configured that of the service, to which it links. Errors: `config`. */
 export async function startPage(options: PageOptions, shown: ServiceEndpoints): Promise<Page> {
   const { context } = options;
-  const service = await context.service().catch(() => undefined);
+  const service = await context.config.service().catch(() => undefined);
   const linked = service?.apiKey ? createOwnServiceApp(service, context, shown) : undefined;
   const { app, addRefused, broken, stop } = createDeliveriesApp({ ...options, hasService: linked !== undefined });
   const end = () => Promise.all([stop(), linked?.close()]);

@@ -22,13 +22,15 @@ function service(post: Step | (() => Step), lookUps: readonly Step[] = [], stop 
   const left = [...lookUps];
   const context = {
     io: { signal: stop.signal, sleep: async (ms: number) => void waits.push(ms) },
-    call: async ({ method }: { method: string }, input: unknown) => {
-      asked.push(method);
-      inputs.push(input);
-      const step = method === 'POST' ? (typeof post === 'function' ? post() : post) : left.shift();
-      if (step === undefined) throw new Error('nobody answers');
-      if (step instanceof Error) throw step;
-      return step;
+    client: {
+      call: async ({ method }: { method: string }, input: unknown) => {
+        asked.push(method);
+        inputs.push(input);
+        const step = method === 'POST' ? (typeof post === 'function' ? post() : post) : left.shift();
+        if (step === undefined) throw new Error('nobody answers');
+        if (step instanceof Error) throw step;
+        return step;
+      },
     },
     note: (text: string) => notes.push(text),
   } as unknown as Context;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { configDirectory, dataDirectory } from '../../../../src/lib/config/store.ts';
+import { configDirectory, dataDirectory } from '../../../../src/lib/config/directories.ts';
 import { takeLock } from '../../../../src/lib/files/lock.ts';
 import type { Io } from '../../../../src/lib/io.ts';
 import { run, temporaryFolder } from '../../../support/harness.ts';

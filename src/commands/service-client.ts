@@ -1,0 +1,183 @@
+import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
+import { findMisfit } from '../api/misfit.ts';
+import { encodeRequest, type WireRequest } from '../api/request.ts';
+import { callAndCheck } from '../client/check-answer.ts';
+import { buildRequest, type CallAnswer, type CallEvent, type ClientConfig, sendRequest } from '../client/client.ts';
+import { hideKeyInAnswers } from '../client/hide-key.ts';
+import { hints } from '../client/hints.ts';
+import { callPolicy, createRate } from '../client/retry.ts';
+import { secretHider } from '../client/secrets.ts';
+import { type HttpRequest, maxAnswerBytes, type Transport } from '../client/transport.ts';
+import { isExplained, SotraError } from '../errors.ts';
+import type { Config } from '../lib/config/config.ts';
+import { describeKey, keyMissing, type Service, servedSandboxUrl } from '../lib/config/settings.ts';
+import type { Io } from '../lib/io.ts';
+import { lazy } from '../lib/lazy.ts';
+import { openTransport } from '../lib/transport.ts';
+import type { GlobalOptions } from './options.ts';
+
+type WaitEvent = Extract<CallEvent, { kind: 'wait' }>;
+
+/** Calls of the service in use; each is written to the history. */
+export interface ServiceClient {
+  /**
+   * The answer of an endpoint, or of a link of the service. `retries` overrides `--retries`. Errors: as in `callAndCheck`; `key-missing` before
+   * anything is sent.
+   */
+  call: <P extends Params, Answer>(
+    endpoint: Endpoint<string, P, Answer>,
+    input: InputOf<P>,
+    link?: string,
+    retries?: number,
+  ) => Promise<CallAnswer<Answer>>;
+  /** The answer of any request. Errors: as in `sendRequest`; `key-missing`. */
+  request: (wire: WireRequest, more?: Pick<ClientConfig, 'includeBodyInError'>) => Promise<CallAnswer>;
+  /** What `call` would send. */
+  previewCall: <P extends Params>(endpoint: Endpoint<string, P>, input: InputOf<P>) => Promise<HttpRequest>;
+  /** What `request` would send. */
+  previewRequest: (wire: WireRequest) => Promise<HttpRequest>;
+  /** Errors: `key-missing`, and those of the settings. */
+  requireKey: () => Promise<void>;
+  /** What came of the calls so far. */
+  readonly seen: { calls: number; mismatches: Set<string> };
+  /** Called before the wait for another attempt. */
+  onWait: (wait: WaitEvent) => void;
+  /** Removes the spinner for good. */
+  stopSpinner: () => void;
+  /** Ends the connections and writes to the history how the command failed, if it did; returns whether `sotra why` explains it. */
+  close: (failed?: SotraError) => Promise<boolean>;
+}
+
+interface ServiceClientOptions {
+  argv: readonly string[];
+  io: Io;
+  options: GlobalOptions;
+  config: Config;
+  note: (text: string) => void;
+  warn: (text: string) => void;
+  /** Prints the requests and answers of `--verbose`. */
+  trace: (line: string) => void;
+  /** Whether a page asks, not what was typed. */
+  isPage?: boolean | undefined;
+}
+
+export function createServiceClient(given: ServiceClientOptions): ServiceClient {
+  const { io, options, config, note, warn, trace } = given;
+  const transport = lazy(async () => openTransport(io, await config.service()));
+  const log = lazy(() => openLog(given));
+  const spinner = lazy(() => openSpinner(given));
+  const takeTurn = options.rate === undefined ? undefined : createRate(options.rate, io);
+  const noteHowToPaste = lazy(async () =>
+    note('The line works while sotra sandbox start runs, with SOTRA_API_KEY=sandbox-key-a exported.'),
+  );
+  let showsSpinner = io.err.isTTY && !options.quiet && !options.verbose;
+
+  const observeCall = async (kind: Service['kind']): Promise<ClientConfig['observe']> => {
+    const print = options.verbose ? (await import('../client/observe.ts')).watchCall(trace) : undefined;
+    const shown = showsSpinner && kind !== 'sandbox' ? await spinner() : undefined;
+    return (event) => {
+      print?.(event);
+      if (event.kind === 'wait') client.onWait(event);
+      shown?.observe(event);
+    };
+  };
+
+  const warnOfMismatch = (text: string) => {
+    // Pages and rounds mostly miss the contract alike.
+    if (!client.seen.mismatches.has(text)) warn(text);
+    client.seen.mismatches.add(text);
+  };
+
+  const createConfig = async (keyless: boolean, retries?: number): Promise<ClientConfig> => {
+    const service = await config.service();
+    const { kind, baseUrl, apiKey, wire } = service;
+    const { preview, timeoutMs, maxTimeMs, maxWaitMs } = options;
+    // Nothing listens at the address of the in-process sandbox, and a curl line must work when pasted.
+    const isPasted = kind === 'sandbox' && options.curl;
+    if (isPasted) await noteHowToPaste();
+    if (apiKey === null && !preview && !keyless) throw keyMissing(service);
+    return {
+      baseUrl: isPasted ? servedSandboxUrl : baseUrl,
+      apiKey: apiKey ?? (preview ? 'missing' : null),
+      keyName: describeKey(service),
+      hints,
+      hide: secretHider(apiKey ?? undefined),
+      // The keys of the sandbox are no secret: its documentation names them.
+      hideKey: hideKeyInAnswers(kind === 'sandbox' ? null : apiKey),
+      wire,
+      transport: preview ? previewTransport : await transport(),
+      userAgent: `sotra/${io.version}`,
+      takeTurn,
+      retries: retries ?? options.retries ?? callPolicy.retries,
+      timeoutMs,
+      maxTimeMs,
+      maxWaitMs,
+      maxBodyBytes: io.maxAnswerBytes ?? maxAnswerBytes,
+      signal: io.signal,
+      now: io.now,
+      random: io.random,
+      sleep: io.sleep,
+      observe: preview ? () => undefined : await observeCall(kind),
+      warn: warnOfMismatch,
+    };
+  };
+
+  const client: ServiceClient = {
+    call: async (endpoint, input, link, retries) => {
+      const clientConfig = await createConfig(endpoint.keyless === true, retries);
+      client.seen.calls += 1;
+      const { strict } = options;
+      const check = { strict, findMisfit: strict ? await loadStrictCheck() : findMisfit };
+      const { keep } = await log();
+      return keep(clientConfig, (logged) => callAndCheck(endpoint, input, { ...logged, ...check }, link));
+    },
+    request: async (wire, more) => {
+      const clientConfig = await createConfig(false);
+      client.seen.calls += 1;
+      const { keep } = await log();
+      return keep({ ...clientConfig, ...more }, (logged) => sendRequest(wire, logged));
+    },
+    previewCall: async (endpoint, input) => {
+      const clientConfig = await createConfig(endpoint.keyless === true);
+      return buildRequest(encodeRequest(endpoint, input as never, clientConfig.wire), clientConfig);
+    },
+    previewRequest: async (wire) => buildRequest(wire, await createConfig(false)),
+    requireKey: async () => void (await createConfig(false)),
+    seen: { calls: 0, mismatches: new Set() },
+    onWait: () => undefined,
+    stopSpinner: () => {
+      showsSpinner = false;
+      if (spinner.started()) void spinner().then(({ stop }) => stop());
+    },
+    close: async (failed) => {
+      client.stopSpinner();
+      const isKept = failed !== undefined && isExplained(failed.exitCode) && (await log()).keepFailure(failed);
+      if (transport.started()) await (await transport()).close();
+      return isKept;
+    },
+  };
+  return client;
+}
+
+async function openLog({ argv, io, config, warn, isPage }: ServiceClientOptions) {
+  const { openCallLog } = await import('../calls/keep-calls.ts');
+  // A command that failed before it needed the service is not to ask the keychain for its key now.
+  const service = config.service.started() ? await config.service().catch(() => undefined) : undefined;
+  return openCallLog({ argv, io, isPage, service, warn });
+}
+
+async function openSpinner({ io, options }: ServiceClientOptions) {
+  const { showWaiting } = await import('../lib/output/progress.ts');
+  return showWaiting({ err: io.err, noColor: options.noColor, now: io.now, shownMs: io.shownWaitMs });
+}
+
+const previewTransport: Transport = {
+  send: () => Promise.reject(new SotraError('internal', 'a previewed request was about to be sent')),
+  close: async () => undefined,
+};
+
+/** Also finds values that the document does not list where it lists them. */
+async function loadStrictCheck(): Promise<typeof findMisfit> {
+  const { findUnknownValue } = await import('../api/known-values.ts');
+  return (schema, value) => findUnknownValue(schema, value) ?? findMisfit(schema, value);
+}
