@@ -67,14 +67,11 @@ const pages: Plugin = {
   async writeBundle({ dir = '' }) {
     const page = await rolldown({
       input: {
-        deliveries: 'src/pages/browser/deliveries.tsx',
+        ui: 'src/pages/browser/ui.tsx',
         wallet: 'src/pages/browser/wallet.tsx',
-        service: 'src/pages/browser/service.tsx',
       },
       platform: 'browser',
       tsconfig: 'src/pages/browser/tsconfig.json',
-      // package.json says that importing a file does nothing, by which bundles of the library are small; importing this one does.
-      treeshake: { moduleSideEffects: [{ test: /browser\/language\.ts$/, sideEffects: true }] },
     });
     await page.write({
       dir: `${dir}/web`,
@@ -84,10 +81,7 @@ const pages: Plugin = {
       sourcemapExcludeSources: true,
       entryFileNames: '[name].js',
     });
-    for (const file of ['service.css', 'icon.svg']) copyFileSync(`src/pages/browser/${file}`, `${dir}/web/${file}`);
-    const [uplot, theme] = ['node_modules/uplot/dist/uPlot.min.css', 'src/pages/browser/theme.css'];
-    const styles = [uplot, theme, 'src/pages/browser/style.css'].map((file) => readFileSync(file, 'utf8'));
-    writeFileSync(`${dir}/web/style.css`, styles.join('\n'));
+    for (const file of ['style.css', 'icon.svg']) copyFileSync(`src/pages/browser/${file}`, `${dir}/web/${file}`);
   },
 };
 

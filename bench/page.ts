@@ -1,4 +1,4 @@
-// What the pages cost: their scripts; how long after its service's answer a first view stands; how smoothly 10,000 rows scroll; and what a page
+// What the pages cost: their scripts; how long after the service's answer a board is drawn; and what a page
 // that is open costs a listener, by a reader of what the page is sent. Needs `npm run build` before.
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -16,8 +16,8 @@ import { type Row, report } from './measure/row.ts';
 const rounds = 5;
 /** A listener's throughput varies more. */
 const listenRounds = 9;
-/** The longest board of the interface, and a list that is longer than any of it. */
-const [boardRows, rowCount] = [250, 10_000];
+/** The longest board of the interface. */
+const boardRows = 250;
 const secret = 'bench-secret';
 /** Deliveries of one round, and those under way at once. */
 const [sentAtOnce, connections] = [10_000, 16];
@@ -34,11 +34,11 @@ function measureScripts(): Row[] {
     const imported = [...text.matchAll(/["']\.\/([\w-]+\.js)["']/g)].map(([, other = '']) => sizeWith(other, seen));
     return imported.reduce((sum, size) => sum + size, gzipSync(text, { level: 9 }).length / 1000);
   };
-  return ['service', 'deliveries', 'wallet'].map((name) => ({
+  return ['ui', 'wallet'].map((name) => ({
     what: `scripts of the ${name} page, gzipped`,
     unit: 'KB',
     measured: [sizeWith(`${name}.js`)],
-    atMost: 60,
+    atMost: 45,
   }));
 }
 
@@ -96,7 +96,7 @@ async function viewAfterAnswer(tab: Page): Promise<number> {
   await tab.reload();
   return tab.evaluate<number>(`(async () => {
     while (window.shownMs === undefined) await new Promise(requestAnimationFrame);
-    const [{ responseEnd }] = performance.getEntriesByType('resource').filter(({ name }) => name.includes('/service/call'));
+    const [{ responseEnd }] = performance.getEntriesByType('resource').filter(({ name }) => name.includes('/ui/call'));
     return Math.max(0, window.shownMs - responseEnd);
   })()`);
 }
@@ -108,21 +108,6 @@ const noteRows = `
     observer.disconnect();
     requestAnimationFrame(() => requestAnimationFrame(() => { window.shownMs = performance.now(); }));
   }).observe(document, { childList: true, subtree: true });`;
-
-/** Frames a second while a list goes from its first row to its last in 200 steps. */
-function scroll(tab: Page, box: string): Promise<number> {
-  return tab.evaluate<number>(`(async () => {
-    const box = document.querySelector('${box}');
-    const frame = () => new Promise(requestAnimationFrame);
-    await frame();
-    const started = performance.now();
-    for (let at = 1; at <= 200; at += 1) {
-      box.scrollTop = (box.scrollHeight / 200) * at;
-      await frame();
-    }
-    return 200_000 / (performance.now() - started);
-  })()`);
-}
 
 async function inRounds(measure: () => Promise<number>): Promise<number[]> {
   const figures: number[] = [];
@@ -137,6 +122,7 @@ async function measureViews(): Promise<Row[]> {
   /** It has its session once it shows rows: before that a reload would lose it. */
   const open = async (ui: string) => {
     await tab.goto(ui);
+    await tab.getByRole('link', { name: 'Board', exact: true }).click();
     await tab.locator('tbody tr th').first().waitFor();
   };
   await open(sandbox.ui);
@@ -150,26 +136,9 @@ async function measureViews(): Promise<Row[]> {
   const board = await openBoard(boardRows);
   const boardMs = await inRounds(() => viewAfterAnswer(tab));
   await board.close();
-  const long = await openBoard(rowCount);
-  const [frames, floor]: [number[], number[]] = [[], []];
-  const empty = await browser.newPage();
-  await empty.setContent(
-    '<div class="scroll" style="height: 600px; overflow: auto"><p style="height: 320000px"></p></div>',
-  );
-  for (let round = 0; round <= rounds; round += 1) {
-    await tab.bringToFront();
-    const ours = await scroll(tab, '.scroll:has(th a)');
-    await empty.bringToFront();
-    const bare = await scroll(empty, '.scroll');
-    if (round === 0) continue;
-    frames.push(ours);
-    floor.push(bare);
-  }
-  await long.close();
   return [
     { what: 'first view of the sandbox, after its answer', unit: 'ms', measured: sandboxMs, atMost: 300 },
     { what: `first view of ${boardRows} traders, after the answer`, unit: 'ms', measured: boardMs, atMost: 300 },
-    { what: `${rowCount} rows scroll, an empty box`, unit: 'frames/s', measured: frames, floor, atLeast: 0.95 },
   ];
 }
 
@@ -180,7 +149,7 @@ async function openReader(ui: string): Promise<void> {
   const headers = { origin, 'content-type': 'application/json' };
   const opened = await fetch(`${origin}/api/session`, { method: 'POST', headers, body });
   const { session } = (await opened.json()) as { session: string };
-  const live = await fetch(`${origin}/api/deliveries/live`, { headers: { origin, 'x-sotra-session': session } });
+  const live = await fetch(`${origin}/api/ui/live`, { headers: { origin, 'x-sotra-session': session } });
   if (!live.ok || live.body === null) throw new Error(`the page is not served: ${live.status}`);
   void live.body.pipeTo(new WritableStream()).catch(() => undefined);
 }

@@ -66,9 +66,9 @@ try {
   const tab = await context.newPage();
   const sandbox = await serve('sandbox start --port 0 --ui');
   await tab.goto(sandbox.ui);
+  await tab.getByRole('link', { name: 'Board', exact: true }).click();
   await takePicture(tab, 'sandbox-leaderboard');
-  const { origin } = new URL(sandbox.ui);
-  await tab.goto(`${origin}/service#/trader/0x143cf5cccbc8447504a99413dec7ea93ec228432`);
+  await tab.getByRole('link', { name: 'mossyledger' }).click();
   await takePicture(tab, 'sandbox-trader');
   const secret = join(folder, 'secret');
   writeFileSync(secret, 'whsec_picture\n', { mode: 0o600 });

@@ -2,36 +2,46 @@ import { type WireNames, wireName } from '../api/endpoint.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { describeKind, itemOf } from '../api/kind.ts';
 import { matchEndpoint } from '../api/match-endpoint.ts';
+import { shellLine } from '../client/shell.ts';
 import { usageError } from '../errors.ts';
 import { sentMethods } from '../lib/logged-request.ts';
-import type { ShownCommand } from '../pages/deliveries.ts';
-import type { RequestField, RequestForm, RequestRow, ShownExchange, ShownMessage } from '../pages/requests.ts';
+import type { ActivityDetail, ActivityRow, RequestField, RequestForm, ShownMessage } from '../pages/activity.ts';
 import { readPath } from './calls.ts';
 import type { LogEntry } from './entry.ts';
 import { writeCurl } from './reasons.ts';
 
 interface Exchange {
-  row: RequestRow;
+  row: ActivityRow;
   entry: LogEntry;
-  /** As `sotra why` says it. */
-  why: ShownExchange['why'];
-  commands?: readonly ShownCommand[];
+  /** As `sotra why` prints it. */
+  why: readonly (readonly [name: string, text: string])[];
+  facts: ActivityDetail['facts'];
+  /** How command lines for the service begin. */
+  commandStart: string;
+  chain: ActivityDetail['chain'];
   baseUrl: string;
   wire: WireNames;
   keys: RequestForm['keys'];
-  asksFirst: boolean;
 }
 
-/** A call as a page shows it, whichever log it is of. */
-export function showExchange(exchange: Exchange): ShownExchange {
-  const { row, entry, why, commands = [] } = exchange;
+/** A call as a page shows it, whichever log it is from. */
+export function showExchange(exchange: Exchange): ActivityDetail {
+  const { row, entry, why, facts, chain, commandStart, baseUrl } = exchange;
   const { request, response } = entry;
-  const curl = writeCurl({ ...request, headers: request.headers.filter(isTold) });
+  const { method, url, headers, postData } = request;
+  const pick = (name: string) => why.flatMap(([each, text]) => (each === name ? [text] : []));
+  const [message = row.about] = pick('why');
+  const others = why.filter(([name]) => name !== 'why' && name !== 'next');
+  const words = ['request', method, readPath(url, baseUrl), ...(postData?.text ? ['--data', postData.text] : [])];
   return {
-    ...{ row, why },
-    request: showMessage(request.headers, request.postData),
-    answer: response.status === 0 ? null : showMessage(response.headers, response.content),
-    commands: [...commands, ...(curl === null ? [] : [{ name: 'As curl', line: curl }])],
+    row,
+    ...(row.failed && { error: { message, hints: pick('next') } }),
+    facts: [...facts, ...others],
+    response: response.status === 0 ? null : showMessage(response.headers, response.content),
+    request: showMessage(headers, postData),
+    curl: writeCurl({ ...request, headers: headers.filter(isTold) }) ?? undefined,
+    command: `${commandStart} ${shellLine(words)}`,
+    chain,
     form: makeForm(exchange),
   };
 }
@@ -63,7 +73,7 @@ function showMessage(headers: ShownMessage['headers'], { text = '', _cut: cut }:
 }
 
 /** The form of an endpoint, filled in; of an unknown path its names alone. */
-function makeForm({ entry: { request }, baseUrl, wire, keys, asksFirst }: Exchange): RequestForm {
+function makeForm({ entry: { request }, baseUrl, wire, keys }: Exchange): RequestForm {
   const { method, url, postData } = request;
   const { searchParams } = new URL(url);
   const matched = matchEndpoint({ method, url }, baseUrl, endpoints);
@@ -99,7 +109,8 @@ function makeForm({ entry: { request }, baseUrl, wire, keys, asksFirst }: Exchan
   });
   const takesBody = params.some(([, { place }]) => place === 'body' || place === 'document');
   return {
-    ...{ method, keys, asksFirst },
+    kind: 'request',
+    ...{ method, keys },
     path: endpoint?.path ?? readPath(url, baseUrl).split('?')[0] ?? '',
     fields: [...fields, ...unknown],
     body: postData?.text ?? (takesBody || method === 'POST' || method === 'PUT' ? '' : null),

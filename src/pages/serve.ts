@@ -61,7 +61,7 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
       return send(outgoing, 200, types[path.slice(path.lastIndexOf('.') + 1)] ?? 'text/plain', file);
     const app = apps.find(({ name }) => path === `/${name}`);
     if (app === undefined) return send(outgoing, 404, 'text/plain', 'nothing is here\n');
-    send(outgoing, 200, 'text/html', writePage(app, files.has(`/${app.name}.css`)));
+    send(outgoing, 200, 'text/html', writePage(app));
   };
   const handleApi = async (path: string, exchange: Exchange): Promise<void> => {
     const { incoming, outgoing } = exchange;
@@ -172,8 +172,7 @@ function redirect(outgoing: ServerResponse, location: string): void {
   sendReply(outgoing, { status: 303, headers: { ...pageHeaders, location } });
 }
 
-function writePage({ name, title }: WebApp, hasStyle: boolean): string {
-  const styles = ['style', ...(hasStyle ? [name] : [])].map((each) => `<link rel="stylesheet" href="/${each}.css">`);
+function writePage({ name, title }: WebApp): string {
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -181,7 +180,7 @@ function writePage({ name, title }: WebApp, hasStyle: boolean): string {
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
 <link rel="icon" href="/icon.svg">
-${styles.join('\n')}
+<link rel="stylesheet" href="/style.css">
 <script type="module" src="/${name}.js"></script>
 <div id="app"></div>
 </html>

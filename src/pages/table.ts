@@ -21,7 +21,7 @@ export interface ServedTable {
   naming: number;
 }
 
-export interface ServedColumn {
+interface ServedColumn {
   key: string;
   title: string;
   /** What it means, with its unit. */

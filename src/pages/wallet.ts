@@ -1,4 +1,7 @@
-import type { ShownCommand } from './deliveries.ts';
+export interface ShownCommand {
+  name: string;
+  line: string;
+}
 
 export interface WalletFacts {
   /** What follows a signature: it is posted, shown as a request, or given to the user. */

@@ -28,11 +28,6 @@ export function collectNames(event: unknown): { addresses: ReadonlySet<string>; 
   return { addresses, tokens };
 }
 
-/** The trader's address and the id of the position that an event is about. */
-export function findTrader(event: Record<string, unknown>): string | undefined {
-  return textIn(valueIn(event['feedItem'], 'actor'), 'address');
-}
-
 export function describeEvent({ event, eventType }: EventSummary): string {
   const card = event['feedItem'];
   const metadata = valueIn(card, 'metadata');

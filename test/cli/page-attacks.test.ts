@@ -11,7 +11,7 @@ interface Attempt {
 }
 
 /** The status of a request written by hand: no client sends such headers by itself. */
-function statusOf(port: string, { method = 'GET', path = '/service', headers = {}, body = '' }: Attempt) {
+function statusOf(port: string, { method = 'GET', path = '/ui', headers = {}, body = '' }: Attempt) {
   return new Promise<number | undefined>((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
       resolve(answer.statusCode);
@@ -40,9 +40,9 @@ test('attacks on the local server are refused, and its own page is answered, als
   const { port, host, origin } = new URL(ui);
   const own = await sessionOf(ui);
   const json = { host, ...own, 'content-type': 'application/json' };
-  const api = '/api/service/facts';
+  const api = '/api/ui/facts';
   const code = { method: 'POST', path: '/api/session' };
-  const control = { method: 'POST', path: '/api/service/control?name=redeliver', body: '{"delivery":1}' };
+  const control = { method: 'POST', path: '/api/ui/send', body: '{"id":"req-1"}' };
   const attempts: Record<string, [number, Attempt]> = {
     'no session': [401, { path: api }],
     'a guessed session': [401, { path: api, headers: { host, 'x-sotra-session': 'A'.repeat(32) } }],
@@ -76,16 +76,10 @@ test('attacks on the local server are refused, and its own page is answered, als
     'a huge body': [413, { ...control, headers: { ...json, origin }, body: 'a'.repeat(1_000_000) }],
     'a path out of the files': [404, { path: '/../../etc/passwd', headers: { host, ...own } }],
     'the same, percent-encoded': [404, { path: '/%2e%2e%2fetc%2fpasswd', headers: { host, ...own } }],
-    'the address of another server': [403, { path: 'http://evil.example/service', headers: { host, ...own } }],
-    'a control that pages have not': [
-      400,
-      { ...control, path: '/api/service/control?name=stop', headers: { ...json, origin } },
-    ],
-    'a control as a path': [
-      400,
-      { ...control, path: '/api/service/control?name=../v1/webhooks', headers: { ...json, origin } },
-    ],
-    'a name of every object': [404, { path: '/api/service/constructor', headers: { host, ...own } }],
+    'the address of another server': [403, { path: 'http://evil.example/ui', headers: { host, ...own } }],
+    'a route that no page has': [404, { ...control, path: '/api/ui/stop', headers: { ...json, origin } }],
+    'a path of the service': [404, { ...control, path: '/api/ui/../v1/webhooks', headers: { ...json, origin } }],
+    'a name of every object': [404, { path: '/api/ui/constructor', headers: { host, ...own } }],
     'its own page': [200, { path: api, headers: { host, ...own, origin } }],
     'its own page, by another name of this machine': [
       200,
@@ -99,8 +93,6 @@ test('attacks on the local server are refused, and its own page is answered, als
   const answered: Record<string, number | undefined> = {};
   for (const [name, [, attempt]] of Object.entries(attempts)) answered[name] = await statusOf(port, attempt);
   expect(answered).toEqual(Object.fromEntries(Object.entries(attempts).map(([name, [status]]) => [name, status])));
-  expect(await answerTo(port, `GET /service HTTP/1.0\r\nx-sotra-session: ${own['x-sotra-session']}\r\n\r\n`)).toBe(
-    '403',
-  );
+  expect(await answerTo(port, `GET /ui HTTP/1.0\r\nx-sotra-session: ${own['x-sotra-session']}\r\n\r\n`)).toBe('403');
   expect(await answerTo(port, `GET / HTTP/1.1\r\nhost: ${host}\r\nx: ${'a'.repeat(64 * 1024)}\r\n\r\n`)).toBe('431');
 });

@@ -25,25 +25,9 @@ export async function violationsOf(tab: Page): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
-/** The rows of a table that are on the page, without its head. */
+/** The rows of a table, without its head. */
 export function tableRows(tab: Page, table: string): Locator {
   return tab.getByRole('table', { name: table }).locator('tbody tr:has(th)');
-}
-
-/** The texts of all rows of a list, by scrolling through it. */
-export async function rowsOf(tab: Page, list: string): Promise<string[]> {
-  const texts = new Map<number, string>();
-  const box = tab.getByRole('listbox', { name: list });
-  const height = await box.evaluate<number, { scrollHeight: number }>(({ scrollHeight }) => scrollHeight);
-  for (let top = 0; top < height; top += 200) {
-    await box.evaluate((element: { scrollTop: number }, at) => {
-      element.scrollTop = at;
-    }, top);
-    await tab.evaluate('new Promise(requestAnimationFrame)');
-    for (const row of await box.getByRole('option').all())
-      texts.set(Number(await row.getAttribute('aria-posinset')), String(await row.textContent()));
-  }
-  return [...texts].sort(([one], [other]) => one - other).map(([, text]) => text);
 }
 
 /** How much two pixels may differ in a channel, and the share of pixels that may differ more: text is drawn otherwise on other machines. */

@@ -3,6 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { parseTime } from '../../src/api/duration.ts';
+import { tryParseJson } from '../../src/api/json.ts';
 import { copyDemo } from './demo.ts';
 import { openPort, run, temporaryFolder } from './harness.ts';
 import { until } from './until.ts';
@@ -86,5 +87,18 @@ export async function forwardPort(ui: string): Promise<{ ui: string; cut: () => 
     mend: () => {
       isCut = false;
     },
+  };
+}
+
+/** Asks a page's server as its script does: a path below `/api/ui/`, with a body by POST. */
+export async function openPageApi(ui: string) {
+  const { origin } = new URL(ui);
+  const headers = { ...(await sessionOf(ui)), origin, 'content-type': 'application/json' };
+  return async (path: string, body?: unknown, own: Record<string, string> = headers) => {
+    const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+    const answer = await fetch(`${origin}/api/ui/${path}`, { headers: own, ...sent });
+    const text = await answer.text();
+    // biome-ignore lint/suspicious/noExplicitAny: what it holds is what is tested
+    return { status: answer.status, text, json: tryParseJson(text) as any };
   };
 }

@@ -24,7 +24,6 @@ import {
   type ServedAnswer,
   ServiceRefusal,
 } from '../../sandbox/service/handler.ts';
-import { deliverAgain, listDeliveries, readSecret, showDelivery, showWebhook } from './deliveries.ts';
 import { madeTrades } from './made-trades.ts';
 import { describeState } from './state.ts';
 
@@ -80,9 +79,6 @@ export function createControl({ db, io, warn, faults: first, status, log, onRese
       (await act(...given)) ?? describe();
   const actions: Readonly<Record<string, Action>> = {
     'GET world': describe,
-    'GET deliveries': () => listDeliveries(db),
-    'GET delivery': (_, query) => showDelivery(db, query.get('seq')),
-    'GET webhook': (_, query) => showWebhook(db, query.get('uid')),
     'GET status': () => status,
     'GET log': (_, query) => log.latest(Math.max(1, Number(query.get('limit')) || maxLogged)),
     'POST stop': () => {
@@ -108,8 +104,6 @@ export function createControl({ db, io, warn, faults: first, status, log, onRese
     'POST faults': mutating(({ faults: given }) => {
       faults = readFaults([given].flat().map(String), 'fault');
     }),
-    'POST redeliver': mutating(({ seq }) => deliverAgain(db, seq, now())),
-    'POST secret': ({ uid }) => readSecret(db, uid),
     'POST reset': mutating(({ empty }) => {
       simulation?.stop.abort();
       resetWorld(db, now(), empty === true ? 'empty' : 'demo');

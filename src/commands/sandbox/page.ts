@@ -2,19 +2,22 @@ import type { WireNames } from '../../api/endpoint.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
-import { readMessage, usageError } from '../../errors.ts';
+import { readMessage } from '../../errors.ts';
 import { sandboxFile } from '../../lib/config/directories.ts';
 import type { Service } from '../../lib/config/settings.ts';
 import type { LoggedRequest } from '../../lib/logged-request.ts';
 import { openNetwork } from '../../lib/transport.ts';
+import { createActivityApp } from '../../pages/activity-app.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
 import { type ServedPages, serveWeb } from '../../pages/serve.ts';
-import { createServiceApp } from '../../pages/service-app.ts';
+import { openServiceRoutes } from '../../pages/service-routes.ts';
+import type { Db } from '../../sandbox/db/store.ts';
 import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
 import type { HeardRequest } from '../../sandbox/serve/listen.ts';
 import { controlHeader } from '../../sandbox/service/handler.ts';
-import { createRequestStore } from './requests.ts';
-import { askServed, type Ready } from './served.ts';
+import { openRequestActivity } from './request-activity.ts';
+import type { Ready } from './served.ts';
+import { openWorldActivity, sendTestEvents } from './world-activity.ts';
 
 export interface SandboxPage extends ServedPages {
   addRequest: (logged: LoggedRequest, heard: HeardRequest, answer: FaultyAnswer) => void;
@@ -22,81 +25,78 @@ export interface SandboxPage extends ServedPages {
 
 interface SandboxPageOptions extends Ready {
   wire: WireNames;
-  /** Changes with whatever is written to the world. */
-  version: () => string;
+  world: Db;
 }
 
 const lookEveryMs = 500;
-const readable = ['world', 'deliveries', 'delivery', 'webhook'];
-const doable = ['redeliver', 'secret'];
 
-/** Serves the page of a served sandbox, which calls it over HTTP with a key and the control token. Errors: `config`. */
+/** Serves the page of a served sandbox. Errors: `config`. */
 export async function startSandboxPage(options: SandboxPageOptions, context: Context): Promise<SandboxPage> {
-  const { url, db, keys, controlToken, version } = options;
+  const { url, db, keys, controlToken, world, wire } = options;
   const { io, warn } = context;
   const live = createLiveLog();
   const stop = new AbortController();
   const http = await openNetwork({ ...io, env: {} });
-  // Requests with the token are neither logged nor faulted: the page shows those of users.
+  // What holds the token is not in the log, and no fault meets it: the page shows what others met.
   const transport: typeof http = {
     send: ({ headers, ...request }, limits) =>
       http.send({ ...request, headers: { ...headers, [controlHeader]: controlToken } }, limits),
     close: async () => undefined,
   };
   const { timeoutMs } = context.options;
-  const requests = createRequestStore({ ...options, transport: http, timeoutMs, signal: io.signal });
   const isBuiltIn = db === sandboxFile(context.io);
   const commandStart = isBuiltIn ? 'sotra --sandbox' : command`sotra --base-url ${url}`;
-  const { app, close } = createServiceApp({
-    title: 'Sandbox · sotra',
-    facts: {
-      service: db,
-      commandStart,
-      requests: {
-        empty: 'None since it was started; those of this page are not counted.',
-        line: command`SOTRA_API_KEY=${keys[0] ?? ''} sotra --base-url ${url} leaderboard list`,
-        command: `${commandStart} sandbox log`,
-      },
-      isSandbox: true,
-    },
-    live,
-    routes: {
-      'GET control': (query) => askServed(context, options, 'GET', `${known(readable, query.get('name'))}?${query}`),
-      'POST control': (query, body) => askServed(context, options, 'POST', known(doable, query.get('name')), body),
-      'GET requests': async () => requests.list(),
-      'GET request': async (query) => requests.show(query.get('number')),
-      'POST request': (_, body) => requests.send(body),
-    },
-    service: makeService(options),
-    endpoints,
-    views: await context.views(),
+  const requests = openRequestActivity({
+    ...{ url, wire, transport: http, timeoutMs, signal: io.signal, commandStart, live },
+    listCaused: (answer) => happenings.listCaused(answer),
+  });
+  const happenings = openWorldActivity({
+    ...{ db: world, now: io.now, live, commandStart },
+    findRequest: requests.findByAnswer,
+  });
+  const service = openServiceRoutes({
+    ...{ endpoints, views: await context.views(), commandStart, service: makeService(options) },
     context: { ...context, io: { ...io, transport, env: { ...io.env, SOTRA_HISTORY: '0' } } },
   });
   const watch = async (): Promise<void> => {
-    for (let seen = version(); !stop.signal.aborted; ) {
+    for (let seen = world.version(); !stop.signal.aborted; ) {
       await io.sleep(lookEveryMs, stop.signal).catch(() => undefined);
-      if (stop.signal.aborted || version() === seen) continue;
-      seen = version();
+      if (stop.signal.aborted || world.version() === seen) continue;
+      seen = world.version();
+      happenings.look();
       live.add('changed', null);
     }
   };
   const watching = watch().catch((error: unknown) => warn(`the page is not kept up to date: ${readMessage(error)}`));
+  const app = createActivityApp(
+    {
+      facts: {
+        title: 'sandbox',
+        address: url,
+        key: keys[0] ?? '',
+        empty: 'No requests yet.',
+        line: command`SOTRA_API_KEY=${keys[0] ?? ''} sotra --base-url ${url} leaderboard list`,
+      },
+      sources: [requests.source, happenings.source],
+      live,
+      sendTest: async () => {
+        const said = sendTestEvents(world, io.now());
+        happenings.look();
+        return said;
+      },
+    },
+    service.routes,
+  );
   const page = await serveWeb({ apps: [app], warn });
   return {
     ...page,
-    addRequest: (...answered) => live.add('request', requests.add(...answered)),
+    addRequest: requests.add,
     close: async () => {
       stop.abort();
-      await Promise.all([page.close(), watching, close()]);
+      await Promise.all([page.close(), watching, service.close()]);
       if (io.transport === undefined) await http.close();
     },
   };
-}
-
-function known(names: readonly string[], given: string | null): string {
-  const found = names.find((name) => name === given);
-  if (found === undefined) throw usageError(`name ${given}: must be one of ${names.join(', ')}`);
-  return found;
 }
 
 function makeService({ url, keys, wire }: SandboxPageOptions): Service {

@@ -100,7 +100,7 @@ async function serveSandbox(
   try {
     if (input.ui) {
       const { startSandboxPage } = await import('./page.ts');
-      const facts = { ...ready, controlToken, wire: readWireNames(input.wire), version: db.version };
+      const facts = { ...ready, controlToken, wire: readWireNames(input.wire), world: db };
       page = await startSandboxPage(facts, context);
     }
     const readyFacts: Ready = { ...ready, controlToken, ...(page && { ui: page.url }) };

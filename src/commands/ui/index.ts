@@ -6,7 +6,7 @@ import { option } from '../params.ts';
 
 export function addUi(ui: Command): void {
   ui.description(
-    'Shows leaderboards, traders, webhooks and the call history, each with its command and curl line. The API key stays in this process.\n' +
+    'Shows a local page of the calls in the history, a leaderboard and webhooks. The API key stays in this process.\n' +
       'With --sandbox, the sandbox is served on a free port. Ctrl-C stops it.\n' +
       'Over SSH, forward the port of the address: ssh -L 8000:127.0.0.1:<port>, then open it with port 8000.',
   )
@@ -28,17 +28,22 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
   await context.client.requireKey();
   context.stream();
   const { io, note, warn } = context;
-  const [{ endpoints }, views, { writeReadyFiles }, { untilAborted }, { serveWeb }, { createOwnServiceApp }] =
-    await Promise.all([
-      import('../../api/endpoints.ts'),
-      context.views(),
-      import('../../lib/files/durable-file.ts'),
-      import('../../pages/live-log.ts'),
-      import('../../pages/serve.ts'),
-      import('../../pages/service-app.ts'),
-    ]);
-  const { app, close } = createOwnServiceApp(service, context, { endpoints, views });
-  const page = await serveWeb({ apps: [app], warn });
+  const [
+    { writeReadyFiles },
+    { createLiveLog, untilAborted },
+    { serveWeb },
+    { createActivityApp },
+    { openOwnService },
+  ] = await Promise.all([
+    import('../../lib/files/durable-file.ts'),
+    import('../../pages/live-log.ts'),
+    import('../../pages/serve.ts'),
+    import('../../pages/activity-app.ts'),
+    import('./own-service.ts'),
+  ]);
+  const live = createLiveLog();
+  const { source, routes, facts, close } = await openOwnService(service, context, live);
+  const page = await serveWeb({ apps: [createActivityApp({ facts, sources: [source], live }, routes)], warn });
   let removeReadyFiles = () => {};
   try {
     removeReadyFiles = writeReadyFiles([input.readyFile], { ui: page.url, pid: io.pid });

@@ -18,7 +18,7 @@ import {
 import { startListener } from '../../webhooks/listener.ts';
 import { eventLine } from './event-line.ts';
 import { openInbox } from './open-inbox.ts';
-import type { Page } from './page/start-page.ts';
+import type { Page } from './page/activity-page.ts';
 import { explainRefusal, type NamedSecret, readNamedSecrets } from './page/verification.ts';
 import type { ListenInput } from './params.ts';
 import { noteOpen, noteUnforwarded, parseTargets, warnOnceAMinute } from './run-forward.ts';
@@ -91,15 +91,8 @@ async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, con
     });
     const { url } = listener;
     if (input.ui) {
-      const [{ startPage }, { endpoints }, views] = await Promise.all([
-        import('./page/start-page.ts'),
-        import('../../api/endpoints.ts'),
-        context.views(),
-      ]);
-      page = await startPage(
-        { inbox, place: input, secrets, toleranceMs, targets, listensOn: url, context },
-        { endpoints, views },
-      );
+      const { startPage } = await import('./page/activity-page.ts');
+      page = await startPage({ inbox, place: input, secrets, toleranceMs, targets, listensOn: url, context });
     }
     removeReadyFile = writeReadyFiles([input.readyFile], { url, pid: io.pid, ...(page && { ui: page.url }) });
     const { stored } = await inbox.summary();

@@ -1,6 +1,5 @@
-import type { CallOutcome } from '../service.ts';
-import { useFrame } from './frame.ts';
-import { createContext, useContext, useEffect, useRef, useState } from './preact.ts';
+import type { CallOutcome } from '../activity.ts';
+import { useEffect, useState } from './preact.ts';
 
 const storedSession = 'sotra-session';
 
@@ -43,11 +42,8 @@ function borrowSession(channel: BroadcastChannel): Promise<void> {
 }
 
 /** What the server of this page answers. Errors: `Error` with its words, or that it is gone. */
-export async function ask<T>(path: string, query: Record<string, string | readonly string[]> = {}): Promise<T> {
-  const search = new URLSearchParams();
-  for (const [key, value] of Object.entries(query))
-    for (const each of typeof value === 'string' ? [value] : value) if (each !== '') search.append(key, each);
-  return readPageAnswer(await fetch(`/api/${path}?${search}`, { headers: addSessionHeader() }).catch(gone));
+export async function ask<T>(path: string): Promise<T> {
+  return readPageAnswer(await fetch(`/api/${path}`, { headers: addSessionHeader() }).catch(gone));
 }
 
 /** The same for what does something. */
@@ -56,11 +52,6 @@ export async function postJson<T>(path: string, body: unknown): Promise<T> {
   return readPageAnswer(
     await fetch(`/api/${path}`, { method: 'POST', headers, body: JSON.stringify(body) }).catch(gone),
   );
-}
-
-/** What changes the world of a sandbox, or tells what is secret in it. */
-export function postControl<T>(name: string, body: unknown): Promise<T> {
-  return postJson(`service/control?name=${name}`, body);
 }
 
 export const lostText = 'Not connected: the sotra command that serves this page has ended, or cannot be reached.';
@@ -74,30 +65,28 @@ async function readPageAnswer<T>(response: Response): Promise<T> {
     throw new Error((await response.text()).trim());
   const answer = await response.json();
   if (response.ok) return answer;
-  const { error, hint = '', code, status, retryAfterSec } = answer;
+  const { error, hint = '', retryAfterSec } = answer;
   const problem: Problem = {
     text: error,
     hint,
-    cause: `${code} ${status}`,
     retryAtMs: retryAfterSec === undefined ? undefined : Date.now() + retryAfterSec * 1000,
   };
   throw Object.assign(new Error([error, hint].filter(Boolean).join('. ')), { problem });
 }
 
-/** Why something was not answered, and what to do about it. */
+/** Why there is no answer, and what to do about it. */
 export interface Problem {
   text: string;
   hint: string;
-  /** The same for all that stopped for the same reason. */
-  cause: string;
   /** When it may be asked again. */
   retryAtMs?: number | undefined;
 }
 
-/** Hears what became of each question of a page; without a problem it was answered, `null`: nobody asks it any more. */
-export const Settled = createContext<(question: string, problem: Problem | null | undefined) => void>(ignore);
+export function readProblem(thrown: Error & { problem?: Problem }): Problem {
+  return thrown.problem ?? { text: thrown.message, hint: '' };
+}
 
-/** For what fails because the connection is lost: the page says that by itself. */
+/** For what fails because the connection is lost: the page shows that by itself. */
 export function ignore(): void {}
 
 export type Connection = 'connecting' | 'live' | 'lost';
@@ -148,64 +137,60 @@ async function* readStreamLines(body: ReadableStream<Uint8Array>): AsyncGenerato
   }
 }
 
-/** What was asked for; absent until it has come. `error` stands beside what came before. */
-export interface AskState<T> {
+export interface Asked<T> {
+  /** Stays while it is asked for again. */
   data: T | undefined;
-  error: string;
+  problem: Problem | undefined;
+  again: () => void;
 }
 
-/** Nothing is asked without a query. Asks again whenever the path, the query or the version changes; what is shown stays meanwhile, unless it is of another question. */
-export function useAsked<T>(
-  path: string,
-  query: Record<string, string> | undefined,
-  version: number | string,
-): AskState<T> {
-  const question = query === undefined ? '' : `${path}?${new URLSearchParams(query)}`;
-  const [asked, setAsked] = useState<AskState<T> & { question: string }>({ question, data: undefined, error: '' });
-  const latest = useRef('');
-  const [sent, settled] = [useRef(0), useRef(0)];
-  const settle = useContext(Settled);
-  useEffect(() => () => settle(question, null), [question]);
+/** By question, so that Back shows at once what was there. */
+const answers = new Map<string, unknown>();
+const maxAnswers = 50;
+
+/** Asks whenever the path or the version changes; without a path nothing. */
+export function useAsk<T>(path: string | undefined, version: number | string = 0): Asked<T> {
+  const [settled, settle] = useState<{ path?: string; data?: T; problem?: Problem }>({});
+  const [tries, setTries] = useState(0);
   useEffect(() => {
-    latest.current = question;
-    if (query === undefined) return;
-    const number = ++sent.current;
-    /** Whether it is what was asked last, and not older than what is shown: an answer may take longer than the time between two. */
-    const isWanted = () => {
-      if (latest.current !== question || number < settled.current) return false;
-      settled.current = number;
-      return true;
-    };
-    ask<T>(path, query).then(
+    if (path === undefined) return;
+    let isWanted = true;
+    ask<T>(path).then(
       (data) => {
-        if (!isWanted()) return;
-        setAsked({ question, data, error: '' });
-        settle(question, undefined);
+        answers.delete(path);
+        answers.set(path, data);
+        if (answers.size > maxAnswers) answers.delete([...answers.keys()][0] ?? '');
+        if (isWanted) settle({ path, data });
       },
-      (thrown: Error & { problem?: Problem }) => {
-        if (!isWanted()) return;
-        const { message: error, problem = { text: error, hint: '', cause: error } } = thrown;
-        setAsked((before) => ({ question, data: before.question === question ? before.data : undefined, error }));
-        settle(question, problem);
-      },
+      (thrown: Error) => isWanted && settle({ path, problem: readProblem(thrown) }),
     );
-  }, [question, version]);
-  return asked.question === question ? asked : { data: undefined, error: '' };
+    return () => {
+      isWanted = false;
+    };
+  }, [path, version, tries]);
+  return {
+    data: (settled.path === path ? settled.data : undefined) ?? (answers.get(path ?? '') as T | undefined),
+    problem: settled.path === path ? settled.problem : undefined,
+    again: () => setTries((count) => count + 1),
+  };
 }
 
-/** What the control of a sandbox tells. */
-export function useControl<T>(query: Record<string, string> | undefined): AskState<T> {
-  return useAsked('service/control', query, useFrame().version);
+/** The answer of an endpoint that reads, as the terminal shows it. */
+export function useCall<T>(endpoint: string, input: Readonly<Record<string, unknown>>, version: number) {
+  const query = new URLSearchParams({ endpoint, input: JSON.stringify(input) });
+  return useAsk<CallOutcome<T>>(`ui/call?${query}`, version);
 }
 
-/** The answer of an endpoint that reads, as the terminal shows it, and the lines that give the same. */
-export function useCall<T>(endpoint: string, input: Readonly<Record<string, unknown>>) {
-  const { version } = useFrame();
-  const { data: called, error } = useAsked<CallOutcome<T>>(
-    'service/call',
-    { endpoint, input: JSON.stringify(input) },
-    version,
-  );
-  const { data, tables = [], commands = [] } = called ?? {};
-  return { data, tables, table: tables[0], commands, error };
+/** What comes in quick succession is passed on together. */
+export function gather<T>(pass: (items: T[]) => void, waitMs: number): (item: T) => void {
+  let gathered: T[] = [];
+  return (item) => {
+    gathered.push(item);
+    if (gathered.length > 1) return;
+    setTimeout(() => {
+      const items = gathered;
+      gathered = [];
+      pass(items);
+    }, waitMs);
+  };
 }

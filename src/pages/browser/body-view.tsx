@@ -25,7 +25,7 @@ export function BodyView({ base64, bytes }: { base64: string | null; bytes: numb
           {body.length < (bytes ?? 0) ? `, the first ${formatCount(body.length)} are shown` : ''}
         </span>
       </fieldset>
-      {form === 'tree' && value !== undefined && <Tree value={value} />}
+      {form === 'tree' && value !== undefined && <Tree value={value} openTo={body.length > longBytes ? 2 : 4} />}
       {form === 'tree' && value === undefined && <p class="muted">It is not whole JSON: see its text or bytes.</p>}
       {form === 'text' && <Lines lines={textLines(text)} label="Body as text" />}
       {form === 'bytes' && <Lines lines={hexLines(body)} label="Body as bytes" />}
@@ -40,9 +40,19 @@ function decodeBase64(base64: string): Uint8Array {
 /** Of an array or object, what is shown before one asks for more. */
 const maxMembers = 100;
 
-function Tree({ value, name, depth = 0 }: { value: unknown; name?: string; depth?: number }) {
+/** Of a longer body less is open at first. */
+const longBytes = 1000;
+
+interface TreeProps {
+  value: unknown;
+  name?: string;
+  /** Deeper levels are closed at first. */
+  openTo: number;
+}
+
+function Tree({ value, name, openTo }: TreeProps) {
   const isTree = Array.isArray(value) || isObject(value);
-  const [open, setOpen] = useState(depth < 4);
+  const [open, setOpen] = useState(openTo > 0);
   const [shown, setShown] = useState(maxMembers);
   const label =
     name === undefined ? null : (
@@ -66,7 +76,7 @@ function Tree({ value, name, depth = 0 }: { value: unknown; name?: string; depth
         <span class="muted">{size}</span>
       </summary>
       {open &&
-        members.slice(0, shown).map(([key, each]) => <Tree key={key} name={key} value={each} depth={depth + 1} />)}
+        members.slice(0, shown).map(([key, each]) => <Tree key={key} name={key} value={each} openTo={openTo - 1} />)}
       {open && members.length > shown && (
         <button type="button" onClick={() => setShown(shown + 10 * maxMembers)}>
           {formatCount(members.length - shown)} more

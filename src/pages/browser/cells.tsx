@@ -1,25 +1,23 @@
 import { decodeBase58, isHashOrKey, isUuid, isWalletAddress } from '../../api/address.ts';
-import { toUnixSec } from '../../api/duration.ts';
-import { formatAge, formatTime, shortAddress } from '../../lib/output/format.ts';
+import { formatTime, shortAddress } from '../../lib/output/format.ts';
 import type { ServedCell, ServedTable } from '../table.ts';
-import { useFrame } from './frame.ts';
+import type { Problem } from './ask.ts';
+import { useEffect, useState } from './preact.ts';
 import { CopyButton, type Fact, Facts, seen, Text } from './text.tsx';
 
-/** How long ago, by the clock of the service; the exact time when pointed at. */
-export function Moment({ atSec }: { atSec: number }) {
-  const { nowSec } = useFrame();
-  const sec = Math.floor(toUnixSec(atSec));
-  const exact = formatTime(sec);
-  const age = nowSec === undefined ? exact : formatAge(sec, nowSec);
+/** A moment in UTC; of today its time alone. */
+export function Moment({ atMs }: { atMs: number }) {
+  const exact = formatTime(Math.floor(atMs / 1000));
+  const isToday = exact.slice(0, 10) === new Date().toISOString().slice(0, 10);
   return (
     <time dateTime={exact.replace(' ', 'T')} title={exact}>
-      {age === exact || age.startsWith('in ') ? age : `${age} ago`}
+      {isToday ? exact.slice(11) : exact.slice(0, 16)}
     </time>
   );
 }
 
 /** An address, a hash or a UUID: a click copies it, another opens its page in the explorer of the chain. */
-export function Id({ text, chain }: { text: string; chain?: string | undefined }) {
+function Id({ text, chain }: { text: string; chain?: string | undefined }) {
   const href = findExplorerPage(text, chain);
   return (
     <span class="id" title={seen(text)}>
@@ -35,10 +33,10 @@ export function Id({ text, chain }: { text: string; chain?: string | undefined }
   );
 }
 
-/** What stands in a cell: a time as an age, each id to be copied, other text as it is. */
+/** What a cell holds: an id can be copied, other text stays as it is. */
 export function Cell({ cell, chain }: { cell: ServedCell | undefined; chain?: string | undefined }) {
   const { text = '', value } = cell ?? {};
-  if (typeof value === 'number') return text === formatTime(value) ? <Moment atSec={value} /> : <>{text}</>;
+  if (typeof value === 'number') return <>{text}</>;
   const words = text.split(' ');
   if (!words.every(isId)) return <Text text={text} />;
   return (
@@ -52,7 +50,7 @@ export function Cell({ cell, chain }: { cell: ServedCell | undefined; chain?: st
 
 /** The columns of a view of one object, as the terminal shows it. */
 export function Record({ table, omit = [] }: { table: ServedTable | undefined; omit?: readonly string[] }) {
-  if (table === undefined) return <Skeleton label="Figures" />;
+  if (table === undefined) return null;
   const [cells = []] = table.rows;
   const shown = table.columns.map((column, index) => ({ ...column, cell: cells[index] }));
   const chain = String(shown.find(({ key }) => key === 'chain')?.cell?.value ?? '');
@@ -62,16 +60,9 @@ export function Record({ table, omit = [] }: { table: ServedTable | undefined; o
   return <Facts kind="counters record" facts={facts} />;
 }
 
-/** What stands in place of what has not come; nothing where it will not come, of which the page says why. */
-export function Skeleton({ label, error = '' }: { label: string; error?: string | undefined }) {
-  if (error !== '') return null;
-  return (
-    <div class="frame" role="status" aria-label={`${label}: loading`}>
-      {Array.from({ length: 8 }, (_, index) => (
-        <div key={index} />
-      ))}
-    </div>
-  );
+/** While an answer is on its way. */
+export function Loading({ label }: { label: string }) {
+  return <div class="frame" role="status" aria-label={`${label}: loading`} />;
 }
 
 /** Why there is nothing, and a line that changes that. */
@@ -86,6 +77,40 @@ export function Empty({ text, line }: { text: string; line?: string | undefined 
       )}
     </div>
   );
+}
+
+/** Why there is no answer, what to do, and when it is asked again. */
+export function ProblemNote({ problem, again }: { problem: Problem | undefined; again: () => void }) {
+  if (problem === undefined) return null;
+  const { text, hint, retryAtMs } = problem;
+  return (
+    <div class="problem" role="alert">
+      <Text as="p" class="error" text={text} />
+      {hint !== '' && <Text as="p" text={hint} />}
+      {retryAtMs === undefined ? (
+        <button type="button" onClick={again}>
+          Try again
+        </button>
+      ) : (
+        <CountDown key={retryAtMs} toMs={retryAtMs} onEnd={again} />
+      )}
+    </div>
+  );
+}
+
+function CountDown({ toMs, onEnd }: { toMs: number; onEnd: () => void }) {
+  const readLeft = () => Math.max(0, Math.ceil((toMs - Date.now()) / 1000));
+  const [leftSec, setLeft] = useState(readLeft);
+  useEffect(() => {
+    const tick = setInterval(() => {
+      setLeft(readLeft());
+      if (readLeft() > 0) return;
+      clearInterval(tick);
+      onEnd();
+    }, 1000);
+    return () => clearInterval(tick);
+  }, []);
+  return <p role="timer">{leftSec > 0 ? `Asks again in ${leftSec} s.` : 'Asks again …'}</p>;
 }
 
 /** Where the explorer of a chain shows an address, a token or a transaction. */

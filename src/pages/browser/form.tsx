@@ -71,21 +71,10 @@ export function Fields<Key extends string>({ fields, values, onChange }: FieldsP
 
 const isOptions = (more: InputAttributes | readonly Option[]): more is readonly Option[] => Array.isArray(more);
 
-/** What restricts a list; empty texts restrict nothing. */
-export function FilterBar<Key extends string>(fields: FieldsProps<Key>) {
-  return (
-    <search class="filters" aria-label="Filters">
-      <Fields {...fields} />
-    </search>
-  );
-}
-
 interface ActFormProps {
   /** As the style sheet has it. */
-  kind?: 'act' | 'control' | 'replay';
+  kind?: 'act' | 'control';
   button: string;
-  /** What it acts on, for who does not see it. */
-  about?: string;
   /** Asked before, where it cannot be undone. */
   question?: string;
   /** What stands beside the button. */
@@ -95,7 +84,7 @@ interface ActFormProps {
 }
 
 /** A form, or a button alone, that says what came of it. */
-export function ActForm({ kind = 'act', button, about, question, more, onAct, children }: ActFormProps) {
+export function ActForm({ kind = 'act', button, question, more, onAct, children }: ActFormProps) {
   const [said, say] = useState<ComponentChildren>('');
   const [asks, ask] = useState(false);
   const act = async () => {
@@ -116,10 +105,7 @@ export function ActForm({ kind = 'act', button, about, question, more, onAct, ch
       }}
     >
       {children}
-      <button type="submit">
-        {asks ? `Yes, ${button.toLowerCase()}` : button}
-        {about !== undefined && <span class="hidden"> {about}</span>}
-      </button>
+      <button type="submit">{asks ? `Yes, ${button.toLowerCase()}` : button}</button>
       {asks && (
         <button type="button" onClick={() => [ask(false), say('')]}>
           No

@@ -4,16 +4,12 @@ import { Facts } from './text.tsx';
 /** The first element that fits. */
 export const findElement = (selector: string) => document.querySelector<HTMLElement>(selector);
 
-/** Keys that work wherever nothing is typed: those of lists, and more. Gives what ends it. */
-export function listenKeys(more: Readonly<Record<string, () => void>> = {}): () => void {
-  const walk = (key: string) => () => {
-    const box = findElement('main .scroll:has(th a), main .list');
-    box?.focus();
-    box?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
-  };
+/** Keys that work wherever nothing is typed. Gives what ends it. */
+export function listenKeys(onHelp: () => void): () => void {
   const steps: Readonly<Record<string, () => void>> = {
-    ...{ '/': () => findElement('main input[type="search"]')?.focus(), j: walk('j'), k: walk('k') },
-    ...{ Escape: () => findElement('main .crumbs a:last-of-type, main .back')?.click(), ...more },
+    ...{ j: () => walk(1), k: () => walk(-1), '?': onHelp },
+    '/': () => findElement('main input[type="search"]')?.focus(),
+    Escape: () => findElement('main .close')?.click(),
   };
   const onKey = (event: KeyboardEvent) => {
     const target = event.target as HTMLElement;
@@ -29,12 +25,21 @@ export function listenKeys(more: Readonly<Record<string, () => void>> = {}): () 
   return () => document.removeEventListener('keydown', onKey);
 }
 
+/** To the next or previous row; while one is open, that row is opened instead. */
+function walk(by: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLAnchorElement>('main .browse .row')];
+  const at = links.indexOf(document.activeElement as HTMLAnchorElement);
+  const from = at === -1 ? links.findIndex((link) => link.ariaCurrent === 'true') : at;
+  const next = links[Math.max(0, Math.min(links.length - 1, from + by))];
+  next?.focus();
+  if (next !== undefined && findElement('main .close') !== null) location.replace(next.href);
+}
+
 const keys = [
-  ['/', 'filter what is shown'],
-  ['j, k', 'next and previous row; also the arrows, Page Up and Down, Home, End'],
+  ['/', 'search what is shown'],
+  ['j, k', 'next and previous row'],
   ['Enter', 'open the row'],
-  ['Escape', 'close, or back to the list'],
-  ['← →', 'on a chart: its points'],
+  ['Escape', 'close it'],
   ['?', 'these keys'],
 ] as const;
 

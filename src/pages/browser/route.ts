@@ -27,10 +27,9 @@ export function useRoute(): Route {
   return { view, parts, query: Object.fromEntries(new URLSearchParams(search)) };
 }
 
-/** The same view with other filters, of which the address names those that are not as they are by default; one step back leads to where the view was opened. */
-export function setQuery({ view, parts, query }: Route, changes: Route['query'], defaults: Route['query'] = {}): void {
-  const named = Object.entries({ ...query, ...changes }).filter(([key, value]) => value !== defaults[key]);
-  location.replace(writeHref(view, parts, Object.fromEntries(named)));
+/** The same view with other filters; one step back leads to where the view was opened. */
+export function setQuery({ view, parts, query }: Route, changes: Route['query']): void {
+  location.replace(writeHref(view === '' ? 'activity' : view, parts, { ...query, ...changes }));
 }
 
 /** Of an address that somebody typed. */

@@ -1,5 +1,5 @@
 import { splitUnseen } from '../../api/safe-text.ts';
-import type { ShownCommand } from '../deliveries.ts';
+import type { ShownCommand } from '../wallet.ts';
 import { type Attributes, type ComponentChildren, createElement, useState } from './preact.ts';
 
 interface TextProps extends Attributes {
@@ -31,27 +31,6 @@ export function seen(text: string): string {
   return splitUnseen(text)
     .map((part) => part.text)
     .join('');
-}
-
-interface RowProps {
-  before?: ComponentChildren;
-  title: string;
-  after?: ComponentChildren;
-  about: ComponentChildren;
-}
-
-/** Two lines of a list: a title with what stands before and after it, and what is told of it. */
-export function Row({ before, title, after, about }: RowProps) {
-  return (
-    <>
-      <span class="top">
-        {before}
-        <Text as="span" class="type" text={title} />
-        {after}
-      </span>
-      <span class="about">{about}</span>
-    </>
-  );
 }
 
 /** A name, what it is, its tone, such as `gain`, and what it means; strings may be texts of others. */
@@ -120,8 +99,10 @@ export function CopyButton({ text, what, children = 'Copy' }: CopyProps) {
       () => done('Not allowed'),
     );
   };
+  // Words of its own are its name.
+  const label = typeof children === 'string' && children !== 'Copy' ? undefined : `Copy: ${seen(what)}`;
   return (
-    <button type="button" onClick={copy} aria-label={`Copy: ${seen(what)}`} title="Copy">
+    <button type="button" onClick={copy} aria-label={label} title="Copy">
       <span aria-live="polite">{said || children}</span>
     </button>
   );

@@ -1,102 +1,84 @@
 import type { Card } from '../../api/position-answers.ts';
 import type { Profile } from '../../api/profile-answers.ts';
-import { counted, formatTime, formatUsd } from '../../lib/output/format.ts';
+import { counted, formatUsd } from '../../lib/output/format.ts';
 import { useCall } from './ask.ts';
-import { Record } from './cells.tsx';
-import { Chart } from './chart.tsx';
+import { Loading, ProblemNote, Record } from './cells.tsx';
 import { DataTable } from './data-table.tsx';
+import { Panel } from './detail.tsx';
+import { LineChart } from './line-chart.tsx';
 import { realizedOverTime } from './pnl.ts';
 import { useMemo } from './preact.ts';
-import { writeHref } from './route.ts';
-import { Comments, Crumbs, nameCardToken, Positions, type Said, Section } from './service-parts.tsx';
-import { seen } from './text.tsx';
+import { type Route, writeHref } from './route.ts';
+import { CopyButton, Text } from './text.tsx';
 
 const positionLimit = 100;
 const sameInAll = ['trader'];
 
-/** A trader: figures, PnL over time, positions, comments, followers and whom they follow. */
-export function Trader({ id }: { id: string }) {
-  const { data: profile, tables, error, commands } = useCall<Profile>('profile.get', { identifier: id });
+interface TraderPanelProps {
+  id: string;
+  route: Route;
+  version: number;
+}
+
+/** A trader: figures, PnL over time, open and closed positions. */
+export function TraderPanel({ id, route, version }: TraderPanelProps) {
+  const profile = useCall<Profile>('profile.get', { identifier: id }, version);
   const positions = (status: string) => ({
-    identifier: id,
-    status,
-    sort: 'latest',
-    chains: ['all'],
-    limit: positionLimit,
+    ...{ identifier: id, status, sort: 'latest' },
+    ...{ chains: ['all'], limit: positionLimit },
   });
-  const open = useCall<Card[]>('profile.positions', positions('open'));
-  const closed = useCall<Card[]>('profile.positions', positions('closed'));
-  const cards = useMemo(() => [...(open.data ?? []), ...(closed.data ?? [])], [open.data, closed.data]);
-  const points = useMemo(() => makeGainPoints(cards), [cards]);
-  const said = useMemo(() => listSaid(cards), [cards]);
-  const name = profile?.name ?? 'Trader';
-  const figures = tables.find(({ title }) => title === 'Trading');
+  const open = useCall<Card[]>('profile.positions', positions('open'), version);
+  const closed = useCall<Card[]>('profile.positions', positions('closed'), version);
+  const cards = useMemo(() => [...(open.data?.data ?? []), ...(closed.data?.data ?? [])], [open.data, closed.data]);
+  const points = useMemo(() => realizedOverTime(cards), [cards]);
+  const asked = [profile, open, closed];
+  const failed = asked.find(({ problem }) => problem !== undefined);
+  const again = () => {
+    for (const each of asked) each.again();
+  };
+  const { data } = profile;
+  const figures = data?.tables.find(({ title }) => title === 'Trading');
+  const total = formatUsd(points.at(-1)?.value ?? 0, { signed: true });
+  return (
+    <Panel
+      label="Trader"
+      closeHref={writeHref('board', [], route.query)}
+      bar={
+        data && (
+          <CopyButton text={data.command} what="command">
+            Copy as command
+          </CopyButton>
+        )
+      }
+    >
+      <ProblemNote problem={failed?.problem} again={again} />
+      {data === undefined && failed === undefined && <Loading label="Trader" />}
+      {data !== undefined && (
+        <>
+          <Text as="h2" text={data.data.name ?? id} />
+          <Record table={data.tables[0]} omit={['name']} />
+          {figures !== undefined && <DataTable label="Trading" table={figures} empty="No figures." />}
+        </>
+      )}
+      {points.length > 0 && (
+        <>
+          <h3>Realized PnL over time</h3>
+          <LineChart points={points} label={`${total} realized by ${counted(cards.length, 'position')}`} />
+        </>
+      )}
+      <Positions title="Open positions" asked={open} />
+      <Positions title="Closed positions" asked={closed} />
+    </Panel>
+  );
+}
+
+function Positions({ title, asked }: { title: string; asked: ReturnType<typeof useCall<Card[]>> }) {
+  const [table] = asked.data?.tables ?? [];
+  if (table === undefined) return null;
   return (
     <>
-      <Crumbs here={name} />
-      <Section title={name} commands={commands}>
-        {error === '' && <Record table={tables[0]} omit={['name']} />}
-        {figures !== undefined && <DataTable label="Trading" table={figures} isPlain error="" empty="No figures." />}
-      </Section>
-      {points.length > 0 && (
-        <Section title="Realized PnL over time">
-          <Chart
-            label={chartLabel(points.at(-1)?.y ?? 0, cards.length)}
-            points={points}
-            axis={(value) => formatUsd(value, { signed: true, compact: true })}
-          />
-        </Section>
-      )}
-      <Positions title="Open positions" asked={open} omit={sameInAll} />
-      <Positions title="Closed positions" asked={closed} omit={sameInAll} />
-      <Section title="Comments">
-        <Comments
-          said={open.data && closed.data && said}
-          empty="None on these positions."
-          error={open.error || closed.error}
-        />
-      </Section>
-      <Profiles id={id} title="Followers" endpoint="profile.followers" />
-      <Profiles id={id} title="Follows" endpoint="profile.follows" />
+      <h3>{title}</h3>
+      <DataTable label={title} table={table} empty="None." omit={sameInAll} />
     </>
   );
-}
-
-interface ProfilesProps {
-  id: string;
-  title: string;
-  endpoint: string;
-}
-
-function Profiles({ id, title, endpoint }: ProfilesProps) {
-  const input = { identifier: id, limit: 100 };
-  const { data, table, error, commands } = useCall<{ items: Profile[] }>(endpoint, input);
-  const hrefs = data?.items.map((each) => writeHref('trader', [each.id])) ?? [];
-  return (
-    <Section title={title} commands={commands}>
-      <DataTable label={title} empty="None." {...{ table, hrefs, error }} />
-    </Section>
-  );
-}
-
-function makeGainPoints(cards: readonly Card[]) {
-  return realizedOverTime(cards).map(({ atSec, value }) => ({
-    x: atSec,
-    y: value,
-    title: `${formatUsd(value, { signed: true })} up to ${formatTime(atSec)}`,
-  }));
-}
-
-function chartLabel(total: number, count: number): string {
-  return `${formatUsd(total, { signed: true })} realized by the ${counted(count, 'position')} below`;
-}
-
-/** Newest first. */
-function listSaid(cards: readonly Card[]): Said[] {
-  const said = cards.flatMap((card) => {
-    const about = seen(`on ${nameCardToken(card)}`);
-    const { trades } = card.metadata;
-    return trades.flatMap(({ comments = [] }) => comments.map((comment) => ({ comment, by: card.actor, about })));
-  });
-  return said.sort((a, b) => b.comment.timestamp - a.comment.timestamp);
 }

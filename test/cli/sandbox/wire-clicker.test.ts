@@ -85,7 +85,7 @@ test('the table, agents and the page show that nothing of it is held or gained',
   const tab = await (await openBrowser()).newPage();
   await tab.goto(ui);
   // Within the page: a new one would take the place of the first before that has its session.
-  await tab.goto(`${new URL(ui).origin}/service#/trader/${alice}`);
+  await tab.goto(`${new URL(ui).origin}/ui#/board/${alice}`);
   await expect.poll(() => tableRows(tab, 'Closed positions').first().textContent()).toMatch(/short.*\$0\.00/);
 });
 

@@ -1,9 +1,9 @@
 import { readHeader, signatureHeader, timestampMs, untimelyReason } from '../../../api/signature-header.ts';
-import { matchingSecret } from '../../../api/webhook-signature.ts';
+import { matchingSecret, signBody } from '../../../api/webhook-signature.ts';
 import type { Context } from '../../../context.ts';
 import { readOwnSecrets } from '../../../lib/files/secret-file.ts';
 import { formatAge, formatCount, formatTime } from '../../../lib/output/format.ts';
-import type { VerificationStep } from '../../../pages/deliveries.ts';
+import type { VerificationStep } from '../../../pages/activity.ts';
 import type { RefusedRequest } from '../../../webhooks/listener.ts';
 import { verifyDelivery } from '../../../webhooks/verify.ts';
 
@@ -55,7 +55,11 @@ export function verificationSteps(
     steps.push({ name: 'Secret', text: `one fitted when it came; the digits ${storedSecret} stand for it`, ok: true });
   else {
     const { reason = '' } = verifyDelivery({ header, body }, named, { nowMs: atMs, toleranceMs });
-    steps.push({ name: 'Secret', text: reason, ok: false });
+    const expected = secrets.map(({ name, secret }) => ({
+      name: 'Expected',
+      text: `t=${timestamp},v1=${signBody(secret, timestamp, body)} with the secret in ${name}`,
+    }));
+    steps.push({ name: 'Secret', text: reason, ok: false }, ...expected);
   }
   return steps;
 }

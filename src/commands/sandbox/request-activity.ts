@@ -1,0 +1,196 @@
+import type { WireNames } from '../../api/endpoint.ts';
+import { endpoints } from '../../api/endpoints.ts';
+import { describeCall, maxBodyBytes, type SeenCall } from '../../calls/describe-call.ts';
+import type { LogEntry } from '../../calls/entry.ts';
+import { listReasons } from '../../calls/reasons.ts';
+import { checkSent, showExchange } from '../../calls/show-exchange.ts';
+import { NetworkFailure } from '../../client/failures.ts';
+import { secretHider } from '../../client/secrets.ts';
+import { maxAnswerBytes, type Transport } from '../../client/transport.ts';
+import { usageError } from '../../errors.ts';
+import type { LoggedRequest } from '../../lib/logged-request.ts';
+import {
+  type ActivityRow,
+  type ActivitySource,
+  type Edited,
+  maxListed,
+  type SendOutcome,
+} from '../../pages/activity.ts';
+import type { LiveLog } from '../../pages/live-log.ts';
+import { sandboxPartners } from '../../sandbox/db/world.ts';
+import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
+import type { HeardRequest } from '../../sandbox/serve/listen.ts';
+import { sayWhose } from '../../sandbox/serve/request-log.ts';
+import { readBearer } from '../../sandbox/service/handler.ts';
+
+interface RequestActivityOptions {
+  /** Of the sandbox. */
+  url: string;
+  wire: WireNames;
+  transport: Transport;
+  timeoutMs: number;
+  signal: AbortSignal;
+  commandStart: string;
+  live: LiveLog;
+  /** What followed from a request, by the text of its answer. */
+  listCaused: (answer: string) => readonly ActivityRow[];
+}
+
+interface KeptRequest {
+  row: ActivityRow;
+  logged: LoggedRequest;
+  entry: LogEntry;
+  /** As it came, secrets and all: it stays in this process. */
+  sent: { method: string; target: string; authorization: string | undefined; text: string | undefined };
+  bytes: number;
+}
+
+/** Of all bodies together, what is kept. */
+const maxKeptBytes = 32 * 1024 * 1024;
+
+/** The latest requests of a served sandbox with their answers, which may be sent again. */
+export function openRequestActivity(options: RequestActivityOptions) {
+  const { url, wire, transport, timeoutMs, signal, commandStart, live } = options;
+  const kept: KeptRequest[] = [];
+  let [count, bytes] = [0, 0];
+  const find = (id: string): KeptRequest => {
+    const found = kept.find(({ row }) => row.id === id);
+    if (found === undefined) throw usageError(`request ${id.slice(0, 40)}: is not kept any more`);
+    return found;
+  };
+  /** Sends a request with what is changed. Errors: `usage`; those of the transport. */
+  const send = async (id: string, edited: Edited): Promise<SendOutcome> => {
+    const { sent } = find(id);
+    const { method = sent.method, target = sent.target, body = sent.text, key } = edited;
+    const address = new URL(url).origin + checkSent(method, target);
+    const partner = sandboxPartners.find((each) => each.id === key);
+    const authorization = partner === undefined ? sent.authorization : `Bearer ${partner.key}`;
+    const hasBody = method !== 'GET' && typeof body === 'string' && body !== '';
+    const request = {
+      method,
+      url: new URL(address),
+      headers: {
+        ...(authorization !== undefined && key !== 'none' && { authorization }),
+        ...(hasBody && { 'content-type': 'application/json' }),
+      },
+      ...(hasBody && { body }),
+    };
+    const last = count;
+    const limits = { timeoutMs, totalMs: timeoutMs, maxBytes: maxAnswerBytes, signal };
+    await transport.send(request, limits).catch(readBroken);
+    const isSame = ({ row, logged, entry }: KeptRequest) =>
+      Number(row.id.slice(idStart.length)) > last &&
+      logged.method === method &&
+      entry.request.url.includes(request.url.pathname);
+    const made = kept.findLast(isSame)?.row;
+    return { id: made?.id ?? null, text: `Sent: ${made?.status ?? 'done'}`, failed: made?.failed ?? false };
+  };
+  const source: ActivitySource = {
+    owns: (id) => id.startsWith(idStart),
+    list: async (beforeMs) => ({
+      rows: beforeMs === undefined ? kept.map(({ row }) => row).reverse() : [],
+      hasMore: false,
+    }),
+    show: async (id) => {
+      const { row, logged, entry } = find(id);
+      const { key, ignored, fault } = logged;
+      const known = { endpoints, wire, typedBaseUrl: url, ...(key !== null && { keyName: key }) };
+      const by = sayWhose(logged);
+      return showExchange({
+        ...{ row, entry, commandStart, baseUrl: url, wire },
+        keys: [['', `as it was: ${by}`], ...sentKeys],
+        why: await listReasons(entry, known),
+        facts: [
+          ['By', by],
+          ...(ignored.length > 0 ? [['Ignored', ignored.join(', ')] as const] : []),
+          ...(fault === undefined ? [] : [['Fault', fault] as const]),
+        ],
+        chain: { before: [], after: options.listCaused(entry.response.content.text ?? '') },
+      });
+    },
+    send,
+  };
+  return {
+    source,
+    add: (logged: LoggedRequest, heard: HeardRequest, answer: FaultyAnswer): void => {
+      count += 1;
+      const { method, target, authorization, text } = heard;
+      const row = makeRow(`${idStart}${count}`, logged);
+      const entry = describeExchange({ logged, heard, answer }, url, wire);
+      const size = (text?.length ?? 0) + Math.min(answer.text.length, maxBodyBytes);
+      kept.push({ row, logged, entry, sent: { method, target, authorization, text }, bytes: size });
+      bytes += size;
+      while (kept.length > maxListed || bytes > maxKeptBytes) bytes -= kept.shift()?.bytes ?? 0;
+      live.add('row', row);
+    },
+    /** The newest request whose answer holds a text. */
+    findByAnswer: (text: string): ActivityRow | undefined =>
+      kept.findLast(({ entry }) => entry.request.method !== 'GET' && entry.response.content.text?.includes(text))?.row,
+  };
+}
+
+const idStart = 'req-';
+
+function makeRow(id: string, logged: LoggedRequest): ActivityRow {
+  const { time, method, path, ms, error, status, ignored, fault } = logged;
+  const about = [
+    ...(error === null ? [sayWhose(logged)] : [error]),
+    ...(ignored.length > 0 ? [`ignored: ${ignored.join(', ')}`] : []),
+    ...(fault === undefined ? [] : [`fault: ${fault}`]),
+  ];
+  return {
+    id,
+    kind: 'request',
+    atMs: Date.parse(time),
+    title: `${method} ${path}`,
+    about: about.join('; '),
+    status: status === 0 ? 'no answer' : String(status),
+    failed: status >= 400 || error !== null,
+    durationMs: ms,
+  };
+}
+
+/** Whose key a request is sent with in place of its own. */
+const sentKeys = [
+  ...sandboxPartners.map(({ id }) => [id, `key of partner ${id}`] as const),
+  ['none', 'no key'],
+] as const;
+
+/** A fault that closes the connection is what was to be seen. */
+function readBroken(thrown: unknown): undefined {
+  if (!(thrown instanceof NetworkFailure) || thrown.kind !== 'broken') throw thrown;
+}
+
+interface Exchange {
+  logged: LoggedRequest;
+  heard: HeardRequest;
+  answer: FaultyAnswer;
+}
+
+/** A request and its answer as an entry of the log of calls, what is secret hidden. */
+function describeExchange({ logged, heard, answer }: Exchange, baseUrl: string, wire: WireNames): LogEntry {
+  const { method, target, headers, authorization, text: body } = heard;
+  const address = `${new URL(baseUrl).origin}${target}`;
+  const request = {
+    method,
+    url: new URL(URL.canParse(address) ? address : baseUrl),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')])),
+    ...(body !== undefined && body !== '' && { body }),
+  };
+  const startedMs = Date.parse(logged.time) - logged.ms;
+  const facts = { command: '', pid: 0, baseUrl, wire };
+  const ended = describeEnd(answer, logged.ms);
+  const error = ended.kind === 'failure' ? { errorCode: 'network', error: ended.message } : {};
+  return describeCall(
+    { request, startedMs, attempt: 1, ended },
+    { ...facts, ...error },
+    secretHider(readBearer(authorization)),
+  );
+}
+
+function describeEnd({ status, headers, text: whole, cut }: FaultyAnswer, ms: number): NonNullable<SeenCall['ended']> {
+  if (cut === 'all')
+    return { kind: 'failure', message: 'the connection was closed before the answer', ms, cause: undefined };
+  const text = cut === 'half' ? whole.slice(0, whole.length / 2) : whole;
+  return { kind: 'answer', status, headers, text, bytes: Buffer.byteLength(text), ms };
+}

@@ -1,0 +1,367 @@
+import { isObject, parseJson, tryParseJson } from '../../api/json.ts';
+import { hideUrlSecrets } from '../../client/secrets.ts';
+import { usageError } from '../../errors.ts';
+import { formatTime, formatUsd, shortAddress } from '../../lib/output/format.ts';
+import { type ActivityDetail, type ActivityRow, type ActivitySource, maxListed } from '../../pages/activity.ts';
+import type { LiveLog } from '../../pages/live-log.ts';
+import { storedNow } from '../../sandbox/db/settings.ts';
+import type { Db } from '../../sandbox/db/store.ts';
+import { sandboxPartners } from '../../sandbox/db/world.ts';
+import { deliveryHeaders } from '../../sandbox/deliver/deliver.ts';
+import { eventParts, findEventSource, makeEvent, storeEvent } from '../../sandbox/deliver/events.ts';
+import { allWebhooks } from '../../sandbox/service/webhook.ts';
+import { describeEvent, readEvents } from '../../webhooks/events.ts';
+
+interface WorldActivityOptions {
+  db: Db;
+  now: () => number;
+  live: LiveLog;
+  commandStart: string;
+  /** The request that made a comment, as far as it is kept. */
+  findRequest: (text: string) => ActivityRow | undefined;
+}
+
+interface TradeRow {
+  id: number;
+  chain: string;
+  wallet: string;
+  token: string;
+  symbol: string | null;
+  side: string;
+  amount: number;
+  usd: number;
+  atMs: number;
+  tx: string | null;
+}
+interface CommentRow {
+  id: string;
+  wallet: string;
+  text: string;
+  tradeId: number;
+  atMs: number;
+}
+interface EventRow {
+  seq: number;
+  id: string;
+  type: string;
+  body: string;
+  atMs: number;
+  uid: string;
+}
+interface AttemptRow {
+  id: number;
+  state: string;
+  tries: number;
+  status: number | null;
+  error: string | null;
+  ms: number | null;
+  tryMs: number | null;
+  nextMs: number;
+  type: string;
+  eventId: string;
+  eventMs: number;
+  uid: string;
+  url: string;
+}
+
+const tradeSql = `SELECT t.id, t.chain, t.wallet, t.token, k.symbol, t.side, t.amount, t.usd, t.at_ms AS atMs, t.tx
+  FROM trade t LEFT JOIN token k ON k.chain = t.chain AND k.address = t.token`;
+const commentSql = 'SELECT id, wallet, text, trade_id AS tradeId, at_ms AS atMs FROM comment';
+const eventSql = `SELECT e.seq, e.id, e.type, e.body, e.at_ms AS atMs, w.uid FROM event e JOIN webhook w ON w.id = e.webhook_id`;
+const attemptSql = `SELECT d.id, d.state, d.tries, d.status, d.error, d.ms, d.at_ms AS tryMs, d.due_ms AS nextMs, e.type, e.id AS eventId, e.at_ms AS eventMs, w.uid,
+  w.destination_url AS url FROM outbox d JOIN event e ON e.seq = d.item JOIN webhook w ON w.id = d.target`;
+
+/** Rows that one look finds of a kind: a simulation makes thousands in a second. */
+const maxFound = 200;
+
+/** What happens in the world of a sandbox from now on: trades, comments, events and attempts to deliver them; `look` finds what is new. */
+export function openWorldActivity({ db, now, live, commandStart, findRequest }: WorldActivityOptions) {
+  /** The oldest first; a row that changes stays in its place. */
+  const rows = new Map<string, ActivityRow>();
+  const newest = (table: string, column = 'id') =>
+    db.get<{ n: number | null }>(`SELECT max(${column}) AS n FROM ${table}`)?.n ?? 0;
+  let hasStarted = false;
+  let seen = { trade: newest('trade'), commentMs: newest('comment', 'at_ms'), event: 0, attempt: 0 };
+  const put = (row: ActivityRow) => {
+    const before = rows.get(row.id);
+    // The clock of the world may be stopped or ahead: what is new happened now.
+    const isNow = before === undefined && hasStarted && Math.abs(now() - row.atMs) > 60_000;
+    const next = { ...row, atMs: before?.atMs ?? (isNow ? now() : row.atMs) };
+    if (JSON.stringify(before) === JSON.stringify(next)) return;
+    rows.set(row.id, next);
+    if (rows.size > maxListed) rows.delete([...rows.keys()][0] ?? '');
+    live.add('row', next);
+  };
+  const look = () => {
+    if (newest('trade') < seen.trade || newest('event', 'seq') < seen.event) {
+      rows.clear();
+      seen = { trade: newest('trade'), commentMs: newest('comment', 'at_ms'), event: 0, attempt: 0 };
+      live.add('load', null);
+    }
+    const after = (sql: string, column: string, last: number) =>
+      `${sql} WHERE ${column} > ${last} ORDER BY ${column} DESC LIMIT ${maxFound}`;
+    const [trades, comments] = [
+      db.all<TradeRow>(after(tradeSql, 't.id', seen.trade)),
+      db.all<CommentRow>(after(commentSql, 'at_ms', seen.commentMs)),
+    ];
+    const [events, attempts] = [
+      db.all<EventRow>(after(eventSql, 'e.seq', seen.event)),
+      db.all<AttemptRow>(after(attemptSql, 'd.id', seen.attempt)),
+    ];
+    const waiting = [...rows.values()].flatMap(({ id, waiting: isWaiting }) =>
+      isWaiting ? [Number(id.slice('attempt-'.length))] : [],
+    );
+    const changed = db.all<AttemptRow>(`${attemptSql} WHERE d.id IN (SELECT value FROM json_each(?))`, [
+      JSON.stringify(waiting),
+    ]);
+    for (const each of trades.toReversed()) put(tradeRow(each));
+    for (const each of comments.toReversed()) put(commentRow(each));
+    for (const each of events.toReversed()) put(eventRow(each));
+    for (const each of [...changed, ...attempts.toReversed()]) put(attemptRow(each));
+    seen = {
+      trade: trades[0]?.id ?? seen.trade,
+      commentMs: comments[0]?.atMs ?? seen.commentMs,
+      event: events[0]?.seq ?? seen.event,
+      attempt: attempts[0]?.id ?? seen.attempt,
+    };
+  };
+  look();
+  hasStarted = true;
+
+  const findTrade = (where: string, value: number | string | null) =>
+    db.get<TradeRow>(`${tradeSql} WHERE ${where} = ?`, [value]);
+  const findComment = (id: string | undefined) =>
+    id === undefined ? undefined : db.get<CommentRow>(`${commentSql} WHERE id = ?`, [id]);
+  const attemptsOf = (eventId: string) => db.all<AttemptRow>(`${attemptSql} WHERE e.id = ?`, [eventId]).map(attemptRow);
+  /** Events that name a text, such as a transaction or a comment, and were caused by it. */
+  const eventsOf = (text: string, isCause: (event: EventRow) => boolean) =>
+    db
+      .all<EventRow>(`${eventSql} WHERE instr(e.body, ?) > 0 ORDER BY e.seq LIMIT ${maxFound}`, [text])
+      .filter(isCause)
+      .map(eventRow);
+  const causeOf = (event: EventRow): ActivityRow | undefined => {
+    const { comment, tx } = readCause(event);
+    const found = findComment(comment);
+    if (found !== undefined) return commentRow(found);
+    const trade = tx === undefined ? undefined : findTrade('t.tx', tx);
+    return trade && tradeRow(trade);
+  };
+  const known = (row: ActivityRow): ActivityRow => rows.get(row.id) ?? row;
+  const describe = (row: ActivityRow, detail: Partial<ActivityDetail>): ActivityDetail => {
+    const { before = [], after = [] } = detail.chain ?? {};
+    return { row: known(row), facts: [], ...detail, chain: { before: before.map(known), after: after.map(known) } };
+  };
+  const show = async (id: string): Promise<ActivityDetail> => {
+    const [kind, key] = [id.slice(0, id.indexOf('-')), id.slice(id.indexOf('-') + 1)];
+    if (kind === 'trade') {
+      const trade = findTrade('t.id', Number(key));
+      if (trade === undefined) throw usageError(`trade ${key}: does not exist`);
+      const comment = db.get<CommentRow>(`${commentSql} WHERE trade_id = ?`, [trade.id]);
+      const events = trade.tx === null ? [] : eventsOf(trade.tx, (each) => readCause(each).tx === trade.tx);
+      const after = [...(comment ? [commentRow(comment)] : []), ...events];
+      return describe(tradeRow(trade), { facts: tradeFacts(trade), chain: { before: [], after } });
+    }
+    if (kind === 'comment') {
+      const comment = findComment(key);
+      if (comment === undefined) throw usageError(`comment ${key}: does not exist`);
+      const [request, trade] = [findRequest(comment.id), findTrade('t.id', comment.tradeId)];
+      const before = [...(trade ? [tradeRow(trade)] : []), ...(request ? [request] : [])];
+      const after = eventsOf(comment.id, (each) => readCause(each).comment === comment.id);
+      const facts = [
+        ['Comment', comment.id],
+        ['By', comment.wallet],
+        ['Text', comment.text],
+      ] as const;
+      return describe(commentRow(comment), { facts, chain: { before, after } });
+    }
+    if (kind === 'event') {
+      const event = db.get<EventRow>(`${eventSql} WHERE e.id = ?`, [key]);
+      if (event === undefined) throw usageError(`event ${key}: does not exist`);
+      const cause = causeOf(event);
+      return describe(eventRow(event), {
+        facts: [
+          ['Event id', event.id],
+          ['Webhook', event.uid],
+        ],
+        request: showBody(event.body),
+        command: `${commandStart} webhook trigger ${event.type} --uid ${event.uid}`,
+        chain: { before: cause ? [cause] : [], after: attemptsOf(event.id) },
+      });
+    }
+    const attempt = db.get<AttemptRow>(`${attemptSql} WHERE d.id = ?`, [Number(key)]);
+    const event = attempt && db.get<EventRow>(`${eventSql} WHERE e.id = ?`, [attempt.eventId]);
+    if (attempt === undefined || event === undefined) throw usageError(`attempt ${key}: does not exist any more`);
+    return describe(attemptRow(attempt), showAttempt(attempt, event));
+  };
+  const source: ActivitySource = {
+    owns: (id) => /^(?:trade|comment|event|attempt)-/.test(id),
+    list: async (beforeMs) => ({ rows: beforeMs === undefined ? [...rows.values()].reverse() : [], hasMore: false }),
+    look: async (ids) => ids.flatMap((id) => rows.get(id) ?? []),
+    show,
+    send: async (id) => {
+      const seqs = id.startsWith('attempt-')
+        ? [Number(id.slice('attempt-'.length))]
+        : db.values<number>('SELECT d.id FROM outbox d JOIN event e ON e.seq = d.item WHERE e.id = ?', [
+            id.slice('event-'.length),
+          ]);
+      if (seqs.length === 0) throw usageError(`${id}: does not exist any more`);
+      for (const seq of seqs) deliverAgain(db, seq, now());
+      look();
+      return { id: null, text: 'It is being sent.', failed: false };
+    },
+  };
+  return {
+    source,
+    look,
+    /** The comment that an answer is about. */
+    listCaused: (answer: string): ActivityRow[] => {
+      const made = tryParseJson(answer);
+      const comment = findComment(isObject(made) ? String(made['uid']) : undefined);
+      return comment === undefined ? [] : [known(commentRow(comment))];
+    },
+  };
+}
+
+/** Makes a delivery due now, with all its tries if it had ended. */
+function deliverAgain(db: Db, seq: number, nowMs: number): void {
+  const sql = `UPDATE outbox SET tries = CASE state WHEN 'waiting' THEN tries ELSE 0 END, state = 'waiting', due_ms = ? WHERE id = ?`;
+  db.run(sql, [nowMs, seq]);
+}
+
+/** Stores an event for each webhook, about the newest buy. Errors: `usage` without a webhook or a buy. */
+export function sendTestEvents(db: Db, nowMs: number): string {
+  const [webhooks, source] = [allWebhooks(db), findEventSource(db, 'new-feed-item')];
+  if (webhooks.length === 0) throw usageError('there is no webhook', 'Register one on the Webhooks tab.');
+  if (source === undefined) throw usageError('there is no buy that an event could be about');
+  for (const { id, partnerId } of webhooks) {
+    const partner = sandboxPartners.find((each) => each.id === partnerId) ?? sandboxPartners[0];
+    const sql = 'SELECT address FROM webhook_wallet WHERE webhook_id = ? LIMIT 5';
+    const atMs = storedNow(db, nowMs);
+    storeEvent(db, id, makeEvent(source.type, eventParts(db, source, partner, atMs), db.values(sql, [id])), atMs);
+  }
+  return webhooks.length === 1 ? 'Sent to 1 webhook.' : `Sent to ${webhooks.length} webhooks.`;
+}
+
+/** The transaction or the comment that an event is about. */
+function readCause({ body, type }: EventRow): { tx?: string; comment?: string } {
+  const event = parseJson(body);
+  const textIn = (value: unknown, key: string) =>
+    isObject(value) && typeof value[key] === 'string' ? String(value[key]) : undefined;
+  if (!isObject(event)) return {};
+  if (type === 'comment-created') return { comment: textIn(event['comment'], 'uid') ?? '' };
+  const feedItem = event['feedItem'];
+  const metadata = isObject(feedItem) ? feedItem['metadata'] : undefined;
+  const trades = isObject(metadata) && Array.isArray(metadata['trades']) ? metadata['trades'] : [];
+  const trade = type === 'copyswap' ? event['copyswapTrade'] : trades[0];
+  const tx = textIn(trade, 'transactionHash');
+  return tx === undefined ? {} : { tx };
+}
+
+function tradeRow(trade: TradeRow): ActivityRow {
+  const { id, side, usd, symbol, token, chain, wallet, atMs } = trade;
+  return {
+    id: `trade-${id}`,
+    kind: 'trade',
+    atMs,
+    title: `${side} ${formatUsd(usd)} of ${symbol ?? shortAddress(token)} on ${chain}`,
+    about: `by ${wallet}`,
+    status: 'traded',
+    failed: false,
+  };
+}
+
+function tradeFacts({ tx, wallet, token, chain, amount, usd }: TradeRow): ActivityDetail['facts'] {
+  return [
+    ...(tx === null ? [] : [['Transaction', tx] as const]),
+    ['Trader', wallet],
+    ['Token', `${token} on ${chain}`],
+    ['Amount', String(amount)],
+    ['Value', formatUsd(usd)],
+  ];
+}
+
+function commentRow({ id, wallet, text, atMs }: CommentRow): ActivityRow {
+  return {
+    id: `comment-${id}`,
+    kind: 'comment',
+    atMs,
+    title: text,
+    about: `by ${wallet}`,
+    status: 'posted',
+    failed: false,
+  };
+}
+
+function eventRow({ id, type, body, atMs, uid }: EventRow): ActivityRow {
+  const [event] = readEvents(Buffer.from(`{"events":[${body}]}`));
+  const about = event === undefined ? '' : describeEvent(event);
+  return { id: `event-${id}`, kind: 'event', atMs, title: type, about, status: 'stored', failed: false, webhook: uid };
+}
+
+function attemptRow({
+  id,
+  state,
+  tries,
+  status,
+  error,
+  ms,
+  tryMs,
+  type,
+  eventId,
+  eventMs,
+  uid,
+  url,
+}: AttemptRow): ActivityRow {
+  const isWaiting = state === 'waiting';
+  const target = hideUrlSecrets(url);
+  return {
+    id: `attempt-${id}`,
+    kind: 'attempt',
+    atMs: tryMs ?? eventMs,
+    title: `${type} → ${target}`,
+    about: [error ?? '', tries > 1 ? `${tries} tries` : ''].filter(Boolean).join(', '),
+    status: String(status ?? (isWaiting && tries === 0 ? 'waiting' : 'no answer')),
+    failed: error !== null && state !== 'delivered',
+    waiting: isWaiting,
+    ...(ms !== null && { durationMs: ms }),
+    causeId: `event-${eventId}`,
+    webhook: uid,
+  };
+}
+
+function showAttempt(attempt: AttemptRow, event: EventRow): Partial<ActivityDetail> {
+  const { url, error, tries, state, nextMs } = attempt;
+  const target = hideUrlSecrets(url);
+  const isOpen = state === 'waiting' && tries > 0;
+  const failed = error !== null && state !== 'delivered';
+  return {
+    ...(failed && {
+      error: {
+        message: `${target} did not accept it: ${error}.`,
+        hints: ['Correct the program at this address, then press Send again.'],
+      },
+    }),
+    facts: [
+      ['Target', target],
+      ['State', state],
+      ['Tries', String(tries)],
+      ...(isOpen ? [['Next try', formatTime(Math.floor(nextMs / 1000))] as const] : []),
+    ],
+    request: showBody(event.body),
+    form: { kind: 'target', url: target },
+    chain: { before: [eventRow(event)], after: [] },
+  };
+}
+
+function showBody(event: string) {
+  const body = Buffer.from(`{"events":[${event}]}`);
+  const headers = deliveryHeaders(undefined);
+  return {
+    headers: Array.from({ length: headers.length / 2 }, (_, at) => ({
+      name: headers[2 * at] ?? '',
+      value: headers[2 * at + 1] ?? '',
+    })),
+    body: body.toString('base64'),
+    bodyBytes: body.length,
+  };
+}

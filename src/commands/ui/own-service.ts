@@ -1,0 +1,27 @@
+import { endpoints } from '../../api/endpoints.ts';
+import { openCallActivity } from '../../calls/call-activity.ts';
+import { isHistoryOff } from '../../calls/log.ts';
+import { shellWord } from '../../client/shell.ts';
+import type { Context } from '../../context.ts';
+import type { Service } from '../../lib/config/settings.ts';
+import type { LiveLog } from '../../pages/live-log.ts';
+import { makePageContext, openServiceRoutes } from '../../pages/service-routes.ts';
+
+/** What a page shows of the service of a context: calls of its commands, a board and webhooks. */
+export async function openOwnService({ kind, baseUrl }: Service, context: Context, live: LiveLog) {
+  const named = context.options.context === undefined ? '' : ` --context ${shellWord(context.options.context)}`;
+  const commandStart = kind === 'sandbox' ? 'sotra --sandbox' : `sotra${named}`;
+  const calls = openCallActivity({ context, commandStart, openSender: () => makePageContext({ context }), live });
+  const service = openServiceRoutes({ endpoints, views: await context.views(), commandStart, context });
+  return {
+    source: calls.source,
+    routes: service.routes,
+    facts: {
+      title: 'service',
+      address: kind === 'sandbox' ? 'the built-in sandbox' : baseUrl,
+      empty: isHistoryOff(context.io) ? 'SOTRA_HISTORY=0: calls are not logged.' : 'No requests yet.',
+      line: `${commandStart} leaderboard list`,
+    },
+    close: async () => void (await Promise.all([calls.close(), service.close()])),
+  };
+}

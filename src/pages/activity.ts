@@ -1,0 +1,157 @@
+/** What the Activity page shows. Commands give it as sources, so that pages know no log and no database. */
+import type { LiveLog } from './live-log.ts';
+import type { ServedTable } from './table.ts';
+
+export interface ActivityRow {
+  /** Its kind and what its source finds it by, such as `req-12`. */
+  id: string;
+  kind: 'request' | 'trade' | 'comment' | 'event' | 'attempt' | 'refused';
+  atMs: number;
+  title: string;
+  /** Who caused it, or why it failed. */
+  about: string;
+  /** An HTTP status, or a word such as `waiting`. */
+  status: string;
+  failed: boolean;
+  /** Whether its status will change by itself. */
+  waiting?: boolean;
+  durationMs?: number;
+  /** The row that caused it. */
+  causeId?: string;
+  /** The uid of the webhook that it was sent for. */
+  webhook?: string;
+}
+
+export interface ActivityList {
+  /** Newest first, at most `maxListed`. */
+  rows: readonly ActivityRow[];
+  /** Whether there are older ones. */
+  hasMore: boolean;
+}
+
+export const maxListed = 1000;
+
+export interface ActivityDetail {
+  row: ActivityRow;
+  error?: { message: string; hints: readonly string[] };
+  facts: readonly (readonly [name: string, text: string])[];
+  /** `null`: none came. */
+  response?: ShownMessage | null;
+  request?: ShownMessage;
+  verification?: readonly VerificationStep[];
+  /** Lines to copy. */
+  curl?: string | undefined;
+  command?: string | undefined;
+  chain: { before: readonly ActivityRow[]; after: readonly ActivityRow[] };
+  /** What can be changed before it is sent again; absent: it cannot be sent. */
+  form?: RequestForm | TargetForm;
+}
+
+/** Headers and body, with secrets hidden. */
+export interface ShownMessage {
+  headers: readonly { name: string; value: string }[];
+  /** The first part of its bytes, in base64; `null` if they were not kept. */
+  body: string | null;
+  bodyBytes: number | null;
+}
+
+/** One step in checking a signature; without `ok` it is only information. */
+export interface VerificationStep {
+  name: string;
+  text: string;
+  ok?: boolean;
+}
+
+export interface RequestForm {
+  kind: 'request';
+  method: string;
+  /** With the names of its fields in braces. */
+  path: string;
+  fields: readonly RequestField[];
+  /** `null` if it has none. */
+  body: string | null;
+  /** Keys that it can be sent with, the original one first; empty: that of the service. */
+  keys: readonly (readonly [key: string, label: string])[];
+}
+
+/** A delivery can be sent to another address. */
+interface TargetForm {
+  kind: 'target';
+  url: string;
+}
+
+export interface RequestField {
+  place: 'path' | 'query';
+  name: string;
+  help: string;
+  /** Ends "must be ...". */
+  must: string;
+  /** A list with commas. */
+  value: string;
+  isList: boolean;
+  isRequired: boolean;
+  /** Empty if it is any text. */
+  choices: readonly string[];
+}
+
+/** What was changed before sending; what is absent is sent as before. */
+export interface Edited {
+  method?: string;
+  target?: string;
+  body?: string;
+  key?: string;
+  url?: string;
+}
+
+/** The row that shows what came of it, if there is one, and the same in words. */
+export interface SendOutcome {
+  id: string | null;
+  text: string;
+  failed: boolean;
+}
+
+export interface ActivitySource {
+  /** Whether an id is one of its rows. */
+  owns: (id: string) => boolean;
+  /** The newest rows, or those before a time. */
+  list: (beforeMs?: number) => Promise<ActivityList>;
+  /** Rows as they are now, with those that follow from them; for rows that were waiting. */
+  look?: (ids: readonly string[]) => Promise<readonly ActivityRow[]>;
+  /** Errors: `usage` or `not-found` if the row is no longer kept; the same below. */
+  show: (id: string) => Promise<ActivityDetail>;
+  send?: (id: string, edited: Edited) => Promise<SendOutcome>;
+}
+
+/** What the top of the page shows. */
+export interface ActivityFacts {
+  /** What it is a page of, such as `sandbox`. */
+  title: string;
+  /** The address that programs use. */
+  address: string;
+  /** The key to use there; shown for a sandbox only. */
+  key?: string;
+  /** A line that makes a first row. */
+  line: string;
+  /** Why there are no rows. */
+  empty: string;
+  /** Whether a button sends a test event. */
+  canTest: boolean;
+  /** Whether a service can be asked for a board and webhooks. */
+  hasService: boolean;
+}
+
+/** An answer of an endpoint as the terminal shows it, and the command line for it. */
+export interface CallOutcome<T> {
+  data: T;
+  tables: readonly ServedTable[];
+  command: string;
+}
+
+export interface ActivityOptions {
+  facts: Omit<ActivityFacts, 'hasService' | 'canTest'>;
+  sources: readonly ActivitySource[];
+  /** `row` with a row that is new or changed; `load` to list again; `changed` to ask the service again. */
+  live: LiveLog;
+  /** Sends a test event and says to whom. */
+  sendTest?: () => Promise<string>;
+}

@@ -1,0 +1,63 @@
+import { chainTitles, formatChain, leaderboardChains } from '../../api/chain.ts';
+import type { Profile } from '../../api/profile-answers.ts';
+import { useCall } from './ask.ts';
+import { Loading, ProblemNote } from './cells.tsx';
+import { DataTable } from './data-table.tsx';
+import { type Field, Fields } from './form.tsx';
+import { useMemo } from './preact.ts';
+import { type Route, setQuery, writeHref } from './route.ts';
+import { CopyButton } from './text.tsx';
+import { TraderPanel } from './trader.tsx';
+
+const noFilters = { chain: '', timeframe: '' };
+const fields: readonly Field<keyof typeof noFilters>[] = [
+  ['chain', 'Chain', [['', 'all four'], ...leaderboardChains.map((each) => [each, chainTitles[each]] as const)]],
+  [
+    'timeframe',
+    'Window',
+    [
+      ['', '30 days'],
+      ['7d', '7 days'],
+    ],
+  ],
+];
+const limit = 250;
+
+/** Who gained most. */
+export function Board({ route, version }: { route: Route; version: number }) {
+  const { chain = '', timeframe = '' } = route.query;
+  const input = { limit, ...(chain !== '' && { chains: [chain] }), ...(timeframe !== '' && { timeframe }) };
+  const { data, problem, again } = useCall<{ traders: { profile: Profile }[] }>('leaderboard.list', input, version);
+  const hrefs = useMemo(
+    () => data?.data.traders.map(({ profile }) => writeHref('board', [profile.id], route.query)) ?? [],
+    [data, route.query],
+  );
+  const [table] = data?.tables ?? [];
+  const [id] = route.parts;
+  return (
+    <div class="inspect">
+      <section class="browse" aria-label="Board">
+        <search class="tools">
+          <Fields fields={fields} values={{ chain, timeframe }} onChange={(values) => setQuery(route, values)} />
+          {data !== undefined && (
+            <CopyButton text={data.command} what="command">
+              Copy as command
+            </CopyButton>
+          )}
+        </search>
+        {chain !== '' && <p class="muted">PnL is of {formatChain(chain)}; ROI, wins and trades are of all chains.</p>}
+        <ProblemNote {...{ problem, again }} />
+        {table === undefined && problem === undefined && <Loading label="Traders" />}
+        {table !== undefined && (
+          <DataTable
+            label="Traders"
+            empty="No trader matches."
+            {...{ table, hrefs, route }}
+            selected={id === undefined ? undefined : writeHref('board', [id], route.query)}
+          />
+        )}
+      </section>
+      {id !== undefined && <TraderPanel key={id} id={id} route={route} version={version} />}
+    </div>
+  );
+}

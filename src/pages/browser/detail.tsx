@@ -1,0 +1,197 @@
+import type { ActivityDetail, ActivityRow, SendOutcome, ShownMessage } from '../activity.ts';
+import { postJson, useAsk } from './ask.ts';
+import { BodyView } from './body-view.tsx';
+import { Loading, Moment, ProblemNote } from './cells.tsx';
+import { EditForm } from './edit-form.tsx';
+import { ActForm } from './form.tsx';
+import { findElement } from './keys.tsx';
+import { type ComponentChildren, useEffect, useRef, useState } from './preact.ts';
+import { type Route, writeHref } from './route.ts';
+import { Rows, Status } from './rows.tsx';
+import { CopyButton, Facts, Headers, Text } from './text.tsx';
+
+interface PanelProps {
+  label: string;
+  /** Where closing it leads. */
+  closeHref: string;
+  bar?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** What is open, beside the list; on a narrow screen above it. */
+export function Panel({ label, closeHref, bar, children }: PanelProps) {
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // Walking through the rows by keys stays in the list.
+    if (!document.activeElement?.matches('.row:not([aria-current])')) box.current?.focus({ preventScroll: true });
+    return () => findElement('.row[aria-current], .row')?.focus({ preventScroll: true });
+  }, []);
+  return (
+    <article class="detail" ref={box} tabIndex={-1} aria-label={label}>
+      <div class="bar">
+        {bar}
+        <CopyButton text={location.href} what="link">
+          Copy link
+        </CopyButton>
+        <a class="close" href={closeHref} aria-label="Close">
+          ✕
+        </a>
+      </div>
+      {children}
+    </article>
+  );
+}
+
+interface DetailPanelProps {
+  id: string;
+  route: Route;
+  /** As it is in the list, from which it is told whether it changed. */
+  row: ActivityRow | undefined;
+}
+
+/** A row with its own address: why it failed, what was sent and answered, what caused it and what followed. */
+export function DetailPanel({ id, route, row }: DetailPanelProps) {
+  const { query } = route;
+  const asked = useAsk<ActivityDetail>(`ui/show?${new URLSearchParams({ id })}`, `${row?.status} ${row?.about}`);
+  const [edited, edit] = useState<ActivityDetail>();
+  /** What a row that was sent led to: the form stays open there. */
+  const sentId = useRef('');
+  useEffect(() => {
+    if (edited !== undefined && id !== edited.row.id && id !== sentId.current) edit(undefined);
+  }, [id]);
+  const send = async (from: ActivityDetail, changes: object) => {
+    const outcome = await postJson<SendOutcome>('ui/send', { id: from.row.id, ...changes });
+    if (outcome.id !== null) {
+      sentId.current = outcome.id;
+      location.hash = writeHref('activity', [outcome.id], query);
+    }
+    return outcome.failed ? <Text as="span" class="error" text={outcome.text} /> : <Text text={outcome.text} />;
+  };
+  const { data, problem, again } = asked;
+  return (
+    <Panel
+      label="Detail"
+      closeHref={writeHref('activity', [], query)}
+      bar={
+        data && (
+          <Bar key={id} detail={data} onSend={() => send(data, {})} onEdit={() => edit(edited ? undefined : data)} />
+        )
+      }
+    >
+      <ProblemNote {...{ problem, again }} />
+      {data === undefined && problem === undefined && <Loading label="Detail" />}
+      {edited !== undefined && <EditForm detail={edited} onSend={(changes) => send(edited, changes)} />}
+      {data !== undefined && <Detail detail={data} query={query} />}
+    </Panel>
+  );
+}
+
+interface BarProps {
+  detail: ActivityDetail;
+  onSend: () => Promise<ComponentChildren>;
+  onEdit: () => void;
+}
+
+function Bar({ detail: { form, curl, command }, onSend, onEdit }: BarProps) {
+  const method = form?.kind === 'request' ? form.method : 'POST';
+  return (
+    <>
+      {form !== undefined && (
+        <ActForm
+          button="Send again"
+          {...(method !== 'GET' && { question: `This sends ${method} again.` })}
+          onAct={onSend}
+          more={
+            <button type="button" onClick={onEdit}>
+              Edit
+            </button>
+          }
+        />
+      )}
+      {curl !== undefined && (
+        <CopyButton text={curl} what="curl">
+          Copy as curl
+        </CopyButton>
+      )}
+      {command !== undefined && (
+        <CopyButton text={command} what="command">
+          Copy as command
+        </CopyButton>
+      )}
+    </>
+  );
+}
+
+function Detail({ detail, query }: { detail: ActivityDetail; query: Route['query'] }) {
+  const { row, error, facts, response, request, verification, chain } = detail;
+  const took = row.durationMs === undefined ? '' : `, ${row.durationMs} ms`;
+  return (
+    <>
+      <h2>
+        <Status row={row} /> <Text text={row.title} />
+      </h2>
+      <p class="muted">
+        <Moment atMs={row.atMs} />
+        {took}
+      </p>
+      {error !== undefined && (
+        <div class="problem">
+          <Text as="p" class="error" text={error.message} />
+          {error.hints.map((hint) => (
+            <p key={hint}>
+              <Text text={hint} /> {hint.startsWith('sotra ') && <CopyButton text={hint} what="Command" />}
+            </p>
+          ))}
+        </div>
+      )}
+      <Facts kind="facts" facts={facts} />
+      {response !== undefined && <Message name="Response" message={response} />}
+      {verification !== undefined && (
+        <>
+          <h3>Verification</h3>
+          <ol class="steps">
+            {verification.map(({ name, text, ok }) => (
+              <li key={name + text} class={ok === undefined ? undefined : ok ? 'ok' : 'failed'}>
+                <span class="name">
+                  {name}
+                  {ok !== undefined && <span class="hidden">{ok ? ', valid' : ', not valid'}</span>}
+                </span>{' '}
+                <Text text={text} />
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+      {request !== undefined && <Message name="Request" message={request} />}
+      {chain.before.length > 0 && (
+        <>
+          <h3>Caused by</h3>
+          <Rows label="Caused by" rows={chain.before} query={query} />
+        </>
+      )}
+      {chain.after.length > 0 && (
+        <>
+          <h3>What followed</h3>
+          <Rows label="What followed" rows={chain.after} query={query} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Message({ name, message }: { name: string; message: ShownMessage | null }) {
+  return (
+    <>
+      <h3>{name}</h3>
+      {message === null && <p class="muted">None came.</p>}
+      {message?.bodyBytes === 0 && <p class="muted">Without a body.</p>}
+      {message !== null && message.bodyBytes !== 0 && <BodyView base64={message.body} bytes={message.bodyBytes} />}
+      {message !== null && message.headers.length > 0 && (
+        <details class="fold">
+          <summary>{`${name} headers`}</summary>
+          <Headers headers={message.headers} />
+        </details>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+import { sentMethods } from '../../lib/logged-request.ts';
+import type { ActivityDetail, Edited, RequestField, RequestForm } from '../activity.ts';
+import { ActForm, Choice, type Field, Fields, Input } from './form.tsx';
+import { type ComponentChildren, useMemo, useState } from './preact.ts';
+import { Text } from './text.tsx';
+
+interface EditFormProps {
+  detail: ActivityDetail;
+  /** Sends it with what was changed, and says what came of it. */
+  onSend: (edited: Edited) => Promise<ComponentChildren>;
+}
+
+/** What can be changed before it is sent again; stays open between tries. */
+export function EditForm({ detail: { form }, onSend }: EditFormProps) {
+  if (form === undefined) return null;
+  return form.kind === 'target' ? <TargetForm url={form.url} onSend={onSend} /> : <EditRequest {...{ form, onSend }} />;
+}
+
+function TargetForm({ url, onSend }: { url: string; onSend: EditFormProps['onSend'] }) {
+  const [target, setTarget] = useState(url);
+  return (
+    <ActForm kind="control" button="Send" onAct={() => onSend({ url: target })}>
+      <Input label="Address" type="url" required value={target} onType={setTarget} />
+    </ActForm>
+  );
+}
+
+function EditRequest({ form, onSend }: { form: RequestForm; onSend: EditFormProps['onSend'] }) {
+  const [method, setMethod] = useState(form.method);
+  const fields = useMemo(() => form.fields.map(describeField), [form]);
+  const [values, setValues] = useState(readValues(form));
+  const [body, setBody] = useState(form.body ?? '');
+  const [key, setKey] = useState('');
+  const target = writeTarget(form, values);
+  const send = () =>
+    onSend({
+      method,
+      ...(target !== writeTarget(form, readValues(form)) && { target }),
+      ...(body !== (form.body ?? '') && { body }),
+      ...(key !== '' && { key }),
+    });
+  return (
+    <ActForm
+      kind="control"
+      button="Send"
+      {...(method !== 'GET' && { question: `This sends ${method}.` })}
+      more={<Text as="code" text={`${method} ${target}`} />}
+      onAct={send}
+    >
+      <Fields fields={fields} values={values} onChange={setValues} />
+      {form.body !== null && (
+        <>
+          <Choice label="Method" value={method} options={sentMethods} onChange={setMethod} />
+          <label class="wide">
+            Body
+            <textarea rows={6} value={body} onInput={(event) => setBody(event.currentTarget.value)} />
+          </label>
+        </>
+      )}
+      {form.keys.length > 0 && <Choice label="Key" value={key} options={form.keys} onChange={setKey} />}
+    </ActForm>
+  );
+}
+
+const nameField = ({ place, name }: RequestField) => `${place} ${name}`;
+
+function describeField(field: RequestField): Field<string> {
+  const { name, help, must, value, isRequired, choices } = field;
+  const label = (
+    <span title={must === '' ? help : `${help}; must be ${must}`}>
+      <Text text={name} />
+      {must === '' && <span class="waiting"> {help}</span>}
+    </span>
+  );
+  const options = [['', 'not sent'], ...(choices.includes(value) ? choices : [value, ...choices])] as const;
+  const more = choices.length > 0 ? options.filter((each) => each !== '') : { required: isRequired, placeholder: must };
+  return [nameField(field), label, more];
+}
+
+const readValues = ({ fields }: RequestForm) => Object.fromEntries(fields.map((each) => [nameField(each), each.value]));
+
+/** Empty fields are not sent. */
+function writeTarget({ path, fields }: RequestForm, values: Readonly<Record<string, string>>): string {
+  let written = path;
+  const query = new URLSearchParams();
+  for (const field of fields) {
+    const { place, name, isList } = field;
+    const value = values[nameField(field)] ?? '';
+    if (place === 'path') written = written.replace(`{${name}}`, () => encodeURIComponent(value));
+    else if (value !== '') for (const each of isList ? value.split(',') : [value]) query.append(name, each.trim());
+  }
+  return query.size === 0 ? written : `${written}?${query.toString().replaceAll('+', '%20')}`;
+}

@@ -1,0 +1,87 @@
+import type { ActivityFacts } from '../activity.ts';
+import { ActivityView } from './activity.tsx';
+import { lostText, postJson, useAsk } from './ask.ts';
+import { Board } from './board.tsx';
+import { ActForm } from './form.tsx';
+import { Keys, listenKeys } from './keys.tsx';
+import { useEffect, useState } from './preact.ts';
+import { useRoute, writeHref } from './route.ts';
+import { mountPage } from './start.tsx';
+import { Alert, CopyButton, Text } from './text.tsx';
+import { type Activity, useActivity } from './use-activity.ts';
+import { Webhooks } from './webhooks.tsx';
+
+const tabs = [
+  ['activity', 'Activity'],
+  ['board', 'Board'],
+  ['webhooks', 'Webhooks'],
+] as const;
+
+function Page() {
+  const route = useRoute();
+  const activity = useActivity();
+  const { data: facts } = useAsk<ActivityFacts>('ui/facts');
+  const [hasKeys, showKeys] = useState(false);
+  useEffect(() => listenKeys(() => showKeys(true)), []);
+  if (facts === undefined) return <Alert text={activity.state === 'lost' ? lostText : ''} />;
+  const views = facts.hasService ? tabs : tabs.slice(0, 1);
+  const view = views.find(([name]) => name === route.view)?.[0] ?? 'activity';
+  const { version, rows = [], state } = activity;
+  return (
+    <div class="app">
+      <Strip facts={facts} state={state} onKeys={() => showKeys(true)} />
+      <nav class="views" aria-label="Views">
+        {views.map(([name, title]) => (
+          <a key={name} href={writeHref(name)} aria-current={name === view ? 'page' : undefined}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      <main>
+        <Alert text={state === 'lost' ? `${lostText} It is tried again every 3 s.` : ''} />
+        {view === 'activity' && <ActivityView {...{ activity, facts, route }} />}
+        {view === 'board' && <Board {...{ route, version }} />}
+        {view === 'webhooks' && <Webhooks {...{ route, version, rows }} />}
+      </main>
+      {hasKeys && <Keys onClose={() => showKeys(false)} />}
+    </div>
+  );
+}
+
+interface StripProps {
+  facts: ActivityFacts;
+  state: Activity['state'];
+  onKeys: () => void;
+}
+
+/** Where the service is, and how to make a first row. */
+function Strip({ facts: { title, address, key, line, canTest }, state, onKeys }: StripProps) {
+  const sendTest = async () => (await postJson<{ text: string }>('ui/test', {})).text;
+  return (
+    <header>
+      <h1>
+        sotra <span>{title}</span>
+      </h1>
+      <p class="where">
+        <Text as="code" text={address} /> <CopyButton text={address} what="address" />
+      </p>
+      {key !== undefined && (
+        <p class="where">
+          <span class="muted">key</span> <Text as="code" text={key} /> <CopyButton text={key} what="key" />
+        </p>
+      )}
+      <CopyButton text={line} what="a first command">
+        Copy a first command
+      </CopyButton>
+      {canTest && <ActForm button="Send test event" onAct={sendTest} />}
+      <p class={`state ${state}`} role="status">
+        {{ connecting: 'Connecting', live: 'Live', lost: 'Not connected' }[state]}
+      </p>
+      <button type="button" onClick={onKeys} aria-label="Keys">
+        <kbd>?</kbd>
+      </button>
+    </header>
+  );
+}
+
+mountPage(<Page />);

@@ -1,0 +1,324 @@
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { complaintsOf, openBrowser, tableRows, violationsOf } from '../support/browser.ts';
+import { run, stub, temporaryFolder } from '../support/harness.ts';
+import { naughty } from '../support/hostile/corpus.ts';
+import { fillInbox } from '../support/inbox.ts';
+import { bodyOf, listen, send, signed } from '../support/listening.ts';
+import { forwardPort, sessionOf, startPage } from '../support/page.ts';
+
+const trader = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
+const rows = (tab: Page) => tab.locator('.browse .row');
+const title = (tab: Page) => tab.locator('.detail h2').textContent();
+const focused = (tab: Page) => tab.evaluate<string>('document.activeElement.textContent');
+
+async function openTab(ui: string) {
+  const context = await (await openBrowser()).newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+  const tab = await context.newPage();
+  const complaints = complaintsOf(tab);
+  await tab.goto(ui);
+  return { tab, context, complaints };
+}
+
+/** Presses Tab until what has the focus reads so. */
+async function tabTo(tab: Page, text: string): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    if ((await focused(tab)) === text) return;
+    await tab.keyboard.press('Tab');
+  }
+  throw new Error(`Tab does not lead to ${text}`);
+}
+
+test('by keyboard alone one sees why the last request failed and sends it corrected; the address leads back there', async () => {
+  const { url, ui } = await startPage('sandbox start --port 0 --ui');
+  const asked = (path: string) => fetch(url + path, { headers: { authorization: 'Bearer sandbox-key-a' } });
+  await asked('/v2/leaderboard?limit=900');
+  await asked('/v2/leaderboard?limit=3');
+  const { tab, context, complaints } = await openTab(ui);
+  await expect.poll(() => rows(tab).count()).toBe(2);
+  const press = async (...keys: string[]) => {
+    for (const key of keys) await tab.keyboard.press(key);
+  };
+  await press('/');
+  await tab.keyboard.type('whole number');
+  await expect.poll(() => rows(tab).count()).toBe(1);
+  await press('Escape', 'j', 'Enter');
+  await expect.poll(() => title(tab)).toBe('400 GET /v2/leaderboard?limit=900');
+  expect(await tab.locator('.problem').textContent()).toContain('limit 900: must be a whole number from 1 to 250.');
+  expect(new URL(tab.url()).hash).toBe('#/activity/req-1?q=whole+number');
+  await tabTo(tab, 'Edit');
+  await press('Enter');
+  await tab.getByLabel('limit').focus();
+  await press('ControlOrMeta+a');
+  await tab.keyboard.type('25');
+  await press('Enter');
+  await expect.poll(() => title(tab)).toBe('200 GET /v2/leaderboard?limit=25');
+  // The form stays open for the next try.
+  await tab.getByLabel('limit').fill('901');
+  await press('Enter');
+  await expect.poll(() => title(tab)).toBe('400 GET /v2/leaderboard?limit=901');
+  expect(await violationsOf(tab)).toEqual([]);
+  await tab.getByRole('button', { name: 'Copy link' }).click();
+  const other = await context.newPage();
+  await other.goto(await tab.evaluate<string>('navigator.clipboard.readText()'));
+  await expect.poll(() => title(other)).toBe('400 GET /v2/leaderboard?limit=901');
+  await press('?');
+  await expect.poll(() => tab.getByRole('dialog').textContent()).toContain('next and previous row');
+  await press('Escape', 'Escape');
+  await expect.poll(() => tab.locator('.detail').count()).toBe(0);
+  await tab.goBack();
+  await expect.poll(() => title(tab)).toBe('400 GET /v2/leaderboard?limit=901');
+  await tab.reload();
+  await expect.poll(() => title(tab)).toBe('400 GET /v2/leaderboard?limit=901');
+  expect(complaints).toEqual([]);
+});
+
+test('by keyboard alone one follows a trade to the answer of the target, and sends the attempt again', async () => {
+  const { ui, env } = await startPage('sandbox start --port 0 --ui');
+  let status = 500;
+  const hook = await stub((_, response) => response.writeHead(status).end());
+  await run(`webhook register --url ${hook.url}/hook --wallet-addresses ext:user-1`, { env });
+  await run(`follow add ext:user-1 ${trader}`, { env });
+  const { tab, complaints } = await openTab(ui);
+  const trade = `sandbox trade --chain base --trader ${trader} --side buy --amount 5 --usd 900`;
+  await run(`${trade} --token 0x532f27101965dd16442e59d40670faf5ebb142e4`, { env });
+  const openRow = async (kind: string) => {
+    const row = tab.locator('.detail .rows .row').filter({ hasText: kind }).first();
+    await row.waitFor();
+    await row.focus();
+    await tab.keyboard.press('Enter');
+  };
+  const traded = rows(tab).filter({ hasText: 'trade' });
+  await expect.poll(() => traded.count()).toBe(1);
+  await traded.focus();
+  await tab.keyboard.press('Enter');
+  await expect.poll(() => title(tab)).toMatch(/^traded buy \$900\.00 of \S+ on base$/);
+  await openRow('event');
+  await expect.poll(() => title(tab)).toBe('stored new-feed-item');
+  await openRow('attempt');
+  await expect.poll(() => title(tab)).toBe(`500 new-feed-item → ${hook.url}/hook`);
+  status = 200;
+  for (const name of ['Send again', 'Yes, send again']) {
+    await tab.getByRole('button', { name, exact: true }).focus();
+    await tab.keyboard.press('Enter');
+  }
+  await expect.poll(() => title(tab)).toBe(`200 new-feed-item → ${hook.url}/hook`);
+  expect(await violationsOf(tab)).toEqual([]);
+  await openRow('event');
+  await openRow('trade');
+  await expect.poll(() => title(tab)).toContain('$900.00');
+  expect(complaints).toEqual([]);
+});
+
+test('axe-core finds nothing on any view, narrow and wide, light and dark, and no view is too wide', async () => {
+  const { ui, url, env } = await startPage('sandbox start --port 0 --ui');
+  await run('webhook register --url http://127.0.0.1:9/hook --wallet-addresses ext:one', { env });
+  await fetch(`${url}/v2/leaderboard?limit=900`);
+  const { tab } = await openTab(ui);
+  await tab.getByRole('button', { name: 'Send test event' }).click();
+  await rows(tab).filter({ hasText: 'attempt' }).waitFor();
+  const found: Record<string, string[]> = {};
+  const views = ['/activity/req-1', '/activity/attempt-1', '/board', `/board/${trader}`, '/webhooks'];
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of [380, 1280]) {
+      await tab.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await tab.setViewportSize({ width, height: 800 });
+      for (const hash of views) {
+        await tab.goto(`${new URL(ui).origin}/ui#${hash}`);
+        await tab.locator('.row, .problem').first().waitFor();
+        await expect.poll(() => tab.locator('.frame').count()).toBe(0);
+        const wide = await tab.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        const wrong = [...(await violationsOf(tab)), ...(wide > 0 ? [`${wide} pixels too wide`] : [])];
+        if (wrong.length > 0) found[`${hash} ${colorScheme} ${width}`] = wrong;
+      }
+    }
+  expect(found).toEqual({});
+});
+
+test('texts of others stay text, and nothing of them runs', async () => {
+  const folder = temporaryFolder();
+  const names = [...naughty, '<svg onload=document.title=1>', '"><script>document.title=2</script>'].slice(-150);
+  await fillInbox(
+    folder,
+    names.map((itemTitle, index) => ({
+      body: Buffer.from(JSON.stringify({ eventId: `e${index}`, eventType: itemTitle, feedItem: { itemTitle } })),
+    })),
+  );
+  const { ui } = await listen(folder, '--ui');
+  const { tab, complaints } = await openTab(ui);
+  await expect.poll(() => rows(tab).count()).toBe(names.length);
+  await rows(tab).first().click();
+  for (const _ of names) await tab.keyboard.press('j');
+  await expect.poll(() => tab.locator('.detail h2').count()).toBe(1);
+  expect([await tab.title(), await tab.locator('.app img, .app script, .rows svg').count(), complaints]).toEqual([
+    'listener · sotra',
+    0,
+    [],
+  ]);
+});
+
+test('of 10,000 deliveries 200 rows are drawn, soon, and older ones when asked for', async () => {
+  const folder = temporaryFolder();
+  const deliveries = Array.from({ length: 10_000 }, (_, index) => ({
+    body: Buffer.from(bodyOf(`event-${index}`)),
+    atMs: Date.now() - (10_000 - index) * 1000,
+  }));
+  await fillInbox(folder, deliveries);
+  const { ui } = await listen(folder, '--ui');
+  const { tab } = await openTab(ui);
+  await expect.poll(() => rows(tab).count()).toBe(200);
+  expect(await tab.locator('.tools [role=status]').textContent()).toBe('1,000 rows loaded');
+  for (let shown = 400; shown <= 1200; shown += 200) {
+    await tab.getByRole('button', { name: 'Show more' }).click();
+    await expect.poll(() => rows(tab).count()).toBe(shown);
+  }
+  expect(await tab.locator('.tools [role=status]').textContent()).toBe('2,000 rows loaded');
+});
+
+/** What the stream of the page sends until it holds a text. */
+function readLive(origin: string, headers: Record<string, string>, end: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${origin}/api/ui/live`, { headers }, (answer) => {
+      let text = '';
+      answer.on('data', (chunk) => {
+        text += chunk;
+        if (!text.includes(end)) return;
+        resolve(text);
+        sent.destroy();
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+test('a page that lost its connection says so and goes on where it was, without a gap', async () => {
+  const { url, ui } = await listen(temporaryFolder(), '--ui');
+  const deliver = (id: string) => send(url, bodyOf(id), signed(bodyOf(id)));
+  const port = await forwardPort(ui);
+  const { tab } = await openTab(port.ui);
+  const state = () => tab.locator('.state').textContent();
+  await expect.poll(state).toBe('Live');
+  const { origin } = new URL(ui);
+  port.cut();
+  await expect.poll(state).toBe('Not connected');
+  expect(await tab.getByRole('alert').textContent()).toContain('It is tried again every 3 s.');
+  for (let index = 0; index < 50; index += 1) expect(await deliver(`missed-${index}`)).toBe(200);
+  port.mend();
+  await expect.poll(state).toBe('Live');
+  await expect.poll(() => rows(tab).count()).toBe(50);
+  const own = { 'x-sotra-session': await tab.evaluate<string>("sessionStorage.getItem('sotra-session')") };
+  expect(await readLive(origin, { ...own, 'last-event-id': 'another-run-1' }, '\n')).toContain('"kind":"load"');
+});
+
+test('slow and huge requests are ended, and the page answers meanwhile', async () => {
+  const { ui } = await listen(temporaryFolder(), '--ui');
+  const { port, origin } = new URL(ui);
+  const closed = (head: string) =>
+    new Promise<string>((resolve) => {
+      let answer = '';
+      const socket = connect(Number(port), '127.0.0.1', () => socket.write(head));
+      socket.on('data', (chunk) => {
+        answer += chunk;
+      });
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve(answer));
+    });
+  const slow = closed(`GET / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nx: `);
+  const long = closed(`GET / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nx: ${'a'.repeat(64 * 1024)}\r\n\r\n`);
+  const own = await sessionOf(ui);
+  const huge = await fetch(`${origin}/api/ui/send`, {
+    method: 'POST',
+    headers: { ...own, origin, 'content-type': 'application/json' },
+    body: 'a'.repeat(1_000_000),
+  });
+  expect([huge.status, (await long).slice(0, 12), (await slow).slice(0, 12)]).toEqual([
+    413,
+    'HTTP/1.1 431',
+    'HTTP/1.1 408',
+  ]);
+});
+
+/** A service that answers as it is told, and its page at the board. */
+async function openService() {
+  const now = { status: 200, body: '{"traders":[]}', headers: {} as Record<string, string> };
+  const service = await stub(async (_, response) => {
+    response.writeHead(now.status, { 'content-type': 'application/json', ...now.headers }).end(now.body);
+  });
+  const { ui } = await startPage('ui', service.env);
+  const opened = await openTab(ui);
+  const show = (hash: string) => opened.tab.goto(`${new URL(ui).origin}/ui#${hash}`);
+  return { now, service, ui, show, ...opened };
+}
+
+test('empty, refused, dead, of another shape: one sentence each, with a button', async () => {
+  const { now, tab, show } = await openService();
+  await expect.poll(() => tab.locator('.empty').textContent()).toContain('No requests yet.sotra leaderboard list');
+  const problem = tab.getByRole('alert');
+  for (const [index, [status, body, says]] of [
+    [401, '{"error":"no"}', '401'],
+    [503, 'down', '503'],
+    [200, '{"traders":[', 'JSON'],
+  ].entries()) {
+    Object.assign(now, { status, body });
+    await show(index % 2 === 0 ? '/board?timeframe=7d' : '/board?chain=base');
+    await expect.poll(() => problem.allTextContents()).toEqual([expect.stringContaining(String(says))]);
+    expect([await violationsOf(tab), await tab.locator('.frame').count()]).toEqual([[], 0]);
+    Object.assign(now, { status: 200, body: '{"traders":[]}' });
+    await tab.getByRole('button', { name: 'Try again' }).click();
+    await expect.poll(() => tab.locator('.empty').textContent()).toBe('No trader matches.');
+    await show('/activity');
+    await tab.getByRole('searchbox').waitFor();
+  }
+});
+
+test('a service that asks to wait is asked again when the time is over, which is counted down', async () => {
+  const { now, service, tab, show } = await openService();
+  Object.assign(now, { status: 429, headers: { 'retry-after': '3' }, body: '{}' });
+  await show('/board');
+  await expect.poll(() => tab.getByRole('timer').textContent()).toMatch(/^Asks again in [123] s\.$/);
+  const asked = service.requests.length;
+  Object.assign(now, { status: 200, headers: {}, body: '{"traders":[]}' });
+  await expect.poll(() => tab.getByText('No trader matches').count()).toBe(1);
+  expect([service.requests.length, await tab.getByRole('alert').count()]).toEqual([asked + 1, 0]);
+});
+
+test('of 10,000 traders the first 1,000 are kept and 200 drawn; hostile names are text', async () => {
+  const names = ['n'.repeat(300), 'שלום עולם', '\u202Egnp.exe', '<img src=x onerror="document.title=1">'];
+  const { now, tab, show, complaints } = await openService();
+  const traders = Array.from({ length: 10_000 }, (_, index) => ({
+    profile: {
+      id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+      name: names[index] ?? `trader ${index}`,
+      images: {},
+      addresses: [`0x${String(index).padStart(40, '0')}`],
+      metadata: { pnl30d: index, winRate30d: 0.5, tradeCount30d: 3, roiPercent30d: 1 },
+    },
+    pnl: { total: 10_000 - index, perChain: {} },
+    hasComments: false,
+  }));
+  now.body = JSON.stringify({ traders });
+  await show('/board');
+  await expect.poll(() => tableRows(tab, 'Traders').count()).toBe(200);
+  expect(await tableRows(tab, 'Traders').locator('th').nth(2).textContent()).toBe('U+202Egnp.exe');
+  expect(await tab.locator('.tools [role=status]').textContent()).toBe('1,000 rows');
+  expect([await tab.title(), complaints]).toEqual(['service · sotra', []]);
+});
+
+test('a webhook shows its secret when asked, and is deleted after a question', async () => {
+  const { ui, env } = await startPage('sandbox start --port 0 --ui');
+  await run('webhook register --url http://127.0.0.1:9/hook --wallet-addresses ext:one', { env });
+  const { tab } = await openTab(ui);
+  await tab.getByRole('link', { name: 'Webhooks', exact: true }).click();
+  await tableRows(tab, 'Webhooks').locator('a').click();
+  await tab.getByRole('button', { name: 'Show the secret' }).click();
+  await expect.poll(() => tab.locator('.detail output code').textContent()).toMatch(/^whsec_[\w-]{40,}$/);
+  await tab.getByRole('button', { name: 'Delete the webhook' }).click();
+  expect((await run('webhook list --json', { env })).out).toContain('127.0.0.1:9');
+  await tab.getByRole('button', { name: 'Yes, delete the webhook' }).click();
+  await expect.poll(() => tab.locator('.empty').textContent()).toBe('No webhooks yet.');
+  const page = await run('webhook list --json', { env });
+  expect(JSON.parse(page.out)).toEqual([]);
+});
