@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
 
@@ -240,6 +240,8 @@ function programWithKeychain(
   cpSync('dist', join(folder, 'dist'), { recursive: true });
   const keyring = join(folder, 'node_modules', '@napi-rs', 'keyring');
   mkdirSync(keyring, { recursive: true });
+  for (const name of ['libsql', '@libsql', '@neon-rs', 'detect-libc'])
+    symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   writeFileSync(join(keyring, 'package.json'), '{"name":"@napi-rs/keyring","main":"index.cjs"}');
   const file = join(folder, 'keychain.json');

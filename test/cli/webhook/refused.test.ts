@@ -63,11 +63,6 @@ test.each([
   ['too many', head(`t=1${`,v1=${nobody}`.repeat(17)}`, 'Content-Length: 5000000'), '401'],
   ['one that is too old', head(`t=1565125718,v1=${nobody}`, 'Content-Length: 5000000'), '401'],
   ['a length over the limit', head(`t=${now()},v1=${nobody}`, 'Content-Length: 50000000'), '413'],
-  [
-    'no signature but a question',
-    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n',
-    '401',
-  ],
 ])('%s is answered before the body comes', async (_, request, status) => {
   const { url } = await listen(temporaryFolder(), '--tolerance 1h');
   const { got } = open(url, request);
@@ -76,7 +71,7 @@ test.each([
   expect(got.text.toLowerCase()).toContain('connection: close');
 });
 
-test('a sender who asks before it sends is told to go on where the header may be right', async () => {
+test('a sender who asks before it sends is told to go on', async () => {
   const { url } = await listen(temporaryFolder());
   const body = bodyOf('one');
   const signature = signed(body)['Daylight-Signature'] ?? '';
@@ -101,13 +96,12 @@ test('bodies that never end are dropped with 503 when they fill the memory, and 
   expect(await send(url, large, signed(large))).toBe(200);
 });
 
-test('a new connection takes the place of the oldest that only waits', async () => {
+test('connections that send half a request keep no delivery out, and are closed', async () => {
   const { url } = await listen(temporaryFolder());
   const idle = Array.from({ length: 256 }, () => open(url, 'POST / HTTP/1.1\r\n'));
   const body = bodyOf('one');
   expect(await send(url, body, signed(body))).toBe(200);
-  await until(() => idle.some(({ got }) => got.closed));
-  expect(idle.filter(({ got }) => got.closed).length).toBeLessThan(10);
+  await until(() => idle.every(({ got }) => got.closed));
 });
 
 test('what is pipelined behind a refused request is not answered, and what is behind a good one is', async () => {
