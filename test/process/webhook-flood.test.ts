@@ -85,7 +85,7 @@ async function flood(options: { trades: number; webhooks: number; killAt: readon
     const states = () =>
       new Map(
         db
-          .all<{ state: string; n: number }>('SELECT state, count(*) AS n FROM delivery GROUP BY state')
+          .all<{ state: string; n: number }>('SELECT state, count(*) AS n FROM outbox GROUP BY state')
           .map(({ state, n }) => [state, n]),
       );
     const deliveries = trades * webhooks;
@@ -103,7 +103,7 @@ async function flood(options: { trades: number; webhooks: number; killAt: readon
     const outOfOrder: string[] = [];
     for (const { id } of db.all<{ id: number }>('SELECT id FROM webhook')) {
       const happened = db
-        .all<{ id: string }>('SELECT event_id AS id FROM delivery WHERE webhook_id = ? ORDER BY seq', [id])
+        .all<{ id: string }>('SELECT id FROM event WHERE webhook_id = ? ORDER BY seq', [id])
         .map((row) => row.id);
       const own = new Set(happened);
       for (const [name, list] of [
@@ -166,7 +166,7 @@ long(
     down = false;
     const second = await serve(folder, ['--empty']);
     onTestFinished(() => void second.child.kill('SIGKILL'));
-    const state = () => db.get<{ state: string }>('SELECT state FROM delivery')?.state;
+    const state = () => db.get<{ state: string }>('SELECT state FROM outbox')?.state;
     await until(() => state() === 'delivered', 'the delivery after the restart');
     const ids = target.requests.map(({ body }) => JSON.parse(body).events[0].eventId);
     expect(new Set(ids).size).toBe(1);

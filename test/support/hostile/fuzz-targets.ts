@@ -127,12 +127,6 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
       needs: /uploads|^addresses\.txt$/,
     },
     {
-      weight: 1,
-      file: `${job}/confirmed.txt`,
-      reads: [`webhook register --url http://127.0.0.1:9/hook ${upload} --json`],
-      needs: /uploads|^addresses\.txt$/,
-    },
-    {
       weight: 2,
       file: found(/^posted-comments-[0-9a-f]+\.ndjson$/),
       reads: [],
