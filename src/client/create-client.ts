@@ -148,7 +148,7 @@ function createMethod(endpoint: TableRow, base: ClientConfig) {
     const config = configFor(options);
     const ask = (asked: Values, link?: string) => callEndpoint(endpoint, asked, config, link);
     const seen = new Set<string>();
-    for await (const items of walkPages({ paging, input, ask, max: undefined, onCut: () => undefined }))
+    for await (const items of walkPages({ paging, input, ask, max: undefined, onMaxReached: () => undefined }))
       for (const item of items) {
         const name = identifyItem(item);
         if (paging.kind !== 'limit' && seen.has(name)) continue;

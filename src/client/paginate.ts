@@ -15,18 +15,18 @@ export interface Walk {
   ask: AskPage;
   max: number | undefined;
   /** Called when `max` cuts the list short. */
-  onCut: () => void;
+  onMaxReached: () => void;
 }
 
 /**
  * The items of all pages, in the service's order, a batch a page; two pages are held at most. Errors: those of the call; `contract` when
  * a page, cursor or link comes twice; `redirect` for a link to another origin without a cursor.
  */
-export async function* walkPages({ paging, input, ask, max, onCut }: Walk): AsyncGenerator<readonly unknown[]> {
+export async function* walkPages({ paging, input, ask, max, onMaxReached }: Walk): AsyncGenerator<readonly unknown[]> {
   let left = max ?? Number.POSITIVE_INFINITY;
   for await (const { items, more } of readPages(paging, input, ask, left)) {
     yield items.length > left ? items.slice(0, left) : items;
-    if (items.length > left || (items.length === left && more)) onCut();
+    if (items.length > left || (items.length === left && more)) onMaxReached();
     left -= items.length;
     if (left <= 0) return;
   }
@@ -96,7 +96,7 @@ async function* linkedPages(
   const seen = new Set<string>();
   const since = readSince(paging, input);
   let answer = await ask(sized);
-  for (let way = chooseWay(paging, input, answer.data); ; ) {
+  for (let way = chooseDirection(paging, input, answer.data); ; ) {
     const all = itemsIn(paging.items, answer.data);
     const items = all.slice(0, way === 'older' ? countSince(all, since) : all.length);
     const next = items.length < all.length ? undefined : findNext(paging, way, answer.data);
@@ -154,7 +154,11 @@ function countSince(items: readonly unknown[], since: TimeBound | undefined): nu
 }
 
 /** The direction of a walk. Items since a time may come as the newest of them: then there is nothing newer, and the rest is older. */
-function chooseWay(paging: Paging & { kind: 'cursor' | 'links' }, input: Input, data: unknown): 'older' | 'newer' {
+function chooseDirection(
+  paging: Paging & { kind: 'cursor' | 'links' },
+  input: Input,
+  data: unknown,
+): 'older' | 'newer' {
   if (paging.kind === 'cursor' || input[paging.newer] === undefined) return 'older';
   return readSince(paging, input) !== undefined && findNext(paging, 'newer', data) === undefined ? 'older' : 'newer';
 }
@@ -200,7 +204,7 @@ export function moreHint(paging: Paging, input: Input, data: unknown): string | 
 /** The inputs that ask for what comes after an answer; empty where none can, `undefined` where the answer is complete. */
 export function nextInput(paging: Paging, input: Input, data: unknown): Input | undefined {
   if (paging.kind === 'cursor' || paging.kind === 'links') {
-    const next = findNext(paging, chooseWay(paging, input, data), data);
+    const next = findNext(paging, chooseDirection(paging, input, data), data);
     if (next === undefined) return undefined;
     if (next.kind === 'cursor') return { [next.input]: next.text };
     return next.cursor === undefined || paging.kind === 'cursor' ? {} : { [paging[next.way]]: next.cursor };

@@ -7,13 +7,13 @@ import type { Result } from '../lib/output/result.ts';
 import type { AnyView } from '../lib/output/view.ts';
 import type { GlobalOptions } from './options.ts';
 
-export interface EndpointSettings<P extends Params, L extends Params> {
+export interface EndpointSettings<P extends Params, L extends Params, Answer = never> {
   /** The rows and columns of its answer. */
-  view: AnyView;
+  view: AnyView & { rows: (answer: NoInfer<Answer>, input: never) => readonly unknown[] };
   /** Parameters that are never sent, or easier to type than those of the same key that they replace. */
   params?: L;
   description?: string;
-  oneOf?: readonly (readonly (keyof (P & L) & string)[])[];
+  requireAnyOf?: readonly (readonly (keyof (P & L) & string)[])[];
   /** Names what cannot be undone; nothing is asked without. */
   confirms?: (typed: InputOf<Omit<P, keyof L> & L>) => string | undefined;
   /** Makes the endpoint's input of what was typed; default: the inputs that the endpoint knows. */
@@ -53,8 +53,13 @@ export async function callEndpoint(
   const ask = (asked: unknown, link?: string) => context.client.call(endpoint, asked as never, link);
   if (paging !== undefined && (typed['all'] === true || typed['max'] !== undefined)) {
     const max = typed['max'] as number | undefined;
-    const onCut = () => context.note(`There is more: stopped after ${max} items (--max).`);
-    return { kind: 'items', batches: countItems(walkPages({ paging, input, ask, max, onCut })), view: shown, ...chart };
+    const onMaxReached = () => context.note(`There is more: stopped after ${max} items (--max).`);
+    return {
+      kind: 'items',
+      batches: countItems(walkPages({ paging, input, ask, max, onMaxReached })),
+      view: shown,
+      ...chart,
+    };
   }
   const { data, text, isEmpty } = await ask(input);
   await onAnswer?.(data, context);

@@ -38,7 +38,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   endpoint: EndpointLine | undefined;
   parameters: Params = {};
   /** Keys of parameters of which at least one must be given. */
-  oneOf: readonly (readonly string[])[] = [];
+  requireAnyOf: readonly (readonly string[])[] = [];
   examples: readonly Example[] = [];
   view: AnyView | undefined;
   /** Names what cannot be undone, and is asked about first. */
@@ -84,10 +84,10 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     throw explainError(this, typed, message, code);
   }
 
-  /** Adds an argument or an option for each parameter. `oneOf`: keys of which at least one must be given. */
-  params<Q extends Params>(params: Q, oneOf: readonly (readonly (keyof Q & string)[])[] = []): Command<Q> {
+  /** Adds an argument or an option for each parameter. `requireAnyOf`: keys of which at least one must be given. */
+  params<Q extends Params>(params: Q, requireAnyOf: readonly (readonly (keyof Q & string)[])[] = []): Command<Q> {
     this.parameters = params;
-    this.oneOf = oneOf;
+    this.requireAnyOf = requireAnyOf;
     for (const [key, param] of Object.entries(params)) {
       if (param.positional) this.addArgument(new ParamArgument(key, param));
       // The program takes its options wherever they stand: `context set --base-url`.

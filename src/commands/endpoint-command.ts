@@ -8,16 +8,16 @@ import { option } from './params.ts';
  * Adds the subcommand of an endpoint: arguments and options from its parameters, `--all` and `--max` where it has pages, and an action that
  * calls it.
  */
-export function addEndpointCommand<P extends Params, L extends Params = Record<never, Param>>(
+export function addEndpointCommand<P extends Params, Answer, L extends Params = Record<never, Param>>(
   group: Command,
   name: string,
-  endpoint: Endpoint<string, P>,
-  settings: EndpointSettings<P, L>,
+  endpoint: Endpoint<string, P, Answer>,
+  settings: EndpointSettings<P, L, Answer>,
 ): Command {
-  const { params, oneOf = [], confirms } = settings;
+  const { params, requireAnyOf = [], confirms } = settings;
   const command = describeEndpoint(group, name, endpoint, settings.description).params(
     { ...endpoint.params, ...params, ...(isWalked(endpoint) && walkParams) },
-    oneOf,
+    requireAnyOf,
   );
   if (confirms !== undefined) command.confirms(confirms as (typed: unknown) => string | undefined);
   return command

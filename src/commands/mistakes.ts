@@ -36,13 +36,13 @@ function findHint(command: Command, typed: TypedLine, text: string, code: string
     case 'commander.unknownOption':
       return hintForOption(command, typed, text.slice(text.indexOf("'") + 1, -1));
     case 'commander.excessArguments':
-      return hintForSurplus(command, typed);
+      return hintForExtraArguments(command, typed);
     case 'commander.conflictingOption':
       return 'Omit one of them.';
     case 'commander.missingArgument':
       return typed.example && `For example: sotra ${typed.example}`;
     case 'commander.missingMandatoryOptionValue':
-      return hintForSurplus(command, typed) ?? (typed.example && `For example: sotra ${typed.example}`);
+      return hintForExtraArguments(command, typed) ?? (typed.example && `For example: sotra ${typed.example}`);
     default:
       return undefined;
   }
@@ -210,23 +210,23 @@ function listOptions(command: Command): string[] {
 /** Options whose file people give as an argument. */
 const fileOptions = ['--file', '--signed'];
 
-function hintForSurplus(command: Command, { argv }: TypedLine): string | undefined {
+function hintForExtraArguments(command: Command, { argv }: TypedLine): string | undefined {
   const places = command.registeredArguments.length;
-  const surplus = command.args.slice(places);
+  const extra = command.args.slice(places);
   const file = command.options.find(({ long }) => long !== undefined && fileOptions.includes(long));
-  if (surplus.length === 0) return undefined;
+  if (extra.length === 0) return undefined;
   if (command.registeredArguments.at(-1)?.name() === 'comment') return 'Put a text of several words in quotes.';
-  if (file !== undefined && /\.\w+$|\/|^-$/.test(surplus[0] ?? ''))
-    return didYouMean(`${file.long} ${shellWord(surplus[0] ?? '')}`);
-  return didYouMean(joinList(command, argv, surplus));
+  if (file !== undefined && /\.\w+$|\/|^-$/.test(extra[0] ?? ''))
+    return didYouMean(`${file.long} ${shellWord(extra[0] ?? '')}`);
+  return didYouMean(joinList(command, argv, extra));
 }
 
 /** An option of a list that was typed with spaces, with commas: `--chains base,solana`. */
-function joinList(command: Command, argv: readonly string[], surplus: readonly string[]): string | undefined {
-  const [flag, first = ''] = argv.slice(argv.lastIndexOf(surplus[0] ?? '') - 2);
+function joinList(command: Command, argv: readonly string[], extra: readonly string[]): string | undefined {
+  const [flag, first = ''] = argv.slice(argv.lastIndexOf(extra[0] ?? '') - 2);
   const option = command.options.find(({ long }) => long === flag);
   if (!(option instanceof ParamOption) || option.param.kind.type !== 'list' || option.param.whole) return undefined;
   const choices = listChoices(option.param);
   const fits = (text: string) => choices.length === 0 || choices.includes(text);
-  return surplus.every(fits) ? `${flag} ${[first, ...surplus].join(',')}` : undefined;
+  return extra.every(fits) ? `${flag} ${[first, ...extra].join(',')}` : undefined;
 }

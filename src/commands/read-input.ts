@@ -14,7 +14,7 @@ export type TypedInput = Readonly<Record<string, string | readonly string[] | bo
 
 interface ReadOptions {
   /** Keys of which at least one must be given. */
-  oneOf?: readonly (readonly string[])[];
+  requireAnyOf?: readonly (readonly string[])[];
   /** A right line of the command. */
   example?: string | undefined;
   /** Asked where something other than an identifier was typed. */
@@ -29,9 +29,9 @@ interface ReadOptions {
 export async function readInput(
   params: Params,
   typed: TypedInput,
-  { oneOf = [], example, findNames, warn }: ReadOptions,
+  { requireAnyOf = [], example, findNames, warn }: ReadOptions,
 ): Promise<Record<string, unknown>> {
-  requireOneOf(params, oneOf, typed, example);
+  checkAnyOf(params, requireAnyOf, typed, example);
   const names = mentionsName(params, typed) ? await findNames() : undefined;
   const input: Record<string, unknown> = {};
   for (const [key, param] of Object.entries(params)) {
@@ -39,24 +39,24 @@ export async function readInput(
     const resolved = names === undefined ? typed[key] : await resolveNames(label, param, typed, key, names);
     const value = readValue(label, param, resolved);
     const problem = checkParam(param, value);
-    if (problem !== undefined) throw hintAtOrder(params, key, typed) ?? refuseValue(label, param, problem);
+    if (problem !== undefined) throw hintForOrder(params, key, typed) ?? refuseValue(label, param, problem);
     if (value === undefined) continue;
     input[key] = value;
     warnOfUnknown(label, param, value, warn);
-    warnOfSurplus(label, param, value, warn);
+    warnOfUnsentItems(label, param, value, warn);
   }
   checkTokens(params, input);
   return input;
 }
 
 /** Errors: `usage` naming all that is missing. */
-function requireOneOf(
+function checkAnyOf(
   params: Params,
-  oneOf: readonly (readonly string[])[],
+  requireAnyOf: readonly (readonly string[])[],
   typed: TypedInput,
   example: string | undefined,
 ): void {
-  const missing = oneOf
+  const missing = requireAnyOf
     .filter((keys) => keys.every((key) => typed[key] === undefined))
     .map((keys) => {
       const either = keys.flatMap((key) => (params[key] === undefined ? [] : [{ key, param: params[key] }]));
@@ -73,17 +73,17 @@ function readValue(label: string, param: Param, typed: TypedInput[string]): unkn
   if (typed === undefined || typeof typed === 'boolean') return typed;
   if (kind.nullable && typed === 'null') return null;
   if (kind.type !== 'list') {
-    refuseBareHex(label, param, String(typed));
+    requireHexPrefix(label, param, String(typed));
     return parseText(kind, String(typed));
   }
   const isWhole = param.whole === true || kind.item.type === 'json';
   const items = [typed].flat().flatMap((text) => (isWhole ? [text.trim()] : splitList(text, label)));
-  for (const item of items) refuseBareHex(label, param, item);
+  for (const item of items) requireHexPrefix(label, param, item);
   return items.map((item) => parseText(kind, item));
 }
 
 /** Errors: `usage` for an EVM address without 0x, which is short enough to pass for one of Solana. */
-function refuseBareHex(label: string, param: Param, text: string): void {
+function requireHexPrefix(label: string, param: Param, text: string): void {
   const [bare, digits] = /^(?:0X)?([\da-fA-F]{40})$/.exec(text) ?? [];
   if (bare !== undefined && identifies(param) !== undefined)
     throw usageError(`${label} ${text}: must begin with 0x`, `Did you mean 0x${digits}?`);
@@ -100,7 +100,7 @@ function refuseValue(label: string, param: Param, { value, message }: Problem) {
 }
 
 /** Of two arguments that stand in each other's place: `usage` with the right order. */
-function hintAtOrder(params: Params, key: string, typed: TypedInput) {
+function hintForOrder(params: Params, key: string, typed: TypedInput) {
   const places = Object.entries(params).filter(([, { positional }]) => positional);
   const param = places.find(([name]) => name === key)?.[1];
   const allows = (each: Param, name: string) => listChoices(each).includes(String(typed[name]));
@@ -138,7 +138,7 @@ function warnOfUnknown(label: string, param: Param, value: unknown, warn: (text:
   }
 }
 
-function warnOfSurplus(label: string, { kind }: Param, value: unknown, warn: (text: string) => void): void {
+function warnOfUnsentItems(label: string, { kind }: Param, value: unknown, warn: (text: string) => void): void {
   const first = kind.type === 'list' ? kind.keepFirst : undefined;
   if (first === undefined || !Array.isArray(value) || value.length <= first) return;
   warn(`${label}: the service uses the first ${first} only; ${value.length - first} of ${value.length} are not sent`);

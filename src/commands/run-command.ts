@@ -60,9 +60,9 @@ export async function runCommand(command: Command, handler: Handler<Params>): Pr
 
 /** What was typed, checked and confirmed. Errors: `usage`. */
 async function readTypedInput(command: Command, context: Context): Promise<Record<string, unknown>> {
-  const { parameters, oneOf, examples, endpoint, question } = command;
+  const { parameters, requireAnyOf, examples, endpoint, question } = command;
   const input = await readInput(parameters, command.readTyped(), {
-    oneOf,
+    requireAnyOf,
     example: examples[0]?.argv,
     findNames: async () => (await import('../calls/known-names.ts')).namesKnownTo(context, command.isReading),
     warn: context.warn,
@@ -84,7 +84,7 @@ function stopSpinner(result: Result, { client }: Context): Result {
 /** What ended the command, its inputs named as they are typed. */
 function explainFailure(thrown: unknown, { parameters, session }: Command, context: Context): SotraError {
   const { signal } = session.io;
-  const error = toSotraError(unusable(thrown, context));
+  const error = toSotraError(explainUnreadableAnswer(thrown, context));
   const stopped =
     signal.aborted && error.code === 'internal'
       ? new SotraError('interrupted', 'interrupted', { cause: thrown })
@@ -96,8 +96,8 @@ function explainFailure(thrown: unknown, { parameters, session }: Command, conte
   return named.code === 'interrupted' ? Object.assign(named, { signalExitCode: stopExitCode(signal) }) : named;
 }
 
-/** An answer too far from the contract, or too deep, for the code that reads it. */
-function unusable(thrown: unknown, { client: { seen } }: Context): unknown {
+/** The error for an answer that is too deep, or too far from its schema, for the code that reads it. */
+function explainUnreadableAnswer(thrown: unknown, { client: { seen } }: Context): unknown {
   const isTooDeep = thrown instanceof RangeError && seen.calls > 0;
   const isMismatch = thrown instanceof TypeError && seen.mismatches.size > 0;
   if (!isTooDeep && !isMismatch) return thrown;
@@ -120,12 +120,20 @@ function describeOutcome(result: Result, exitCode: number): SotraError | undefin
 const seeWhy = 'sotra why says what was asked, what came back, and what to type next.';
 
 /** Of these `sotra why` says more than their hints. */
-const moreToSay: readonly ErrorCode[] = ['key-refused', 'forbidden', 'network', 'redirect', 'bad-answer', 'contract'];
+const codesWithMoreToSay: readonly ErrorCode[] = [
+  'key-refused',
+  'forbidden',
+  'network',
+  'redirect',
+  'bad-answer',
+  'contract',
+];
 
 /** Names `sotra why` in the hint of an error that has none of its own, or a shorter one than there is to say. */
 function nameWhy(error: SotraError): void {
   const { hint, status, code } = error;
-  if (hint === undefined && (status !== undefined || moreToSay.includes(code))) Object.assign(error, { hint: seeWhy });
-  else if (hint !== undefined && moreToSay.includes(code) && !hint.includes('sotra why'))
+  if (hint === undefined && (status !== undefined || codesWithMoreToSay.includes(code)))
+    Object.assign(error, { hint: seeWhy });
+  else if (hint !== undefined && codesWithMoreToSay.includes(code) && !hint.includes('sotra why'))
     Object.assign(error, { hint: `${hint.replace(/[^.]$/, '$&;')} sotra why says more.` });
 }

@@ -17,7 +17,7 @@ export function addCopy(comment: Command): void {
       }),
       again: option.flag('send an intent again that was sent within a day'),
     },
-    oneOf: [['actorAddress', 'actorAddresses']],
+    requireAnyOf: [['actorAddress', 'actorAddresses']],
     description: `${endpoint.description} The same intent twice within a day counts twice: a terminal asks, elsewhere --again is needed.`,
     prepare: async ({ again, ...typed }, context) => {
       const input = readCopy(typed, context);

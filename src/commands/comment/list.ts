@@ -14,7 +14,7 @@ export function addList(comment: Command): void {
       hashes: { ...endpoint.params.hashes, kind: optional(endpoint.params.hashes.kind) },
       tx: local(optional(listOf(text())), 'same as <hash...>', { valueName: 'hash' }),
     },
-    oneOf: [['hashes', 'tx']],
+    requireAnyOf: [['hashes', 'tx']],
     prepare: ({ hashes = [], tx = [], ...rest }) => {
       checkHashes('hashes', hashes, rest.chain);
       checkHashes('tx', tx, rest.chain);

@@ -1,5 +1,5 @@
 import { hourMs, parseDuration, parseTime } from '../../api/duration.ts';
-import type { Endpoint, InputOf, Params } from '../../api/endpoint.ts';
+import type { AnswerOf, Endpoint, InputOf, Params } from '../../api/endpoint.ts';
 import * as endpoints from '../../api/feed.ts';
 import { defined } from '../../api/json.ts';
 import { inputError, usageError } from '../../errors.ts';
@@ -41,7 +41,7 @@ const watchHelp =
 
 /** A feed, with `--cursor` and `--watch`. */
 function addCards(feed: Command, name: string, endpoint: typeof endpoints.actor | typeof endpoints.home): void {
-  addEndpointCommand(feed, name, endpoint as Endpoint<string, Params>, {
+  addEndpointCommand(feed, name, endpoint as Endpoint<string, Params, AnswerOf<typeof endpoint>>, {
     view: cards,
     params,
     description: `${endpoint.description} ${watchHelp}`,

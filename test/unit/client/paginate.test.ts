@@ -33,11 +33,11 @@ async function walk(paging: Paging, pages: readonly string[], more: Partial<Omit
     if (text === undefined) throw new Error('no such page');
     return { data: JSON.parse(text), text, status: 200, requestId: undefined, attempts: 1 };
   };
-  const onCut = () => {
+  const onMaxReached = () => {
     cuts += 1;
   };
   const batches: (readonly unknown[])[] = [];
-  const walking = walkPages({ paging, input: {}, ask, max: undefined, onCut, ...more });
+  const walking = walkPages({ paging, input: {}, ask, max: undefined, onMaxReached, ...more });
   const failure = await (async () => {
     for await (const batch of walking) batches.push(batch);
   })().catch((error: Error) => error);
@@ -97,7 +97,7 @@ test('a walk ends once nothing is on its way', async () => {
     return { data: JSON.parse(text), text, body: Buffer.from(text), status: 200, requestId: undefined, attempts: 1 };
   };
   const shown: unknown[] = [];
-  const walking = { paging: numbered, input: { limit: 1 }, ask, max: undefined, onCut: () => undefined };
+  const walking = { paging: numbered, input: { limit: 1 }, ask, max: undefined, onMaxReached: () => undefined };
   for await (const items of walkPages(walking)) shown.push(...items);
   expect([shown, open]).toEqual([[1, 2, 3, 4, 5], 0]);
 });
