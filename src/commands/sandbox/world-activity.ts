@@ -1,13 +1,22 @@
+import { isHttpAddress } from '../../api/http-address.ts';
 import { isObject, parseJson, tryParseJson } from '../../api/json.ts';
+import { signedHeader } from '../../api/webhook-signature.ts';
+import { curlLine, deliveryRequest } from '../../client/preview.ts';
 import { hideUrlSecrets } from '../../client/secrets.ts';
 import { usageError } from '../../errors.ts';
 import { formatTime, formatUsd, shortAddress } from '../../lib/output/format.ts';
-import { type ActivityDetail, type ActivityRow, type ActivitySource, maxListed } from '../../pages/activity.ts';
+import {
+  type ActivityDetail,
+  type ActivityRow,
+  type ActivitySource,
+  maxListed,
+  type SendOutcome,
+} from '../../pages/activity.ts';
 import type { LiveLog } from '../../pages/live-log.ts';
 import { storedNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
-import { deliveryHeaders } from '../../sandbox/deliver/deliver.ts';
+import { deliveryHeaders, sendDelivery } from '../../sandbox/deliver/deliver.ts';
 import { eventParts, findEventSource, makeEvent, storeEvent } from '../../sandbox/deliver/events.ts';
 import { allWebhooks } from '../../sandbox/service/webhook.ts';
 import { describeEvent, readEvents } from '../../webhooks/events.ts';
@@ -62,6 +71,7 @@ interface AttemptRow {
   eventMs: number;
   uid: string;
   url: string;
+  secret: string;
 }
 
 const tradeSql = `SELECT t.id, t.chain, t.wallet, t.token, k.symbol, t.side, t.amount, t.usd, t.at_ms AS atMs, t.tx
@@ -69,7 +79,7 @@ const tradeSql = `SELECT t.id, t.chain, t.wallet, t.token, k.symbol, t.side, t.a
 const commentSql = 'SELECT id, wallet, text, trade_id AS tradeId, at_ms AS atMs FROM comment';
 const eventSql = `SELECT e.seq, e.id, e.type, e.body, e.at_ms AS atMs, w.uid FROM event e JOIN webhook w ON w.id = e.webhook_id`;
 const attemptSql = `SELECT d.id, d.state, d.tries, d.status, d.error, d.ms, d.at_ms AS tryMs, d.due_ms AS nextMs, e.type, e.id AS eventId, e.at_ms AS eventMs, w.uid,
-  w.destination_url AS url FROM outbox d JOIN event e ON e.seq = d.item JOIN webhook w ON w.id = d.target`;
+  w.destination_url AS url, w.secret FROM outbox d JOIN event e ON e.seq = d.item JOIN webhook w ON w.id = d.target`;
 
 /** Rows that one look finds of a kind: a simulation makes thousands in a second. */
 const maxFound = 200;
@@ -184,28 +194,48 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
           ['Webhook', event.uid],
         ],
         request: showBody(event.body),
-        command: `${commandStart} webhook trigger ${event.type} --uid ${event.uid}`,
+        ...describeSending(db.get<AttemptRow>(`${attemptSql} WHERE e.id = ?`, [event.id]), event),
         chain: { before: cause ? [cause] : [], after: attemptsOf(event.id) },
       });
     }
     const attempt = db.get<AttemptRow>(`${attemptSql} WHERE d.id = ?`, [Number(key)]);
     const event = attempt && db.get<EventRow>(`${eventSql} WHERE e.id = ?`, [attempt.eventId]);
     if (attempt === undefined || event === undefined) throw usageError(`attempt ${key}: does not exist any more`);
-    return describe(attemptRow(attempt), showAttempt(attempt, event));
+    return describe(attemptRow(attempt), { ...showAttempt(attempt, event), ...describeSending(attempt, event) });
   };
+  /** The lines that send it again, and where to. */
+  const describeSending = (attempt: AttemptRow | undefined, event: EventRow): Partial<ActivityDetail> => {
+    if (attempt === undefined) return {};
+    const [url, body] = [hideUrlSecrets(attempt.url), writeBody(event.body)];
+    const headers = deliveryHeaders(signedHeader(attempt.secret, body, now()));
+    return {
+      curl: curlLine(deliveryRequest(url, headers, body)).trim(),
+      command: `${commandStart} webhook trigger ${event.type} --uid ${event.uid}`,
+      form: { kind: 'target', url },
+    };
+  };
+  /** To another address, once. */
+  const sendTo = async (url: string, attempt: AttemptRow): Promise<SendOutcome> => {
+    if (!isHttpAddress(url)) throw usageError(`target ${url.slice(0, 200)}: must be an http or https address`);
+    const body = readBody(attempt);
+    const { ok, status, error } = await sendDelivery(url, body, signedHeader(attempt.secret, body, now()));
+    const text = `${ok ? 'Accepted' : 'Not accepted'} by ${hideUrlSecrets(url)}: ${status ?? error}`;
+    return { id: null, text, failed: !ok };
+  };
+  const readBody = ({ eventId }: AttemptRow) =>
+    writeBody(db.get<EventRow>(`${eventSql} WHERE e.id = ?`, [eventId])?.body ?? '');
   const source: ActivitySource = {
     owns: (id) => /^(?:trade|comment|event|attempt)-/.test(id),
     list: async (beforeMs) => ({ rows: beforeMs === undefined ? [...rows.values()].reverse() : [], hasMore: false }),
     look: async (ids) => ids.flatMap((id) => rows.get(id) ?? []),
     show,
-    send: async (id) => {
-      const seqs = id.startsWith('attempt-')
-        ? [Number(id.slice('attempt-'.length))]
-        : db.values<number>('SELECT d.id FROM outbox d JOIN event e ON e.seq = d.item WHERE e.id = ?', [
-            id.slice('event-'.length),
-          ]);
-      if (seqs.length === 0) throw usageError(`${id}: does not exist any more`);
-      for (const seq of seqs) deliverAgain(db, seq, now());
+    send: async (id, { url }) => {
+      const where = id.startsWith('attempt-') ? 'd.id' : 'e.id';
+      const attempts = db.all<AttemptRow>(`${attemptSql} WHERE ${where} = ?`, [id.slice(id.indexOf('-') + 1)]);
+      const [first] = attempts;
+      if (first === undefined) throw usageError(`${id.slice(0, 80)}: does not exist any more`);
+      if (url !== undefined && url !== hideUrlSecrets(first.url)) return sendTo(url, first);
+      for (const each of attempts) deliverAgain(db, each.id, now());
       look();
       return { id: null, text: 'It is being sent.', failed: false };
     },
@@ -221,6 +251,8 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
     },
   };
 }
+
+const writeBody = (event: string) => `{"events":[${event}]}`;
 
 /** Makes a delivery due now, with all its tries if it had ended. */
 function deliverAgain(db: Db, seq: number, nowMs: number): void {
@@ -348,13 +380,12 @@ function showAttempt(attempt: AttemptRow, event: EventRow): Partial<ActivityDeta
       ...(isOpen ? [['Next try', formatTime(Math.floor(nextMs / 1000))] as const] : []),
     ],
     request: showBody(event.body),
-    form: { kind: 'target', url: target },
     chain: { before: [eventRow(event)], after: [] },
   };
 }
 
 function showBody(event: string) {
-  const body = Buffer.from(`{"events":[${event}]}`);
+  const body = Buffer.from(writeBody(event));
   const headers = deliveryHeaders(undefined);
   return {
     headers: Array.from({ length: headers.length / 2 }, (_, at) => ({

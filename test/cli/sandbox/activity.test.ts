@@ -166,6 +166,13 @@ test('a trade leads to its event, the event to its attempt, the attempt to the a
   await page('send', { id: event.row.id });
   await expect.poll(() => hook.requests.length).toBe(sent + 1);
   expect(hook.requests.at(-1)?.body).toBe(hook.requests[0]?.body);
+  const other = await stub((_, response) => response.end());
+  expect((await page('send', { id: attempt.row.id, url: `${other.url}/else` })).json).toEqual({
+    id: null,
+    text: `Accepted by ${other.url}/else: 200`,
+    failed: false,
+  });
+  expect(other.requests[0]?.body).toBe(hook.requests[0]?.body);
 });
 
 test('a comment is shown with the request that posted it and its trade', async () => {

@@ -55,7 +55,7 @@ long(
       false,
     ]);
     expect(await rows(tab).first().locator('.about').textContent()).toBe(
-      `${injected.slice(0, -1)}U+202E buys DEGEN on base`,
+      `${injected.slice(0, -1)}U+202E trades DEGEN on base`,
     );
     const sent = target.requests.length;
     await tab.locator('.detail .rows .row').click();
