@@ -33,10 +33,23 @@ try {
   const [port] = (await once(child.stdout, 'data')) as [Buffer];
   const baseUrl = `http://127.0.0.1:${String(port).trim()}`;
   const config: ClientConfig = {
-    ...{ baseUrl, apiKey: key, hide: secretHider(key), hideKey: hideKeyInAnswers(key), wire: {}, transport: network },
-    ...{ userAgent: 'bench', retries: 2, timeoutMs: 30_000, maxTimeMs: 600_000, maxWaitMs: 60_000 },
-    ...{ maxBodyBytes: maxAnswerBytes, signal: new AbortController().signal, now: Date.now, random: Math.random },
-    ...{ sleep: async () => undefined, observe: () => undefined },
+    baseUrl,
+    apiKey: key,
+    hide: secretHider(key),
+    hideKey: hideKeyInAnswers(key),
+    wire: {},
+    transport: network,
+    userAgent: 'bench',
+    retries: 2,
+    timeoutMs: 30_000,
+    maxTimeMs: 600_000,
+    maxWaitMs: 60_000,
+    maxBodyBytes: maxAnswerBytes,
+    signal: new AbortController().signal,
+    now: Date.now,
+    random: Math.random,
+    sleep: async () => undefined,
+    observe: () => undefined,
   };
   const headers = { accept: 'application/json', authorization: `Bearer ${key}` };
   const ours = () => sendRequest({ method: 'GET', path: '/v2/leaderboard?limit=50' }, config);

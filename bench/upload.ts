@@ -32,7 +32,11 @@ async function main(count: number): Promise<void> {
     writeAddresses(one, count);
     writeAddresses(five, count * 5);
     const taken: Record<'bare' | 'one' | 'sync' | 'again' | 'five', Usage[]> = {
-      ...{ bare: [], one: [], sync: [], again: [], five: [] },
+      bare: [],
+      one: [],
+      sync: [],
+      again: [],
+      five: [],
     };
     for (let round = 0; round < rounds; round += 1) {
       const data = join(folder, `data-${round}`);

@@ -21,8 +21,12 @@ export async function prepare(): Promise<{ sandbox: Sandbox; world: World }> {
     tx: `0x${'cd'.repeat(32)}`,
   });
   const signed = await signComment({
-    ...{ chain: 'base', tokenAddress: token, transactionHash: made.transactionHash, commentText: 'gm' },
-    ...{ serviceName: 'Sandbox', signer: account },
+    chain: 'base',
+    tokenAddress: token,
+    transactionHash: made.transactionHash,
+    commentText: 'gm',
+    serviceName: 'Sandbox',
+    signer: account,
   });
   // Another one follows, so that lists of followers are not empty.
   await createClient({ baseUrl, apiKey }).follow.add({ addressOrUid: 'ext:fan', targets: [trader] });

@@ -79,7 +79,12 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
       const { baseUrl, wire } = await context.config.service();
       const { command, ignored = [] } = call._sotra;
       return showExchange({
-        ...{ row, entry: call, commandStart, baseUrl, wire, keys: [] },
+        row,
+        entry: call,
+        commandStart,
+        baseUrl,
+        wire,
+        keys: [],
         why: await listCallReasons(call, context),
         facts: [['Command', command], ...ignored.map((name) => ['Ignored', name] as const)],
         chain: { before: [], after: [] },

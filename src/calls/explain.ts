@@ -31,8 +31,15 @@ export interface Surroundings {
 
 /** Of a call of which nothing is known but itself. */
 export const nothingKnown: Surroundings = {
-  ...{ endpoints: [], wire: {}, context: undefined, typedBaseUrl: undefined, keyName: undefined },
-  ...{ keyBelongsTo: undefined, serviceName: undefined, layout: 'five-line', callsBefore: 0 },
+  endpoints: [],
+  wire: {},
+  context: undefined,
+  typedBaseUrl: undefined,
+  keyName: undefined,
+  keyBelongsTo: undefined,
+  serviceName: undefined,
+  layout: 'five-line',
+  callsBefore: 0,
 };
 
 export interface Explanation {

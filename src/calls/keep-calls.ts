@@ -92,7 +92,10 @@ export function openCallLog(command: LoggedCommand): CallLog {
       return append(() => ({
         v: 1,
         atMs: io.now(),
-        ...{ command: line, exitCode, code, message: shorten(message, hide) },
+        command: line,
+        exitCode,
+        code,
+        message: shorten(message, hide),
         ...(hint !== undefined && { hint: shorten(hint, hide) }),
         ...(failed !== undefined && isOfCall && { call: failed.id }),
       }));
@@ -133,7 +136,9 @@ function openFile({ io, warn }: LoggedCommand) {
 function describeCommand(command: string, { service, io, isPage }: LoggedCommand): CommandFacts {
   const { baseUrl = '', isElsewhere = true, context, wire = {} } = service ?? {};
   return {
-    ...{ command, pid: io.pid, baseUrl },
+    command,
+    pid: io.pid,
+    baseUrl,
     ...(context !== undefined && !isElsewhere && { context }),
     ...(Object.keys(wire).length > 0 && { wire }),
     ...(isPage && { page: true }),
@@ -146,7 +151,8 @@ function describeError(error: SotraError, call: SeenCall | undefined, hide: (tex
   const isBadJson = code === 'bad-answer' && text.trim() !== '' && !(cause instanceof BoundsError);
   const badJson = isBadJson ? findJsonError(text) : undefined;
   return {
-    ...{ errorCode: code, error: shorten(message, hide) },
+    errorCode: code,
+    error: shorten(message, hide),
     ...(hint !== undefined && { hint: shorten(hint, hide) }),
     ...(badJson !== undefined && { badJson: { ...badJson, near: hide(badJson.near) } }),
   };

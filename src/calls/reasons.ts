@@ -29,9 +29,16 @@ export interface Why extends Explanation {
 /** Why a command failed that made no call, or over something else. */
 export function describeCommandFailure({ atMs, command, exitCode, code, message, hint }: FailedCommand): Why {
   return {
-    ...{ n: null, id: null, at: new Date(atMs).toISOString(), command, exitCode, code },
+    n: null,
+    id: null,
+    at: new Date(atMs).toISOString(),
+    command,
+    exitCode,
+    code,
     ...explainCommand({ code, message, hint }),
-    ...{ asked: null, answered: null, curl: null },
+    asked: null,
+    answered: null,
+    curl: null,
   };
 }
 
@@ -48,8 +55,14 @@ export async function describeCallFailure(
   const continues = failed?.code === 'partial' ? ['The same command again continues what is left.'] : [];
   const exitCode = failed?.exitCode ?? Object.entries(errorExitCodes).find(([code]) => code === errorCode)?.[1];
   return {
-    ...{ n, id, at: startedDateTime, command, exitCode: exitCode ?? null, code: errorCode ?? null },
-    ...{ ...explanation, next: [...continues, ...next.map((line) => retype(command, line))] },
+    n,
+    id,
+    at: startedDateTime,
+    command,
+    exitCode: exitCode ?? null,
+    code: errorCode ?? null,
+    ...explanation,
+    next: [...continues, ...next.map((line) => retype(command, line))],
     asked: { method: request.method, url: request.url, body: request.postData?.text ?? null },
     answered: status === null ? null : { status, ms, body: response.content.text ?? '' },
     curl: writeCurl(request),

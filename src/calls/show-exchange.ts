@@ -110,7 +110,8 @@ function makeForm({ entry: { request }, baseUrl, wire, keys }: Exchange): Reques
   const takesBody = params.some(([, { place }]) => place === 'body' || place === 'document');
   return {
     kind: 'request',
-    ...{ method, keys },
+    method,
+    keys,
     path: endpoint?.path ?? readPath(url, baseUrl).split('?')[0] ?? '',
     fields: [...fields, ...unknown],
     body: postData?.text ?? (takesBody || method === 'POST' || method === 'PUT' ? '' : null),

@@ -26,13 +26,18 @@ export function createFetchTransport(fetch: Fetch): Transport {
       restart();
       try {
         const response = await fetch(url.href, {
-          ...{ method, headers, redirect: 'manual', signal: AbortSignal.any([signal, silence.signal]) },
+          method,
+          headers,
+          redirect: 'manual',
+          signal: AbortSignal.any([signal, silence.signal]),
           ...(body !== undefined && { body }),
         });
         if (response.type === 'opaqueredirect')
           throw new SotraError('redirect', `${url.origin} redirects, and a browser does not say where to`);
         const read = await readBody(response.body, limits.maxBytes, restart).catch((thrown: unknown) => ({
-          ...{ text: '', bytes: 0, bodyError: toFailure(thrown) },
+          text: '',
+          bytes: 0,
+          bodyError: toFailure(thrown),
         }));
         return { status: response.status, headers: Object.fromEntries(response.headers), ...read };
       } catch (thrown) {

@@ -48,7 +48,8 @@ export async function createNetwork({ now, node, env }: NetworkOptions): Promise
         }
         const encoding = pickHeader(answer.headers, 'content-encoding');
         const read = await readBody(answer.body, encoding, limits.maxBytes).catch((thrown: unknown) => ({
-          ...{ text: '', bytes: 0 },
+          text: '',
+          bytes: 0,
           bodyError: thrown instanceof SotraError ? thrown : toFailure(thrown, late),
         }));
         return { status: answer.statusCode, headers: answer.headers, firstByteMs, ...read };

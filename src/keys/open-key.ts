@@ -71,8 +71,13 @@ export function checkStatedAddress({ statedAddress: stated }: PrivateKey, addres
 }
 
 const sourceNames = {
-  ...{ keyFile: '--key-file', keyEnv: '--key-env', keyStdin: '--key-stdin', key: '--key' },
-  ...{ signerCommand: '--signer-command', browser: '--browser', typed: 'a typed key' },
+  keyFile: '--key-file',
+  keyEnv: '--key-env',
+  keyStdin: '--key-stdin',
+  key: '--key',
+  signerCommand: '--signer-command',
+  browser: '--browser',
+  typed: 'a typed key',
 };
 
 export function keySources(input: KeyInput): string[] {

@@ -25,7 +25,8 @@ export async function startForwarder({ inbox, targets, context, onError }: Forwa
   const { retries = Number.POSITIVE_INFINITY } = context.options;
   const agent = new Agent({ keepAlive: true });
   const forwarding = await inbox.forward({
-    ...{ targets, onError },
+    targets,
+    onError,
     post: (delivery, { url }, signal) => {
       setMaxListeners(0, signal);
       return forward(url, delivery, { answerMs: forwardMs, agent, signal });

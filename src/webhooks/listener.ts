@@ -80,14 +80,19 @@ export function startListener(options: ListenerOptions): Promise<HttpServer> {
       send(response, { ...reply, headers: { ...headers, ...reply.headers } });
     },
     {
-      ...{ host, port, ...limits, hint: 'Choose another port with --port, or --port 0 for a free one.' },
+      host,
+      port,
+      ...limits,
+      hint: 'Choose another port with --port, or --port 0 for a free one.',
       onError: (error) => onOther(`a request was answered 500: ${readMessage(error)}`),
     },
   );
 }
 
 const failure = (status: number, error: string, headers?: Record<string, string>) => ({
-  ...{ status, headers, error },
+  status,
+  headers,
+  error,
   body: JSON.stringify({ error }),
 });
 type Refusal = ReturnType<typeof failure>;

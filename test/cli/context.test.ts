@@ -162,7 +162,11 @@ test('context show says what is in force, and where each value comes from', asyn
   });
   const over = { SOTRA_BASE_URL: 'https://b.example.com', SOTRA_API_KEY: 'key-of-b-5678' };
   expect(await show('', over)).toMatchObject({
-    ...{ name: 'a', baseUrl: 'https://b.example.com', keySuffix: '5678', store: null, serviceName: 'A' },
+    name: 'a',
+    baseUrl: 'https://b.example.com',
+    keySuffix: '5678',
+    store: null,
+    serviceName: 'A',
     sources: { name: 'current', baseUrl: 'SOTRA_BASE_URL', key: 'SOTRA_API_KEY' },
   });
   expect(await show('clicker', over)).toMatchObject({

@@ -30,7 +30,10 @@ test.each([
 
 test('--newer-than compares with times that come in milliseconds', async () => {
   const card = (itemId: string, timestamp: number) => ({
-    ...{ itemId, timestamp, cardLatestTradeAt: timestamp, actor: { type: 'user', address: trader } },
+    itemId,
+    timestamp,
+    cardLatestTradeAt: timestamp,
+    actor: { type: 'user', address: trader },
     metadata: { tokenChain: 'base', tokenAddress: degen, tokenSymbol: 'DEGEN', trades: [] },
     metrics: {},
   });

@@ -44,7 +44,9 @@ async function raw(act: (socket: Socket) => void): Promise<string> {
 async function expired(): Promise<string> {
   const [notBeforeDate, notAfterDate] = [new Date('2001-01-01'), new Date('2001-01-02')];
   const made = await generate([{ name: 'commonName', value: 'localhost' }], {
-    ...{ keySize: 2048, notBeforeDate, notAfterDate },
+    keySize: 2048,
+    notBeforeDate,
+    notAfterDate,
     extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
   } as Parameters<typeof generate>[1]);
   const server = createTlsServer({ key: made.private, cert: made.cert }, (_, response) => void response.end('{}'));

@@ -15,10 +15,19 @@ function card(metadata: Json, positionStats: Json): Json {
   const trade = { tokenAmount: 1, usdCost: 1, marketCap: null, timestamp: 1_763_600_000, direction: 'buy' };
   const actor = { type: 'user', address: alice, name: 'alice' };
   return {
-    ...{ itemId: id, itemTitle: 'alice', totalCompletions: 1, callToActions: [], insights: [], actor },
-    ...{ timestamp: 1_763_600_000, metrics: { copyCount: 0, replyCount: 0, commentCount: 0 } },
+    itemId: id,
+    itemTitle: 'alice',
+    totalCompletions: 1,
+    callToActions: [],
+    insights: [],
+    actor,
+    timestamp: 1_763_600_000,
+    metrics: { copyCount: 0, replyCount: 0, commentCount: 0 },
     metadata: {
-      ...{ tokenChain: 'hyperliquid', tokenSymbol: 'ETH', tokenAddress: 'ETH', trades: [trade] },
+      tokenChain: 'hyperliquid',
+      tokenSymbol: 'ETH',
+      tokenAddress: 'ETH',
+      trades: [trade],
       ...metadata,
       positionStats: { boughtUSD: 0, soldUSD: 0, realizedGainsUSD: 12, holdingsCostBasisUSD: 40, ...positionStats },
     },
@@ -28,7 +37,9 @@ function card(metadata: Json, positionStats: Json): Json {
 const closed = { isOpen: false, holdingsCostBasisUSDWithLeverage: 400, holdingReceivedCostBasisUSD: 5 };
 const open = { isOpen: true, holdingsCostBasisUSDWithLeverage: 1000 };
 const perp = (perpPositionType: string, positionAmount: number | null, positionAmountWithLeverage: number | null) => ({
-  ...{ perpPositionType, positionAmount, positionAmountWithLeverage },
+  perpPositionType,
+  positionAmount,
+  positionAmountWithLeverage,
 });
 
 /** What a service may say of a position, and what is shown at 90 USD: side, held, held with leverage, unrealized and total PnL. */
@@ -67,7 +78,10 @@ function aboutComment(item: Json): Json[] {
   };
   return [
     {
-      ...{ itemId: id, actor: item['actor'], timestamp: 1, token: { chain: 'base', address: token } },
+      itemId: id,
+      actor: item['actor'],
+      timestamp: 1,
+      token: { chain: 'base', address: token },
       comment: { ...comment, signerAddress: alice },
       trade: { ...((item['metadata'] as Json)['trades'] as Json[])[0], perpPositionType },
       positionDetails: { perpPositionType, positionAmount, positionAmountWithLeverage, positionStats },

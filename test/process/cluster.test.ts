@@ -366,7 +366,12 @@ test.skipIf(findNats() === undefined)(
     const count = { servers: 3, listeners: each, forwarders: each, deliveries, webhooks, targets };
     const report = await proveCluster({ ...count, faults: chooseFaults() });
     expect(report).toMatchObject({
-      ...{ acknowledged: deliveries, stored: deliveries, storedTwice: 0, lost: [], disagreeing: [], outOfOrder: [] },
+      acknowledged: deliveries,
+      stored: deliveries,
+      storedTwice: 0,
+      lost: [],
+      disagreeing: [],
+      outOfOrder: [],
       targets: Array.from({ length: targets }, () => ({ got: deliveries, missing: [] })),
     });
     if (!isProof) return;

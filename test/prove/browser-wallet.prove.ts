@@ -348,7 +348,9 @@ test('a batch is signed one after the other; what was posted before it was left 
   const { env, folder } = await tradersWorld();
   const file = join(folder, 'batch.ndjson');
   const lines = [swaps.good, swaps.second, swaps.third].map((tx, index) => ({
-    ...{ chain: 'base', transactionHash: tx, tokenAddress: degen },
+    chain: 'base',
+    transactionHash: tx,
+    tokenAddress: degen,
     commentText: `comment ${index}`,
   }));
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));

@@ -85,8 +85,12 @@ test('client, webhook and signing run in Chromium, the client against a sandbox 
     })()`,
   );
   expect(seen).toEqual({
-    ...{ traders: 5, walked: true, failed: [true, 'not-found', 404, 'string'], stopped: 'interrupted' },
-    ...{ signed: true, verified: true },
+    traders: 5,
+    walked: true,
+    failed: [true, 'not-found', 404, 'string'],
+    stopped: 'interrupted',
+    signed: true,
+    verified: true,
   });
   // The browser tells of an answer with 404 by itself; we print nothing.
   expect(said.filter((line) => !line.startsWith('Failed to load resource'))).toEqual([]);

@@ -47,15 +47,27 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   const isBuiltIn = db === sandboxFile(context.io);
   const commandStart = isBuiltIn ? 'sotra --sandbox' : command`sotra --base-url ${url}`;
   const requests = openRequestActivity({
-    ...{ url, wire, transport: http, timeoutMs, signal: io.signal, commandStart, live },
+    url,
+    wire,
+    transport: http,
+    timeoutMs,
+    signal: io.signal,
+    commandStart,
+    live,
     listCaused: (answer) => happenings.listCaused(answer),
   });
   const happenings = openWorldActivity({
-    ...{ db: world, now: io.now, live, commandStart },
+    db: world,
+    now: io.now,
+    live,
+    commandStart,
     findRequest: requests.findByAnswer,
   });
   const service = openServiceRoutes({
-    ...{ endpoints, views: await context.views(), commandStart, service: makeService(options) },
+    endpoints,
+    views: await context.views(),
+    commandStart,
+    service: makeService(options),
     context: { ...context, io: { ...io, transport, env: { ...io.env, SOTRA_HISTORY: '0' } } },
   });
   const watch = async (): Promise<void> => {

@@ -97,7 +97,11 @@ export function openRequestActivity(options: RequestActivityOptions) {
       const known = { endpoints, wire, typedBaseUrl: url, ...(key !== null && { keyName: key }) };
       const by = sayWhose(logged);
       return showExchange({
-        ...{ row, entry, commandStart, baseUrl: url, wire },
+        row,
+        entry,
+        commandStart,
+        baseUrl: url,
+        wire,
         keys: [['', `as it was: ${by}`], ...sentKeys],
         why: await listReasons(entry, known),
         facts: [

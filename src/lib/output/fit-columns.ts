@@ -61,7 +61,9 @@ function measureColumn(column: AnyColumn, index: number, lines: Lines) {
   const atMost = (cells: number) => Math.min(widest, Math.max(headerWidth, cells));
   const width = cut ? widest : atMost(maxUncut);
   return {
-    ...{ column, index, width },
+    column,
+    index,
+    width,
     min: cut ? atMost(minCut) : width,
     enough: cut ? atMost(enoughCut) : width,
     hasValue: texts.some((text) => !noValue.includes(text)),

@@ -37,7 +37,8 @@ export async function showProgress(context: CommandContext, { silent = false } =
   return createProgress({
     err,
     quiet: silent || quiet || preview || format === 'json' || format === 'ndjson',
-    ...{ noColor, now: io.now },
+    noColor,
+    now: io.now,
   });
 }
 

@@ -18,7 +18,10 @@ export function tableForm(options: DrawOptions, note: (text: string) => void): F
       { layout, columns, batches: tableBatches(given), live, mayDrop: names === undefined, flag: '--columns' },
       ...(answer?.blocks ?? []).map((block) => ({
         ...block,
-        ...{ batches: inSlices(block.rows), live: false, mayDrop: true, flag: '--json' },
+        batches: inSlices(block.rows),
+        live: false,
+        mayDrop: true,
+        flag: '--json',
       })),
     ];
     let separator = '';

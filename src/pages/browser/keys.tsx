@@ -7,7 +7,9 @@ export const findElement = (selector: string) => document.querySelector<HTMLElem
 /** Keys that work wherever nothing is typed. Gives what ends it. */
 export function listenKeys(onHelp: () => void): () => void {
   const steps: Readonly<Record<string, () => void>> = {
-    ...{ j: () => walk(1), k: () => walk(-1), '?': onHelp },
+    j: () => walk(1),
+    k: () => walk(-1),
+    '?': onHelp,
     '/': () => findElement('main input[type="search"]')?.focus(),
     Escape: () => findElement('main .close')?.click(),
   };

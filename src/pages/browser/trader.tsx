@@ -24,8 +24,11 @@ interface TraderPanelProps {
 export function TraderPanel({ id, route, version }: TraderPanelProps) {
   const profile = useCall<Profile>('profile.get', { identifier: id }, version);
   const positions = (status: string) => ({
-    ...{ identifier: id, status, sort: 'latest' },
-    ...{ chains: ['all'], limit: positionLimit },
+    identifier: id,
+    status,
+    sort: 'latest',
+    chains: ['all'],
+    limit: positionLimit,
   });
   const open = useCall<Card[]>('profile.positions', positions('open'), version);
   const closed = useCall<Card[]>('profile.positions', positions('closed'), version);

@@ -27,7 +27,10 @@ export function startDeliverer({ db, now, sleep, warn = () => undefined, answerM
   const { retries } = policies.deliver;
   let isReported = false;
   const outbox = startOutbox({
-    ...{ db, now, sleep, leaseMs },
+    db,
+    now,
+    sleep,
+    leaseMs,
     commit: async (change) => db.transaction(change),
     post: async ({ item }, signal) => {
       const { body, secret, url } = readEvent(db, item);

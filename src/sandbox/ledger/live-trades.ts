@@ -35,7 +35,12 @@ export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade 
   const { deliveries } = addLiveTrades(db, [trade], nowMs);
   const stored = findStored(db, rowKey);
   return {
-    ...{ chain, trader, token, side, amount, usd },
+    chain,
+    trader,
+    token,
+    side,
+    amount,
+    usd,
     timestamp: Math.floor(((stored?.atMs ?? nowMs) + worldOffset(db)) / 1000),
     transactionHash: trade.tx ?? trade.orderId ?? '',
     positionId: stored?.positionId ?? '',
@@ -74,7 +79,11 @@ export function liveTrade(trade: LiveTrade, atMs: number): Trade {
   const isOrder = isPerp && !hash.startsWith('0x');
   const { chain, side, amount, usd } = trade;
   return {
-    ...{ chain, side, amount, usd, atMs },
+    chain,
+    side,
+    amount,
+    usd,
+    atMs,
     trader: normalizeAddress(trade.trader),
     token: normalizeAddress(trade.token),
     direction: isPerp ? (trade.direction ?? 'long') : null,

@@ -120,7 +120,11 @@ function readReplies(
   );
   const toSec = secondsOf(context.db);
   const inForm = ({ id, wallet, text, atMs, likeCount }: ReplyRow) => ({
-    ...{ id, text, author: authors.get(wallet), timestamp: toSec(atMs), likeCount },
+    id,
+    text,
+    author: authors.get(wallet),
+    timestamp: toSec(atMs),
+    likeCount,
     isLikedByUser: liked.has(id),
   });
   const byComment = groupBy(rows, ({ commentId }) => commentId);

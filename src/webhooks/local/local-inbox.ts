@@ -115,7 +115,12 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
     /** What is being posted, by row. */
     const posting = new Map<number, StoredDelivery>();
     const outbox = startOutbox({
-      ...{ db, commit, policy, now, sleep, onError: (error) => onError(storeError(error, db.file)) },
+      db,
+      commit,
+      policy,
+      now,
+      sleep,
+      onError: (error) => onError(storeError(error, db.file)),
       postsTo: (target) => ids.has(target),
       post: async ({ id, item, target }, signal) => {
         const delivery = readDelivery(db, item);

@@ -34,8 +34,14 @@ export async function openConnection(
   let connection: NatsConnection;
   try {
     connection = await connect({
-      ...{ servers: [...servers], name: `sotra ${name}`, timeout: connectMs, pingInterval: pingMs, maxPingOut: 2 },
-      ...{ maxReconnectAttempts: -1, reconnectTimeWait: reconnectMs, ignoreAuthErrorAbort: true },
+      servers: [...servers],
+      name: `sotra ${name}`,
+      timeout: connectMs,
+      pingInterval: pingMs,
+      maxPingOut: 2,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: reconnectMs,
+      ignoreAuthErrorAbort: true,
       ...(tls && { tls: tlsOptions }),
       ...(authenticator && { authenticator }),
     });

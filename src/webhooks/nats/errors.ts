@@ -11,8 +11,16 @@ import { readMessage, SotraError } from '../../errors.ts';
 
 /** Errors of the API. Source: server/errors.json of nats-server. */
 const apiCodes = {
-  ...{ subjectTaken: 10_077, idInProcess: 10_158, consumerExists: 10_148, consumerGone: 10_014, streamGone: 10_059 },
-  ...{ streamFull: 10_047, noSpace: 10_023, noAccount: 10_039, noCluster: 10_074, noPeers: 10_005 },
+  subjectTaken: 10_077,
+  idInProcess: 10_158,
+  consumerExists: 10_148,
+  consumerGone: 10_014,
+  streamGone: 10_059,
+  streamFull: 10_047,
+  noSpace: 10_023,
+  noAccount: 10_039,
+  noCluster: 10_074,
+  noPeers: 10_005,
 } as const;
 
 export function isApiError(thrown: unknown, ...names: readonly (keyof typeof apiCodes)[]): boolean {

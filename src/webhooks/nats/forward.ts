@@ -33,9 +33,14 @@ export async function addTarget(stream: Stream, target: Target): Promise<boolean
       durable_name: name,
       filter_subject: subjects(stream.name).event(partition, '*'),
       metadata: { url: hideUrlSecrets(target.url) },
-      ...{ deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: state.last_seq + 1 },
-      ...{ ack_policy: AckPolicy.Explicit, ack_wait: takeoverMs * nanosPerMs, max_ack_pending: 1 },
-      ...{ priority_policy: 'pinned_client', priority_groups: [group], priority_timeout: takeoverMs * nanosPerMs },
+      deliver_policy: DeliverPolicy.StartSequence,
+      opt_start_seq: state.last_seq + 1,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: takeoverMs * nanosPerMs,
+      max_ack_pending: 1,
+      priority_policy: 'pinned_client',
+      priority_groups: [group],
+      priority_timeout: takeoverMs * nanosPerMs,
       inactive_threshold: targetMs * nanosPerMs,
     };
     try {

@@ -291,7 +291,8 @@ test('a file without comments, and one that no single key can sign, are refused'
   writeFileSync(file, 'x');
   expect(await said(from)).toMatchObject({ code: 2, error: `${file}: line 1: is not a JSON object` });
   expect(await previews([line, second, onSolana])).toEqual({
-    ...{ out: '', code: 2 },
+    out: '',
+    code: 2,
     error: 'line 3 is on solana and line 1 on base: one key cannot sign both',
     hint: 'Split the file by kind of chain.',
   });

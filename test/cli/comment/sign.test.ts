@@ -32,13 +32,21 @@ test('a preview is text for people, the object where JSON or a part of it is ask
   expect((await sign([...base, '--preview', '--format', 'table'])).out).toBe(asText.out);
   expect(await sign([...base, '--dry-run', ...byEvm])).toMatchObject({ out: asText.out, err: '' });
   expect(await sign([...base, '--preview', '--out', '/nowhere/x'])).toEqual({
-    ...{ code: 2, out: '' },
+    code: 2,
+    out: '',
     err: 'error: --preview and --out contradict each other\nhint: A preview signs nothing: omit one of them.\n',
   });
   const asJson = await sign([...base, '--preview', '--json']);
   expect(JSON.parse(asJson.out)).toEqual({
-    ...{ message, layout: 'five-line', serviceName: 'Example', chain: 'base', tokenAddress: degen },
-    ...{ transactionHash: swaps.good, commentText: 'gm', characters: 2, warnings: [] },
+    message,
+    layout: 'five-line',
+    serviceName: 'Example',
+    chain: 'base',
+    tokenAddress: degen,
+    transactionHash: swaps.good,
+    commentText: 'gm',
+    characters: 2,
+    warnings: [],
   });
   expect((await sign([...base, '--preview', '--jq', '.characters'])).out).toBe('2\n');
 });
@@ -108,7 +116,8 @@ test('what is signed goes into a file of its owner, over what was there, and the
   ]);
   const one = await sign([...base, ...byEvm, '--out', out, '--yes']);
   expect(one).toEqual({
-    ...{ code: 0, out: '' },
+    code: 0,
+    out: '',
     err: `Wrote the signed comment to ${out}. To post: sotra comment post --signed ${out}\n`,
   });
   expect(statSync(out).mode & 0o777).toBe(0o600);

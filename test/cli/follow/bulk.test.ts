@@ -336,8 +336,13 @@ test('--report of follow bulk says of each entry what became of it', async () =>
   expect([partly[0], partly[1500], partly[2400], partly.length]).toEqual([
     { line: 1, addressOrUid: 'ext:0', targets: ['ext:a'], request: 1, status: 'applied', requestId: 'POST-1' },
     {
-      ...{ line: 1501, addressOrUid: 'ext:1500', targets: ['ext:a'], request: 2, status: 'failed' },
-      ...{ requestId: 'POST-2', error: 'bad-request' },
+      line: 1501,
+      addressOrUid: 'ext:1500',
+      targets: ['ext:a'],
+      request: 2,
+      status: 'failed',
+      requestId: 'POST-2',
+      error: 'bad-request',
     },
     { line: 2401, addressOrUid: 'ext:2400', targets: ['ext:a'], request: 3, status: 'not-sent', requestId: null },
     2500,

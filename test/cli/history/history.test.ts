@@ -37,7 +37,8 @@ test('the last calls are listed, newest first, with their commands, those to the
   });
   const [third, second, first] = await calls();
   expect(first).toMatchObject({
-    ...{ n: 3, id: expect.stringMatching(/^c[0-9a-f]{8}$/) },
+    n: 3,
+    id: expect.stringMatching(/^c[0-9a-f]{8}$/),
     command: 'sotra --sandbox leaderboard list --limit 1',
     method: 'GET',
     path: '/v2/leaderboard?limit=1',
@@ -47,11 +48,17 @@ test('the last calls are listed, newest first, with their commands, those to the
     requestId: expect.stringMatching(/^[\w-]{8,}$/),
   });
   expect(second).toMatchObject({
-    ...{ n: 2, method: 'POST', status: 404, errorCode: 'not-found' },
+    n: 2,
+    method: 'POST',
+    status: 404,
+    errorCode: 'not-found',
     error: expect.stringContaining('404'),
   });
   expect(third).toMatchObject({
-    ...{ n: 1, status: null, baseUrl: 'http://127.0.0.1:9', errorCode: 'network' },
+    n: 1,
+    status: null,
+    baseUrl: 'http://127.0.0.1:9',
+    errorCode: 'network',
     error: expect.stringContaining('ECONNREFUSED'),
   });
   expect((await calls('history --failed')).map(({ n }: { n: number }) => n)).toEqual([1, 2]);
@@ -82,7 +89,9 @@ test('a call is shown with headers and bodies of both sides, as text, JSON and H
   expect(out).toContain('< x-one: 1\n');
   expect(out).toContain('{\n  "error": {\n    "code": 7,\n    "why": "no"\n  }\n}\n');
   expect(JSON.parse((await run('history show 1 --json', { env })).out)).toMatchObject({
-    ...{ n: 1, status: 409, path: '/v1/x?a=1' },
+    n: 1,
+    status: 409,
+    path: '/v1/x?a=1',
     response: { headers: expect.arrayContaining(['x-one: 1']), body: { error: { code: 7, why: 'no' } } },
   });
   const har = JSON.parse((await run('history show 1 --har', { env })).out);

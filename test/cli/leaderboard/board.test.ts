@@ -22,8 +22,15 @@ test('a total is the sum of its chains to the last digit, and the rank of a trad
 });
 
 const figures = (week: number, month: number) => ({
-  ...{ pnl7d: week, roiPercent7d: week, winRate7d: 0.25, tradeCount7d: week },
-  ...{ pnl30d: month, roiPercent30d: month, winRate30d: 0.75, tradeCount30d: month, commentCount30d: 0 },
+  pnl7d: week,
+  roiPercent7d: week,
+  winRate7d: 0.25,
+  tradeCount7d: week,
+  pnl30d: month,
+  roiPercent30d: month,
+  winRate30d: 0.75,
+  tradeCount30d: month,
+  commentCount30d: 0,
 });
 const profile = { id: 'p', name: 'ann', addresses: [`0x${'1'.repeat(40)}`], metadata: figures(7, 30) };
 

@@ -81,11 +81,18 @@ test('--verbose prints a line for each request, sandbox log shows the last ones,
   const logged = { time: expect.stringMatching(time), method: 'GET', ms: expect.any(Number), status: 404, ignored: [] };
   expect(JSON.parse(log.out)).toEqual([
     {
-      ...{ ...logged, status: 400, path: '/v2/leaderboard?limit=900&timeframe=7d', partner: 'a', key: '…ey-a' },
+      ...logged,
+      status: 400,
+      path: '/v2/leaderboard?limit=900&timeframe=7d',
+      partner: 'a',
+      key: '…ey-a',
       error: 'limit 900: must be a whole number from 1 to 250',
     },
     {
-      ...{ ...logged, path: '/v2/nothing%0a%1b[31m', partner: null, key: null },
+      ...logged,
+      path: '/v2/nothing%0a%1b[31m',
+      partner: null,
+      key: null,
       error: 'no such endpoint: GET /v2/nothing%0a%1b[31m',
     },
   ]);
@@ -94,7 +101,8 @@ test('--verbose prints a line for each request, sandbox log shows the last ones,
   expect(await expecting('GET /v2/*', '* **')).toMatchObject({ code: 0 });
   expect(await expecting('DELETE /v1/**=0')).toMatchObject({ code: 0 });
   expect(await expecting('DELETE /v1/**')).toMatchObject({
-    ...{ code: 12, out: '' },
+    code: 12,
+    out: '',
     err: expect.stringContaining("--expect 'DELETE /v1/**': expected at least 1, found 0"),
   });
   expect(await expecting('GET /v2/**=999')).toMatchObject({ code: 12 });

@@ -196,8 +196,13 @@ test('a dry run lists the cases, sends nothing and leaves the report as it is', 
   expect([code, rows.length, rows[3]]).toEqual([
     ...[0, 10],
     {
-      ...{ case: 'bad-signature', sent: 'an event signed with another secret', expected: '4xx, such as 401' },
-      ...{ status: null, ms: null, error: null, verdict: null },
+      case: 'bad-signature',
+      sent: 'an event signed with another secret',
+      expected: '4xx, such as 401',
+      status: null,
+      ms: null,
+      error: null,
+      verdict: null,
     },
   ]);
   expect([service.requests, existsSync(report)]).toEqual([[], false]);

@@ -35,7 +35,8 @@ test('a signed event is stored once, an unsigned or wrong one is 401, a repeat i
 const card = (direction?: string) => ({
   actor: { name: 'whale' },
   metadata: {
-    ...{ tokenSymbol: 'DEGEN', tokenChain: 'base' },
+    tokenSymbol: 'DEGEN',
+    tokenChain: 'base',
     trades: direction === undefined ? [] : [{ direction, usdCost: 12 }],
   },
 });

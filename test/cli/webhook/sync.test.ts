@@ -27,8 +27,18 @@ test('as JSON a sync says all that it found and did', async () => {
   write('list', ids(1500));
   const { out } = await sotra(`${sync} --json`);
   expect(JSON.parse(out)).toEqual({
-    ...{ uid: 'w-0', wanted: 1500, confirmed: 0, missing: 1500, sent: 1500, rejected: 0, notRemovable: 0 },
-    ...{ destinationUrl: hook, registered: true, replaced: null, gapMs: null, checked: false },
+    uid: 'w-0',
+    wanted: 1500,
+    confirmed: 0,
+    missing: 1500,
+    sent: 1500,
+    rejected: 0,
+    notRemovable: 0,
+    destinationUrl: hook,
+    registered: true,
+    replaced: null,
+    gapMs: null,
+    checked: false,
     secretFile: join(folder, 'hook.secret'),
   });
   const open = kept();
@@ -46,12 +56,23 @@ test('as JSON it says what was there before, and what holds after', async () => 
   const told = async (more: string) => JSON.parse((await sotra(`${sync} ${more} --json`)).out);
   write('list', ids(30));
   expect(await told('--check')).toMatchObject({
-    ...{ uid: null, wanted: 30, confirmed: 0, missing: 30, registered: false, replaced: null },
-    ...{ checked: true, destinationUrl: hook },
+    uid: null,
+    wanted: 30,
+    confirmed: 0,
+    missing: 30,
+    registered: false,
+    replaced: null,
+    checked: true,
+    destinationUrl: hook,
   });
   await sotra(sync);
   expect(await told('')).toMatchObject({
-    ...{ uid: 'w-0', confirmed: 30, missing: 0, sent: 0, registered: false, checked: false },
+    uid: 'w-0',
+    confirmed: 30,
+    missing: 0,
+    sent: 0,
+    registered: false,
+    checked: false,
   });
   write('list', ids(31));
   expect(await told('--check')).toMatchObject({ confirmed: 30, missing: 1, notRemovable: 0 });
@@ -62,8 +83,14 @@ test('as JSON it says what was there before, and what holds after', async () => 
   expect(await told('--replace --check')).toMatchObject({ ...left, missing: 5, replaced: 'w-0' });
   expect(hooks.map((each) => each.uid)).toEqual(['w-0']);
   expect(await told('--replace --yes')).toMatchObject({
-    ...{ uid: 'w-1', registered: true, replaced: 'w-0', confirmed: 30, missing: 5, sent: 5 },
-    ...{ notRemovable: 0, gapMs: null },
+    uid: 'w-1',
+    registered: true,
+    replaced: 'w-0',
+    confirmed: 30,
+    missing: 5,
+    sent: 5,
+    notRemovable: 0,
+    gapMs: null,
   });
   const listed = () => uploads().filter((upload) => existsSync(join(upload, 'not-in-file.txt'))).length;
   expect(listed()).toBe(0);

@@ -22,7 +22,12 @@ test('a mixed list is normalized, repeats are dropped across case, and the resul
   expect([code, JSON.parse(out)]).toEqual([
     0,
     {
-      ...{ uid: 'w-0', destinationUrl: hook, addresses: 3, chunks: 1, duplicates: 3, rejected: 0 },
+      uid: 'w-0',
+      destinationUrl: hook,
+      addresses: 3,
+      chunks: 1,
+      duplicates: 3,
+      rejected: 0,
       secretFile: expect.stringMatching(/secret-[0-9a-f]{12}$/),
     },
   ]);
@@ -74,7 +79,8 @@ test('an upload that stops half-way is exit 10 and says how far it is and why; t
     10,
     '',
     {
-      ...{ code: 'partial', message: expect.stringMatching(/^2,000 of 3,500 addresses confirmed, then: not now/) },
+      code: 'partial',
+      message: expect.stringMatching(/^2,000 of 3,500 addresses confirmed, then: not now/),
       hint: expect.stringMatching(/^The same command continues; sotra webhook list shows it\. The key \.\.\.tner from/),
       details: { uid: 'w-0', addresses: 3500, confirmed: 2000 },
     },

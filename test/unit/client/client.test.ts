@@ -158,7 +158,12 @@ test.each(unread)('the answer %j is no JSON, and asked for once', async (reply, 
   const { config, seen } = configOf([{ headers: { 'x-request-id': 'r-1' }, ...reply }]);
   const status = reply.status ?? 200;
   await expect(sendRequest(get, config)).rejects.toMatchObject({
-    ...{ code: 'bad-answer', message, status, requestId: 'r-1', outcome: 'unknown', attempts: 1 },
+    code: 'bad-answer',
+    message,
+    status,
+    requestId: 'r-1',
+    outcome: 'unknown',
+    attempts: 1,
     hint: expect.stringContaining('base URL'),
     cause: expect.any(SyntaxError),
   });
@@ -283,7 +288,10 @@ test('a service may ask for a wait, as long as allowed and no longer than the ca
 test('who interrupts ends the call at once', async () => {
   const { config, seen } = configOf([down], { signal: AbortSignal.abort() });
   await expect(sendRequest(get, config)).rejects.toMatchObject({
-    ...{ code: 'interrupted', message: 'interrupted', outcome: 'unknown', attempts: 1 },
+    code: 'interrupted',
+    message: 'interrupted',
+    outcome: 'unknown',
+    attempts: 1,
     cause: down,
   });
   expect(seen).toHaveLength(1);

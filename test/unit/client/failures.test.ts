@@ -19,7 +19,10 @@ const failed = (kind: NetworkFailure['kind']) => new NetworkFailure(kind, 'the r
 
 const hide = secretHider(undefined);
 const config = {
-  ...{ hints, hide, maxWaitMs: 60_000, baseUrl: 'https://a.example.com' },
+  hints,
+  hide,
+  maxWaitMs: 60_000,
+  baseUrl: 'https://a.example.com',
   keyName: '...cdef from SOTRA_API_KEY',
 };
 const refusal = (status: number, text: string, headers = {}, sent = request) =>
@@ -233,7 +236,12 @@ test.each([
 
 test('a base URL that ends as the paths begin is named where nothing is found', () => {
   const { hint } = statusError({
-    ...{ request, status: 404, text: '', headers: {}, requestId: undefined, nowMs: 0 },
+    request,
+    status: 404,
+    text: '',
+    headers: {},
+    requestId: undefined,
+    nowMs: 0,
     config: { ...config, baseUrl: 'https://a.example.com/api/v2' },
   });
   expect(hint).toBe(

@@ -68,7 +68,9 @@ test('as JSON a request has its body as a value, where there is one', () => {
     headers: { accept: 'application/json', authorization: 'Bearer ***' },
   });
   expect(describeRequest({ method: 'PUT', url, headers: {}, body: '{"a":[1]}' })).toStrictEqual({
-    ...{ method: 'PUT', url: 'https://a.example.com/v1/x?y=1', headers: {} },
+    method: 'PUT',
+    url: 'https://a.example.com/v1/x?y=1',
+    headers: {},
     body: { a: [1] },
   });
 });

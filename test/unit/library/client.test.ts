@@ -192,7 +192,8 @@ test('a signal ends a call, its waits and a walk', async () => {
   stop.abort();
   expect(await failure(call)).toMatchObject(stopped);
   const hanging = createClient({
-    ...{ baseUrl: 'https://service.test', apiKey: 'k' },
+    baseUrl: 'https://service.test',
+    apiKey: 'k',
     fetch: async (_, { signal }) => {
       signal?.throwIfAborted();
       return new Promise((__, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
@@ -218,12 +219,16 @@ test('fifty calls that wait for one signal end with it, without a warning of Nod
 
 test('a service that says nothing for too long is a timeout', async () => {
   const silent = createClient({
-    ...{ baseUrl: 'https://service.test', apiKey: 'k', timeoutMs: 20, retries: 0 },
+    baseUrl: 'https://service.test',
+    apiKey: 'k',
+    timeoutMs: 20,
+    retries: 0,
     fetch: (_, { signal }) =>
       new Promise((__, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
   });
   expect(await failure(silent.webhook.list())).toMatchObject({
-    ...{ code: 'timeout', message: 'https://service.test did not answer within 0.02 s' },
+    code: 'timeout',
+    message: 'https://service.test did not answer within 0.02 s',
   });
 });
 
@@ -244,7 +249,9 @@ test('clients share nothing: address, key, names and words are their own', async
   const seen: string[] = [];
   const make = (name: string) =>
     createClient({
-      ...{ baseUrl: `https://${name}.test`, apiKey: `key-${name}`, serviceName: name },
+      baseUrl: `https://${name}.test`,
+      apiKey: `key-${name}`,
+      serviceName: name,
       ...(name === 'b' ? { wire: { 'leaderboard.list.limit': 'count' }, layout: 'blank-line' } : {}),
       fetch: async (url, { headers }) => {
         seen.push(`${url} ${(headers as Record<string, string>)['authorization']}`);

@@ -31,9 +31,12 @@ test('the text is that of the interface document, in both layouts', () => {
 test('an account of viem, and whatever signs bytes or digests, give one signature', async () => {
   const signed = await signComment({ ...onBase, signer: account });
   expect(signed).toEqual({
-    ...{ chain: 'base', tokenAddress: '0x4ed4e862860bed51a9570b96d89af5e1b0efefed' },
-    ...{ transactionHash: onBase.transactionHash, commentText: onBase.commentText },
-    ...{ signature: await account.signMessage({ message: text }), signerAddress: account.address },
+    chain: 'base',
+    tokenAddress: '0x4ed4e862860bed51a9570b96d89af5e1b0efefed',
+    transactionHash: onBase.transactionHash,
+    commentText: onBase.commentText,
+    signature: await account.signMessage({ message: text }),
+    signerAddress: account.address,
   });
   const { address } = account;
   const raw = (bytes: Uint8Array) => account.signMessage({ message: { raw: bytes } });
@@ -92,7 +95,8 @@ test.each<[string, object, string, string]>([
   ],
 ])('%s is refused', async (_, change, code, message) => {
   await expect(signComment({ ...onBase, signer: account, ...change })).rejects.toMatchObject({
-    ...{ code, hint: undefined },
+    code,
+    hint: undefined,
     message: expect.stringContaining(message),
   });
 });

@@ -134,7 +134,8 @@ const post = (url: string, more: RequestInit = {}, header = headerOf(body)) =>
 test('a server of Hono and one of Express answer what is right, and what is wrong', async () => {
   const seen: string[] = [];
   const hook = webhookHandler({
-    ...{ secrets: 'whsec_1', maxBodyBytes: 1000 },
+    secrets: 'whsec_1',
+    maxBodyBytes: 1000,
     onEvents: async ([event]) => {
       seen.push(event?.eventId ?? '');
       if (event?.eventId === 'fails') throw new TypeError('secret of mine');

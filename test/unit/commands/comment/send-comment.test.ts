@@ -5,8 +5,12 @@ import { SotraError } from '../../../../src/errors.ts';
 import { bonk, degen, evmTrader, solanaTrader, swaps } from '../../../support/traders.ts';
 
 const comment: SendableComment = {
-  ...{ chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' },
-  ...{ signature: '0x12', signerAddress: evmTrader.address },
+  chain: 'base',
+  transactionHash: swaps.good,
+  tokenAddress: degen,
+  commentText: 'gm',
+  signature: '0x12',
+  signerAddress: evmTrader.address,
 };
 const stored = { uid: 'u-1', timestamp: 1, ...comment };
 const byHand = `sotra comment list ${swaps.good} --chain base`;
@@ -46,8 +50,12 @@ const found = (...comments: readonly object[]) => ({ data: { [swaps.good]: { com
 test('the body of a post has the fields that were signed and no other', () => {
   const more = { message: 'text', layout: 'five-line', tokenAddress: `0x${degen.slice(2).toUpperCase()}` };
   expect(makeBody({ ...comment, ...more })).toEqual({
-    ...{ transactionHash: swaps.good, chain: 'base', tokenAddress: degen, commentText: 'gm' },
-    ...{ signature: '0x12', signerAddress: evmTrader.address },
+    transactionHash: swaps.good,
+    chain: 'base',
+    tokenAddress: degen,
+    commentText: 'gm',
+    signature: '0x12',
+    signerAddress: evmTrader.address,
   });
 });
 
@@ -141,7 +149,10 @@ test('it is looked for three times, 0.7 and 1.4 s apart, and then was not posted
     code: 'network',
     message: 'the answer was cut off; a lookup did not find the comment: it was not posted',
     hint: `Post it again. To make sure that it does not appear late: ${byHand}`,
-    ...{ status: 502, requestId: 'r-1', cause: lost, outcome: 'unsent' },
+    status: 502,
+    requestId: 'r-1',
+    cause: lost,
+    outcome: 'unsent',
   });
   expect([asked, waits]).toEqual([
     ['POST', 'GET', 'GET', 'GET'],
@@ -169,7 +180,10 @@ test.each([
     code: 'network',
     message: `the answer was cut off; it is unknown whether the comment was posted, and the lookup failed: ${why}`,
     hint: `Check before you post again: ${byHand}`,
-    ...{ status: 502, requestId: 'r-1', cause: lost, outcome: 'unknown' },
+    status: 502,
+    requestId: 'r-1',
+    cause: lost,
+    outcome: 'unknown',
   });
   expect(asked).toEqual(['POST', 'GET']);
 });
@@ -191,7 +205,8 @@ test('who stops it before it is sent has sent nothing; while it is sent, nothing
     code: 'interrupted',
     message: 'interrupted while posting: it is unknown whether the comment was posted',
     hint: `Check: ${byHand}`,
-    ...{ cause: interrupted, outcome: 'unknown' },
+    cause: interrupted,
+    outcome: 'unknown',
   });
   expect([late.asked, late.notes]).toEqual([['POST'], []]);
 });

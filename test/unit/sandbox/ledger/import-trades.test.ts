@@ -11,8 +11,17 @@ const nowMs = Date.parse('2026-11-20T12:00:00Z');
 const events = Array.from({ length: 25 }, (_, index) => {
   const wallet = `0x${String((index % 3) + 1).padStart(40, '0')}`;
   const trade: Trade = {
-    ...{ chain: 'base', trader: wallet, token: '0xaaaa', side: 'buy', direction: null, leverage: 1 },
-    ...{ amount: 1, usd: 10, atMs: nowMs - 60_000 + index * 1000, tx: `0x${index}`, rowKey: String(index) },
+    chain: 'base',
+    trader: wallet,
+    token: '0xaaaa',
+    side: 'buy',
+    direction: null,
+    leverage: 1,
+    amount: 1,
+    usd: 10,
+    atMs: nowMs - 60_000 + index * 1000,
+    tx: `0x${index}`,
+    rowKey: String(index),
   };
   return { kind: 'trade' as const, trade, line: index + 2 };
 });

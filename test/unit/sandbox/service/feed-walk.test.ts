@@ -42,8 +42,17 @@ function makeWorld() {
       atMs += waitMs;
       count += 1;
       return {
-        ...{ chain: 'base', trader, token: `0x${token}`, side: 'buy', direction: null, leverage: 1 },
-        ...{ amount: 1, usd: 100, atMs, tx: `0x${count}`, rowKey: String(count) },
+        chain: 'base',
+        trader,
+        token: `0x${token}`,
+        side: 'buy',
+        direction: null,
+        leverage: 1,
+        amount: 1,
+        usd: 100,
+        atMs,
+        tx: `0x${count}`,
+        rowKey: String(count),
       };
     });
     addTrades(db, trades);

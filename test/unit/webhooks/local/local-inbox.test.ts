@@ -47,7 +47,9 @@ test('what exceeds an age is removed, and never what waits', async () => {
   const folder = join(temporaryFolder(), 'store');
   const [startMs, nowMs] = [Date.UTC(2026, 6, 3), Date.UTC(2026, 6, 3, 10)];
   const deliveryOf = (eventId: string, atMs: number) => ({
-    ...{ webhook: '/#1', atMs, headers: [] },
+    webhook: '/#1',
+    atMs,
+    headers: [],
     body: Buffer.from(JSON.stringify({ eventId })),
   });
   const before = openInboxOf(folder, true);
