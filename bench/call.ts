@@ -28,7 +28,7 @@ const server = `
   server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;
 
 const child = spawn(process.execPath, ['-e', server], { stdio: ['ignore', 'pipe', 'inherit'] });
-const network = await createNetwork({ now: Date.now, node: process.versions.node, env: {} });
+const network = await createNetwork({ now: Date.now, env: {} });
 try {
   const [port] = (await once(child.stdout, 'data')) as [Buffer];
   const baseUrl = `http://127.0.0.1:${String(port).trim()}`;

@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import type { Dispatcher } from 'undici';
 import { isLoopback } from '../api/http-address.ts';
 import { SotraError, usageError } from '../errors.ts';
@@ -9,8 +8,6 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 interface NetworkOptions {
   now: () => number;
-  /** The version of Node. */
-  node: string;
   env: Env;
 }
 
@@ -18,9 +15,7 @@ interface NetworkOptions {
  * A transport over real sockets, keeping connections alive until `close`; through a proxy if HTTPS_PROXY, HTTP_PROXY and NO_PROXY say so,
  * but never to this machine. Errors: `usage` for a proxy that cannot be used, once one is needed.
  */
-export async function createNetwork({ now, node, env }: NetworkOptions): Promise<Transport> {
-  // Before Node 22 a short process waits at exit for V8 to optimize undici's parser (about 60 ms).
-  if (Number.parseInt(node, 10) < 22) setFlagsFromString('--liftoff-only');
+export async function createNetwork({ now, env }: NetworkOptions): Promise<Transport> {
   const { Agent, EnvHttpProxyAgent, request } = await import('undici');
   const direct = new Agent({ connections: 8 });
   let proxied: Dispatcher | undefined;

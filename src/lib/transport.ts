@@ -10,6 +10,6 @@ export async function openTransport(io: Io, { kind, wire, serviceName, layout }:
 }
 
 /** The network; in a test, what takes its place. */
-export async function openNetwork({ transport, now, system, env }: Io): Promise<Transport> {
-  return transport ?? (await import('../client/network.ts')).createNetwork({ now, node: system.node, env });
+export async function openNetwork({ transport, now, env }: Io): Promise<Transport> {
+  return transport ?? (await import('../client/network.ts')).createNetwork({ now, env });
 }

@@ -341,7 +341,7 @@ const mark = 'x-exchange';
 /** A transport whose timeouts come when they are told to, not by a clock. */
 export async function createManualTimeouts(): Promise<ManualTimeouts> {
   const waits: AbortController[] = [];
-  const transport = await createNetwork({ now: Date.now, node: process.versions.node, env: {} });
+  const transport = await createNetwork({ now: Date.now, env: {} });
   const timeout = (cause: unknown) => new NetworkFailure('timeout', 'no answer in time', cause);
   return {
     transport: {

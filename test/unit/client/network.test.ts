@@ -14,7 +14,7 @@ interface Surroundings {
 }
 
 async function transportOf({ env = {}, now = Date.now }: Surroundings = {}) {
-  const transport = await createNetwork({ now, node: process.versions.node, env });
+  const transport = await createNetwork({ now, env });
   onTestFinished(() => transport.close());
   const send = (url: string, { method = 'GET', body, ...limits }: Sending = {}) =>
     transport.send(
