@@ -64,6 +64,8 @@ test('the package is installed without a warning, and npx shows a board of the s
     npm_config_cache: join(folder, 'cache'),
     npm_config_loglevel: 'notice',
     npm_config_update_notifier: 'false',
+    SOTRA_DATA_DIR: join(folder, 'data'),
+    SOTRA_CONFIG_DIR: join(folder, 'config'),
   };
   const install = ['install', '--global', '--no-progress', '--prefix', join(folder, 'installed'), tarball];
   const { status, stdout, stderr } = spawnSync('npm', install, { env, encoding: 'utf8' });
