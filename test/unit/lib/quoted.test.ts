@@ -105,7 +105,7 @@ test('bad lines are told by number and kind; their file keeps what opens nothing
     '(looks like a recovery phrase, not shown)',
   ]);
   expect((statSync(bad).mode & 0o777).toString(8)).toBe('600');
-  const { err: json } = await run(`${argv} --json`, { env: service.env });
+  const { err: json } = await run(`${argv} --yes --json`, { env: service.env });
   expect(JSON.parse(json.trimEnd().split('\n').at(-1) ?? '').error.details.rejected[2]).toEqual({
     line: 3,
     text: '(looks like a private key, not shown)',
