@@ -80,7 +80,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     setTimeout(() => process.exit(stopped.exitCode), graceMs).unref();
   });
 
-// Warnings of Node and libraries are for developers, and would stand beside the JSON of an error.
+// Warnings of Node and libraries are for developers, and would mix with the JSON of an error.
 if (!process.argv.includes('--verbose')) process.removeAllListeners('warning');
 
 function isAlive(pid: number): boolean {

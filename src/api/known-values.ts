@@ -17,7 +17,7 @@ interface Json {
   anyOf?: readonly Json[];
 }
 
-/** What stands first in an answer in the place of values that the document lists, and is none of them; for `--strict`. */
+/** The first value of an answer that is none of those that the document lists; for `--strict`. */
 export function findUnknownValue(schema: z.ZodType, answer: unknown): Misfit | undefined {
   return findValueIn(z.toJSONSchema(schema, { unrepresentable: 'any', reused: 'inline' }) as Json, answer, []);
 }

@@ -22,7 +22,7 @@ type Json = Record<string, unknown>;
 export interface OpenApiOptions {
   servers: readonly { url: string; description?: string }[];
   wire: WireNames;
-  /** Schemas that stand once under `components`. */
+  /** Schemas that are written once, under `components`. */
   shared: Readonly<Record<string, z.ZodType>>;
 }
 

@@ -108,7 +108,7 @@ export type DecodeResult =
   | { ok: false; problem: string };
 
 /** The checked input of a request; the inverse of `encodeRequest`. `problem` names the field as the request does.
- * `known`: what may stand in an open list of choices beside those that it names. */
+ * `known`: further values of an open list of choices. */
 export function decodeRequest(
   endpoint: AnyEndpoint,
   incoming: RequestParts,

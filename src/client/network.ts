@@ -145,7 +145,7 @@ interface Proxies {
 function readProxies(env: Env): Proxies {
   const read = (name: string) => env[name.toLowerCase()] || env[name] || '';
   const noProxy = read('NO_PROXY');
-  // undici reads a * only if it stands alone.
+  // undici reads a * only if it is the whole list.
   const isForNone = noProxy.split(/[,\s]/).includes('*');
   if (isForNone) return { httpProxy: '', httpsProxy: '', noProxy };
   return { httpProxy: read('HTTP_PROXY'), httpsProxy: read('HTTPS_PROXY'), noProxy };

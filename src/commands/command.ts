@@ -90,7 +90,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     this.requireAnyOf = requireAnyOf;
     for (const [key, param] of Object.entries(params)) {
       if (param.positional) this.addArgument(new ParamArgument(key, param));
-      // The program takes its options wherever they stand: `context set --base-url`.
+      // The program takes its options anywhere on the line: `context set --base-url`.
       else if (!programFlags.has(flagName(key, param)))
         for (const option of createOptions(key, param)) this.addOption(option);
     }
@@ -122,7 +122,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     return this.endpoint === undefined ? !this.#changes : this.endpoint.method === 'GET';
   }
 
-  /** Adds the options of a command that prints rows or an answer; the columns of `view` stand in the help. */
+  /** Adds the options of a command that prints rows or an answer; the help lists the columns of `view`. */
   prints(view?: AnyView): this {
     this.view = view;
     return view === undefined || view.columns.length === 0 ? this.shares('jq') : this.shares('columns', 'jq');

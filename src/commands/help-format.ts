@@ -31,7 +31,7 @@ interface Details {
   shared: readonly SharedOption[];
 }
 
-/** What stands below commander's help of a command: the options that commands share, examples, columns. */
+/** What follows commander's help of a command: the options that commands share, examples, columns. */
 export function formatDetails({ examples, columns, shared }: Details, width: number): string {
   if (examples.length === 0) return '';
   const room = Math.min(width, maxWidth);

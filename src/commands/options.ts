@@ -6,7 +6,7 @@ import { splitList } from '../lib/list.ts';
 import { type Format, formats } from '../lib/output/result.ts';
 import { once } from './params.ts';
 
-/** The options of the program, which stand anywhere on the line. */
+/** The options of the program, which work anywhere on the line. */
 export const programOptions = (): Option[] => [
   new Option('--context <name>', 'use this stored context (SOTRA_CONTEXT)'),
   new Option('--sandbox', 'use the built-in sandbox; its state is kept between calls').conflicts([

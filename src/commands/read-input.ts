@@ -99,7 +99,7 @@ function refuseValue(label: string, param: Param, { value, message }: Problem) {
   return usageError(`${label} ${shown}: ${message}`, hint);
 }
 
-/** Of two arguments that stand in each other's place: `usage` with the right order. */
+/** The error for two arguments that were swapped: `usage` with the right order. */
 function hintForOrder(params: Params, key: string, typed: TypedInput) {
   const places = Object.entries(params).filter(([, { positional }]) => positional);
   const param = places.find(([name]) => name === key)?.[1];

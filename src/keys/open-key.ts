@@ -165,7 +165,7 @@ async function readSource(input: KeyInput, family: ChainFamily | undefined, cont
   return readContent(Buffer.from(input.typed ?? (await askKey(family, context))), 'the answer');
 }
 
-/** What is typed at the question for a key; `before` stands before it. */
+/** What is typed at the question for a key; `before` is printed before it. */
 export function askKey(family: ChainFamily | undefined, { io }: Context, before = ''): Promise<string> {
   const what = family === undefined ? 'Private key' : `Private key of ${familyNames[family]} wallet`;
   return io.ask(`${before}${what} (not shown): `, { hidden: true });

@@ -55,7 +55,7 @@ export function* readLog<Entry>(file: string): Generator<Entry> {
   }
   for (let [start, number] = [0, 1]; start < bytes.length; number += 1) {
     const end = bytes.indexOf(lineEnd, start);
-    // A crash leaves a part of a line; behind a whole one stands another byte where its end was.
+    // A crash leaves a part of a line, which is dropped. A whole line that ends in another byte than a line feed is damaged.
     if (end === -1 && !isChecked(bytes.toString('utf8', start, bytes.length - 1))) return;
     yield parseEntry<Entry>(bytes.toString('utf8', start, end === -1 ? bytes.length : end), file, number);
     start = end === -1 ? bytes.length : end + 1;

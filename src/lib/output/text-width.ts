@@ -25,7 +25,7 @@ export function cutText(text: string, width: number): string {
   return `${head.replace(/[\s…]+$/, '')}…`;
 }
 
-/** Pieces of at most `width` cells, broken between graphemes; a wider grapheme stands alone. */
+/** Pieces of at most `width` cells, broken between graphemes; a wider grapheme is a piece of its own. */
 export function breakText(text: string, width: number): string[] {
   const pieces: string[] = [];
   let [piece, used] = ['', 0];

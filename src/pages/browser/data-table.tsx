@@ -134,7 +134,7 @@ function nextSort({ columns, rows }: ServedTable, key: string, sort: string): st
   return sort === first ? second : sort === second ? '' : first;
 }
 
-/** The rows in which what is wanted stands somewhere, also in a column that is not shown; empty cells come last. */
+/** The rows that hold the wanted text, also in a hidden column, in the order of the table; empty cells come last. */
 function orderRows({ columns, rows }: ServedTable, sort: string, wanted: string): number[] {
   const text = wanted.trim().toLowerCase();
   const holds = ({ text: shown, value }: ServedCell) => `${shown} ${value ?? ''}`.toLowerCase().includes(text);

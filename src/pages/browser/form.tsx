@@ -77,7 +77,7 @@ interface ActFormProps {
   button: string;
   /** Asked before, where it cannot be undone. */
   question?: string;
-  /** What stands beside the button. */
+  /** Shown beside the button. */
   more?: ComponentChildren;
   onAct: () => Promise<ComponentChildren>;
   children?: ComponentChildren;

@@ -8,7 +8,7 @@ interface TextProps extends Attributes {
   as?: 'a' | 'code' | 'dd' | 'div' | 'h2' | 'h3' | 'p' | 'span' | 'td' | 'th';
 }
 
-/** Text of others: what would not be seen, or would change the direction of what is, stands as a mark. */
+/** Text of others: what would not be seen, or would change the direction of what is, is shown as a mark. */
 export function Text({ text, as, ...attributes }: TextProps) {
   const shown = (
     <bdi>

@@ -87,7 +87,7 @@ function splitTextLines(text: string): string[] {
   return text.split(/(?<=\n)/);
 }
 
-/** A line end stands as LF, the end of the text as END, so that spaces before them are seen. */
+/** A line end is shown as LF and the end of the text as END, so that spaces before them are seen. */
 function Line({ line, isLast }: { line: string; isLast: boolean }) {
   const hasEnd = line.endsWith('\n');
   return (
