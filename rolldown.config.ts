@@ -101,7 +101,7 @@ export default defineConfig({
     main: 'src/main.ts',
     cli: 'src/cli.ts',
     'jq-thread': 'src/lib/output/jq-thread.ts',
-    keyring: 'src/lib/config/keyring.ts',
+    keyring: 'src/keyring.ts',
     sandbox: 'src/library/sandbox.ts',
   },
   platform: 'node',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject } from './json.ts';
-import type { Misfit } from './misfit.ts';
+import type { Mismatch } from './mismatch.ts';
 
 const keyword = 'x-known-values';
 
@@ -18,11 +18,11 @@ interface Json {
 }
 
 /** The first value of an answer that is none of those that the document lists; for `--strict`. */
-export function findUnknownValue(schema: z.ZodType, answer: unknown): Misfit | undefined {
+export function findUnknownValue(schema: z.ZodType, answer: unknown): Mismatch | undefined {
   return findValueIn(z.toJSONSchema(schema, { unrepresentable: 'any', reused: 'inline' }) as Json, answer, []);
 }
 
-function findValueIn(json: Json, value: unknown, path: readonly PropertyKey[]): Misfit | undefined {
+function findValueIn(json: Json, value: unknown, path: readonly PropertyKey[]): Mismatch | undefined {
   const known = json[keyword];
   if (known !== undefined && typeof value === 'string' && !known.includes(value))
     return { what: 'an unknown value', path, message: `${JSON.stringify(value)} is none of ${known.join(', ')}` };

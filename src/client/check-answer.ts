@@ -1,12 +1,12 @@
 import type { z } from 'zod';
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
-import type { Misfit } from '../api/misfit.ts';
+import type { Mismatch } from '../api/mismatch.ts';
 import { SotraError } from '../errors.ts';
 import { type CallAnswer, type ClientConfig, callEndpoint } from './client.ts';
 
 interface Check {
   /** Where an answer differs from its schema. */
-  findMisfit: (schema: z.ZodType, value: unknown) => Misfit | undefined;
+  findMismatch: (schema: z.ZodType, value: unknown) => Mismatch | undefined;
   /** A difference is an error. */
   strict: boolean;
 }
@@ -26,10 +26,10 @@ export async function callAndCheck<P extends Params, Answer>(
     callEndpoint<P, Answer>(endpoint, input, config, link),
     endpoint.answer(),
   ]);
-  const misfit = answer.isEmpty ? undefined : config.findMisfit(schema as z.ZodType, answer.data);
-  if (misfit === undefined) return answer;
-  const where = misfit.path.join('.') || 'the answer';
-  const message = `${endpoint.method} ${endpoint.path} answered with ${misfit.what} at ${where}: ${misfit.message}`;
+  const mismatch = answer.isEmpty ? undefined : config.findMismatch(schema as z.ZodType, answer.data);
+  if (mismatch === undefined) return answer;
+  const where = mismatch.path.join('.') || 'the answer';
+  const message = `${endpoint.method} ${endpoint.path} answered with ${mismatch.what} at ${where}: ${mismatch.message}`;
   const { status, requestId } = answer;
   if (config.strict) throw new SotraError('contract', message, { status, requestId });
   config.warn?.(message);

@@ -1,5 +1,5 @@
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
-import { findMisfit } from '../api/misfit.ts';
+import { findMismatch } from '../api/mismatch.ts';
 import { encodeRequest, type WireRequest } from '../api/request.ts';
 import { callAndCheck } from '../client/check-answer.ts';
 import { buildRequest, type CallAnswer, type CallEvent, type ClientConfig, sendRequest } from '../client/client.ts';
@@ -127,7 +127,7 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
       const clientConfig = await createConfig(endpoint.keyless === true, retries);
       client.seen.calls += 1;
       const { strict } = options;
-      const check = { strict, findMisfit: strict ? await loadStrictCheck() : findMisfit };
+      const check = { strict, findMismatch: strict ? await loadStrictCheck() : findMismatch };
       const { keep } = await log();
       return keep(clientConfig, (logged) => callAndCheck(endpoint, input, { ...logged, ...check }, link));
     },
@@ -177,7 +177,7 @@ const previewTransport: Transport = {
 };
 
 /** Also finds values that the document does not list where it lists them. */
-async function loadStrictCheck(): Promise<typeof findMisfit> {
+async function loadStrictCheck(): Promise<typeof findMismatch> {
   const { findUnknownValue } = await import('../api/known-values.ts');
-  return (schema, value) => findUnknownValue(schema, value) ?? findMisfit(schema, value);
+  return (schema, value) => findUnknownValue(schema, value) ?? findMismatch(schema, value);
 }

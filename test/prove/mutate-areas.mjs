@@ -21,7 +21,7 @@ export const areas = {
     files: sources('client/transport'),
     tests: tests('unit/client/transport cli/http cli/http-limits cli/http-hints'),
   },
-  answers: { files: sources('api/misfit'), tests: tests('unit/api/misfit cli/misfits') },
+  answers: { files: sources('api/mismatch'), tests: tests('unit/api/mismatch cli/mismatches') },
   pages: { files: sources('client/paginate'), tests: tests('unit/client/paginate cli/pages') },
   documents: {
     files: sources('client/observe api/openapi'),

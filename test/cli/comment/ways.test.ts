@@ -93,7 +93,7 @@ test('the key may come from stdin while the comment is typed, and the comment wh
   expect(one).toBe(other);
 });
 
-test('a signature made elsewhere goes out as it is; where the text is known its misfit is warned of', async () => {
+test('a signature made elsewhere goes out as it is; where the text is known its mismatch is warned of', async () => {
   const service = await storing();
   const { signature } = JSON.parse(readFileSync(await signedFile([...swap, ...name, ...byEvm]), 'utf8'));
   const fitting = ['--signature', signature, '--signer', evmTrader.address];

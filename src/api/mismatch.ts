@@ -2,35 +2,35 @@ import type { z } from 'zod';
 import { isObject } from './json.ts';
 
 /** Where an answer differs from the contract. */
-export interface Misfit {
+export interface Mismatch {
   what: 'an unexpected shape' | 'an unknown value';
   path: readonly PropertyKey[];
   message: string;
 }
 
 /** The first place where a value does not fit its schema. Item by item: the schema as a whole would report each of a million. */
-export function findMisfit(schema: z.ZodType, value: unknown): Misfit | undefined {
+export function findMismatch(schema: z.ZodType, value: unknown): Mismatch | undefined {
   if (isSchema(schema, 'array') && Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      const misfit = findMisfit(schema.def.element as z.ZodType, item);
-      if (misfit !== undefined) return nestMisfit(index, misfit);
+      const mismatch = findMismatch(schema.def.element as z.ZodType, item);
+      if (mismatch !== undefined) return nestMismatch(index, mismatch);
     }
     return checkWhole(schema, value.slice(0, 1));
   }
   if (!isSchema(schema, 'object') || !isObject(value)) return checkWhole(schema, value);
   const lists = Object.keys(schema.def.shape).filter((key) => Array.isArray(value[key]));
   for (const key of lists) {
-    const misfit = findMisfit(schema.def.shape[key] as z.ZodType, value[key]);
-    if (misfit !== undefined) return nestMisfit(key, misfit);
+    const mismatch = findMismatch(schema.def.shape[key] as z.ZodType, value[key]);
+    if (mismatch !== undefined) return nestMismatch(key, mismatch);
   }
   return checkWhole(schema, { ...value, ...Object.fromEntries(lists.map((key) => [key, []])) });
 }
 
-function nestMisfit(key: PropertyKey, misfit: Misfit): Misfit {
-  return { ...misfit, path: [key, ...misfit.path] };
+function nestMismatch(key: PropertyKey, mismatch: Mismatch): Mismatch {
+  return { ...mismatch, path: [key, ...mismatch.path] };
 }
 
-function checkWhole(schema: z.ZodType, value: unknown): Misfit | undefined {
+function checkWhole(schema: z.ZodType, value: unknown): Mismatch | undefined {
   const issue = schema.safeParse(value).error?.issues[0];
   return issue && { what: 'an unexpected shape', path: issue.path, message: issue.message };
 }

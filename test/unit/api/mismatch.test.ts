@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { findUnknownValue, knownText } from '../../../src/api/known-values.ts';
-import { findMisfit } from '../../../src/api/misfit.ts';
+import { findMismatch } from '../../../src/api/mismatch.ts';
 import { answering, run } from '../../support/harness.ts';
 
 const card = z.looseObject({ id: z.string(), tags: z.array(z.string()).min(1).max(2).optional() });
@@ -34,13 +34,13 @@ const issues: readonly [schema: z.ZodType, value: unknown, path: readonly (strin
 ];
 
 test.each(issues)('the first that is wrong is told by its place (case %#)', (schema, value, path, message) => {
-  expect(findMisfit(schema, value)).toMatchObject({ path, message });
+  expect(findMismatch(schema, value)).toMatchObject({ path, message });
 });
 
 test('of what fits nothing is told', () => {
-  expect(findMisfit(board, { cards: ids, others: [1], total: 2, more: [1] })).toBeUndefined();
-  expect(findMisfit(z.array(card), ids)).toBeUndefined();
-  expect(findMisfit(z.string(), 'x')).toBeUndefined();
+  expect(findMismatch(board, { cards: ids, others: [1], total: 2, more: [1] })).toBeUndefined();
+  expect(findMismatch(z.array(card), ids)).toBeUndefined();
+  expect(findMismatch(z.string(), 'x')).toBeUndefined();
 });
 
 test('pages that do not fit are told of by the path that is wrong, whether first or later', async () => {
