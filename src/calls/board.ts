@@ -2,7 +2,6 @@ import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, tryParseJson } from '../api/json.ts';
 import type { Context } from '../context.ts';
-import { dataDirectory } from '../lib/config/directories.ts';
 import type { Service } from '../lib/config/settings.ts';
 import { makeFolder, nameDraft, readStateFile } from '../lib/files/durable-file.ts';
 import { findHistory, isHistoryOff } from './log.ts';
@@ -19,7 +18,7 @@ export async function saveBoard(answer: unknown, context: Context): Promise<void
   if (!Array.isArray(traders) || isHistoryOff(context.io)) return;
   try {
     const service = await context.config.service();
-    const folder = findHistory(dataDirectory(context.io));
+    const folder = findHistory(context.io);
     makeFolder(folder);
     const file = join(folder, nameFile(service));
     const draft = nameDraft(file);
@@ -42,7 +41,7 @@ export async function saveBoard(answer: unknown, context: Context): Promise<void
 /** The last board of the service in use; empty if there is none. Errors: those of the settings and the file system. */
 export async function readBoard(context: Context): Promise<readonly BoardRow[]> {
   const service = await context.config.service();
-  const file = join(findHistory(dataDirectory(context.io)), nameFile(service));
+  const file = join(findHistory(context.io), nameFile(service));
   const board = existsSync(file) ? tryParseJson(readStateFile(file)) : undefined;
   if (!isObject(board) || board['baseUrl'] !== service.baseUrl || !Array.isArray(board['rows'])) return [];
   return board['rows'].map((row) => toRow(row?.name, row?.address));

@@ -1,7 +1,6 @@
 import { tryParseJson } from '../api/json.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
-import { dataDirectory } from '../lib/config/directories.ts';
 import { type ActivityRow, type ActivitySource, type Edited, maxListed } from '../pages/activity.ts';
 import type { LiveLog } from '../pages/live-log.ts';
 import { findCall, refuseLost, summarizeCall } from './calls.ts';
@@ -35,7 +34,7 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
     const { baseUrl } = await context.config.service();
     const added: NumberedEntry[] = [];
     let hasKnown = newest === '';
-    for (const call of readCalls(findHistory(dataDirectory(context.io)))) {
+    for (const call of readCalls(findHistory(context.io))) {
       hasKnown ||= call._sotra.id === newest;
       if (call._sotra.id === newest || added.length === maxListed) break;
       added.push(call);

@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
-import { dataDirectory } from '../lib/config/directories.ts';
 import { counted } from '../lib/output/format.ts';
 import type { LogEntry } from './entry.ts';
 import { findHistory } from './log.ts';
@@ -9,7 +8,7 @@ import { type NumberedEntry, readCalls } from './read-log.ts';
 /** The call with this number or id. Errors: `not-found`. */
 export async function findCall(typed: string, { io }: Context): Promise<NumberedEntry> {
   let count = 0;
-  for (const call of readCalls(findHistory(dataDirectory(io)))) {
+  for (const call of readCalls(findHistory(io))) {
     if (typed === call._sotra.id || typed === String(call.n)) return call;
     count = call.n;
   }
@@ -23,7 +22,7 @@ export async function* findCalls(
   { method, path }: { method: string; path: RegExp },
 ): AsyncGenerator<NumberedEntry> {
   const { baseUrl } = await context.config.service();
-  for (const call of readCalls(findHistory(dataDirectory(context.io)))) {
+  for (const call of readCalls(findHistory(context.io))) {
     const isOurs = call._sotra.baseUrl === baseUrl && !call._sotra.page;
     if (isOurs && call.request.method === method && path.test(new URL(call.request.url).pathname)) yield call;
   }

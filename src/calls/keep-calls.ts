@@ -3,7 +3,6 @@ import type { CallAnswer, CallEvent, ClientConfig } from '../client/client.ts';
 import { hideUrlSecrets, secretHider } from '../client/secrets.ts';
 import { shellLine } from '../client/shell.ts';
 import { readMessage, type SotraError, toSotraError } from '../errors.ts';
-import { dataDirectory } from '../lib/config/directories.ts';
 import type { Service } from '../lib/config/settings.ts';
 import type { Io } from '../lib/io.ts';
 import { describeCall, type SeenCall } from './describe-call.ts';
@@ -112,7 +111,7 @@ function openFile({ io, warn }: LoggedCommand) {
   };
   let folder: string | undefined;
   try {
-    folder = isOff ? undefined : findHistory(dataDirectory(io));
+    folder = isOff ? undefined : findHistory(io);
   } catch (thrown) {
     fail(thrown);
   }

@@ -1,6 +1,7 @@
 import { closeSync, constants, existsSync, fstatSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SotraError } from '../errors.ts';
+import { dataDirectory } from '../lib/config/directories.ts';
 import { readEnv } from '../lib/config/settings.ts';
 import { makeFolder, openStateFile } from '../lib/files/durable-file.ts';
 import type { Io } from '../lib/io.ts';
@@ -10,9 +11,9 @@ import type { FailedCommand, LogEntry } from './entry.ts';
 export const logFiles = ['calls.ndjson', 'calls.1.ndjson', 'calls.2.ndjson'] as const;
 const maxFileBytes = 16 * 1024 * 1024;
 
-/** The folder of the log and the last boards, in the folder of the data. */
-export function findHistory(dataDirectory: string): string {
-  return join(dataDirectory, 'history');
+/** The folder of the log and the last boards. Errors: as `dataDirectory`. */
+export function findHistory(io: Pick<Io, 'env' | 'system'>): string {
+  return join(dataDirectory(io), 'history');
 }
 
 /** Whether SOTRA_HISTORY=0 turns the history off. */

@@ -2,7 +2,6 @@ import { parseRate } from '../api/duration.ts';
 import { curlLine } from '../client/preview.ts';
 import type { Context } from '../context.ts';
 import { errorExitCodes, orUndefined } from '../errors.ts';
-import { dataDirectory } from '../lib/config/directories.ts';
 import { describeKey, resolveService, type Service, type StoredSettings } from '../lib/config/settings.ts';
 import { summarizeCall } from './calls.ts';
 import type { FailedCommand, LogEntry } from './entry.ts';
@@ -138,7 +137,7 @@ function findOwner({ apiKey, baseUrl }: Service, { contexts }: StoredSettings): 
 async function countBefore({ n, startedDateTime, _sotra }: NumberedEntry, context: Context): Promise<number> {
   const sinceMs = Date.parse(startedDateTime) - 60_000;
   let count = 0;
-  for (const other of readCalls(findHistory(dataDirectory(context.io)))) {
+  for (const other of readCalls(findHistory(context.io))) {
     if (other.n <= n) continue;
     if (Date.parse(other.startedDateTime) < sinceMs) break;
     if (other._sotra.baseUrl === _sotra.baseUrl) count += 1;

@@ -1,4 +1,3 @@
-import { dataDirectory } from '../../lib/config/directories.ts';
 import { counted } from '../../lib/output/format.ts';
 import type { Command } from '../command.ts';
 import { addList } from './list.ts';
@@ -24,7 +23,7 @@ export function addHistory(history: Command): void {
         import('../../calls/log.ts'),
         import('../../calls/read-log.ts'),
       ]);
-      const folder = findHistory(dataDirectory(io));
+      const folder = findHistory(io);
       const what = counted([...readCalls(folder)].length, 'call');
       if (options.dryRun) return showPlan([{ action: 'delete', what, detail: folder }]);
       clearHistory(folder);

@@ -1,7 +1,6 @@
 import { local } from '../../api/endpoint.ts';
 import { integer, optional } from '../../api/kind.ts';
 import type { ShownCall } from '../../calls/calls.ts';
-import { dataDirectory } from '../../lib/config/directories.ts';
 import { column, listView } from '../../lib/output/columns.ts';
 import { formatTime, pathCell } from '../../lib/output/format.ts';
 import type { Column } from '../../lib/output/view.ts';
@@ -31,7 +30,7 @@ export function addList(history: Command): void {
       ]);
       const calls: ShownCall[] = [];
       const notes: string[] = [];
-      for (const call of readCalls(findHistory(dataDirectory(context.io)))) {
+      for (const call of readCalls(findHistory(context.io))) {
         if (failed === true && call._sotra.error === undefined) continue;
         if (calls.length === limit) {
           notes.push('There are more: add --limit.');

@@ -6,7 +6,6 @@ import { type NumberedEntry, readLog } from '../../calls/read-log.ts';
 import { describeCallFailure, describeCommandFailure, listLines, reasonTexts, type Why } from '../../calls/reasons.ts';
 import type { Context } from '../../context.ts';
 import { SotraError } from '../../errors.ts';
-import { dataDirectory } from '../../lib/config/directories.ts';
 import { formatAge } from '../../lib/output/format.ts';
 import type { Result } from '../../lib/output/result.ts';
 
@@ -30,7 +29,7 @@ type Found = { call: NumberedEntry; command?: FailedCommand } | { call: undefine
 /** What failed or warned last: a call, or a command with the call that explains it. Errors: `not-found`. */
 async function findLast({ io }: Context): Promise<Found> {
   let command: FailedCommand | undefined;
-  for (const found of readLog(findHistory(dataDirectory(io)))) {
+  for (const found of readLog(findHistory(io))) {
     if ('request' in found) {
       const { id, errorCode, warning } = found._sotra;
       if (command !== undefined && id === command.call) return { call: found, command };
