@@ -64,6 +64,7 @@ interface ServiceClientOptions {
 export function createServiceClient(given: ServiceClientOptions): ServiceClient {
   const { io, options, config, note, warn, trace } = given;
   const transport = lazy(async () => openTransport(io, await config.service()));
+  const hiders = lazy(async () => makeHiders(await config.service()));
   const log = lazy(() => openLog(given));
   const spinner = lazy(() => openSpinner(given));
   const takeTurn = options.rate === undefined ? undefined : createRate(options.rate, io);
@@ -101,9 +102,7 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
       apiKey: apiKey ?? (preview ? 'missing' : null),
       keyName: describeKey(service),
       hints,
-      hide: secretHider(apiKey ?? undefined),
-      // The keys of the sandbox are no secret: its documentation names them.
-      hideKey: hideKeyInAnswers(kind === 'sandbox' ? null : apiKey),
+      ...(await hiders()),
       wire,
       transport: preview ? previewTransport : await transport(),
       userAgent: `sotra/${io.version}`,
@@ -157,6 +156,15 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
     },
   };
   return client;
+}
+
+/** Made once per command: each compiles a pattern of the key. */
+function makeHiders({ apiKey, kind }: Service): Pick<ClientConfig, 'hide' | 'hideKey'> {
+  return {
+    hide: secretHider(apiKey ?? undefined),
+    // The keys of the sandbox are no secret: its documentation names them.
+    hideKey: hideKeyInAnswers(kind === 'sandbox' ? null : apiKey),
+  };
 }
 
 async function openLog({ argv, io, config, warn, isPage }: ServiceClientOptions) {

@@ -6,6 +6,7 @@ import { summarizeCall } from '../../calls/calls.ts';
 import { type FailedCommand, wrapInHar } from '../../calls/entry.ts';
 import { findHistory, isHistoryOff } from '../../calls/log.ts';
 import { type NumberedEntry, readLog } from '../../calls/read-log.ts';
+import { keyHider } from '../../client/hide-key.ts';
 import { hideSecrets, hideUrlSecrets } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
 import { dataDirectory } from '../../lib/config/directories.ts';
@@ -59,7 +60,7 @@ async function collect(context: Context) {
   const { io } = context;
   const { current, contexts, aliases = {} } = (await context.config.settings()).read();
   // Before doctor makes calls too.
-  const { entries, failedCommand } = collectCalls(findHistory(dataDirectory(context.io)));
+  const { entries, failedCommand } = collectCalls(findHistory(context.io));
   const failed = entries.filter(({ _sotra }) => _sotra.error !== undefined).reverse();
   const doctor = await diagnose(context);
   return {
@@ -138,5 +139,5 @@ async function listSecrets(context: Context): Promise<string[]> {
 }
 
 function hideKnown(secrets: readonly string[]): (text: string) => string {
-  return (text) => secrets.reduce((shown, secret) => hideSecrets(shown, secret), hideSecrets(text));
+  return (text) => secrets.reduce((shown, secret) => keyHider(secret)(shown), hideSecrets(text));
 }
