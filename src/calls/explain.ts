@@ -4,8 +4,8 @@ import { isLoopback } from '../api/http-address.ts';
 import { isObject, tryParseJson } from '../api/json.ts';
 import { findNearestPath, matchEndpoint } from '../api/match-endpoint.ts';
 import { decodeRequest, type RequestParts } from '../api/request.ts';
-import { readServiceError } from '../client/failures.ts';
-import { isWebPage, readPageTitle } from '../client/hints.ts';
+import { readRequestId, readServiceError } from '../client/failures.ts';
+import { isWebPage, readPageTitle, splitVersion } from '../client/hints.ts';
 import { isUnsent, readRetryAfter } from '../client/retry.ts';
 import { command, serviceFlags, shellLine } from '../client/shell.ts';
 import { counted } from '../lib/output/format.ts';
@@ -231,7 +231,7 @@ const reasons: Readonly<Record<number, (facts: Facts, answer: Answer) => Reason>
 function reasonOfStatus(facts: Facts, answer: Answer): Reason {
   const { status, headers } = answer;
   if (status < 500) return because(`The service refused the call with HTTP ${status}${quote(answer)}.`);
-  const id = headers['x-request-id'] ?? headers['request-id'];
+  const id = readRequestId(headers);
   const who = isWebPage(answer) ? 'A gateway in front of the service' : 'The service';
   return because(
     `${who} failed with HTTP ${status}${quote(answer)}. The request is not the cause.`,
@@ -270,11 +270,11 @@ function keyLines(facts: Facts): string[] {
 function reasonOfMissing(facts: Facts, answer: Answer): Reason {
   const { endpoint, parts, entry, around } = facts;
   const { request, _sotra } = entry;
-  const [, base = '', version] = /^(.*)\/(v\d+)\/?$/.exec(_sotra.baseUrl) ?? [];
-  if (version !== undefined)
+  const ending = splitVersion(_sotra.baseUrl);
+  if (ending !== undefined)
     return because(
-      `The base URL ends in /${version}, which the paths begin with already.`,
-      command`--base-url ${base}`,
+      `The base URL ends in /${ending.version}, which the paths begin with already.`,
+      command`--base-url ${ending.base}`,
     );
   if (endpoint === undefined) {
     const asked = `${request.method} ${new URL(request.url).pathname}`;

@@ -1,6 +1,7 @@
 import { safeText } from '../api/safe-text.ts';
 import type { Context } from '../context.ts';
 import { orUndefined, readMessage } from '../errors.ts';
+import { lazy } from '../lib/lazy.ts';
 import { type BoardRow, readBoard } from './board.ts';
 
 /** What an identifier may be typed as, and what it means. */
@@ -21,15 +22,11 @@ export interface KnownNames {
 /** What may be typed for an address, in a command that takes names and rows of the last board or in another. */
 export async function namesKnownTo(context: Context, takesBoard: boolean): Promise<KnownNames> {
   const { aliases = {} } = (await context.config.settings()).read();
-  let read: Promise<readonly BoardRow[]> | undefined;
-  const board = () => {
-    read ??= readKnownBoard(context);
-    return read;
-  };
+  const board = lazy(() => readKnownBoard(context));
   return {
     aliases,
     takesBoard,
-    findKey: (name) => findKeyAddress(name, context),
+    findKey: (name) => findStoredAddress(name, context),
     findNamed: async (name) => {
       const rows = (await board()).filter((row) => nameKey(row.name) === nameKey(name));
       return [...new Set(rows.flatMap(({ address }) => (address === '' ? [] : [address])))];
@@ -42,7 +39,7 @@ export async function namesKnownTo(context: Context, takesBoard: boolean): Promi
   };
 }
 
-async function findKeyAddress(name: string, context: Context): Promise<string | undefined> {
+async function findStoredAddress(name: string, context: Context): Promise<string | undefined> {
   const { keyFolder, listKeys } = await import('../keys/keystore.ts');
   const keys = listKeys(await keyFolder(context), () => undefined);
   return keys.find((key) => key.name === name)?.address || undefined;

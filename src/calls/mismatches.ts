@@ -41,7 +41,7 @@ export async function findDifferences({ endpoint, data }: MatchedCall): Promise<
     const known = found.get(`${at} ${expected}`);
     if (known !== undefined) known.count += 1;
     else if (found.size < maxDifferences)
-      found.set(`${at} ${expected}`, { at, expected, found: describeValue(readPath(data, issue.path)), count: 1 });
+      found.set(`${at} ${expected}`, { at, expected, found: describeValue(pickValue(data, issue.path)), count: 1 });
   }
   return [...found.values()];
 }
@@ -71,7 +71,7 @@ function findExceededSize({ endpoint, parts, wire, data }: MatchedCall): Ignored
   return isMore ? [{ name: `${name}=${asked}`, meant: null }] : [];
 }
 
-function readPath(data: unknown, path: readonly PropertyKey[]): unknown {
+function pickValue(data: unknown, path: readonly PropertyKey[]): unknown {
   return path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | null | undefined)?.[key], data);
 }
 

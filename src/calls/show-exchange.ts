@@ -39,7 +39,7 @@ export function showExchange(exchange: Exchange): ActivityDetail {
     facts: [...facts, ...others],
     response: response.status === 0 ? null : showMessage(response.headers, response.content),
     request: showMessage(headers, postData),
-    curl: writeCurl({ ...request, headers: headers.filter(isTold) }) ?? undefined,
+    curl: writeCurl({ ...request, headers: headers.filter(isNeeded) }) ?? undefined,
     command: `${commandStart} ${shellLine(words)}`,
     chain,
     form: makeForm(exchange),
@@ -56,7 +56,7 @@ export function checkSent(method: unknown, target: unknown): string {
 }
 
 /** Whether a header is one that a curl line needs: others are what each client sends by itself. */
-const isTold = ({ name }: { name: string }) => /^(?:authorization|content-type|idempotency-key|x-.+)$/i.test(name);
+const isNeeded = ({ name }: { name: string }) => /^(?:authorization|content-type|idempotency-key|x-.+)$/i.test(name);
 
 interface KeptText {
   text?: string | undefined;
@@ -86,27 +86,29 @@ function makeForm({ entry: { request }, baseUrl, wire, keys }: Exchange): Reques
     const name = aliases.find((other) => searchParams.has(other)) ?? own;
     const isList = kind.type === 'list';
     const item = itemOf(kind);
-    const any =
+    const choices =
       item.type === 'boolean'
         ? ['true', 'false']
         : isList || item.type !== 'choice' || item.open
           ? []
           : item.choices.map(String);
     const value = place === 'path' ? (parts?.path[key] ?? '') : searchParams.getAll(name).join(',');
-    return [{ place, name, help, must: describeKind(kind), value, isList, isRequired: !kind.optional, choices: any }];
+    return [{ place, name, help, must: describeKind(kind), value, isList, isRequired: !kind.optional, choices }];
   });
   const known = fields.map(({ name }) => name);
   const others = [...new Set(searchParams.keys())].filter((name) => !known.includes(name));
-  const unknown = others.map((name): RequestField => {
-    const shared = { place: 'query' as const, isList: true, isRequired: false, choices: [] };
-    return {
-      ...shared,
+  const unknown = others.map(
+    (name): RequestField => ({
+      place: 'query',
       name,
       help: 'this endpoint does not know it',
       must: '',
       value: searchParams.getAll(name).join(','),
-    };
-  });
+      isList: true,
+      isRequired: false,
+      choices: [],
+    }),
+  );
   const takesBody = params.some(([, { place }]) => place === 'body' || place === 'document');
   return {
     kind: 'request',

@@ -96,11 +96,16 @@ function ofBadAnswer(isTooMuch: boolean, baseUrl: string): string {
 
 /** A hint for a base URL that ends in the version that paths begin with. */
 export function versionHint(baseUrl: string): string | undefined {
-  const [, base, version] = /^(.*)\/(v\d+)\/?$/.exec(baseUrl) ?? [];
-  return (
-    version &&
-    `The base URL ends in /${version}, which the paths begin with already: --base-url ${shellWord(base ?? '')}.`
-  );
+  const ending = splitVersion(baseUrl);
+  if (ending === undefined) return undefined;
+  const { base, version } = ending;
+  return `The base URL ends in /${version}, which the paths begin with already: --base-url ${shellWord(base)}.`;
+}
+
+/** A base URL that ends in a version, and what comes before it. */
+export function splitVersion(baseUrl: string): { base: string; version: string } | undefined {
+  const [, base = '', version] = /^(.*)\/(v\d+)\/?$/.exec(baseUrl) ?? [];
+  return version === undefined ? undefined : { base, version };
 }
 
 type PageFacts = Pick<HttpResponse, 'headers' | 'text'>;

@@ -6,7 +6,7 @@ import type { NumberedEntry } from '../../calls/read-log.ts';
 import { indentJson } from '../../lib/output/json.ts';
 
 /** A call with headers and bodies; a body that is JSON as data. */
-export function describeCall(call: NumberedEntry) {
+export function showCall(call: NumberedEntry) {
   const { request, response } = call;
   const formatHeaders = (list: LogEntry['request']['headers']) => list.map(({ name, value }) => `${name}: ${value}`);
   return {
@@ -14,19 +14,19 @@ export function describeCall(call: NumberedEntry) {
     request: {
       url: request.url,
       headers: formatHeaders(request.headers),
-      body: readBody(request.postData?.text),
+      body: parseBody(request.postData?.text),
       cut: request.postData?._cut ?? null,
     },
     response: {
       headers: formatHeaders(response.headers),
-      body: readBody(response.content.text),
+      body: parseBody(response.content.text),
       cut: response.content._cut ?? null,
     },
   };
 }
 
 /** The JSON of a body, else its text; null without one. */
-export function readBody(text: string | undefined): unknown {
+export function parseBody(text: string | undefined): unknown {
   return text === undefined ? null : (tryParseJson(text) ?? text);
 }
 
@@ -35,7 +35,7 @@ export function formatCall(call: NumberedEntry): string {
   const { startedDateTime, request, response, comment, _sotra } = call;
   const { n, id, ms, status } = summarizeCall(call);
   const { command, context, error, warning, ignored } = _sotra;
-  const answered = status === null ? ['no answer'] : [`${status} ${response['statusText'] ?? ''}`.trimEnd()];
+  const answered = status === null ? 'no answer' : `${status} ${response['statusText'] ?? ''}`.trimEnd();
   const lines = [
     command,
     `call ${n} (${id}) at ${startedDateTime}, ${ms} ms${context === undefined ? '' : `, context ${context}`}`,
@@ -43,7 +43,7 @@ export function formatCall(call: NumberedEntry): string {
     '',
     ...formatMessage('>', `${request.method} ${request.url}`, request.headers, request.postData),
     '',
-    ...formatMessage('<', ...(answered as [string]), response.headers, response.content),
+    ...formatMessage('<', answered, response.headers, response.content),
     ...(ignored === undefined ? [] : ['', `ignored: ${ignored.join(', ')}`]),
     ...(warning === undefined ? [] : ['', `warning: ${warning}`]),
     ...(error === undefined ? [] : ['', `error: ${error}`]),

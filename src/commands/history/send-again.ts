@@ -7,7 +7,7 @@ import { SotraError } from '../../errors.ts';
 import { compareJson } from '../../lib/compare-json.ts';
 import { confirm } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { readBody } from './format-call.ts';
+import { parseBody } from './format-call.ts';
 
 const maxDifferences = 10;
 
@@ -39,12 +39,12 @@ export async function sendAgain(call: NumberedEntry, context: Context): Promise<
   const { status } = answered;
   // Compared as the first answer was kept: without secrets.
   const text = hideSecrets(answered.text);
-  const data = text === answered.text ? answered.data : readBody(text);
+  const data = text === answered.text ? answered.data : parseBody(text);
   if (status !== before) context.note(compareStatus(before, status));
   if (content.text === undefined || content._cut !== undefined)
     context.note('The answers cannot be compared: the first one was not kept in full.');
   else {
-    const differences = compareJson(readBody(content.text), data);
+    const differences = compareJson(parseBody(content.text), data);
     const more = differences.length - maxDifferences;
     context.note(differences.length === 0 ? 'The answer is the same as before.' : 'The answer differs:');
     for (const { place, before, after } of differences.slice(0, maxDifferences))

@@ -18,8 +18,8 @@ export function addShow(history: Command): void {
         const { wrapInHar } = await import('../../calls/entry.ts');
         return { kind: 'answer', answer: wrapInHar([call], io.version) };
       }
-      const { describeCall, formatCall } = await import('./format-call.ts');
+      const { showCall, formatCall } = await import('./format-call.ts');
       const isText = options.jq === undefined && (options.format ?? 'table') === 'table';
-      return isText ? { kind: 'text', text: formatCall(call) } : { kind: 'answer', answer: describeCall(call) };
+      return isText ? { kind: 'text', text: formatCall(call) } : { kind: 'answer', answer: showCall(call) };
     });
 }

@@ -58,8 +58,8 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
   const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
   let stepMs = now();
   const elapsed = () => {
-    const writeSeconds = Math.floor((now() - stepMs) / 1000);
-    return writeSeconds > 0 ? `(${writeSeconds} s)` : '';
+    const seconds = Math.floor((now() - stepMs) / 1000);
+    return seconds > 0 ? `(${seconds} s)` : '';
   };
   const spinner = ora({
     stream: sinkStream(err),
@@ -69,7 +69,7 @@ export async function createProgress(options: ProgressOptions): Promise<Progress
     isEnabled: true,
     // Raw mode on stdin would swallow Ctrl-C and the data of a pipe.
     discardStdin: false,
-    suffixText: () => elapsed(),
+    suffixText: elapsed,
   });
   const symbol = palette.success('✔');
   return {
