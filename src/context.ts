@@ -26,7 +26,7 @@ export interface Context {
 
 interface ContextOptions extends Pick<Context, 'argv' | 'io' | 'options' | 'stream' | 'views'> {
   say: (line: string) => void;
-  /** Prints the requests and answers of `--verbose`, in place of `say`. */
+  /** Prints the requests and answers of `--verbose`, instead of `say`. */
   trace?: (line: string) => void;
   /** In place of the one that flags, environment and settings name. */
   knownService?: Service;

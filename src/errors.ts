@@ -249,7 +249,7 @@ export function toSotraError(thrown: unknown): SotraError {
 const fileFaults: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EIO', 'EMFILE', 'ENFILE', 'EISDIR'];
 
 function nameFile({ path }: NodeJS.ErrnoException): string {
-  return path ?? 'a file of this machine';
+  return path ?? 'a local file';
 }
 
 /** Sockets have an address where files have a path; a write to an open file has neither. */

@@ -58,7 +58,7 @@ export const remove = defineEndpoint({
 const actions = ['follow', 'unfollow'] as const;
 const targetTypes = ['addressOrUid', 'twitterHandle'] as const;
 
-/** One item of a bulk request: a follower and whom it follows or unfollows. Source: wire-facts 3.10. */
+/** One item of a bulk request: a follower and the addresses that it follows or unfollows. Source: wire-facts 3.10. */
 export interface BulkEntry {
   addressOrUid: string;
   targets: readonly string[];
@@ -91,7 +91,7 @@ export const bulk = defineEndpoint({
   source: 'spec',
   summary: 'Follow and unfollow for many followers at once',
   params: {
-    entries: asDocument(json<readonly BulkEntry[]>(bulkJsonSchema, bulkProblem), 'who follows or unfollows whom'),
+    entries: asDocument(json<readonly BulkEntry[]>(bulkJsonSchema, bulkProblem), 'followers, each with the addresses to follow or unfollow'),
   },
   answer: async () => (await import('./follow-answers.ts')).followSchema,
   sample: {

@@ -41,7 +41,8 @@ export function unrealizedWithReceivedUsd(holding: Holding, priceUsd: number | n
 }
 
 /**
- * Tokens held now, on perps the margin part and the whole: none of a perp that is closed, of which the service may still give the last amount.
+ * Tokens held now; on perps the margin part, and the amount with leverage. A closed perp holds none, though the service may still give its last
+ * amount.
  * Source: wire-facts N3.
  */
 export function readHeld(holding: Amounts & { positionStats?: { isOpen?: boolean | undefined } | undefined }): {

@@ -11,7 +11,7 @@ const contract = inPath(text(), 'contract address or mint; on hyperliquid the co
   flag: 'contract',
   takesAddress: 'token',
 });
-const status = inPath(choice(['open', 'closed']), 'open if what is held is worth at least 1 USD, else closed');
+const status = inPath(choice(['open', 'closed']), 'open if the holding is worth at least 1 USD, else closed');
 const sort = inQuery(optional(choice(['value', 'latest'])), 'order', { serviceDefault: 'value' });
 const page = inQuery(optional(integer(1)), 'page number', { source: 'assumed', serviceDefault: '1' });
 const limit = inQuery(optional(integer(1, 100)), 'positions per page', {

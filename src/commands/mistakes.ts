@@ -167,7 +167,7 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
     return (
       otherOptions.get(flag) ??
       didYouMean(nearestOption(flag, known)) ??
-      `Options of a command stand behind its name: sotra <command> ${flag}.`
+      `Options of a command go after its name: sotra <command> ${flag}.`
     );
   if (command.parent !== null && command.commands.length > 0)
     return `Name a subcommand first: ${namesOf(command).join(', ')}.`;

@@ -23,8 +23,8 @@ interface ReadOptions {
 }
 
 /**
- * The checked input. Lists accept repeated options and commas, `null` clears a nullable value; aliases, names and rows are replaced by what
- * they stand for. Errors: `usage` naming the option, the value and what is allowed.
+ * The checked input. Lists accept repeated options and commas, `null` clears a nullable value; aliases, names and rows are replaced by
+ * addresses. Errors: `usage` naming the option, the value and what is allowed.
  */
 export async function readInput(
   params: Params,
@@ -107,7 +107,7 @@ function hintForOrder(params: Params, key: string, typed: TypedInput) {
   const isSwapped = places.some(([name, each]) => name !== key && param && (allows(each, key) || allows(param, name)));
   if (!isSwapped) return undefined;
   const labels = places.map(([name, each]) => labelOf(name, each)).join(' ');
-  return usageError(`${typed[key]} stands in the wrong place`, `The order is ${labels}.`);
+  return usageError(`${typed[key]} is in the wrong place`, `The order is ${labels}.`);
 }
 
 function formatTyped(value: unknown): string {

@@ -66,7 +66,7 @@ export interface Io {
   openSandbox: (options: SandboxOptions) => Promise<Transport>;
   /** In place of the usual cost; tests only. */
   scryptCost?: { n: number; r: number; p: number };
-  /** Waits of at least this many milliseconds are shown on a terminal, in place of 300; tests only. */
+  /** Waits of at least this many milliseconds are shown on a terminal (default 300); tests only. */
   shownWaitMs?: number;
   /** In place of the usual limit of an answer; tests only. */
   maxAnswerBytes?: number;

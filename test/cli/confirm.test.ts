@@ -62,12 +62,12 @@ const deeds: readonly [
   ],
   [
     ['alias', 'set', '@me', 'ext:2'],
-    'Replace alias @me, which stands for ext:1? [y/N] ',
+    'Replace alias @me (ext:1)? [y/N] ',
     ({ folder }) => readFileSync(join(folder, 'config.json'), 'utf8').includes('ext:2'),
   ],
   [
     ['alias', 'remove', '@me'],
-    'Remove alias @me, which stands for ext:1? [y/N] ',
+    'Remove alias @me (ext:1)? [y/N] ',
     ({ folder }) => !readFileSync(join(folder, 'config.json'), 'utf8').includes('"me"'),
   ],
   [

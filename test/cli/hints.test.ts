@@ -55,7 +55,7 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   [
     '--timeout 5s leaderboard list',
     "unknown option '--timeout'",
-    'Options of a command stand behind its name: sotra <command> --timeout.',
+    'Options of a command go after its name: sotra <command> --timeout.',
   ],
   ['--jsn leaderboard list', "unknown option '--jsn'", 'Did you mean --json?'],
   ['-q leaderboard list', "unknown option '-q'", 'Did you mean --quiet?'],
@@ -134,11 +134,11 @@ const refused: readonly [argv: string, error: string, hint: string][] = [
   ['list', "unknown command 'list'", 'See sotra --help.'],
   [
     '--sandbox profile positions open #1 --limit 5',
-    'open stands in the wrong place',
+    'open is in the wrong place',
     'The order is <identifier> <status>.',
   ],
-  ['token positions 0x12 base open', '0x12 stands in the wrong place', 'The order is <chain> <contract> <status>.'],
-  ['request /v2/leaderboard GET', '/v2/leaderboard stands in the wrong place', 'The order is <method> <path>.'],
+  ['token positions 0x12 base open', '0x12 is in the wrong place', 'The order is <chain> <contract> <status>.'],
+  ['request /v2/leaderboard GET', '/v2/leaderboard is in the wrong place', 'The order is <method> <path>.'],
   [
     'profile positions 0xb7b6f3cea3f66bf525f5d8f965f6dbf6d9b017b2',
     "missing required argument 'status'",

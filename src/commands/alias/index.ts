@@ -70,7 +70,7 @@ function addSet(alias: Command): void {
       const before = findAlias(name, store.read().aliases);
       if (context.options.dryRun) return showPlan([{ action: 'set', what: `alias ${name}`, detail: identifier }]);
       if (before !== undefined && before !== identifier)
-        await confirm(`replace alias ${name}, which stands for ${before}`, context);
+        await confirm(`replace alias ${name} (${before})`, context);
       await store.update(context.io, (now) => ({
         ...now,
         aliases: { ...now.aliases, [name.slice(1)]: identifier },
@@ -110,7 +110,7 @@ function addRemove(alias: Command): void {
       const store = await context.config.settings();
       const identifier = requireAlias(name, store.read().aliases);
       if (context.options.dryRun) return showPlan([{ action: 'remove', what: `alias ${name}`, detail: identifier }]);
-      await confirm(`remove alias ${name}, which stands for ${identifier}`, context);
+      await confirm(`remove alias ${name} (${identifier})`, context);
       await store.update(context.io, (now) => {
         const { [name.slice(1)]: _, ...others } = now.aliases ?? {};
         return { ...now, aliases: others };

@@ -66,7 +66,7 @@ export async function postMany(input: PostManyInput, context: Context): Promise<
     if (curl)
       throw usageError(
         '--curl shows one request, and --browser signs many',
-        'Omit --curl, or give one comment with --text in place of the file.',
+        'Omit --curl, or give one comment with --text instead of the file.',
       );
     if (preview) return showPreviews(signing.lines, signing.form, context, true);
     for (const { line, fields } of lines) warnOfText(fields.commentText, context, `line ${line}: `);

@@ -27,9 +27,9 @@ interface WalletOptions {
   note: (text: string) => void;
 }
 
-/** A page that is loaded anew is away for a moment. */
+/** A page that reloads is disconnected for a moment. */
 const awayMs = 4000;
-/** Pages go when they have been told the end. */
+/** How long pages have to receive the last message. */
 const leaveMs = 1000;
 const again = 'Run the same command again.';
 

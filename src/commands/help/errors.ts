@@ -9,7 +9,7 @@ export const errorTexts: Record<ErrorCode, readonly [means: string, fix: string]
     'a key or password would be sent in the clear',
     'Use https or tls; http and nats are for loopback only.',
   ],
-  config: ['the settings, or a file or folder of this machine, cannot be used', 'Run sotra doctor.'],
+  config: ['the settings, or a local file or folder, cannot be used', 'Run sotra doctor.'],
   locked: ['another process is using it', 'Wait until that process has ended, or end it.'],
   'local-file': ['a file cannot be read or written', 'Check its path, its permissions and the disk space.'],
   'key-missing': ['there is no API key for the service', 'Set SOTRA_API_KEY, or run sotra auth login.'],

@@ -5,7 +5,7 @@ import { addressCell, type Figure, formatAmount, formatCount, formatTime, format
 import type { Block, Column } from './view.ts';
 
 const amountHelp = 'tokens held; on perps the margin part, on shorts negative where the service writes a sign';
-const costHelp = 'cost basis of what is held, in USD; on perps the margin posted';
+const costHelp = 'cost basis of the holding, in USD; on perps the posted margin';
 const perpsHelp = 'in USD; on perps divided by leverage';
 const statusHelp = 'open while what is left is worth 1 USD or more, else closed';
 const exposureHelp = 'tokens times leverage, on shorts negative where the service writes a sign; perps only';
