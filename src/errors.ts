@@ -191,7 +191,7 @@ export function missingInputs(
   return usageError(`${named} required: ${missing.map(({ help }) => help).join('; ')}`, hint);
 }
 
-/** What a call gives; `undefined` where it fails with one of these codes. Errors: those of the call with other codes. */
+/** What a call gives; `undefined` if it fails with one of these codes. Errors: those of the call with other codes. */
 export async function orUndefined<T>(call: Promise<T>, ...codes: readonly ErrorCode[]): Promise<T | undefined> {
   try {
     return await call;
@@ -231,7 +231,7 @@ const systemErrors: ReadonlyMap<string, string> = new Map([
   ['EROFS', 'the disk is read-only'],
 ]);
 
-/** `local-file` (exit 3) for what the file system or the sandbox's database refused, `internal` (exit 1) for what is not one of ours. */
+/** `local-file` (exit 3) for what the file system or the sandbox's database refused, `internal` (exit 1) for any other error. */
 export function toSotraError(thrown: unknown): SotraError {
   if (thrown instanceof SotraError) return thrown;
   const message = readMessage(thrown);

@@ -9,7 +9,7 @@ import { isSingleFile, readAsset } from './lib/files/asset.ts';
 import { ClosedPipe, colorLevel, type Io, lineWidth, type Sink } from './lib/io.ts';
 import { secretVariables } from './lib/platform.ts';
 
-/** Every text that a person may read passes `terminalText` here: all of stderr, and stdout where it is a terminal. A pipe gets every byte. */
+/** Cleans every text for a person with `terminalText`: all of stderr, and stdout if it is a terminal. A pipe gets every byte. */
 function makeSink(
   stream: NodeJS.WriteStream,
   fails: (error: NodeJS.ErrnoException) => Error | undefined,
@@ -112,7 +112,7 @@ for (const name of secretVariables) delete process.env[name];
 
 const io: Io = {
   out: makeSink(process.stdout, outFailure),
-  // A note that cannot be written is no failure of the command.
+  // A note that cannot be written does not fail the command.
   err: makeSink(process.stderr, () => undefined, false),
   in: stdin,
   ask,

@@ -35,7 +35,7 @@ export function isHashOrKey(text: string): boolean {
   return /^(0x)?[0-9a-f]{64}$/i.test(text);
 }
 
-/** What is wrong with the address of a token for its chain; `undefined` where nothing is. */
+/** What is wrong with the address of a token for its chain; `undefined` if nothing is. */
 export function tokenProblem(chain: string, text: string): string | undefined {
   if (chain === 'solana')
     return isSolanaAddress(text) ? undefined : 'a token on solana is a mint: 32 bytes in base58 (43 or 44 letters)';

@@ -45,7 +45,7 @@ export function parseTime(text: string): number | undefined {
   return Number.isNaN(atMs) ? undefined : atMs;
 }
 
-/** Date.parse takes 30 February for 2 March; it knows by itself that there is no 32nd, nor a 13th month. */
+/** Date.parse reads 30 February as 2 March; it rejects a 32nd day or a 13th month itself. */
 function isDay(day: string): boolean {
   const date = Number(day.slice(-2));
   return date <= 28 || new Date(`${day}T00:00:00Z`).getUTCDate() === date;

@@ -3,7 +3,7 @@ import { cardSchema } from './position-answers.ts';
 
 const textOrNull = z.string().nullable().optional();
 
-/** Pages in both directions: a cursor, and the address that it leads to; null or absent where nothing lies that way. */
+/** Pages in both directions: a cursor, and the address that it leads to; null or absent if nothing lies that way. */
 const paginationSchema = z.looseObject({
   olderCursor: textOrNull,
   olderItemsURL: textOrNull,

@@ -91,7 +91,10 @@ export const bulk = defineEndpoint({
   source: 'spec',
   summary: 'Follow and unfollow for many followers at once',
   params: {
-    entries: asDocument(json<readonly BulkEntry[]>(bulkJsonSchema, bulkProblem), 'followers, each with the addresses to follow or unfollow'),
+    entries: asDocument(
+      json<readonly BulkEntry[]>(bulkJsonSchema, bulkProblem),
+      'followers, each with the addresses to follow or unfollow',
+    ),
   },
   answer: async () => (await import('./follow-answers.ts')).followSchema,
   sample: {
@@ -112,7 +115,7 @@ export const bulk = defineEndpoint({
 const knownFields = ['addressOrUid', 'targets', 'targetType', 'action'];
 const identifierRule = 'must be a profile UUID, a wallet address or ext:<your user id>';
 
-/** What is wrong with a value as an entry, naming field and value; `undefined` where nothing is. */
+/** What is wrong with a value as an entry, naming field and value; `undefined` if nothing is. */
 function entryProblem(value: unknown): string | undefined {
   if (!isObject(value)) return 'must be a JSON object';
   const { addressOrUid, targets, targetType, action } = value;
@@ -154,7 +157,7 @@ export function writtenProblem(value: unknown): string | undefined {
     : `targets[${self}] ${JSON.stringify(targets[self])}: a profile cannot follow itself`;
 }
 
-/** Index of the target that is the follower itself, whatever the case of EVM addresses; `undefined` where none is. */
+/** Index of the target that is the follower itself, whatever the case of EVM addresses; `undefined` if none is. */
 export function selfAmong(follower: string, targets: readonly string[]): number | undefined {
   const place = targets.findIndex((target) => normalizeAddress(target) === normalizeAddress(follower));
   return place === -1 ? undefined : place;

@@ -30,7 +30,7 @@ export function unrealizedUsd(holding: Holding, priceUsd: number | null | undefi
 }
 
 /**
- * The same by the public guide's formula for spot, which counts received tokens at their market value; `null` where both agree. Source:
+ * The same by the public guide's formula for spot, which counts received tokens at their market value; `null` if both agree. Source:
  * wire-facts 5.1.
  */
 export function unrealizedWithReceivedUsd(holding: Holding, priceUsd: number | null | undefined): number | null {

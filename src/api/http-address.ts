@@ -22,7 +22,7 @@ export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** Whether a Host header names this machine itself; a web page that reaches it by a name of its own cannot send such a one. */
+/** Whether a Host header names this machine itself; a web page that reaches it through its own host name cannot send one. */
 export function isLocalHost(host: string): boolean {
   return isLoopback(host.toLowerCase().replace(/:\d+$/, ''));
 }
@@ -58,7 +58,7 @@ function bare(text: string): string {
 }
 
 /**
- * The base URL without a trailing slash. Errors: `usage` where it is not an http(s) URL or carries a user, query or fragment;
+ * The base URL without a trailing slash. Errors: `usage` if it is not an http(s) URL or carries a user, query or fragment;
  * `insecure-url` for plain http off this machine.
  */
 export function checkBaseUrl(text: string): string {

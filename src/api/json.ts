@@ -15,7 +15,7 @@ export function parseJson(text: string, maxValues: number = maxJsonValues): unkn
   return JSON.parse(text);
 }
 
-/** The value of a JSON text; `undefined` where it is none. */
+/** The value of a JSON text; `undefined` if it is none. */
 export function tryParseJson(text: string): unknown {
   try {
     return parseJson(text);
@@ -68,7 +68,7 @@ const backslash = 0x5c;
 const bracket = 0x5b;
 const brace = 0x7b;
 
-/** Where the string of a JSON text ends that begins at a place; -1 where it does not. */
+/** Where the string of a JSON text ends that begins at a place; -1 if it does not. */
 export function endOfString(text: string, at: number): number {
   for (let end = text.indexOf('"', at + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

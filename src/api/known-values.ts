@@ -17,7 +17,7 @@ interface Json {
   anyOf?: readonly Json[];
 }
 
-/** The first value of an answer that is none of those that the document lists; for `--strict`. */
+/** The first value of an answer that the document does not list; for `--strict`. */
 export function findUnknownValue(schema: z.ZodType, answer: unknown): Mismatch | undefined {
   return findValueIn(z.toJSONSchema(schema, { unrepresentable: 'any', reused: 'inline' }) as Json, answer, []);
 }

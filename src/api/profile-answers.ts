@@ -56,7 +56,7 @@ const nsfwSchema = z.union([z.literal(false), z.looseObject({ nsfwImage: z.boole
 const profileStatuses = ['unnamed', 'backfilling', 'active'] as const;
 export type ProfileStatus = (typeof profileStatuses)[number];
 
-/** A set of wallet addresses with social identities; section "Profile". Metrics and status are absent where the document says so. */
+/** A set of wallet addresses with social identities; section "Profile". Metrics and status are absent if the document says so. */
 export const profileSchema = z.looseObject({
   id: z.string(),
   name: z.string(),

@@ -69,7 +69,7 @@ export function readHeader(header: string | undefined): SignatureHeader | string
   return 'malformed' in parsed ? `malformed header: ${parsed.malformed}` : parsed;
 }
 
-/** Why the time in a header is outside the tolerance; `undefined` where it is not. */
+/** Why the time in a header is outside the tolerance; `undefined` if it is not. */
 export function untimelyReason({ timestamp }: SignatureHeader, { nowMs, toleranceMs }: Tolerance): string | undefined {
   const atMs = timestampMs(timestamp);
   if (toleranceMs === undefined || Math.abs(nowMs - atMs) <= toleranceMs) return undefined;

@@ -57,7 +57,7 @@ interface FieldProblem {
 }
 
 /**
- * What is wrong with the fields of a comment for their chain; `undefined` where nothing is. A transaction is 0x and 64 hex digits, on
+ * What is wrong with the fields of a comment for their chain; `undefined` if nothing is. A transaction is 0x and 64 hex digits, on
  * solana 64 bytes in base58, on hyperliquid also an order id; a token is an address of the chain's form, on hyperliquid also a coin.
  */
 export function fieldProblem(fields: TextFields): FieldProblem | undefined {
@@ -85,7 +85,7 @@ const isEvmHash = (text: string) => /^0x[0-9a-fA-F]{64}$/.test(text);
 const isOrderId = (text: string) => /^\d{1,20}$/.test(text);
 const isSolanaHash = (text: string) => text.length <= 90 && decodeBase58(text)?.length === 64;
 
-/** What is wrong with the hash of a transaction, or an order id, for its chain; `undefined` where nothing is. */
+/** What is wrong with the hash of a transaction, or an order id, for its chain; `undefined` if nothing is. */
 export function transactionProblem(chain: string, text: string): string | undefined {
   if (chain === 'solana') {
     if (isSolanaHash(text)) return undefined;

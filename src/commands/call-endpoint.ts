@@ -86,7 +86,7 @@ async function* countItems(batches: AsyncIterable<readonly unknown[]>): AsyncGen
   }
 }
 
-/** Errors: `usage` where an option asks for another form of output at the same time. */
+/** Errors: `usage` if an option asks for another form of output at the same time. */
 function asksChart(typed: Typed, { format, jq, columns }: GlobalOptions): boolean {
   if (typed['chart'] !== true) return false;
   const isTable = format === undefined || format === 'table';

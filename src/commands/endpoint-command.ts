@@ -5,7 +5,7 @@ import type { Command } from './command.ts';
 import { option } from './params.ts';
 
 /**
- * Adds the subcommand of an endpoint: arguments and options from its parameters, `--all` and `--max` where it has pages, and an action that
+ * Adds the subcommand of an endpoint: arguments and options from its parameters, `--all` and `--max` if it has pages, and an action that
  * calls it.
  */
 export function addEndpointCommand<P extends Params, Answer, L extends Params = Record<never, Param>>(
@@ -28,7 +28,7 @@ export function addEndpointCommand<P extends Params, Answer, L extends Params = 
     );
 }
 
-/** Adds a subcommand with the words of an endpoint, for an action of its own. */
+/** Adds a subcommand with the help of an endpoint and without an action. */
 export function describeEndpoint(
   group: Command,
   name: string,

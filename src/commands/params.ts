@@ -49,7 +49,7 @@ export function createOptions(key: string, param: Param): Option[] {
   return [new ParamOption(flags, key, param), ...(param.place === 'local' ? [] : [negated])];
 }
 
-/** A parser of an option that takes one value. Errors: `usage` where it is given twice with different values, one of which would be ignored. */
+/** A parser of an option that takes one value. Errors: `usage` if it is given twice with different values, one of which would be ignored. */
 export function once<T>(flag: string, parse: (typed: string) => T) {
   return (typed: string, before: T | undefined): T => {
     const value = parse(typed);

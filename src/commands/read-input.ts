@@ -167,7 +167,7 @@ const identifier = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44}|[0-9a-fA-F
 /** An address as tables shorten it: `0x1234…cdef`, also with three dots. */
 const shortened = /^(0x[0-9a-f]{4}|[1-9A-HJ-NP-Za-km-z]{4})(?:…|\.\.\.)([0-9a-z]{4})$/i;
 
-/** Whether a text is an address, an id, a row or an alias, whoever is called so. */
+/** Whether a text is an address, an id, a row or an alias, even if a trader has that name. */
 export function isReference(text: string): boolean {
   return identifier.test(text) || shortened.test(text) || /^(?:[#@]|0x|ext:)/i.test(text.trim());
 }

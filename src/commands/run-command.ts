@@ -129,7 +129,7 @@ const codesWithMoreToSay: readonly ErrorCode[] = [
   'contract',
 ];
 
-/** Names `sotra why` in the hint of an error that has none of its own, or a shorter one than there is to say. */
+/** Names `sotra why` in the hint of an error, if it has no hint of its own or there is more to say. */
 function nameWhy(error: SotraError): void {
   const { hint, status, code } = error;
   if (hint === undefined && (status !== undefined || codesWithMoreToSay.includes(code)))

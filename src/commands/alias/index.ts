@@ -69,8 +69,7 @@ function addSet(alias: Command): void {
       const store = await context.config.settings();
       const before = findAlias(name, store.read().aliases);
       if (context.options.dryRun) return showPlan([{ action: 'set', what: `alias ${name}`, detail: identifier }]);
-      if (before !== undefined && before !== identifier)
-        await confirm(`replace alias ${name} (${before})`, context);
+      if (before !== undefined && before !== identifier) await confirm(`replace alias ${name} (${before})`, context);
       await store.update(context.io, (now) => ({
         ...now,
         aliases: { ...now.aliases, [name.slice(1)]: identifier },

@@ -87,7 +87,7 @@ export function showPreviews(
   return asText(previews, context) ?? makeSignResult(previews, previewView, isMany);
 }
 
-/** For people; `undefined` where another format is asked for. */
+/** For people; `undefined` if another format is asked for. */
 function asText(previews: readonly Preview[], { options: { format, jq }, io }: Context): Result | undefined {
   if (jq !== undefined || (format !== undefined && format !== 'table')) return undefined;
   return { kind: 'text', text: previews.map((each) => describePreview(each, io.out)).join('\n') };

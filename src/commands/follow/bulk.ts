@@ -53,7 +53,7 @@ type Batch = readonly [NumberedEntry, ...NumberedEntry[]];
 const maxProfiles = 5000;
 
 /**
- * Checks a file of entries, then sends it: request after request, each after its reversal is in the undo file. Errors: `usage` where entries
+ * Checks a file of entries, then sends it: request after request, each after its reversal is in the undo file. Errors: `usage` if entries
  * cannot be sent, which warnings and details list; that of the first request that fails, `partial` where others succeeded before.
  */
 export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, context: Context): Promise<Result> {
@@ -212,7 +212,7 @@ function splitBatches(entries: readonly NumberedEntry[]): Batch[] {
 /** Bad entries that an error lists, and those that are warned of. */
 const [maxListed, maxWarned] = [1000, 10];
 
-/** The entries from a place on. Errors: `usage` where some cannot be sent; warnings and details list them. */
+/** The entries from a place on. Errors: `usage` if some cannot be sent; warnings and details list them. */
 async function readGoodEntries(
   file: string,
   fromLine: number,
@@ -302,7 +302,7 @@ function openUndoFile(path: string) {
     isBehind: (count: number): boolean => written.length > count,
     /** Reverts the last `prepend`: the service refused those entries. Errors: `local-file`. */
     withdraw: (): void => (written.length > 1 ? write(written.slice(1)) : rmSync(path, { force: true })),
-    /** `null` where nothing is to be undone. */
+    /** `null` if nothing is to be undone. */
     path: (): string | null => (existsSync(path) ? path : null),
   };
 }

@@ -18,9 +18,9 @@ export interface BulkResult {
   requests: number;
   /** Different profiles that were followed or unfollowed. */
   targets: number;
-  /** These profiles, in the order of mention; `null` where there are too many to name. */
+  /** These profiles, in the order of mention; `null` if there are too many to name. */
   targetProfiles: Profile[] | null;
-  /** `null` where nothing was sent. */
+  /** `null` if nothing was sent. */
   undoFile: string | null;
 }
 
