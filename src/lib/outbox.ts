@@ -38,7 +38,7 @@ export interface OutboxRow extends Tries {
 }
 
 /** What is known of the tries so far. */
-interface Tries {
+export interface Tries {
   tries: number;
   /** Tries that were answered 3xx or 4xx. */
   refusals: number;

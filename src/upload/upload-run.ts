@@ -1,5 +1,5 @@
 import { hideUrlSecrets } from '../client/secrets.ts';
-import { flagWords, serviceFlags, shellLine } from '../client/shell.ts';
+import { serviceFlags, shellLine, writeFlags } from '../client/shell.ts';
 import type { Context } from '../context.ts';
 import type { AddressInput, AddressList } from './read-addresses.ts';
 import type { UploadDisplay } from './show-upload.ts';
@@ -33,11 +33,15 @@ export const continuing = 'The same command continues; sotra webhook list shows 
 /** The command line that continues an upload; typed addresses are left to the reader. */
 export function formatLine(input: UploadInput, { options }: Context): string {
   const { task, uid, destinationUrl, walletAddresses } = input;
-  const texts = { '--url': destinationUrl && hideUrlSecrets(destinationUrl), '--file': input.file };
-  const more = { '--column': input.column, '--secret-file': input.secretFile };
-  const flags = Object.entries({ ...texts, ...more }).flatMap(([flag, text]) => (text ? flagWords(flag, text) : []));
-  const given = { '--allow-bad-checksum': input.allowBadChecksum, '--skip-invalid': input.skipInvalid };
-  const marks = Object.entries({ ...given, '--another': input.another }).flatMap(([flag, on]) => (on ? [flag] : []));
-  const words = ['sotra', ...serviceFlags(options), 'webhook', task, ...(uid ? [uid] : []), ...flags, ...marks];
+  const flags = writeFlags({
+    '--url': destinationUrl && hideUrlSecrets(destinationUrl),
+    '--file': input.file,
+    '--column': input.column,
+    '--secret-file': input.secretFile,
+    '--allow-bad-checksum': input.allowBadChecksum,
+    '--skip-invalid': input.skipInvalid,
+    '--another': input.another,
+  });
+  const words = ['sotra', ...serviceFlags(options), 'webhook', task, ...(uid ? [uid] : []), ...flags];
   return shellLine(words) + (walletAddresses === undefined ? '' : ' --wallet-addresses <the same>');
 }

@@ -25,6 +25,11 @@ export function stripSecret(webhook: string): string {
   return webhook.replace(/#[^#]*$/, '');
 }
 
+/** The digits in the name of a webhook that identify its secret. */
+export function secretDigits(webhook: string): string {
+  return webhook.slice(webhook.lastIndexOf('#') + 1);
+}
+
 export interface StoredDelivery extends Delivery {
   /** Grows from delivery to delivery, in one webhook at least. */
   seq: number;

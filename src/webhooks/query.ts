@@ -1,6 +1,6 @@
 import { normalizeAddress } from '../api/address.ts';
 import { parseMoment } from '../api/duration.ts';
-import { usageError } from '../errors.ts';
+import { type SotraError, usageError } from '../errors.ts';
 import type { Forward } from '../lib/forward.ts';
 import { collectNames, type EventSummary } from './events.ts';
 import { type EventQuery, type EventStatus, type StoredDelivery, stripSecret } from './inbox.ts';
@@ -24,6 +24,18 @@ export function findEventStatus(forwards: readonly Forward[], isWaiting: boolean
   if (forwards.some(({ outcome }) => outcome === 'failed')) return 'failed';
   if (isWaiting) return 'waiting';
   return forwards.length > 0 ? 'forwarded' : null;
+}
+
+/** The same items; an error while they are read becomes the one that `toError` makes of it. */
+export async function* mapErrors<Item>(
+  items: AsyncIterable<Item>,
+  toError: (cause: unknown) => SotraError,
+): AsyncGenerator<Item> {
+  try {
+    yield* items;
+  } catch (cause) {
+    throw toError(cause);
+  }
 }
 
 /** Whether a name, or a path, means a webhook. */

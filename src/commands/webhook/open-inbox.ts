@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { flagWords } from '../../client/shell.ts';
+import { writeFlags } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import { dataDirectory } from '../../lib/config/directories.ts';
@@ -36,8 +36,9 @@ interface OpenOptions {
 
 /** Opens an inbox, made if absent. Errors: `locked`, `local-file`; `network`, `config` for a NATS stream. */
 export async function openInbox(place: InboxPlace, context: Context, options: OpenOptions = {}): Promise<Inbox> {
-  const cluster = await readCluster(place, context);
+  const cluster = await findCluster(place, context);
   if (cluster !== undefined) {
+    if (cluster.credsFile !== undefined) warnOfReaders(cluster.credsFile, context);
     const flag = options.keep !== undefined ? '--keep' : '--repeats-within';
     if (options.keep !== undefined || options.repeatsMs !== undefined)
       throw usageError(
@@ -86,16 +87,7 @@ export async function withInbox<R extends Result = Result>(
   }
 }
 
-/**
- * The inbox of a cluster that flags or the context in use name, and the file of its credentials, with a warning where others may read that.
- * Errors: `usage`.
- */
-async function readCluster(place: InboxPlace, context: Context) {
-  const cluster = await findCluster(place, context);
-  if (cluster?.credsFile !== undefined) warnOfReaders(cluster.credsFile, context);
-  return cluster;
-}
-
+/** The inbox of a cluster that flags or the context in use name, and the file of its credentials. Errors: `usage`. */
 async function findCluster(
   { name, inbox, inboxCreds }: InboxPlace,
   context: Context,
@@ -122,6 +114,5 @@ function storesFolder(context: Context): string {
 
 /** The flags that name an inbox on a line to type. */
 export function inboxFlags({ name, inbox }: InboxPlace): string[] {
-  const flags = { name, inbox };
-  return Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : flagWords(`--${flag}`, value)));
+  return writeFlags({ '--name': name, '--inbox': inbox });
 }

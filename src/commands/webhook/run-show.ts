@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { readOwnSecrets } from '../../lib/files/secret-file.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { headerPairs, signatureIn } from '../../webhooks/forward.ts';
+import { secretDigits } from '../../webhooks/inbox.ts';
 import { verifyDelivery } from '../../webhooks/verify.ts';
 import { makeEventRow, type ShownEvent, shown } from './event-view.ts';
 import { findEvents, notFound } from './find-events.ts';
@@ -26,7 +27,7 @@ export async function showEvent(input: ShowInput, context: Context): Promise<Res
     const { valid, reason, timestamp: signedAt } = verdict;
     const verification = {
       signedAt,
-      secret: webhook.slice(webhook.lastIndexOf('#') + 1),
+      secret: secretDigits(webhook),
       ...(secrets === undefined ? {} : { valid, ...(reason === undefined ? {} : { reason }) }),
     };
     const { event, ...row } = makeEventRow(stored);

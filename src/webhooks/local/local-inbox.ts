@@ -10,6 +10,7 @@ import type { Io } from '../../lib/io.ts';
 import { startOutbox } from '../../lib/outbox.ts';
 import { readAllEvents } from '../events.ts';
 import {
+  type Delivery,
   defaultRepeatsMs,
   type EventQuery,
   type Forwarding,
@@ -20,6 +21,7 @@ import {
   type StoredEvent,
   targetMs,
 } from '../inbox.ts';
+import { mapErrors } from '../query.ts';
 import {
   addDelivery,
   addTargets,
@@ -103,7 +105,7 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
       }).catch(() => undefined)
     : undefined;
 
-  const store = async (delivery: Parameters<Inbox['store']>[0][number]) => {
+  const store = async (delivery: Delivery) => {
     const events = readAllEvents(delivery.body);
     return commit(() => addDelivery(db, { delivery, events, repeatsMs: repeatsMs ?? defaultRepeatsMs }));
   };
@@ -166,6 +168,7 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
       else await setImmediate();
     }
   };
+  const read = <Item>(items: AsyncIterable<Item>) => mapErrors(items, (cause) => storeError(cause, db.file));
   const count = (sql: string) => naming(db.file, () => db.value<number>(sql) ?? 0);
   return {
     name,
@@ -183,9 +186,9 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
       return naming(db.file, () => db.value<number>(sql, [ids]) ?? 0);
     },
     failed: async () => count("SELECT count(*) FROM outbox WHERE state = 'failed'"),
-    events: (query) => namingAll(db, queryEvents(db, query)),
-    follow: (query, signal) => namingAll(db, follow(query, signal)),
-    deliveries: (query) => namingAll(db, queryDeliveries(db, query)),
+    events: (query) => read(queryEvents(db, query)),
+    follow: (query, signal) => read(follow(query, signal)),
+    deliveries: (query) => read(queryDeliveries(db, query)),
     settle: ({ seq }) =>
       commit(() => void db.run("UPDATE outbox SET state = 'delivered' WHERE item = ? AND state = 'failed'", [seq])),
     close: async () => {
@@ -199,13 +202,4 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
       }
     },
   };
-}
-
-/** As `naming`, of items that are read one after the other. */
-async function* namingAll<Item>({ file }: Db, items: AsyncIterable<Item>): AsyncGenerator<Item> {
-  try {
-    yield* items;
-  } catch (cause) {
-    throw storeError(cause, file);
-  }
 }

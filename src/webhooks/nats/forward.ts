@@ -4,7 +4,7 @@ import { AckPolicy, type ConsumerConfig, DeliverPolicy, type JsMsg } from '@nats
 import { hideUrlSecrets } from '../../client/secrets.ts';
 import type { Forward } from '../../lib/forward.ts';
 import type { Io } from '../../lib/io.ts';
-import { pauseAfter, type Try, tryOnce } from '../../lib/outbox.ts';
+import { pauseAfter, type Tries, tryOnce } from '../../lib/outbox.ts';
 import { type Forwarding, type ForwardOptions, type StoredDelivery, type Target, targetMs } from '../inbox.ts';
 import { isFor } from '../route.ts';
 import { inboxError, isApiError, isOutage } from './errors.ts';
@@ -155,12 +155,9 @@ async function deliver(
   { post, policy, onTry, now, sleep }: ForwarderOptions,
   { stopping, cutting }: Signals,
 ): Promise<boolean> {
-  let before: Parameters<typeof tryOnce>[0] = { tries: 0, refusals: 0, sinceMs: null };
+  let before: Tries = { tries: 0, refusals: 0, sinceMs: null };
   while (!lost.aborted && !stopping.aborted) {
-    const made: Try | undefined = await tryOnce(before, () => post(delivery, target, cutting), {
-      now,
-      signal: cutting,
-    });
+    const made = await tryOnce(before, () => post(delivery, target, cutting), { now, signal: cutting });
     if (made === undefined) return false;
     before = made;
     const waitMs = pauseAfter(made, policy);

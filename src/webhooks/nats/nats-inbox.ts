@@ -4,7 +4,7 @@ import type { Forward } from '../../lib/forward.ts';
 import type { Io } from '../../lib/io.ts';
 import { readAllEvents } from '../events.ts';
 import type { Delivery, DeliveryQuery, EventQuery, Inbox, StoredDelivery, StoredEvent } from '../inbox.ts';
-import { askedEvents } from '../query.ts';
+import { askedEvents, mapErrors } from '../query.ts';
 import type { NatsAddress } from './address.ts';
 import { openConnection } from './connection.ts';
 import { inboxError } from './errors.ts';
@@ -53,12 +53,13 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
     throw error;
   }
   const filter = subjects(name).event('*', '*');
+  const read = <Item>(items: AsyncIterable<Item>) => mapErrors(items, (error) => inboxError(error, name));
   return {
     name,
     isStream: true,
     maxBytes: (connection.info?.max_payload ?? 1024 * 1024) - headerBytes,
     summary: async () => {
-      for await (const { info, time } of namingAll(name, readMessages(stream, { filter, from: 1 })))
+      for await (const { info, time } of read(readMessages(stream, { filter, from: 1 })))
         return { stored: 1 + info.pending, oldestMs: time.getTime() };
       return { stored: 0, oldestMs: undefined };
     },
@@ -77,9 +78,9 @@ export async function openNats({ address, credsFile, io, make }: NatsInboxOption
       return counts.reduce((sum, count) => sum + count, 0);
     },
     failed: async () => [...(await readFailed(stream)).values()].flat().length,
-    events: (query) => namingAll(name, queryEvents(stream, query)),
-    follow: (query, signal) => namingAll(name, follow(stream, query, { from: new Date(io.now()), signal })),
-    deliveries: (query) => namingAll(name, queryDeliveries(stream, query)),
+    events: (query) => read(queryEvents(stream, query)),
+    follow: (query, signal) => read(follow(stream, query, { from: new Date(io.now()), signal })),
+    deliveries: (query) => read(queryDeliveries(stream, query)),
     settle: async ({ seq }) =>
       void (await ask(stream, () => stream.manager.streams.purge(name, { filter: subjects(name).failed(seq, '*') }))),
     close: () => connection.close(),
@@ -198,13 +199,4 @@ async function* follow(
 ): AsyncGenerator<StoredEvent> {
   const filter = subjects(stream.name).event('*', '*');
   for await (const message of readMessages(stream, { filter, ...span })) yield* findEvents(readMessage(message), query);
-}
-
-/** As `inboxError`, of items that are read one after the other. */
-async function* namingAll<Item>(name: string, items: AsyncIterable<Item>): AsyncGenerator<Item> {
-  try {
-    yield* items;
-  } catch (error) {
-    throw inboxError(error, name);
-  }
 }

@@ -18,10 +18,10 @@ import {
 } from '../../../pages/activity.ts';
 import type { LiveLog } from '../../../pages/live-log.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../../../webhooks/forward.ts';
-import type { Inbox, StoredEvent, Target } from '../../../webhooks/inbox.ts';
+import { type Inbox, type StoredEvent, secretDigits, type Target } from '../../../webhooks/inbox.ts';
 import type { RefusedRequest } from '../../../webhooks/listener.ts';
 import { makeEventRow } from '../event-view.ts';
-import type { InboxPlace } from '../open-inbox.ts';
+import { type InboxPlace, inboxFlags } from '../open-inbox.ts';
 import { explainRefusal, type NamedSecret, verificationSteps } from './verification.ts';
 
 export interface DeliveryActivityOptions {
@@ -231,14 +231,11 @@ function describeFailure({ row, url }: Attempt): string {
 function showDelivery({ delivery, eventId }: StoredEvent, url: string | undefined, options: DeliveryActivityOptions) {
   const { body, headers, webhook } = delivery;
   const to = hideUrlSecrets(url ?? 'http://127.0.0.1:3000/hook');
-  const { name, inbox } = options.place;
-  const flags = Object.entries({ to, name, inbox }).flatMap(([flag, value]) =>
-    value === undefined ? [] : [shellLine(flagWords(`--${flag}`, value))],
-  );
+  const flags = shellLine([...flagWords('--to', to), ...inboxFlags(options.place)]);
   const request = deliveryRequest(to, forwardedHeaders(headers), body.toString());
   return {
-    ...showReceived(delivery, webhook.slice(webhook.lastIndexOf('#') + 1), options),
-    command: ['sotra webhook replay', argumentWord(eventId), ...flags].join(' '),
+    ...showReceived(delivery, secretDigits(webhook), options),
+    command: `sotra webhook replay ${argumentWord(eventId)} ${flags}`,
     curl: body.length <= shownBytes ? curlLine(request).trim() : undefined,
     form: { kind: 'target' as const, url: to },
   };

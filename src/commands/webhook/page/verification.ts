@@ -1,9 +1,10 @@
-import { readHeader, signatureHeader, timestampMs, untimelyReason } from '../../../api/signature-header.ts';
+import { readHeader, timestampMs, untimelyReason } from '../../../api/signature-header.ts';
 import { matchingSecret, signBody } from '../../../api/webhook-signature.ts';
 import type { Context } from '../../../context.ts';
 import { readOwnSecrets } from '../../../lib/files/secret-file.ts';
 import { formatAge, formatCount, formatTime } from '../../../lib/output/format.ts';
 import type { VerificationStep } from '../../../pages/activity.ts';
+import { signatureIn } from '../../../webhooks/forward.ts';
 import type { RefusedRequest } from '../../../webhooks/listener.ts';
 import { verifyDelivery } from '../../../webhooks/verify.ts';
 
@@ -69,10 +70,10 @@ export function explainRefusal(
   { headers, body, reason, atMs }: RefusedRequest,
   secrets: readonly NamedSecret[],
 ): string {
-  const at = headers.findIndex((name, index) => index % 2 === 0 && name.toLowerCase() === signatureHeader);
-  if (body === undefined || at === -1) return reason;
+  const header = signatureIn(headers);
+  if (body === undefined || header === undefined) return reason;
   const given = secrets.map(({ secret }) => secret);
-  const verdict = verifyDelivery({ header: headers[at + 1], body }, given, { nowMs: atMs, toleranceMs: undefined });
+  const verdict = verifyDelivery({ header, body }, given, { nowMs: atMs, toleranceMs: undefined });
   return verdict.reason ?? reason;
 }
 
