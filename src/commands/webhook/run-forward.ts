@@ -43,10 +43,12 @@ export async function noteUnforwarded(
   { note }: Context,
 ): Promise<void> {
   const added = await inbox.addTargets(targets);
+  const unconditional = added.filter((target) => target.eventType === undefined && target.where === undefined);
+  if (unconditional.length === 0) return;
   const { stored, oldestMs } = await inbox.summary();
   if (stored === 0 || oldestMs === undefined) return;
   const since = new Date(Math.floor(oldestMs / 1000) * 1000).toISOString().replace('.000Z', 'Z');
-  for (const { url } of added.filter((target) => target.eventType === undefined && target.where === undefined)) {
+  for (const { url } of unconditional) {
     const to = hideUrlSecrets(url);
     const line = shellLine(['sotra', 'webhook', 'replay', ...inboxFlags(place), '--since', since, '--to', to]);
     const [are, them] = stored === 1 ? ['is', 'it'] : ['are', 'them'];
