@@ -11,7 +11,7 @@ import { isLoopback } from '../../api/http-address.ts';
 import { readMessage, SotraError } from '../../errors.ts';
 import { decodeText, readSmallFile } from '../../lib/files/source.ts';
 import type { NatsAddress } from './address.ts';
-import { inboxError } from './errors.ts';
+import { setupError } from './errors.ts';
 
 /** A server that answers nothing for two pings is left for another, before its deliveries go to another forwarder. */
 const [connectMs, pingMs, reconnectMs] = [3000, 1000, 250];
@@ -46,8 +46,8 @@ export async function openConnection(
       ...(authenticator && { authenticator }),
     });
   } catch (cause) {
-    const known = inboxError(cause, name);
-    if (known.code === 'config' && !/^cannot use/.test(known.message)) throw known;
+    const known = setupError(cause, name);
+    if (known !== undefined) throw known;
     throw new SotraError(
       'network',
       `cannot connect to the inbox ${name} at ${servers.join(', ')}: ${readMessage(cause)}`,

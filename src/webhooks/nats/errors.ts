@@ -44,14 +44,26 @@ export function isOutage(thrown: unknown): boolean {
 
 /** What a call to the servers failed with, as one of our errors: `network` or `config`, naming what to change. */
 export function inboxError(thrown: unknown, stream: string): SotraError {
-  if (thrown instanceof SotraError) return thrown;
-  const chain: unknown[] = [];
-  for (let each = thrown; each instanceof Error; each = each.cause) chain.push(each);
-  const denied = chain.find((each) => each instanceof PermissionViolationError);
-  const has = (...kinds: (new (...args: never[]) => Error)[]) =>
-    chain.some((each) => kinds.some((kind) => each instanceof kind));
-  const text = readMessage(thrown);
+  const known = setupError(thrown, stream);
+  if (known !== undefined) return known;
   const isUnready = isApiError(thrown, 'noPeers') || (thrown instanceof JetStreamApiError && thrown.status >= 500);
+  const isUnanswered = hasCause(thrown, TimeoutError, NoRespondersError, RequestError);
+  if (isUnanswered || isUnready || readStatus(thrown) === 503)
+    return new SotraError('network', 'the servers of the inbox did not answer in time', {
+      hint: 'Look at the servers: most of the replicas must run and reach each other.',
+      cause: thrown,
+    });
+  return new SotraError('config', `cannot use the inbox ${stream}: ${readMessage(thrown)}`, {
+    hint: 'Look at the log of nats-server.',
+    cause: thrown,
+  });
+}
+
+/** The error of a failure that lasts until credentials, servers or stream are changed: `config`; `undefined` for any other. */
+export function setupError(thrown: unknown, stream: string): SotraError | undefined {
+  if (thrown instanceof SotraError) return thrown;
+  const denied = causesOf(thrown).find((each) => each instanceof PermissionViolationError);
+  const text = readMessage(thrown);
   const causes: readonly [applies: boolean, message: string, hint: string][] = [
     [
       denied !== undefined,
@@ -59,11 +71,15 @@ export function inboxError(thrown: unknown, stream: string): SotraError {
       'sotra help scaling lists the subjects that a user needs.',
     ],
     [
-      has(UserAuthenticationExpiredError),
+      hasCause(thrown, UserAuthenticationExpiredError),
       'the credentials of the inbox have expired',
       'Replace the file: it is read again.',
     ],
-    [has(AuthorizationError), 'the servers of the inbox refuse the credentials', 'Correct the file of --inbox-creds.'],
+    [
+      hasCause(thrown, AuthorizationError),
+      'the servers of the inbox refuse the credentials',
+      'Correct the file of --inbox-creds.',
+    ],
     [
       isApiError(thrown, 'noAccount'),
       'the servers of the inbox have no JetStream for this account',
@@ -86,14 +102,14 @@ export function inboxError(thrown: unknown, stream: string): SotraError {
     ],
   ];
   const [, message, hint] = causes.find(([applies]) => applies) ?? [];
-  if (message !== undefined) return new SotraError('config', message, { hint, cause: thrown });
-  if (has(TimeoutError, NoRespondersError, RequestError) || isUnready || readStatus(thrown) === 503)
-    return new SotraError('network', 'the servers of the inbox did not answer in time', {
-      hint: 'Look at the servers: most of the replicas must run and reach each other.',
-      cause: thrown,
-    });
-  return new SotraError('config', `cannot use the inbox ${stream}: ${text}`, {
-    hint: 'Look at the log of nats-server.',
-    cause: thrown,
-  });
+  return message === undefined ? undefined : new SotraError('config', message, { hint, cause: thrown });
+}
+
+/** An error and its causes. */
+function causesOf(thrown: unknown): Error[] {
+  return thrown instanceof Error ? [thrown, ...causesOf(thrown.cause)] : [];
+}
+
+function hasCause(thrown: unknown, ...kinds: readonly (new (...args: never[]) => Error)[]): boolean {
+  return causesOf(thrown).some((each) => kinds.some((kind) => each instanceof kind));
 }
