@@ -34,10 +34,10 @@ export const uploaded = recordView<UploadResult>(
     column.count('rejected', 'Bad lines', 'lines that are not addresses, skipped'),
     column.text('secretFile', 'Secret file', 'the file with the secret'),
   ],
-  { notes: describeSecret },
+  { notes: secretNotes },
 );
 
-function describeSecret({ secret }: { secret?: string | undefined }): string[] {
+function secretNotes({ secret }: { secret?: string | undefined }): string[] {
   return secret === undefined ? [] : [`The secret is ${secret}`];
 }
 
@@ -75,12 +75,12 @@ export const synced = recordView<SyncResult>(
       'confirmed addresses that are not in the file; the service cannot remove them',
     ),
   ],
-  { notes: (result) => [describeSync(result), ...describeSecret(result)] },
+  { notes: (result) => [describeSync(result), ...secretNotes(result)] },
 );
 
 /** What a sync did in one sentence, then what it could not do. */
 function describeSync(result: SyncResult): string {
-  const { uid, notRemovable, replaced, checked, gapMs } = result;
+  const { notRemovable, replaced, checked, gapMs } = result;
   const [all, gone] = [result.wanted, notRemovable].map((count) => counted(count, 'address')) as [string, string];
   const gap =
     gapMs === null ? '' : ` The old one was deleted first: there was none for ${(gapMs / 1000).toFixed(1)} s.`;
@@ -90,18 +90,18 @@ function describeSync(result: SyncResult): string {
       ? ''
       : ` ${gone} of it ${notRemovable === 1 ? 'is' : 'are'} not in the file; the service cannot remove ${notRemovable === 1 ? 'it' : 'them'}: see --replace.`;
   return `${checked ? describePlan(result, all) : describeChange(result, all)}${bad}${gap}${stays}`;
+}
 
-  function describePlan({ missing }: SyncResult, wanted: string): string {
-    if (replaced !== null) return `Would replace webhook ${replaced} by one with ${wanted}.`;
-    if (uid === null) return `Would register a webhook with ${wanted}.`;
-    if (missing > 0) return `Would send ${formatCount(missing)} of ${wanted} to webhook ${uid}.`;
-    return `Nothing would be sent: webhook ${uid} has all ${wanted} of the file.`;
-  }
+function describePlan({ uid, replaced, missing }: SyncResult, wanted: string): string {
+  if (replaced !== null) return `Would replace webhook ${replaced} by one with ${wanted}.`;
+  if (uid === null) return `Would register a webhook with ${wanted}.`;
+  if (missing > 0) return `Would send ${formatCount(missing)} of ${wanted} to webhook ${uid}.`;
+  return `Nothing would be sent: webhook ${uid} has all ${wanted} of the file.`;
+}
 
-  function describeChange({ sent, registered }: SyncResult, wanted: string): string {
-    if (replaced !== null) return `Replaced webhook ${replaced} by ${uid} with ${wanted}.`;
-    if (registered) return `Registered webhook ${uid} with ${wanted}.`;
-    if (sent > 0) return `Sent ${formatCount(sent)} of ${wanted} to webhook ${uid}, which has all of them now.`;
-    return `Nothing was sent: webhook ${uid} has all ${wanted} of the file.`;
-  }
+function describeChange({ uid, replaced, sent, registered }: SyncResult, wanted: string): string {
+  if (replaced !== null) return `Replaced webhook ${replaced} by ${uid} with ${wanted}.`;
+  if (registered) return `Registered webhook ${uid} with ${wanted}.`;
+  if (sent > 0) return `Sent ${formatCount(sent)} of ${wanted} to webhook ${uid}, which has all of them now.`;
+  return `Nothing was sent: webhook ${uid} has all ${wanted} of the file.`;
 }

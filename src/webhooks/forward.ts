@@ -77,8 +77,18 @@ function eventNames({ events }: StoredDelivery): string {
 
 /** Headers of a connection, not of the delivery (RFC 9110 7.6.1), and those that a new request sets itself. */
 const connectionHeaders = [
-  ...['connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade', 'host', 'content-length', 'expect'],
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'content-length',
+  'expect',
 ];
 
 export function headerPairs(headers: readonly string[]): { name: string; value: string }[] {

@@ -13,8 +13,10 @@ import { decodeText, readSmallFile } from '../../lib/files/source.ts';
 import type { NatsAddress } from './address.ts';
 import { setupError } from './errors.ts';
 
-/** A server that answers nothing for two pings is left for another, before its deliveries go to another forwarder. */
-const [connectMs, pingMs, reconnectMs] = [3000, 1000, 250];
+const connectMs = 3000;
+/** A server that misses two pings is left for another one, before its deliveries go to another forwarder. */
+const pingMs = 1000;
+const reconnectMs = 250;
 /** The first version whose streams and consumers promise what an inbox needs. */
 const minVersion = '2.11';
 

@@ -10,10 +10,17 @@ import { isFor } from '../route.ts';
 import { inboxError, isApiError, isOutage } from './errors.ts';
 import { ask, nanosPerMs, partitions, publishOnce, readMessage, type Stream, subjects } from './stream.ts';
 
-/** After so long another forwarder gets a partition, with the delivery in hand. */
+/** After so long without a sign of a forwarder, another one gets its partition and the delivery it had begun. */
 const takeoverMs = 5000;
-/** How often the servers are told that a delivery is in hand, and how long a request for the next one waits. */
-const [workingMs, pullMs, heartbeatMs, pauseMs, graceMs] = [1000, 2000, 1000, 500, 1000];
+/** How often the servers learn that a delivery is still being forwarded. */
+const workingMs = 1000;
+/** How long a request for the next delivery waits, and how often the servers show meanwhile that they are there. */
+const pullMs = 2000;
+const heartbeatMs = 1000;
+/** Before messages are requested again after a failure. */
+const pauseMs = 500;
+/** How long a post that has begun may still take when forwarding stops. */
+const graceMs = 1000;
 const group = 'forwarders';
 
 function targetId({ url, eventType = '', where = '' }: Target): string {

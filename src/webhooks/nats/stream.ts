@@ -33,7 +33,13 @@ export interface Stream {
 /** In how many parts an inbox is forwarded: deliveries of one path are in one of them, in order. */
 export const partitions = 16;
 export const nanosPerMs = 1e6;
-const [defaultReplicas, publishMs, patienceMs, pauseMs, checkMs] = [3, 5000, 10_000, 250, 1000];
+const defaultReplicas = 3;
+const publishMs = 5000;
+/** How long calls are repeated while servers elect a leader, and the pause between two. */
+const patienceMs = 10_000;
+const pauseMs = 250;
+/** How often a reader that waits for messages looks whether the stream still exists. */
+const checkMs = 1000;
 
 /** The subjects of an inbox, each of which holds one message. */
 export const subjects = (name: string) => ({
