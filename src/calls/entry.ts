@@ -13,27 +13,27 @@ const facts = z.object({
   command: z.string(),
   pid: z.number(),
   baseUrl: z.string(),
-  /** Absent if the call went to another service than that of the context. */
+  /** Absent if the call went to another service than the one of the context. */
   context: z.string().optional(),
   /** Names of parameters that the deployment calls otherwise. */
   wire: z.record(z.string(), z.string()).optional(),
-  /** Whether a page asked, which the command serves. */
+  /** Whether a page made the call, which the command serves. */
   page: z.boolean().optional(),
   attempt: z.number(),
   /** Why it was sent again, or why the call failed. */
   error: z.string().optional(),
   /** Of a call that failed; absent for an attempt that another followed. */
   errorCode: z.string().optional(),
-  /** What to type next, as the error said it. */
+  /** The hint of the error. */
   hint: z.string().optional(),
   /** Of a call that succeeded: where the answer differs from the interface. */
   warning: z.string().optional(),
   /** Of a connection that failed; `code`: of the system or of TLS. */
   failure: z.object({ kind: z.enum(failureKinds), code: z.string().optional(), message: z.string() }).optional(),
-  /** Where an answer stops being JSON, line and column from 1; `near`: what is there, empty at its end. */
+  /** Where an answer stops being valid JSON, line and column from 1; `near`: the text there, empty at the end. */
   badJson: z.object({ line: z.number(), column: z.number(), near: z.string() }).optional(),
   requestId: z.string().optional(),
-  /** Names of query parameters and body fields that the service said it ignored. */
+  /** Names of query parameters and body fields that the service reported as ignored. */
   ignored: z.array(z.string()).optional(),
 });
 

@@ -29,7 +29,7 @@ export interface Surroundings {
   callsBefore: number;
 }
 
-/** Of a call of which nothing is known but itself. */
+/** For a call of which only its log entry is known. */
 export const nothingKnown: Surroundings = {
   endpoints: [],
   wire: {},
@@ -87,7 +87,7 @@ export async function explainEntry(entry: LogEntry, around: Surroundings): Promi
   return { rule, differences, ignored: findIgnored(_sotra.ignored ?? [], call), notes: findNotes(facts), next };
 }
 
-/** Why a command failed that made no call, or over something else. */
+/** Why a command failed, if no call explains it. */
 export function explainCommand({ code, message, hint }: { code: string; message: string; hint?: string | undefined }) {
   const next = [...(hint === undefined ? [] : [hint]), ...(code === 'key-missing' ? ['sotra auth status'] : [])];
   return { rule: sentence(message), differences: [], ignored: [], notes: [], next } satisfies Explanation;
@@ -196,7 +196,7 @@ function reasonOfRedirect({ answer, origin, entry: { _sotra } }: Facts): Reason 
   const to = answer?.headers['location'];
   const target = to !== undefined && URL.canParse(to, origin) ? new URL(to, origin).origin : origin;
   if (target === origin) return because(sentence(_sotra.error ?? 'the service redirects'));
-  // No line to paste: whoever redirects would get the key.
+  // No line to paste: the target of the redirect would get the key.
   return because(`${origin} redirects to ${target}, and the key is sent to no other origin.`);
 }
 
@@ -319,7 +319,7 @@ function reasonOfRefusedInput(facts: Facts, answer: Answer): Reason {
   );
 }
 
-/** The longest wait that a call obeys by itself. */
+/** The longest `Retry-After` that a call obeys by default. */
 const maxWaitMs = 60_000;
 
 function reasonOfLimit({ around, entry, origin }: Facts, answer: Answer): Reason {
@@ -384,7 +384,7 @@ function findSent(parts: RequestParts | undefined, name: string): string | undef
   return value === undefined ? undefined : JSON.stringify(value).slice(0, 80);
 }
 
-/** `: "what the service said"`, if it said something. */
+/** `: "<message of the service>"`; empty without one. */
 function quote(answer: Answer): string {
   const text = readServiceError(answer.text) ?? (isWebPage(answer) ? '' : answer.text.trim());
   return text === '' ? '' : `: ${JSON.stringify(text.slice(0, 200).replace(/\.$/, ''))}`;

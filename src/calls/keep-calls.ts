@@ -10,7 +10,7 @@ import type { CallFacts, CommandFacts, FailedCommand, LogEntry } from './entry.t
 import { findJsonError } from './json-error.ts';
 import { appendLine, findHistory, isHistoryOff, rotateLog } from './log.ts';
 
-/** Of one command, besides those that fail: an upload would push everything else out of the log. */
+/** Calls that one command logs, besides those that fail: an upload would push everything else out of the log. */
 const maxOfCommand = 100;
 const maxErrorLength = 500;
 const maxWordLength = 1000;
@@ -33,7 +33,7 @@ export interface CallLog {
   keepFailure: (failed: SotraError) => boolean;
 }
 
-/** The log for the calls of one command. What cannot be written is warned of once and fails no command. */
+/** The log for the calls of one command. A log that cannot be written is one warning and fails no command. */
 export function openCallLog(command: LoggedCommand): CallLog {
   const { argv, io, service } = command;
   const hide = secretHider(service?.apiKey ?? undefined);

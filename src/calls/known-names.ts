@@ -19,7 +19,7 @@ export interface KnownNames {
   tell: (typed: string, identifier: string) => void;
 }
 
-/** What may be typed for an address, in a command that takes names and rows of the last board or in another. */
+/** The names that may be typed for an address; `takesBoard`: also names and rows of the last board. */
 export async function namesKnownTo(context: Context, takesBoard: boolean): Promise<KnownNames> {
   const { aliases = {} } = (await context.config.settings()).read();
   const board = lazy(() => readKnownBoard(context));
@@ -45,12 +45,12 @@ async function findStoredAddress(name: string, context: Context): Promise<string
   return keys.find((key) => key.name === name)?.address || undefined;
 }
 
-/** Names that look alike are one: invisible characters and the case of letters tell nobody apart. */
+/** Names that look alike are the same name: invisible characters and letter case do not count. */
 function nameKey(name: string): string {
   return safeText(name).normalize('NFKC').trim().toLowerCase();
 }
 
-/** Empty without a service, and if the board cannot be read, which is warned of: a name may be an alias or a key. */
+/** Empty without a service, and with a warning if the board cannot be read: a name may still be an alias or a key. */
 async function readKnownBoard(context: Context): Promise<readonly BoardRow[]> {
   if ((await orUndefined(context.config.service(), 'no-service')) === undefined) return [];
   try {

@@ -46,7 +46,7 @@ export async function findDifferences({ endpoint, data }: MatchedCall): Promise<
   return [...found.values()];
 }
 
-/** Parameters without effect: those that the service named, those that the interface does not know, and a size that the answer exceeds. */
+/** Parameters without effect: named by the service, unknown to the interface, or a size that the answer exceeds. */
 export function findIgnored(named: readonly string[], call: MatchedCall | undefined): IgnoredName[] {
   if (call === undefined) return named.map((name) => ({ name, meant: null }));
   const { endpoint, parts, wire } = call;

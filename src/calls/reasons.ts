@@ -25,7 +25,7 @@ export interface Why extends Explanation {
   curl: string | null;
 }
 
-/** Why a command failed that made no call, or over something else. */
+/** Why a command failed, if no call explains it. */
 export function describeCommandFailure({ atMs, command, exitCode, code, message, hint }: FailedCommand): Why {
   return {
     n: null,
@@ -74,7 +74,7 @@ export async function listCallReasons(call: NumberedEntry, context: Context): Pr
   return listLines({ ...reasonTexts(reasons), next });
 }
 
-/** The same for a call of another log, by what is known beside it. */
+/** The same for a call of another log, with what else is known. */
 export async function listReasons(entry: LogEntry, known: Partial<Surroundings> & Pick<Surroundings, 'endpoints'>) {
   const { next, ...reasons } = await explainEntry(entry, { ...nothingKnown, ...known });
   return listLines({ ...reasonTexts(reasons), next });
@@ -91,7 +91,7 @@ export function writeCurl({ method, url: address, headers, postData }: LogEntry[
 /** The longest command that is typed again with another flag. */
 const maxRetyped = 400;
 
-/** A flag alone becomes the command as it was typed, with that flag in place of its own. */
+/** A flag alone becomes the command as it was typed, with that flag replacing its own. */
 function retype(command: string, line: string): string {
   const [flag = '', value = ''] = line.split(' ');
   if (!flag.startsWith('--')) return line;
@@ -152,7 +152,7 @@ export function listLines(texts: Readonly<Record<string, readonly (string | null
   return Object.entries(texts).flatMap(([name, all]) => all.flatMap((text): Line[] => (text ? [[name, text]] : [])));
 }
 
-/** The reason first, then what it rests on. */
+/** The reason first, then its evidence. */
 export function reasonTexts({ rule, differences, ignored, notes }: Omit<Explanation, 'next'>) {
   return {
     why: [rule],

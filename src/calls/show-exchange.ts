@@ -55,7 +55,7 @@ export function checkSent(method: unknown, target: unknown): string {
   return String(target);
 }
 
-/** Whether a header is one that a curl line needs: others are what each client sends by itself. */
+/** Whether a curl line needs a header: others are added by each client itself. */
 const isNeeded = ({ name }: { name: string }) => /^(?:authorization|content-type|idempotency-key|x-.+)$/i.test(name);
 
 interface KeptText {

@@ -18,7 +18,7 @@ export interface ClientConfig extends TimeLimits {
   hints?: Hints | undefined;
   /** Errors hold the body of the answer. */
   includeBodyInError?: boolean;
-  /** Hides what is secret in the text of an error. */
+  /** Hides secrets in the text of an error. */
   hide: (text: string) => string;
   /** Hides the key in an answer that repeats it. */
   hideKey: HideInAnswer;
@@ -37,7 +37,7 @@ export interface ClientConfig extends TimeLimits {
   random: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   observe: (event: CallEvent) => void;
-  /** Called with where an answer differs from its schema, if it is compared. */
+  /** Called with the first difference between an answer and its schema. */
   warn?: (text: string) => void;
 }
 
@@ -83,7 +83,7 @@ export function callEndpoint<P extends Params, Answer>(
   return sendRequest(request, config) as Promise<CallAnswer<Answer>>;
 }
 
-/** A link of the service as an absolute address. Errors: `redirect` where it leads to another origin. */
+/** A link of the service as an absolute address. Errors: `redirect` if it leads to another origin. */
 export function sameOrigin(
   link: string,
   { baseUrl, hide, hints }: Pick<ClientConfig, 'baseUrl' | 'hide' | 'hints'>,

@@ -37,7 +37,7 @@ export interface ClientOptions {
   maxWaitMs?: number | undefined;
   /** The largest answer; default 64 MB. */
   maxBodyBytes?: number | undefined;
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: Fetch | undefined;
 }
 

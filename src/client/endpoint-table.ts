@@ -1,12 +1,12 @@
 import type { Endpoint, Param } from '../api/endpoint.ts';
 import { endpoints } from '../api/endpoints.ts';
 
-/** What sends the request of an endpoint and reads its pages. */
+/** The parts of an endpoint that are needed to send its request and read its pages. */
 export type TableRow = Pick<Endpoint, 'id' | 'method' | 'path' | 'params' | 'keyless' | 'paging'>;
 
 /**
  * The endpoints without what only people and checks read: help, examples, rules of values, schemas of answers. The build of the library puts
- * its value here in place of the code, so it must be JSON.
+ * its value here instead of the code, so it must be JSON.
  */
 export const endpointTable: readonly TableRow[] = endpoints.map(({ id, method, path, params, keyless, paging }) => {
   const rows = Object.entries<Param>(params).map(([key, param]) => [key, describeParam(param)]);

@@ -50,7 +50,7 @@ export function readFailure(error: unknown): NetworkFailure {
   return new NetworkFailure(isPlain ? 'plain' : 'broken', text, error);
 }
 
-/** The same where the request goes by way of a proxy, which may be what failed. */
+/** The same for a request through a proxy, which may itself have failed. */
 export function readProxyFailure(error: unknown, proxy: URL): NetworkFailure {
   const { message, address, port, hostname } = error as NodeJS.ErrnoException & Record<string, unknown>;
   const [, status] = /^Proxy response \((\d+)\)/.exec(message) ?? [];

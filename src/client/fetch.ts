@@ -5,7 +5,7 @@ import { type HttpResponse, limitTime, type Transport } from './transport.ts';
 /** A function like the global `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A transport over `fetch`. Errors: also SotraError `redirect` if a browser does not tell where a redirect leads. */
+/** A transport over `fetch`. Errors: also SotraError `redirect` if a browser hides the target of a redirect. */
 export function createFetchTransport(fetch: Fetch): Transport {
   return {
     send: async ({ method, url, headers, body }, limits) => {

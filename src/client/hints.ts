@@ -11,7 +11,7 @@ export interface TimeLimits {
   maxTimeMs: number;
 }
 
-/** What the command line says of a request that failed beside its error: the next line to type. The library does without. */
+/** The hints of failed requests on the command line; the library has none. */
 export const hints = { ofNetwork, ofRedirect, ofLoop, ofOtherOrigin, ofStatus, ofBadAnswer, describePage };
 
 export type Hints = typeof hints;
@@ -36,7 +36,7 @@ function ofNetwork({ kind, why, url: { origin, hostname }, timeoutMs, maxTimeMs 
     case 'plain':
       return isLoopback(hostname)
         ? `Try ${origin.replace('https:', 'http:')}: what listens there does not speak TLS.`
-        : 'What listens there does not speak TLS: check the port (http:// is allowed to this machine only).';
+        : 'What listens there does not speak TLS: check the port (http:// is allowed for loopback addresses only).';
     case 'proxy':
       return command`HTTPS_PROXY or HTTP_PROXY names it. NO_PROXY=${hostname} goes without.`;
     default:

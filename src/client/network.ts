@@ -13,7 +13,7 @@ interface NetworkOptions {
 
 /**
  * A transport over real sockets, keeping connections alive until `close`; through a proxy if HTTPS_PROXY, HTTP_PROXY and NO_PROXY say so,
- * but never to this machine. Errors: `usage` for a proxy that cannot be used, once one is needed.
+ * but never for loopback addresses. Errors: `usage` for a proxy that cannot be used, once one is needed.
  */
 export async function createNetwork({ now, env }: NetworkOptions): Promise<Transport> {
   const { Agent, EnvHttpProxyAgent, request } = await import('undici');
@@ -151,7 +151,7 @@ function readProxies(env: Env): Proxies {
   return { httpProxy: read('HTTP_PROXY'), httpsProxy: read('HTTPS_PROXY'), noProxy };
 }
 
-/** The proxy that requests to an address may take; whether NO_PROXY excepts it is undici's to say. */
+/** The proxy for an address; undici decides whether NO_PROXY excepts it. */
 function proxyFor({ protocol }: URL, { httpProxy, httpsProxy }: Proxies): URL | undefined {
   const proxy = protocol === 'https:' ? httpsProxy || httpProxy : httpProxy;
   return proxy === '' ? undefined : new URL(proxy);

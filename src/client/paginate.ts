@@ -19,7 +19,7 @@ export interface Walk {
 }
 
 /**
- * The items of all pages, in the service's order, a batch a page; two pages are held at most. Errors: those of the call; `contract` when
+ * The items of all pages, in the service's order, a batch a page; at most two pages are in memory. Errors: those of the call; `contract` when
  * a page, cursor or link comes twice; `redirect` for a link to another origin without a cursor.
  */
 export async function* walkPages({ paging, input, ask, max, onMaxReached }: Walk): AsyncGenerator<readonly unknown[]> {
@@ -201,7 +201,7 @@ export function moreHint(paging: Paging, input: Input, data: unknown): string | 
   return `Showing ${count}; more with ${byHand}--all`;
 }
 
-/** The inputs that ask for what comes after an answer; empty where none can, `undefined` where the answer is complete. */
+/** The inputs for the page after an answer; empty if none can ask for it, `undefined` if the answer is complete. */
 export function nextInput(paging: Paging, input: Input, data: unknown): Input | undefined {
   if (paging.kind === 'cursor' || paging.kind === 'links') {
     const next = findNext(paging, chooseDirection(paging, input, data), data);
@@ -219,7 +219,7 @@ function itemsIn(key: string, data: unknown): readonly unknown[] {
   return listItems((data as Record<string, unknown> | null)?.[key]);
 }
 
-/** What tells an item from others: a service that ignores the page number sends the same items again, perhaps with other figures. */
+/** Identifies an item: a service that ignores the page number sends the same items again, perhaps with other figures. */
 export function identifyItem(item: unknown): string {
   const { itemId, id } = (item ?? {}) as Record<string, unknown>;
   return String(itemId ?? id ?? JSON.stringify(item));

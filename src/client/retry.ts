@@ -18,18 +18,18 @@ export interface RetryPolicy {
   maxMs: number;
   /** The part of a wait that is random: 0 for none, 1 for all of it. */
   spread: number;
-  /** Attempts after the first, where `--retries` does not say; absent: until it succeeds or is refused. */
+  /** Attempts after the first, unless `--retries` is given; absent: until it succeeds or is refused. */
   retries?: number;
 }
 
-/** How a request to the service is tried again. */
+/** Retries of a request to the service. */
 export const callPolicy = { firstMs: 250, maxMs: 20_000, spread: 1, retries: 2 } as const satisfies RetryPolicy;
 
-/** How everything else is tried again. */
+/** Retries of everything else. */
 export const policies = {
   /** A chunk of addresses, after its call has failed with all attempts. */
   upload: { firstMs: 250, maxMs: 15_000, spread: 0.5, retries: 7 },
-  /** `feed --watch`, where a round fails; `firstMs` is the time between two rounds. */
+  /** `feed --watch`, after a failed round; `firstMs` is the time between two rounds. */
   poll: { firstMs: 1000, maxMs: 60_000, spread: 0 },
   /** A posted comment whose answer was lost: looked for in the list. */
   findPosted: { firstMs: 700, maxMs: 1400, spread: 0, retries: 2 },
@@ -52,7 +52,7 @@ export function computeBackoff(
 }
 
 const temporaryStatuses = [429, 502, 503, 504];
-/** A service that fails by itself answers 500 too: asking again changes nothing there. */
+/** A temporary failure may be a 500 too, and a GET changes nothing. */
 const temporaryForReads = [...temporaryStatuses, 500];
 
 export interface RetryLimits {
@@ -60,14 +60,14 @@ export interface RetryLimits {
   retries: number;
   /** The longest `Retry-After` that is obeyed. */
   maxWaitMs: number;
-  /** What is left of the time for the whole call. */
+  /** Time left for the whole call. */
   leftMs: number;
 }
 
 /**
  * Milliseconds to wait before the next attempt; `undefined`: do not repeat. GET, PUT and DELETE repeat after broken connections and 429,
- * 502, 503, 504, GET after 500 too; POST only when it was surely not processed (connection refused, 429). `Retry-After` is obeyed up to `maxWaitMs`; a
- * longer one ends the attempts. Otherwise `callPolicy` says how long.
+ * 502, 503, 504, GET after 500 too; POST only if it was surely not processed (connection refused, 429). `Retry-After` is obeyed up to `maxWaitMs`; a
+ * longer one ends the attempts. Without one `callPolicy` applies.
  */
 export function computeRetryDelay(
   method: string,

@@ -2,7 +2,7 @@ import { isObject } from '../api/json.ts';
 import { hidden, keyHider } from './hide-key.ts';
 import type { HttpRequest } from './transport.ts';
 
-/** Names whose values let somebody in, whatever holds them: a field of JSON, a header or a parameter of an address. */
+/** Names of credentials, whether of a JSON field, a header or a parameter of an address. */
 const words = [
   ...[
     'secret',
@@ -30,15 +30,15 @@ const secretParameter = `(?:${secretName}|[\\w.%-]{0,40}?token|(?:[\\w.%-]{0,40}
 const userInfo = /((?:\b[a-z][a-z0-9+.-]{1,20}):(?:\\?\/){2})[^\s/?#"'<>\\]{1,1024}@/gi;
 const codedUserInfo = /(%3a%2f%2f)(?:(?!%2f|%3f|%23|%40)[^\s&"'<>]){1,1024}%40/gi;
 
-// Parameters whose names say that their values let somebody in, also in an address inside a query; the address of a wallet does not.
+// Parameters with the name of a credential, also in an address inside a query; the address of a wallet is none.
 const parameter = new RegExp(
   `((?:[?&;#]|%3f|%26|%23|\\\\u0026)${secretParameter}(?:=|%3d))(?!0x[0-9a-f]{40}\\b)(?:(?!%26|%23)[^\\s&#"'<>\\\\;]){1,4096}`,
   'gi',
 );
 
 /**
- * The text with what is secret in its addresses as three stars: user and password, and the values of parameters whose names say so. The address
- * of a wallet or token is none. Idempotent; linear in the text.
+ * The text with the secrets in its addresses as three stars: user and password, and the values of parameters with a name such as `token`. The
+ * address of a wallet or token is no secret. Idempotent; linear in the text.
  */
 export function hideUrlSecrets(text: string): string {
   if (!/[@=]|%40|%3d/i.test(text)) return text;
@@ -49,7 +49,7 @@ export function hideUrlSecrets(text: string): string {
 }
 
 /**
- * The text without the key, however JSON and addresses spell it, webhook secrets, what is secret in addresses, and the values of
+ * The text without the key, however JSON and addresses spell it, webhook secrets, secrets in addresses, and the values of
  * JSON fields such as `secret` and `signature`, also in JSON quoted in JSON.
  */
 export function hideSecrets(text: string, key?: string): string {
@@ -83,10 +83,10 @@ export function maskSecrets(value: unknown, field = ''): unknown {
     return value !== '' && (/secret/i.test(field) || value.startsWith('whsec_')) ? hidden : value;
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, field));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, held]) => [key, maskSecrets(held, key)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskSecrets(inner, key)]));
 }
 
-/** By their names; that of a delivery's signature says nothing without the secret, and has to be compared. */
+/** By their names; the signature of a delivery is shown: it is useless without the secret, and has to be compared. */
 const secretHeader = new RegExp(`^(?:set-)?cookie$|^(?!idempotency-key$|.*signature$)${secretParameter}$`, 'i');
 
 /** A header with its secret replaced by `***`. */

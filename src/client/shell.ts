@@ -1,8 +1,8 @@
 import { safeText } from '../api/safe-text.ts';
 
 /**
- * A word of a command line for bash, zsh and ksh, quoted where it must be. What a terminal would not show as it is (controls, line ends,
- * characters that hide or turn text round) stands as `$'...'` in ASCII, so that the line is one line and can be copied from a screen.
+ * A word of a command line for bash, zsh and ksh, quoted if needed. Text that a terminal would not show as it is (controls, line ends,
+ * characters that hide or reorder text) is written as `$'...'` in ASCII, so that the line is one line and can be copied from a screen.
  */
 export function shellWord(text: string): string {
   if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(text)) return text;
@@ -30,14 +30,14 @@ export function argumentWord(value: string): string {
   return value.startsWith('-') ? '<value>' : shellWord(value);
 }
 
-/** A flag with its value: `--flag value`, or `--flag=value` where the value would be read as a flag. */
+/** A flag with its value: `--flag value`, or `--flag=value` if the value would be read as a flag. */
 export function flagWords(flag: string, value: string): string[] {
   return value.startsWith('-') ? [`${flag}=${value}`] : [flag, value];
 }
 
 type FlagValue = string | number | boolean | readonly string[] | undefined;
 
-/** Flags as they are typed, with their values: a list repeats its flag, and what is false or absent has none. */
+/** Flags as they are typed, with their values: a list repeats its flag; false and absent values have none. */
 export function writeFlags(values: Readonly<Record<string, FlagValue>>): string[] {
   return Object.entries(values).flatMap(([flag, given]) =>
     [given].flat().flatMap((value) => {

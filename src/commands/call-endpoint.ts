@@ -10,19 +10,19 @@ import type { GlobalOptions } from './options.ts';
 export interface EndpointSettings<P extends Params, L extends Params, Answer = never> {
   /** The rows and columns of its answer. */
   view: AnyView & { rows: (answer: NoInfer<Answer>, input: never) => readonly unknown[] };
-  /** Parameters that are never sent, or easier to type than those of the same key that they replace. */
+  /** Parameters that are never sent, or that replace one of the same key with a form that is easier to type. */
   params?: L;
   description?: string;
   requireAnyOf?: readonly (readonly (keyof (P & L) & string)[])[];
   /** Names what cannot be undone; nothing is asked without. */
   confirms?: (typed: InputOf<Omit<P, keyof L> & L>) => string | undefined;
-  /** Makes the endpoint's input of what was typed; default: the inputs that the endpoint knows. */
+  /** The endpoint's input from the typed one; default: the inputs that the endpoint knows. */
   prepare?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => InputOf<P> | Promise<InputOf<P>>;
-  /** The view of an answer, where it depends on what was typed. */
+  /** The view of an answer, if it depends on the input. */
   chooseView?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => AnyView | Promise<AnyView>;
   /** What else is done with an answer, before it is printed. */
   onAnswer?: (answer: unknown, context: Context) => Promise<void>;
-  /** Items that come over time, in place of one answer; nothing where they were not asked for. */
+  /** Items that come over time instead of one answer; `undefined` if they were not asked for. */
   watch?: (
     typed: InputOf<Omit<P, keyof L> & L>,
     input: InputOf<P>,

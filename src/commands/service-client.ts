@@ -38,7 +38,7 @@ export interface ServiceClient {
   previewRequest: (wire: WireRequest) => Promise<HttpRequest>;
   /** Errors: `key-missing`, and those of the settings. */
   requireKey: () => Promise<void>;
-  /** What came of the calls so far. */
+  /** Counts of the calls so far. */
   readonly seen: { calls: number; mismatches: Set<string> };
   /** Called before the wait for another attempt. */
   onWait: (wait: WaitEvent) => void;
@@ -57,7 +57,7 @@ interface ServiceClientOptions {
   warn: (text: string) => void;
   /** Prints the requests and answers of `--verbose`. */
   trace: (line: string) => void;
-  /** Whether a page asks, not what was typed. */
+  /** Whether a page makes the calls, not the command itself. */
   isPage?: boolean | undefined;
 }
 
@@ -169,7 +169,7 @@ function makeHiders({ apiKey, kind }: Service): Pick<ClientConfig, 'hide' | 'hid
 
 async function openLog({ argv, io, config, warn, isPage }: ServiceClientOptions) {
   const { openCallLog } = await import('../calls/keep-calls.ts');
-  // A command that failed before it needed the service is not to ask the keychain for its key now.
+  // A command that failed before it needed the service must not ask the keychain for its key now.
   const service = config.service.started() ? await config.service().catch(() => undefined) : undefined;
   return openCallLog({ argv, io, isPage, service, warn });
 }
@@ -184,7 +184,7 @@ const previewTransport: Transport = {
   close: async () => undefined,
 };
 
-/** Also finds values that the document does not list where it lists them. */
+/** Also finds unknown values of fields whose values the document lists. */
 async function loadStrictCheck(): Promise<typeof findMismatch> {
   const { findUnknownValue } = await import('../api/known-values.ts');
   return (schema, value) => findUnknownValue(schema, value) ?? findMismatch(schema, value);

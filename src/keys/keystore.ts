@@ -69,7 +69,7 @@ const addressForms = { evm: /^(0x)?[0-9a-fA-F]{40}$/, solana: /^[1-9A-HJ-NP-Za-k
 
 export type Keystore = z.output<typeof keystoreSchema>;
 
-/** The keystore that a JSON value is. Errors: `signing-key` naming the source and the invalid field, before any password is asked for. */
+/** A JSON value as a keystore. Errors: `signing-key` naming the source and the invalid field, before any password is asked for. */
 export function readKeystore(json: Record<string, unknown>, source: string): Keystore {
   const { Crypto, crypto = Crypto, ...rest } = json;
   const checked = keystoreSchema.safeParse({ ...rest, crypto });
@@ -202,7 +202,7 @@ function keyNames(folder: string): string[] {
   return files.map((file) => file.slice(0, -'.json'.length)).sort();
 }
 
-/** One stored key with its sealed form. Errors: `usage` where there is none, naming those there are; `local-file`, `signing-key`. */
+/** One stored key with its sealed form. Errors: `usage` if there is none, naming the known ones; `local-file`, `signing-key`. */
 export function readStoredKey(folder: string, name: string): { stored: StoredKey; json: Record<string, unknown> } {
   const file = nameKeyFile(folder, name);
   if (!existsSync(file)) {
@@ -223,7 +223,7 @@ function readJson(file: string): Record<string, unknown> {
     if (isObject(json)) return json;
     throw new Error('it is not an object');
   } catch (cause) {
-    // The parser's words would show what the file holds.
+    // The parser's message would quote the file.
     const why = cause instanceof SyntaxError ? 'it is not JSON' : readMessage(cause);
     throw new SotraError('local-file', `cannot read the key in ${file}: ${why}`, {
       hint: 'Restore a backup of it (replaced keys end in .bak), or import the key again with --replace.',

@@ -32,8 +32,8 @@ interface SignerOptions {
 }
 
 /**
- * What `act` gives, called with a signer for the key that the flags name; the key is wiped afterwards, also after an error. Errors: those of
- * `openKey`; `signing-key` where the key belongs to another address than expected.
+ * The result of `act`, called with a signer for the key that the flags name; the key is wiped afterwards, also after an error. Errors: those of
+ * `openKey`; `signing-key` if the key belongs to another address than expected.
  */
 export async function withSigner<T>(
   input: KeyInput,
@@ -53,7 +53,7 @@ export async function withSigner<T>(
     checkStatedAddress(key, signer.address);
     if (expected !== undefined && normalizeAddress(plainAddress(expected)) !== normalizeAddress(signer.address))
       throw keyError(
-        `the key is that of ${signer.address}, not of ${expected}`,
+        `the key belongs to ${signer.address}, not to ${expected}`,
         'Give the key of that address, or omit --signer.',
       );
     return await act(signer);
@@ -67,7 +67,7 @@ export function checkStatedAddress({ statedAddress: stated }: PrivateKey, addres
   const plain = (text: string) => text.toLowerCase().replace(/^0x/, '');
   if (stated === undefined || stated === address || (address.startsWith('0x') && plain(stated) === plain(address)))
     return;
-  throw new SotraError('signing-key', `the keystore names the address ${stated}, but its key is that of ${address}`);
+  throw new SotraError('signing-key', `the keystore names the address ${stated}, but its key belongs to ${address}`);
 }
 
 const sourceNames = {
@@ -118,7 +118,7 @@ export async function openKey(input: KeyInput, family: ChainFamily | undefined, 
 
 /**
  * The address that will sign, before it does, with the input to sign with: a key that can be read once only is in it. Keystores are not
- * opened. Errors: `usage` where nothing says the address; those of `openKey`.
+ * opened. Errors: `usage` if the address is not known; those of `openKey`.
  */
 export async function findKeyAddress<Input extends KeyInput & { signer?: string | undefined }>(
   input: Input,
@@ -237,7 +237,7 @@ async function readPasswords(file: string, { io }: Context): Promise<string[]> {
   return line === text ? [text] : [line, text];
 }
 
-/** The password to encrypt a key with, in NFC: from a file, or typed twice. Errors: `usage` for an empty one, or where nobody can be asked. */
+/** The password to encrypt a key with, in NFC: from a file, or typed twice. Errors: `usage` for an empty one, or if nobody can be asked. */
 export async function newPassword(file: string | undefined, context: Context): Promise<string> {
   if (file !== undefined) {
     const [password = ''] = await readPasswords(file, context);

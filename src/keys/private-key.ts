@@ -5,7 +5,7 @@ import { isObject, tryParseJson } from '../api/json.ts';
 import { SotraError } from '../errors.ts';
 import { decodeText } from '../lib/files/source.ts';
 
-/** A private key: 32 bytes, on EVM the number, on solana the ed25519 seed. Whoever holds it wipes it with `fill(0)`. */
+/** A private key: 32 bytes, on EVM the number, on solana the ed25519 seed. Its owner wipes it with `fill(0)`. */
 export interface PrivateKey {
   family: ChainFamily;
   bytes: Uint8Array;
@@ -105,7 +105,7 @@ export function derivePublicKey(seed: Uint8Array): Uint8Array {
   return key.export({ format: 'der', type: 'spki' }).subarray(-32);
 }
 
-/** True where the second half of 64 bytes is the public key of the first: a Solana keypair, not a signature. */
+/** True if the second half of 64 bytes is the public key of the first: a Solana keypair, not a signature. */
 export function isKeypair(bytes: Uint8Array): boolean {
   return Buffer.from(derivePublicKey(bytes.subarray(0, 32))).equals(bytes.subarray(32, 64));
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../api/json.ts';
 
-/** A place where two JSON values differ, such as `traders[0].pnl.total`; `undefined` where one of them has nothing. */
+/** A place where two JSON values differ, such as `traders[0].pnl.total`; `undefined` for a missing value. */
 export interface JsonDifference {
   /** Empty for the whole. */
   place: string;

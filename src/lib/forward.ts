@@ -2,7 +2,7 @@
 export interface Forward {
   url: string;
   outcome: 'forwarded' | 'failed';
-  /** HTTP status of the last answer; `null` where there was none. */
+  /** HTTP status of the last answer; `null` if there was none. */
   status: number | null;
   /** How long the last answer took. */
   ms: number;
@@ -11,7 +11,7 @@ export interface Forward {
   atMs: number;
 }
 
-/** What a target does not accept at the moment: of each webhook the delivery that the others wait behind. */
+/** A delivery that a target does not accept at the moment; later ones of its webhook wait behind it. */
 export interface Retry extends Pick<Forward, 'url' | 'status' | 'tries' | 'atMs'> {
   error: string;
   /** When it is sent again. */

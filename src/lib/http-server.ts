@@ -42,7 +42,7 @@ export interface HttpServer {
  *       send(response, { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' });
  *     }, { port: 0, onError: warn });
  *
- * A server for this machine only refuses what `isLocalRequest` does not accept. Errors: `config` if it cannot listen.
+ * A local server refuses requests that `isLocalRequest` does not accept. Errors: `config` if it cannot listen.
  */
 export async function startHttpServer(
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
@@ -136,7 +136,7 @@ export function send(response: ServerResponse, { status, headers, body = '' }: R
   request.resume();
 }
 
-/** What is no HTTP, or too much or too slow. */
+/** Answers a request that is not HTTP, too large or too slow. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   const status = { HPE_HEADER_OVERFLOW: 431, ERR_HTTP_REQUEST_TIMEOUT: 408 }[error.code ?? ''] ?? 400;
   const body = JSON.stringify({ error: STATUS_CODES[status] });
@@ -148,8 +148,8 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
 export const foreignRefusal = 'Host header: only this machine may ask';
 
 /**
- * Whether a request names this machine itself, once, in its Host header and in its target. A web page that reaches a local server by a name of its
- * own cannot send such a one.
+ * Whether a request names this machine, once, in its Host header and in its target. A web page that reaches a local server by a domain of its
+ * own cannot send one.
  */
 export function isLocalRequest({ headersDistinct, url = '' }: IncomingMessage): boolean {
   const [host = '', ...others] = headersDistinct['host'] ?? [];

@@ -34,13 +34,13 @@ export interface SandboxOptions {
   layout: string;
 }
 
-/** Everything outside: what only the process edge, or a test, can supply. */
+/** Everything outside the process: supplied by the entry point, or by a test. */
 export interface Io {
   out: Sink;
   err: Sink;
   in: AsyncIterable<Uint8Array> & {
     isTTY?: boolean;
-    /** False where the shell runs this process in the background: reading the terminal would stop it. */
+    /** False if the shell runs this process in the background: reading the terminal would stop it. */
     isForeground?: () => boolean;
     /** Aborted by a signal to the process. */
     signal?: AbortSignal;
@@ -64,13 +64,13 @@ export interface Io {
   system: System;
   /** Opens the sandbox inside this process. */
   openSandbox: (options: SandboxOptions) => Promise<Transport>;
-  /** In place of the usual cost; tests only. */
+  /** Replaces the usual cost; tests only. */
   scryptCost?: { n: number; r: number; p: number };
   /** Waits of at least this many milliseconds are shown on a terminal (default 300); tests only. */
   shownWaitMs?: number;
-  /** In place of the usual limit of an answer; tests only. */
+  /** Replaces the usual limit of an answer; tests only. */
   maxAnswerBytes?: number;
-  /** In place of real sockets; tests only. */
+  /** Replaces real sockets; tests only. */
   transport?: Transport;
 }
 

@@ -7,11 +7,11 @@ export interface LoggedRequest {
   path: string;
   status: number;
   ms: number;
-  /** Whose key it was, `a` or `b`; `null` where it was nobody's. */
+  /** Whose key it was, `a` or `b`; `null` if it was nobody's. */
   partner: string | null;
-  /** The last four characters of the key that was sent; `null` where there was none. */
+  /** The last four characters of the key that was sent; `null` without a key. */
   key: string | null;
-  /** What was answered to a request that was refused, or why nothing was; `null` where it was served. */
+  /** The error in the answer, or why there was no answer; `null` if the request was served. */
   error: string | null;
   /** Names of the query and fields of the body that changed nothing. */
   ignored: readonly string[];

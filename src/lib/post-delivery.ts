@@ -3,14 +3,14 @@ import { request as secureRequest } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { hideUrlSecrets } from '../client/secrets.ts';
 
-/** What is read of an answer: its status says all. */
+/** How much of an answer is read: only its status counts. */
 const answerBytes = 64 * 1024;
 
 export interface DeliveryRequest {
   /** Names and values in turn; sent as they are. */
   headers: readonly string[];
   body: string | Uint8Array;
-  /** For the whole of it: an answer that trickles would hold up all that wait behind it. */
+  /** For the whole exchange: a trickling answer would hold up the deliveries behind it. */
   answerMs: number;
   agent?: Agent | undefined;
   signal?: AbortSignal | undefined;
@@ -21,13 +21,13 @@ export interface DeliveryRequest {
 export interface PostOutcome {
   /** Whether the answer was 2xx. */
   ok: boolean;
-  /** `null` where there was no answer. */
+  /** `null` without an answer. */
   status: number | null;
-  /** Why it was not taken. */
+  /** Why it was not accepted. */
   error: string | null;
-  /** It may have been taken, and was not answered in time. */
+  /** It may have been accepted, and was not answered in time. */
   late: boolean;
-  /** No request can carry it, however often it is tried. */
+  /** No HTTP request can carry it, so that retries are useless. */
   unsendable: boolean;
   /** No connection was made. */
   unreached?: true;

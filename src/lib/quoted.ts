@@ -1,6 +1,6 @@
 const recoveryPhrase = /^(?:[a-z]{3,8}[\s,;]+){11,23}[a-z]{3,8}$/i;
 
-/** Secrets by their form, most telling first. */
+/** Secrets by their form, the most specific first. */
 const secretForms: readonly (readonly [kind: string, form: RegExp])[] = [
   ['a recovery phrase', recoveryPhrase],
   ['a Solana keypair', /(?:\d{1,3}\s*,\s*){31,63}\d{1,3}/],
@@ -18,8 +18,8 @@ const shownAtItsEnds = /^(?:[0-9a-z]{38,46}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a
 
 /**
  * A wrong line of a list of addresses, safe for a message. A mistyped address is quoted (`0x` and up to 48 characters, `ext:` and an id,
- * `x.eth`, `N/A`); what is as long as an address without `0x`, by its first six and last four characters. What looks like a key, a secret
- * or a recovery phrase is only called that; the rest is described by its length.
+ * `x.eth`, `N/A`); text as long as an address without `0x` is shown by its first six and last four characters. Text that looks like a key, a
+ * secret or a recovery phrase is only called that; the rest is described by its length.
  */
 export function quoted(text: string): string {
   if (nameQuote(text) !== undefined) return written(text);

@@ -35,7 +35,7 @@ export function wrapSentence(text: string, width: number): string {
     .replaceAll(glue, ' ');
 }
 
-/** In place of a space that must not become a line end; no text of a terminal has it. */
+/** Replaces a space that must not become a line end; no text of a terminal has it. */
 const glue = '\0';
 
 /** Where the line that begins at `start` ends: with the sentence, or with the last word that is none of prose. */

@@ -51,8 +51,8 @@ export interface SeedSigner {
 export interface BytesSigner {
   address: string;
   /**
-   * The signature over the bytes of the text, as bytes or text. For EVM chains that of EIP-191 (`personal_sign`): 65 bytes, or 64 of which the
-   * last byte is found here; what signs digests takes `digest`. For solana 64 bytes of ed25519.
+   * The signature over the bytes of the text, as bytes or text. For EVM chains by EIP-191 (`personal_sign`): 65 bytes, or 64, and the
+   * last byte is found here; a signer of digests takes `digest`. For solana 64 bytes of ed25519.
    */
   sign: (bytes: Uint8Array, more: { digest: Uint8Array }) => Promise<Uint8Array | string> | Uint8Array | string;
 }
@@ -76,7 +76,7 @@ export function buildCommentText({ serviceName, layout = 'five-line', ...fields 
 
 /**
  * The comment, signed, and its signature verified. Errors: those of `buildCommentText`; SotraError
- * `signing-key` where the signature is not good for the address; what the signer throws.
+ * `signing-key` if the signature is not good for the address; what the signer throws.
  */
 export async function signComment({
   signer,

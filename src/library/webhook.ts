@@ -65,7 +65,7 @@ function parseObject(bytes: Uint8Array): { events?: unknown } | undefined {
   }
 }
 
-/** A copy: whoever holds the body could change it between the check and the parser. */
+/** A copy: the caller could change the body between the check and the parser. */
 function toBytes(body: Delivery['body']): Uint8Array {
   if (typeof body === 'string') return new TextEncoder().encode(body);
   // By tag: a test runner or a frame has classes of its own.
@@ -86,7 +86,7 @@ async function sign(secret: string, signed: Uint8Array): Promise<string> {
     .replace('=', '');
 }
 
-/** Looks at every character, so that the time says nothing of where they differ. */
+/** Compares every character, so that the time does not show which one differs. */
 function isSameSignature(given: string, wanted: string): boolean {
   let difference = given.length ^ wanted.length;
   for (let at = 0; at < wanted.length; at += 1) difference |= given.charCodeAt(at) ^ wanted.charCodeAt(at);
@@ -95,7 +95,7 @@ function isSameSignature(given: string, wanted: string): boolean {
 
 /** What a handler does with deliveries. */
 export interface HandlerOptions extends Pick<Delivery, 'secrets' | 'toleranceMs'> {
-  /** Called with what a delivery holds; where it throws, the answer is 500 and the service delivers again. */
+  /** Called with the events of a delivery; if it throws, the answer is 500 and the service delivers again. */
   onEvents: (events: WebhookEvent[]) => unknown;
   /** The largest body that is read; default 8 MB. */
   maxBodyBytes?: number | undefined;
@@ -107,7 +107,7 @@ export interface NodeRequest extends AsyncIterable<Uint8Array | string> {
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** What a body parser left. */
   body?: unknown;
-  /** The bytes as they came, where the server keeps them (Firebase, body-parser's `verify`). */
+  /** The bytes as they came, if the server keeps them (Firebase, body-parser's `verify`). */
   rawBody?: unknown;
   /** Whether somebody read the stream. */
   readableDidRead?: boolean | undefined;
@@ -127,7 +127,7 @@ export interface WebhookHandler {
 }
 
 /**
- * Answers deliveries: 200 for what is verified, 401 with the reason for what is not, 405, 413, 500 where `onEvents` throws or the body was
+ * Answers deliveries: 200 if verified, 401 with the reason if not, 405, 413, 500 if `onEvents` throws or the body was
  * parsed before. Errors: TypeError without secrets.
  */
 export function webhookHandler({
@@ -169,10 +169,10 @@ export function webhookHandler({
   };
 }
 
-/** A status, and what is wrong. */
+/** A status, and the error. */
 type Outcome = [status: number, error?: string];
 
-/** What holds the body of a request as it came. */
+/** The source of the body of a request as it came. */
 function chooseBody(request: NodeRequest): unknown {
   const { rawBody, body, readableDidRead } = request;
   if (rawBody !== undefined && rawBody !== null) return rawBody;

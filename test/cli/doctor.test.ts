@@ -53,7 +53,7 @@ test('a redirect and a clock that is off are named', async () => {
   const now = Date.parse('2026-11-20T12:05:00Z');
   const { code, of } = await diagnose('doctor', { env: late.env, now });
   expect(code).toBe(0);
-  expect(of('clock')).toMatchObject({ state: 'warning', fix: 'set the clock of this machine' });
+  expect(of('clock')).toMatchObject({ state: 'warning', fix: 'set the system clock' });
   expect(of('clock')?.found).toMatch(/^(299|300) s ahead of the service's$/);
 });
 

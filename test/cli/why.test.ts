@@ -330,7 +330,7 @@ test('why explains commands that failed before they made a call: no key, no sign
   expect(unsigned.why).toMatchObject({
     exitCode: 11,
     code: 'signing-key',
-    rule: expect.stringContaining('The key is that of 0x7E5F'),
+    rule: expect.stringContaining('The key belongs to 0x7E5F'),
   });
   const forged = await failing(
     post.replace('comment post', 'comment verify').replace('--text gm', '--text gn').replace(' --yes', ''),

@@ -124,7 +124,7 @@ function withoutSecrets(stored: StoredContext) {
   return { baseUrl, keyStore, keyOrigin, serviceName, layout, wire, inbox: shownInbox, hasKey };
 }
 
-/** The secrets of this machine that can be read. */
+/** The secrets stored here that can be read. */
 async function listSecrets(context: Context): Promise<string[]> {
   const { contexts } = (await context.config.settings()).read();
   const service = await context.config.service().catch(() => undefined);

@@ -53,7 +53,7 @@ async function checkSettings(context: Context): Promise<Finding> {
     const mode = statSync(store.path).mode & 0o777;
     const found = `${store.path}, mode ${mode.toString(8).padStart(4, '0')}, ${count}`;
     const isOpen = platformRules(context.io.system.platform).hasModes && (mode & 0o077) !== 0;
-    return isOpen ? warning(`${found}: other users of this machine can read it`, `chmod 600 ${store.path}`) : ok(found);
+    return isOpen ? warning(`${found}: other users on this machine can read it`, `chmod 600 ${store.path}`) : ok(found);
   } catch (error) {
     return problem(readMessage(error), readHint(error) ?? 'fix the file or move it away');
   }
@@ -128,7 +128,7 @@ function checkReach(service: Service | SotraError, online: ServiceAnswer | undef
 
 function checkTls(service: Service | SotraError, online: ServiceAnswer | undefined, { io }: Context): Finding {
   if (online === undefined || service instanceof SotraError) return skipped('no connection was needed');
-  if (service.baseUrl.startsWith('http:')) return ok('plain http to this machine');
+  if (service.baseUrl.startsWith('http:')) return ok('plain http to a loopback address');
   const code = online.failure?.code ?? '';
   if (/CERT|TLS|SSL|LEAF/.test(code))
     return problem(
@@ -146,7 +146,7 @@ function checkClock(online: ServiceAnswer | undefined, { io }: Context): Finding
   const skewMs = io.now() - online.ms / 2 - online.dateMs - 500;
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   if (seconds <= 60) return ok(`within ${Math.max(2, seconds)} s of the service's`);
-  return warning(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, 'set the clock of this machine');
+  return warning(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, 'set the system clock');
 }
 
 function checkTerminal({ io, options }: Context): Finding {

@@ -11,7 +11,7 @@ export interface KeychainTool {
   name: string;
   program: string;
   read: (entry: KeychainEntry) => readonly string[];
-  /** Arguments, and what is written to stdin. */
+  /** Arguments, and the text for stdin. */
   write: (entry: KeychainEntry, secret: string) => { argv: readonly string[]; input: string };
   remove: (entry: KeychainEntry) => readonly string[];
   /** Whether it ended because there is no such secret. */
@@ -20,7 +20,7 @@ export interface KeychainTool {
 
 /** errSecItemNotFound, as a program can end with it. */
 export const absentCode = 44;
-/** Our own, if the package is not there or does not load. */
+/** Our own code for a package that is missing or does not load. */
 export const notInstalledCode = 45;
 
 /** The package @napi-rs/keyring in a Node of its own. */

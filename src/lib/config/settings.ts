@@ -10,26 +10,26 @@ type Layout = TextForm['layout'];
 export const keyStores = ['keychain', 'file'] as const;
 export type KeyStore = (typeof keyStores)[number];
 
-/** What is stored of a service. */
+/** The stored settings of a service. */
 export interface StoredContext {
   readonly baseUrl?: string | undefined;
   readonly apiKey?: string | undefined;
   /** Default: `file`, if there is a key. */
   readonly keyStore?: KeyStore | undefined;
-  /** The origin the key was stored for; default: that of `baseUrl`. */
+  /** The origin the key was stored for; default: the origin of `baseUrl`. */
   readonly keyOrigin?: string | undefined;
   /** The last four characters of a key that is not in `apiKey`. */
   readonly keySuffix?: string | undefined;
   readonly serviceName?: string | undefined;
   readonly layout?: Layout | undefined;
   readonly wire?: WireNames | undefined;
-  /** Where deliveries are stored, where that is not this machine. */
+  /** Where deliveries are stored, if not locally. */
   readonly inbox?: string | undefined;
   /** The file with the credentials for it. */
   readonly inboxCreds?: string | undefined;
 }
 
-/** What is stored of services and of this user, beside what other versions may have stored. */
+/** The stored settings; other versions may have stored more. */
 export interface StoredSettings {
   readonly current?: string | undefined;
   readonly contexts: Record<string, StoredContext>;
@@ -49,7 +49,7 @@ export interface Service {
   keyStore: KeyStore | null;
   /** The base URL is not on the context's origin. */
   isElsewhere: boolean;
-  /** Why a stored key is not used, to go on with after a semicolon. */
+  /** Why a stored key is not used, as a clause after a semicolon. */
   keyProblem: string | undefined;
   serviceName: string | undefined;
   layout: Layout;
@@ -80,7 +80,7 @@ export const presets: Readonly<Record<string, StoredContext>> = {
   clicker: { baseUrl: 'https://api.clicker.xyz', serviceName: 'Clicker', layout: 'blank-line' },
 };
 
-/** Stands for the in-process sandbox; nothing listens there. */
+/** The address of the in-process sandbox; nothing listens there. */
 const sandboxBaseUrl = 'http://sandbox.localhost';
 /** The default address of `sandbox start`. */
 export const servedSandboxUrl = 'http://127.0.0.1:4010';

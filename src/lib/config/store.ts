@@ -62,7 +62,7 @@ export function openSettings(directory: string): SettingsStore {
   };
 }
 
-/** The settings as they are stored, also what this version does not know. Throws what is wrong with them, without what may be a key. */
+/** The settings as they are stored, with fields that this version does not know. Throws an error without values, which may be keys. */
 function checkStored(stored: unknown): StoredSettings {
   if (!isObject(stored)) throw new Error('it is not an object');
   const { contexts = {}, aliases, version: layout = version } = stored;

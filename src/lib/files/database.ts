@@ -14,7 +14,7 @@ export interface Db {
   get: <Row = SqlRow>(sql: string, params?: readonly SqlValue[]) => Row | undefined;
   /** The first column of all rows. */
   values: <Value extends SqlValue>(sql: string, params?: readonly SqlValue[]) => Value[];
-  /** That of the first row; `undefined` also for NULL. */
+  /** The first column of the first row; `undefined` also for NULL. */
   value: <Value extends SqlValue>(sql: string, params?: readonly SqlValue[]) => Value | undefined;
   insert: (sql: string, params: readonly SqlValue[]) => number;
   run: (sql: string, params?: readonly SqlValue[]) => number;
@@ -38,7 +38,7 @@ interface DatabaseOptions {
   shrinks?: boolean;
   /** A commit that returned survives the end of the machine too. */
   isSynced?: boolean;
-  /** Looks at what is there before anything is written; throws to refuse it. */
+  /** Checks an existing database before anything is written; throws to refuse it. */
   check: (db: Db) => void;
 }
 
@@ -70,7 +70,7 @@ export function openDatabase(file: string, options: DatabaseOptions): Db {
 }
 
 /**
- * Opens a database that lies where nothing can be written, such as a backup, with what its log holds. Nobody may write to it meanwhile.
+ * Opens a database in a place that is not writable, such as a backup, with the contents of its log. Nobody may write to it meanwhile.
  * Errors: those of the file system, of SQLite, and of `check`.
  */
 export function openReadOnly(file: string, check: (db: Db) => void): Db {
@@ -89,7 +89,7 @@ export function openReadOnly(file: string, check: (db: Db) => void): Db {
   }
 }
 
-/** What a database says of itself; `version` is SQLite's user_version. One statement, as another process may be making the tables. */
+/** The version (SQLite's user_version) and the tables of a database. One statement, as another process may be making the tables. */
 export function describeDatabase(db: Db): { version: number; tables: readonly string[] } {
   const found = db.get<{ version: number; tables: string }>(
     `SELECT (SELECT user_version FROM pragma_user_version) AS version, json_group_array(name) AS tables
@@ -99,8 +99,8 @@ export function describeDatabase(db: Db): { version: number; tables: readonly st
 }
 
 /**
- * Makes the file of a database if it is absent, mode 0600, wherever it lies: it may hold secrets of webhooks. SQLite gives the files beside it the same mode. What is there
- * is not opened: closing it would drop the locks that other connections of this process hold, and who closes next would take the log away.
+ * Makes the file of a database if it is absent, mode 0600, wherever it lies: it may hold secrets of webhooks. SQLite gives the files beside it the same mode. An existing
+ * file is not opened: closing it would drop the locks that other connections of this process hold, and who closes next would take the log away.
  */
 export function makeDatabaseFile(file: string): void {
   makeFolder(dirname(file));
@@ -131,7 +131,7 @@ function useWal(raw: Connection): void {
   }
 }
 
-/** Whether another process held the database: nothing was done. */
+/** Whether another process had locked the database: nothing was done. */
 export function isLocked(error: unknown): boolean {
   return readSqlCode(error).startsWith('SQLITE_BUSY');
 }

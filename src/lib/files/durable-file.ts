@@ -24,7 +24,7 @@ import type { Io } from '../io.ts';
 import { platformRules } from '../platform.ts';
 
 /**
- * Replaces a file (mode 0600) in one step, also where a crash comes between. Errors: those of the file system; `local-file` for a link,
+ * Replaces a file (mode 0600) in one step, even if the process crashes. Errors: those of the file system; `local-file` for a link,
  * folder or device.
  */
 export function replaceFile(file: string, text: string): void {
@@ -32,7 +32,7 @@ export function replaceFile(file: string, text: string): void {
   fromDraft(file, text, (draft) => renameSync(draft, file));
 }
 
-/** Creates a file (mode 0600) with its content in one step; false where it exists. Errors: those of the file system. */
+/** Creates a file (mode 0600) with its content in one step; false if it exists. Errors: those of the file system. */
 export function createFile(file: string, text: string): boolean {
   try {
     // A rename would replace a file of that name; a link does not.
@@ -44,7 +44,7 @@ export function createFile(file: string, text: string): boolean {
   }
 }
 
-/** Opens a file that sotra keeps (created with mode 0600). Errors: those of the file system; `local-file` where it is no regular file. */
+/** Opens a file that sotra keeps (created with mode 0600). Errors: those of the file system; `local-file` if it is not a regular file. */
 export function openStateFile(file: string, flags = constants.O_RDONLY): number {
   // Opening a FIFO would wait for its other end; Windows has neither.
   const handle = openSync(file, flags | (constants.O_NONBLOCK ?? 0), 0o600);
@@ -70,7 +70,7 @@ export function readStateBytes(file: string): Buffer {
   }
 }
 
-/** Errors: `local-file` for what is no regular file. */
+/** Errors: `local-file` for anything but a regular file. */
 export function refuseOther(file: string, found: Stats | undefined): void {
   if (found === undefined || found.isFile()) return;
   const what = found.isDirectory() ? 'a folder' : found.isSymbolicLink() ? 'a link' : 'a pipe, socket or device';
@@ -82,7 +82,7 @@ export function refuseOther(file: string, found: Stats | undefined): void {
 export function warnOfReaders(file: string, { warn, io }: { warn: (text: string) => void; io: Io }): void {
   const found = platformRules(io.system.platform).hasModes ? statSync(file, { throwIfNoEntry: false }) : undefined;
   if (found?.isFile() && (found.mode & 0o077) !== 0)
-    warn(`${file} can be read by other users of this machine: chmod 600 ${file}`);
+    warn(`${file} can be read by other users on this machine: chmod 600 ${file}`);
 }
 
 /** Writes a draft beside a file, safe on disk, and settles it; nothing of it stays. */
@@ -126,7 +126,7 @@ export function removeOldDrafts(folder: string, nowMs: number): void {
   }
 }
 
-/** What `act` gives, with a new folder of the system's temporary ones, which is removed afterwards. Errors: those of the file system. */
+/** The result of `act`, called with a new temporary folder, which is removed afterwards. Errors: those of the file system. */
 export async function withTemporaryFolder<T>(act: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'sotra-preview-'));
   try {
@@ -147,7 +147,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** Says in files where a command answers; gives what removes them again, but not one that a later run replaced. Errors: `local-file`. */
+/** Writes the address of a server to files; returns a function that removes them, except one that a later run replaced. Errors: `local-file`. */
 export function writeReadyFiles(files: readonly (string | undefined)[], ready: object): () => void {
   const text = `${JSON.stringify(ready, null, 2)}\n`;
   const given = files.filter((file) => file !== undefined);
@@ -157,7 +157,7 @@ export function writeReadyFiles(files: readonly (string | undefined)[], ready: o
   };
 }
 
-/** Errors: `local-file` where the folder of a file that a flag names is not there. */
+/** Errors: `local-file` if the folder of a file that a flag names does not exist. */
 export function requireFolder(flag: string, file: string): void {
   const folder = dirname(file);
   if (!existsSync(folder))
@@ -167,8 +167,8 @@ export function requireFolder(flag: string, file: string): void {
 }
 
 /**
- * Makes a private folder (mode 0700) and those it lies in, where they are absent. Node's own `recursive` never returns where a parent takes no
- * folders, as /proc. Errors: those of mkdir.
+ * Makes a private folder (mode 0700) and its missing parents. Node's own `recursive` never returns if a parent takes no
+ * folders, such as /proc. Errors: those of mkdir.
  */
 export function makeFolder(folder: string): void {
   if (isFolder(folder)) return;

@@ -6,7 +6,7 @@ import { connect } from './sqlite.ts';
 export type LockIo = Pick<Io, 'random' | 'sleep' | 'signal'>;
 
 /**
- * Takes a lock, and gives the function that releases it; the system releases that of a process that died. Errors: `locked` naming `what`;
+ * Takes a lock, and returns the function that releases it; the system releases it if the process dies. Errors: `locked` naming `what`;
  * `local-file`.
  */
 export function takeLock(file: string, what: string): () => void {
@@ -15,12 +15,12 @@ export function takeLock(file: string, what: string): () => void {
   throw locked(`${what} is in use by another process`);
 }
 
-// Some 10 s: a lock is held for milliseconds.
+// Some 10 s: locks last for milliseconds.
 const maxTries = 600;
 const minWaitMs = 5;
 const waitSpreadMs = 25;
 
-/** What `act` gives, with a lock that it waits for. Errors: `locked` naming the file; `interrupted`; those of `act` and of `takeLock`. */
+/** The result of `act`, under a lock that it waits for. Errors: `locked` naming the file; `interrupted`; those of `act` and of `takeLock`. */
 export async function withLock<T>(file: string, io: LockIo, act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     const release = tryLock(file);
@@ -35,7 +35,7 @@ export async function withLock<T>(file: string, io: LockIo, act: () => Promise<T
   }
 }
 
-/** What releases the lock; `undefined` if it is taken. It is that of SQLite on an empty database, which stays: removing it would be a race. */
+/** The function that releases the lock; `undefined` if it is taken. SQLite locks an empty database, which stays: removing it would be a race. */
 function tryLock(file: string): (() => void) | undefined {
   let connection: ReturnType<typeof connect> | undefined;
   try {
@@ -51,7 +51,7 @@ function tryLock(file: string): (() => void) | undefined {
     if (isLocked(cause)) return undefined;
     if (cause instanceof SotraError) throw cause;
     throw new SotraError('local-file', `cannot lock ${file}: ${readMessage(cause)}`, {
-      hint: 'Correct the permissions of its folder, or remove it if it is no lock of sotra.',
+      hint: 'Correct the permissions of its folder, or remove it if it is not a lock of sotra.',
       cause,
     });
   }

@@ -44,7 +44,7 @@ export function openLog(file: string): LogFile {
   };
 }
 
-/** The entries of a log, none where there is no file. Errors: `local-file` naming the damaged line. */
+/** The entries of a log, none without a file. Errors: `local-file` naming the damaged line. */
 export function* readLog<Entry>(file: string): Generator<Entry> {
   let bytes: Buffer;
   try {

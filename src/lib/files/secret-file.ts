@@ -22,13 +22,13 @@ export function readSecrets(file: string): string[] {
     text = decodeText(readSmallFile(file), written(file));
   } catch (cause) {
     if (cause instanceof SotraError && cause.code === 'usage') throw cause;
-    // Perhaps the secret itself was given in place of its file.
+    // Perhaps the secret itself was given instead of its file.
     const message = `the secret file ${written(file)} cannot be read: ${readMessage(cause)}`;
     throw new SotraError('local-file', message, { hint, cause });
   }
   const secrets = text.split('\n').flatMap((line) => (/^\s*(#.*)?$/.test(line) ? [] : [line.trim()]));
   if (secrets.includes(hidden))
-    throw new SotraError('local-file', `the secret file ${file} holds ${hidden} in place of a secret`, { hint });
+    throw new SotraError('local-file', `the secret file ${file} holds ${hidden} instead of a secret`, { hint });
   if (secrets.length > 0) return secrets;
   throw new SotraError('local-file', `the secret file ${file} holds no secret`, { hint });
 }

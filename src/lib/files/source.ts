@@ -25,7 +25,7 @@ const readNow = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 async function* readNamed(file: string, highWaterMark: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     const fd = openSync(file, readNow);
-    // Whoever reads a file looks at the signal by himself.
+    // Readers of a file check the signal themselves.
     const isPipe = fstatSync(fd).isFIFO();
     if (!isPipe) return yield* createReadStream('', { fd, highWaterMark });
     const pipe = new Socket({ fd, readable: true, writable: false });
@@ -48,8 +48,8 @@ function unreadable(file: string, cause: unknown): SotraError {
 const [pipeWaitMs, pipePauseMs] = [5000, 20];
 
 /**
- * All of a small file that somebody named, or of what is written to a pipe, at once. Errors: those of the file system; `local-file` for what is
- * neither, for more than a megabyte, and where nobody writes to the pipe.
+ * All of a small file or pipe that a flag names, at once. Errors: those of the file system; `local-file` for anything else, for more than a
+ * megabyte, and if nobody writes to the pipe.
  */
 export function readSmallFile(file: string): Buffer {
   const fd = openSync(file, readNow);
@@ -75,7 +75,7 @@ export function readSmallFile(file: string): Buffer {
   }
 }
 
-/** How many bytes there were; 0 at the end, or before anybody writes; `undefined` where more is to come. */
+/** How many bytes there were; 0 at the end, or before anybody writes; `undefined` if more is to come. */
 function readSome(fd: number, chunk: Buffer): number | undefined {
   try {
     return readSync(fd, chunk);
@@ -95,7 +95,7 @@ export function openSource(file: string, io: Input, label: string): FileBytes {
   return openBytes(file, io, 262_144);
 }
 
-/** All of a file, or of stdin for `-`. Errors: `local-file`; `usage` where it is larger than `maxBytes`. */
+/** All of a file, or of stdin for `-`. Errors: `local-file`; `usage` if it is larger than `maxBytes`. */
 export async function readWhole(file: string, input: Input, maxBytes = maxLineBytes): Promise<Buffer> {
   const { name, bytes } = openBytes(file, input);
   const chunks: Uint8Array[] = [];

@@ -19,13 +19,13 @@ export interface Connection {
   close: () => void;
 }
 
-/** Opens a file, `:memory:` or a `file:` URL: with Node's own SQLite where it has one (since 22.13), else with libsql. */
+/** Opens a file, `:memory:` or a `file:` URL: with Node's own SQLite if it has one (since 22.13), else with libsql. */
 export function connect(file: string): Connection {
   const own = loadOwn();
   return own === undefined ? connectLibsql(file) : connectOwn(file, own);
 }
 
-/** The part of `node:sqlite` in use, which Node 20 has not. */
+/** The part of `node:sqlite` in use, which Node 20 lacks. */
 interface OwnSqlite {
   DatabaseSync: new (
     file: string,
@@ -67,7 +67,7 @@ function connectOwn(file: string, { DatabaseSync }: OwnSqlite): Connection {
   };
 }
 
-/** The result codes that are told apart. Source: sqlite.org/rescode.html */
+/** The names of result codes that callers check. Source: sqlite.org/rescode.html */
 const codeNames: Readonly<Record<number, string>> = {
   5: 'SQLITE_BUSY',
   8: 'SQLITE_READONLY',
@@ -79,7 +79,7 @@ const codeNames: Readonly<Record<number, string>> = {
   778: 'SQLITE_IOERR_WRITE',
 };
 
-/** What `act` gives; an error of SQLite gets the name of its code. */
+/** The result of `act`; an error of SQLite gets the name of its code. */
 function named<T>(act: () => T): T {
   try {
     return act();

@@ -18,7 +18,7 @@ const maxCellLines = 100;
 /** A first line by which spreadsheets know the separator. */
 const separatorLine = /^"?sep=([,;\t])"?\s*$/i;
 
-/** What a first line names as separator, or holds most of outside of quotes; `undefined` where it has one cell. */
+/** The separator that a first line names, or has most of outside quotes; `undefined` if it has one cell. */
 export function findSeparator(head: string): Separator | undefined {
   const named = separatorLine.exec(head)?.[1];
   if (named !== undefined) return separators.find((each) => each === named);
@@ -104,7 +104,7 @@ interface Row {
   lineCount: number;
 }
 
-/** The row that starts at a line, of several where a quoted cell goes on; `undefined` where its end may be still to come. */
+/** The row that starts at a line, of several lines if a quoted cell goes on; `undefined` if its end may still come. */
 function joinRow(lines: string[], index: number, splitCells: SplitCells, isLast: boolean): Row | undefined {
   const first = lines[index] ?? '';
   const broken = splitCells(first);
@@ -120,7 +120,7 @@ function joinRow(lines: string[], index: number, splitCells: SplitCells, isLast:
   return typeof row.cells === 'string' ? { text: first, cells: broken, lineCount: 1 } : row;
 }
 
-/** Nothing but space; a line of tabs is a row of empty cells where tabs separate. */
+/** Nothing but space; with tabs as separators, a line of tabs is a row of empty cells. */
 function isBlank(line: string, separator: Separator): boolean {
   return line.trim() === '' && (separator !== '\t' || !line.includes('\t'));
 }

@@ -11,7 +11,7 @@ export interface FileBytes {
 
 export interface TextFile {
   name: string;
-  /** The first line that is not blank, without its end; empty where there is none. Of a JSON array what was read of it. */
+  /** The first line that is not blank, without its end; empty if there is none. For a JSON array, the part read so far. */
   head: string;
   /** The number of the line after the head. */
   nextLine: number;
@@ -128,7 +128,7 @@ function tooLong(name: string, line: number): SotraError {
   );
 }
 
-/** The items of a file that is one JSON array. Errors: `usage` for what is none, and for more than 128 MB. */
+/** The items of a file that is one JSON array. Errors: `usage` for anything else, and for more than 128 MB. */
 export async function readItems({ name, chunks }: TextFile): Promise<readonly unknown[]> {
   const refuse = (why: string) => usageError(`${name}: starts with [ and is not a JSON array: ${why}`);
   const parts: Buffer[] = [];

@@ -13,7 +13,7 @@ interface Question {
 /** One line typed by the user; a hidden one is not shown. Rejects and aborts `stop` on Ctrl-C and Ctrl-D, or when `stop` is aborted. */
 export function askLine({ question, hidden, input, output, stop }: Question): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  // Before the question: from here on the terminal does not show what is typed.
+  // Before the question: from here on the terminal does not echo.
   const lines = createInterface({ input, output: hidden ? silent : output, terminal: true, historySize: 0 });
   const asked = terminalText(question);
   if (hidden) output.write(asked);
@@ -21,7 +21,7 @@ export function askLine({ question, hidden, input, output, stop }: Question): Pr
     const closeLines = () => lines.close();
     stop.signal.addEventListener('abort', closeLines, { once: true });
     lines.on('SIGINT', closeLines);
-    // Readline would let the terminal echo again and stop; where nothing can stop (docker run -it), a secret would show.
+    // Readline would let the terminal echo again and stop; if it cannot stop (docker run -it), a secret would show.
     if (hidden) lines.on('SIGTSTP', () => undefined);
     const endUnanswered = () => {
       output.write(hidden ? '\n' : '');

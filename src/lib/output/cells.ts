@@ -20,7 +20,7 @@ export function readCell(column: AnyColumn, row: unknown, index: number): CellTe
   return typeof value === 'object' ? value : { text: String(value) };
 }
 
-/** Where a column says nothing, numbers are on the right. */
+/** The side that a column names; by default numbers are on the right. */
 export function chooseSide(column: AnyColumn, rows: readonly unknown[]): 'left' | 'right' {
   if (column.align !== undefined) return column.align;
   const values = rows.map((row, index) => cellValue(column, row, index)).filter((value) => value != null);

@@ -32,7 +32,7 @@ interface ColumnMaker<Value> {
   <Row>(key: string, header: string, help: string, get: Get<Row, Value>, options?: Options<Row>): Column<Row>;
 }
 
-/** Columns that show their values alike; where `show` gives nothing, the value as it is. */
+/** Columns that show their values alike; if `show` returns nothing, the value as it is. */
 function kind<Value extends CellValue>(
   show: (value: Value, tone: Tone | undefined) => string | CellText | undefined,
   { read, ...common }: Pick<Column<unknown>, 'align'> & { read?: (number: number) => number } = {},
@@ -135,7 +135,7 @@ type ListedProfile = Pick<Profile, 'id' | 'name' | 'addresses' | 'externalId'> &
     Partial<Pick<Profile['metadata'], 'pnl7d' | 'roiPercent7d' | 'winRate7d' | 'tradeCount7d'>>;
 };
 
-const roiHelp = (days: number) => `return on what was sold in ${days} days, percent`;
+const roiHelp = (days: number) => `return on the tokens sold in ${days} days, percent`;
 const tradesHelp = (days: number) => `sells of ${days} days: the closing trades behind the win rate`;
 const pnlHelp = (days: number) => `realized PnL of ${days} days, in USD; a deployment may count unrealized PnL too`;
 const winsHelp = 'share of closing trades that gained, 0 to 1';

@@ -11,7 +11,7 @@ export function mayAsk({ io, options }: Pick<Context, 'io' | 'options'>): boolea
 }
 
 /**
- * Asks on a terminal before a change that cannot be undone; elsewhere `--yes` is needed. `change` is what is asked about, such as `remove key trader`;
+ * Asks on a terminal before a change that cannot be undone; elsewhere `--yes` is needed. `change` names it, such as `remove key trader`;
  * `shown` is written first. Errors: `usage` for a no, and when there is no terminal.
  */
 export async function confirm(change: string, context: Context, shown = ''): Promise<void> {
@@ -28,7 +28,7 @@ export async function confirm(change: string, context: Context, shown = ''): Pro
   if (!/^y(es)?$/i.test(answer.trim())) throw usageError(`did not ${asked}: the answer was not yes`);
 }
 
-/** Of a long name both ends: what is asked and what it does stay on the screen. */
+/** Both ends of a long text, so that verb and place stay on the screen. */
 function shorten(text: string): string {
   return text.length <= 200 ? text : `${text.slice(0, 100)}…${text.slice(-99)}`;
 }

@@ -23,7 +23,7 @@ interface Fitted {
 }
 
 /**
- * The columns that a table of this width shows: all if they fit; else, with their short texts, those that have a value, without the ones of the
+ * The columns that a table of this width shows: all if they fit; else, with their short texts, the columns with a value, without those of the
  * highest `drop` as far as needed. Columns that may be cut share what the others leave.
  */
 export function fitColumns(

@@ -2,7 +2,7 @@ import { isObject } from '../../api/json.ts';
 
 const hidden = '(hidden: NSFW)';
 
-/** An answer without the names and handles that the service flags as NSFW; as it is where none is. Section "Profile": clients decide. */
+/** An answer without the names and handles that the service flags as NSFW; unchanged if nothing is flagged. Section "Profile": clients decide. */
 export function withoutFlagged<T>(answer: T): T {
   return hideFlagged(answer) as T;
 }

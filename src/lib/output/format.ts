@@ -60,7 +60,7 @@ export function formatTime(time: Figure): string {
   return timeText(time);
 }
 
-/** The same with seconds left out where a table would not fit. */
+/** The same without seconds in a table that would not fit. */
 export function timeCell(time: Figure): string | CellText {
   const text = formatTime(time);
   return /:\d\dZ$/.test(text) ? { text, short: `${text.slice(0, -4)}Z` } : text;
@@ -89,7 +89,7 @@ export function addressCell(address: string | null | undefined, tone: Tone = 'pl
     : { text: address, short: shortAddress(address), tone };
 }
 
-/** A path of the service; addresses and ids in it are shortened where a table would not fit. */
+/** A path of the service; addresses and ids in it are shortened in a table that would not fit. */
 export function pathCell(path: string, tone: Tone = 'plain'): CellText {
   return { text: path, short: path.replaceAll(/[\w-]{32,}/g, shortAddress), tone };
 }

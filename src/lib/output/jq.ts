@@ -12,7 +12,7 @@ export interface Threads {
 
 /**
  * Compiles a jq filter: strings come out without quotes and control characters, everything else as JSON on one line, numbers as they were.
- * It runs on a thread of its own with an empty environment, since a filter may never end. Errors: `usage` for what is no filter.
+ * It runs on a thread of its own with an empty environment, since a filter may never end. Errors: `usage` for an invalid filter.
  */
 export async function compileFilter(filter: string, { startThread, signal }: Threads): Promise<JqFilter> {
   const thread = await startThread('jq-thread');
@@ -29,10 +29,12 @@ export async function compileFilter(filter: string, { startThread, signal }: Thr
   };
   const close = () => thread.terminate();
   // Without input only what cannot be compiled fails. A thread that is left would keep the process.
-  await raw('', 'The language is that of jq 1.8: --jq ".traders[].profile.name"').catch(async (thrown: unknown) => {
-    await close();
-    throw thrown;
-  });
+  await raw('', 'It takes a filter of jq 1.8, such as --jq ".traders[].profile.name".').catch(
+    async (thrown: unknown) => {
+      await close();
+      throw thrown;
+    },
+  );
   const run: JqFilter['run'] = async (json, { indent }) => {
     const stdout = await raw(json, 'See what it works on with --json.');
     const lines = stdout === '' ? [] : stdout.split('\n');

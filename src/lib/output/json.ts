@@ -32,7 +32,7 @@ export function safeJson(text: string): string {
 
 const unseen = patternOnUse(`[${unseenClass}]`, 'gu');
 
-/** The same for a terminal: characters that hide or reorder text are escaped too, and where more would be cleaned there, all beyond ASCII. */
+/** The same for a terminal: characters that hide or reorder text are escaped too; if more would be cleaned there, everything beyond ASCII. */
 export function visibleJson(text: string): string {
   const visible = safeJson(text).replace(unseen(), unicodeEscapes);
   return terminalText(visible) === visible ? visible : visible.replace(/[\u0080-\uffff]/g, unicodeEscapes);
@@ -70,12 +70,12 @@ export const ndjsonForm: Form = async function* ({ batches }) {
 
 /** Filters JSON texts, one after the other. `indent`: objects and lists over several lines. */
 export interface JqFilter {
-  /** Errors: `usage` where the filter fails. Rejects when the signal is aborted. */
+  /** Errors: `usage` if the filter fails. Rejects when the signal is aborted. */
   run: (json: string, options: { indent: boolean }) => Promise<string>;
   close: () => Promise<unknown>;
 }
 
-/** What a jq filter makes of the JSON: of the whole, or of each item. */
+/** The output of a jq filter for the whole JSON, or for each item. */
 export function jqForm(filter: JqFilter, { byItem, indent }: { byItem: boolean; indent: boolean }): Form {
   const run = (json: string) => filter.run(json, { indent: indent && !byItem });
   return async function* ({ batches, answer }) {

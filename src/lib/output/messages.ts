@@ -7,15 +7,15 @@ const maxUnwritten = 10_000;
 export type Messages = ReturnType<typeof createMessages>;
 
 /**
- * Lines on stderr. In JSON mode they are held until the command has ended or `release` is called, so that stderr of a failure is one JSON
+ * Lines on stderr. In JSON mode they are buffered until the command has ended or `release` is called, so that stderr of a failure is one JSON
  * object.
  */
 export function createMessages(err: Sink, isJson: boolean) {
-  let held: string[] | undefined = isJson ? [] : undefined;
+  let buffered: string[] | undefined = isJson ? [] : undefined;
   const waiting = new Set<Promise<void>>();
   const wrap = (line: string) => (err.isTTY && !isJson ? wrapSentence(safeText(line), err.width) : safeText(line));
   const say = (line: string): void => {
-    if (held !== undefined) return void held.push(line);
+    if (buffered !== undefined) return void buffered.push(line);
     // What nobody reads must not fill the memory.
     if (waiting.size >= maxUnwritten) return;
     const done = () => void waiting.delete(writing);
@@ -26,8 +26,8 @@ export function createMessages(err: Sink, isJson: boolean) {
     say,
     wrap,
     release: () => {
-      const lines = held ?? [];
-      held = undefined;
+      const lines = buffered ?? [];
+      buffered = undefined;
       for (const line of lines) say(line);
     },
     /** Resolves when every line is written. */

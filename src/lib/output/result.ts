@@ -21,7 +21,7 @@ export type Result =
   /** Printed as they come; `live`: each batch at once, also on a terminal. */
   | (ChartOption & { kind: 'items'; batches: AsyncIterable<readonly unknown[]>; view: AnyView; live?: boolean })
   | { kind: 'text'; text: string }
-  /** A request that is shown and not sent: `text` and `facts` tell more of it. */
+  /** A request that is shown and not sent, with more about it in `text` and `facts`. */
   | { kind: 'request'; request: HttpRequest; text?: string; facts?: Readonly<Record<string, unknown>> }
   | { kind: 'none'; exitCode?: number };
 

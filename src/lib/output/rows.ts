@@ -42,7 +42,7 @@ const writers: Readonly<Record<RowFormat, (rows: readonly (readonly CellValue[])
   csv: (rows) =>
     stringify(rows.map(mapTexts((text) => guardFormula(stripForCsv(text)))), {
       record_delimiter: '\n',
-      // Where a semicolon or tab separates cells, what is behind one would be a cell of its own, and run as a formula.
+      // A reader that separates cells by semicolons or tabs would run the text after one as a formula.
       quoted_match: /[\r;\t]/,
     }),
   tsv: (rows) => joinTabs(rows.map(mapTexts((text) => escapeTsv(guardFormula(text))))),

@@ -8,7 +8,7 @@ import { drawRecords } from './record.ts';
 import { cutText, displayWidth, isPlain } from './text-width.ts';
 import { type Block, type CellText, type Form, inSlices, knownColumns, tableBatches } from './view.ts';
 
-/** A table that fits the width, or records where it cannot fit; further blocks below, each under its title. */
+/** A table that fits the width, or records if it cannot fit; further blocks below, each under its title. */
 export function tableForm(options: DrawOptions, note: (text: string) => void): Form {
   return async function* (given) {
     const { view, columns: names, answer, live = false } = given;

@@ -100,7 +100,7 @@ export function listBlocks(view: Pick<AnyView, 'blocks'>, answer: unknown, input
   return readLoosely(() => view.blocks?.(answer as never, input as never)) ?? [];
 }
 
-/** What `read` gives; `undefined` for an answer of another shape. */
+/** The result of `read`; `undefined` for an answer of another shape. */
 export function readLoosely<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -221,7 +221,7 @@ test('the address that must come out is compared as its chain does: EVM in any l
   expect(await sign([...solana, ...bySolana, '--signer', other])).toEqual({
     code: 11,
     out: '',
-    err: `error: the key is that of ${solanaTrader.address}, not of ${other}\nhint: Give the key of that address, or omit --signer.\n`,
+    err: `error: the key belongs to ${solanaTrader.address}, not to ${other}\nhint: Give the key of that address, or omit --signer.\n`,
   });
 });
 
@@ -244,7 +244,7 @@ test.each([
   expect(() => checkStatedAddress({ statedAddress: stated } as never, address)).toThrow(
     expect.objectContaining({
       code: 'signing-key',
-      message: `the keystore names the address ${stated}, but its key is that of ${address}`,
+      message: `the keystore names the address ${stated}, but its key belongs to ${address}`,
     }),
   );
 });

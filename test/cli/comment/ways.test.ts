@@ -129,7 +129,7 @@ test('a comment signed here is that of the wallet that was named, or is not post
   const other = await post([...swap, ...name, ...byEvm, '--signer', degen], { env });
   expect([other.code, other.err.split('\n')[0]]).toEqual([
     11,
-    `error: the key is that of ${evmTrader.address}, not of ${degen}`,
+    `error: the key belongs to ${evmTrader.address}, not to ${degen}`,
   ]);
   expect(service.requests).toEqual([]);
   expect((await post([...swap, ...name, ...byEvm, '--signer', evmTrader.address], { env })).code).toBe(0);

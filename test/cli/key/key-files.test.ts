@@ -195,7 +195,7 @@ test('a key file that others may read is warned of, one of its owner alone is no
     writeFileSync(file, evmTrader.key);
     chmodSync(file, mode);
     const { err } = await sign(`--key-file ${file}`);
-    expect([mode, err.includes('can be read by other users of this machine')]).toEqual([mode, warns]);
+    expect([mode, err.includes('can be read by other users on this machine')]).toEqual([mode, warns]);
   }
   expect(existsSync(file)).toBe(true);
 });

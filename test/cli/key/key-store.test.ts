@@ -209,12 +209,12 @@ test('a keystore that asks for more memory than is sane, or names another addres
   expect([refused.code, refused.err.includes('too much memory or work')]).toEqual([11, true]);
   writeFileSync(file, JSON.stringify({ ...sealed, address: degen.slice(2) }));
   const other = await run(sign, { env });
-  expect([other.code, other.err.includes(`its key is that of ${evmTrader.address}`)]).toEqual([11, true]);
+  expect([other.code, other.err.includes(`its key belongs to ${evmTrader.address}`)]).toEqual([11, true]);
 });
 
 test('a file with a password or a secret that others may read is used with a warning, once', async () => {
   const { env, keys } = place();
-  const warning = (file: string) => `warning: ${file} can be read by other users of this machine: chmod 600 ${file}\n`;
+  const warning = (file: string) => `warning: ${file} can be read by other users on this machine: chmod 600 ${file}\n`;
   chmodSync(keys.password, 0o644);
   const words = ['key', 'import', 'trader', '--key-file', keys.evm, '--password-file', keys.password];
   const imported = await run(words, { env });

@@ -408,7 +408,7 @@ test('a secret file without a secret, or that cannot be read, is named', () => {
   writeFileSync(file, '# none\n \n');
   expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} holds no secret`));
   writeFileSync(file, 'whsec_a\n***\n');
-  expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} holds *** in place of a secret`));
+  expect(() => readSecrets(file)).toThrow(error(`the secret file ${file} holds *** instead of a secret`));
 });
 
 /** Registers a list with a sandbox of its own: what the command says, and the addresses that the sandbox holds then. */

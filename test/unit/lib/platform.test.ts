@@ -24,6 +24,6 @@ test.skipIf(process.platform === 'win32')('a file that others may read is warned
     warnOfReaders(file, { warn: (text) => said.push(text), io: { system: { platform } } as Io });
     return said.map((text) => text.replaceAll(file, 'key'));
   };
-  expect(warnings('linux')).toEqual(['key can be read by other users of this machine: chmod 600 key']);
+  expect(warnings('linux')).toEqual(['key can be read by other users on this machine: chmod 600 key']);
   expect(warnings('win32')).toEqual([]);
 });

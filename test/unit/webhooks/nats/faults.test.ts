@@ -163,7 +163,7 @@ test.skipIf(findNats() === undefined).each(authorizations)(
     }
     chmodSync(file, 0o644);
     const { err } = await run(`webhook events --inbox ${inbox}`, { env });
-    expect(err.match(/can be read by other users of this machine: chmod 600/g)).toHaveLength(1);
+    expect(err.match(/can be read by other users on this machine: chmod 600/g)).toHaveLength(1);
   },
 );
 
