@@ -1,10 +1,7 @@
 import { isObject } from '../api/json.ts';
 import { usageError } from '../errors.ts';
-import { type ActivityList, type ActivityOptions, type ActivityRow, maxListed } from './activity.ts';
+import { type ActivityList, type ActivityOptions, type ActivityRow, maxListed, maxLooked } from './activity.ts';
 import type { WebApp } from './serve.ts';
-
-/** Rows whose status is asked for again, at a time. */
-const maxLooked = 50;
 
 /** The Activity page. `serviceRoutes` add a board and webhooks. */
 export function createActivityApp(

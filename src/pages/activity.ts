@@ -31,6 +31,9 @@ export interface ActivityList {
 
 export const maxListed = 1000;
 
+/** Waiting rows that a page asks for again at a time. */
+export const maxLooked = 50;
+
 export interface ActivityDetail {
   row: ActivityRow;
   error?: { message: string; hints: readonly string[] };
@@ -45,6 +48,14 @@ export interface ActivityDetail {
   chain: { before: readonly ActivityRow[]; after: readonly ActivityRow[] };
   /** What can be changed before it is sent again; absent: it cannot be sent. */
   form?: RequestForm | TargetForm;
+}
+
+/** Why a delivery failed, and what to do; `target`: its address without secrets. */
+export function targetError(target: string, why: string): NonNullable<ActivityDetail['error']> {
+  return {
+    message: `${target} did not accept it: ${why}.`,
+    hints: ['Correct the program at this address, then press Send again.'],
+  };
 }
 
 /** Headers and body, with secrets hidden. */

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
 import type { LoggedRequest } from '../../lib/logged-request.ts';
 import type { Result } from '../../lib/output/result.ts';
-import { parseExpected } from '../../sandbox/serve/fault.ts';
+import { fitsRequest, parseExpected } from '../../sandbox/serve/fault.ts';
 import { maxLogged } from '../../sandbox/serve/request-log.ts';
 import type { LogInput } from './params.ts';
 import { askServed, findServed } from './served.ts';
@@ -32,12 +32,10 @@ function readExpected(text: string) {
 
 /** Errors: `verification` if the requests were not made. */
 function checkExpected(
-  { text, method, path, count }: ReturnType<typeof readExpected>,
+  { text, count, ...named }: ReturnType<typeof readExpected>,
   requests: readonly LoggedRequest[],
 ): void {
-  const found = requests.filter(
-    (each) => ['*', each.method].includes(method) && path.test(each.path.replace(/\?.*/s, '')),
-  ).length;
+  const found = requests.filter(({ method, path }) => fitsRequest(named, method, path)).length;
   if (count === undefined ? found > 0 : found === count) return;
   const times = count === undefined ? 'at least 1' : String(count);
   throw new SotraError('verification', `--expect '${text}': expected ${times}, found ${found}`, {

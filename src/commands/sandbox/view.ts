@@ -110,6 +110,7 @@ function formatLength(ms: number): string {
   const days = ms / dayMs;
   return days >= 2 ? `${Math.round(days)} days` : `${Math.round(ms / 1000)} s`;
 }
+
 type TradeReport = MadeTrade & { waiting: number };
 
 export const traded = recordView<TradeReport>(

@@ -11,15 +11,16 @@ import {
   type ActivitySource,
   maxListed,
   type SendOutcome,
+  targetError,
 } from '../../pages/activity.ts';
 import type { LiveLog } from '../../pages/live-log.ts';
 import { storedNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
-import { sandboxPartners } from '../../sandbox/db/world.ts';
-import { deliveryHeaders, sendDelivery } from '../../sandbox/deliver/deliver.ts';
-import { eventParts, findEventSource, makeEvent, storeEvent } from '../../sandbox/deliver/events.ts';
+import { deliveryBody, deliveryHeaders, sendDelivery } from '../../sandbox/deliver/deliver.ts';
+import { findEventSource, makeWebhookEvent, storeEvent } from '../../sandbox/deliver/events.ts';
 import { allWebhooks } from '../../sandbox/service/webhook.ts';
 import { describeEvent, readEvents } from '../../webhooks/events.ts';
+import { headerPairs } from '../../webhooks/forward.ts';
 
 interface WorldActivityOptions {
   db: Db;
@@ -90,8 +91,9 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
   const rows = new Map<string, ActivityRow>();
   const newest = (table: string, column = 'id') =>
     db.get<{ n: number | null }>(`SELECT max(${column}) AS n FROM ${table}`)?.n ?? 0;
+  const begin = () => ({ trade: newest('trade'), commentMs: newest('comment', 'at_ms'), event: 0, attempt: 0 });
   let hasStarted = false;
-  let seen = { trade: newest('trade'), commentMs: newest('comment', 'at_ms'), event: 0, attempt: 0 };
+  let seen = begin();
   const put = (row: ActivityRow) => {
     const before = rows.get(row.id);
     // The clock of the world may be stopped or ahead: what is new happened now.
@@ -105,19 +107,15 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
   const look = () => {
     if (newest('trade') < seen.trade || newest('event', 'seq') < seen.event) {
       rows.clear();
-      seen = { trade: newest('trade'), commentMs: newest('comment', 'at_ms'), event: 0, attempt: 0 };
+      seen = begin();
       live.add('load', null);
     }
     const after = (sql: string, column: string, last: number) =>
       `${sql} WHERE ${column} > ${last} ORDER BY ${column} DESC LIMIT ${maxFound}`;
-    const [trades, comments] = [
-      db.all<TradeRow>(after(tradeSql, 't.id', seen.trade)),
-      db.all<CommentRow>(after(commentSql, 'at_ms', seen.commentMs)),
-    ];
-    const [events, attempts] = [
-      db.all<EventRow>(after(eventSql, 'e.seq', seen.event)),
-      db.all<AttemptRow>(after(attemptSql, 'd.id', seen.attempt)),
-    ];
+    const trades = db.all<TradeRow>(after(tradeSql, 't.id', seen.trade));
+    const comments = db.all<CommentRow>(after(commentSql, 'at_ms', seen.commentMs));
+    const events = db.all<EventRow>(after(eventSql, 'e.seq', seen.event));
+    const attempts = db.all<AttemptRow>(after(attemptSql, 'd.id', seen.attempt));
     const waiting = [...rows.values()].flatMap(({ id, waiting: isWaiting }) =>
       isWaiting ? [Number(id.slice('attempt-'.length))] : [],
     );
@@ -206,7 +204,7 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
   /** The lines that send it again, and where to. */
   const describeSending = (attempt: AttemptRow | undefined, event: EventRow): Partial<ActivityDetail> => {
     if (attempt === undefined) return {};
-    const [url, body] = [hideUrlSecrets(attempt.url), writeBody(event.body)];
+    const [url, body] = [hideUrlSecrets(attempt.url), deliveryBody(event.body)];
     const headers = deliveryHeaders(signedHeader(attempt.secret, body, now()));
     return {
       curl: curlLine(deliveryRequest(url, headers, body)).trim(),
@@ -223,7 +221,7 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
     return { id: null, text, failed: !ok };
   };
   const readBody = ({ eventId }: AttemptRow) =>
-    writeBody(db.get<EventRow>(`${eventSql} WHERE e.id = ?`, [eventId])?.body ?? '');
+    deliveryBody(db.get<EventRow>(`${eventSql} WHERE e.id = ?`, [eventId])?.body ?? '');
   const source: ActivitySource = {
     owns: (id) => /^(?:trade|comment|event|attempt)-/.test(id),
     list: async (beforeMs) => ({ rows: beforeMs === undefined ? [...rows.values()].reverse() : [], hasMore: false }),
@@ -252,8 +250,6 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
   };
 }
 
-const writeBody = (event: string) => `{"events":[${event}]}`;
-
 /** Makes a delivery due now, with all its tries if it had ended. */
 function deliverAgain(db: Db, seq: number, nowMs: number): void {
   const sql = `UPDATE outbox SET tries = CASE state WHEN 'waiting' THEN tries ELSE 0 END, state = 'waiting', due_ms = ? WHERE id = ?`;
@@ -265,12 +261,8 @@ export function sendTestEvents(db: Db, nowMs: number): string {
   const [webhooks, source] = [allWebhooks(db), findEventSource(db, 'new-feed-item')];
   if (webhooks.length === 0) throw usageError('there is no webhook', 'Register one on the Webhooks tab.');
   if (source === undefined) throw usageError('there is no buy that an event could be about');
-  for (const { id, partnerId } of webhooks) {
-    const partner = sandboxPartners.find((each) => each.id === partnerId) ?? sandboxPartners[0];
-    const sql = 'SELECT address FROM webhook_wallet WHERE webhook_id = ? LIMIT 5';
-    const atMs = storedNow(db, nowMs);
-    storeEvent(db, id, makeEvent(source.type, eventParts(db, source, partner, atMs), db.values(sql, [id])), atMs);
-  }
+  const atMs = storedNow(db, nowMs);
+  for (const webhook of webhooks) storeEvent(db, webhook.id, makeWebhookEvent(db, source, webhook, atMs), atMs);
   return webhooks.length === 1 ? 'Sent to 1 webhook.' : `Sent to ${webhooks.length} webhooks.`;
 }
 
@@ -325,7 +317,7 @@ function commentRow({ id, wallet, text, atMs }: CommentRow): ActivityRow {
 }
 
 function eventRow({ id, type, body, atMs, uid }: EventRow): ActivityRow {
-  const [event] = readEvents(Buffer.from(`{"events":[${body}]}`));
+  const [event] = readEvents(Buffer.from(deliveryBody(body)));
   const about = event === undefined ? '' : describeEvent(event);
   return { id: `event-${id}`, kind: 'event', atMs, title: type, about, status: 'stored', failed: false, webhook: uid };
 }
@@ -365,14 +357,8 @@ function showAttempt(attempt: AttemptRow, event: EventRow): Partial<ActivityDeta
   const { url, error, tries, state, nextMs } = attempt;
   const target = hideUrlSecrets(url);
   const isOpen = state === 'waiting' && tries > 0;
-  const failed = error !== null && state !== 'delivered';
   return {
-    ...(failed && {
-      error: {
-        message: `${target} did not accept it: ${error}.`,
-        hints: ['Correct the program at this address, then press Send again.'],
-      },
-    }),
+    ...(attemptRow(attempt).failed && { error: targetError(target, String(error)) }),
     facts: [
       ['Target', target],
       ['State', state],
@@ -385,13 +371,9 @@ function showAttempt(attempt: AttemptRow, event: EventRow): Partial<ActivityDeta
 }
 
 function showBody(event: string) {
-  const body = Buffer.from(writeBody(event));
-  const headers = deliveryHeaders(undefined);
+  const body = Buffer.from(deliveryBody(event));
   return {
-    headers: Array.from({ length: headers.length / 2 }, (_, at) => ({
-      name: headers[2 * at] ?? '',
-      value: headers[2 * at + 1] ?? '',
-    })),
+    headers: headerPairs(deliveryHeaders(undefined)),
     body: body.toString('base64'),
     bodyBytes: body.length,
   };

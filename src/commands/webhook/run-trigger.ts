@@ -8,9 +8,8 @@ import { readOwnSecrets } from '../../lib/files/secret-file.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { storedNow } from '../../sandbox/db/settings.ts';
 import type { Db } from '../../sandbox/db/store.ts';
-import { sandboxPartners } from '../../sandbox/db/world.ts';
 import { deliveryHeaders, sendDelivery } from '../../sandbox/deliver/deliver.ts';
-import { type EventSource, eventParts, findEventSource, makeEvent, storeEvent } from '../../sandbox/deliver/events.ts';
+import { type EventSource, findEventSource, makeWebhookEvent, storeEvent } from '../../sandbox/deliver/events.ts';
 import { allWebhooks, type WebhookRow } from '../../sandbox/service/webhook.ts';
 import { withDeliverer } from '../sandbox/simulate.ts';
 import { withWorld } from '../sandbox/state.ts';
@@ -136,12 +135,8 @@ function signEvent(trigger: Trigger, webhook: WebhookRow | undefined, secret: st
   return { event, body, signed: signedHeader(secret, body, trigger.context.io.now()) };
 }
 
-/** For five of those that a webhook is subscribed for. */
 function eventFor({ db, source, context }: Trigger, webhook: WebhookRow | undefined) {
-  const partner = sandboxPartners.find(({ id }) => id === webhook?.partnerId) ?? sandboxPartners[0];
-  const parts = eventParts(db, source, partner, storedNow(db, context.io.now()));
-  const sql = 'SELECT address FROM webhook_wallet WHERE webhook_id = ? LIMIT 5';
-  return makeEvent(source.type, parts, db.values(sql, [webhook?.id ?? null]));
+  return makeWebhookEvent(db, source, webhook, storedNow(db, context.io.now()));
 }
 
 /** The newest event of a type, of a position where one is named, or one of those before it. Errors: `not-found`. */

@@ -1,4 +1,4 @@
-import type { ActivityList, ActivityRow } from '../activity.ts';
+import { type ActivityList, type ActivityRow, maxLooked } from '../activity.ts';
 import { ask, type Connection, gather, ignore, listenLive, type Problem, readProblem } from './ask.ts';
 import { useEffect, useRef, useState } from './preact.ts';
 
@@ -19,7 +19,6 @@ export interface Activity {
 const [gatherMs, changedMs, lookMs] = [100, 1000, 2000];
 /** Kept while the page stays open. */
 const maxKept = 5000;
-const maxLooked = 50;
 
 /** The stream of rows: what is there, and what comes. */
 export function useActivity(): Activity {

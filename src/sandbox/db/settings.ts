@@ -45,6 +45,12 @@ export function storedNow(db: Db, realNowMs: number): number {
   return sandboxNow(db, realNowMs) - worldOffset(db);
 }
 
+/** Turns stored times into Unix seconds of the sandbox's clock. */
+export function secondsOf(db: Db): (storedMs: number) => number {
+  const offsetMs = worldOffset(db);
+  return (storedMs) => Math.floor((storedMs + offsetMs) / 1000);
+}
+
 export function freezeClock(db: Db, atMs: number): void {
   setMeta(db, 'clock.frozenMs', String(atMs));
 }

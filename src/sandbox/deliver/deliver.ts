@@ -65,7 +65,12 @@ function readEvent(db: Db, seq: number): { id: string; body: string; url: string
     [seq],
   );
   if (found === undefined) throw new Error('its webhook was deleted');
-  return { ...found, body: `{"events":[${found.event}]}` };
+  return { ...found, body: deliveryBody(found.event) };
+}
+
+/** The body of a delivery of one event, which is given as JSON text. */
+export function deliveryBody(event: string): string {
+  return `{"events":[${event}]}`;
 }
 
 export function countDeliveries(db: Db, state: 'waiting' | 'failed'): number {

@@ -3,6 +3,7 @@ import type { EventType } from '../../api/event-types.ts';
 import { addToOutbox } from '../../lib/outbox.ts';
 import { worldOffset } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
+import { sandboxPartners } from '../db/world.ts';
 import { groupBy, oneOf, type StoredTrade, tradeColumns } from '../ledger/trade.ts';
 import { isAt, readCards } from '../service/cards.ts';
 import type { Partner } from '../service/handler.ts';
@@ -137,6 +138,18 @@ export function makeEvent(eventType: EventType, parts: Json, subscribers: readon
     ...(externalIds.length === 0 ? {} : { externalIds }),
     ...parts,
   };
+}
+
+/** An event for a webhook and up to five of its subscribed addresses; without a webhook for nobody, with the names of the first partner. */
+export function makeWebhookEvent(
+  db: Db,
+  source: EventSource,
+  webhook: { id: number; partnerId: string } | undefined,
+  nowMs: number,
+): Json {
+  const partner = sandboxPartners.find(({ id }) => id === webhook?.partnerId) ?? sandboxPartners[0];
+  const subscribers = 'SELECT address FROM webhook_wallet WHERE webhook_id = ? LIMIT 5';
+  return makeEvent(source.type, eventParts(db, source, partner, nowMs), db.values(subscribers, [webhook?.id ?? null]));
 }
 
 export function eventParts(db: Db, source: EventSource, partner: Partner, nowMs: number): Json {

@@ -2,7 +2,7 @@ import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { encodeBase58, normalizeAddress } from '../../api/address.ts';
 import { type Chain, chains } from '../../api/chain.ts';
 import { usageError } from '../../errors.ts';
-import { moreChains, worldOffset } from '../db/settings.ts';
+import { moreChains, secondsOf } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
 import { digestText } from '../seeded.ts';
 import { storedToken } from '../service/identifiers.ts';
@@ -41,7 +41,7 @@ export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade 
     side,
     amount,
     usd,
-    timestamp: Math.floor(((stored?.atMs ?? nowMs) + worldOffset(db)) / 1000),
+    timestamp: secondsOf(db)(stored?.atMs ?? nowMs),
     transactionHash: trade.tx ?? trade.orderId ?? '',
     positionId: stored?.positionId ?? '',
     deliveries,

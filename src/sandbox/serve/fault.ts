@@ -46,6 +46,11 @@ export function parseExpected(text: string): { method: string; path: RegExp; cou
   return { method, path: globPattern(glob), count: count === undefined ? undefined : Number(count) };
 }
 
+/** Whether a request is one that a fault or an expectation names. */
+export function fitsRequest(named: Pick<Fault, 'method' | 'path'>, method: string, target: string): boolean {
+  return ['*', method].includes(named.method) && named.path.test(cutQuery(target));
+}
+
 function globPattern(glob: string): RegExp {
   const segment = glob === '*' ? '.*' : '[^/]*';
   const parts = glob.split(/(\*\*|\*)/).map((part) => {
@@ -89,9 +94,9 @@ export function withFaults(faults: () => readonly Fault[], sleep: (ms: number) =
     }
   };
   return async (request: IncomingRequest, answer: () => Promise<ServedAnswer>): Promise<FaultyAnswer> => {
-    const path = cutQuery(request.target);
-    const fitting = faults().filter((fault) => ['*', request.method].includes(fault.method) && fault.path.test(path));
-    const fault = fitting.filter(isDue)[0];
+    const fault = faults()
+      .filter((each) => fitsRequest(each, request.method, request.target))
+      .filter(isDue)[0];
     return fault === undefined ? answer() : { ...(await inject(fault, answer)), fault: fault.text };
   };
 }

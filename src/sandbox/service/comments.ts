@@ -1,6 +1,5 @@
 import { honoredViewers } from '../../api/identifier.ts';
-import { worldOffset } from '../db/settings.ts';
-import type { Db } from '../db/store.ts';
+import { secondsOf } from '../db/settings.ts';
 import { groupBy, oneOf } from '../ledger/trade.ts';
 import type { Partner, RequestContext } from './handler.ts';
 import { findProfile } from './identifiers.ts';
@@ -59,12 +58,6 @@ export function readTradeComments(
   });
   const byTrade = groupBy(rows, ({ tradeId }) => tradeId);
   return new Map([...byTrade].map(([id, own]) => [id, own.map(inForm)]));
-}
-
-/** Seconds of the clock from a moment as tables hold it. */
-function secondsOf(db: Db): (ms: number) => number {
-  const offsetMs = worldOffset(db);
-  return (ms) => Math.floor((ms + offsetMs) / 1000);
 }
 
 function makeComment(

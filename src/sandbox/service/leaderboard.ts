@@ -1,6 +1,6 @@
 import { chainTitles, type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
 import type * as endpoints from '../../api/leaderboard.ts';
-import { worldOffset } from '../db/settings.ts';
+import { secondsOf } from '../db/settings.ts';
 import {
   type BoardQuery,
   listCommenters,
@@ -95,7 +95,7 @@ export const copytraded: Handler<typeof endpoints.copytraded> = (input, call) =>
   const place = board.findIndex(({ profileId }) => profileId === wanted);
   const shown = board.slice(0, input.limit ?? defaultLimits.leaderboard);
   const ids = shown.map(({ profileId }) => profileId);
-  const toSec = (ms: number) => Math.floor((ms + worldOffset(db)) / 1000);
+  const toSec = secondsOf(db);
   return {
     periodStartUnix: toSec(startMs),
     periodEndUnix: toSec(nowMs),

@@ -15,6 +15,7 @@ import {
   type Edited,
   maxListed,
   type SendOutcome,
+  targetError,
 } from '../../../pages/activity.ts';
 import type { LiveLog } from '../../../pages/live-log.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../../../webhooks/forward.ts';
@@ -200,7 +201,7 @@ function showEvent(event: StoredEvent, attempts: readonly Attempt[], options: De
   const failed = attempts.find(({ row }) => row.failed);
   return {
     row: makeRow(event),
-    ...(failed && { error: { message: describeFailure(failed), hints: [fixTarget] } }),
+    ...(failed && { error: describeFailure(failed) }),
     facts: [
       ['Event id', eventId],
       ['Webhook', delivery.webhook],
@@ -214,17 +215,15 @@ function showAttempt(event: StoredEvent, attempt: Attempt, options: DeliveryActi
   const { row, url, facts } = attempt;
   return {
     row,
-    ...(row.failed && { error: { message: describeFailure(attempt), hints: [fixTarget] } }),
+    ...(row.failed && { error: describeFailure(attempt) }),
     facts: [['Target', hideUrlSecrets(url)], ...facts],
     ...showDelivery(event, url, options),
     chain: { before: [makeRow(event)], after: [] },
   };
 }
 
-const fixTarget = 'Correct the program at this address, then press Send again.';
-
-function describeFailure({ row, url }: Attempt): string {
-  return `${hideUrlSecrets(url)} did not accept it: ${row.about || row.status}.`;
+function describeFailure({ row, url }: Attempt) {
+  return targetError(hideUrlSecrets(url), row.about || row.status);
 }
 
 /** What was received, and the lines that send it again. */
