@@ -1,11 +1,9 @@
 import { chainTitles, formatChain, leaderboardChains } from '../../api/chain.ts';
 import type { Profile } from '../../api/profile-answers.ts';
 import { useCall } from './ask.ts';
-import { Loading, ProblemNote } from './cells.tsx';
-import { DataTable } from './data-table.tsx';
+import { AnswerTable } from './data-table.tsx';
 import { type Field, Fields } from './form.tsx';
-import { useMemo } from './preact.ts';
-import { type Route, setQuery, writeHref } from './route.ts';
+import { type Route, setQuery } from './route.ts';
 import { CopyButton } from './text.tsx';
 import { TraderPanel } from './trader.tsx';
 
@@ -27,12 +25,8 @@ const limit = 250;
 export function Board({ route, version }: { route: Route; version: number }) {
   const { chain = '', timeframe = '' } = route.query;
   const input = { limit, ...(chain !== '' && { chains: [chain] }), ...(timeframe !== '' && { timeframe }) };
-  const { data, problem, again } = useCall<{ traders: { profile: Profile }[] }>('leaderboard.list', input, version);
-  const hrefs = useMemo(
-    () => data?.data.traders.map(({ profile }) => writeHref('board', [profile.id], route.query)) ?? [],
-    [data, route.query],
-  );
-  const [table] = data?.tables ?? [];
+  const asked = useCall<{ traders: { profile: Profile }[] }>('leaderboard.list', input, version);
+  const { data } = asked;
   const [id] = route.parts;
   return (
     <div class="inspect">
@@ -46,16 +40,12 @@ export function Board({ route, version }: { route: Route; version: number }) {
           )}
         </search>
         {chain !== '' && <p class="muted">PnL is of {formatChain(chain)}; ROI, wins and trades are of all chains.</p>}
-        <ProblemNote {...{ problem, again }} />
-        {table === undefined && problem === undefined && <Loading label="Traders" />}
-        {table !== undefined && (
-          <DataTable
-            label="Traders"
-            empty="No trader matches."
-            {...{ table, hrefs, route }}
-            selected={id === undefined ? undefined : writeHref('board', [id], route.query)}
-          />
-        )}
+        <AnswerTable
+          label="Traders"
+          empty="No trader matches."
+          ids={data?.data.traders.map(({ profile }) => profile.id)}
+          {...{ asked, route }}
+        />
       </section>
       {id !== undefined && <TraderPanel key={id} id={id} route={route} version={version} />}
     </div>

@@ -1,9 +1,37 @@
 import { counted, formatCount } from '../../lib/output/format.ts';
+import type { CallOutcome } from '../activity.ts';
 import type { ServedCell, ServedTable } from '../table.ts';
-import { Cell, Empty } from './cells.tsx';
+import type { Asked } from './ask.ts';
+import { Cell, Empty, Loading, ProblemNote } from './cells.tsx';
 import { useMemo, useState } from './preact.ts';
-import { type Route, setQuery } from './route.ts';
+import { type Route, setQuery, writeHref } from './route.ts';
 import { seen, Text } from './text.tsx';
+
+interface AnswerTableProps {
+  label: string;
+  asked: Asked<CallOutcome<unknown>>;
+  /** What the address of each row ends with, in the order of the answer. */
+  ids: readonly string[] | undefined;
+  route: Route;
+  empty: string;
+}
+
+/** The table of an answer, whose rows open in the same view, or why there is none. */
+export function AnswerTable({ label, asked, ids = [], route, empty }: AnswerTableProps) {
+  const { data, problem, again } = asked;
+  const { view, parts, query } = route;
+  const [table] = data?.tables ?? [];
+  const [id] = parts;
+  const hrefOf = (each: string) => writeHref(view, [each], query);
+  const selected = id === undefined ? undefined : hrefOf(id);
+  return (
+    <>
+      <ProblemNote {...{ problem, again }} />
+      {table === undefined && problem === undefined && <Loading label={label} />}
+      {table !== undefined && <DataTable {...{ label, table, route, empty, selected }} hrefs={ids.map(hrefOf)} />}
+    </>
+  );
+}
 
 interface DataTableProps {
   label: string;
@@ -14,8 +42,6 @@ interface DataTableProps {
   /** The address keeps order and filter; without it the table has neither. */
   route?: Route;
   empty: string;
-  /** A line that changes that. */
-  line?: string;
   /** Columns that are the same in all rows. */
   omit?: readonly string[];
 }
@@ -23,11 +49,11 @@ interface DataTableProps {
 const rowsAtOnce = 200;
 
 /** The columns of the terminal as a table, sorted by a click on a head and narrowed by what is typed. */
-export function DataTable({ label, table, hrefs = [], selected, route, empty, line, omit = [] }: DataTableProps) {
+export function DataTable({ label, table, hrefs = [], selected, route, empty, omit = [] }: DataTableProps) {
   const [shown, show] = useState(rowsAtOnce);
   const { q = '', sort = '' } = route?.query ?? {};
   const order = useMemo(() => orderRows(table, sort, q), [table, sort, q]);
-  if (table.rows.length === 0) return <Empty text={empty} line={line} />;
+  if (table.rows.length === 0) return <Empty text={empty} />;
   const columns = table.columns
     .map((column, index) => ({ ...column, index }))
     .filter(({ key, extra }) => !extra && !omit.includes(key));

@@ -1,7 +1,6 @@
 import type { ActivityRow } from '../activity.ts';
 import { postJson, useCall } from './ask.ts';
-import { Loading, ProblemNote } from './cells.tsx';
-import { DataTable } from './data-table.tsx';
+import { AnswerTable } from './data-table.tsx';
 import { Panel } from './detail.tsx';
 import { ActForm, Input } from './form.tsx';
 import { useState } from './preact.ts';
@@ -23,26 +22,21 @@ interface WebhooksProps {
 
 /** The webhooks of the key. */
 export function Webhooks({ route, version, rows }: WebhooksProps) {
-  const { data, problem, again } = useCall<Webhook[]>('webhook.list', {}, version);
-  const [table] = data?.tables ?? [];
+  const asked = useCall<Webhook[]>('webhook.list', {}, version);
+  const { data, again } = asked;
   const webhooks = data?.data ?? [];
-  const hrefs = webhooks.map(({ uid }) => writeHref('webhooks', [uid], route.query));
   const [uid] = route.parts;
   const webhook = webhooks.find((each) => each.uid === uid);
   return (
     <div class="inspect">
       <section class="browse" aria-label="Webhooks">
         <Register onMade={again} />
-        <ProblemNote {...{ problem, again }} />
-        {table === undefined && problem === undefined && <Loading label="Webhooks" />}
-        {table !== undefined && (
-          <DataTable
-            label="Webhooks"
-            empty="No webhooks yet."
-            {...{ table, hrefs, route }}
-            selected={uid === undefined ? undefined : writeHref('webhooks', [uid], route.query)}
-          />
-        )}
+        <AnswerTable
+          label="Webhooks"
+          empty="No webhooks yet."
+          ids={webhooks.map((each) => each.uid)}
+          {...{ asked, route }}
+        />
       </section>
       {webhook !== undefined && (
         <WebhookPanel
