@@ -57,7 +57,7 @@ export function Record({ table, omit = [] }: { table: ServedTable | undefined; o
   const facts = shown
     .filter(({ key, extra }) => !extra && !omit.includes(key))
     .map(({ title, help, cell }): Fact => [title, <Cell cell={cell} chain={chain} />, cell?.tone, help]);
-  return <Facts kind="counters record" facts={facts} />;
+  return <Facts kind="counters" facts={facts} />;
 }
 
 /** While an answer is on its way. */

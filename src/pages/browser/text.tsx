@@ -5,7 +5,7 @@ import { type Attributes, type ComponentChildren, createElement, useState } from
 interface TextProps extends Attributes {
   text: string;
   /** The element around it; default: none. */
-  as?: 'a' | 'code' | 'dd' | 'div' | 'h2' | 'h3' | 'p' | 'span' | 'td' | 'th';
+  as?: 'a' | 'code' | 'div' | 'h2' | 'p' | 'span';
 }
 
 /** Text of others: what would not be seen, or would change the direction of what is, is shown as a mark. */

@@ -91,7 +91,7 @@ function WalletPage() {
   const wanted = facts.signer ?? state.account;
   const isLong = facts.texts.reduce((sum, { message }) => sum + message.split('\n').length, 0) > maxLines;
   return (
-    <div class="wallet">
+    <div>
       <header>
         <h1>
           sotra <span>wallet</span>
@@ -105,7 +105,7 @@ function WalletPage() {
         </p>
       </header>
       <main class="signing">
-        <section class="texts" aria-label="Texts">
+        <section aria-label="Texts">
           <h2>
             {facts.purpose === 'post' ? 'Sign and post' : 'Sign'} {count === 1 ? 'a comment' : `${count} comments`} for{' '}
             <Text text={facts.serviceName} />
@@ -123,7 +123,7 @@ function WalletPage() {
         <section class="panel" aria-label="Wallet">
           {state.end !== null && (
             <>
-              <Text as="p" class={state.end.ok ? 'result ok' : 'result failed'} role="alert" text={state.end.text} />
+              <Text as="p" class={state.end.ok ? 'result' : 'result failed'} role="alert" text={state.end.text} />
               <p>You can close this page.</p>
             </>
           )}
