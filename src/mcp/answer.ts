@@ -9,7 +9,7 @@ interface AnswerOptions {
   fields?: unknown;
   /** Rows of each table; more are cut. */
   maxRows?: number;
-  /** The inputs that ask for what the service did not send. */
+  /** Inputs for the next page. */
   next?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -31,7 +31,7 @@ export function formatAnswer(view: AnyView, answer: unknown, options: AnswerOpti
   ];
 }
 
-/** Shown although a narrow table leaves them out: what other tools take, and what a position is. */
+/** Shown even if a narrow table omits them: inputs of other tools, and the size of a position. */
 const kept = ['address', 'amount', 'chain', 'costUsd', 'itemId', 'lastTradeAt', 'side', 'uid'];
 
 /** The columns with these names, or those of a narrow table and some more. Errors: `usage` for an unknown name. */
@@ -60,7 +60,7 @@ function formatRows(
   return rows.length === 0 ? ['no rows'] : [heads, ...cells].map((row) => row.join('\t'));
 }
 
-/** Numbers in cents, and below one in four digits: more of them cost tokens, and say little. */
+/** Two decimals, and four digits below one: more cost tokens and say little. */
 function readCell(column: AnyColumn, row: unknown, index: number): string | number | boolean {
   const value = cellValue(column, row, index) ?? '';
   if (typeof value === 'string') return safeText(value);
@@ -85,7 +85,7 @@ function isFormal(text: string): boolean {
   return /^[a-z-]{1,20}$/.test(text) || text.split(' ').every((word) => /^(?=\D*\d)[\w.:-]{1,132}$/.test(word));
 }
 
-/** What else may have been meant by an unknown name. */
+/** The names that an unknown one may have meant. */
 export function listKnown(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   return `${near === undefined ? '' : `Did you mean ${near}? `}Known: ${known.join(', ')}.`;

@@ -35,7 +35,7 @@ export interface Tool {
 
 const flags = { read: '', write: '--allow-writes', sign: '--allow-signing --key <name>' };
 
-/** The tools that may be used, or of them those that are named. Errors: `usage` for a name that is unknown or not allowed. */
+/** The allowed tools, or the named ones among them. Errors: `usage` for a name that is unknown or not allowed. */
 export function chooseTools(all: readonly Tool[], names: readonly string[] | undefined, allowed: readonly string[]) {
   for (const name of names ?? []) {
     const tool = all.find((each) => each.name === name);
@@ -49,7 +49,7 @@ export function chooseTools(all: readonly Tool[], names: readonly string[] | und
   return all.filter(({ access, name }) => allowed.includes(access) && (names?.includes(name) ?? true));
 }
 
-/** Rows of an answer whose size was not asked for. */
+/** Rows of an answer without a `limit`. */
 export const defaultRows = 10;
 
 /** Inputs that choose what is shown. */
@@ -83,7 +83,7 @@ export function endpointTool(endpoint: Endpoint, view: AnyView): Tool {
       chooseColumns(view, fields);
       const input = limitParam ? { ...given, limit } : given;
       const { data } = await context.client.call(endpoint, input);
-      // A cursor or page would skip what is cut.
+      // A cursor or page would skip the rows that are cut.
       const isWhole = !isRead || (limitParam && paging?.kind !== 'limit');
       const maxRows = isWhole ? Number.POSITIVE_INFINITY : Number(limit);
       return formatAnswer(view, data, { input, fields, maxRows, next: paging && nextInput(paging, input, data) });
@@ -131,7 +131,7 @@ export async function readInput(params: Params, given: Values, context: Context)
   return defined(input);
 }
 
-/** Some clients send null for what is unset, a number as text, text as a number, or a list as its JSON text or its one item. */
+/** Some clients send null for an unset input, a number as text, text as a number, or a list as its JSON text or its one item. */
 function readValue(kind: Kind, value: unknown, aliases: Readonly<Record<string, string>>): unknown {
   if (value === undefined || (value === null && !kind.nullable)) return undefined;
   if (kind.type === 'list') {

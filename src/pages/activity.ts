@@ -1,9 +1,9 @@
-/** What the Activity page shows. Commands give it as sources, so that pages know no log and no database. */
+/** The data of the Activity page. Commands give it as sources, so that pages know no log and no database. */
 import type { LiveLog } from './live-log.ts';
 import type { ServedTable } from './table.ts';
 
 export interface ActivityRow {
-  /** Its kind and what its source finds it by, such as `req-12`. */
+  /** Its kind and its key in the source, such as `req-12`. */
   id: string;
   kind: 'request' | 'trade' | 'comment' | 'event' | 'attempt' | 'refused';
   atMs: number;
@@ -81,7 +81,7 @@ export interface RequestForm {
   fields: readonly RequestField[];
   /** `null` if it has none. */
   body: string | null;
-  /** Keys that it can be sent with, the original one first; empty: that of the service. */
+  /** Keys that it can be sent with, the original one first; empty: only the service's own. */
   keys: readonly (readonly [key: string, label: string])[];
 }
 
@@ -105,7 +105,7 @@ export interface RequestField {
   choices: readonly string[];
 }
 
-/** What was changed before sending; what is absent is sent as before. */
+/** Changes before sending; absent fields are sent as before. */
 export interface Edited {
   method?: string;
   target?: string;
@@ -114,7 +114,7 @@ export interface Edited {
   url?: string;
 }
 
-/** The row that shows what came of it, if there is one, and the same in words. */
+/** The outcome in words, and the id of the row that shows it, if there is one. */
 export interface SendOutcome {
   id: string | null;
   text: string;
@@ -135,7 +135,7 @@ export interface ActivitySource {
 
 /** What the top of the page shows. */
 export interface ActivityFacts {
-  /** What it is a page of, such as `sandbox`. */
+  /** What the page is about, such as `sandbox`. */
   title: string;
   /** The address that programs use. */
   address: string;
@@ -163,6 +163,6 @@ export interface ActivityOptions {
   sources: readonly ActivitySource[];
   /** `row` with a row that is new or changed; `load` to list again; `changed` to ask the service again. */
   live: LiveLog;
-  /** Sends a test event and says to whom. */
+  /** Sends a test event; gives the outcome in words. */
   sendTest?: () => Promise<string>;
 }

@@ -21,15 +21,15 @@ export const pageHeaders = {
   'x-frame-options': 'DENY',
 };
 
-/** A page sends it with everything that it asks: no browser adds it by itself, to whichever port of this machine. */
+/** A page sends it with each request. Unlike a cookie, no browser adds it by itself, and other local ports never get it. */
 const sessionHeader = 'x-sotra-session';
 
-/** Who may ask: whoever sends the session, which a page is given once for the code in its address and keeps to itself. */
+/** Only requests with the session are answered. A page gets it once, in exchange for the code in its address. */
 export function createGuard() {
   const session = newRunToken();
   let code: string | undefined;
   return {
-    /** A code that works once; those before it work no more. */
+    /** A code that works once; earlier ones stop working. */
     newCode: (): string => {
       code = newRunToken();
       return code;
@@ -46,22 +46,21 @@ export function createGuard() {
 
 const methods = ['GET', 'HEAD', 'POST'];
 
-/** Why a request is refused whoever sends it; `undefined` where it is not. A page of another site may reach this machine by another name. */
+/** Why a request is refused even with a session: a page of another site may reach this server by another host name. */
 export function refuseForeign(incoming: IncomingMessage): Refusal | undefined {
   const { method = '', url = '' } = incoming;
   if (!isLocalRequest(incoming) || !url.startsWith('/')) return { status: 403, reason: foreignRefusal };
   return methods.includes(method) ? undefined : { status: 405, reason: `method ${method}: must be GET or POST` };
 }
 
-/** Why a request for more than the files of a page is refused: it must come from a page of ours. */
+/** Why an API request is refused: it must come from a page of this server. */
 export function originRefusal({ method, headers }: IncomingMessage): Refusal | undefined {
   const { host, origin } = headers;
   if (origin !== undefined && origin !== `http://${host}`)
     return { status: 403, reason: 'Origin header: other pages may not ask' };
   if (!['same-origin', 'none', undefined].includes(headers['sec-fetch-site']?.toString()))
     return { status: 403, reason: 'Sec-Fetch-Site header: other pages may not ask' };
-  if (method === 'POST' && origin === undefined)
-    return { status: 403, reason: 'Origin header: a page must say that it is ours' };
+  if (method === 'POST' && origin === undefined) return { status: 403, reason: 'Origin header: a POST must have one' };
   if (method === 'POST' && headers['content-type'] !== 'application/json')
     return { status: 415, reason: 'Content-Type header: must be application/json' };
   return undefined;

@@ -7,14 +7,14 @@ import { readBody, send as sendReply, startHttpServer } from '../lib/http-server
 import { createGuard, originRefusal, pageHeaders, refuseForeign } from './guard.ts';
 import type { LiveLog } from './live-log.ts';
 
-/** One page and what it asks for. */
+/** One page and its API. */
 export interface WebApp {
-  /** Of its page (`/name`), its script (`/name.js`) and what it asks for (`/api/name/...`). */
+  /** In the paths of its page (`/name`), its script (`/name.js`) and its API (`/api/name/...`). */
   name: string;
   title: string;
-  /** By method and the rest of the path, such as `GET list`; what they give is sent as JSON. Errors: `SotraError` is told to the page. */
+  /** By method and the rest of the path, such as `GET list`; results are sent as JSON. Errors: a `SotraError` is sent to the page. */
   routes: Readonly<Record<string, (query: URLSearchParams, body: unknown) => Promise<unknown>>>;
-  /** Sent as it comes under `live`. */
+  /** Streamed under `live`. */
   live: LiveLog;
 }
 
@@ -26,7 +26,7 @@ interface WebOptions {
 
 const [maxStreams, maxBodyBytes] = [12, 64 * 1024];
 const warnEveryMs = 60_000;
-/** A stream without any would be closed by what lies between, such as a forwarded port. */
+/** An idle stream could be closed on its way, such as by a forwarded port. */
 const beatMs = 15_000;
 
 const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
@@ -34,16 +34,16 @@ const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', 
 export interface ServedPages {
   /** With a code that one page exchanges once. */
   url: string;
-  /** The same with a new code; the one before works no more. */
+  /** The same with a new code; earlier ones stop working. */
   newUrl: () => string;
   /** Aborted when it is closed. */
   closing: AbortSignal;
   close: () => Promise<void>;
 }
 
-/** Serves pages on 127.0.0.1, on a free port. Errors: `config` where it cannot listen. */
+/** Serves pages on 127.0.0.1, on a free port. Errors: `config` if it cannot listen. */
 export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages> {
-  // Now, as an update of the program replaces them while this runs; and no path leads anywhere else.
+  // Read now: an update of the program may replace them while this runs. No path reads any other file.
   const files = new Map(listAssets('web/').map((name) => [name.slice('web'.length), readAsset(name)]));
   const guard = createGuard();
   const stop = new AbortController();
@@ -54,7 +54,7 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
     if (refusal !== undefined) return send(outgoing, refusal.status, 'text/plain', `${refusal.reason}\n`);
     const { pathname: path, searchParams: query } = new URL(`http://127.0.0.1${incoming.url}`);
     if (path.startsWith('/api/')) return handleApi(path, { query, incoming, outgoing });
-    // Pages and scripts are the same for everybody, and tell nothing.
+    // Pages and scripts hold no data, so they need no session.
     if (path === '/') return redirect(outgoing, `/${apps[0]?.name}`);
     const file = files.get(path);
     if (file !== undefined)
@@ -109,13 +109,13 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
     headersTimeoutMs: 5000,
     requestTimeoutMs: 10_000,
     onError: (thrown) => {
-      // Whoever may ask could otherwise fill a terminal.
+      // Requests could otherwise flood the terminal.
       if (performance.now() - warnedMs < warnEveryMs) return;
       warnedMs = performance.now();
       warn(`the page could not be answered: ${readMessage(thrown)}`);
     },
   });
-  // Behind #: no browser sends that to a server or names it to another page.
+  // After the #, which no browser sends to a server or to another page.
   const newUrl = () => `${url}/#code=${guard.newCode()}`;
   return {
     url: newUrl(),
@@ -129,7 +129,7 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
 }
 
 const usedText =
-  'This address was used already, or is of an earlier run. Press Enter in the terminal where sotra runs: it gives another one.\n';
+  'This link has already been used, or is from an earlier run. Press Enter in the terminal where sotra runs: it gives another one.\n';
 
 interface Exchange {
   query: URLSearchParams;
@@ -155,7 +155,7 @@ async function answer({ routes }: WebApp, name: string, { query, incoming, outgo
   }
 }
 
-/** What pages of ours send: an object of plain values and lists of them. */
+/** What the pages send: an object of plain values and lists of them. */
 function isFlatObject(body: unknown): boolean {
   const isPlain = (value: unknown) => typeof value !== 'object' || value === null;
   return (

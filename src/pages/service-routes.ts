@@ -18,14 +18,14 @@ interface ServiceRoutesOptions {
   views: Readonly<Record<string, AnyView>>;
   /** How command lines for it begin, such as `sotra --sandbox`. */
   commandStart: string;
-  /** In place of that of the context. */
+  /** Instead of the context's own. */
   service?: Service;
   context: Context;
 }
 
 /** Asks a service for the page: endpoints that read, and the webhooks of its key. The key stays here; `close` ends the connections. */
 export function openServiceRoutes({ endpoints, views, commandStart, ...options }: ServiceRoutesOptions) {
-  // What a page asks again by itself would push out of the history what somebody asked.
+  // Calls that a page repeats by itself would push the user's calls out of the history.
   const { io } = options.context;
   const unkept = { ...options.context, io: { ...io, env: { ...io.env, SOTRA_HISTORY: '0' } } };
   const calling = makePageContext(options);
@@ -73,7 +73,7 @@ export function openServiceRoutes({ endpoints, views, commandStart, ...options }
   return { routes, close: async () => void (await Promise.all([calling.client.close(), repeating.client.close()])) };
 }
 
-/** Asks a service, and not again before the time that it named, whichever view or tab asks. Errors: those of the call, the same meanwhile. */
+/** Makes calls; after a rate limit none before the time that the service named, for any view or tab. Errors: those of the call, the same meanwhile. */
 function keepAway(now: () => number) {
   let refusal: { error: SotraError; untilMs: number } | undefined;
   const refuse = ({ error: { code, message, hint }, untilMs }: NonNullable<typeof refusal>) =>
@@ -93,7 +93,7 @@ function keepAway(now: () => number) {
 
 const defaultWaitSec = 30;
 
-/** A context that asks without retries or questions, and marks what it asks as asked by a page. */
+/** A context without retries and questions, whose calls are marked as those of a page. */
 export function makePageContext({ context, service }: Pick<ServiceRoutesOptions, 'context' | 'service'>): Context {
   return createContext({
     ...context,
@@ -116,7 +116,7 @@ function hideDestinations(data: unknown): unknown {
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** The command of an endpoint with what is given. */
+/** The command line of a call. */
 function writeCommand({ id, params }: Endpoint, input: Input): string {
   const words = Object.entries(params).flatMap(([key, param]) => {
     const [value, flag] = [input[key], `--${flagName(key, param)}`];

@@ -14,8 +14,8 @@ export interface PageInput {
 type Pages = Pick<ServedPages, 'url' | 'newUrl' | 'closing'>;
 
 /**
- * Says on stderr where the page is, unless a ready file holds it, and starts the browser on it if asked to. Enter on a terminal gives another
- * address, for another browser.
+ * Prints the link of a page on stderr, unless it is in a ready file, and opens the browser if asked to. Enter on a terminal prints another link,
+ * for another browser.
  */
 export async function showAddress(pages: Pages, { open, readyFile }: PageInput, context: Context): Promise<void> {
   const { io, options } = context;
@@ -40,7 +40,7 @@ async function renew({ newUrl, closing }: Pages, io: Io): Promise<void> {
   }
 }
 
-/** Through a file that nobody else can read: the arguments of a program can be read by every user of this machine. */
+/** Through a private file: every local user can read the arguments of a program. */
 async function openBrowser({ url, closing }: Pages, io: Io): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sotra-open-'));
   const file = join(folder, 'open.html');

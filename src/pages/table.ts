@@ -31,10 +31,10 @@ interface ServedColumn {
   extra: boolean;
 }
 
-/** What is seen, and by what it is sorted. */
+/** The shown text, and the value to sort by. */
 export type ServedCell = CellText & { value: CellValue };
 
-/** The table of an answer, or its record, and what the view shows below; nothing of an answer of another shape. */
+/** The table or record of an answer, and the tables below it; empty for an answer of another shape. */
 export function makeTables(view: AnyView | undefined, answer: unknown, input: unknown): ServedTable[] {
   const rows = view && listRows(view, answer, input);
   if (view === undefined || rows === undefined) return [];

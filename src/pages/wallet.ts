@@ -54,7 +54,7 @@ export interface GivenSignature {
   accounts: readonly string[];
 }
 
-/** Why nothing more is signed, or (`problem`) what the user has to put right first. */
+/** Why nothing more is signed, or (`problem`) what the user has to fix first. */
 export interface WalletTrouble {
   kind: 'cancelled' | 'refused' | 'failed' | 'problem';
   /** Of the wallet, or of the page. */

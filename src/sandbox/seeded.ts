@@ -60,8 +60,8 @@ export function digestText(text: string): string {
 const sharedDigits = 8;
 
 /**
- * The profile id of a wallet that nobody has grouped with others. Those of one request begin as that of its `first`: they lie side by side in
- * every index, so that a bulk request changes a few pages of each and not one for every wallet.
+ * The profile id of a wallet that is a profile of its own. Ids of one request share the prefix of its `first`: they are neighbors in every
+ * index, so that a bulk request changes a few pages of each and not one for every wallet.
  */
 export function makeProfileId(address: string, first: string = address): string {
   const id = makeUuid(`profile:${address}`);

@@ -204,7 +204,7 @@ test('a page that lost its connection says so and goes on where it was, without 
   const { origin } = new URL(ui);
   port.cut();
   await expect.poll(state).toBe('Not connected');
-  expect(await tab.getByRole('alert').textContent()).toContain('It is tried again every 3 s.');
+  expect(await tab.getByRole('alert').textContent()).toContain('Retrying every 3 s.');
   for (let index = 0; index < 50; index += 1) expect(await deliver(`missed-${index}`)).toBe(200);
   port.mend();
   await expect.poll(state).toBe('Live');
@@ -278,7 +278,7 @@ test('a service that asks to wait is asked again when the time is over, which is
   const { now, service, tab, show } = await openService();
   Object.assign(now, { status: 429, headers: { 'retry-after': '3' }, body: '{}' });
   await show('/board');
-  await expect.poll(() => tab.getByRole('timer').textContent()).toMatch(/^Asks again in [123] s\.$/);
+  await expect.poll(() => tab.getByRole('timer').textContent()).toMatch(/^Retrying in [123] s\.$/);
   const asked = service.requests.length;
   Object.assign(now, { status: 200, headers: {}, body: '{"traders":[]}' });
   await expect.poll(() => tab.getByText('No trader matches').count()).toBe(1);

@@ -40,7 +40,7 @@ test('a locked wallet, one that waits already and a refused connection are put r
   const tabs = await openTabs();
   const cases = [
     ['connect', 4100, 'locked', 'Unlock it, then try again'],
-    ['connect', -32002, 'Request already pending', 'It waits for you already'],
+    ['connect', -32002, 'Request already pending', 'It is already waiting for you'],
     ['connect', 4001, 'User rejected the request.', 'you refused to connect Test Wallet'],
     ['sign', 4100, 'not authorized', 'Unlock it, then try again'],
   ] as const;

@@ -8,7 +8,7 @@ import { asOf, empty, importParams, logParams, readyFile, simulateParams, startP
 import { importView, logView, simulated, statusView, stopView, traded } from './view.ts';
 
 const whichSandbox =
-  'Uses the sandbox at --base-url or SOTRA_BASE_URL, that of --ready-file, or the only one that runs.';
+  'Uses the sandbox at --base-url or SOTRA_BASE_URL, the one of --ready-file, or the only one that runs.';
 
 const durationKind = parsed(parseDuration, 'must be a time such as 90s, 12h or 8d');
 

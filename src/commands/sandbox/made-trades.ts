@@ -7,10 +7,10 @@ import type { LiveTrade, Trade } from '../../sandbox/ledger/trade.ts';
 import { type Random, randomFrom } from '../../sandbox/seeded.ts';
 
 const tickMs = 20;
-/** After a clock that was set ahead, or a machine that slept, what is due comes in parts: between them signals and deliveries have their turn. */
+/** Most trades of one batch: after a jump of the clock many are due, and signals and deliveries get their turn between batches. */
 export const maxAtOnce = 1000;
 
-/** What is due by the time since the beginning, until `take` gives nothing more, or the signal: what was made so far is still reported. */
+/** Batches of the trades that are due, until `take` returns `undefined` or the signal aborts; neither is an error. */
 export async function* paceTrades(
   { now, sleep, signal }: Pick<Io, 'now' | 'sleep' | 'signal'>,
   take: (elapsedMs: number) => Trade[] | undefined,
@@ -22,7 +22,7 @@ export async function* paceTrades(
   }
 }
 
-/** Made-up trades as they are due, until the time is over or the signal. Errors: `not-found` in a world without trades. */
+/** Batches of made-up trades as they are due, until the time is over or the signal aborts. Errors: `not-found` in a world without trades. */
 export async function* madeTrades(
   db: Db,
   input: { perSec: number | undefined; forMs: number | undefined; seed?: string | undefined },
@@ -62,7 +62,7 @@ function knownMarkets(db: Db): Market[] {
 
 const buyShare = 0.65;
 
-/** A made-up trade in one of the markets: mostly buys, at a price near the last; a sell gives up part of what is held. */
+/** A made-up trade in one of the markets: mostly buys, at a price near the last; a sell is of a part of the tokens held. */
 function makeTrade(db: Db, { chain, trader, token, direction, price }: Market, random: Random): LiveTrade {
   const held = db.value<number>(
     'SELECT amount FROM position WHERE wallet = ? AND chain = ? AND token = ? AND direction = ? AND superseded = 0',

@@ -37,7 +37,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
   const live = createLiveLog();
   const stop = new AbortController();
   const http = await openNetwork({ ...io, env: {} });
-  // What holds the token is not in the log, and no fault meets it: the page shows what others met.
+  // Requests with the token are neither logged nor met by faults: the page shows only those of others.
   const transport: typeof http = {
     send: ({ headers, ...request }, limits) =>
       http.send({ ...request, headers: { ...headers, [controlHeader]: controlToken } }, limits),

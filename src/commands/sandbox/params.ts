@@ -7,8 +7,8 @@ import { db } from '../db-param.ts';
 import { option } from '../params.ts';
 
 const presetKind = optional(choice(['hyperliquid-fills', 'pumpfun']));
-const newDb = option.file('database file, or :memory: (default: that of --sandbox)');
-export const empty = option.flag('no trades, in place of the built-in ones');
+const newDb = option.file('database file, or :memory: (default: the one of --sandbox)');
+export const empty = option.flag('no trades instead of the built-in ones');
 export const asOf = option.checked(
   "stop the sandbox's clock at this time",
   (text) => (parseTime(text) ?? Number.POSITIVE_INFINITY) < Date.UTC(10_000, 0, 1),
@@ -66,7 +66,7 @@ export type StartInput = InputOf<typeof startParams>;
 export const importParams = {
   file: local(text(), 'file to read, or - for stdin', { positional: true }),
   chain: local(optional(chainKind), 'chain of rows without one'),
-  preset: local(presetKind, 'known format, in place of --map'),
+  preset: local(presetKind, 'known format, instead of --map'),
   map: local(
     optional(listOf(formatted(fitting((typed) => /^\w+=.+$/s.test(typed), 'must be <column>=<field>')))),
     '<column>=<field>, such as value_in_usd=usd',

@@ -40,15 +40,15 @@ interface KeptRequest {
   row: ActivityRow;
   logged: LoggedRequest;
   entry: LogEntry;
-  /** As it came, secrets and all: it stays in this process. */
+  /** As it came, with its secrets: it stays in this process. */
   sent: { method: string; target: string; authorization: string | undefined; text: string | undefined };
   bytes: number;
 }
 
-/** Of all bodies together, what is kept. */
+/** Limit of all kept bodies together. */
 const maxKeptBytes = 32 * 1024 * 1024;
 
-/** The latest requests of a served sandbox with their answers, which may be sent again. */
+/** The latest requests of a served sandbox with their answers; they can be sent again. */
 export function openRequestActivity(options: RequestActivityOptions) {
   const { url, wire, transport, timeoutMs, signal, commandStart, live } = options;
   const kept: KeptRequest[] = [];
@@ -58,7 +58,7 @@ export function openRequestActivity(options: RequestActivityOptions) {
     if (found === undefined) throw usageError(`request ${id.slice(0, 40)}: is not kept any more`);
     return found;
   };
-  /** Sends a request with what is changed. Errors: `usage`; those of the transport. */
+  /** Sends a request with changes. Errors: `usage`; those of the transport. */
   const send = async (id: string, edited: Edited): Promise<SendOutcome> => {
     const { sent } = find(id);
     const { method = sent.method, target = sent.target, body = sent.text, key } = edited;
@@ -127,7 +127,7 @@ export function openRequestActivity(options: RequestActivityOptions) {
       while (kept.length > maxListed || bytes > maxKeptBytes) bytes -= kept.shift()?.bytes ?? 0;
       live.add('row', row);
     },
-    /** The newest request whose answer holds a text. */
+    /** The newest request whose answer contains a text. */
     findByAnswer: (text: string): ActivityRow | undefined =>
       kept.findLast(({ entry }) => entry.request.method !== 'GET' && entry.response.content.text?.includes(text))?.row,
   };
@@ -154,13 +154,13 @@ function makeRow(id: string, logged: LoggedRequest): ActivityRow {
   };
 }
 
-/** Whose key a request is sent with in place of its own. */
+/** What a request can be sent with instead of its own key. */
 const sentKeys = [
   ...sandboxPartners.map(({ id }) => [id, `key of partner ${id}`] as const),
   ['none', 'no key'],
 ] as const;
 
-/** A fault that closes the connection is what was to be seen. */
+/** An injected fault that closes the connection is no error here. */
 function readBroken(thrown: unknown): undefined {
   if (!(thrown instanceof NetworkFailure) || thrown.kind !== 'broken') throw thrown;
 }
@@ -171,7 +171,7 @@ interface Exchange {
   answer: FaultyAnswer;
 }
 
-/** A request and its answer as an entry of the log of calls, what is secret hidden. */
+/** A request and its answer as an entry of the log of calls, with secrets hidden. */
 function describeExchange({ logged, heard, answer }: Exchange, baseUrl: string, wire: WireNames): LogEntry {
   const { method, target, headers, authorization, text: body } = heard;
   const address = `${new URL(baseUrl).origin}${target}`;

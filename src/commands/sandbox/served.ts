@@ -35,7 +35,7 @@ export function servedFolder(context: Context): string {
 }
 
 /**
- * The sandbox of a ready file, that of the base URL, or the only one that runs. It must answer to the control token of its file with its
+ * The sandbox of a ready file, the one at the base URL, or the only one that runs. It must answer to the control token of its file with its
  * process id. Errors: `not-found` when none does; `usage` for several; `local-file` for a ready file that does not exist.
  */
 export async function findServed(context: Context, readyFile?: string, baseUrl?: string): Promise<ServedSandbox> {
@@ -62,7 +62,7 @@ export async function findServed(context: Context, readyFile?: string, baseUrl?:
   return found;
 }
 
-/** Asks the control of a served sandbox. Errors: those of the transport; `bad-request` with what it refused; `bad-answer` where something else answers. */
+/** Asks the control of a served sandbox. Errors: those of the transport; `bad-request` with its refusal; `bad-answer` if something else answers. */
 export async function askServed(
   { io, options }: Context,
   { url, controlToken }: Pick<Ready, 'url' | 'controlToken'>,
@@ -100,7 +100,7 @@ async function answers(context: Context, ready: Ready): Promise<boolean> {
   }
 }
 
-/** The base URL of the command line: `--base-url`, or that of `--context`. */
+/** The base URL of the command line: `--base-url`, or the one of `--context`. */
 async function readTypedUrl({ options, config }: Context): Promise<string | undefined> {
   if (options.sandbox || options.context === undefined) return options.baseUrl;
   const { kind, baseUrl } = await config.service();
@@ -152,8 +152,8 @@ export async function withSandboxFile(
 }
 
 /**
- * The database of `--db`, that of a served sandbox at the base URL of the line or the environment, or the built-in one, whatever context is
- * set. Errors: `usage` if the typed base URL is of something else: its data must not land in another database.
+ * The database of `--db`, of a served sandbox at the base URL of the line or the environment, or the built-in one, whatever context is
+ * set. Errors: `usage` if the typed base URL is no such sandbox: data must not land in another database.
  */
 async function resolveFile(context: Context, db: string | undefined): Promise<string> {
   const { options } = context;

@@ -123,7 +123,7 @@ async function detachSandbox(input: StartInput, context: Context): Promise<Resul
   const folder = dataDirectory(context.io);
   const readyFile = input.readyFile ?? join(folder, 'sandbox-ready.json');
   const log = join(folder, 'sandbox.log');
-  // That of a server that runs stays, in case ours does not start.
+  // The ready file of a running server stays, in case the new one does not start.
   const before = readIfThere(readyFile);
   const { verbose } = context.options;
   const inputs = Object.entries({ ...input, detach: undefined, readyFile, verbose });

@@ -27,7 +27,7 @@ interface WorldActivityOptions {
   now: () => number;
   live: LiveLog;
   commandStart: string;
-  /** The request that made a comment, as far as it is kept. */
+  /** The request that made a comment, if it is kept. */
   findRequest: (text: string) => ActivityRow | undefined;
 }
 
@@ -82,10 +82,10 @@ const eventSql = `SELECT e.seq, e.id, e.type, e.body, e.at_ms AS atMs, w.uid FRO
 const attemptSql = `SELECT d.id, d.state, d.tries, d.status, d.error, d.ms, d.at_ms AS tryMs, d.due_ms AS nextMs, e.type, e.id AS eventId, e.at_ms AS eventMs, w.uid,
   w.destination_url AS url, w.secret FROM outbox d JOIN event e ON e.seq = d.item JOIN webhook w ON w.id = d.target`;
 
-/** Rows that one look finds of a kind: a simulation makes thousands in a second. */
+/** Most rows of a kind that one look reads: a simulation makes thousands in a second. */
 const maxFound = 200;
 
-/** What happens in the world of a sandbox from now on: trades, comments, events and attempts to deliver them; `look` finds what is new. */
+/** New trades and comments of a sandbox, and its events and attempts to deliver them; `look` reads what is new. */
 export function openWorldActivity({ db, now, live, commandStart, findRequest }: WorldActivityOptions) {
   /** The oldest first; a row that changes stays in its place. */
   const rows = new Map<string, ActivityRow>();
@@ -96,7 +96,7 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
   let seen = begin();
   const put = (row: ActivityRow) => {
     const before = rows.get(row.id);
-    // The clock of the world may be stopped or ahead: what is new happened now.
+    // The clock of the sandbox may be stopped or ahead: a new row happened now.
     const isNow = before === undefined && hasStarted && Math.abs(now() - row.atMs) > 60_000;
     const next = { ...row, atMs: before?.atMs ?? (isNow ? now() : row.atMs) };
     if (JSON.stringify(before) === JSON.stringify(next)) return;
@@ -201,7 +201,7 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
     if (attempt === undefined || event === undefined) throw usageError(`attempt ${key}: does not exist any more`);
     return describe(attemptRow(attempt), { ...showAttempt(attempt, event), ...describeSending(attempt, event) });
   };
-  /** The lines that send it again, and where to. */
+  /** The command lines that send an event again, and its target. */
   const describeSending = (attempt: AttemptRow | undefined, event: EventRow): Partial<ActivityDetail> => {
     if (attempt === undefined) return {};
     const [url, body] = [hideUrlSecrets(attempt.url), deliveryBody(event.body)];
@@ -212,7 +212,7 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
       form: { kind: 'target', url },
     };
   };
-  /** To another address, once. */
+  /** Sends an event once to another address. */
   const sendTo = async (url: string, attempt: AttemptRow): Promise<SendOutcome> => {
     if (!isHttpAddress(url)) throw usageError(`target ${url.slice(0, 200)}: must be an http or https address`);
     const body = readBody(attempt);

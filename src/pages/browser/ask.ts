@@ -9,7 +9,7 @@ const addSessionHeader = (headers: Record<string, string> = {}) => ({
   'x-sotra-session': sessionStorage.getItem(storedSession) ?? '',
 });
 
-/** Exchanges the code in the address for a session. Errors: `Error` with the words for the reader, where there is none. */
+/** Exchanges the code in the address for a session. Errors: `Error` with a message for the user if there is none. */
 export async function signIn(): Promise<void> {
   const [, code] = /^#code=([\w-]+)$/.exec(location.hash) ?? [];
   if (code !== undefined) {
@@ -28,7 +28,7 @@ export async function signIn(): Promise<void> {
 
 const [wantsSession, borrowMs] = ['wanted', 300];
 
-/** Of another tab of this port, which only its own pages can ask: so a link of a view opens in a tab of its own. */
+/** Gets the session from another tab of this port, which no other site can ask: a copied link works in a new tab. */
 function borrowSession(channel: BroadcastChannel): Promise<void> {
   return new Promise((resolve) => {
     channel.onmessage = ({ data }) => {
@@ -41,12 +41,12 @@ function borrowSession(channel: BroadcastChannel): Promise<void> {
   });
 }
 
-/** What the server of this page answers. Errors: `Error` with its words, or that it is gone. */
+/** The answer of the server of this page. Errors: `Error` with its message, or that it is gone. */
 export async function ask<T>(path: string): Promise<T> {
   return readPageAnswer(await fetch(`/api/${path}`, { headers: addSessionHeader() }).catch(gone));
 }
 
-/** The same for what does something. */
+/** The same for a POST. */
 export async function postJson<T>(path: string, body: unknown): Promise<T> {
   const headers = addSessionHeader({ 'content-type': 'application/json' });
   return readPageAnswer(
@@ -91,7 +91,7 @@ export function ignore(): void {}
 
 export type Connection = 'connecting' | 'live' | 'lost';
 
-/** Calls for each kind of entry as it comes, after a lost connection from where it was. Gives what ends it. */
+/** Calls back by kind for each entry of a stream; after a lost connection it continues there. Returns what ends it. */
 export function listenLive(
   path: string,
   calls: Readonly<Record<string, (data: never) => void>>,
@@ -144,7 +144,7 @@ export interface Asked<T> {
   again: () => void;
 }
 
-/** By question, so that Back shows at once what was there. */
+/** By path, so that Back shows the last answer at once. */
 const answers = new Map<string, unknown>();
 const maxAnswers = 50;
 
@@ -181,7 +181,7 @@ export function useCall<T>(endpoint: string, input: Readonly<Record<string, unkn
   return useAsk<CallOutcome<T>>(`ui/call?${query}`, version);
 }
 
-/** What comes in quick succession is passed on together. */
+/** Passes on items that come within `waitMs` as one batch. */
 export function gather<T>(pass: (items: T[]) => void, waitMs: number): (item: T) => void {
   let gathered: T[] = [];
   return (item) => {

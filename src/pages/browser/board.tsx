@@ -21,7 +21,7 @@ const fields: readonly Field<keyof typeof noFilters>[] = [
 ];
 const limit = 250;
 
-/** Who gained most. */
+/** The leaderboard. */
 export function Board({ route, version }: { route: Route; version: number }) {
   const { chain = '', timeframe = '' } = route.query;
   const input = { limit, ...(chain !== '' && { chains: [chain] }), ...(timeframe !== '' && { timeframe }) };

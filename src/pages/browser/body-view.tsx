@@ -26,7 +26,7 @@ export function BodyView({ base64, bytes }: { base64: string | null; bytes: numb
         </span>
       </fieldset>
       {form === 'tree' && value !== undefined && <Tree value={value} openTo={body.length > longBytes ? 2 : 4} />}
-      {form === 'tree' && value === undefined && <p class="muted">It is not whole JSON: see its text or bytes.</p>}
+      {form === 'tree' && value === undefined && <p class="muted">Not valid JSON: see its text or bytes.</p>}
       {form === 'text' && <Lines lines={textLines(text)} label="Body as text" />}
       {form === 'bytes' && <Lines lines={hexLines(body)} label="Body as bytes" />}
     </>
@@ -37,10 +37,10 @@ function decodeBase64(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
-/** Of an array or object, what is shown before one asks for more. */
+/** Members of an array or object that are shown at first. */
 const maxMembers = 100;
 
-/** Of a longer body less is open at first. */
+/** Of longer bodies fewer levels are open at first. */
 const longBytes = 1000;
 
 interface TreeProps {
@@ -86,7 +86,7 @@ function Tree({ value, name, openTo }: TreeProps) {
   );
 }
 
-/** A value as JSON writes it, and what it means where its name says so. */
+/** A value as JSON, and its meaning if its name tells the unit. */
 function Leaf({ name = '', value }: { name?: string | undefined; value: unknown }) {
   if (typeof value === 'string')
     return (

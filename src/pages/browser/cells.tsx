@@ -33,7 +33,7 @@ function Id({ text, chain }: { text: string; chain?: string | undefined }) {
   );
 }
 
-/** What a cell holds: an id can be copied, other text stays as it is. */
+/** The content of a cell: ids can be copied, other text stays as it is. */
 export function Cell({ cell, chain }: { cell: ServedCell | undefined; chain?: string | undefined }) {
   const { text = '', value } = cell ?? {};
   if (typeof value === 'number') return <>{text}</>;
@@ -79,7 +79,7 @@ export function Empty({ text, line }: { text: string; line?: string | undefined 
   );
 }
 
-/** Why there is no answer, what to do, and when it is asked again. */
+/** Why there is no answer, what to do, and when it is tried again. */
 export function ProblemNote({ problem, again }: { problem: Problem | undefined; again: () => void }) {
   if (problem === undefined) return null;
   const { text, hint, retryAtMs } = problem;
@@ -110,7 +110,7 @@ function CountDown({ toMs, onEnd }: { toMs: number; onEnd: () => void }) {
     }, 1000);
     return () => clearInterval(tick);
   }, []);
-  return <p role="timer">{leftSec > 0 ? `Asks again in ${leftSec} s.` : 'Asks again …'}</p>;
+  return <p role="timer">{leftSec > 0 ? `Retrying in ${leftSec} s.` : 'Retrying …'}</p>;
 }
 
 /** Where the explorer of a chain shows an address, a token or a transaction. */
@@ -138,7 +138,7 @@ function isId(text: string): boolean {
   return [isWalletAddress, isEvmHash, isSolanaHash, isUuid].some((is) => is(text));
 }
 
-/** The page of an address or a transaction; `undefined` of anything else. */
+/** The page of an address or a transaction; `undefined` for other text. */
 function findExplorerPage(text: string, chain: string | undefined): string | undefined {
   const isHash = isEvmHash(text) || isSolanaHash(text);
   if (!isHash && !isWalletAddress(text)) return undefined;

@@ -10,7 +10,7 @@ import { seen, Text } from './text.tsx';
 interface AnswerTableProps {
   label: string;
   asked: Asked<CallOutcome<unknown>>;
-  /** What the address of each row ends with, in the order of the answer. */
+  /** By which each row opens, in the order of the answer. */
   ids: readonly string[] | undefined;
   route: Route;
   empty: string;
@@ -48,7 +48,7 @@ interface DataTableProps {
 
 const rowsAtOnce = 200;
 
-/** The columns of the terminal as a table, sorted by a click on a head and narrowed by what is typed. */
+/** The columns of the terminal as a table, sorted by a click on a head and filtered by text. */
 export function DataTable({ label, table, hrefs = [], selected, route, empty, omit = [] }: DataTableProps) {
   const [shown, show] = useState(rowsAtOnce);
   const { q = '', sort = '' } = route?.query ?? {};
@@ -134,13 +134,13 @@ export function DataTable({ label, table, hrefs = [], selected, route, empty, om
   );
 }
 
-/** A click beside what can be clicked opens the row. */
+/** A click outside of links and buttons opens the row. */
 function openRow(event: MouseEvent): void {
   const target = event.target as HTMLElement;
   if (target.closest('a, button') === null) target.closest('tr')?.querySelector<HTMLElement>('a.row')?.click();
 }
 
-/** What the cell was rounded, shortened or cut from. */
+/** The full value of a cell that is rounded, shortened or cut. */
 function hoverText({ value, text }: ServedCell = { text: '', value: '' }): string | undefined {
   const isWhole = String(value) === text && text.length < longText;
   return value === null || value === undefined || isWhole ? undefined : seen(String(value));

@@ -18,7 +18,7 @@ interface PanelProps {
   children: ComponentChildren;
 }
 
-/** What is open, beside the list; on a narrow screen above it. */
+/** The open item, beside the list; on a narrow screen above it. */
 export function Panel({ label, closeHref, bar, children }: PanelProps) {
   const box = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -45,7 +45,7 @@ export function Panel({ label, closeHref, bar, children }: PanelProps) {
 interface DetailPanelProps {
   id: string;
   route: Route;
-  /** As it is in the list, from which it is told whether it changed. */
+  /** Its row in the list: when that changes, the detail is loaded again. */
   row: ActivityRow | undefined;
 }
 
@@ -54,7 +54,7 @@ export function DetailPanel({ id, route, row }: DetailPanelProps) {
   const { query } = route;
   const asked = useAsk<ActivityDetail>(`ui/show?${new URLSearchParams({ id })}`, `${row?.status} ${row?.about}`);
   const [edited, edit] = useState<ActivityDetail>();
-  /** What a row that was sent led to: the form stays open there. */
+  /** The row that sending led to: the form stays open there. */
   const sentId = useRef('');
   useEffect(() => {
     if (edited !== undefined && id !== edited.row.id && id !== sentId.current) edit(undefined);
@@ -183,8 +183,8 @@ function Message({ name, message }: { name: string; message: ShownMessage | null
   return (
     <>
       <h3>{name}</h3>
-      {message === null && <p class="muted">None came.</p>}
-      {message?.bodyBytes === 0 && <p class="muted">Without a body.</p>}
+      {message === null && <p class="muted">No response.</p>}
+      {message?.bodyBytes === 0 && <p class="muted">No body.</p>}
       {message !== null && message.bodyBytes !== 0 && <BodyView base64={message.body} bytes={message.bodyBytes} />}
       {message !== null && message.headers.length > 0 && (
         <details class="fold">

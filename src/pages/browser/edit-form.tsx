@@ -6,11 +6,11 @@ import { Text } from './text.tsx';
 
 interface EditFormProps {
   detail: ActivityDetail;
-  /** Sends it with what was changed, and says what came of it. */
+  /** Sends it with the changes; gives the outcome to show. */
   onSend: (edited: Edited) => Promise<ComponentChildren>;
 }
 
-/** What can be changed before it is sent again; stays open between tries. */
+/** The fields that can be changed before sending again; stays open between tries. */
 export function EditForm({ detail: { form }, onSend }: EditFormProps) {
   if (form === undefined) return null;
   return form.kind === 'target' ? <TargetForm url={form.url} onSend={onSend} /> : <EditRequest {...{ form, onSend }} />;

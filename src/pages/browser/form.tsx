@@ -72,10 +72,10 @@ export function Fields<Key extends string>({ fields, values, onChange }: FieldsP
 const isOptions = (more: InputAttributes | readonly Option[]): more is readonly Option[] => Array.isArray(more);
 
 interface ActFormProps {
-  /** As the style sheet has it. */
+  /** Its CSS class. */
   kind?: 'act' | 'control';
   button: string;
-  /** Asked before, where it cannot be undone. */
+  /** Asked first, for what cannot be undone. */
   question?: string;
   /** Shown beside the button. */
   more?: ComponentChildren;
@@ -83,7 +83,7 @@ interface ActFormProps {
   children?: ComponentChildren;
 }
 
-/** A form, or a button alone, that says what came of it. */
+/** A form, or only a button, that shows the outcome. */
 export function ActForm({ kind = 'act', button, question, more, onAct, children }: ActFormProps) {
   const [said, say] = useState<ComponentChildren>('');
   const [asks, ask] = useState(false);

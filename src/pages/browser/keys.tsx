@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef } from './preact.ts';
 import { Facts } from './text.tsx';
 
-/** The first element that fits. */
+/** The first element of a selector. */
 export const findElement = (selector: string) => document.querySelector<HTMLElement>(selector);
 
-/** Keys that work wherever nothing is typed. Gives what ends it. */
+/** Keys that work outside of inputs. Returns what ends it. */
 export function listenKeys(onHelp: () => void): () => void {
   const steps: Readonly<Record<string, () => void>> = {
     j: () => walk(1),
@@ -38,7 +38,7 @@ function walk(by: 1 | -1): void {
 }
 
 const keys = [
-  ['/', 'search what is shown'],
+  ['/', 'search'],
   ['j, k', 'next and previous row'],
   ['Enter', 'open the row'],
   ['Escape', 'close it'],

@@ -11,10 +11,10 @@ export interface PageWallet {
   sign: (address: string, text: Uint8Array) => Promise<string>;
 }
 
-/** What a wallet says that is not as it should be. */
+/** An invalid answer of a wallet. */
 class WalletError extends Error {}
 
-/** By the codes of EIP-1193 and EIP-1474, which wallets of Solana give too; what the user can put right is a problem. */
+/** By the codes of EIP-1193 and EIP-1474, which wallets of Solana give too; what the user can fix is a problem. */
 export function describeTrouble(thrown: unknown): WalletTrouble {
   const { code, message } = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as Partial<
     Record<'code' | 'message', unknown>
@@ -26,7 +26,7 @@ export function describeTrouble(thrown: unknown): WalletTrouble {
       kind: 'problem',
       text: `It is locked or does not allow this account. Unlock it, then try again (${text})`,
     };
-  if (code === -32002) return { kind: 'problem', text: `It waits for you already: open it (${text})` };
+  if (code === -32002) return { kind: 'problem', text: `It is already waiting for you: open it (${text})` };
   return { kind: /reject|den(?:y|ied)|cancel/i.test(text) ? 'refused' : 'failed', text };
 }
 

@@ -20,7 +20,7 @@ interface Gain {
   gain: number;
 }
 
-/** Of one position, whose trades come newest first. What is sold beyond what was bought gains nothing. */
+/** Of one position, whose trades come newest first. Tokens sold beyond those bought gain nothing. */
 function listGains(trades: readonly TradeItem[]): Gain[] {
   const lots: { amount: number; usd: number }[] = [];
   const gains: Gain[] = [];

@@ -18,7 +18,7 @@ export function useRoute(): Route {
   useEffect(() => {
     const look = () => setHash(location.hash);
     addEventListener('hashchange', look);
-    // What changed between the first drawing and now.
+    // It may have changed since the first render.
     look();
     return () => removeEventListener('hashchange', look);
   }, []);
@@ -27,7 +27,7 @@ export function useRoute(): Route {
   return { view, parts, query: Object.fromEntries(new URLSearchParams(search)) };
 }
 
-/** The same view with other filters; one step back leads to where the view was opened. */
+/** Changes the filters of a view without an entry in the browser's history. */
 export function setQuery({ view, parts, query }: Route, changes: Route['query']): void {
   location.replace(writeHref(view === '' ? 'activity' : view, parts, { ...query, ...changes }));
 }

@@ -7,7 +7,7 @@ import { Text } from './text.tsx';
 interface RowsProps {
   label: string;
   rows: readonly ActivityRow[];
-  /** What is shown around them; its filters stay. */
+  /** The query of the page: links keep its filters. */
   query: Route['query'];
   selected?: string | undefined;
   /** Rows that came since the page was loaded. */

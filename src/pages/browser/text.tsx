@@ -8,7 +8,7 @@ interface TextProps extends Attributes {
   as?: 'a' | 'code' | 'div' | 'h2' | 'p' | 'span';
 }
 
-/** Text of others: what would not be seen, or would change the direction of what is, is shown as a mark. */
+/** Untrusted text: invisible characters and those that change the direction are shown as marks. */
 export function Text({ text, as, ...attributes }: TextProps) {
   const shown = (
     <bdi>
@@ -33,7 +33,7 @@ export function seen(text: string): string {
     .join('');
 }
 
-/** A name, what it is, its tone, such as `gain`, and what it means; strings may be texts of others. */
+/** A name, what it is, its tone, such as `gain`, and what it means; strings may be untrusted. */
 export type Fact = readonly [
   name: ComponentChildren,
   value: ComponentChildren,
@@ -82,7 +82,7 @@ export function Commands({ commands }: { commands: readonly ShownCommand[] }) {
 
 interface CopyProps {
   text: string;
-  /** What is copied, for who does not see it. */
+  /** What is copied, for screen readers. */
   what: string;
   children?: ComponentChildren;
 }
@@ -99,7 +99,7 @@ export function CopyButton({ text, what, children = 'Copy' }: CopyProps) {
       () => done('Not allowed'),
     );
   };
-  // Words of its own are its name.
+  // A caption of its own is its accessible name.
   const label = typeof children === 'string' && children !== 'Copy' ? undefined : `Copy: ${seen(what)}`;
   return (
     <button type="button" onClick={copy} aria-label={label} title="Copy">

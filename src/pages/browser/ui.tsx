@@ -38,7 +38,7 @@ function Page() {
         ))}
       </nav>
       <main>
-        <Alert text={state === 'lost' ? `${lostText} It is tried again every 3 s.` : ''} />
+        <Alert text={state === 'lost' ? `${lostText} Retrying every 3 s.` : ''} />
         {view === 'activity' && <ActivityView {...{ activity, facts, route }} />}
         {view === 'board' && <Board {...{ route, version }} />}
         {view === 'webhooks' && <Webhooks {...{ route, version, rows }} />}

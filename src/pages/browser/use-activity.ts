@@ -20,7 +20,7 @@ const [gatherMs, changedMs, lookMs] = [100, 1000, 2000];
 /** Kept while the page stays open. */
 const maxKept = 5000;
 
-/** The stream of rows: what is there, and what comes. */
+/** The rows of the page: the stored ones and live changes. */
 export function useActivity(): Activity {
   const [list, setList] = useState<ActivityList>();
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
@@ -63,7 +63,7 @@ export function useActivity(): Activity {
   return { ...{ rows, hasMore, fresh, state, problem, version }, reload: () => void load(), loadOlder };
 }
 
-/** Newest first, each once; what comes later replaces what was there. */
+/** Newest first, each once; added rows replace those with the same id. */
 function mergeRows(before: readonly ActivityRow[], added: readonly ActivityRow[]): readonly ActivityRow[] {
   const changed = new Map(added.map((row) => [row.id, row]));
   const kept = before.map((row) => changed.get(row.id) ?? row);

@@ -48,7 +48,7 @@ function WalletPage() {
     watch(setWallets);
   }, [facts?.family]);
 
-  /** What the user can put right is told to the command too; anything else ends it. */
+  /** A problem that the user can fix is reported to the command; anything else ends it. */
   const tell = (trouble: WalletTrouble) => {
     if (latest.current?.end !== null) return;
     setError(trouble.kind === 'problem' ? trouble.text : '');

@@ -11,7 +11,7 @@ export function getMeta(db: Db, key: string): string | undefined {
   return db.value('SELECT value FROM meta WHERE key = ?', [key]);
 }
 
-/** The chains that this world takes beside those of the document. */
+/** Chains that this world accepts in addition to the documented ones. */
 export function moreChains(db: Db): readonly string[] {
   return getMeta(db, 'chains')?.split(',') ?? [];
 }
@@ -29,7 +29,7 @@ export function sandboxNow(db: Db, realNowMs: number): number {
   return frozen === undefined ? realNowMs + Number(getMeta(db, 'clock.offsetMs') ?? 0) : Number(frozen);
 }
 
-/** What is added to a moment as tables hold it to get that of the clock: a world is moved in time without a change of its rows. */
+/** What is added to a stored time to get the time of the clock: it moves a world in time without changing rows. */
 export function worldOffset(db: Db): number {
   return Number(getMeta(db, offsetKey) ?? 0);
 }
@@ -40,7 +40,7 @@ export function setWorldOffset(db: Db, offsetMs: number): void {
 
 export const offsetKey = 'world.offsetMs';
 
-/** The sandbox's time as tables hold it. */
+/** The sandbox's time as stored in tables. */
 export function storedNow(db: Db, realNowMs: number): number {
   return sandboxNow(db, realNowMs) - worldOffset(db);
 }
@@ -69,12 +69,12 @@ export function advanceClock(db: Db, byMs: number, realNowMs: number): void {
   });
 }
 
-/** What a sandbox is started with beside its world. */
+/** Settings that a sandbox is started with. */
 export interface Settings {
   eligibility?: 'any' | 'public' | undefined;
   serviceName?: string | undefined;
   layout?: string | undefined;
-  /** Chains that it takes beside those of the document. */
+  /** Chains that it accepts in addition to the documented ones. */
   chains?: readonly string[] | undefined;
   /** How it answers. */
   wire?: Wire | undefined;
@@ -112,7 +112,7 @@ export function readWire(text: string): Wire | undefined {
   return text === clickerWire ? text : namesSchema.safeParse(tryParseJson(text)).data;
 }
 
-/** The names for parameters that a sandbox started so goes by. */
+/** The parameter names of a `--wire`. */
 export function readWireNames(wire: Wire = {}): WireNames {
   return wire === clickerWire ? {} : wire;
 }

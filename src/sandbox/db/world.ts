@@ -25,7 +25,7 @@ export function ensureWorld(db: Db, realNowMs: number, kind: WorldKind): void {
   });
 }
 
-/** Replaces all that a database holds by a new world; the clock is stopped at `frozenMs`, or runs without it. */
+/** Replaces all data of a database with a new world; the clock is stopped at `frozenMs`, or runs without it. */
 export function resetWorld(db: Db, realNowMs: number, kind: WorldKind, frozenMs?: number): void {
   withDemo(db, kind, () => {
     for (const table of describeDatabase(db).tables) db.run(`DELETE FROM ${table}`);
@@ -34,12 +34,12 @@ export function resetWorld(db: Db, realNowMs: number, kind: WorldKind, frozenMs?
   });
 }
 
-/** Runs `act` in a transaction, beside the demo world where that is what it needs. */
+/** Runs `act` in a transaction, with the demo world attached if it needs that. */
 function withDemo(db: Db, kind: WorldKind, act: () => void): void {
   if (kind === 'empty') return void db.transaction(act);
   const draft = join(tmpdir(), `sotra-demo-${randomUUID()}.tmp`);
   try {
-    // In one piece: by default it would be put together from a hundred.
+    // In one piece: by default it would be joined from a hundred.
     const bytes = brotliDecompressSync(readAsset('demo.db.br'), { chunkSize: 4 * 1024 * 1024 });
     writeFileSync(draft, bytes, { mode: 0o600, flag: 'wx' });
     db.run('ATTACH ? AS demo', [`${pathToFileURL(draft).href}?mode=ro&immutable=1`]);
@@ -66,7 +66,7 @@ function fill(db: Db, realNowMs: number, kind: WorldKind): void {
 /** What `describeWorld` writes. */
 const ownToWorld = ['meta', 'partner'];
 
-/** Notes whose keys a new world takes, which world it is, and how much of it is not the user's own. */
+/** Stores the partners with their keys, the kind of a new world, and its row counts, from which `addedTo` tells the user's own rows. */
 export function describeWorld(db: Db, kind: WorldKind): void {
   for (const { id, key, suffix } of sandboxPartners)
     db.run('INSERT INTO partner (id, key, suffix) VALUES (?, ?, ?)', [id, key, suffix]);
@@ -80,7 +80,7 @@ function countOwn(db: Db): Record<string, number> {
   return Object.fromEntries(Object.keys(ownTables).map((table) => [table, countRows(db, table)]));
 }
 
-/** What the sandbox holds beyond the world it was made with, such as `2 trades`; empty where nothing was added. */
+/** What was added to the world since it was made, such as `2 trades`; empty if nothing was. */
 export function addedTo(db: Db): string[] {
   const made = parseJson(getMeta(db, 'world.counts') ?? '{}') as Record<string, number>;
   return Object.entries(countOwn(db)).flatMap(([table, count]) => {

@@ -192,7 +192,7 @@ function partsByStart({ isBuy, size, start }: Fill): Part[] {
 /** Sizes are decimals with few places; sums of them differ by rounding only. */
 const sizeRounding = 1e-7;
 
-/** The fills oldest first; of those of one account, coin and time each starts where the one before it ended, if one does. */
+/** The fills oldest first; if account, coin and time are the same, each starts where the one before it ended, if one does. */
 function sortFills(fills: readonly Fill[]): Fill[] {
   const positions = new Map<string, number>();
   const byTime = [...fills].sort((left, right) => left.atMs - right.atMs);
@@ -205,7 +205,7 @@ function sortFills(fills: readonly Fill[]): Fill[] {
   });
 }
 
-/** `position` is what was held before them, if that is known; else the first is one that no other leads to. */
+/** `position` is the size before them, if known; otherwise the first is a fill that no other leads to. */
 function sortTies(fills: readonly Fill[], position: number | undefined): Fill[] {
   const waiting = [...fills];
   const sorted: Fill[] = [];

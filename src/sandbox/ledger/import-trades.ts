@@ -46,7 +46,7 @@ const shiftKey = 'import.shiftMs';
 
 /**
  * Streams a file into the sandbox, a transaction for each batch; bad rows are reported. All times of files move by one constant, so that
- * the newest trade is now. Memory: a batch, or the whole file if it is the first one in a world that holds something already. Errors:
+ * the newest trade is now. Memory: a batch, or the whole file if it is the first one in a world that has data already. Errors:
  * `usage`, with nothing changed, for a file that cannot be read or holds no rows.
  */
 export async function importTrades(options: ImportOptions): Promise<ImportReport> {

@@ -15,7 +15,7 @@ export function checkLiveTrade({ chain, direction, leverage }: LiveTrade, flag =
     throw usageError(`${flag}direction and ${flag}leverage are for hyperliquid, not for ${chain}`, 'Omit them.');
 }
 
-/** Makes a checked trade happen, with everything that follows; `nowMs` as tables hold it. */
+/** Makes a checked trade happen, with everything that follows; `nowMs` as stored in tables. */
 export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade {
   const known = [...chains, ...moreChains(db)];
   if (!known.includes(input.chain))
@@ -29,7 +29,7 @@ export function addTradeNow(db: Db, input: LiveTrade, nowMs: number): MadeTrade 
   const before = findStored(db, rowKey);
   if (before !== undefined && (before.amount !== amount || before.usd !== usd))
     throw usageError(
-      `tx ${input.tx}: this trade is there already, of ${before.amount} tokens for ${before.usd} USD`,
+      `tx ${input.tx}: this trade already exists, with ${before.amount} tokens for ${before.usd} USD`,
       'Repeat it as it was, or give another hash.',
     );
   const { deliveries } = addLiveTrades(db, [trade], nowMs);

@@ -8,7 +8,7 @@ export interface Trade {
   token: string;
   tokenSymbol?: string;
   tokenName?: string;
-  /** Total token supply, where known; makes a market cap out of a price. */
+  /** Total token supply, if known; price times supply is the market cap. */
   tokenSupply?: number;
   side: 'buy' | 'sell';
   direction: 'long' | 'short' | null;
@@ -26,7 +26,7 @@ export interface Trade {
   rowKey: string;
 }
 
-/** What a trade that happens now says of itself; the rest follows from the moment and the chain. */
+/** A trade that happens now. */
 export interface LiveTrade {
   chain: Chain;
   trader: string;
@@ -36,7 +36,7 @@ export interface LiveTrade {
   usd: number;
   direction?: 'long' | 'short' | null | undefined;
   leverage?: number | undefined;
-  /** Transaction hash, or the order id on hyperliquid; made up where absent. */
+  /** Transaction hash, or the order id on hyperliquid; random if absent. */
   tx?: string | undefined;
 }
 

@@ -60,11 +60,11 @@ function globPattern(glob: string): RegExp {
   return new RegExp(`^${parts.join('')}$`);
 }
 
-/** An answer of which half is sent before the connection is closed, or nothing; `fault`: the text of what was injected. */
+/** `cut`: half of the answer or nothing is sent before the connection is closed. `fault`: the injected fault as it was written. */
 export type FaultyAnswer = ServedAnswer & { cut?: 'half' | 'all'; fault?: string };
 
 /**
- * Injects the first fault that is due for a request, of those that are set by then. With a status the request is not processed; a delayed, truncated or garbled one is; a
+ * Injects the first fault that is due for a request, of those set at that time. With a status the request is not processed; a delayed, truncated or garbled one is; a
  * dropped one is processed every second time.
  */
 export function withFaults(faults: () => readonly Fault[], sleep: (ms: number) => Promise<void>) {

@@ -18,16 +18,16 @@ export interface ListenOptions {
   faulty?: { faults: () => readonly Fault[]; sleep: (ms: number) => Promise<void> };
   /** Whether a request is exempt from faults and from `onAnswered`. */
   isOwn?: (request: IncomingRequest, headers: IncomingMessage['headers']) => boolean;
-  /** The origins of pages that may ask; default: none. */
+  /** Origins whose pages may send requests; default: none. */
   cors?: readonly string[];
-  /** Called after each answer; not for what is not HTTP. */
+  /** Called after each answer, except to requests whose Host or Origin header is refused. */
   onAnswered?: (request: HeardRequest, answer: FaultyAnswer, ms: number) => void;
 }
 
 /** A request as it came. */
 export interface HeardRequest extends IncomingRequest {
   headers: IncomingHttpHeaders;
-  /** Its body as far as it was read, and whole. */
+  /** Its body, if it was read to its end. */
   text?: string;
 }
 
@@ -68,7 +68,7 @@ export async function listen(
   });
 }
 
-/** What lets pages of an origin ask, and read what errors tell. */
+/** Lets pages of an origin send requests and read errors. */
 function pageHeaders(origin: string): Record<string, string> {
   return {
     'access-control-allow-origin': origin,
@@ -81,7 +81,7 @@ function pageHeaders(origin: string): Record<string, string> {
 
 const hostForm = /^(\[[\da-f:.]*\]|[\w.-]*)(:\d+)?$/i;
 
-/** A request to this machine by its Host header, of which there is one, and by its target, which may hold an address too. */
+/** The request, or why it is refused: Host header, target and Origin header must name this server or an origin of `cors`. */
 function readRequest(incoming: IncomingMessage, cors: readonly string[]): HeardRequest | ServiceRefusal {
   const { method = '', url = '', headers } = incoming;
   const { host = '' } = headers;

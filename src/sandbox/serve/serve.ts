@@ -17,7 +17,7 @@ export interface WorldOptions extends Settings {
   asOf?: string | undefined;
 }
 
-/** Fills a new database, and keeps what a sandbox is started with. */
+/** Fills a new database, and stores the settings that a sandbox is started with. */
 export function setUpWorld(db: Db, options: WorldOptions, realNowMs: number): void {
   const frozenMs = options.asOf === undefined ? undefined : parseTime(options.asOf);
   if (frozenMs !== undefined) freezeClock(db, frozenMs);
@@ -33,15 +33,15 @@ interface ServeOptions extends Omit<ListenOptions, 'faulty'> {
   faults: () => readonly Fault[];
   io: Pick<Io, 'now' | 'sleep'>;
   warn: (text: string) => void;
-  /** Answers a request in place of the service. */
+  /** Answers a request instead of the service. */
   control?: (request: IncomingRequest, headers: IncomingHttpHeaders) => Promise<ServedAnswer> | undefined;
 }
 
-/** Serves a database on this machine, and delivers to its webhooks. `close` closes the database too. */
+/** Serves a database on 127.0.0.1, and delivers to its webhooks. `close` closes the database too. */
 export async function serve({ db, port, wire, faults, io, warn, control, ...listening }: ServeOptions) {
   const stop = new AbortController();
   const sleep = (ms: number) => io.sleep(ms, stop.signal);
-  // Now, as an update of the program replaces its files while this runs.
+  // Loaded now: an update of the program may replace its files while this runs.
   await allRoutes();
   const answer = answerer({ db, now: io.now, wire: readWireNames(wire) });
   const server = await listen(async (request, headers) => control?.(request, headers) ?? answer(request), port, {

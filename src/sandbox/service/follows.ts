@@ -5,7 +5,7 @@ import { startTracking } from './identifiers.ts';
 /** A follower and a followed profile, by profile id. */
 export type FollowEdge = readonly [followerId: string, targetId: string];
 
-/** Follows in one partner's graph; what is followed already stays as it is, the other targets begin to be tracked. */
+/** Follows in one partner's graph; existing follows stay as they are, new targets begin to be tracked. */
 export function follow(
   db: Db,
   edges: readonly FollowEdge[],
@@ -14,13 +14,13 @@ export function follow(
   db.run(
     `INSERT OR IGNORE INTO follow (partner_id, follower_id, target_id, at_ms)
      SELECT ?, value ->> 0, value ->> 1, ? FROM json_each(?)`,
-    // In the order of the table, where neighbors lie on one page.
+    // In the order of the table: neighbors are on one page.
     [partner.id, nowMs, `[${edges.map((edge) => JSON.stringify(edge)).sort()}]`],
   );
   startTracking(db, [...new Set(edges.map(([, targetId]) => targetId))], nowMs);
 }
 
-/** Stops following in one partner's graph; what was not followed changes nothing. */
+/** Stops following in one partner's graph; profiles that are not followed are skipped. */
 export function unfollow(db: Db, edges: readonly FollowEdge[], partner: Partner): void {
   db.run(
     `DELETE FROM follow

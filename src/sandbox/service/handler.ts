@@ -9,7 +9,7 @@ export interface Partner {
   suffix: string;
 }
 
-/** The world, its time, and who is asking: answers depend on all three. */
+/** What every answer depends on. */
 export interface RequestContext {
   db: Db;
   nowMs: number;
@@ -83,7 +83,7 @@ export function readBearer(header: string | undefined): string | undefined {
   return /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
 }
 
-/** Text of a request as a line may hold it: percent-encoded but for printable ASCII without the space. */
+/** Text of a request for a line: percent-encoded except printable ASCII without the space. */
 export function printable(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]/gu, (character) =>
     Buffer.from(character).toString('hex').toUpperCase().replaceAll(/../g, '%$&'),
@@ -112,7 +112,7 @@ export class ServiceRefusal extends Error {
   }
 }
 
-/** The answer to what was thrown: that of a ServiceRefusal, 503 where another process wrote for too long, or 500. */
+/** The answer to an error: its own for a ServiceRefusal, 503 if another process wrote for too long, else 500. */
 export function refused(thrown: unknown): ServedAnswer {
   if (thrown instanceof ServiceRefusal)
     return makeAnswer(thrown.status, JSON.stringify({ error: thrown.message }), thrown.headers);
@@ -129,7 +129,7 @@ export function bodyTooLarge(): ServiceRefusal {
   return new ServiceRefusal(413, `body is larger than ${maxBodyBytes / 1024 / 1024} MB`);
 }
 
-/** Names what of a request changed nothing, comma-separated: query names and body fields that the endpoint does not know. */
+/** Lists what had no effect in a request, comma-separated: query names and body fields that the endpoint does not know. */
 export const ignoredHeader = 'x-sotra-ignored';
 
 /** Holds the control token of a served sandbox. */

@@ -116,7 +116,7 @@ export function expandChains(filter: readonly (Chain | 'all')[] | undefined): re
   return [...(filter.includes('all') ? chains : chains.filter((chain) => filter.includes(chain))), ...others];
 }
 
-/** Perps that the service's documentation addresses by a contract in place of the coin; wire-facts "Chains". */
+/** Perps that the service's documentation addresses by a contract instead of the coin; wire-facts "Chains". */
 const perpContracts: ReadonlyMap<string, string> = new Map([['0x0000000000000000000000000000000000000000', 'ETH']]);
 
 /** The token that a list is asked for. The public deployment looks for it as it is written (wire-facts F4). */

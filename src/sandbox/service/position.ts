@@ -94,7 +94,7 @@ function makePage(
 }
 
 /**
- * The position of a wallet in a token at a moment: from its first trade to its last, an open one until now, both by the second. Where several
+ * The position of a wallet in a token at a moment: from its first trade to its last, an open one until now, both by the second. If several
  * match, the one that traded at that very moment, then the one that covers it to the millisecond, then the newest (assumed). Source:
  * section "GET /v1/positions/{address}/...".
  */

@@ -195,13 +195,13 @@ function sum(rows: readonly WindowFigures[], key: Summed): number {
   return rows.reduce((total, row) => total + row[key], 0);
 }
 
-/** `null` where nothing with a cost was sold. */
+/** `null` if nothing with a cost was sold. */
 function roiPercent(rows: readonly WindowFigures[]): number | null {
   const costUsd = sum(rows, 'costUsd');
   return costUsd > 0 ? (sum(rows, 'pnl') / costUsd) * 100 : null;
 }
 
-/** Median holding time of the closing trades of the last 30 days, in minutes, by profile; absent where nothing was closed. */
+/** Median holding time of the closing trades of the last 30 days, in minutes, by profile; absent if nothing was closed. */
 function medianHoldingMinutes(db: Db, list: string, nowMs: number): Map<string, number> {
   // Of an even count the mean of the two in the middle.
   const rows = db.all<{ profileId: string; medianMs: number }>(

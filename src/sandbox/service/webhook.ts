@@ -28,7 +28,7 @@ function findWebhook({ db, partner }: SandboxCall, uid: string): WebhookRow {
   return row;
 }
 
-/** POST /v1/webhooks/feed: a new webhook at every call; 400 for a destination off this machine. */
+/** POST /v1/webhooks/feed: a new webhook at every call; 400 for a destination that is not local. */
 export const register: Handler<typeof endpoints.register> = ({ walletAddresses, destinationUrl }, call) => {
   const { db, partner, nowMs } = call;
   checkDestination(destinationUrl);
@@ -63,7 +63,7 @@ export const addAddresses: Handler<typeof endpoints.addAddresses> = (input, call
   return { destinationUrl, uid };
 };
 
-/** DELETE /v1/webhooks/feed/{uid}: `{}`, with whatever waits to be delivered; 404 for an unknown uid. */
+/** DELETE /v1/webhooks/feed/{uid}: `{}`, and deletes its waiting deliveries; 404 for an unknown uid. */
 export const remove: Handler<typeof endpoints.remove> = ({ uid }, call) => {
   const { db } = call;
   const { id } = findWebhook(call, uid);
@@ -107,13 +107,13 @@ function subscribe(db: Db, id: number, addresses: readonly string[]): void {
   ]);
 }
 
-/** The sandbox sends nothing off this machine. Errors: ServiceRefusal 400. */
+/** The sandbox delivers to local addresses only. Errors: ServiceRefusal 400. */
 function checkDestination(text: string): void {
   const name = `destinationUrl ${JSON.stringify(text.slice(0, 200))}`;
   if (!isHttpAddress(text)) throw new ServiceRefusal(400, `${name}: must be an http or https address`);
   if (!isLoopback(new URL(text).hostname))
     throw new ServiceRefusal(
       400,
-      `${name}: the sandbox delivers to this machine only; use http://127.0.0.1:<port>/<path>, such as sotra webhook listen shows`,
+      `${name}: the sandbox delivers to local addresses only; use http://127.0.0.1:<port>/<path>, such as sotra webhook listen shows`,
     );
 }

@@ -322,7 +322,7 @@ test('the same transaction twice is one trade; with other figures it is refused'
   expect([first.isRepeated, again.isRepeated, again.positionId]).toEqual([false, true, first.positionId]);
   expect([again.deliveries, again.timestamp]).toEqual([0, first.timestamp]);
   const other = await trade(anna, 'buy', 100, 300, tx);
-  expect([other.code, other.err]).toEqual([2, expect.stringContaining('is there already, of 100 tokens for 200 USD')]);
+  expect([other.code, other.err]).toEqual([2, expect.stringContaining('already exists, with 100 tokens for 200 USD')]);
   // Another swap of the transaction.
   expect((await trade(anna, 'sell', 50, 120, tx)).isRepeated).toBe(false);
   expect(await ids('open')).toEqual([first.positionId]);

@@ -126,7 +126,7 @@ test('what a page may send goes to its sandbox alone, and comes from its own pag
   expect(await refused({ id: 'nothing' })).toEqual({ code: 'usage', error: 'nothing: there is no such row' });
   const { origin } = new URL(ui);
   expect((await page('send', { id: 'req-1' }, { origin, 'content-type': 'application/json' })).status).toBe(401);
-  await expect(sessionOf(ui)).rejects.toThrow('This address was used already');
+  await expect(sessionOf(ui)).rejects.toThrow('This link has already been used');
   expect(elsewhere.requests).toEqual([]);
 });
 

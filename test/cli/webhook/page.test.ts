@@ -88,7 +88,7 @@ test('the page answers this machine, its own page and who had the code first, an
   const { origin, host } = new URL(ui);
   const facts = `${origin}/api/ui/facts`;
   const statusOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).status;
-  await expect(sessionOf(`${origin}/#code=${'A'.repeat(32)}`)).rejects.toThrow('This address was used already');
+  await expect(sessionOf(`${origin}/#code=${'A'.repeat(32)}`)).rejects.toThrow('This link has already been used');
   expect(await statusOf(facts, {})).toBe(401);
   const own = await sessionOf(ui);
   await expect(sessionOf(ui)).rejects.toThrow('Press Enter in the terminal where sotra runs: it gives another one.');
@@ -194,7 +194,7 @@ test('Enter on the terminal gives another address, and the one before works no m
   await until(() => addresses().length === 2);
   expect(shown.err).toContain('Open this link, which works once; press Enter for a new one: http://127.0.0.1:');
   const [before = '', after = ''] = addresses();
-  await expect(sessionOf(before)).rejects.toThrow('This address was used already');
+  await expect(sessionOf(before)).rejects.toThrow('This link has already been used');
   expect(await sessionOf(after)).toEqual({ 'x-sotra-session': expect.stringMatching(/^[\w-]{32,}$/) });
   stopping.abort();
   await ended;
