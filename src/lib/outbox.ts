@@ -12,7 +12,7 @@ CREATE TABLE outbox (
   id INTEGER PRIMARY KEY,
   target INTEGER NOT NULL,                -- the caller's number of a destination
   queue TEXT NOT NULL,                    -- rows of a target and a queue are posted one after the other, by id
-  item INTEGER NOT NULL,                  -- the caller's number of what is posted
+  item INTEGER NOT NULL,                  -- the caller's number of an item
   state TEXT NOT NULL DEFAULT 'waiting',  -- waiting, delivered, or failed: set aside
   due_ms INTEGER NOT NULL DEFAULT 0,      -- not posted before
   since_ms INTEGER,                       -- the first try
@@ -37,12 +37,12 @@ export interface OutboxRow extends Tries {
   dueMs: number;
 }
 
-/** What is known of the tries so far. */
+/** The tries so far. */
 export interface Tries {
   tries: number;
   /** Tries that were answered 3xx or 4xx. */
   refusals: number;
-  /** The first try; `null` where there was none. */
+  /** The first try; `null` if there was none. */
   sinceMs: number | null;
 }
 
@@ -66,25 +66,25 @@ export interface OutboxOptions {
   /** Posts the item of a row. A rejection sets the row aside. */
   post: (row: OutboxRow, signal: AbortSignal) => Promise<PostOutcome>;
   policy: OutboxPolicy;
-  /** Told of each try and, where it failed, of the pause before the next one; without a pause it is set aside. */
+  /** Called after each try; if it failed, with the pause before the next one, or without one if the row is set aside. */
   onTry?: ((made: Try & { row: OutboxRow }, waitMs: number | undefined) => void) | undefined;
-  /** Told when the table cannot be read or written; both are tried again. */
+  /** Called when the table cannot be read or written; both are tried again. */
   onError?: ((error: unknown) => void) | undefined;
   now: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /**
-   * Where several processes post: for how long a row that is being posted is this process's own, longer than any answer takes. A row of a
+   * If several processes post: how long a row that is being posted is reserved for this process, longer than any answer takes. A row of a
    * process that died is posted again after that.
    */
   leaseMs?: number | undefined;
 }
 
 export interface Outbox {
-  /** Looks for rows now: to be called after rows were added by this process. Those of others are seen within a moment. */
+  /** Looks for rows now: to be called after this process added some. Rows of other processes are seen within 100 ms. */
   wake: () => void;
-  /** Resolves when nothing is due now, or at the signal; what waits for a later try may remain. */
+  /** Resolves when no row is due, or at the signal; rows that wait for a later try may remain. */
   settled: (signal?: AbortSignal) => Promise<void>;
-  /** Resolves within about a second: what is not answered by then counts as not tried. */
+  /** Resolves within about a second: a post without an answer by then counts as not tried. */
   stop: () => Promise<void>;
 }
 
@@ -142,7 +142,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
     }
     await Promise.all(commits);
   };
-  /** When the next row is due that is not yet. */
+  /** Starts the queues whose first row is due; returns when the next one is. */
   const startQueues = (): number => {
     let nextMs = Number.POSITIVE_INFINITY;
     for (const head of queueHeads(db)) {
@@ -196,7 +196,7 @@ export function startOutbox(options: OutboxOptions): Outbox {
   };
 }
 
-/** Posts once; `undefined` where it was cut off without an answer, which counts as not tried. A rejection can never be posted. */
+/** Posts once; `undefined` if it was cut off without an answer, which counts as not tried. A rejection can never be posted. */
 export async function tryOnce(
   before: Tries,
   post: () => Promise<PostOutcome>,
@@ -219,7 +219,7 @@ export async function tryOnce(
   };
 }
 
-/** The pause before the next try; `undefined` where there is none. */
+/** The pause before the next try; `undefined` if there is none. */
 export function pauseAfter(made: Try, policy: OutboxPolicy): number | undefined {
   return made.outcome.ok || made.outcome.unsendable ? undefined : policy(made);
 }
@@ -231,7 +231,7 @@ function isRefusal(status: number | null): boolean {
 
 const columns = `id, target, CAST(queue AS BLOB) AS queue, item, due_ms AS dueMs, since_ms AS sinceMs, tries, refusals`;
 
-/** libsql ends the process for text that is no UTF-8, so it is read as bytes. */
+/** libsql ends the process for text that is not UTF-8, so it is read as bytes. */
 function readRow(row: OutboxRow & { queue: unknown }): OutboxRow {
   return { ...row, queue: Buffer.from(row.queue as unknown as Uint8Array).toString() };
 }

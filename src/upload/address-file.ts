@@ -122,7 +122,7 @@ function findColumn(row: TableRow, file: TextFile, column: string | undefined): 
   );
 }
 
-/** The index of the wanted name: as written, else by its letters and digits alone; of the most usual name where none is wanted. */
+/** The index of the wanted name: as written, else by its letters and digits alone; without one, of the most usual name. */
 function pick(names: readonly string[], column: string | undefined): number | 'several' | undefined {
   const exact = names.flatMap((name, index) => (name.trim() === column ? [index] : []));
   if (exact.length > 0) return exact.length === 1 ? exact[0] : 'several';
@@ -137,7 +137,7 @@ function noColumn(name: string, column: string, cells: readonly string[]) {
   return usageError(`--column ${column}: ${name} has no such column: ${quotedColumns(cells)}`, whichColumn);
 }
 
-/** The address that a JSON value is or holds, or why there is none; `undefined` where the text of the line says it. */
+/** The address that a JSON value is or holds, or why there is none; `undefined` if the text of the line explains it. */
 function addressIn(value: unknown, column: string | undefined): { text: string } | { problem: string } | undefined {
   if (typeof value === 'string' && column === undefined) return { text: value };
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
@@ -194,7 +194,7 @@ function reasonFor(text: string): string {
   if (isUuid(text)) return 'a profile UUID: webhooks take addresses';
   if (/^[^\s.]+(\.[^\s.]+)+$/.test(text) && /\.(eth|sol|xyz|lens|fc)$/i.test(text))
     return 'a name: give the address behind it';
-  if (/\s/.test(text)) return 'holds a space: one address a line';
+  if (/\s/.test(text)) return 'has a space in it: give one address a line';
   return base58Reason(text);
 }
 

@@ -26,7 +26,7 @@ async function* readConfirmed(upload: Upload): AsyncGenerator<readonly string[]>
   }
 }
 
-/** Takes what is confirmed out of a list, and gives what is confirmed besides. */
+/** Removes the confirmed addresses from a list; returns those that are not in it. */
 export async function takeConfirmed(upload: Upload, addresses: Set<string>): Promise<string[]> {
   const others: string[] = [];
   for await (const batch of readConfirmed(upload))

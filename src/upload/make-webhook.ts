@@ -63,7 +63,7 @@ async function postReplacement(run: UploadRun, walletAddresses: string[]): Promi
       return await postOnce(run, walletAddresses);
     } catch (thrown) {
       if (!(thrown instanceof SotraError) || !refusals.includes(thrown.status ?? 0)) throw thrown;
-      // If the old webhook takes the same addresses, the second webhook is what is refused. Otherwise this throws, and the old one stays.
+      // If the old webhook accepts these addresses, the service refused the second webhook. Otherwise this throws, and the old one stays.
       await callWithRetries(context, endpoints.addAddresses, { uid, walletAddresses });
       saveState(upload, { gap: { fromMs: context.io.now(), toMs: null } });
     }
@@ -147,7 +147,7 @@ export function refuseSecond([existing]: WebhookList): void {
   throw new SotraError(
     'conflict',
     `webhook ${existing.uid} sends to ${hideUrlSecrets(existing.destinationUrl)} already`,
-    { hint: 'sotra webhook sync sends it what is missing; --another makes a second one all the same.' },
+    { hint: 'sotra webhook sync sends it the missing addresses; --another registers a second one anyway.' },
   );
 }
 

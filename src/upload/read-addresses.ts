@@ -94,7 +94,7 @@ export async function readAddresses(
   );
   if (list.size === 0)
     throw inputError((label) => ({
-      message: `${name ?? label('walletAddresses')} holds no address`,
+      message: `${name ?? label('walletAddresses')} has no addresses`,
       hint: name && 'One a line, CSV with a header, NDJSON or a JSON array.',
     }));
   return list;

@@ -9,7 +9,7 @@ import { decodeText, readSmallFile } from '../lib/files/source.ts';
 import { hashParts, type Upload } from './state.ts';
 import type { UploadRun } from './upload-run.ts';
 
-/** Where an upload keeps the secret of one of its webhooks, whose uid may be no name of a file. */
+/** Where an upload keeps the secret of one of its webhooks, whose uid may not be a valid file name. */
 function keptSecretFile({ folder }: Upload, uid: string): string {
   return join(folder, `secret-${hashParts([uid]).slice(0, 12)}`);
 }
@@ -82,12 +82,12 @@ export function handOverSecret({ input, upload, context }: UploadRun, listed: We
   if (secret === undefined) {
     if (readSecretFile(file) !== '') return;
     if (task === 'register') {
-      context.warn(`the service did not tell the secret of webhook ${uid}`);
+      context.warn(`the service did not return the secret of webhook ${uid}`);
       return;
     }
     throw new SotraError(
       'not-found',
-      `webhook ${uid} exists, and neither this machine nor the service tells its secret`,
+      `webhook ${uid} exists, but its secret is not stored on this machine, and the service does not show it`,
       { hint: `Write it to ${file} if you have it; --replace makes a webhook with a new one.` },
     );
   }

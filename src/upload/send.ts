@@ -16,12 +16,12 @@ import { callWithRetries } from './with-retries.ts';
 interface SendOptions {
   /** The webhooks of the destination, as the service listed them. */
   listed?: WebhookList;
-  /** The webhook that a new one takes the place of; the caller deletes it afterwards. */
+  /** The webhook that a new one replaces; the caller deletes it afterwards. */
   replaces?: string | undefined;
 }
 
 /**
- * Sends what is left of a list in chunks, each on disk once it is confirmed, and makes the webhook first if there is none; gives whether it did.
+ * Sends what is left of a list in chunks, each on disk once it is confirmed, and makes the webhook first if there is none; returns whether it did.
  * Errors: those of the call while nothing was confirmed; `partial` (exit 10) after that; `interrupted`. The same command continues after each.
  */
 export async function sendAddresses(run: UploadRun, { listed = [], replaces }: SendOptions = {}): Promise<boolean> {

@@ -14,7 +14,7 @@ import { takeLock } from '../lib/files/lock.ts';
 const stateSchema = z.object({
   version: z.literal(1),
   baseUrl: z.string(),
-  /** A hash in place of the key. */
+  /** A hash of the key. */
   keyId: z.string(),
   /** Without its secrets; `null` if the webhook was named by its uid. */
   destinationUrl: z.string().nullable(),
@@ -116,7 +116,7 @@ export function saveState(upload: Upload, change: Partial<UploadState>): void {
   replaceFile(join(upload.folder, 'state.json'), `${JSON.stringify(upload.state, null, 2)}\n`);
 }
 
-/** Makes a webhook the one of an upload; what was confirmed of another is dropped before. */
+/** Makes a webhook the one of an upload; addresses that another one confirmed are dropped before. */
 export function setWebhook(upload: Upload, uid: string, change: Partial<UploadState> = {}): void {
   if (!upload.isReadOnly && upload.confirmedOf !== uid) {
     rmSync(confirmedFile(upload), { force: true });

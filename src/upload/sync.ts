@@ -102,7 +102,7 @@ async function findWebhook(run: UploadRun): Promise<WebhookList> {
   }
   if (state.replaces !== null) {
     if (state.uid === null || isListed(state.uid)) return listed;
-    // What was to replace it is gone: the old one stays.
+    // The new webhook is gone: the old one stays.
     saveState(upload, { replaces: null, gap: null });
   }
   const { posting } = state;
@@ -124,7 +124,7 @@ async function findWebhook(run: UploadRun): Promise<WebhookList> {
   const several = `${listed.length} webhooks send to ${hideUrlSecrets(url)}`;
   if (second !== undefined && !isKnown)
     throw new SotraError('conflict', several, {
-      hint: `Name one in place of --url: ${uids}. sotra webhook delete removes another.`,
+      hint: `Name one instead of --url: ${uids}. sotra webhook delete removes another.`,
     });
   if (second !== undefined)
     context.warn(`${several}: ${uids}. This sync uses ${state.uid}; sotra webhook delete removes another.`);

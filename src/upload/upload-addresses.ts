@@ -41,7 +41,7 @@ export async function uploadAddresses(input: UploadInput, context: Context): Pro
   }
 }
 
-/** Sends a list to the webhook that it registers or is told. */
+/** Sends a list to a webhook, which it registers unless one is given. */
 async function sendList(run: UploadRun): Promise<Result> {
   const { input, list, upload, show, context } = run;
   const { state } = upload;

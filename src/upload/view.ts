@@ -48,15 +48,15 @@ export interface SyncResult {
   confirmed: number;
   missing: number;
   sent: number;
-  /** Lines that are no addresses and were left out. */
+  /** Lines that are not addresses, skipped. */
   rejected: number;
   /** Confirmed addresses that the file does not have. */
   notRemovable: number;
   destinationUrl: string | null;
   registered: boolean;
-  /** The webhook that this one takes the place of. */
+  /** The webhook that this one replaces. */
   replaced: string | null;
-  /** How long the destination had no webhook, where the old one was deleted first. */
+  /** How long the destination had no webhook, if the old one was deleted first. */
   gapMs: number | null;
   checked: boolean;
   secret?: string;

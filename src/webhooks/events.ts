@@ -3,7 +3,7 @@ import { normalizeAddress } from '../api/address.ts';
 import { isObject, tryParseJson } from '../api/json.ts';
 import { formatUsd } from '../lib/output/format.ts';
 
-/** What is read of an event; the rest is passed on as it is. */
+/** The fields of an event that are read; the rest is passed on unchanged. */
 export interface EventSummary {
   eventId: string;
   eventType: string;

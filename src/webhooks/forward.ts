@@ -20,7 +20,7 @@ interface ForwarderOptions {
 const maxRefusals = 10;
 const forwardMs = 30_000;
 
-/** Forwards stored deliveries at least once, in order per webhook and target; what is not accepted within a day is set aside. */
+/** Forwards stored deliveries at least once, in order per webhook and target; one that is not accepted within a day is set aside. */
 export async function startForwarder({ inbox, targets, context, onError }: ForwarderOptions): Promise<Forwarding> {
   const { retries = Number.POSITIVE_INFINITY } = context.options;
   const agent = new Agent({ keepAlive: true });
@@ -64,7 +64,7 @@ function createReporter({ note, warn }: Context) {
   };
 }
 
-/** Where a redirect leads, which `line` lacks. */
+/** The location of a redirect, which `line` lacks. */
 function describeRedirect({ status, error }: PostOutcome): string {
   return status !== null && status >= 300 && status < 400 ? ` (${error})` : '';
 }
@@ -111,7 +111,7 @@ export function forwardedHeaders(headers: readonly string[]): string[] {
   const pairs = headerPairs(headers).map(({ name, value }) => ({ key: name.toLowerCase(), name, value }));
   const named = pairs.filter(({ key }) => key === 'connection').flatMap(({ value }) => value.toLowerCase().split(','));
   const dropped = new Set([...connectionHeaders, ...named.map((each) => each.trim())]);
-  // Without its signature every receiver would refuse it.
+  // Every receiver would refuse a delivery without its signature.
   dropped.delete(signatureHeader);
   return pairs.flatMap(({ key, name, value }) => (dropped.has(key) ? [] : [name, value]));
 }

@@ -4,10 +4,10 @@ import type { OutboxPolicy } from '../lib/outbox.ts';
 import type { PostOutcome } from '../lib/post-delivery.ts';
 import type { EventSummary } from './events.ts';
 
-/** How long an event that comes again is a repeat; what is older is refused. */
+/** How long an event that comes again is a repeat; older signatures are refused. */
 export const defaultRepeatsMs = 7 * dayMs;
 
-/** A delivery as it came; its bytes are what is signed. */
+/** A delivery as it came; its bytes are signed. */
 export interface Delivery {
   /**
    * Which webhook it belongs to: the path and query it was sent to, `#`, and 8 hex digits for the secret that signed it. Deliveries of one
@@ -45,14 +45,14 @@ export interface Target {
   where?: string | undefined;
 }
 
-/** A target that nobody has forwarded to for so long is forgotten, with what waits for it. */
+/** A target that nobody has forwarded to for so long is forgotten, with the deliveries that wait for it. */
 export const targetMs = 7 * dayMs;
 
 /** `failed`: set aside, because a target did not accept it; `null`: it is for no target. */
 export const eventStatuses = ['forwarded', 'waiting', 'failed'] as const;
 export type EventStatus = (typeof eventStatuses)[number];
 
-/** Which events; what is absent restricts nothing. */
+/** Which events; without any field, all. */
 export interface EventQuery {
   /** An event id, or its start. */
   idStart?: string | undefined;
@@ -76,7 +76,7 @@ export interface StoredEvent extends EventSummary {
   forwards: readonly Forward[];
 }
 
-/** What is kept; the oldest of what exceeds it is removed, but never what waits to be forwarded. */
+/** Beyond these limits the oldest deliveries are removed, but never those that wait to be forwarded. */
 export interface KeepLimits {
   ms?: number | undefined;
   bytes?: number | undefined;
@@ -96,9 +96,9 @@ export interface ForwardOptions {
   targets: readonly Target[];
   post: (delivery: StoredDelivery, target: Target, signal: AbortSignal) => Promise<PostOutcome>;
   policy: OutboxPolicy;
-  /** Told of each try and, where it failed, of the pause before the next one; without a pause the delivery is set aside. */
+  /** Called after each try; if it failed, with the pause before the next one, or without one if the delivery is set aside. */
   onTry: (made: ForwardTry, waitMs: number | undefined) => void;
-  /** Told when the inbox cannot be read or written; both are tried again. */
+  /** Called when the inbox cannot be read or written; both are tried again. */
   onError: (error: unknown) => void;
 }
 
@@ -119,20 +119,20 @@ export interface Inbox {
   /** How many deliveries are stored, and when the oldest came. */
   summary: () => Promise<{ stored: number; oldestMs: number | undefined }>;
   /**
-   * Stores the deliveries that have events which are not known yet; resolves once all of it is safe. In the given order: the stored
+   * Stores the deliveries that have new events; resolves once all of them are safe. In the given order: the stored
    * delivery with its new events, or `undefined` for a repeat.
    */
   store: (deliveries: readonly Delivery[]) => Promise<(StoredDelivery | undefined)[]>;
-  /** From now on deliveries wait for these targets too; returns those that are new, which get what is stored from now on. */
+  /** Adds targets, which get the deliveries stored from now on; returns those that are new. */
   addTargets: (targets: readonly Target[]) => Promise<Target[]>;
   /**
-   * Posts to the targets what waits for them, and then what comes, also what other processes store: in order for each target and webhook.
-   * Errors: `locked` where another process forwards.
+   * Posts the waiting deliveries to the targets, then new ones, also those that other processes store: in order for each target and
+   * webhook. Errors: `locked` if another process forwards.
    */
   forward: (options: ForwardOptions) => Promise<Forwarding>;
-  /** What is tried again just now, or at the next start. */
+  /** The deliveries that are tried again now, or at the next start. */
   retries: () => Promise<Retry[]>;
-  /** How many deliveries wait for these targets, one counted for each. */
+  /** How many deliveries wait, counted once for each of these targets. */
   waiting: (targets: readonly Target[]) => Promise<number>;
   /** How many are set aside. */
   failed: () => Promise<number>;

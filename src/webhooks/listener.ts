@@ -19,7 +19,7 @@ export interface RefusedRequest {
   headers: readonly string[];
   status: number;
   reason: string;
-  /** Where its signature fits no secret, and it is not large. */
+  /** If its signature fits no secret and it is not large. */
   body: Buffer | undefined;
 }
 
@@ -44,15 +44,15 @@ interface ListenerOptions {
 
 /** Of one delivery. */
 const maxBodyBytes = 5 * 1024 * 1024;
-/** What a chunk takes beside its bytes. */
+/** The memory of a chunk beside its bytes. */
 const chunkBytes = 256;
 /** Of all bodies whose signature is not checked yet. */
-const maxHeldBytes = 32 * 1024 * 1024;
-/** Anybody may open them: what says nothing is closed soon. */
+const maxMemoryBytes = 32 * 1024 * 1024;
+/** Anybody may open connections: idle ones are closed soon. */
 const limits = { maxConnections: 1000, headersTimeoutMs: 5000, requestTimeoutMs: 30_000, closeWaitMs: 2000 };
 /** Larger bodies are hashed one after the other, so that no sender stops the others for long. */
 const quickBytes = 16 * 1024;
-/** Of a body that nothing signed, what is kept to explain why. */
+/** The largest body that is kept to explain why its signature is wrong. */
 const explainedBytes = 32 * 1024;
 
 /**
@@ -98,7 +98,7 @@ const failure = (status: number, error: string, headers?: Record<string, string>
 type Refusal = ReturnType<typeof failure>;
 
 const notPost = failure(405, 'deliveries are POSTs', { allow: 'POST' });
-// The same for every wrong signature, so that nobody learns what is right about one.
+// The same answer for every wrong signature: a forger learns nothing from it.
 const wrongSignature = failure(401, 'wrong signature: none in the header fits this body');
 const tooMuch = failure(503, 'too much is being received: send it again', { 'retry-after': '1' });
 const notStored = failure(503, 'could not be stored');
@@ -121,28 +121,28 @@ function checkHead(request: IncomingMessage, { now, toleranceMs }: ListenerOptio
 /** Receives bodies of senders that nobody knows yet. If all of them take too much memory, the largest one is refused. */
 function createReceiver(maxBytes: number): (request: IncomingMessage) => Promise<Buffer | Refusal> {
   const tooLarge = failure(413, `body is larger than ${maxBytes} bytes`);
-  const receiving = new Set<{ bytes: number; held: number; refuse: () => void }>();
-  let allHeld = 0;
+  const receiving = new Set<{ bytes: number; memory: number; refuse: () => void }>();
+  let allMemory = 0;
   const makeRoom = () => {
-    if (allHeld <= maxHeldBytes) return;
-    const [largest] = [...receiving].sort((a, b) => b.held - a.held);
+    if (allMemory <= maxMemoryBytes) return;
+    const [largest] = [...receiving].sort((a, b) => b.memory - a.memory);
     largest?.refuse();
   };
   return (request) =>
     new Promise((resolve, reject) => {
       let chunks: Buffer[] = [];
       const end = (result: Buffer | Refusal) => {
-        if (receiving.delete(body)) allHeld -= body.held;
+        if (receiving.delete(body)) allMemory -= body.memory;
         chunks = [];
         request.off('data', add);
         resolve(result);
       };
-      const body = { bytes: 0, held: 0, refuse: () => end(tooMuch) };
+      const body = { bytes: 0, memory: 0, refuse: () => end(tooMuch) };
       const add = (chunk: Buffer) => {
         chunks.push(chunk);
         body.bytes += chunk.length;
-        body.held += chunk.length + chunkBytes;
-        allHeld += chunk.length + chunkBytes;
+        body.memory += chunk.length + chunkBytes;
+        allMemory += chunk.length + chunkBytes;
         if (body.bytes > maxBytes) end(tooLarge);
         else makeRoom();
       };
@@ -182,7 +182,7 @@ function refuse(request: IncomingMessage, refusal: Refusal, options: ListenerOpt
   return refusal;
 }
 
-/** Without what is secret in it: it is stored and shown. */
+/** Without secrets, since it is stored and shown. */
 const readShownPath = ({ url = '/' }: IncomingMessage): string => hideUrlSecrets(url);
 
 async function store(

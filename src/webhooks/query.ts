@@ -5,7 +5,7 @@ import type { Forward } from '../lib/forward.ts';
 import { collectNames, type EventSummary } from './events.ts';
 import { type EventQuery, type EventStatus, type StoredDelivery, stripSecret } from './inbox.ts';
 
-/** The events of a delivery that a query asks for, whatever became of them; none where its time or its webhook do not fit. */
+/** The events of a delivery that a query asks for, whatever their status; none if its time or its webhook does not match. */
 export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventSummary[] {
   const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY, webhook, address, token } = query;
   if (delivery.atMs < sinceMs || delivery.atMs > untilMs) return [];
@@ -19,7 +19,7 @@ export function askedEvents(delivery: StoredDelivery, query: EventQuery): EventS
   );
 }
 
-/** How an event ended so far, by what its targets did. */
+/** The status of an event at its targets so far. */
 export function findEventStatus(forwards: readonly Forward[], isWaiting: boolean): EventStatus | null {
   if (forwards.some(({ outcome }) => outcome === 'failed')) return 'failed';
   if (isWaiting) return 'waiting';
@@ -38,12 +38,12 @@ export async function* mapErrors<Item>(
   }
 }
 
-/** Whether a name, or a path, means a webhook. */
+/** Whether a webhook has this name, or this path. */
 function isWebhook(webhook: string, asked: string): boolean {
   return webhook === asked || stripSecret(webhook) === asked;
 }
 
-/** The times of `--since` and `--until`. Errors: `usage` where nothing lies between them. */
+/** The times of `--since` and `--until`. Errors: `usage` if nothing lies between them. */
 export function readTimes(
   { since, until }: { since?: string | undefined; until?: string | undefined },
   nowMs: number,
@@ -57,7 +57,7 @@ export function readTimes(
 
 type TypedQuery = { [K in 'address' | 'token' | 'type' | 'webhook' | 'status']?: EventQuery[K] | undefined };
 
-/** What is asked of an inbox, addresses as the service writes them. */
+/** The query of typed options, addresses as the service writes them. */
 export function makeEventQuery({ address, token, type, webhook, status }: TypedQuery): EventQuery {
   const normalize = (given: string | undefined) => (given === undefined ? undefined : normalizeAddress(given));
   return { type, webhook, status, address: normalize(address), token: normalize(token) };

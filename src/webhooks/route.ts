@@ -94,7 +94,7 @@ function holds({ field, value }: Condition, event: Record<string, unknown>): boo
   return valuesAt(event, path.split('.')).some((found) => String(found) === value);
 }
 
-/** What is at a path; of a list, what is there in each of its items. */
+/** The values at a path; in a list, those of each of its items. */
 function valuesAt(value: unknown, path: readonly string[]): unknown[] {
   if (Array.isArray(value)) return value.flatMap((item) => valuesAt(item, path));
   const [key, ...rest] = path;

@@ -16,15 +16,15 @@ export interface DeliveryVerdict {
   valid: boolean;
   reason?: string;
   eventIds: string[];
-  /** Unix seconds of the header; `null` where it has none. */
+  /** Unix seconds of the header; `null` if it has none. */
   timestamp: number | null;
-  /** Seconds since then; below zero where it is yet to come. */
+  /** Seconds since then; below zero if it is in the future. */
   ageSec?: number | null;
   /** With `--explain`: the headers that would have been right, by each secret. */
   expected?: string[];
 }
 
-/** Whether a delivery is signed by one of the secrets and, with a tolerance, recent; where not, the most exact reason there is. */
+/** Whether a delivery is signed by one of the secrets and, with a tolerance, recent; if not, the most exact reason there is. */
 export function verifyDelivery(
   { header, body }: { header: string | undefined; body: Uint8Array },
   secrets: readonly string[],
@@ -71,22 +71,19 @@ function explainMismatch(parsed: SignatureHeader, body: Uint8Array, secrets: rea
 const reserialized = 're-serialized JSON: the body was parsed and written again; verify the bytes as they came';
 
 const spellings: readonly [reason: string, spell: (secret: string) => Uint8Array | string][] = [
-  ['wrong secret: it fits with a line end behind it, as it was stored with one', (secret) => `${secret}\n`],
-  ['wrong secret: it must be used as the text it is, and was decoded as hex', (secret) => Buffer.from(secret, 'hex')],
+  ['wrong secret: it matches with a line end after it; it was stored with one', (secret) => `${secret}\n`],
+  ['wrong secret: it was decoded as hex; use its text unchanged', (secret) => Buffer.from(secret, 'hex')],
+  ['wrong secret: it was decoded as base64; use its text unchanged', (secret) => Buffer.from(secret, 'base64')],
   [
-    'wrong secret: it must be used as the text it is, and was decoded as base64',
-    (secret) => Buffer.from(secret, 'base64'),
-  ],
-  [
-    'wrong secret: it must be used whole, and lost its prefix',
+    'wrong secret: its prefix was removed; use all of it',
     (secret) => (secret.includes('_') ? secret.slice(secret.indexOf('_') + 1) : secret),
   ],
 ];
 
 /** A body with one usual change undone; one at a time, since each is as large as the body. */
 function* changes(text: string): Generator<[reason: string, candidate: string]> {
-  yield ['body changed: a line end was added behind it', text.replace(/\r?\n$/, '')];
-  yield ['body changed: the line end behind it was lost', `${text}\n`];
+  yield ['body changed: a line end was added at the end', text.replace(/\r?\n$/, '')];
+  yield ['body changed: the final line end was lost', `${text}\n`];
   yield ['body changed: its line ends were changed', text.replaceAll('\r\n', '\n')];
   yield ['body changed: its line ends were changed', text.replaceAll(/\r?\n/g, '\r\n')];
   yield ['body changed: a byte order mark was added', text.replace(/^\uFEFF/, '')];

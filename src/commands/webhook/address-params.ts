@@ -4,7 +4,7 @@ import { option } from '../params.ts';
 
 export const addressParams = {
   file: option.text('file of addresses, - for stdin (formats: sotra help bulk)'),
-  walletAddresses: local(optional(listOf(text({ minLength: 0 }))), 'addresses, in place of a file', {
+  walletAddresses: local(optional(listOf(text({ minLength: 0 }))), 'addresses, instead of a file', {
     takesAddress: 'wallet',
   }),
   column: option.text('column or JSON field that holds the addresses', { valueName: 'name' }),

@@ -32,7 +32,7 @@ export const events = listView<EventRow>(
     column.text('eventId', 'Event id', 'id; webhook show and replay also accept how it starts', { show: showId }),
     column.text('status', 'Status', 'forwarded, waiting or failed', { drop: 1 }),
     column.text('path', 'Path', 'path it was sent to', { extra: true }),
-    column.text('webhook', 'Webhook', 'path#digits, where the digits stand for the secret', { extra: true }),
+    column.text('webhook', 'Webhook', 'path#digits; the digits identify the secret', { extra: true }),
   ],
   {
     empty: 'No matching events. sotra webhook listen receives and stores them.',
@@ -63,14 +63,14 @@ export const replayed = listView<ReplayRow>(
 
 /** What `webhook show --json` prints. */
 export interface ShownEvent extends Omit<EventRow, 'event'> {
-  /** Deliveries are stored only where their signature fits; with secrets, what they say now. */
+  /** Only deliveries with a valid signature are stored; `valid` and `reason` come from the secrets of --secret-file. */
   verification: { signedAt: number | null; secret: string } & Partial<Pick<DeliveryVerdict, 'valid' | 'reason'>>;
   headers: readonly { name: string; value: string }[];
   /** As it came, as text. */
   body: string;
   event: Record<string, unknown>;
   forwards: readonly Forward[];
-  /** Of its webhook, while it waits: what is sent again just now. */
+  /** Of its webhook, while the event waits. */
   retries: readonly Retry[];
 }
 
@@ -80,7 +80,7 @@ export const shown = recordView<ShownEvent>(
     column.text('eventType', 'Event', 'kind of the event'),
     column.time('receivedAt', 'Received', 'when it arrived, Unix seconds'),
     column.text('about', 'What happened', 'who did what with which token'),
-    column.text('webhook', 'Webhook', 'path#digits, where the digits stand for the secret'),
+    column.text('webhook', 'Webhook', 'path#digits; the digits identify the secret'),
     column.text('status', 'Status', 'forwarded, waiting or failed'),
     column.text('verification', 'Signature', 'whether the signature is valid', ({ verification }) => {
       const { valid, reason, secret, signedAt } = verification;
@@ -116,7 +116,7 @@ const forwardColumns = [
 
 const retryColumns = [
   column.text<Retry>('url', 'Target', 'target that does not accept it'),
-  column.text<Retry>('error', 'Last error', 'of the delivery that the others of its webhook are queued behind'),
+  column.text<Retry>('error', 'Last error', 'of the delivery that the others of its webhook wait for'),
   column.count<Retry>('tries', 'Tries', 'how often that was sent'),
   column.text<Retry>('nextMs', 'Next try', 'when it is sent again', ({ nextMs }) =>
     formatTime(Math.floor(nextMs / 1000)),

@@ -8,8 +8,8 @@ export function addExam(webhook: Command): void {
     .summary('Check that an endpoint accepts valid deliveries and rejects forged ones')
     .description(
       'Sends ten deliveries: valid, repeated, out of order, wrong signature, unsigned, an hour old, unknown type, empty, 5 MB, slow. A case fails ' +
-        'if the endpoint accepts what its secret did not sign, rejects what it did, or does not answer within --timeout (default: 10s). What is ' +
-        'only recommended is a warning. Each event names the wallet 0x0000000000000000000000000000000000000001 only.\n' +
+        'if the endpoint accepts a forged delivery, rejects a valid one, or does not answer within --timeout (default: 10s). An unmet ' +
+        'recommendation is only a warning. Each event names the wallet 0x0000000000000000000000000000000000000001 only.\n' +
         'Asks before it sends to another machine. Exit 12 if a case fails, 9 if nothing listens.',
     )
     .params(examParams)

@@ -11,7 +11,7 @@ export function addList(webhook: Command): void {
     webhook,
     'list',
     endpoints.list,
-    'Unfinished uploads of this machine are listed on stderr, with the command that resumes each.',
+    'Lists unfinished uploads from this machine on stderr, with the command that resumes each.',
   )
     .params({ showSecrets: option.flag('show secrets instead of masking them') })
     .requests()

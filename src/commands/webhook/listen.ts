@@ -8,9 +8,9 @@ export function addListen(webhook: Command): void {
     .description(
       'Answers 2xx once an event is stored on disk, 401 if the signature does not match, 503 if it cannot be stored. An event that comes again ' +
         'is stored and printed once. --keep never deletes events that wait to be forwarded.\n' +
-        'Forwards the original bytes and headers, in order per webhook, and retries for a day, also after a restart. What is not accepted by then, ' +
-        'or is answered 3xx or 4xx ten times, is set aside (webhook events --status failed) and the next delivery goes on. Results are printed ' +
-        'on stderr.\n' +
+        'Forwards the original bytes and headers, in order per webhook, and retries for a day, also after a restart. A delivery that ' +
+        'is not accepted by then, or is answered 3xx or 4xx ten times, is set aside (webhook events --status failed) and the next one is sent. ' +
+        'Results are printed on stderr.\n' +
         'A NATS stream that does not exist is created; an existing one is not changed.',
     )
     .params(listenParams)

@@ -13,7 +13,7 @@ import { openLocalInbox } from '../../webhooks/local/local-inbox.ts';
 import { storeFile } from '../../webhooks/local/store.ts';
 import { type NatsAddress, readNatsAddress } from '../../webhooks/nats/address.ts';
 
-/** Which inbox: a store of this machine by its name, or one on a NATS cluster. */
+/** Which inbox: a local store by its name, or one on a NATS cluster. */
 export interface InboxPlace {
   name?: string | undefined;
   inbox?: string | undefined;
@@ -24,13 +24,13 @@ export interface InboxPlace {
 const defaultName = 'default';
 
 interface OpenOptions {
-  /** To store what comes. */
+  /** To store deliveries. */
   listens?: boolean;
-  /** How long a repeat is known as one; of a store of this machine. */
+  /** How long repeats are recognized; local stores only. */
   repeatsMs?: number | undefined;
-  /** Of a store of this machine. */
+  /** Local stores only. */
   keep?: KeepLimits | undefined;
-  /** Of the stream of an inbox, which is made if there is none. */
+  /** Of the stream, which is created if it does not exist. */
   replicas?: number | undefined;
 }
 
@@ -42,7 +42,7 @@ export async function openInbox(place: InboxPlace, context: Context, options: Op
     const flag = options.keep !== undefined ? '--keep' : '--repeats-within';
     if (options.keep !== undefined || options.repeatsMs !== undefined)
       throw usageError(
-        `${flag} is for a store of this machine: an --inbox keeps each event, and knows its repeats, as long as its stream does`,
+        `${flag} is for a local store: an --inbox keeps events, and recognizes repeats, as long as its stream does`,
         `Omit it, and set how long on the servers: nats stream edit ${cluster.address.name} --max-age 7d.`,
       );
     const { openNats } = await import('../../webhooks/nats/nats-inbox.ts');
@@ -60,8 +60,8 @@ export async function openInbox(place: InboxPlace, context: Context, options: Op
 }
 
 /**
- * What `act` gives of an inbox that is there already; `empty` where nothing was stored under the default name. Errors: `not-found` for
- * another name; those of `openInbox`.
+ * The result of `act` with an existing inbox; of `empty` if nothing was stored under the default name. Errors: `not-found` for another
+ * name; those of `openInbox`.
  */
 export async function withInbox<R extends Result = Result>(
   place: InboxPlace,
@@ -95,7 +95,7 @@ async function findCluster(
   if (name !== undefined && inbox !== undefined)
     throw usageError('--name and --inbox name two stores', 'Omit one of them.');
   if (name !== undefined && inboxCreds !== undefined)
-    throw usageError('--inbox-creds does nothing with --name, a store of this machine', 'Omit one of them.');
+    throw usageError('--inbox-creds does nothing with --name, a local store', 'Omit one of them.');
   if (name !== undefined) return undefined;
   const { options, io } = context;
   const stored = (await context.config.settings()).read();
@@ -112,7 +112,7 @@ function storesFolder(context: Context): string {
   return join(dataDirectory(context.io), 'webhook', 'inbox');
 }
 
-/** The flags that name an inbox on a line to type. */
+/** The flags of a command line that name an inbox. */
 export function inboxFlags({ name, inbox }: InboxPlace): string[] {
   return writeFlags({ '--name': name, '--inbox': inbox });
 }

@@ -16,7 +16,7 @@ const storeParams = {
     (typed) => /^[\w-]{1,64}$/.test(typed),
     'must be letters, digits, - and _, 64 at most',
   ),
-  inbox: option.text('NATS stream, in place of a local store: nats://host:4222/NAME', { valueName: 'url' }),
+  inbox: option.text('NATS stream, instead of a local store: nats://host:4222/NAME', { valueName: 'url' }),
   inboxCreds: option.file('NATS credentials file (SOTRA_NATS_CREDS)'),
 };
 

@@ -8,7 +8,7 @@ export function addReplay(webhook: Command): void {
     .summary('Send stored deliveries again, with their original bytes and headers')
     .description(
       'The signature is the original one: a receiver with a tolerance rejects it once it is too old.\n' +
-        '--failed sends what was set aside because its target did not accept it; what is accepted now counts as forwarded.\n' +
+        '--failed sends the deliveries that were set aside because a target did not accept them; those accepted now count as forwarded.\n' +
         'Each delivery is tried three times. Nothing more is sent after one that is not answered within --timeout. Exit 10 if one is not ' +
         'accepted.',
     )

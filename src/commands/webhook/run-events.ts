@@ -102,12 +102,12 @@ function readQuery(input: EventsInput, { warn }: Context): EventQuery {
   return makeEventQuery(input);
 }
 
-/** Errors: `usage` for a status that a NATS stream does not hold. */
+/** Errors: `usage` for a status that a NATS stream does not know. */
 function requireStatus({ status }: EventsInput, { name, isStream }: Inbox): void {
   if (isStream && status !== undefined && status !== 'failed')
     throw usageError(
-      `--status ${status} is for a local store: a NATS stream holds only what failed`,
-      `What waits: nats consumer report ${name}`,
+      `--status ${status} is for a local store: a NATS stream knows only failed events`,
+      `To see how many wait: nats consumer report ${name}`,
     );
 }
 

@@ -20,16 +20,16 @@ import { readEventSource } from './run-trigger.ts';
 import { describeAnswer, type ExamRow, examined } from './view.ts';
 
 interface ExamCase extends Pick<ExamRow, 'case' | 'sent' | 'expected'> {
-  /** Statuses that pass, and that are warned of; all others fail, and so does no answer. */
+  /** Statuses that pass, and those that warn; all others fail, and so does no answer. */
   pass: RegExp;
   warn?: RegExp;
-  /** It is warned of an answer that takes longer. */
+  /** A slower answer is a warning. */
   quickMs?: number;
-  /** The body is sent in ten pieces, with so long between two. */
+  /** The body is sent in ten pieces, with this pause between two. */
   pauseMs?: number;
-  /** It is sent as the case before. */
+  /** The delivery of the case before is sent again. */
   again?: true;
-  /** In place of a new event. */
+  /** Sent instead of a new event. */
   body?: string;
   /** Fields of the event. */
   change?: object;
@@ -37,7 +37,7 @@ interface ExamCase extends Pick<ExamRow, 'case' | 'sent' | 'expected'> {
   before?: number;
   /** How long ago it was signed. */
   ageMs?: number;
-  /** In place of the secret; `null`: it is not signed. */
+  /** The secret that signs it, if not the given one; `null`: it is not signed. */
   by?: string | null;
 }
 
@@ -46,8 +46,8 @@ const taken = { pass: /^2/ };
 const refused = { expected: '4xx, such as 401', pass: /^4/, warn: /^[35]/ };
 
 /**
- * The service asks that what is rightly signed is answered 2xx, and what is not otherwise (wire-facts 3.18 and 4.2). It says nothing of age,
- * repeats, order and further types: there, what is not as recommended is warned of.
+ * The service requires 2xx for a valid signature and another status for all else (wire-facts 3.18 and 4.2). It says nothing about age,
+ * repeats, order and unknown types: there, an answer other than the recommended one is a warning.
  */
 const cases: readonly ExamCase[] = [
   {
@@ -116,7 +116,7 @@ const cases: readonly ExamCase[] = [
   },
 ];
 
-/** Sends every case to an endpoint; exit 12 where one fails. Errors: `usage`, `local-file`; `network` where nothing answers. */
+/** Sends every case to an endpoint; exit 12 if one fails. Errors: `usage`, `local-file`; `network` if nothing answers. */
 export async function examineEndpoint({ url, secretFile, junit }: ExamInput, context: Context): Promise<Result> {
   const { options } = context;
   const [secret = ''] = readOwnSecrets([secretFile], context);
@@ -217,8 +217,12 @@ function describeRows(rows: readonly ExamRow[], secretFile: string): string[] {
 function formatJunit(rows: readonly ExamRow[], problem?: string): string {
   const tests = rows.map((row) => {
     const text = escapeXml(`${describeAnswer(row)}; expected ${row.expected}`);
-    const told = { fail: `<failure message="${text}"/>`, warn: `<system-out>warning: ${text}</system-out>`, pass: '' };
-    return formatTest(`${row.case}: ${row.sent}`, told[row.verdict ?? 'pass'], row.ms ?? 0);
+    const result = {
+      fail: `<failure message="${text}"/>`,
+      warn: `<system-out>warning: ${text}</system-out>`,
+      pass: '',
+    };
+    return formatTest(`${row.case}: ${row.sent}`, result[row.verdict ?? 'pass'], row.ms ?? 0);
   });
   if (problem !== undefined) tests.push(formatTest('endpoint', `<error message="${escapeXml(problem)}"/>`, 0));
   const failures = rows.filter(({ verdict }) => verdict === 'fail').length;
@@ -227,8 +231,8 @@ function formatJunit(rows: readonly ExamRow[], problem?: string): string {
   return `${['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites>', ...suite, '</testsuites>'].join('\n')}\n`;
 }
 
-function formatTest(name: string, told: string, ms: number): string {
-  return `<testcase classname="webhook exam" name="${escapeXml(name)}" time="${ms / 1000}">${told}</testcase>`;
+function formatTest(name: string, result: string, ms: number): string {
+  return `<testcase classname="webhook exam" name="${escapeXml(name)}" time="${ms / 1000}">${result}</testcase>`;
 }
 
 function escapeXml(text: string): string {

@@ -36,7 +36,7 @@ export async function forwardDeliveries(input: ForwardInput, context: Context): 
   }
 }
 
-/** Adds the targets; for a new one, says what is stored already and how to send it. */
+/** Adds the targets; for a new one, notes how many deliveries are stored already and how to send them. */
 export async function noteUnforwarded(
   inbox: Inbox,
   { targets, place }: { targets: readonly Target[]; place: InboxPlace },
@@ -56,7 +56,7 @@ export async function noteUnforwarded(
   }
 }
 
-/** What waits, and what was set aside. */
+/** Notes how many deliveries wait, and how many were set aside. */
 export async function noteOpen(inbox: Inbox, targets: readonly Target[], { note }: Context): Promise<void> {
   const [waiting, failed] = [await inbox.waiting(targets), await inbox.failed()];
   if (waiting > 0)

@@ -33,7 +33,7 @@ export async function listenForEvents(input: ListenInput, context: Context): Pro
   const replicas = input.replicas === undefined ? undefined : Number(input.replicas);
   const keep = readLimits(input.keep);
   const inbox = await openInbox(input, context, { listens: true, repeatsMs: input.repeatsWithin, keep, replicas });
-  // What is forgotten is no repeat.
+  // A repeat of an event that is no longer known counts as new.
   const knownMs = Math.min(input.repeatsWithin ?? defaultRepeatsMs, keep?.ms ?? Number.POSITIVE_INFINITY);
   const toleranceMs = input.tolerance ?? knownMs;
   try {

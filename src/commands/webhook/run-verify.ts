@@ -42,6 +42,6 @@ function expectedSignatures(
 ): string[] {
   const parsed = readHeader(header);
   if (typeof parsed === 'string')
-    throw usageError(`--explain: ${parsed}`, 'Its t=<seconds> is part of what is signed.');
+    throw usageError(`--explain: ${parsed}`, 'Its t=<seconds> is part of the signed text.');
   return secrets.map((secret) => `t=${parsed.timestamp},v1=${signBody(secret, parsed.timestamp, body)}`);
 }

@@ -21,7 +21,7 @@ export function addSync(webhook: Command): void {
     )
     .params({
       uid: { ...uid, kind: optional(uid.kind) },
-      url: local(optional(httpAddressKind), 'destination of the webhook, in place of its uid'),
+      url: local(optional(httpAddressKind), 'destination of the webhook, instead of its uid'),
       ...addressParams,
       secretFile: option.text('add the secret to this file (mode 0600)'),
       showSecrets,

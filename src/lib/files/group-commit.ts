@@ -1,9 +1,9 @@
 import type { Db } from './database.ts';
 
-/** Runs a change in the next transaction; resolves with what it gave once that is committed. */
+/** Runs a change in the next transaction; resolves with its result once that is committed. */
 export type Commit = <T>(change: () => T) => Promise<T>;
 
-/** What one transaction takes at most, so that nothing else waits for long. */
+/** The most changes of one transaction, so that nothing else waits for long. */
 const maxChanges = 256;
 
 interface Pending {
@@ -14,7 +14,7 @@ interface Pending {
 
 /**
  * Commits changes that come together in one transaction: they share its sync to disk. If the transaction fails, each of its changes is
- * rejected with that error and nothing of them is stored. `onCommit` is called after each commit, before those who wait for it.
+ * rejected with that error and none is stored. `onCommit` is called after each commit, before those who wait for it.
  */
 export function groupCommits(db: Db, onCommit: () => void = () => undefined): Commit {
   let waiting: Pending[] = [];

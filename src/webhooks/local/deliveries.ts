@@ -20,7 +20,7 @@ export interface Facet {
 }
 
 /**
- * Stores a delivery with its new events, its facets and a row of the outbox for each target; `undefined` where all events are repeats. To be
+ * Stores a delivery with its new events, its facets and a row of the outbox for each target; `undefined` if all events are repeats. To be
  * called in a transaction.
  */
 export function addDelivery(
@@ -79,7 +79,7 @@ interface DeliveryRow {
   body: Uint8Array;
 }
 
-/** A column with text as bytes, which `readRows` makes text: libsql ends the process where it is no UTF-8. */
+/** A column with text as bytes, which `readRows` makes text: libsql ends the process for text that is not UTF-8. */
 const text = (column: string, name: string) => `CAST(${column} AS BLOB) AS ${name}`;
 
 /** Rows of a statement; bytes become text, but those of a `body`. */
@@ -93,7 +93,7 @@ function readRows<Row>(db: Db, sql: string, values: readonly SqlValue[] = []): R
 
 const texts = z.array(z.string());
 
-/** A delivery; `undefined` where it was removed. Errors: `local-file` where it is damaged. */
+/** A delivery; `undefined` if it was removed. Errors: `local-file` if it is damaged. */
 export function readDelivery(db: Db, seq: number): StoredDelivery | undefined {
   const [row] = readRows<DeliveryRow>(
     db,
@@ -114,7 +114,7 @@ interface StoredTarget extends Target {
   id: number;
 }
 
-/** Adds targets, or says that they are used; those that were not there before. */
+/** Adds targets, or marks them as used; returns the new ones. */
 export function addTargets(db: Db, targets: readonly Target[], nowMs: number): Target[] {
   return targets.filter((target) => {
     const place = [hideUrlSecrets(target.url), writeRule(target)];
@@ -124,7 +124,7 @@ export function addTargets(db: Db, targets: readonly Target[], nowMs: number): T
   });
 }
 
-/** What a target is sent, as the store holds it. */
+/** Which events a target is sent, as a column of the store. */
 const writeRule = ({ eventType, where }: Target) => JSON.stringify({ eventType, where });
 
 /** The targets that were used since a time. */
@@ -147,7 +147,7 @@ export function targetIds(db: Db, targets: readonly Target[]): Map<number, Targe
   );
 }
 
-/** Forgets what waits for targets that were not used since a time. */
+/** Removes the waiting rows of targets that were not used since a time. */
 export function forgetTargets(db: Db, sinceMs: number): void {
   const sql = "DELETE FROM outbox WHERE state = 'waiting' AND target IN (SELECT id FROM target WHERE used_ms <= ?)";
   db.run(sql, [sinceMs]);

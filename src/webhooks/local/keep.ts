@@ -9,12 +9,12 @@ import { blockOf } from './deliveries.ts';
 const [rowsAtOnce, pagesAtOnce] = [500, 500];
 /** Free pages that the next deliveries fill anyway. */
 const minFreePages = 128;
-/** What a delivery takes beside its body: headers and indexes. */
+/** The size of a delivery beside its body: headers and indexes. */
 const rowBytes = 1000;
 
 /**
  * Removes the oldest deliveries that exceed the limits, and gives their space back; never the newest, since the next gets the number after
- * it, and never what waits to be forwarded.
+ * it, and never those that wait to be forwarded.
  */
 export async function keepWithin({ ms, bytes }: KeepLimits, nowMs: number, db: Db, commit: Commit): Promise<void> {
   const beforeMs = ms === undefined ? 0 : nowMs - ms;
@@ -37,7 +37,7 @@ interface OldRow {
   waits: number;
 }
 
-/** Looks at some rows behind one; the last of them, or `undefined` where nothing more exceeds the limits. */
+/** Removes some rows after one; returns the last it looked at, or `undefined` if no more exceed the limits. */
 function removeSome(
   db: Db,
   { after, beforeMs, excess }: { after: number; beforeMs: number; excess: number },

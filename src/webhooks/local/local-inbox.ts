@@ -39,9 +39,9 @@ interface LocalOptions {
   folder: string;
   /** As messages name it. */
   name: string;
-  /** The one process that stores deliveries. Errors: `locked` where another is. */
+  /** The one process that stores deliveries. Errors: `locked` if another one does. */
   listens?: boolean;
-  /** How long a repeat is known as one. */
+  /** How long repeats are recognized. */
   repeatsMs?: number | undefined;
   /** Of the one that listens. */
   keep?: KeepLimits | undefined;
@@ -50,10 +50,10 @@ interface LocalOptions {
 
 /** How soon a process sees what another one stored. */
 const pollMs = 200;
-/** How often the store is looked at for what it keeps too long. */
+/** How often deliveries beyond the limits are removed. */
 const keepEveryMs = 10_000;
 
-/** Opens the inbox of a folder, made if absent. Errors: `locked`; `local-file` where the store cannot be used. */
+/** Opens the inbox of a folder, made if absent. Errors: `locked`; `local-file` if the store cannot be used. */
 export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep, io }: LocalOptions): Inbox {
   const { now, sleep } = io;
   const locks: (() => void)[] = [];
@@ -98,7 +98,7 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
   };
   const maintaining = listens
     ? repeatUntilClosed(keepEveryMs, async () => {
-        // What cannot be removed now is looked at again; a full disk shows in what cannot be stored.
+        // Tried again later; a full disk shows when deliveries cannot be stored.
         await commit(() => forgetTargets(db, now() - targetMs))
           .then(() => keep && keepWithin(keep, now(), db, commit))
           .catch(() => undefined);
@@ -114,7 +114,7 @@ export function openLocalInbox({ folder, name, listens = false, repeatsMs, keep,
     if (targets.length > 0) lock('forward.lock', `forwarding from the store ${name} (--name)`);
     await commit(() => addTargets(db, targets, now()));
     const ids = targetIds(db, targets);
-    /** What is being posted, by row. */
+    /** The deliveries that are being posted, by row. */
     const posting = new Map<number, StoredDelivery>();
     const outbox = startOutbox({
       db,

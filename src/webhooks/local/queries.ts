@@ -7,7 +7,7 @@ import { blockOf, blockSize, type Facet, newestSeq, readDelivery, readForwards }
 
 const rowsAtOnce = 256;
 
-/** The stored events that a query asks for, newest first; in the order of their ids where it names the start of one. */
+/** The stored events that a query asks for, newest first; by id if the query has the start of one. */
 export async function* queryEvents(db: Db, query: EventQuery): AsyncGenerator<StoredEvent> {
   for await (const seqs of candidates(db, query)) for (const seq of seqs) yield* eventsIn(db, seq, query).reverse();
 }
@@ -46,7 +46,7 @@ export function seqsAfter(db: Db, last: number): number[] {
   return db.values('SELECT seq FROM delivery WHERE seq > ? ORDER BY seq LIMIT ?', [last, rowsAtOnce]);
 }
 
-/** Numbers of deliveries among which are all that a query asks for, newest first; deliveries are stored between two lots. */
+/** Numbers of deliveries among which are all that a query asks for, newest first; deliveries are stored between two batches. */
 async function* candidates(db: Db, query: EventQuery): AsyncGenerator<number[]> {
   if (query.idStart !== undefined) return yield findByIdStart(db, query.idStart);
   const conditions = facetsIn(query).map(

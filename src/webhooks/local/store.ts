@@ -12,7 +12,7 @@ import {
 } from '../../lib/files/database.ts';
 import { outboxTable } from '../../lib/outbox.ts';
 
-/** As SQLite's user_version holds it. */
+/** The user_version of the database. */
 const schemaVersion = 6;
 
 /** Times are Unix milliseconds. */
@@ -60,8 +60,8 @@ const options = {
 export const storeFile = 'inbox.db';
 
 /**
- * Opens the store of a folder, made if absent; one that lies where nothing can be written can be read. Errors: `local-file` where it is
- * damaged, of another version or cannot be opened.
+ * Opens the store of a folder, made if absent; read-only if it cannot be written. Errors: `local-file` if it is damaged, of another version
+ * or cannot be opened.
  */
 export function openStore(folder: string, { mayWrite }: { mayWrite: boolean }): Db {
   const file = join(folder, storeFile);
@@ -81,7 +81,7 @@ function isUnwritable(cause: unknown): boolean {
   return /^(?:EROFS|EACCES|EPERM|SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_IOERR)/.test(readSqlCode(cause));
 }
 
-/** What `act` gives; what SQLite throws becomes an error that names the store. */
+/** The result of `act`; an error of SQLite becomes one that names the store. */
 export function naming<T>(file: string, act: () => T): T {
   try {
     return act();
@@ -90,7 +90,7 @@ export function naming<T>(file: string, act: () => T): T {
   }
 }
 
-/** The error for a store that cannot be used, by what SQLite says of it. */
+/** The error for a store that cannot be used, by the error of SQLite. */
 export function storeError(cause: unknown, file: string): SotraError {
   if (cause instanceof SotraError) return cause;
   const why = readMessage(cause).replace(` (${file})`, '');

@@ -22,11 +22,11 @@ export function readNatsAddress(text: string): NatsAddress {
   if (scheme !== 'nats' && scheme !== 'tls') throw refuse(`${scheme}: must be nats or tls`);
   if (hosts.includes('@'))
     throw usageError(
-      '--inbox: holds a user or a password, which other users of this machine could read',
+      '--inbox: holds a user or a password, which other users on this machine could read',
       'Write two lines, user: <name> and password: <password>, to a file, and name it with --inbox-creds or SOTRA_NATS_CREDS.',
     );
   if (path === undefined || path === '') throw refuse('has no name of an inbox after the servers');
-  if (!/^[\w-]{1,48}$/.test(path)) throw refuse('the name may hold letters, digits, - and _, 48 at most');
+  if (!/^[\w-]{1,48}$/.test(path)) throw refuse('the name must be letters, digits, - and _, 48 at most');
   const servers = hosts.split(',').map((each) => {
     const [, host, port] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d+))?$/i.exec(each) ?? [];
     if (host === undefined) throw refuse(each === '' ? 'names no server' : `${each} is not a server`);

@@ -93,8 +93,8 @@ function makeAuthenticator(file: string, place: Pick<NatsAddress, 'servers' | 't
 }
 
 /**
- * Reads a file as `nsc` writes it, or with lines `user:`, `password:` and `token:`. Errors: `config` naming the file and what it lacks, never what
- * it holds.
+ * Reads a file as `nsc` writes it, or with lines `user:`, `password:` and `token:`. Errors: `config` naming the file and what it lacks, never a
+ * value.
  */
 function readCredentials(file: string, place: Pick<NatsAddress, 'servers' | 'tls'>): Authenticator {
   const refuse = (why: string, hint: string, cause?: unknown) =>
@@ -119,7 +119,7 @@ function readCredentials(file: string, place: Pick<NatsAddress, 'servers' | 'tls
   }
   const { user, password, token } = values;
   if ((token === undefined) === (user === undefined || password === undefined) || Object.keys(values).length === 3)
-    throw refuse('holds neither a user with a password nor a token', hint);
+    throw refuse('has neither a user with a password nor a token', hint);
   const other = place.servers.find((server) => !isLoopback(server.replace(/:\d+$/, '')));
   if (!place.tls && other !== undefined)
     throw new SotraError('insecure-url', `--inbox nats://${other}: would send the password of the inbox in the clear`, {

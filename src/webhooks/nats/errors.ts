@@ -32,12 +32,12 @@ export function isStreamFull(thrown: unknown): boolean {
   return isApiError(thrown, 'streamFull') || /maximum bytes/.test(readMessage(thrown));
 }
 
-/** The status of a message in place of an answer, such as 404. */
+/** The status of a message that is no answer, such as 404. */
 export function readStatus(thrown: unknown): unknown {
   return thrown instanceof JetStreamError && 'code' in thrown ? thrown.code : undefined;
 }
 
-/** Whether an error may be gone the next time. */
+/** Whether a call that failed may succeed the next time. */
 export function isOutage(thrown: unknown): boolean {
   return inboxError(thrown, '').code === 'network';
 }

@@ -31,7 +31,7 @@ function targetId({ url, eventType = '', where = '' }: Target): string {
 const consumersOf = (target: Target) =>
   Array.from({ length: partitions }, (_, partition) => ({ partition, name: `${targetId(target)}-${partition}` }));
 
-/** Adds a target, which gets what is stored from now on. Whether it is new. */
+/** Adds a target, which gets the deliveries stored from now on; returns whether it is new. */
 export async function addTarget(stream: Stream, target: Target): Promise<boolean> {
   const { consumers, streams } = stream.manager;
   const { state } = await ask(stream, () => streams.info(stream.name));
@@ -74,7 +74,7 @@ export async function countWaiting(stream: Stream, target: Target): Promise<numb
 }
 
 type ForwarderOptions = ForwardOptions & Pick<Io, 'now' | 'sleep'>;
-/** `stopping`: nothing more is taken; `cutting`: what is not answered counts as not tried. */
+/** `stopping`: no further delivery is begun; `cutting`: one without an answer counts as not tried. */
 type Signals = Record<'stopping' | 'cutting', AbortSignal>;
 
 /** Forwards to targets that were added, while the servers give their partitions to this process. */
@@ -98,15 +98,15 @@ export function startForwarding(stream: Stream, options: ForwarderOptions): Forw
   };
 }
 
-/** Takes the messages of a consumer, one at a time. Errors: `config` where it was deleted. */
+/** Takes the messages of a consumer, one at a time. Errors: `config` if it was deleted. */
 async function work(
   stream: Stream,
   { name, target }: { name: string; target: Target },
   options: ForwarderOptions,
   signals: Signals,
 ): Promise<void> {
-  let held: { message: JsMsg; lost: AbortController; done: Promise<void> } | undefined;
-  const handle = async (own: NonNullable<typeof held>): Promise<void> => {
+  let current: { message: JsMsg; lost: AbortController; done: Promise<void> } | undefined;
+  const handle = async (own: NonNullable<typeof current>): Promise<void> => {
     const delivery = readMessage(own.message);
     const isWanted = delivery?.events.some((event) => isFor(target, event)) ?? false;
     const telling = setInterval(() => own.message.working(), workingMs);
@@ -114,19 +114,19 @@ async function work(
       delivery && isWanted && deliver(stream, { delivery, target, lost: own.lost.signal }, options, signals);
     const isDone = delivering ? await delivering.catch(() => false) : true;
     clearInterval(telling);
-    if (held === own) held = undefined;
+    if (current === own) current = undefined;
     if (isDone) own.message.ack();
     else if (!own.lost.signal.aborted) own.message.nak();
   };
   const take = (message: JsMsg): void => {
     // Its server gives it again: this is the one to acknowledge.
-    if (held?.message.seq === message.seq) held.message = message;
+    if (current?.message.seq === message.seq) current.message = message;
     else if (signals.stopping.aborted) message.nak();
     else {
-      // Somebody else ended that one.
-      held?.lost.abort();
-      held = { message, lost: new AbortController(), done: Promise.resolve() };
-      held.done = handle(held);
+      // Another forwarder ended that one.
+      current?.lost.abort();
+      current = { message, lost: new AbortController(), done: Promise.resolve() };
+      current.done = handle(current);
     }
   };
   let isPinned = false;
@@ -141,7 +141,7 @@ async function work(
         if (type === 'consumer_pinned') isPinned = true;
         if (type === 'consumer_unpinned') {
           isPinned = false;
-          held?.lost.abort();
+          current?.lost.abort();
         }
         // The client would ask again and again, without a pause.
         if (['no_responders', 'consumer_not_found', 'stream_not_found', 'consumer_deleted'].includes(type)) stop();
@@ -150,7 +150,7 @@ async function work(
     } catch (error) {
       if (!isOutage(error)) throw inboxError(error, stream.name);
     }
-  await held?.done;
+  await current?.done;
   // Another forwarder need not wait until the servers miss this one.
   if (isPinned) await stream.manager.consumers.unpin(stream.name, name, group).catch(() => undefined);
 }

@@ -122,7 +122,7 @@ async function store(stream: Stream, delivery: Delivery): Promise<StoredDelivery
   return undefined;
 }
 
-/** What was set aside: how it ended, by number of the delivery. */
+/** The forwards that were set aside, by number of the delivery. */
 async function readFailed(stream: Stream): Promise<Map<number, Forward[]>> {
   const failed = new Map<number, Forward[]>();
   for await (const message of readMessages(stream, { filter: subjects(stream.name).failed('*', '*'), from: 1 })) {
@@ -178,7 +178,7 @@ async function* queryEvents(stream: Stream, query: EventQuery): AsyncGenerator<S
   }
 }
 
-/** The events of a delivery that a query asks for. What waits, and what was forwarded, is known to the consumers of the stream alone. */
+/** The events of a delivery that a query asks for. Only the consumers of the stream know which deliveries wait or were forwarded. */
 function findEvents(
   delivery: StoredDelivery | undefined,
   query: EventQuery,

@@ -55,7 +55,7 @@ export function choosePartition(webhook: string): number {
   return createHash('sha256').update(stripSecret(webhook)).digest().readUInt32BE() % partitions;
 }
 
-/** An id as a part of a subject: itself where it may be one. */
+/** An id as a part of a subject; hashed if a subject may not contain it. */
 export function encodeEventId(eventId: string): string {
   return /^[\w-]{1,80}$/.test(eventId) ? eventId : `=${createHash('sha256').update(eventId).digest('base64url')}`;
 }
@@ -142,7 +142,7 @@ export async function requireStream(
 }
 
 /**
- * Stores a message and returns its number; `undefined` where the servers know the subject, or the id for a day. Both are acknowledged by most
+ * Stores a message and returns its number; `undefined` if the servers know the subject, or the id for a day. Both are acknowledged by most
  * of the replicas.
  */
 export async function publishOnce(
@@ -230,12 +230,12 @@ export async function readLast(stream: Stream, all: readonly string[]): Promise<
   return found;
 }
 
-/** The message of a delivery holds as data the body as it came, as header the rest. */
+/** The data of the message of a delivery is the body as it came; this header has the rest. */
 const headerName = 'Sotra-Delivery';
 const texts = z.array(z.string());
-/** `newIds`: the events that are new, where not all are. */
+/** `newIds`: the events that are new, if not all are. */
 const headSchema = z.object({ webhook: z.string(), atMs: z.number(), headers: texts, newIds: texts.optional() });
-/** Servers accept 64 KB of headers; a longer list of ids is omitted: all events of the body are then said to be new. */
+/** Servers accept 64 KB of headers; a longer list of ids is omitted: all events of the body then count as new. */
 const maxIdBytes = 32 * 1024;
 
 export function writeHead({ webhook, atMs, headers }: Delivery, newIds: readonly string[] | undefined): string {

@@ -356,7 +356,7 @@ test('why no signature fits is on the line of the terminal; its sender is told l
   const body = bodyOf('one');
   const answer = await fetch(`${url}/hook`, { method: 'POST', body: `${body}\n`, headers: signed(body) });
   expect(await answer.json()).toEqual({ error: 'wrong signature: none in the header fits this body' });
-  expect((await stop()).err).toContain('refused POST /hook: 401, body changed: a line end was added behind it\n');
+  expect((await stop()).err).toContain('refused POST /hook: 401, body changed: a line end was added at the end\n');
 });
 
 test('a route of an unknown kind, chain or reason works, with a warning that names the known ones', async () => {

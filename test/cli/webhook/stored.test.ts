@@ -253,7 +253,7 @@ test('--keep and --repeats-within of a listener are usage errors with an --inbox
     const argv = `webhook listen --secret-file ${file} --inbox nats://127.0.0.1:1/X ${flag} 7d`;
     expect(await run(argv)).toMatchObject({
       code: 2,
-      err: expect.stringContaining(`${flag} is for a store of this machine`),
+      err: expect.stringContaining(`${flag} is for a local store`),
     });
   }
   expect(await run(`webhook listen --secret-file ${file} --replicas 3`)).toMatchObject({

@@ -325,7 +325,7 @@ test('a webhook that this machine did not make is sent all of the file; its secr
   const { code, err } = await silent.sotra(sync);
   expect([code, err.split('\n')[0], silent.requests.map(({ method }) => method)]).toEqual([
     5,
-    'error: webhook w-9 exists, and neither this machine nor the service tells its secret',
+    'error: webhook w-9 exists, but its secret is not stored on this machine, and the service does not show it',
     ['GET'],
   ]);
   expect(err).toContain('--replace makes a webhook with a new one');
@@ -417,7 +417,7 @@ test('several webhooks of one destination are not guessed among, unless this mac
   for (const each of ['a', 'b']) hooks.push({ uid: each, destinationUrl: hook, secret: 'whsec_x' });
   const { code, err } = await sotra(sync);
   expect([code, err]).toEqual([6, expect.stringContaining(`error: 2 webhooks send to ${hook}\n`)]);
-  expect(err).toContain('Name one in place of --url: a, b.');
+  expect(err).toContain('Name one instead of --url: a, b.');
   hooks.splice(0);
   await sotra(sync);
   hooks.push({ uid: 'a', destinationUrl: hook, secret: 'whsec_x' });

@@ -265,8 +265,8 @@ const files: readonly [flags: string, message: string, hint: string][] = [
   ['', '--file is required: which addresses?', 'Give a file, - for stdin, or --wallet-addresses.'],
   ['--wallet-addresses ext:a --column wallet', '--column is for --file', 'Omit it.'],
   ['--file @folder', '--file @folder: a folder, not a file', ''],
-  ['--file @empty', '@empty holds no address', 'One a line, CSV with a header, NDJSON or a JSON array.'],
-  ['--file -', 'stdin holds no address', 'One a line, CSV with a header, NDJSON or a JSON array.'],
+  ['--file @empty', '@empty has no addresses', 'One a line, CSV with a header, NDJSON or a JSON array.'],
+  ['--file -', 'stdin has no addresses', 'One a line, CSV with a header, NDJSON or a JSON array.'],
   [
     '--wallet-addresses ext:a --wallet-addresses x',
     '--wallet-addresses: 1 line is not an address; nothing was sent',

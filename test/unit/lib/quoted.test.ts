@@ -94,9 +94,9 @@ test('bad lines are told by number and kind; their file keeps what opens nothing
   const { code, err } = await run(argv, { env: service.env });
   expect(code).toBe(2);
   expect(err).toContain('line 1: 0x12: wrong length: 2 hex digits');
-  expect(err).toContain('line 2: (8 characters, not shown): holds a space: one address a line');
+  expect(err).toContain('line 2: (8 characters, not shown): has a space in it: give one address a line');
   expect(err).toContain('line 3: (looks like a private key, not shown): wrong length: 64 hex digits');
-  expect(err).toContain('line 4: (looks like a recovery phrase, not shown): holds a space');
+  expect(err).toContain('line 4: (looks like a recovery phrase, not shown): has a space in it');
   const rows = readFileSync(bad, 'utf8').trimEnd().split('\n');
   expect(rows.map((row) => JSON.parse(row).text)).toEqual([
     '0x12',

@@ -36,7 +36,7 @@ const missing = '0x is missing in front of the 40 hex digits';
 const secret = 'wrong length: 64 hex digits are a transaction hash or a private key';
 const profile = 'a profile UUID: webhooks take addresses';
 const name = 'a name: give the address behind it';
-const space = 'holds a space: one address a line';
+const space = 'has a space in it: give one address a line';
 const upper = 'starts with 0X: an address starts with 0x';
 
 /** What a text that is neither hex nor base58 is refused for: its first wrong character. */

@@ -7,7 +7,7 @@ import { type DeliveryActivityOptions, openDeliveryActivity } from './delivery-a
 
 export interface Page extends ServedPages {
   addRefused: (request: RefusedRequest) => void;
-  /** Rejects where the inbox cannot be read any more. */
+  /** Rejects if the inbox can no longer be read. */
   broken: Promise<never>;
 }
 

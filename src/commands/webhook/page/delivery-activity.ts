@@ -37,7 +37,7 @@ export interface DeliveryActivityOptions {
 
 /** The latest refused requests are kept, and no more: anybody may send them, and many. */
 const maxRefused = 200;
-/** Of a body, what is shown. */
+/** How much of a body is shown. */
 const shownBytes = 256 * 1024;
 
 /** The deliveries of an inbox: events, attempts at targets, and requests that were refused. `broken` rejects if the inbox cannot be read. */
@@ -64,7 +64,7 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     for await (const event of inbox.events(query)) {
       if (rows.length >= maxListed) return { rows, hasMore: true };
       rows.push(makeRow(event), ...listAttempts(event, retries).map(({ row }) => row));
-      // The listener answers in between.
+      // Lets the listener answer.
       if (rows.length % 100 < 2) await setImmediate();
     }
     return { rows, hasMore: false };
@@ -226,7 +226,7 @@ function describeFailure({ row, url }: Attempt) {
   return targetError(hideUrlSecrets(url), row.about || row.status);
 }
 
-/** What was received, and the lines that send it again. */
+/** The received request, and the commands that send it again. */
 function showDelivery({ delivery, eventId }: StoredEvent, url: string | undefined, options: DeliveryActivityOptions) {
   const { body, headers, webhook } = delivery;
   const to = hideUrlSecrets(url ?? 'http://127.0.0.1:3000/hook');

@@ -10,11 +10,11 @@ import { verifyDelivery } from '../../../webhooks/verify.ts';
 
 interface SignedDelivery {
   header: string | undefined;
-  /** `undefined`: it was not kept. */
+  /** `undefined` if it was not kept. */
   body: Buffer | undefined;
-  /** When it came. */
+  /** When it arrived. */
   atMs: number;
-  /** Digits that stand for the secret that fitted when it came; `undefined` where none did. */
+  /** Digits that identify the secret that matched when it arrived; `undefined` if none did. */
   storedSecret?: string;
 }
 
@@ -23,7 +23,7 @@ interface VerificationRules {
   toleranceMs: number | undefined;
 }
 
-/** What is checked of a signature, one step after the other, up to the first that fails; never a secret. */
+/** The checks of a signature in order, up to the first that fails; never a secret. */
 export function verificationSteps(
   signed: SignedDelivery,
   { secrets, toleranceMs }: VerificationRules,
@@ -40,7 +40,7 @@ export function verificationSteps(
     { name: 'Timestamp', text: formatTime(signedAt) },
     {
       name: 'Age',
-      text: untimely ?? `${formatAge(signedAt, Math.floor(atMs / 1000))} when it came; ${within}`,
+      text: untimely ?? `${formatAge(signedAt, Math.floor(atMs / 1000))} when it arrived; ${within}`,
       ok: untimely === undefined,
     },
   ];
@@ -53,7 +53,7 @@ export function verificationSteps(
   const found = secrets[matchingSecret(parsed, body, named)];
   if (found !== undefined) steps.push({ name: 'Secret', text: `the one in ${found.name} fits`, ok: true });
   else if (storedSecret !== undefined)
-    steps.push({ name: 'Secret', text: `one fitted when it came; the digits ${storedSecret} stand for it`, ok: true });
+    steps.push({ name: 'Secret', text: `the signature matched secret ${storedSecret} when it arrived`, ok: true });
   else {
     const { reason = '' } = verifyDelivery({ header, body }, named, { nowMs: atMs, toleranceMs });
     const expected = secrets.map(({ name, secret }) => ({
@@ -65,7 +65,7 @@ export function verificationSteps(
   return steps;
 }
 
-/** Why a request was refused, as exactly as its body tells; the sender is told less. */
+/** Why a request was refused, in more detail than its sender gets. */
 export function explainRefusal(
   { headers, body, reason, atMs }: RefusedRequest,
   secrets: readonly NamedSecret[],

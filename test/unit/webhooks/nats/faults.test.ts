@@ -87,7 +87,7 @@ const addresses: readonly (readonly [inbox: string, code: number, says: string])
   ['nats://127.0.0.1:1/X', 9, 'cannot connect to the inbox X at 127.0.0.1:1: connection refused'],
   ['nats://user:secret@127.0.0.1/X', 2, 'holds a user or a password'],
   ['nats://127.0.0.1', 2, 'has no name of an inbox after the servers'],
-  ['nats://127.0.0.1/a.b', 2, 'the name may hold letters'],
+  ['nats://127.0.0.1/a.b', 2, 'the name must be letters'],
   ['nats://127.0.0.1:70000/X', 2, 'a port is from 1 to 65535'],
   ['nats://a,,b/X', 2, 'names no server'],
   ['nats://a b/X', 2, 'a b is not a server'],
@@ -113,9 +113,9 @@ test('a server that says nothing: exit 9, and the process ends', async () => {
 
 /** What a credentials file holds, and what the error says of it. */
 const files: readonly (readonly [text: string, says: string])[] = [
-  ['# nothing\n\n', 'holds neither a user with a password nor a token'],
-  ['user: me\n', 'holds neither a user with a password nor a token'],
-  ['token: hunter2\nuser: me\npassword: hunter2', 'holds neither a user with a password nor a token'],
+  ['# nothing\n\n', 'has neither a user with a password nor a token'],
+  ['user: me\n', 'has neither a user with a password nor a token'],
+  ['token: hunter2\nuser: me\npassword: hunter2', 'has neither a user with a password nor a token'],
   ['user: me\npassword:\n', 'line 2 must be user:, password: or token: with a value, each once'],
   ['user: me\nuser: you\npassword: hunter2\n', 'line 2 must be user:, password: or token: with a value, each once'],
   ['hunter2\n', 'line 1 must be user:, password: or token: with a value, each once'],
