@@ -4,7 +4,12 @@ import { type SignatureHeader, signedPrefix } from './signature-header.ts';
 /** The value of the signature header of a body. Source: wire-facts 4.2; assumed: the time is in Unix seconds. */
 export function signedHeader(secret: string, body: string, nowMs: number): string {
   const timestamp = String(Math.floor(nowMs / 1000));
-  return `t=${timestamp},v1=${signBody(secret, timestamp, Buffer.from(body))}`;
+  return writeHeader(secret, timestamp, Buffer.from(body));
+}
+
+/** The value of the signature header for a timestamp as it is written. */
+export function writeHeader(secret: string, timestamp: string, body: Uint8Array): string {
+  return `t=${timestamp},v1=${signBody(secret, timestamp, body)}`;
 }
 
 /** The signature of a body: HMAC-SHA256 of `<timestamp>.<body>` as base64url, 43 characters. Source: wire-facts 4.2. */

@@ -34,7 +34,7 @@ export async function showUpload(context: Context, { brief = false } = {}) {
   context.client.onWait = waiting;
   let work = { total: 0, before: 0, confirmed: 0, startMs: 0 };
   let logged = { atMs: 0, percent: 0 };
-  const tell = () => {
+  const showConfirmed = () => {
     const nowMs = io.now();
     const { percent, text } = describeProgress(work, nowMs);
     if (progress.live) return progress.step(`${drawBar(percent)} ${text}`);
@@ -73,7 +73,7 @@ export async function showUpload(context: Context, { brief = false } = {}) {
           return waiting({ ms: event.delayMs, why: `chunk ${event.chunk}: ${event.why}` });
         case 'chunk-done':
           work.confirmed += event.addresses;
-          return tell();
+          return showConfirmed();
       }
     },
     result: async (answer: object, view: AnyView, exitCode?: number): Promise<Result> => {
@@ -86,6 +86,7 @@ export async function showUpload(context: Context, { brief = false } = {}) {
     stop: progress.stop,
   };
 }
+
 type Work = Record<'total' | 'before' | 'confirmed' | 'startMs', number>;
 
 function describeProgress({ total, before, confirmed, startMs }: Work, nowMs: number) {

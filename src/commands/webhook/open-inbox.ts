@@ -63,12 +63,12 @@ export async function openInbox(place: InboxPlace, context: Context, options: Op
  * The result of `act` with an existing inbox; of `empty` if nothing was stored under the default name. Errors: `not-found` for another
  * name; those of `openInbox`.
  */
-export async function withInbox<R extends Result = Result>(
+export async function withInbox(
   place: InboxPlace,
   context: Context,
-  empty: () => R,
-  act: (inbox: Inbox) => Promise<R>,
-): Promise<R> {
+  empty: () => Result,
+  act: (inbox: Inbox) => Promise<Result>,
+): Promise<Result> {
   const folder = storesFolder(context);
   const holdsStore = (each: string) => existsSync(join(folder, each, storeFile));
   const { name = defaultName } = place;

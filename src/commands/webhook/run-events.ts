@@ -17,7 +17,7 @@ export async function showEvents(input: EventsInput, context: Context): Promise<
   const query = { ...readQuery(input, context), ...readTimes(input, context.io.now()) };
   const limit = input.limit ?? defaultLimit;
   const none = (): Result => ({ kind: 'answer', answer: [], view: eventsView });
-  return withInbox<Result>(input, context, none, async (inbox) => {
+  return withInbox(input, context, none, async (inbox) => {
     requireStatus(input, inbox);
     const rows: EventRow[] = [];
     let hasMore = false;

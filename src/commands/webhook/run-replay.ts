@@ -33,7 +33,7 @@ export async function replayEvents(input: ReplayInput, context: Context): Promis
     if (ids.length > 0) throw notFound(`no stored event ${ids.join(', ')}`);
     return { kind: 'answer', answer: [], view: replayed };
   };
-  return withInbox<Result>(input, context, none, async (inbox) => {
+  return withInbox(input, context, none, async (inbox) => {
     const query = await makeQuery(input, sinceMs, inbox);
     const { preview } = context.options;
     let [first, count]: [Delivery | undefined, number] = [undefined, 0];

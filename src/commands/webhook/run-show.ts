@@ -16,7 +16,7 @@ export async function showEvent(input: ShowInput, context: Context): Promise<Res
   const none = (): Result => {
     throw notFound(`no stored event ${input.id}`);
   };
-  return withInbox<Result>(input, context, none, async (inbox) => {
+  return withInbox(input, context, none, async (inbox) => {
     const [stored] = await findEvents([input.id], inbox);
     if (stored === undefined) return none();
     const { headers, body, webhook } = stored.delivery;

@@ -1,5 +1,5 @@
 import { readHeader } from '../../api/signature-header.ts';
-import { signBody } from '../../api/webhook-signature.ts';
+import { writeHeader } from '../../api/webhook-signature.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { readOwnSecrets } from '../../lib/files/secret-file.ts';
@@ -43,5 +43,5 @@ function expectedSignatures(
   const parsed = readHeader(header);
   if (typeof parsed === 'string')
     throw usageError(`--explain: ${parsed}`, 'Its t=<seconds> is part of the signed text.');
-  return secrets.map((secret) => `t=${parsed.timestamp},v1=${signBody(secret, parsed.timestamp, body)}`);
+  return secrets.map((secret) => writeHeader(secret, parsed.timestamp, body));
 }

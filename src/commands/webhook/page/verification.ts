@@ -1,5 +1,5 @@
 import { readHeader, timestampMs, untimelyReason } from '../../../api/signature-header.ts';
-import { matchingSecret, signBody } from '../../../api/webhook-signature.ts';
+import { matchingSecret, writeHeader } from '../../../api/webhook-signature.ts';
 import type { Context } from '../../../context.ts';
 import { readOwnSecrets } from '../../../lib/files/secret-file.ts';
 import { formatAge, formatCount, formatTime } from '../../../lib/output/format.ts';
@@ -58,7 +58,7 @@ export function verificationSteps(
     const { reason = '' } = verifyDelivery({ header, body }, named, { nowMs: atMs, toleranceMs });
     const expected = secrets.map(({ name, secret }) => ({
       name: 'Expected',
-      text: `t=${timestamp},v1=${signBody(secret, timestamp, body)} with the secret in ${name}`,
+      text: `${writeHeader(secret, timestamp, body)} with the secret in ${name}`,
     }));
     steps.push({ name: 'Secret', text: reason, ok: false }, ...expected);
   }
