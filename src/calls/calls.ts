@@ -28,7 +28,7 @@ export async function* findCalls(
   }
 }
 
-/** What a line of `sotra history` says. */
+/** A line of `sotra history`. */
 export interface ShownCall extends Omit<LogEntry['_sotra'], 'v'> {
   n: number;
   /** Unix milliseconds. */
@@ -55,7 +55,7 @@ export function summarizeCall({ n, startedDateTime, time, request, response, _so
   };
 }
 
-/** What follows a base URL, with the query. */
+/** The path behind a base URL, with the query. */
 export function readPath(url: string, baseUrl: string): string {
   return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : url.replace(/^\w+:\/\/[^/]+/, '');
 }

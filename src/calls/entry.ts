@@ -5,7 +5,7 @@ import { failureKinds } from '../client/failures.ts';
 const cut = z.object({ bytes: z.number() }).optional();
 const headers = z.array(z.looseObject({ name: z.string(), value: z.string() }));
 
-/** What we add to HAR; secrets are hidden. */
+/** Our fields beside HAR; secrets are hidden. */
 const facts = z.object({
   v: z.literal(1),
   id: z.string(),
@@ -58,7 +58,7 @@ export const logEntrySchema = z.looseObject({
 
 export type LogEntry = z.output<typeof logEntrySchema>;
 export type CallFacts = LogEntry['_sotra'];
-/** What all calls of a command have in common. */
+/** The facts that all calls of a command share. */
 export type CommandFacts = Pick<CallFacts, 'command' | 'pid' | 'baseUrl' | 'context' | 'wire' | 'page'>;
 
 /** A command that failed, with the call that explains it, if one does. */

@@ -12,7 +12,7 @@ import { counted } from '../lib/output/format.ts';
 import type { LogEntry } from './entry.ts';
 import { type Difference, findDifferences, findIgnored, type IgnoredName } from './mismatches.ts';
 
-/** What is known beside the call. */
+/** Facts beside the call. */
 export interface Surroundings {
   endpoints: readonly Endpoint[];
   wire: WireNames;
@@ -48,7 +48,7 @@ export interface Explanation {
   differences: Difference[];
   ignored: IgnoredName[];
   notes: string[];
-  /** What to type or check now, best first. */
+  /** Commands to type or things to check now, best first. */
   next: string[];
 }
 

@@ -25,7 +25,7 @@ interface LoggedCommand {
   warn: (text: string) => void;
 }
 
-/** What logs the calls of one command. */
+/** The log for the calls of one command. */
 export interface CallLog {
   /** Makes a call and logs its attempts. Errors: those of `act`. */
   keep: <T extends CallAnswer>(config: ClientConfig, act: (config: ClientConfig) => Promise<T>) => Promise<T>;
@@ -102,7 +102,7 @@ export function openCallLog(command: LoggedCommand): CallLog {
   };
 }
 
-/** What appends lines to the log. After an error it does nothing more. */
+/** Appends lines to the log; stops after an error. */
 function openFile({ io, warn }: LoggedCommand) {
   let [isOff, isFull] = [isHistoryOff(io), false];
   const fail = (thrown: unknown) => {

@@ -4,7 +4,7 @@ import { orUndefined, readMessage } from '../errors.ts';
 import { lazy } from '../lib/lazy.ts';
 import { type BoardRow, readBoard } from './board.ts';
 
-/** What an identifier may be typed as, and what it means. */
+/** Names that may be typed for an identifier, and their meanings. */
 export interface KnownNames {
   aliases: Readonly<Record<string, string>>;
   /** Whether the command takes names and rows of the last board. */

@@ -9,7 +9,7 @@ import { type Explanation, explainCommand, explainEntry, nothingKnown, type Surr
 import { findHistory } from './log.ts';
 import { type NumberedEntry, readCalls } from './read-log.ts';
 
-/** What `sotra why --json` prints. */
+/** The output of `sotra why --json`. */
 export interface Why extends Explanation {
   /** Its number in the history, 1 is the newest; null if the command failed before it made a call. */
   n: number | null;

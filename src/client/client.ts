@@ -14,7 +14,7 @@ export interface ClientConfig extends TimeLimits {
   apiKey: string | null;
   /** `...1234 from SOTRA_API_KEY`. */
   keyName?: string | undefined;
-  /** What errors say to type next. */
+  /** Writes the hints of errors. */
   hints?: Hints | undefined;
   /** Errors hold the body of the answer. */
   includeBodyInError?: boolean;

@@ -57,10 +57,10 @@ type ReadonlyLists<Fields> = {
     : Fields[K];
 };
 
-/** What a method takes, by the id of its endpoint: `Input<'leaderboard.list'>`. */
+/** The input of a method, by the id of its endpoint: `Input<'leaderboard.list'>`. */
 export type Input<Id extends EndpointId> = ReadonlyLists<InputOf<EndpointOf<Id>['params']>>;
 
-/** What a method gives: `Answer<'leaderboard.list'>`. */
+/** The answer of a method: `Answer<'leaderboard.list'>`. */
 export type Answer<Id extends EndpointId> = AnswerOf<EndpointOf<Id>>;
 
 type KnownKey<T> = keyof { [K in keyof T as string extends K ? never : K]: T[K] };

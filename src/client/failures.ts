@@ -36,7 +36,7 @@ function isTls(error: unknown): boolean {
   );
 }
 
-/** What a library of sockets threw, by its code. */
+/** The error of a network library as a failure, by its code. */
 export function readFailure(error: unknown): NetworkFailure {
   const first = error instanceof AggregateError ? error.errors[0] : error;
   const { code } = (first ?? {}) as { code?: string };
@@ -177,7 +177,7 @@ function describeAnswer({ text, unreadable, headers, config }: StatusFailure): s
   return more > 0 ? `${shown.slice(0, maxExplanation)}... (${more} more characters)` : shown;
 }
 
-/** What the service says in an error: `{error}`, `{message}` or `{error: {message}}`; `undefined` for anything else. */
+/** The message in an error of the service: `{error}`, `{message}` or `{error: {message}}`; `undefined` for anything else. */
 export function readServiceError(text: string): string | undefined {
   const body = tryParseJson(text);
   if (!isObject(body)) return undefined;

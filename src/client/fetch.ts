@@ -76,7 +76,7 @@ async function readBody(
   return { text: text + decoder.decode(), bytes };
 }
 
-/** Resolves after so many milliseconds. Errors: `interrupted` at the signal. */
+/** Resolves after `ms` milliseconds. Errors: `interrupted` when the signal aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   // A signal of its own: Node warns of many listeners on one.
   const stop = AbortSignal.any([signal]);

@@ -169,7 +169,7 @@ function checkProxies({ httpProxy, httpsProxy }: Proxies): void {
   }
 }
 
-/** A bare address, whose name and password can be decoded: undici reports anything else as an error of its caller. */
+/** An address without a path, whose name and password can be decoded: undici throws a programming error for anything else. */
 function isProxy(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, pathname, search, hash, username, password } = new URL(address);

@@ -110,7 +110,7 @@ async function* linkedPages(
 }
 
 /**
- * The page that a step leads to. A link to another origin, as a service gives behind a gateway, is not followed: its cursor is asked for at the
+ * The page that a step leads to. A link to another origin, as from a service behind a gateway, is not followed: its cursor is asked for at the
  * base URL. Errors: those of the call; `redirect` for such a link without a cursor.
  */
 export async function askNext<T>(

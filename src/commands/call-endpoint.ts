@@ -20,7 +20,7 @@ export interface EndpointSettings<P extends Params, L extends Params, Answer = n
   prepare?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => InputOf<P> | Promise<InputOf<P>>;
   /** The view of an answer, if it depends on the input. */
   chooseView?: (typed: InputOf<Omit<P, keyof L> & L>, context: Context) => AnyView | Promise<AnyView>;
-  /** What else is done with an answer, before it is printed. */
+  /** Called with an answer before it is printed. */
   onAnswer?: (answer: unknown, context: Context) => Promise<void>;
   /** Items that come over time instead of one answer; `undefined` if they were not asked for. */
   watch?: (

@@ -29,7 +29,7 @@ const maxWork = 8 * sealCost.n * sealCost.r;
 const maxRounds = 10_000_000;
 const keyBytes = 32;
 
-/** Hex of so many bytes, without 0x. The length comes first: a pattern with a group that repeats overflows on a very long text. */
+/** Hex of `min` to `max` bytes, without 0x. The length comes first: a pattern with a group that repeats overflows on a very long text. */
 const hex = (min: number, max = min) =>
   z
     .string()

@@ -165,7 +165,7 @@ async function readSource(input: KeyInput, family: ChainFamily | undefined, cont
   return readContent(Buffer.from(input.typed ?? (await askKey(family, context))), 'the answer');
 }
 
-/** What is typed at the question for a key; `before` is printed before it. */
+/** Asks for a key; `before` is printed first. */
 export function askKey(family: ChainFamily | undefined, { io }: Context, before = ''): Promise<string> {
   const what = family === undefined ? 'Private key' : `Private key of ${familyNames[family]} wallet`;
   return io.ask(`${before}${what} (not shown): `, { hidden: true });
@@ -230,7 +230,7 @@ function wrongPassword(message: string): SotraError {
   });
 }
 
-/** What a password file may mean, tried in this order: without the line end that editors add, and as it is. */
+/** The passwords to try from a file, in this order: without the line end that editors add, and as it is. */
 async function readPasswords(file: string, { io }: Context): Promise<string[]> {
   const text = await readText(file, io);
   const line = text.replace(/\r?\n$/, '');

@@ -55,7 +55,7 @@ export function keyError(message: string, hint = knownForms): SotraError {
   return new SotraError('signing-key', message, { hint });
 }
 
-/** What 64 bytes take at most in base58. */
+/** The longest base58 of 64 bytes. */
 const maxPairLetters = 88;
 
 /** The bytes of base58 that may be a keypair: longer texts take long. */

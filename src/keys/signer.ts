@@ -20,7 +20,7 @@ export async function makeSigner(family: ChainFamily, bytes: Uint8Array): Promis
   try {
     return family === 'solana' ? await makeSolanaSigner(bytes) : await makeEvmSigner(bytes);
   } catch {
-    // What a library says of a key might show it, so nothing of it is kept.
+    // The library's message might show the key, so it is dropped.
     throw new SotraError('signing-key', 'the signing library refuses this key');
   }
 }
@@ -42,7 +42,7 @@ async function makeSolanaSigner(seed: Uint8Array): Promise<Signer> {
   };
 }
 
-/** What a person at a hardware wallet may take, unless `--timeout` says otherwise. */
+/** Time for a person at a hardware wallet, unless `--timeout` is given. */
 const signMs = 600_000;
 const maxSignatureChars = 4096;
 const commandHint = 'It gets the exact text on stdin, and prints the signature on stdout: see sotra help signing.';
@@ -101,7 +101,7 @@ async function runCommand(
     return printed;
   } finally {
     child.kill();
-    // What the shell started ends with its pipe.
+    // Programs that the shell started end with their pipe.
     child.stdout.destroy();
   }
 }

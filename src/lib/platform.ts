@@ -1,8 +1,8 @@
 import { posix, win32 } from 'node:path';
 
-/** What differs from one system to the next, for all that runs on each. */
+/** The differences between operating systems. */
 export interface PlatformRules {
-  /** Whether the mode of a file says who may read it. */
+  /** Whether files have a Unix mode. */
   hasModes: boolean;
   /** Whether a terminal takes UTF-8 whatever the locale says. */
   isUtf8: boolean;

@@ -96,7 +96,7 @@ async function sendSlowly(sent: ClientRequest, body: Buffer, pause: () => Promis
   sent.end();
 }
 
-/** What Node itself adds only to headers that are an object. */
+/** Headers that Node adds itself only if the headers are an object. */
 function ownHeaders(url: string, headers: readonly string[]): string[] {
   const { auth } = urlToHttpOptions(new URL(url));
   const hasLogin = headers.some((each, index) => index % 2 === 0 && each.toLowerCase() === 'authorization');

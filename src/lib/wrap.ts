@@ -38,7 +38,7 @@ export function wrapSentence(text: string, width: number): string {
 /** Replaces a space that must not become a line end; no text of a terminal has it. */
 const glue = '\0';
 
-/** Where the line that begins at `start` ends: with the sentence, or with the last word that is none of prose. */
+/** The end of the command line that begins at `start`: the end of the sentence, or after the last word that is not prose. */
 function findLineEnd(words: readonly string[], start: number): number {
   const isWhole = /^(mean|or|example:)$/.test(words[start - 1] ?? '');
   let end = start + 3;

@@ -20,11 +20,11 @@ export type { LiveTrade, MadeTrade };
 export interface SandboxOptions {
   /** Port on 127.0.0.1; default 0, which takes a free one. */
   port?: number | undefined;
-  /** What it begins with: the demo world (the default), or nothing. */
+  /** Its first contents: the demo world (the default), or nothing. */
   seed?: 'demo' | 'empty' | undefined;
   /** A time at which the clock is frozen, such as `2026-11-20T12:00:00Z`; default: the real time. */
   asOf?: string | Date | undefined;
-  /** What goes wrong, as `sotra sandbox start --fault` takes it: `503:every=3:GET /v1/feed/**`. */
+  /** Faults to inject, in the form of `sotra sandbox start --fault`: `503:every=3:GET /v1/feed/**`. */
   faults?: readonly string[] | undefined;
   /** First word of the signed texts that it accepts; default `Sandbox`. */
   serviceName?: string | undefined;
@@ -42,7 +42,7 @@ export interface Sandbox {
   url: string;
   /** The keys of its two partners. */
   keys: [string, string];
-  /** Moves its clock forward, by milliseconds or a text such as `8d`; gives its new time. Errors: SotraError `usage`. */
+  /** Moves its clock forward, by milliseconds or a text such as `8d`; returns its new time. Errors: SotraError `usage`. */
   advance: (by: number | string) => Date;
   /** Makes a trade happen now, with everything that follows: position, feed, webhooks. Errors: SotraError `usage`. */
   trade: (trade: LiveTrade) => MadeTrade;

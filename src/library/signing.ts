@@ -22,7 +22,7 @@ export type { ErrorCode } from '../errors.ts';
 export { SotraError } from '../errors.ts';
 export type { TextFields, TextForm, Verdict };
 
-/** What is signed: the comment, and the words of the service. */
+/** The comment to sign, and the form of the service's texts. */
 export interface CommentToSign extends TextFields {
   /** First word of the text; the service says which. */
   serviceName: string;

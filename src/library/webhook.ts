@@ -1,6 +1,6 @@
 import { noSignatureFits, readHeader, signatureHeader, signedPrefix, untimelyReason } from '../api/signature-header.ts';
 
-/** What one event of a delivery surely has; the rest depends on its type. */
+/** The fields that every event has; others depend on its type. */
 export interface WebhookEvent {
   eventId: string;
   /** `new-feed-item`, `comment-created`, `copyswap`, or one to come. */
@@ -8,11 +8,11 @@ export interface WebhookEvent {
   [field: string]: unknown;
 }
 
-/** A delivery as it came. */
+/** A delivery as received. */
 export interface Delivery {
   /** The value of the header `daylight-signature`. */
   header: string | null | undefined;
-  /** The body as it came: parsed and written anew it has another signature. */
+  /** The body as received: parsed and serialized again it has another signature. */
   body: Uint8Array | ArrayBuffer | string;
   /** The secret of the webhook, or several while one replaces another. */
   secrets: string | readonly string[];
@@ -93,7 +93,7 @@ function isSameSignature(given: string, wanted: string): boolean {
   return difference === 0;
 }
 
-/** What a handler does with deliveries. */
+/** Options of a handler. */
 export interface HandlerOptions extends Pick<Delivery, 'secrets' | 'toleranceMs'> {
   /** Called with the events of a delivery; if it throws, the answer is 500 and the service delivers again. */
   onEvents: (events: WebhookEvent[]) => unknown;
@@ -105,11 +105,11 @@ export interface HandlerOptions extends Pick<Delivery, 'secrets' | 'toleranceMs'
 export interface NodeRequest extends AsyncIterable<Uint8Array | string> {
   method?: string | undefined;
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** What a body parser left. */
+  /** Set by a body parser. */
   body?: unknown;
-  /** The bytes as they came, if the server keeps them (Firebase, body-parser's `verify`). */
+  /** The bytes as received, if the server keeps them (Firebase, body-parser's `verify`). */
   rawBody?: unknown;
-  /** Whether somebody read the stream. */
+  /** Whether the stream has been read. */
   readableDidRead?: boolean | undefined;
 }
 
@@ -122,7 +122,7 @@ export interface NodeResponse {
 export interface WebhookHandler {
   /** For servers that speak `fetch`: Hono, workers, Bun, Deno. */
   fetch: (request: Request) => Promise<Response>;
-  /** For node:http and Express-like servers: reads `rawBody`, else a body of bytes or text, else the stream if nobody has read it. */
+  /** For node:http and Express-like servers: reads `rawBody`, else a body of bytes or text, else the stream if it has not been read. */
   node: (request: NodeRequest, response: NodeResponse) => Promise<void>;
 }
 
@@ -172,7 +172,7 @@ export function webhookHandler({
 /** A status, and the error. */
 type Outcome = [status: number, error?: string];
 
-/** The source of the body of a request as it came. */
+/** The body of a request as received, or its stream. */
 function chooseBody(request: NodeRequest): unknown {
   const { rawBody, body, readableDidRead } = request;
   if (rawBody !== undefined && rawBody !== null) return rawBody;

@@ -21,7 +21,7 @@ export interface Target {
   name: string;
   baseUrl: string;
   origin: string;
-  /** What is stored of it now. */
+  /** Its stored values. */
   before: StoredContext;
 }
 

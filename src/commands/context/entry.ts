@@ -82,7 +82,7 @@ function formatWireNames({ wire }: ContextEntry): string | null {
 
 const storedSources = ['current', 'context', 'preset', 'default', 'sandbox'];
 
-/** What overrides the stored context: `Base URL: SOTRA_BASE_URL, the rest: context staging`. */
+/** The values that override the stored context: `Base URL: SOTRA_BASE_URL, the rest: context staging`. */
 function formatSources({ name, sources }: ContextEntry): string | null {
   if (sources === undefined) return null;
   const overriding = columns.flatMap(({ key, header }) => {

@@ -26,7 +26,7 @@ export async function explainFailure(typed: string | undefined, context: Context
 
 type Found = { call: NumberedEntry; command?: FailedCommand } | { call: undefined; command: FailedCommand };
 
-/** What failed or warned last: a call, or a command with the call that explains it. Errors: `not-found`. */
+/** The last failure or warning: a call, or a command with the call that explains it. Errors: `not-found`. */
 async function findLast({ io }: Context): Promise<Found> {
   let command: FailedCommand | undefined;
   for (const found of readLog(findHistory(io))) {
@@ -48,7 +48,7 @@ async function findLast({ io }: Context): Promise<Found> {
 // So that everything fits 40 lines of a terminal.
 const [maxRows, maxText, maxBody] = [5, 400, 300];
 
-/** The reason, the call and what to do next, as text. */
+/** The reason, the call and the next steps, as text. */
 function formatWhy({ next, ...why }: Why): string {
   const { asked, answered, command, n, id, at, exitCode, code, curl } = why;
   const exit = `${exitCode === null ? '' : `, exit ${exitCode}`}${code === null ? '' : ` (${code})`}`;

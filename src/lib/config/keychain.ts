@@ -53,7 +53,7 @@ export async function deleteKeychain(place: KeychainPlace, asker: KeychainAsker)
   await withTool('delete', place, asker, (tool, entry) => askTool(tool, tool.remove(entry), asker));
 }
 
-/** What `act` gives with the first tool that is installed. */
+/** The result of `act` with the first tool that is installed. */
 async function withTool<T>(
   what: 'read' | 'write' | 'delete',
   { name, baseUrl }: KeychainPlace,
@@ -87,7 +87,7 @@ class NotInstalled extends Error {}
 const maxWaitMs = 5000;
 const execute = promisify(execFile);
 
-/** What a tool printed; `undefined` if there is no such secret. Errors: what it said; `config` if it does not answer; `interrupted`. */
+/** The output of a tool; `undefined` if there is no such secret. Errors: its message; `config` if it does not answer; `interrupted`. */
 async function askTool(
   tool: KeychainTool,
   argv: readonly string[],

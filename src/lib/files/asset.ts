@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import * as sea from 'node:sea';
 import { fileURLToPath } from 'node:url';
 
-/** Whether the program is one file, with Node and what else it needs in it. */
+/** Whether the program is one file, with Node and its assets inside. */
 export const isSingleFile = sea.isSea();
 
-/** Where the build puts what the program reads; sources that a test runs lie elsewhere. */
+/** Where the build puts the assets; a test runs the sources, in another folder. */
 const folder = new URL(import.meta.url.endsWith('.ts') ? '../../../dist/' : './', import.meta.url);
 
-/** Where such a file lies, to start it as a program; nowhere in a single file. */
+/** The path of such a file, to start it as a program; not for a single-file program. */
 export function assetPath(name: string): string {
   return fileURLToPath(new URL(name, folder));
 }

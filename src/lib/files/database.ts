@@ -99,7 +99,7 @@ export function describeDatabase(db: Db): { version: number; tables: readonly st
 }
 
 /**
- * Makes the file of a database if it is absent, mode 0600, wherever it lies: it may hold secrets of webhooks. SQLite gives the files beside it the same mode. An existing
+ * Makes the file of a database if it is absent, mode 0600, in any folder: it may hold secrets of webhooks. SQLite gives the files beside it the same mode. An existing
  * file is not opened: closing it would drop the locks that other connections of this process hold, and who closes next would take the log away.
  */
 export function makeDatabaseFile(file: string): void {
@@ -146,7 +146,7 @@ export function isDamage(error: unknown): boolean {
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(readSqlCode(error));
 }
 
-/** What SQLite calls an error, such as `SQLITE_BUSY`, or the system, such as `EACCES`; empty for others. */
+/** The code of an error of SQLite, such as `SQLITE_BUSY`, or of the system, such as `EACCES`; empty for others. */
 export function readSqlCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

@@ -85,7 +85,7 @@ export function warnOfReaders(file: string, { warn, io }: { warn: (text: string)
     warn(`${file} can be read by other users on this machine: chmod 600 ${file}`);
 }
 
-/** Writes a draft beside a file, safe on disk, and settles it; nothing of it stays. */
+/** Writes a draft beside a file, safe on disk, calls `settle` with it, and removes the draft. */
 function fromDraft(file: string, text: string, settle: (draft: string) => void): void {
   const draft = nameDraft(file);
   const handle = openSync(draft, 'wx', 0o600);

@@ -131,7 +131,7 @@ export function decodeText(bytes: Uint8Array, file: string): string {
 /** The place, from 1, of the first byte that is not UTF-8. */
 function findWrongByte(bytes: Uint8Array): number {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-  // What is before a replaced byte has the same bytes again.
+  // The text before a replaced byte encodes to the same bytes.
   for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) {
     const place = Buffer.byteLength(text.slice(0, at));
     if (!isUtf8(bytes.subarray(place, place + 3))) return place + 1;

@@ -153,7 +153,7 @@ export async function readItems({ name, chunks }: TextFile): Promise<readonly un
   }
 }
 
-/** What comes first, until it is enough. */
+/** The first chunks, until `isEnough`. */
 async function readStart(chunks: AsyncIterator<Uint8Array>, isEnough: (start: Buffer) => boolean): Promise<Buffer> {
   let start: Buffer = Buffer.alloc(0);
   while (!isEnough(start)) {

@@ -40,7 +40,7 @@ export async function confirmReplace(flag: string, file: string, context: Contex
 
 export interface PlannedChange {
   action: string;
-  /** What it would be done to, such as `context staging`. */
+  /** The object of the action, such as `context staging`. */
   what: string;
   detail: string | null;
 }

@@ -47,7 +47,7 @@ function* jsonTokens(text: string): Generator<string> {
   }
 }
 
-/** An answer as it came, indented; a list once its last row has come, since it must be whole or absent. */
+/** An answer as received, indented; a list only after its last row, since it must be complete or absent. */
 export const jsonForm: Form = async function* ({ batches, answer }) {
   if (answer?.json !== undefined) {
     yield `${safeJson(indentJson(answer.json))}\n`;

@@ -16,7 +16,7 @@ export function createMessages(err: Sink, isJson: boolean) {
   const wrap = (line: string) => (err.isTTY && !isJson ? wrapSentence(safeText(line), err.width) : safeText(line));
   const say = (line: string): void => {
     if (buffered !== undefined) return void buffered.push(line);
-    // What nobody reads must not fill the memory.
+    // Lines that nobody reads must not fill the memory.
     if (waiting.size >= maxUnwritten) return;
     const done = () => void waiting.delete(writing);
     const writing: Promise<void> = err.write(`${wrap(line)}\n`).then(done, done);

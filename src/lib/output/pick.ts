@@ -1,7 +1,7 @@
 import { safeText } from '../../api/safe-text.ts';
 import type { Io } from '../io.ts';
 
-/** What may be picked, and the line that says so. */
+/** A value to pick, and its line. */
 export interface Choice<T> {
   value: T;
   line: string;

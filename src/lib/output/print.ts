@@ -73,7 +73,7 @@ async function printRequest(
   await printAnswer({ kind: 'answer', answer }, {}, printing);
 }
 
-/** Writes a command's result to stdout and gives the exit code. Errors: ClosedPipe when the reader is gone. */
+/** Writes a command's result to stdout and returns the exit code. Errors: ClosedPipe when the reader is gone. */
 export async function printResult(result: Result, input: unknown, printing: PrintContext): Promise<number> {
   const { io, filter } = printing;
   if (result.kind === 'answer') await printAnswer(result, input, printing);
@@ -102,14 +102,14 @@ const forms = {
 
 type FormName = keyof typeof forms;
 
-/** What a person reads is cleaned, also in a pipe: it may end on a terminal. */
+/** Forms for people are cleaned, also in a pipe: it may end on a terminal. */
 const drawnForms: readonly FormName[] = ['table', 'chart'];
 
 function chooseForm(result: Result, { io, options, filter }: PrintContext): FormName {
   const { format = io.out.isTTY ? 'table' : 'plain' } = options;
   if (filter !== undefined) return 'jq';
   if ('chart' in result && result.chart) return 'chart';
-  // What comes over time never becomes a whole list.
+  // Live items never become a complete list.
   if (format === 'json' && 'live' in result && result.live) return 'ndjson';
   return format;
 }
@@ -209,7 +209,7 @@ function hidesFlagged(name: FormName, { showNsfw }: PrintOptions): boolean {
   return drawnForms.includes(name) && !showNsfw;
 }
 
-/** What `--columns` makes of a row in JSON: an object of these fields. Errors: `usage` for an unknown one. */
+/** Makes a row in JSON an object of the fields in `--columns`. Errors: `usage` for an unknown one. */
 function chooseFields(
   view: AnyView,
   name: FormName,

@@ -126,7 +126,7 @@ interface WaitingOptions {
   shownMs?: number | undefined;
 }
 
-/** What a call does just now: it sent a request, waits before the next, or is done. */
+/** The current step of a call: it sent a request, waits before the next, or is done. */
 interface CallStep {
   kind: string;
   request?: { method: string; url: URL };
@@ -134,7 +134,7 @@ interface CallStep {
   why?: string;
 }
 
-/** Shows on a terminal what a call waits for, each second again. */
+/** Shows on a terminal what a call is waiting for, updated each second. */
 export interface WaitDisplay {
   observe: (step: CallStep) => void;
   /** Ends it for good. */

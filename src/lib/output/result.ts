@@ -5,7 +5,7 @@ import type { AnyView } from './view.ts';
 export const formats = ['table', 'json', 'ndjson', 'csv', 'tsv'] as const;
 export type Format = (typeof formats)[number];
 
-/** What a command gives to be printed. */
+/** The result of a command, to be printed. */
 export type Result =
   /** `text` is the JSON exactly as received. */
   | (ChartOption & {
@@ -15,7 +15,7 @@ export type Result =
       view?: AnyView;
       notes?: readonly string[];
       exitCode?: number;
-      /** What the exit code is about, for `sotra why`. */
+      /** The reason for the exit code, for `sotra why`. */
       failure?: SotraError;
     })
   /** Printed as they come; `live`: each batch at once, also on a terminal. */

@@ -63,7 +63,7 @@ async function* drawPart(part: Part, options: DrawOptions, note: (text: string) 
     yield { text: titleLine + between + (isRepeated ? '' : drawn.heading) + drawn.body, isFirst };
     heading = drawn.heading;
     hidden = Math.max(hidden, drawn.hidden);
-    // What comes over time may have no end.
+    // A live list may never end.
     if (live && isFirst) noteHidden();
     if (live && layout === 'table') recent = [...recent, ...added].slice(-remembered);
     from += added.length;

@@ -124,7 +124,7 @@ export interface Rows {
 }
 
 interface AnswerParts {
-  /** Its JSON as it came; absent: the list of its rows. */
+  /** Its JSON as received; absent: the list of its rows. */
   json: string | undefined;
   blocks: readonly Block[];
 }
