@@ -23,7 +23,7 @@ interface ActivityViewProps {
 
 /** The stream of what happened, and beside it the row that is open. */
 export function ActivityView({ activity, facts, route }: ActivityViewProps) {
-  const { rows, hasMore, fresh, problem, reload, loadOlder } = activity;
+  const { rows, hasMore, fresh, error, reload, loadOlder } = activity;
   const { query, parts } = route;
   const [shown, show] = useState(rowsAtOnce);
   const only = query['only'] ?? '';
@@ -59,8 +59,8 @@ export function ActivityView({ activity, facts, route }: ActivityViewProps) {
             {rows !== undefined && sayCount(found.length, rows.length, hasMore)}
           </span>
         </search>
-        <ProblemNote problem={problem} again={reload} />
-        {rows === undefined && problem === undefined && <Loading label="Activity" />}
+        <ProblemNote error={error} again={reload} />
+        {rows === undefined && error === null && <Loading label="Activity" />}
         {rows?.length === 0 && <Empty text={facts.empty} line={facts.line} />}
         {rows !== undefined && rows.length > 0 && found.length === 0 && <Empty text="No row matches." />}
         <Rows label="Activity" rows={found.slice(0, shown)} {...{ query, fresh }} selected={id} />
@@ -70,7 +70,7 @@ export function ActivityView({ activity, facts, route }: ActivityViewProps) {
           </button>
         )}
       </section>
-      {id !== undefined && <DetailPanel id={id} route={route} row={rows?.find((each) => each.id === id)} />}
+      {id !== undefined && <DetailPanel id={id} route={route} />}
     </div>
   );
 }

@@ -1,8 +1,8 @@
 import { chainTitles, formatChain, leaderboardChains } from '../../api/chain.ts';
 import type { Profile } from '../../api/profile-answers.ts';
-import { useCall } from './ask.ts';
 import { AnswerTable } from './data-table.tsx';
 import { type Field, Fields } from './form.tsx';
+import { useCall } from './queries.ts';
 import { type Route, setQuery } from './route.ts';
 import { CopyButton } from './text.tsx';
 import { TraderPanel } from './trader.tsx';
@@ -22,11 +22,11 @@ const fields: readonly Field<keyof typeof noFilters>[] = [
 const limit = 250;
 
 /** The leaderboard. */
-export function Board({ route, version }: { route: Route; version: number }) {
+export function Board({ route }: { route: Route }) {
   const { chain = '', timeframe = '' } = route.query;
   const input = { limit, ...(chain !== '' && { chains: [chain] }), ...(timeframe !== '' && { timeframe }) };
-  const asked = useCall<{ traders: { profile: Profile }[] }>('leaderboard.list', input, version);
-  const { data } = asked;
+  const answer = useCall<{ traders: { profile: Profile }[] }>('leaderboard.list', input);
+  const { data } = answer;
   const [id] = route.parts;
   return (
     <div class="inspect">
@@ -44,10 +44,10 @@ export function Board({ route, version }: { route: Route; version: number }) {
           label="Traders"
           empty="No trader matches."
           ids={data?.data.traders.map(({ profile }) => profile.id)}
-          {...{ asked, route }}
+          {...{ answer, route }}
         />
       </section>
-      {id !== undefined && <TraderPanel key={id} id={id} route={route} version={version} />}
+      {id !== undefined && <TraderPanel key={id} id={id} route={route} />}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import { decodeBase58, isHashOrKey, isUuid, isWalletAddress } from '../../api/address.ts';
 import { formatTime, shortAddress } from '../../lib/output/format.ts';
 import type { ServedCell, ServedTable } from '../table.ts';
-import type { Problem } from './ask.ts';
+import type { PageError } from './page-api.ts';
 import { useEffect, useState } from './preact.ts';
 import { CopyButton, type Fact, Facts, seen, Text } from './text.tsx';
 
@@ -80,36 +80,31 @@ export function Empty({ text, line }: { text: string; line?: string | undefined 
 }
 
 /** Why there is no answer, what to do, and when it is tried again. */
-export function ProblemNote({ problem, again }: { problem: Problem | undefined; again: () => void }) {
-  if (problem === undefined) return null;
-  const { text, hint, retryAtMs } = problem;
+export function ProblemNote({ error, again }: { error: PageError | null; again: () => void }) {
+  if (error === null) return null;
+  const { message, hint, retryAtMs } = error;
   return (
     <div class="problem" role="alert">
-      <Text as="p" class="error" text={text} />
+      <Text as="p" class="error" text={message} />
       {hint !== '' && <Text as="p" text={hint} />}
       {retryAtMs === undefined ? (
         <button type="button" onClick={again}>
           Try again
         </button>
       ) : (
-        <CountDown key={retryAtMs} toMs={retryAtMs} onEnd={again} />
+        <CountDown key={retryAtMs} toMs={retryAtMs} />
       )}
     </div>
   );
 }
 
-function CountDown({ toMs, onEnd }: { toMs: number; onEnd: () => void }) {
-  const readLeft = () => Math.max(0, Math.ceil((toMs - Date.now()) / 1000));
-  const [leftSec, setLeft] = useState(readLeft);
+function CountDown({ toMs }: { toMs: number }) {
+  const [nowMs, setNow] = useState(Date.now);
   useEffect(() => {
-    const tick = setInterval(() => {
-      setLeft(readLeft());
-      if (readLeft() > 0) return;
-      clearInterval(tick);
-      onEnd();
-    }, 1000);
+    const tick = setInterval(() => setNow(Date.now()), 1000);
     return () => clearInterval(tick);
   }, []);
+  const leftSec = Math.ceil((toMs - nowMs) / 1000);
   return <p role="timer">{leftSec > 0 ? `Retrying in ${leftSec} s.` : 'Retrying …'}</p>;
 }
 

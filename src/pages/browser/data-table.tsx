@@ -1,15 +1,15 @@
 import { counted, formatCount } from '../../lib/output/format.ts';
 import type { CallOutcome } from '../activity.ts';
 import type { ServedCell, ServedTable } from '../table.ts';
-import type { Asked } from './ask.ts';
 import { Cell, Empty, Loading, ProblemNote } from './cells.tsx';
 import { useMemo, useState } from './preact.ts';
+import { type Answer, findError } from './queries.ts';
 import { type Route, setQuery, writeHref } from './route.ts';
 import { seen, Text } from './text.tsx';
 
 interface AnswerTableProps {
   label: string;
-  asked: Asked<CallOutcome<unknown>>;
+  answer: Answer<CallOutcome<unknown>>;
   /** By which each row opens, in the order of the answer. */
   ids: readonly string[] | undefined;
   route: Route;
@@ -17,8 +17,9 @@ interface AnswerTableProps {
 }
 
 /** The table of an answer, whose rows open in the same view, or why there is none. */
-export function AnswerTable({ label, asked, ids = [], route, empty }: AnswerTableProps) {
-  const { data, problem, again } = asked;
+export function AnswerTable({ label, answer, ids = [], route, empty }: AnswerTableProps) {
+  const { data, refetch } = answer;
+  const error = findError(answer);
   const { view, parts, query } = route;
   const [table] = data?.tables ?? [];
   const [id] = parts;
@@ -26,8 +27,8 @@ export function AnswerTable({ label, asked, ids = [], route, empty }: AnswerTabl
   const selected = id === undefined ? undefined : hrefOf(id);
   return (
     <>
-      <ProblemNote {...{ problem, again }} />
-      {table === undefined && problem === undefined && <Loading label={label} />}
+      <ProblemNote error={error} again={refetch} />
+      {table === undefined && error === null && <Loading label={label} />}
       {table !== undefined && <DataTable {...{ label, table, route, empty, selected }} hrefs={ids.map(hrefOf)} />}
     </>
   );

@@ -1,10 +1,11 @@
-import type { ActivityDetail, ActivityRow, SendOutcome, ShownMessage } from '../activity.ts';
-import { postJson, useAsk } from './ask.ts';
+import { useQuery } from '@tanstack/preact-query';
+import type { ActivityDetail, SendOutcome, ShownMessage } from '../activity.ts';
 import { BodyView } from './body-view.tsx';
 import { Loading, Moment, ProblemNote } from './cells.tsx';
 import { EditForm } from './edit-form.tsx';
 import { ActForm } from './form.tsx';
 import { findElement } from './keys.tsx';
+import { postJson } from './page-api.ts';
 import { type ComponentChildren, useEffect, useRef, useState } from './preact.ts';
 import { type Route, writeHref } from './route.ts';
 import { Rows, Status } from './rows.tsx';
@@ -42,17 +43,10 @@ export function Panel({ label, closeHref, bar, children }: PanelProps) {
   );
 }
 
-interface DetailPanelProps {
-  id: string;
-  route: Route;
-  /** Its row in the list: when that changes, the detail is loaded again. */
-  row: ActivityRow | undefined;
-}
-
 /** A row with its own address: why it failed, what was sent and answered, what caused it and what followed. */
-export function DetailPanel({ id, route, row }: DetailPanelProps) {
+export function DetailPanel({ id, route }: { id: string; route: Route }) {
   const { query } = route;
-  const asked = useAsk<ActivityDetail>(`ui/show?${new URLSearchParams({ id })}`, `${row?.status} ${row?.about}`);
+  const { data, error, refetch } = useQuery<ActivityDetail>({ queryKey: ['show', { id }] });
   const [edited, edit] = useState<ActivityDetail>();
   /** The row that sending led to: the form stays open there. */
   const sentId = useRef('');
@@ -67,7 +61,6 @@ export function DetailPanel({ id, route, row }: DetailPanelProps) {
     }
     return outcome.failed ? <Text as="span" class="error" text={outcome.text} /> : <Text text={outcome.text} />;
   };
-  const { data, problem, again } = asked;
   return (
     <Panel
       label="Detail"
@@ -78,8 +71,8 @@ export function DetailPanel({ id, route, row }: DetailPanelProps) {
         )
       }
     >
-      <ProblemNote {...{ problem, again }} />
-      {data === undefined && problem === undefined && <Loading label="Detail" />}
+      <ProblemNote error={error} again={refetch} />
+      {data === undefined && error === null && <Loading label="Detail" />}
       {edited !== undefined && <EditForm detail={edited} onSend={(changes) => send(edited, changes)} />}
       {data !== undefined && <Detail detail={data} query={query} />}
     </Panel>

@@ -11,7 +11,7 @@ interface RowsProps {
   query: Route['query'];
   selected?: string | undefined;
   /** Rows that came since the page was loaded. */
-  fresh?: ReadonlySet<string>;
+  fresh?: ReadonlyMap<string, ActivityRow>;
 }
 
 /** Rows of activity, each a link that opens it. */

@@ -1,4 +1,4 @@
-import { signIn } from './ask.ts';
+import { signIn } from './page-api.ts';
 import { type ComponentChildren, render } from './preact.ts';
 
 /** Draws a page once it may ask, or says why it may not. */

@@ -1,28 +1,23 @@
 import type { Card } from '../../api/position-answers.ts';
 import type { Profile } from '../../api/profile-answers.ts';
 import { counted, formatUsd } from '../../lib/output/format.ts';
-import { useCall } from './ask.ts';
+import type { CallOutcome } from '../activity.ts';
 import { Loading, ProblemNote, Record } from './cells.tsx';
 import { DataTable } from './data-table.tsx';
 import { Panel } from './detail.tsx';
 import { LineChart } from './line-chart.tsx';
 import { realizedOverTime } from './pnl.ts';
 import { useMemo } from './preact.ts';
+import { type Answer, findError, useCall } from './queries.ts';
 import { type Route, writeHref } from './route.ts';
 import { CopyButton, Text } from './text.tsx';
 
 const positionLimit = 100;
 const sameInAll = ['trader'];
 
-interface TraderPanelProps {
-  id: string;
-  route: Route;
-  version: number;
-}
-
 /** A trader: figures, PnL over time, open and closed positions. */
-export function TraderPanel({ id, route, version }: TraderPanelProps) {
-  const profile = useCall<Profile>('profile.get', { identifier: id }, version);
+export function TraderPanel({ id, route }: { id: string; route: Route }) {
+  const profile = useCall<Profile>('profile.get', { identifier: id });
   const positions = (status: string) => ({
     identifier: id,
     status,
@@ -30,14 +25,14 @@ export function TraderPanel({ id, route, version }: TraderPanelProps) {
     chains: ['all'],
     limit: positionLimit,
   });
-  const open = useCall<Card[]>('profile.positions', positions('open'), version);
-  const closed = useCall<Card[]>('profile.positions', positions('closed'), version);
+  const open = useCall<Card[]>('profile.positions', positions('open'));
+  const closed = useCall<Card[]>('profile.positions', positions('closed'));
   const cards = useMemo(() => [...(open.data?.data ?? []), ...(closed.data?.data ?? [])], [open.data, closed.data]);
   const points = useMemo(() => realizedOverTime(cards), [cards]);
   const asked = [profile, open, closed];
-  const failed = asked.find(({ problem }) => problem !== undefined);
+  const error = asked.map(findError).find((each) => each !== null) ?? null;
   const again = () => {
-    for (const each of asked) each.again();
+    for (const each of asked) void each.refetch();
   };
   const { data } = profile;
   const figures = data?.tables.find(({ title }) => title === 'Trading');
@@ -54,8 +49,8 @@ export function TraderPanel({ id, route, version }: TraderPanelProps) {
         )
       }
     >
-      <ProblemNote problem={failed?.problem} again={again} />
-      {data === undefined && failed === undefined && <Loading label="Trader" />}
+      <ProblemNote error={error} again={again} />
+      {data === undefined && error === null && <Loading label="Trader" />}
       {data !== undefined && (
         <>
           <Text as="h2" text={data.data.name ?? id} />
@@ -69,14 +64,14 @@ export function TraderPanel({ id, route, version }: TraderPanelProps) {
           <LineChart points={points} label={`${total} realized by ${counted(cards.length, 'position')}`} />
         </>
       )}
-      <Positions title="Open positions" asked={open} />
-      <Positions title="Closed positions" asked={closed} />
+      <Positions title="Open positions" answer={open} />
+      <Positions title="Closed positions" answer={closed} />
     </Panel>
   );
 }
 
-function Positions({ title, asked }: { title: string; asked: ReturnType<typeof useCall<Card[]>> }) {
-  const [table] = asked.data?.tables ?? [];
+function Positions({ title, answer }: { title: string; answer: Answer<CallOutcome<Card[]>> }) {
+  const [table] = answer.data?.tables ?? [];
   if (table === undefined) return null;
   return (
     <>

@@ -1,10 +1,12 @@
+import { QueryClientProvider, useQuery } from '@tanstack/preact-query';
 import type { ActivityFacts } from '../activity.ts';
 import { ActivityView } from './activity.tsx';
-import { lostText, postJson, useAsk } from './ask.ts';
 import { Board } from './board.tsx';
 import { ActForm } from './form.tsx';
 import { Keys, listenKeys } from './keys.tsx';
+import { lostText, postJson } from './page-api.ts';
 import { useEffect, useState } from './preact.ts';
+import { queryClient } from './queries.ts';
 import { useRoute, writeHref } from './route.ts';
 import { mountPage } from './start.tsx';
 import { Alert, CopyButton, Text } from './text.tsx';
@@ -20,13 +22,13 @@ const tabs = [
 function Page() {
   const route = useRoute();
   const activity = useActivity();
-  const { data: facts } = useAsk<ActivityFacts>('ui/facts');
+  const { data: facts } = useQuery<ActivityFacts>({ queryKey: ['facts'] });
   const [hasKeys, showKeys] = useState(false);
   useEffect(() => listenKeys(() => showKeys(true)), []);
   if (facts === undefined) return <Alert text={activity.state === 'lost' ? lostText : ''} />;
   const views = facts.hasService ? tabs : tabs.slice(0, 1);
   const view = views.find(([name]) => name === route.view)?.[0] ?? 'activity';
-  const { version, rows = [], state } = activity;
+  const { rows = [], state } = activity;
   return (
     <div class="app">
       <Strip facts={facts} state={state} onKeys={() => showKeys(true)} />
@@ -40,8 +42,8 @@ function Page() {
       <main>
         <Alert text={state === 'lost' ? `${lostText} Retrying every 3 s.` : ''} />
         {view === 'activity' && <ActivityView {...{ activity, facts, route }} />}
-        {view === 'board' && <Board {...{ route, version }} />}
-        {view === 'webhooks' && <Webhooks {...{ route, version, rows }} />}
+        {view === 'board' && <Board route={route} />}
+        {view === 'webhooks' && <Webhooks {...{ route, rows }} />}
       </main>
       {hasKeys && <Keys onClose={() => showKeys(false)} />}
     </div>
@@ -84,4 +86,8 @@ function Strip({ facts: { title, address, key, line, canTest }, state, onKeys }:
   );
 }
 
-mountPage(<Page />);
+mountPage(
+  <QueryClientProvider client={queryClient}>
+    <Page />
+  </QueryClientProvider>,
+);

@@ -1,6 +1,6 @@
 import { normalizeAddress } from '../../api/address.ts';
 import type { WalletFacts, WalletState, WalletTrouble } from '../wallet.ts';
-import { ask, type Connection, listenLive, postJson } from './ask.ts';
+import { type Connection, getJson, listenLive, postJson } from './page-api.ts';
 import { describeTrouble, type PageWallet, watchEvmWallets, watchSolanaWallets } from './page-wallet.ts';
 import { useEffect, useRef, useState } from './preact.ts';
 import { mountPage } from './start.tsx';
@@ -33,13 +33,18 @@ function WalletPage() {
       document.title = next.end.ok ? 'Signed · sotra' : 'Not signed · sotra';
     };
     const load = async () => {
-      const loaded = await ask<WalletFacts>('wallet/facts');
+      const loaded = await getJson<WalletFacts>('wallet/facts');
       setFacts(loaded);
       take(loaded.state);
     };
     const fails = (thrown: Error) => setError(thrown.message);
-    const calls = { load: () => load().catch(fails), state: take };
-    const stop = listenLive('wallet/live', calls, setConnection);
+    const onEntries: Parameters<typeof listenLive>[1] = (entries) => {
+      for (const { kind, data } of entries) {
+        if (kind === 'state') take(data as WalletState);
+        else load().catch(fails);
+      }
+    };
+    const stop = listenLive('wallet/live', onEntries, setConnection);
     return stop;
   }, []);
   useEffect(() => {

@@ -1,9 +1,10 @@
 import type { ActivityRow } from '../activity.ts';
-import { postJson, useCall } from './ask.ts';
 import { AnswerTable } from './data-table.tsx';
 import { Panel } from './detail.tsx';
 import { ActForm, Input } from './form.tsx';
+import { postJson } from './page-api.ts';
 import { useState } from './preact.ts';
+import { useCall } from './queries.ts';
 import { type Route, writeHref } from './route.ts';
 import { Rows } from './rows.tsx';
 import { Facts, Text } from './text.tsx';
@@ -16,26 +17,25 @@ interface Webhook {
 
 interface WebhooksProps {
   route: Route;
-  version: number;
   rows: readonly ActivityRow[];
 }
 
 /** The webhooks of the key. */
-export function Webhooks({ route, version, rows }: WebhooksProps) {
-  const asked = useCall<Webhook[]>('webhook.list', {}, version);
-  const { data, again } = asked;
+export function Webhooks({ route, rows }: WebhooksProps) {
+  const answer = useCall<Webhook[]>('webhook.list', {});
+  const { data, refetch } = answer;
   const webhooks = data?.data ?? [];
   const [uid] = route.parts;
   const webhook = webhooks.find((each) => each.uid === uid);
   return (
     <div class="inspect">
       <section class="browse" aria-label="Webhooks">
-        <Register onMade={again} />
+        <Register onMade={refetch} />
         <AnswerTable
           label="Webhooks"
           empty="No webhooks yet."
           ids={webhooks.map((each) => each.uid)}
-          {...{ asked, route }}
+          {...{ answer, route }}
         />
       </section>
       {webhook !== undefined && (
@@ -46,7 +46,7 @@ export function Webhooks({ route, version, rows }: WebhooksProps) {
           rows={rows.filter((row) => row.kind === 'attempt' && row.webhook === uid)}
           onDeleted={() => {
             location.hash = writeHref('webhooks', [], route.query);
-            again();
+            void refetch();
           }}
         />
       )}

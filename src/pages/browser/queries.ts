@@ -1,0 +1,38 @@
+import { QueryClient, type UseQueryResult, useQuery } from '@tanstack/preact-query';
+import type { CallOutcome } from '../activity.ts';
+import { getJson, type PageError } from './page-api.ts';
+
+declare module '@tanstack/preact-query' {
+  interface Register {
+    defaultError: PageError;
+    queryKey: readonly [route: string, query?: Readonly<Record<string, string>>];
+  }
+}
+
+/** A key is a route of the page and its query. What is asked for again stays shown meanwhile. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      queryFn: ({ queryKey: [route, query = {}], signal }) =>
+        getJson(`ui/${route}?${new URLSearchParams(query)}`, signal),
+      // The server of the page is on this computer, also without a network.
+      networkMode: 'always',
+      refetchOnWindowFocus: false,
+      // A service that is busy says when it may be asked again.
+      retry: (_, { retryAtMs }) => retryAtMs !== undefined,
+      retryDelay: (_, { retryAtMs = 0 }) => Math.max(0, retryAtMs - Date.now()),
+    },
+  },
+});
+
+export type Answer<T> = UseQueryResult<T>;
+
+/** Why there is no answer, also while it is waited to ask again. */
+export function findError({ error, failureReason }: Answer<unknown>): PageError | null {
+  return error ?? failureReason;
+}
+
+/** The answer of an endpoint that reads, as the terminal shows it. */
+export function useCall<T>(endpoint: string, input: Readonly<Record<string, unknown>>): Answer<CallOutcome<T>> {
+  return useQuery({ queryKey: ['call', { endpoint, input: JSON.stringify(input) }] });
+}
