@@ -85,8 +85,7 @@ const pages: Plugin = {
   },
 };
 
-const sharedByCommands =
-  /src\/(commands\/(endpoint-command|db-param)|lib\/output\/(columns|trade-cards)|client\/(secrets|hide-key)|api\/(event-types|holding))\.ts$/;
+const sharedByCommands = /src\/(commands\/(endpoint-command|db-param)|lib\/output\/columns|api\/(event-types|holding))\.ts$/;
 
 /** The noun of its endpoints or of its commands. */
 function nounOf(id: string): string | undefined {

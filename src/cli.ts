@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { safeText } from './api/safe-text.ts';
-import { Command, type Session } from './commands/command.ts';
+import { Command, RefusedLine, type Session } from './commands/command.ts';
 import { createHelpConfiguration } from './commands/help-format.ts';
 import { programOptions } from './commands/options.ts';
 import { errorObject, maxShownBody, type SotraError, toSotraError } from './errors.ts';
@@ -190,7 +190,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** Errors: those of the command; `usage`. */
+/** Errors: those of the command; `usage` with the line to type where it is known. */
 async function parse(session: Session): Promise<void> {
   const { argv, io } = session;
   // Commander writes help and the version to callbacks that cannot be waited for.
@@ -204,6 +204,11 @@ async function parse(session: Session): Promise<void> {
     const line = first === '-h' || first === '--help' ? [...rest, first] : argv;
     await createProgram(session, collect).parseAsync(line, { from: 'user' });
   } catch (thrown) {
+    if (thrown instanceof RefusedLine) {
+      const { explainError } = await import('./commands/mistakes.ts');
+      const { command, message, code } = thrown;
+      throw explainError(command, { argv, example: command.examples[0]?.argv }, message, code);
+    }
     if (!(thrown instanceof CommanderError)) throw thrown;
   }
   if (text !== '') await io.out.write(text);

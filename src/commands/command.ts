@@ -5,8 +5,7 @@ import type { Io } from '../lib/io.ts';
 import type { Result } from '../lib/output/result.ts';
 import type { AnyView } from '../lib/output/view.ts';
 import { formatDetails, nameLine } from './help-format.ts';
-import { explainError } from './mistakes.ts';
-import { createSharedOption, programOptions, requestOptions, type SharedOption } from './options.ts';
+import { createSharedOption, requestOptions, type SharedOption } from './options.ts';
 import { createOptions, ParamArgument } from './params.ts';
 import type { TypedInput } from './read-input.ts';
 
@@ -29,6 +28,18 @@ export interface Session {
 type EndpointLine = Pick<Endpoint, 'id' | 'method' | 'path' | 'source'> & { deprecated?: string | undefined };
 
 export type Handler<P extends Params> = (input: InputOf<P>, context: Context) => Promise<Result>;
+
+/** Commander's error about a command line; `mistakes.ts` adds the line to type. */
+export class RefusedLine extends Error {
+  readonly command: Command;
+  readonly code: string | undefined;
+
+  constructor(command: Command, message: string, code: string | undefined) {
+    super(message);
+    this.command = command;
+    this.code = code;
+  }
+}
 
 /** A command of sotra: a command of commander with typed parameters, and what help says of it beyond them. */
 export class Command<P extends Params = Record<never, Param>> extends CommanderCommand {
@@ -68,7 +79,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     (await loader?.())?.(this);
   }
 
-  /** Errors: `usage` for the help of a subcommand that does not exist; commander would print that of its group. */
+  /** Errors: `RefusedLine` for the help of a subcommand that does not exist; commander would print that of its group. */
   override helpInformation(context?: HelpContext): string {
     const [word] = this.args;
     const isUnknown = word !== undefined && !word.startsWith('-') && this.findSubcommand(word) === undefined;
@@ -78,10 +89,8 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     return super.helpInformation(context) + (details === '' ? '' : `${details}\n`);
   }
 
-  /** Errors: `usage`, with the line to type where it is known. */
   override error(message: string, { code }: ErrorOptions = {}): never {
-    const typed = { argv: this.session.argv, example: this.examples[0]?.argv };
-    throw explainError(this, typed, message, code);
+    throw new RefusedLine(this as unknown as Command, message, code);
   }
 
   /** Adds an argument or an option for each parameter. `requireAnyOf`: keys of which at least one must be given. */
@@ -91,7 +100,7 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
     for (const [key, param] of Object.entries(params)) {
       if (param.positional) this.addArgument(new ParamArgument(key, param));
       // The program takes its options anywhere on the line: `context set --base-url`.
-      else if (!programFlags.has(flagName(key, param)))
+      else if (!isProgramOption(this, `--${flagName(key, param)}`))
         for (const option of createOptions(key, param)) this.addOption(option);
     }
     return this as unknown as Command<Q>;
@@ -189,7 +198,9 @@ export class Command<P extends Params = Record<never, Param>> extends CommanderC
   }
 }
 
-const programFlags: ReadonlySet<string> = new Set(programOptions().map(({ long = '' }) => long.slice(2)));
+function isProgramOption(command: CommanderCommand, flag: string): boolean {
+  return findRoot(command).options.some(({ long }) => long === flag);
+}
 
 function findRoot(command: CommanderCommand): CommanderCommand {
   return command.parent === null ? command : findRoot(command.parent);
