@@ -1,11 +1,20 @@
 import { tryParseJson } from '../api/json.ts';
 import type { Context } from '../context.ts';
 import { SotraError } from '../errors.ts';
-import { type ActivityRow, type ActivitySource, type Edited, maxListed } from '../pages/activity.ts';
+import { counted } from '../lib/output/format.ts';
+import {
+  type ActivityDetail,
+  type ActivityRow,
+  type ActivitySource,
+  type Edited,
+  maxListed,
+  type SendOutcome,
+} from '../pages/activity.ts';
 import type { LiveLog } from '../pages/live-log.ts';
-import { findCall, refuseLost, summarizeCall } from './calls.ts';
+import { findCall, readPath, refuseLost } from './calls.ts';
+import type { LogEntry } from './entry.ts';
 import { findHistory } from './log.ts';
-import { type NumberedEntry, readCalls } from './read-log.ts';
+import { findLogEnd, readAppended, readCalls } from './read-log.ts';
 import { listCallReasons } from './reasons.ts';
 import { checkSent, showExchange } from './show-exchange.ts';
 
@@ -18,95 +27,119 @@ interface CallActivityOptions {
   live: LiveLog;
 }
 
+interface KeptCall {
+  row: ActivityRow;
+  command: string;
+  pid: number;
+  attempt: number;
+}
+
 const lookEveryMs = 1000;
-const idStart = 'req-';
+const [callIdStart, commandIdStart] = ['req-', 'cmd-'];
 
 /** The calls of the history to the service in use, which may be sent again. The history is watched from the first list to `close`. */
 export function openCallActivity({ context, commandStart, openSender, live }: CallActivityOptions) {
   const { io, warn } = context;
-  /** By id, the oldest first. */
-  const rows = new Map<string, ActivityRow>();
+  const folder = findHistory(io);
+  /** By the id of their rows, the oldest first. */
+  const kept = new Map<string, KeptCall>();
   const stop = new AbortController();
-  let newest = '';
+  let end = { ino: 0, bytes: 0 };
   let watching: Promise<void> | undefined;
   /** Reads the calls since the last look. */
   const look = async (): Promise<void> => {
     const { baseUrl } = await context.config.service();
-    const added: NumberedEntry[] = [];
-    let hasKnown = newest === '';
-    for (const call of readCalls(findHistory(context.io))) {
-      hasKnown ||= call._sotra.id === newest;
-      if (call._sotra.id === newest || added.length === maxListed) break;
-      added.push(call);
-    }
-    if (!hasKnown) {
-      rows.clear();
-      newest = '';
+    const appended = readAppended(folder, end);
+    end = appended?.end ?? findLogEnd(folder);
+    if (appended === undefined) {
+      kept.clear();
       if (watching !== undefined) live.add('load', null);
     }
-    for (const call of added.reverse()) {
-      newest = call._sotra.id;
+    for (const call of appended?.calls ?? readLatest(folder)) {
       if (call._sotra.baseUrl !== baseUrl) continue;
+      const { command, pid, attempt } = call._sotra;
       const row = makeRow(call);
-      rows.set(row.id, row);
-      if (rows.size > maxListed) rows.delete([...rows.keys()][0] ?? '');
+      kept.set(row.id, { row, command, pid, attempt });
+      if (kept.size > maxListed) kept.delete([...kept.keys()][0] ?? '');
       if (watching !== undefined) live.add('row', row);
     }
   };
-  const listRows = () => [...rows.values()].reverse();
   const watch = async () => {
     while (!stop.signal.aborted) {
       await io.sleep(lookEveryMs, stop.signal).catch(() => undefined);
       if (!stop.signal.aborted) await look();
     }
   };
-  const find = async (id: string) => {
-    const row = rows.get(id);
-    if (row === undefined) throw new SotraError('not-found', `request ${id.slice(0, 40)}: is not in the history`);
-    return { row, call: await findCall(id.slice(idStart.length), context) };
+  const find = (id: string): KeptCall => {
+    const found = kept.get(id.replace(commandIdStart, callIdStart));
+    if (found === undefined) throw new SotraError('not-found', `request ${id.slice(0, 40)}: is not in the history`);
+    return found;
   };
-  const source: ActivitySource = {
-    owns: (id) => id.startsWith(idStart),
-    list: async (beforeMs) => {
-      if (beforeMs !== undefined) return { rows: [], hasMore: false };
-      await look();
-      watching ??= watch().catch((thrown: Error) => warn(`the requests are not kept up to date: ${thrown.message}`));
-      return { rows: listRows(), hasMore: false };
-    },
-    show: async (id) => {
-      const { row, call } = await find(id);
-      const { baseUrl, wire } = await context.config.service();
-      const { command, ignored = [] } = call._sotra;
-      return showExchange({
-        row,
-        entry: call,
-        commandStart,
-        baseUrl,
-        wire,
-        keys: [],
-        why: await listCallReasons(call, context),
-        facts: [['Command', command], ...ignored.map((name) => ['Ignored', name] as const)],
-        chain: { before: [], after: [] },
-      });
-    },
-    send: async (id, edited) => sendCall(await find(id), edited),
+  const findEntry = (id: string) => findCall(id.slice(callIdStart.length), context);
+  /** The calls of the same command, the oldest first. */
+  const listCalls = ({ command, pid }: KeptCall) =>
+    [...kept.values()].filter((each) => each.command === command && each.pid === pid);
+  const showCall = async (call: KeptCall): Promise<ActivityDetail> => {
+    const { row, command } = call;
+    const entry = await findEntry(row.id);
+    const { baseUrl, wire } = await context.config.service();
+    const calls = listCalls(call);
+    const attempts = findAttempts(calls, call);
+    const at = attempts.indexOf(call);
+    return showExchange({
+      row,
+      entry,
+      commandStart,
+      baseUrl,
+      wire,
+      keys: [],
+      why: await listCallReasons(entry, context),
+      facts: [['Command', command], ...(entry._sotra.ignored ?? []).map((name) => ['Ignored', name] as const)],
+      chain: {
+        before: [commandRow(calls), ...attempts.slice(0, at).map((each) => each.row)],
+        after: attempts.slice(at + 1).map((each) => each.row),
+      },
+    });
   };
-  const sendCall = async ({ call }: { call: NumberedEntry }, edited: Edited) => {
-    const before = summarizeCall(call);
-    const { method = before.method, target = before.path } = edited;
+  const showCommand = (call: KeptCall): ActivityDetail => {
+    const calls = listCalls(call);
+    const row = commandRow(calls);
+    return {
+      row,
+      ...(row.failed && { error: { message: calls.at(-1)?.row.about ?? '', hints: [] } }),
+      facts: [['Process', String(call.pid)]],
+      command: call.command,
+      chain: { before: [], after: calls.map((each) => each.row) },
+    };
+  };
+  const send = async (id: string, edited: Edited): Promise<SendOutcome> => {
+    const call = await findEntry(find(id).row.id);
+    const { method = call.request.method, target = readPath(call.request.url, call._sotra.baseUrl) } = edited;
     const path = checkSent(method, target);
     const body = method === 'GET' ? undefined : String(edited.body ?? call.request.postData?.text ?? '');
     refuseLost(call, { path, body });
-    const known = new Set(rows.keys());
+    const known = new Set(kept.keys());
     const sender = openSender();
     const sent = body === undefined || body === '' ? {} : { body: tryParseJson(body) ?? body, bodyText: body };
     const problem = await sender.client.request({ method, path, ...sent }).catch((thrown: unknown) => thrown);
     await sender.client.close();
     await look();
     const [bare = ''] = path.split('?');
-    const made = listRows().find((row) => !known.has(row.id) && row.title.startsWith(`${method} ${bare}`));
+    const isMade = ({ row }: KeptCall) => !known.has(row.id) && row.title.startsWith(`${method} ${bare}`);
+    const made = [...kept.values()].findLast(isMade)?.row;
     if (made === undefined && problem instanceof Error) throw problem;
     return { id: made?.id ?? null, text: `Sent: ${made?.status ?? 'done'}`, failed: made?.failed ?? false };
+  };
+  const source: ActivitySource = {
+    owns: (id) => id.startsWith(callIdStart) || id.startsWith(commandIdStart),
+    list: async (beforeMs) => {
+      if (beforeMs !== undefined) return { rows: [], hasMore: false };
+      await look();
+      watching ??= watch().catch((thrown: Error) => warn(`the requests are not kept up to date: ${thrown.message}`));
+      return { rows: [...kept.values()].map(({ row }) => row).reverse(), hasMore: false };
+    },
+    show: async (id) => (id.startsWith(callIdStart) ? showCall(find(id)) : showCommand(find(id))),
+    send,
   };
   return {
     source,
@@ -117,16 +150,49 @@ export function openCallActivity({ context, commandStart, openSender, live }: Ca
   };
 }
 
-function makeRow(call: NumberedEntry): ActivityRow {
-  const { id, atMs, ms, method, path, status, error, command } = summarizeCall(call);
+/** The newest calls of a log, the oldest of them first. */
+function readLatest(folder: string): LogEntry[] {
+  const calls: LogEntry[] = [];
+  for (const call of readCalls(folder)) if (calls.push(call) === maxListed) break;
+  return calls.reverse();
+}
+
+/** All attempts of a call among the calls of its command: those with its method and path, numbered from 1 on. */
+function findAttempts(calls: readonly KeptCall[], call: KeptCall): KeptCall[] {
+  const same = calls.filter(({ row }) => row.title === call.row.title);
+  const at = same.indexOf(call);
+  const first = same.findLastIndex(({ attempt }, index) => index <= at && attempt === 1);
+  const next = same.findIndex(({ attempt }, index) => index > at && attempt === 1);
+  return same.slice(Math.max(0, first), next === -1 ? undefined : next);
+}
+
+function makeRow(call: LogEntry): ActivityRow {
+  const { startedDateTime, time, request, response, _sotra } = call;
+  const { id, baseUrl, command, attempt, error } = _sotra;
+  const ms = Math.round(time);
   return {
-    id: `${idStart}${id}`,
+    id: `${callIdStart}${id}`,
     kind: 'request',
-    atMs: atMs + ms,
-    title: `${method} ${path}`,
-    about: error ?? command,
-    status: String(status ?? 'no answer'),
-    failed: error !== undefined || status === null || status >= 400,
+    atMs: Date.parse(startedDateTime) + ms,
+    title: `${request.method} ${readPath(request.url, baseUrl)}`,
+    about: `${error ?? command}${attempt > 1 ? `, attempt ${attempt}` : ''}`,
+    status: response.status === 0 ? 'no answer' : String(response.status),
+    failed: error !== undefined || response.status === 0 || response.status >= 400,
     durationMs: ms,
+  };
+}
+
+/** The command that made these calls; its end is that of the last one. */
+function commandRow(calls: readonly KeptCall[]): ActivityRow {
+  const [first, last] = [calls[0], calls.at(-1)];
+  const { id = '', atMs = 0, durationMs = 0 } = first?.row ?? {};
+  return {
+    id: id.replace(callIdStart, commandIdStart),
+    kind: 'command',
+    atMs: atMs - durationMs,
+    title: first?.command ?? '',
+    about: counted(calls.length, 'request'),
+    status: last?.row.failed ? 'failed' : 'done',
+    failed: last?.row.failed ?? false,
   };
 }

@@ -42,7 +42,7 @@ export function createActivityApp(
       },
       'POST test': async () => {
         if (sendTest === undefined) throw usageError('this page sends no test events');
-        return { text: await sendTest() };
+        return sendTest();
       },
       ...serviceRoutes,
     },

@@ -5,7 +5,7 @@ import type { ServedTable } from './table.ts';
 export interface ActivityRow {
   /** Its kind and its key in the source, such as `req-12`. */
   id: string;
-  kind: 'request' | 'trade' | 'comment' | 'event' | 'attempt' | 'refused';
+  kind: 'command' | 'request' | 'trade' | 'comment' | 'event' | 'attempt' | 'refused';
   atMs: number;
   title: string;
   /** Who caused it, or why it failed. */
@@ -126,7 +126,7 @@ export interface ActivitySource {
   owns: (id: string) => boolean;
   /** The newest rows, or those before a time. */
   list: (beforeMs?: number) => Promise<ActivityList>;
-  /** Rows as they are now, with those that follow from them; for rows that were waiting. */
+  /** Rows as they are now, with those that follow from them; for rows that were waiting and that others may change. */
   look?: (ids: readonly string[]) => Promise<readonly ActivityRow[]>;
   /** Errors: `usage` or `not-found` if the row is no longer kept; the same below. */
   show: (id: string) => Promise<ActivityDetail>;
@@ -141,6 +141,8 @@ export interface ActivityFacts {
   address: string;
   /** The key to use there; shown for a sandbox only. */
   key?: string;
+  /** A curl line that asks for something there; absent if it has to be signed. */
+  curl?: string;
   /** A line that makes a first row. */
   line: string;
   /** Why there are no rows. */
@@ -163,6 +165,5 @@ export interface ActivityOptions {
   sources: readonly ActivitySource[];
   /** `row` with a row that is new or changed; `load` to list again; `changed` to ask the service again. */
   live: LiveLog;
-  /** Sends a test event; gives the outcome in words. */
-  sendTest?: () => Promise<string>;
+  sendTest?: () => Promise<SendOutcome>;
 }

@@ -7,7 +7,7 @@ import { readBody, send as sendReply, startHttpServer } from '../lib/http-server
 import { createGuard, originRefusal, pageHeaders, refuseForeign } from './guard.ts';
 import type { LiveLog } from './live-log.ts';
 
-/** One page and its API. */
+/** A page and its API. */
 export interface WebApp {
   /** In the paths of its page (`/name`), its script (`/name.js`) and its API (`/api/name/...`). */
   name: string;
@@ -18,12 +18,6 @@ export interface WebApp {
   live: LiveLog;
 }
 
-interface WebOptions {
-  /** The first is shown at `/`. */
-  apps: readonly WebApp[];
-  warn: (text: string) => void;
-}
-
 const [maxStreams, maxBodyBytes] = [12, 64 * 1024];
 const warnEveryMs = 60_000;
 /** An idle stream could be closed on its way, such as by a forwarded port. */
@@ -31,7 +25,7 @@ const beatMs = 15_000;
 
 const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
 
-export interface ServedPages {
+export interface ServedPage {
   /** With a code that one page exchanges once. */
   url: string;
   /** The same with a new code; earlier ones stop working. */
@@ -41,11 +35,12 @@ export interface ServedPages {
   close: () => Promise<void>;
 }
 
-/** Serves pages on 127.0.0.1, on a free port. Errors: `config` if it cannot listen. */
-export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages> {
+/** Serves a page on 127.0.0.1, on a free port. Errors: `config` if it cannot listen. */
+export async function servePage(app: WebApp, warn: (text: string) => void): Promise<ServedPage> {
   // Read now: an update of the program may replace them while this runs. No path reads any other file.
   const files = new Map(listAssets('web/').map((name) => [name.slice('web'.length), readAsset(name)]));
   const guard = createGuard();
+  const apiStart = `/api/${app.name}/`;
   const stop = new AbortController();
   let [streams, warnedMs] = [0, Number.NEGATIVE_INFINITY];
 
@@ -55,12 +50,11 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
     const { pathname: path, searchParams: query } = new URL(`http://127.0.0.1${incoming.url}`);
     if (path.startsWith('/api/')) return handleApi(path, { query, incoming, outgoing });
     // Pages and scripts hold no data, so they need no session.
-    if (path === '/') return redirect(outgoing, `/${apps[0]?.name}`);
+    if (path === '/') return redirect(outgoing, `/${app.name}`);
     const file = files.get(path);
     if (file !== undefined)
       return send(outgoing, 200, types[path.slice(path.lastIndexOf('.') + 1)] ?? 'text/plain', file);
-    const app = apps.find(({ name }) => path === `/${name}`);
-    if (app === undefined) return send(outgoing, 404, 'text/plain', 'nothing is here\n');
+    if (path !== `/${app.name}`) return send(outgoing, 404, 'text/plain', 'nothing is here\n');
     send(outgoing, 200, 'text/html', writePage(app));
   };
   const handleApi = async (path: string, exchange: Exchange): Promise<void> => {
@@ -76,13 +70,11 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
     }
     if (!guard.hasSession(incoming)) return send(outgoing, 401, 'text/plain', usedText);
     if (path === '/api/session') return send(outgoing, 200, 'application/json', '{}');
-    const app = apps.find(({ name }) => path.startsWith(`/api/${name}/`));
-    if (app === undefined) return send(outgoing, 404, 'text/plain', 'nothing is here\n');
-    const rest = path.slice(`/api/${app.name}/`.length);
-    if (rest === 'live') return stream(app.live, incoming, outgoing);
-    await answer(app, `${incoming.method} ${rest}`, exchange);
+    if (path === `${apiStart}live`) return stream(incoming, outgoing);
+    const name = path.startsWith(apiStart) ? path.slice(apiStart.length) : '';
+    await answer(app, `${incoming.method} ${name}`, exchange);
   };
-  const stream = async (live: LiveLog, { headers }: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+  const stream = async ({ headers }: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     if (streams >= maxStreams) return send(outgoing, 503, 'text/plain', 'too many pages are open\n');
     streams += 1;
     const gone = new AbortController();
@@ -92,7 +84,7 @@ export async function serveWeb({ apps, warn }: WebOptions): Promise<ServedPages>
     const beat = setInterval(() => outgoing.write('\n'), beatMs);
     try {
       const lastId = headers['last-event-id']?.toString();
-      for await (const entries of live.read(lastId, AbortSignal.any([gone.signal, stop.signal]))) {
+      for await (const entries of app.live.read(lastId, AbortSignal.any([gone.signal, stop.signal]))) {
         const lines = entries.map((entry) => `${JSON.stringify(entry)}\n`);
         if (!outgoing.write(lines.join('')))
           await once(outgoing, 'drain', { signal: gone.signal }).catch(() => undefined);

@@ -4,29 +4,29 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Context } from '../context.ts';
 import type { Io } from '../lib/io.ts';
-import type { ServedPages } from './serve.ts';
+import type { ServedPage } from './serve.ts';
 
 export interface PageInput {
   open?: boolean | undefined;
   readyFile?: string | undefined;
 }
 
-type Pages = Pick<ServedPages, 'url' | 'newUrl' | 'closing'>;
+type Page = Pick<ServedPage, 'url' | 'newUrl' | 'closing'>;
 
 /**
  * Prints the link of a page on stderr, unless it is in a ready file, and opens the browser if asked to. Enter on a terminal prints another link,
  * for another browser.
  */
-export async function showAddress(pages: Pages, { open, readyFile }: PageInput, context: Context): Promise<void> {
+export async function showAddress(page: Page, { open, readyFile }: PageInput, context: Context): Promise<void> {
   const { io, options } = context;
   const renews = io.in.isTTY === true && !options.noInput && io.in.isForeground?.() !== false;
   const more = renews ? '; press Enter for a new one' : '';
-  if (open || readyFile === undefined) await io.err.write(`Open this link, which works once${more}: ${pages.url}\n`);
-  if (renews) void renew(pages, io);
-  if (open) await openBrowser(pages, io);
+  if (open || readyFile === undefined) await io.err.write(`Open this link, which works once${more}: ${page.url}\n`);
+  if (renews) void renew(page, io);
+  if (open) await openBrowser(page, io);
 }
 
-async function renew({ newUrl, closing }: Pages, io: Io): Promise<void> {
+async function renew({ newUrl, closing }: Page, io: Io): Promise<void> {
   const lines = io.in[Symbol.asyncIterator]();
   const end = () => void lines.return?.();
   closing.addEventListener('abort', end, { once: true });
@@ -41,7 +41,7 @@ async function renew({ newUrl, closing }: Pages, io: Io): Promise<void> {
 }
 
 /** Through a private file: every local user can read the arguments of a program. */
-async function openBrowser({ url, closing }: Pages, io: Io): Promise<void> {
+async function openBrowser({ url, closing }: Page, io: Io): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'sotra-open-'));
   const file = join(folder, 'open.html');
   const remove = () => rmSync(folder, { recursive: true, force: true });

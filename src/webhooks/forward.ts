@@ -6,7 +6,7 @@ import { computeBackoff, policies } from '../client/retry.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import type { Context } from '../context.ts';
 import { type PostOutcome, postDelivery } from '../lib/post-delivery.ts';
-import type { Delivery, Forwarding, ForwardTry, Inbox, StoredDelivery, Target } from './inbox.ts';
+import type { Delivery, Forwarding, ForwardOptions, ForwardTry, Inbox, StoredDelivery, Target } from './inbox.ts';
 
 interface ForwarderOptions {
   inbox: Inbox;
@@ -14,6 +14,8 @@ interface ForwarderOptions {
   /** Its option `--retries` is how often a delivery is sent again before it is set aside; absent: for a day. */
   context: Context;
   onError: (error: unknown) => void;
+  /** Called after each try, as `ForwardOptions` has it. */
+  onTry?: ForwardOptions['onTry'];
 }
 
 /** 3xx and 4xx answers after which a delivery is set aside. */
@@ -21,9 +23,16 @@ const maxRefusals = 10;
 const forwardMs = 30_000;
 
 /** Forwards stored deliveries at least once, in order per webhook and target; one that is not accepted within a day is set aside. */
-export async function startForwarder({ inbox, targets, context, onError }: ForwarderOptions): Promise<Forwarding> {
+export async function startForwarder({
+  inbox,
+  targets,
+  context,
+  onError,
+  onTry,
+}: ForwarderOptions): Promise<Forwarding> {
   const { retries = Number.POSITIVE_INFINITY } = context.options;
   const agent = new Agent({ keepAlive: true });
+  const report = createReporter(context);
   const forwarding = await inbox.forward({
     targets,
     onError,
@@ -35,7 +44,10 @@ export async function startForwarder({ inbox, targets, context, onError }: Forwa
       tries > retries || refusals >= maxRefusals || atMs - sinceMs >= dayMs
         ? undefined
         : computeBackoff(policies.forward, tries),
-    onTry: createReporter(context),
+    onTry: (made, waitMs) => {
+      report(made, waitMs);
+      onTry?.(made, waitMs);
+    },
   });
   const stop = async () => {
     await forwarding.stop();

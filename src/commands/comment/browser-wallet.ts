@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { Signer } from '../../keys/signer.ts';
 import { writeReadyFiles } from '../../lib/files/durable-file.ts';
-import { serveWeb } from '../../pages/serve.ts';
+import { servePage } from '../../pages/serve.ts';
 import { type PageInput, showAddress } from '../../pages/show-address.ts';
 import type { ShownCommand, WalletFacts, WalletText } from '../../pages/wallet.ts';
 import { previewText } from './preview.ts';
@@ -50,7 +50,7 @@ export async function openBrowserWallet(signing: BrowserSigning, context: Contex
   const facts = await readWalletFacts(signing, context);
   const waitMs = options.typedTimeoutMs ?? defaultWaitMs;
   const page = createWalletApp({ facts, waitMs, io, note });
-  const server = await serveWeb({ apps: [page.app], warn });
+  const server = await servePage(page.app, warn);
   let removeReadyFile = () => {};
   const close = async (thrown?: unknown) => {
     await page.end(thrown);

@@ -9,17 +9,18 @@ import type { LoggedRequest } from '../../lib/logged-request.ts';
 import { openNetwork } from '../../lib/transport.ts';
 import { createActivityApp } from '../../pages/activity-app.ts';
 import { createLiveLog } from '../../pages/live-log.ts';
-import { type ServedPages, serveWeb } from '../../pages/serve.ts';
+import { type ServedPage, servePage } from '../../pages/serve.ts';
 import { openServiceRoutes } from '../../pages/service-routes.ts';
 import type { Db } from '../../sandbox/db/store.ts';
 import type { FaultyAnswer } from '../../sandbox/serve/fault.ts';
 import type { HeardRequest } from '../../sandbox/serve/listen.ts';
 import { controlHeader } from '../../sandbox/service/handler.ts';
+import { firstCurl } from '../ui/own-service.ts';
 import { openRequestActivity } from './request-activity.ts';
 import type { Ready } from './served.ts';
 import { openWorldActivity, sendTestEvents } from './world-activity.ts';
 
-export interface SandboxPage extends ServedPages {
+export interface SandboxPage extends ServedPage {
   addRequest: (logged: LoggedRequest, heard: HeardRequest, answer: FaultyAnswer) => void;
 }
 
@@ -61,6 +62,8 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
     now: io.now,
     live,
     commandStart,
+    sleep: io.sleep,
+    signal: stop.signal,
     findRequest: requests.findByAnswer,
   });
   const service = openServiceRoutes({
@@ -80,6 +83,7 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
     }
   };
   const watching = watch().catch((error: unknown) => warn(`the page is not kept up to date: ${readMessage(error)}`));
+  const curl = firstCurl(url, keys[0]);
   const app = createActivityApp(
     {
       facts: {
@@ -87,19 +91,20 @@ export async function startSandboxPage(options: SandboxPageOptions, context: Con
         address: url,
         key: keys[0] ?? '',
         empty: 'No requests yet.',
-        line: command`SOTRA_API_KEY=${keys[0] ?? ''} sotra --base-url ${url} leaderboard list`,
+        curl,
+        line: curl,
       },
       sources: [requests.source, happenings.source],
       live,
       sendTest: async () => {
-        const said = sendTestEvents(world, io.now());
+        const text = sendTestEvents(world, io.now());
         happenings.look();
-        return said;
+        return { id: null, text, failed: false };
       },
     },
     service.routes,
   );
-  const page = await serveWeb({ apps: [app], warn });
+  const page = await servePage(app, warn);
   return {
     ...page,
     addRequest: requests.add,

@@ -27,6 +27,8 @@ interface WorldActivityOptions {
   now: () => number;
   live: LiveLog;
   commandStart: string;
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  signal: AbortSignal;
   /** The request that made a comment, if it is kept. */
   findRequest: (text: string) => ActivityRow | undefined;
 }
@@ -82,13 +84,24 @@ const eventSql = `SELECT e.seq, e.id, e.type, e.body, e.at_ms AS atMs, w.uid FRO
 const attemptSql = `SELECT d.id, d.state, d.tries, d.status, d.error, d.ms, d.at_ms AS tryMs, d.due_ms AS nextMs, e.type, e.id AS eventId, e.at_ms AS eventMs, w.uid,
   w.destination_url AS url, w.secret FROM outbox d JOIN event e ON e.seq = d.item JOIN webhook w ON w.id = d.target`;
 
+interface SeenTry {
+  row: ActivityRow;
+  /** `null` before it was made. */
+  tryMs: number | null;
+}
+
+/** How long the answer of a target is waited for after Send again. */
+const [answerMs, napMs] = [5000, 50];
+
 /** Most rows of a kind that one look reads: a simulation makes thousands in a second. */
 const maxFound = 200;
 
 /** New trades and comments of a sandbox, and its events and attempts to deliver them; `look` reads what is new. */
-export function openWorldActivity({ db, now, live, commandStart, findRequest }: WorldActivityOptions) {
+export function openWorldActivity({ db, now, live, commandStart, sleep, signal, findRequest }: WorldActivityOptions) {
   /** The oldest first; a row that changes stays in its place. */
   const rows = new Map<string, ActivityRow>();
+  /** The tries of each delivery that were seen, the oldest first: the database keeps the last one alone. */
+  const tries = new Map<number, SeenTry[]>();
   const newest = (table: string, column = 'id') =>
     db.get<{ n: number | null }>(`SELECT max(${column}) AS n FROM ${table}`)?.n ?? 0;
   const begin = () => ({ trade: newest('trade'), commentMs: newest('comment', 'at_ms'), event: 0, attempt: 0 });
@@ -104,9 +117,22 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
     if (rows.size > maxListed) rows.delete([...rows.keys()][0] ?? '');
     live.add('row', next);
   };
+  /** A delivery that was tried again has a new row. */
+  const putTry = (attempt: AttemptRow) => {
+    const seenTries = tries.get(attempt.id) ?? [];
+    const last = seenTries.at(-1);
+    const isNew = last === undefined || (last.tryMs !== null && last.tryMs !== attempt.tryMs);
+    if (isNew && last !== undefined) put({ ...last.row, waiting: false });
+    const number = Math.max(1, seenTries.length + Number(isNew));
+    const row = attemptRow(attempt, number);
+    tries.set(attempt.id, [...seenTries.slice(0, number - 1), { row, tryMs: attempt.tryMs }]);
+    if (tries.size > maxListed) tries.delete([...tries.keys()][0] ?? 0);
+    put(row);
+  };
   const look = () => {
     if (newest('trade') < seen.trade || newest('event', 'seq') < seen.event) {
       rows.clear();
+      tries.clear();
       seen = begin();
       live.add('load', null);
     }
@@ -117,7 +143,7 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
     const events = db.all<EventRow>(after(eventSql, 'e.seq', seen.event));
     const attempts = db.all<AttemptRow>(after(attemptSql, 'd.id', seen.attempt));
     const waiting = [...rows.values()].flatMap(({ id, waiting: isWaiting }) =>
-      isWaiting ? [Number(id.slice('attempt-'.length))] : [],
+      isWaiting ? [readAttemptId(id).delivery] : [],
     );
     const changed = db.all<AttemptRow>(`${attemptSql} WHERE d.id IN (SELECT value FROM json_each(?))`, [
       JSON.stringify(waiting),
@@ -125,7 +151,7 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
     for (const each of trades.toReversed()) put(tradeRow(each));
     for (const each of comments.toReversed()) put(commentRow(each));
     for (const each of events.toReversed()) put(eventRow(each));
-    for (const each of [...changed, ...attempts.toReversed()]) put(attemptRow(each));
+    for (const each of [...changed, ...attempts.toReversed()]) putTry(each);
     seen = {
       trade: trades[0]?.id ?? seen.trade,
       commentMs: comments[0]?.atMs ?? seen.commentMs,
@@ -140,7 +166,9 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
     db.get<TradeRow>(`${tradeSql} WHERE ${where} = ?`, [value]);
   const findComment = (id: string | undefined) =>
     id === undefined ? undefined : db.get<CommentRow>(`${commentSql} WHERE id = ?`, [id]);
-  const attemptsOf = (eventId: string) => db.all<AttemptRow>(`${attemptSql} WHERE e.id = ?`, [eventId]).map(attemptRow);
+  const triesOf = (attempt: AttemptRow) => tries.get(attempt.id)?.map(({ row }) => row) ?? [attemptRow(attempt, 1)];
+  const attemptsOf = (eventId: string) =>
+    db.all<AttemptRow>(`${attemptSql} WHERE e.id = ?`, [eventId]).flatMap(triesOf);
   /** Events that name a text, such as a transaction or a comment, and were caused by it. */
   const eventsOf = (text: string, isCause: (event: EventRow) => boolean) =>
     db
@@ -196,10 +224,23 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
         chain: { before: cause ? [cause] : [], after: attemptsOf(event.id) },
       });
     }
-    const attempt = db.get<AttemptRow>(`${attemptSql} WHERE d.id = ?`, [Number(key)]);
+    const { delivery, number } = readAttemptId(id);
+    const attempt = db.get<AttemptRow>(`${attemptSql} WHERE d.id = ?`, [delivery]);
     const event = attempt && db.get<EventRow>(`${eventSql} WHERE e.id = ?`, [attempt.eventId]);
-    if (attempt === undefined || event === undefined) throw usageError(`attempt ${key}: does not exist any more`);
-    return describe(attemptRow(attempt), { ...showAttempt(attempt, event), ...describeSending(attempt, event) });
+    const made = attempt && triesOf(attempt);
+    const row = made?.[number - 1];
+    if (attempt === undefined || event === undefined || made === undefined || row === undefined)
+      throw usageError(`attempt ${key}: is not kept any more`);
+    const cause = causeOf(event);
+    return describe(row, {
+      ...showAttempt(attempt, { row, isLast: number === made.length }),
+      request: showBody(event.body),
+      ...describeSending(attempt, event),
+      chain: {
+        before: [...(cause ? [cause] : []), eventRow(event), ...made.slice(0, number - 1)],
+        after: made.slice(number),
+      },
+    });
   };
   /** The command lines that send an event again, and its target. */
   const describeSending = (attempt: AttemptRow | undefined, event: EventRow): Partial<ActivityDetail> => {
@@ -220,6 +261,20 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
     const text = `${ok ? 'Accepted' : 'Not accepted'} by ${hideUrlSecrets(url)}: ${status ?? error}`;
     return { id: null, text, failed: !ok };
   };
+  /** The answer of the target, if it comes soon. */
+  const waitForTry = async ({ id, tryMs }: AttemptRow): Promise<SendOutcome> => {
+    const untilMs = now() + answerMs;
+    while (now() < untilMs && !signal.aborted) {
+      look();
+      const last = tries.get(id)?.at(-1);
+      if (last !== undefined && last.tryMs !== tryMs && last.tryMs !== null) {
+        const { id: rowId, status, failed } = last.row;
+        return { id: rowId, text: `Sent: ${status}`, failed };
+      }
+      await sleep(napMs, signal).catch(() => undefined);
+    }
+    return { id: null, text: 'It is being sent.', failed: false };
+  };
   const readBody = ({ eventId }: AttemptRow) =>
     deliveryBody(db.get<EventRow>(`${eventSql} WHERE e.id = ?`, [eventId])?.body ?? '');
   const source: ActivitySource = {
@@ -228,14 +283,18 @@ export function openWorldActivity({ db, now, live, commandStart, findRequest }: 
     look: async (ids) => ids.flatMap((id) => rows.get(id) ?? []),
     show,
     send: async (id, { url }) => {
-      const where = id.startsWith('attempt-') ? 'd.id' : 'e.id';
-      const attempts = db.all<AttemptRow>(`${attemptSql} WHERE ${where} = ?`, [id.slice(id.indexOf('-') + 1)]);
+      const [where, key] = id.startsWith('attempt-')
+        ? ['d.id', readAttemptId(id).delivery]
+        : ['e.id', id.slice(id.indexOf('-') + 1)];
+      const read = () => db.all<AttemptRow>(`${attemptSql} WHERE ${where} = ?`, [key]);
+      const attempts = read();
       const [first] = attempts;
       if (first === undefined) throw usageError(`${id.slice(0, 80)}: does not exist any more`);
       if (url !== undefined && url !== hideUrlSecrets(first.url)) return sendTo(url, first);
       for (const each of attempts) deliverAgain(db, each.id, now());
-      look();
-      return { id: null, text: 'It is being sent.', failed: false };
+      // From now on they are waiting, and so looked at.
+      for (const each of read()) putTry(each);
+      return waitForTry(first);
     },
   };
   return {
@@ -322,28 +381,21 @@ function eventRow({ id, type, body, atMs, uid }: EventRow): ActivityRow {
   return { id: `event-${id}`, kind: 'event', atMs, title: type, about, status: 'stored', failed: false, webhook: uid };
 }
 
-function attemptRow({
-  id,
-  state,
-  tries,
-  status,
-  error,
-  ms,
-  tryMs,
-  type,
-  eventId,
-  eventMs,
-  uid,
-  url,
-}: AttemptRow): ActivityRow {
+/** Ids are `attempt-<number of the delivery>-<number of the try>`. */
+function readAttemptId(id: string): { delivery: number; number: number } {
+  const [, delivery = 0, number = 0] = id.split('-').map(Number);
+  return { delivery, number };
+}
+
+function attemptRow(attempt: AttemptRow, number: number): ActivityRow {
+  const { id, state, tries, status, error, ms, tryMs, type, eventId, eventMs, uid, url } = attempt;
   const isWaiting = state === 'waiting';
-  const target = hideUrlSecrets(url);
   return {
-    id: `attempt-${id}`,
+    id: `attempt-${id}-${number}`,
     kind: 'attempt',
     atMs: tryMs ?? eventMs,
-    title: `${type} → ${target}`,
-    about: [error ?? '', tries > 1 ? `${tries} tries` : ''].filter(Boolean).join(', '),
+    title: `${type} → ${hideUrlSecrets(url)}`,
+    about: [error ?? '', number > 1 ? `try ${number}` : ''].filter(Boolean).join(', '),
     status: String(status ?? (isWaiting && tries === 0 ? 'waiting' : 'no answer')),
     failed: error !== null && state !== 'delivered',
     waiting: isWaiting,
@@ -353,21 +405,19 @@ function attemptRow({
   };
 }
 
-function showAttempt(attempt: AttemptRow, event: EventRow): Partial<ActivityDetail> {
-  const { url, error, tries, state, nextMs } = attempt;
+/** What is known of a try: the state of the delivery only of its last one. */
+function showAttempt(
+  { url, state, tries, nextMs }: AttemptRow,
+  { row, isLast }: { row: ActivityRow; isLast: boolean },
+) {
   const target = hideUrlSecrets(url);
   const isOpen = state === 'waiting' && tries > 0;
-  return {
-    ...(attemptRow(attempt).failed && { error: targetError(target, String(error)) }),
-    facts: [
-      ['Target', target],
-      ['State', state],
-      ['Tries', String(tries)],
-      ...(isOpen ? [['Next try', formatTime(Math.floor(nextMs / 1000))] as const] : []),
-    ],
-    request: showBody(event.body),
-    chain: { before: [eventRow(event)], after: [] },
-  };
+  const facts: ActivityDetail['facts'] = [
+    ['Target', target],
+    ...(isLast ? [['State', state] as const] : []),
+    ...(isLast && isOpen ? [['Next try', formatTime(Math.floor(nextMs / 1000))] as const] : []),
+  ];
+  return { ...(row.failed && { error: targetError(target, row.about || row.status) }), facts };
 }
 
 function showBody(event: string) {

@@ -31,7 +31,7 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
   const [
     { writeReadyFiles },
     { createLiveLog, untilAborted },
-    { serveWeb },
+    { servePage },
     { createActivityApp },
     { openOwnService },
   ] = await Promise.all([
@@ -43,7 +43,7 @@ async function showService(input: PageInput, context: Context): Promise<Result> 
   ]);
   const live = createLiveLog();
   const { source, routes, facts, close } = await openOwnService(service, context, live);
-  const page = await serveWeb({ apps: [createActivityApp({ facts, sources: [source], live }, routes)], warn });
+  const page = await servePage(createActivityApp({ facts, sources: [source], live }, routes), warn);
   let removeReadyFiles = () => {};
   try {
     removeReadyFiles = writeReadyFiles([input.readyFile], { ui: page.url, pid: io.pid });

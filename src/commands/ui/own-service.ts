@@ -1,6 +1,7 @@
 import { endpoints } from '../../api/endpoints.ts';
 import { openCallActivity } from '../../calls/call-activity.ts';
 import { isHistoryOff } from '../../calls/log.ts';
+import { curlLine } from '../../client/preview.ts';
 import { shellWord } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import type { Service } from '../../lib/config/settings.ts';
@@ -19,9 +20,18 @@ export async function openOwnService({ kind, baseUrl }: Service, context: Contex
     facts: {
       title: 'service',
       address: kind === 'sandbox' ? 'the built-in sandbox' : baseUrl,
+      ...(kind !== 'sandbox' && { curl: firstCurl(baseUrl) }),
       empty: isHistoryOff(context.io) ? 'SOTRA_HISTORY=0: calls are not logged.' : 'No requests yet.',
       line: `${commandStart} leaderboard list`,
     },
     close: async () => void (await Promise.all([calls.close(), service.close()])),
   };
+}
+
+/** A curl line that asks a service for its leaderboard. */
+export function firstCurl(baseUrl: string, key = '$SOTRA_API_KEY'): string {
+  const url = new URL(`${baseUrl}/v2/leaderboard`);
+  return curlLine({ method: 'GET', url, headers: { authorization: '' } })
+    .trim()
+    .replace('$SOTRA_API_KEY', () => key);
 }

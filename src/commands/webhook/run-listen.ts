@@ -66,10 +66,16 @@ async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, con
   const { io, note } = context;
   const onDiskError = warnOnceAMinute(context);
   await noteUnforwarded(inbox, { targets, place: input }, context);
-  const forwarder = await startForwarder({ inbox, targets, context, onError: onDiskError });
+  let page: Page | undefined;
+  const forwarder = await startForwarder({
+    inbox,
+    targets,
+    context,
+    onError: onDiskError,
+    onTry: (made, waitMs) => page?.addTry(made, waitMs),
+  });
   const printer = createPrinter(context);
   const refusals = refusalNotes(note, io.now);
-  let page: Page | undefined;
   let listener: Awaited<ReturnType<typeof startListener>> | undefined;
   let removeReadyFile = () => {};
   try {
@@ -92,7 +98,16 @@ async function receive(inbox: Inbox, { input, targets, secrets, toleranceMs, con
     const { url } = listener;
     if (input.ui) {
       const { startPage } = await import('./page/activity-page.ts');
-      page = await startPage({ inbox, place: input, secrets, toleranceMs, targets, listensOn: url, context });
+      page = await startPage({
+        inbox,
+        place: input,
+        secrets,
+        secretFile: input.secretFile[0] ?? '',
+        toleranceMs,
+        targets,
+        listensOn: url,
+        context,
+      });
     }
     removeReadyFile = writeReadyFiles([input.readyFile], { url, pid: io.pid, ...(page && { ui: page.url }) });
     const { stored } = await inbox.summary();

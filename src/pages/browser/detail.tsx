@@ -3,7 +3,7 @@ import type { ActivityDetail, SendOutcome, ShownMessage } from '../activity.ts';
 import { BodyView } from './body-view.tsx';
 import { Loading, Moment, ProblemNote } from './cells.tsx';
 import { EditForm } from './edit-form.tsx';
-import { ActForm } from './form.tsx';
+import { ActForm, Outcome } from './form.tsx';
 import { findElement } from './keys.tsx';
 import { postJson } from './page-api.ts';
 import { type ComponentChildren, useEffect, useRef, useState } from './preact.ts';
@@ -59,7 +59,7 @@ export function DetailPanel({ id, route }: { id: string; route: Route }) {
       sentId.current = outcome.id;
       location.hash = writeHref('activity', [outcome.id], query);
     }
-    return outcome.failed ? <Text as="span" class="error" text={outcome.text} /> : <Text text={outcome.text} />;
+    return <Outcome outcome={outcome} />;
   };
   return (
     <Panel

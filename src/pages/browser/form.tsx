@@ -1,3 +1,4 @@
+import type { SendOutcome } from '../activity.ts';
 import { type ComponentChildren, type InputAttributes, useState } from './preact.ts';
 import { Text } from './text.tsx';
 
@@ -115,4 +116,8 @@ export function ActForm({ kind = 'act', button, question, more, onAct, children 
       <output>{said}</output>
     </form>
   );
+}
+
+export function Outcome({ outcome: { text, failed } }: { outcome: SendOutcome }) {
+  return <Text as="span" class={failed ? 'error' : ''} text={text} />;
 }

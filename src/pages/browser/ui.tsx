@@ -2,7 +2,7 @@ import { QueryClientProvider, useQuery } from '@tanstack/preact-query';
 import type { ActivityFacts } from '../activity.ts';
 import { ActivityView } from './activity.tsx';
 import { Board } from './board.tsx';
-import { ActForm } from './form.tsx';
+import { ActForm, Outcome } from './form.tsx';
 import { Keys, listenKeys } from './keys.tsx';
 import { lostText, postJson } from './page-api.ts';
 import { useEffect, useState } from './preact.ts';
@@ -57,8 +57,8 @@ interface StripProps {
 }
 
 /** Where the service is, and how to make a first row. */
-function Strip({ facts: { title, address, key, line, canTest }, state, onKeys }: StripProps) {
-  const sendTest = async () => (await postJson<{ text: string }>('ui/test', {})).text;
+function Strip({ facts: { title, address, key, curl, line, canTest }, state, onKeys }: StripProps) {
+  const sendTest = async () => <Outcome outcome={await postJson('ui/test', {})} />;
   return (
     <header>
       <h1>
@@ -72,8 +72,8 @@ function Strip({ facts: { title, address, key, line, canTest }, state, onKeys }:
           <span class="muted">key</span> <Text as="code" text={key} /> <CopyButton text={key} what="key" />
         </p>
       )}
-      <CopyButton text={line} what="a first command">
-        Copy a first command
+      <CopyButton text={curl ?? line} what="a first request">
+        {curl === undefined ? 'Copy a first command' : 'Copy a first curl'}
       </CopyButton>
       {canTest && <ActForm button="Send test event" onAct={sendTest} />}
       <p class={`state ${state}`} role="status">

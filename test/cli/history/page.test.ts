@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ActivityRow } from '../../../src/pages/activity.ts';
 import { run, type Script, stub, temporaryFolder } from '../../support/harness.ts';
 import { openPageApi, startPage } from '../../support/page.ts';
 
@@ -42,6 +43,13 @@ test('the page of a service lists what commands of this machine asked it, with w
   ]);
   const [{ id }] = rows;
   const shown = (await page(`show?id=${id}`)).json;
+  const commandRow = expect.objectContaining({
+    id: id.replace('req-', 'cmd-'),
+    kind: 'command',
+    title: 'sotra leaderboard list --limit 3',
+    about: '1 request',
+    status: 'failed',
+  });
   const why = JSON.parse((await command(`why ${id.slice(4)} --json`)).out);
   expect(shown.error).toEqual({ message: why.rule, hints: why.next });
   expect(why.rule).toContain('limit 3: must be 5');
@@ -61,9 +69,43 @@ test('the page of a service lists what commands of this machine asked it, with w
   expect((await page('send', { id })).json).toMatchObject({ text: 'Sent: 400', failed: true });
   await page('send', { id, method: 'POST', target: '/v1/x', body: '{"a":1}' });
   expect(service.requests.at(-1)).toMatchObject({ method: 'POST', url: '/v1/x', body: '{"a":1}' });
+  expect(shown.chain).toEqual({ before: [commandRow], after: [] });
   expect((await page('show?id=req-2')).json).toEqual({
     code: 'not-found',
     error: 'request req-2: is not in the history',
+  });
+});
+
+test('the chain of a request has its command and its other attempts, also those that come while the page is open', async () => {
+  let failing = 2;
+  const [service, folder] = [
+    await stub((_, response) => {
+      failing -= 1;
+      response.writeHead(failing >= 0 ? 503 : 200, { 'content-type': 'application/json' }).end('{"traders":[]}');
+    }),
+    temporaryFolder(),
+  ];
+  const env = { ...service.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const page = await openPageApi((await startPage('ui', env)).ui);
+  expect((await page('list')).json.rows).toEqual([]);
+  await run('leaderboard list --limit 4', { env });
+  const { rows } = (await page('list')).json;
+  expect(rows.map((row: ActivityRow) => [row.status, row.failed, row.about])).toEqual([
+    ['200', false, 'sotra leaderboard list --limit 4, attempt 3'],
+    ['503', true, expect.stringMatching(/, attempt 2$/)],
+    ['503', true, expect.not.stringContaining('attempt')],
+  ]);
+  const [third, second, first] = rows;
+  const { chain } = (await page(`show?id=${second.id}`)).json;
+  expect(chain.before).toEqual([
+    expect.objectContaining({ kind: 'command', about: '3 requests', status: 'done' }),
+    first,
+  ]);
+  expect(chain.after).toEqual([third]);
+  const command = (await page(`show?id=${chain.before[0].id}`)).json;
+  expect(command).toMatchObject({
+    command: 'sotra leaderboard list --limit 4',
+    chain: { after: [first, second, third] },
   });
 });
 

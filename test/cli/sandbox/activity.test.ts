@@ -158,13 +158,20 @@ test('a trade leads to its event, the event to its attempt, the attempt to the a
       ['Next try', expect.stringMatching(/^2\d{3}-/)],
     ]),
   );
-  expect(attempt.chain.before).toMatchObject([{ id: event.row.id }]);
+  expect(attempt.chain.before).toMatchObject([{ id: tradeId }, { id: event.row.id }]);
   status = 200;
-  expect((await page('send', { id: attempt.row.id })).json).toMatchObject({ text: 'It is being sent.' });
-  await expect.poll(async () => (await page(`show?id=${attempt.row.id}`)).json.row.status).toBe('200');
+  const again = (await page('send', { id: attempt.row.id })).json;
+  expect(again).toEqual({ id: expect.stringMatching(/^attempt-\d+-\d+$/), text: 'Sent: 200', failed: false });
+  const tries = (await page(`show?id=${again.id}`)).json;
+  expect(tries.chain.before).toMatchObject([
+    { id: tradeId },
+    { id: event.row.id },
+    { id: attempt.row.id, status: '500' },
+  ]);
+  expect((await page(`show?id=${attempt.row.id}`)).json.chain.after).toMatchObject([{ id: again.id, status: '200' }]);
   const sent = hook.requests.length;
-  await page('send', { id: event.row.id });
-  await expect.poll(() => hook.requests.length).toBe(sent + 1);
+  expect((await page('send', { id: event.row.id })).json.text).toBe('Sent: 200');
+  expect(hook.requests.length).toBe(sent + 1);
   expect(hook.requests.at(-1)?.body).toBe(hook.requests[0]?.body);
   const other = await stub((_, response) => response.end());
   expect((await page('send', { id: attempt.row.id, url: `${other.url}/else` })).json).toEqual({
@@ -202,7 +209,7 @@ test('webhooks are registered and deleted, and a test event goes to each', async
   });
   const hook = await stub((_, response) => response.end());
   const { uid } = (await page('webhook-register', { destinationUrl: hook.url, walletAddresses: [trader] })).json;
-  expect((await page('test', {})).json).toEqual({ text: 'Sent to 1 webhook.' });
+  expect((await page('test', {})).json).toEqual({ id: null, text: 'Sent to 1 webhook.', failed: false });
   await expect.poll(() => hook.requests.length).toBe(1);
   await page('webhook-delete', { uid });
   expect((await page('call?endpoint=webhook.list')).json.data).toEqual([]);

@@ -66,6 +66,7 @@ test('ui shows any service, and a page calls endpoints that read alone', async (
   expect((await page('facts')).json).toEqual({
     title: 'service',
     address: url,
+    curl: `curl --silent --show-error --request GET ${url}/v2/leaderboard --header "authorization: Bearer $SOTRA_API_KEY"`,
     empty: 'No requests yet.',
     line: 'sotra leaderboard list',
     canTest: false,

@@ -3,10 +3,11 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import type { ActivityRow } from '../../../src/pages/activity.ts';
 import { complaintsOf, openBrowser, violationsOf } from '../../support/browser.ts';
 import { run, stub, temporaryFolder } from '../../support/harness.ts';
 import { listen, send, signed } from '../../support/listening.ts';
-import { sessionOf, startPage } from '../../support/page.ts';
+import { openPageApi, sessionOf, startPage } from '../../support/page.ts';
 import { long } from '../../support/size.ts';
 import { until } from '../../support/until.ts';
 
@@ -70,6 +71,27 @@ long(
     await stop();
   },
 );
+
+test('a test event is signed, stored and forwarded like any other, and each try is a row with what was before and after it', async () => {
+  const target = await stub((_, response, count) => response.writeHead(count === 1 ? 500 : 200).end());
+  const { ui, stop } = await listen(temporaryFolder(), `--ui --forward-to ${target.url}/hook`);
+  const page = await openPageApi(ui);
+  const list = async (kind: string): Promise<ActivityRow[]> =>
+    (await page('list')).json.rows.filter((row: ActivityRow) => row.kind === kind);
+  expect((await page('facts')).json).toMatchObject({
+    canTest: true,
+    line: expect.stringMatching(/--secret-file \S+secret$/),
+  });
+  expect((await page('test', {})).json).toEqual({ id: null, text: 'Accepted.', failed: false });
+  await expect.poll(async () => (await list('attempt')).map((row) => row.status)).toEqual(['200', '500']);
+  const [second, first] = await list('attempt');
+  const [event] = await list('event');
+  expect([event?.title, event?.status, second?.about]).toEqual(['new-feed-item', 'forwarded', 'try 2']);
+  const shown = (await page(`show?${new URLSearchParams({ id: String(first?.id) })}`)).json;
+  expect([shown.chain.before, shown.chain.after]).toEqual([[event], [second]]);
+  expect(shown.error.message).toBe(`${target.url}/hook did not accept it: HTTP 500.`);
+  await stop();
+});
 
 /** The answer to one request, written by hand: no client sends these headers by itself. */
 function ask(address: string, headers: Record<string, string>, method = 'GET') {

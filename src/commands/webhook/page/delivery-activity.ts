@@ -19,7 +19,7 @@ import {
 } from '../../../pages/activity.ts';
 import type { LiveLog } from '../../../pages/live-log.ts';
 import { forward, forwardedHeaders, headerPairs, signatureIn } from '../../../webhooks/forward.ts';
-import { type Inbox, type StoredEvent, secretDigits, type Target } from '../../../webhooks/inbox.ts';
+import { type ForwardTry, type Inbox, type StoredEvent, secretDigits, type Target } from '../../../webhooks/inbox.ts';
 import type { RefusedRequest } from '../../../webhooks/listener.ts';
 import { makeEventRow } from '../event-view.ts';
 import { type InboxPlace, inboxFlags } from '../open-inbox.ts';
@@ -37,6 +37,8 @@ export interface DeliveryActivityOptions {
 
 /** The latest refused requests are kept, and no more: anybody may send them, and many. */
 const maxRefused = 200;
+/** Events with failed tries that are kept. */
+const maxRetried = 500;
 /** How much of a body is shown. */
 const shownBytes = 256 * 1024;
 
@@ -45,6 +47,7 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
   const { inbox, context, targets, live } = options;
   const refused: (RefusedRequest & { number: number })[] = [];
   let refusedCount = 0;
+  const earlier: EarlierTries = new Map();
   const stop = new AbortController();
   const follow = async () => {
     for await (const event of inbox.follow({}, stop.signal)) live.add('row', makeRow(event));
@@ -63,7 +66,7 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     const query = beforeMs === undefined ? {} : { untilMs: beforeMs - 1 };
     for await (const event of inbox.events(query)) {
       if (rows.length >= maxListed) return { rows, hasMore: true };
-      rows.push(makeRow(event), ...listAttempts(event, retries).map(({ row }) => row));
+      rows.push(makeRow(event), ...listAttempts(event, retries, earlier).map(({ row }) => row));
       // Lets the listener answer.
       if (rows.length % 100 < 2) await setImmediate();
     }
@@ -74,19 +77,19 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     const retries = await inbox.retries();
     for (const id of new Set(ids.map((each) => readId(each).eventId))) {
       const event = await find(id).catch(() => undefined);
-      if (event !== undefined) rows.push(makeRow(event), ...listAttempts(event, retries).map(({ row }) => row));
+      if (event === undefined) continue;
+      rows.push(makeRow(event), ...listAttempts(event, retries, earlier).map(({ row }) => row));
     }
     return rows;
   };
   const show = async (id: string): Promise<ActivityDetail> => {
     if (id.startsWith('refused-')) return showRefused(findRefused(id), options);
-    const { eventId, url } = readId(id);
-    const event = await find(eventId);
-    const attempts = listAttempts(event, await inbox.retries());
-    if (url === undefined) return showEvent(event, attempts, options);
-    const attempt = attempts.find((each) => hideUrlSecrets(each.url) === url);
-    if (attempt === undefined) throw usageError(`target ${url.slice(0, 200)}: did not get this event`);
-    return showAttempt(event, attempt, options);
+    const event = await find(readId(id).eventId);
+    const attempts = listAttempts(event, await inbox.retries(), earlier);
+    if (id.startsWith('event-')) return showEvent(event, attempts, options);
+    const attempt = attempts.find(({ row }) => row.id === id);
+    if (attempt === undefined) throw usageError(`${id.slice(0, 200)}: is not kept any more`);
+    return showAttempt(event, { attempt, attempts }, options);
   };
   const findRefused = (id: string) => {
     const found = refused.find(({ number }) => id === `refused-${number}`);
@@ -98,7 +101,7 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
     const event = await find(eventId);
     const known = [
       ...targets.map((each) => each.url),
-      ...listAttempts(event, await inbox.retries()).map((each) => each.url),
+      ...listAttempts(event, await inbox.retries(), earlier).map((each) => each.url),
     ];
     const shown = edited.url ?? url ?? known[0];
     if (shown === undefined) throw usageError('no target is known', 'Press Edit and type an address.');
@@ -125,6 +128,26 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
       if (refused.length > maxRefused) refused.shift();
       live.add('row', refusedRow(kept));
     },
+    addTry: ({ delivery, target, outcome, tries, ms }: ForwardTry, waitMs: number | undefined) => {
+      for (const event of delivery.events) {
+        const made = { ...outcome, url: target.url, tries, atMs: context.io.now() };
+        const attempt = makeAttempt(event, made, {
+          failed: !outcome.ok,
+          waiting: waitMs !== undefined,
+          durationMs: ms,
+        });
+        const before = earlier.get(attempt.key) ?? [];
+        const last = before.at(-1);
+        if (last?.row.waiting) {
+          last.row = { ...last.row, waiting: false };
+          live.add('row', last.row);
+        }
+        live.add('row', attempt.row);
+        if (outcome.ok) continue;
+        earlier.set(attempt.key, [...before, attempt]);
+        if (earlier.size > maxRetried) earlier.delete([...earlier.keys()][0] ?? '');
+      }
+    },
     stop: async () => {
       stop.abort();
       await following.catch((error: unknown) => context.warn(readMessage(error)));
@@ -132,15 +155,22 @@ export function openDeliveryActivity(options: DeliveryActivityOptions) {
   };
 }
 
+export type DeliveryActivity = ReturnType<typeof openDeliveryActivity>;
+
 interface Attempt {
+  /** The event and its target. */
+  key: string;
   row: ActivityRow;
   url: string;
   facts: ActivityDetail['facts'];
 }
 
-/** Ids are `event-<id>` and `attempt-<id> <address of the target, without secrets>`. */
+/** Failed tries by event and target, the oldest first: the inbox keeps the last one alone. */
+type EarlierTries = Map<string, Attempt[]>;
+
+/** Ids are `event-<id>` and `attempt-<id> <number of the try> <address of the target, without secrets>`. */
 function readId(id: string): { eventId: string; url: string | undefined } {
-  const [, eventId = '', url] = /^(?:event|attempt)-(\S*)(?: (.*))?$/.exec(id) ?? [];
+  const [, eventId = '', url] = /^(?:event|attempt)-(\S*)(?: \d+ (.*))?$/.exec(id) ?? [];
   return { eventId, url };
 }
 
@@ -158,41 +188,42 @@ function makeRow(event: StoredEvent): ActivityRow {
   };
 }
 
-/** What targets answered, and the retries of those that have not accepted it yet. */
-function listAttempts({ eventId, eventType, delivery, forwards }: StoredEvent, retries: readonly Retry[]): Attempt[] {
-  const describe = (made: Pick<Forward, 'url' | 'status' | 'tries' | 'atMs' | 'error'>, more: Partial<ActivityRow>) => {
-    const url = hideUrlSecrets(made.url);
-    return {
-      id: `attempt-${eventId} ${url}`,
-      kind: 'attempt' as const,
-      atMs: made.atMs,
-      title: `${eventType} → ${url}`,
-      about: made.error ?? '',
-      status: String(made.status ?? 'no answer'),
-      failed: false,
-      causeId: `event-${eventId}`,
-      ...more,
-    };
+/** A try to send an event to a target. */
+function makeAttempt(
+  { eventId, eventType }: Pick<StoredEvent, 'eventId' | 'eventType'>,
+  made: Pick<Forward, 'url' | 'status' | 'tries' | 'atMs' | 'error'>,
+  more: Pick<ActivityRow, 'failed' | 'waiting' | 'durationMs'>,
+): Attempt {
+  const url = hideUrlSecrets(made.url);
+  const { tries, atMs, error, status } = made;
+  const row: ActivityRow = {
+    id: `attempt-${eventId} ${tries} ${url}`,
+    kind: 'attempt',
+    atMs,
+    title: `${eventType} → ${url}`,
+    about: [error ?? '', tries > 1 ? `try ${tries}` : ''].filter(Boolean).join(', '),
+    status: String(status ?? 'no answer'),
+    causeId: `event-${eventId}`,
+    ...more,
   };
-  const ended = forwards.map((made): Attempt => {
-    const { url, outcome, ms, tries } = made;
-    const row = describe(made, { failed: outcome === 'failed', durationMs: ms });
-    return { url, row, facts: [['Tries', String(tries)]] };
-  });
+  return { key: `${eventId} ${url}`, row, url: made.url, facts: [['Try', String(tries)]] };
+}
+
+/** All known tries of an event, those of a target one after the other. */
+function listAttempts(event: StoredEvent, retries: readonly Retry[], earlier: EarlierTries): Attempt[] {
+  const { delivery, forwards } = event;
+  const ended = forwards.map((made) =>
+    makeAttempt(event, made, { failed: made.outcome === 'failed', durationMs: made.ms }),
+  );
   const open = retries.filter((each) => each.webhook === delivery.webhook && each.seq === delivery.seq);
   const waiting = open.map((made): Attempt => {
-    const { url, tries, nextMs } = made;
-    const row = describe(made, { failed: true, waiting: true });
-    return {
-      url,
-      row,
-      facts: [
-        ['Tries', String(tries)],
-        ['Next try', formatTime(Math.floor(nextMs / 1000))],
-      ],
-    };
+    const attempt = makeAttempt(event, made, { failed: true, waiting: true });
+    return { ...attempt, facts: [...attempt.facts, ['Next try', formatTime(Math.floor(made.nextMs / 1000))]] };
   });
-  return [...ended, ...waiting];
+  return [...ended, ...waiting].flatMap((last) => [
+    ...(earlier.get(last.key) ?? []).filter(({ row }) => row.id !== last.row.id),
+    last,
+  ]);
 }
 
 function showEvent(event: StoredEvent, attempts: readonly Attempt[], options: DeliveryActivityOptions): ActivityDetail {
@@ -211,14 +242,20 @@ function showEvent(event: StoredEvent, attempts: readonly Attempt[], options: De
   };
 }
 
-function showAttempt(event: StoredEvent, attempt: Attempt, options: DeliveryActivityOptions): ActivityDetail {
-  const { row, url, facts } = attempt;
+function showAttempt(
+  event: StoredEvent,
+  { attempt, attempts }: { attempt: Attempt; attempts: readonly Attempt[] },
+  options: DeliveryActivityOptions,
+): ActivityDetail {
+  const { row, url, facts, key } = attempt;
+  const tries = attempts.filter((each) => each.key === key).map((each) => each.row);
+  const at = tries.indexOf(row);
   return {
     row,
     ...(row.failed && { error: describeFailure(attempt) }),
     facts: [['Target', hideUrlSecrets(url)], ...facts],
     ...showDelivery(event, url, options),
-    chain: { before: [makeRow(event)], after: [] },
+    chain: { before: [makeRow(event), ...tries.slice(0, at)], after: tries.slice(at + 1) },
   };
 }
 
