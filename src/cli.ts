@@ -3,7 +3,7 @@ import { safeText } from './api/safe-text.ts';
 import { Command, RefusedLine, type Session } from './commands/command.ts';
 import { createHelpConfiguration } from './commands/help-format.ts';
 import { programOptions } from './commands/options.ts';
-import { errorObject, maxShownBody, type SotraError, toSotraError } from './errors.ts';
+import { errorObject, maxShownBody, type SotraError, toSotraError, writeMessage } from './errors.ts';
 import { ClosedPipe, type Io } from './lib/io.ts';
 import { visibleJson } from './lib/output/json.ts';
 import { createMessages, type Messages } from './lib/output/messages.ts';
@@ -234,7 +234,7 @@ function formatError(error: SotraError, argv: readonly string[], { wrap }: Messa
   const body = error.body === undefined ? [] : shownBody(error.body);
   const isOurs = argv.includes('--verbose') && error.code === 'internal' && error.cause instanceof Error;
   const stack = isOurs ? [(error.cause as Error).stack ?? ''] : [];
-  return `${[wrap(`error: ${error.message}`), ...hint, ...body, ...stack].join('\n')}\n`;
+  return `${[wrap(`error: ${writeMessage(error)}`), ...hint, ...body, ...stack].join('\n')}\n`;
 }
 
 function shownBody(body: string): string[] {

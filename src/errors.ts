@@ -134,14 +134,9 @@ export function isExplained(exitCode: number): boolean {
   return exitCode >= 4 && exitCode <= 13;
 }
 
-/** The same error, after so many attempts in all. */
-export function countAttempts(error: SotraError, attempts: number): SotraError {
-  const before = ` (after ${error.attempts} attempts)`;
-  const message = error.message.endsWith(before) ? error.message.slice(0, -before.length) : error.message;
-  return Object.assign(error, {
-    attempts,
-    message: attempts === 1 ? message : `${message} (after ${attempts} attempts)`,
-  });
+/** The message, with the number of attempts if there were several. */
+export function writeMessage({ message, attempts = 1 }: Pick<SotraError, 'message' | 'attempts'>): string {
+  return attempts === 1 ? message : `${message} (after ${attempts} attempts)`;
 }
 
 /** Input refused before anything was sent; exit 2. */
@@ -265,7 +260,7 @@ export function errorObject(error: SotraError): { error: Record<string, unknown>
   return {
     error: {
       code: error.code,
-      message: error.message,
+      message: writeMessage(error),
       hint: error.hint ?? null,
       status: error.status ?? null,
       exitCode: error.exitCode,

@@ -25,8 +25,8 @@ export interface Param<Value = unknown> {
   valueName?: string;
   /** A one-letter flag. */
   short?: string;
-  /** A list whose items may hold commas: only repeatable. */
-  whole?: boolean;
+  /** A list whose items may hold commas: `a,b` is one item. */
+  noCommaSplit?: boolean;
   /** Accepts an address, and so a saved name, although its kind accepts other text too. `token`: except coins such as `@107`. */
   takesAddress?: 'wallet' | 'token';
   /** Typed without a flag. Path parameters always are. */

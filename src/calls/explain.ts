@@ -137,7 +137,7 @@ type Failure = NonNullable<LogEntry['_sotra']['failure']>;
 const connectionReasons: Readonly<Record<string, (facts: Facts, failure: Failure) => Reason>> = {
   ECONNREFUSED: ({ origin }) =>
     because(`Nothing is listening at ${origin}.`, 'Check host and port.', ...startLine(origin)),
-  ECONNRESET: ({ origin }) => because(`${origin} reset the connection before the answer was complete.`, brokenOften),
+  ECONNRESET: ({ origin }) => because(`${origin} reset the connection before it answered.`, brokenOften),
   ENOTFOUND: ({ origin }) =>
     because(
       `The name ${new URL(origin).hostname} has no address.`,
@@ -163,7 +163,12 @@ const connectionReasons: Readonly<Record<string, (facts: Facts, failure: Failure
   plain: ({ origin }) => because(`The server at ${origin} does not use TLS.`, 'Check the port of the base URL.'),
   timeout: reasonOfTimeout,
   late: reasonOfTimeout,
-  broken: ({ origin }) => because(`${origin} closed the connection before the answer was complete.`, brokenOften),
+  broken: ({ origin }) => because(`${origin} closed the connection before it answered.`, brokenOften),
+  cut: ({ origin }) =>
+    because(
+      `${origin} closed the connection in the middle of the answer.`,
+      'The service or a proxy broke off: send it again.',
+    ),
 };
 
 const brokenOften = 'If it happens each time, check the port, and whether the address needs https.';
@@ -183,7 +188,8 @@ function startLine(origin: string): string[] {
 
 function reasonOfConnection(facts: Facts, failure: Failure): Reason {
   const { kind, code = '' } = failure;
-  const ofCode = kind === 'proxy' ? undefined : connectionReasons[code === 'EAI_AGAIN' ? 'ENOTFOUND' : code];
+  const ofCode =
+    kind === 'proxy' || kind === 'cut' ? undefined : connectionReasons[code === 'EAI_AGAIN' ? 'ENOTFOUND' : code];
   const { rule, next } = (ofCode ?? connectionReasons[kind] ?? reasonOfTimeout)(facts, failure);
   return because(rule, ...(isUnsent(kind) ? [] : writeWarning(facts)), ...next, typed(facts, 'doctor'));
 }

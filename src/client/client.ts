@@ -1,7 +1,7 @@
 import type { Endpoint, InputOf, Params, WireNames } from '../api/endpoint.ts';
 import { BoundsError, defined, isObject, parseJson } from '../api/json.ts';
 import { encodeRequest, type WireRequest } from '../api/request.ts';
-import { countAttempts, SotraError } from '../errors.ts';
+import { SotraError } from '../errors.ts';
 import { NetworkFailure, pickHeader, readRequestId, sendError, statusError } from './failures.ts';
 import type { HideInAnswer } from './hide-key.ts';
 import type { Hints, TimeLimits } from './hints.ts';
@@ -254,6 +254,6 @@ function refuseManyRows(data: unknown): void {
 }
 
 function withAttempts(error: SotraError, failed: readonly FailedAttempt[]): SotraError {
-  const counted = countAttempts(error, failed.length);
-  return failed.length === 1 ? counted : Object.assign(counted, { details: { attempts: failed } });
+  const attempts = failed.length;
+  return Object.assign(error, { attempts }, attempts > 1 && { details: { attempts: failed } });
 }

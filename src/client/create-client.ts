@@ -146,9 +146,9 @@ function createMethod(endpoint: TableRow, base: ClientConfig) {
   const all = async function* (input: Values = {}, options: CallOptions = {}) {
     checkNames(endpoint, input);
     const config = configFor(options);
-    const ask = (asked: Values, link?: string) => callEndpoint(endpoint, asked, config, link);
+    const fetchPage = (asked: Values, link?: string) => callEndpoint(endpoint, asked, config, link);
     const seen = new Set<string>();
-    for await (const items of walkPages({ paging, input, ask, max: undefined, onMaxReached: () => undefined }))
+    for await (const items of walkPages({ paging, input, fetchPage, max: undefined, onMaxReached: () => undefined }))
       for (const item of items) {
         const name = identifyItem(item);
         if (paging.kind !== 'limit' && seen.has(name)) continue;

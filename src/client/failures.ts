@@ -4,12 +4,12 @@ import type { Hints, TimeLimits } from './hints.ts';
 import { isUnsent, readRetryAfter } from './retry.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';
 
-export const failureKinds = ['refused', 'proxy', 'untrusted', 'plain', 'broken', 'timeout', 'late'] as const;
+export const failureKinds = ['refused', 'proxy', 'untrusted', 'plain', 'broken', 'cut', 'timeout', 'late'] as const;
 type FailureKind = (typeof failureKinds)[number];
 
 /**
- * A failed exchange. `refused`, `proxy`, `untrusted` (certificate) and `plain` (no TLS) never reached the service, the others may have;
- * `timeout`: nothing came for too long; `late`: the total time was used up.
+ * A failed exchange. `refused`, `proxy`, `untrusted` (certificate) and `plain` (no TLS) never reached the service, the others may have.
+ * `broken`: the connection ended before the answer began; `cut`: in the middle of its body; `timeout`: nothing came for too long; `late`: the total time was used up.
  */
 export class NetworkFailure extends Error {
   readonly kind: FailureKind;
@@ -48,6 +48,11 @@ export function readFailure(error: unknown): NetworkFailure {
   if (/CERT|UNABLE_TO_(VERIFY|GET_ISSUER)|SELF_SIGNED/.test(code ?? ''))
     return new NetworkFailure('untrusted', text, error);
   return new NetworkFailure(isPlain ? 'plain' : 'broken', text, error);
+}
+
+/** An answer whose body ended too soon. */
+export function cutFailure(error: unknown): NetworkFailure {
+  return new NetworkFailure('cut', `the answer is cut off: ${readFailure(error).message}`, error);
 }
 
 /** The same for a request through a proxy, which may itself have failed. */

@@ -1,6 +1,6 @@
 import { SotraError } from '../errors.ts';
-import { NetworkFailure, readFailure } from './failures.ts';
-import { type HttpResponse, limitTime, type Transport } from './transport.ts';
+import { cutFailure, NetworkFailure, readFailure } from './failures.ts';
+import { type HttpResponse, maxTimerMs, type Transport } from './transport.ts';
 
 /** A function like the global `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -9,19 +9,27 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export function createFetchTransport(fetch: Fetch): Transport {
   return {
     send: async ({ method, url, headers, body }, limits) => {
-      const silence = new AbortController();
-      let timer: ReturnType<typeof setTimeout> | undefined;
+      const stop = new AbortController();
+      let overrun: 'late' | 'timeout' | undefined;
+      const stopAfter = (ms: number, kind: typeof overrun) =>
+        setTimeout(
+          () => {
+            overrun = kind;
+            stop.abort();
+          },
+          Math.min(ms, maxTimerMs),
+        );
+      const late = stopAfter(limits.totalMs, 'late');
+      let silence: ReturnType<typeof setTimeout> | undefined;
       const restart = () => {
-        clearTimeout(timer);
-        timer = setTimeout(() => silence.abort(), limits.timeoutMs);
+        clearTimeout(silence);
+        silence = stopAfter(limits.timeoutMs, 'timeout');
       };
-      const { signal, late, end } = limitTime(limits);
-      const toFailure = (thrown: unknown): Error => {
+      const toFailure = (thrown: unknown, read: (error: unknown) => NetworkFailure): Error => {
         if (thrown instanceof SotraError) return thrown;
-        if (late.aborted || silence.signal.aborted)
-          return new NetworkFailure(late.aborted ? 'late' : 'timeout', 'no answer in time', thrown);
+        if (overrun !== undefined) return new NetworkFailure(overrun, 'no answer in time', thrown);
         // `fetch` wraps what happened to the connection.
-        return readFailure((thrown as Error | null)?.cause ?? thrown);
+        return read((thrown as Error | null)?.cause ?? thrown);
       };
       restart();
       try {
@@ -29,7 +37,7 @@ export function createFetchTransport(fetch: Fetch): Transport {
           method,
           headers,
           redirect: 'manual',
-          signal: AbortSignal.any([signal, silence.signal]),
+          signal: AbortSignal.any([limits.signal, stop.signal]),
           ...(body !== undefined && { body }),
         });
         if (response.type === 'opaqueredirect')
@@ -37,14 +45,14 @@ export function createFetchTransport(fetch: Fetch): Transport {
         const read = await readBody(response.body, limits.maxBytes, restart).catch((thrown: unknown) => ({
           text: '',
           bytes: 0,
-          bodyError: toFailure(thrown),
+          bodyError: toFailure(thrown, cutFailure),
         }));
         return { status: response.status, headers: Object.fromEntries(response.headers), ...read };
       } catch (thrown) {
-        throw toFailure(thrown);
+        throw toFailure(thrown, readFailure);
       } finally {
-        clearTimeout(timer);
-        end();
+        clearTimeout(late);
+        clearTimeout(silence);
       }
     },
     close: async () => undefined,

@@ -7,12 +7,12 @@ import { flagWords, shellLine } from './shell.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
-type AskPage = (input: Input, link?: string) => Promise<CallAnswer>;
+type FetchPage = (input: Input, link?: string) => Promise<CallAnswer>;
 
-export interface Walk {
+export interface PageWalk {
   paging: Paging;
   input: Input;
-  ask: AskPage;
+  fetchPage: FetchPage;
   max: number | undefined;
   /** Called when `max` cuts the list short. */
   onMaxReached: () => void;
@@ -22,9 +22,15 @@ export interface Walk {
  * The items of all pages, in the service's order, a batch a page; at most two pages are in memory. Errors: those of the call; `contract` when
  * a page, cursor or link comes twice; `redirect` for a link to another origin without a cursor.
  */
-export async function* walkPages({ paging, input, ask, max, onMaxReached }: Walk): AsyncGenerator<readonly unknown[]> {
+export async function* walkPages({
+  paging,
+  input,
+  fetchPage,
+  max,
+  onMaxReached,
+}: PageWalk): AsyncGenerator<readonly unknown[]> {
   let left = max ?? Number.POSITIVE_INFINITY;
-  for await (const { items, more } of readPages(paging, input, ask, left)) {
+  for await (const { items, more } of readPages(paging, input, fetchPage, left)) {
     yield items.length > left ? items.slice(0, left) : items;
     if (items.length > left || (items.length === left && more)) onMaxReached();
     left -= items.length;
@@ -37,30 +43,30 @@ interface Page {
   more: boolean;
 }
 
-async function* readPages(paging: Paging, input: Input, ask: AskPage, wanted: number): AsyncGenerator<Page> {
+async function* readPages(paging: Paging, input: Input, fetchPage: FetchPage, wanted: number): AsyncGenerator<Page> {
   if (paging.kind === 'limit') {
     const size = Number(input[paging.size] ?? paging.maxSize);
-    const items = listItems((await ask({ ...input, [paging.size]: size })).data);
+    const items = listItems((await fetchPage({ ...input, [paging.size]: size })).data);
     yield { items, more: items.length >= size };
-  } else if (paging.kind === 'page') yield* numberedPages(paging, input, ask, wanted);
-  else yield* linkedPages(paging, input, ask);
+  } else if (paging.kind === 'page') yield* numberedPages(paging, input, fetchPage, wanted);
+  else yield* linkedPages(paging, input, fetchPage);
 }
 
 async function* numberedPages(
   paging: Paging & { kind: 'page' },
   input: Input,
-  ask: AskPage,
+  fetchPage: FetchPage,
   wanted: number,
 ): AsyncGenerator<Page> {
   const size = Number(input[paging.size] ?? paging.maxSize);
-  const askFor = (page: number) => {
-    const asked = ask({ ...input, [paging.size]: size, [paging.page]: page });
+  const fetchNumbered = (page: number) => {
+    const fetched = fetchPage({ ...input, [paging.size]: size, [paging.page]: page });
     // Requested while the page before is printed: its failure counts when its turn comes.
-    asked.catch(() => undefined);
-    return asked;
+    fetched.catch(() => undefined);
+    return fetched;
   };
   const first = Number(input[paging.page] ?? 1);
-  const ahead = [askFor(first)];
+  const ahead = [fetchNumbered(first)];
   let before = '';
   let left = wanted;
   try {
@@ -73,13 +79,14 @@ async function* numberedPages(
       left -= items.length;
       const more = items.length >= size;
       const depth = page - first < longListPages ? 1 : 2;
-      while (more && ahead.length < depth && left > ahead.length * size) ahead.push(askFor(page + ahead.length + 1));
+      while (more && ahead.length < depth && left > ahead.length * size)
+        ahead.push(fetchNumbered(page + ahead.length + 1));
       yield { items, more };
       if (!more) return;
       page += 1;
     }
   } finally {
-    // At the end of a long list one page too many is on its way.
+    // At the end of a long list one page too many has been requested.
     await Promise.allSettled(ahead);
   }
 }
@@ -90,46 +97,51 @@ const longListPages = 3;
 async function* linkedPages(
   paging: Paging & { kind: 'cursor' | 'links' },
   input: Input,
-  ask: AskPage,
+  fetchPage: FetchPage,
 ): AsyncGenerator<Page> {
   const sized = paging.kind === 'cursor' ? { ...input, [paging.size]: input[paging.size] ?? paging.maxSize } : input;
   const seen = new Set<string>();
   const since = readSince(paging, input);
-  let answer = await ask(sized);
-  for (let way = chooseDirection(paging, input, answer.data); ; ) {
+  let answer = await fetchPage(sized);
+  for (let direction = chooseDirection(paging, input, answer.data); ; ) {
     const all = itemsIn(paging.items, answer.data);
-    const items = all.slice(0, way === 'older' ? countSince(all, since) : all.length);
-    const next = items.length < all.length ? undefined : findNext(paging, way, answer.data);
+    const items = all.slice(0, direction === 'older' ? countSince(all, since) : all.length);
+    const next = items.length < all.length ? undefined : findNext(paging, direction, answer.data);
     yield { items, more: next !== undefined };
     if (next === undefined) return;
-    const step = `${next.kind} ${next.text}`;
-    if (seen.has(step)) throw repeated(step);
-    seen.add(step);
-    answer = await askNext(paging, next, sized, ask);
+    const place = `${next.kind} ${next.text}`;
+    if (seen.has(place)) throw repeated(place);
+    seen.add(place);
+    answer = await fetchNext(paging, next, sized, fetchPage);
   }
 }
 
 /**
- * The page that a step leads to. A link to another origin, as from a service behind a gateway, is not followed: its cursor is asked for at the
+ * The page that a link or cursor leads to. A link to another origin, as from a service behind a gateway, is not followed: its cursor is requested at the
  * base URL. Errors: those of the call; `redirect` for such a link without a cursor.
  */
-export async function askNext<T>(
+export async function fetchNext<T>(
   paging: Paging & { kind: 'cursor' | 'links' },
   next: Next,
   input: Input,
-  ask: (input: Input, link?: string) => Promise<T>,
+  fetchPage: (input: Input, link?: string) => Promise<T>,
 ): Promise<T> {
-  if (next.kind === 'cursor') return ask({ ...input, [next.input]: next.text });
+  if (next.kind === 'cursor') return fetchPage({ ...input, [next.input]: next.text });
   try {
-    return await ask(input, next.text);
+    return await fetchPage(input, next.text);
   } catch (thrown) {
     const leadsAway = thrown instanceof SotraError && thrown.code === 'redirect' && thrown.outcome === 'unsent';
     if (!leadsAway || next.cursor === undefined || paging.kind !== 'links') throw thrown;
-    return ask({ ...input, [paging.newer]: undefined, [paging.older]: undefined, [paging[next.way]]: next.cursor });
+    return fetchPage({
+      ...input,
+      [paging.newer]: undefined,
+      [paging.older]: undefined,
+      [paging[next.direction]]: next.cursor,
+    });
   }
 }
 
-export type Next = { way: 'older' | 'newer'; text: string } & (
+export type Next = { direction: 'older' | 'newer'; text: string } & (
   | { kind: 'link'; cursor: string | undefined }
   | { kind: 'cursor'; input: string }
 );
@@ -163,22 +175,22 @@ function chooseDirection(
   return readSince(paging, input) !== undefined && findNext(paging, 'newer', data) === undefined ? 'older' : 'newer';
 }
 
-/** The way to the next page; `undefined` at the end (null, empty or absent). */
+/** The next page; `undefined` at the end (null, empty or absent). */
 export function findNext(
   paging: Paging & { kind: 'cursor' | 'links' },
-  way: 'older' | 'newer',
+  direction: 'older' | 'newer',
   data: unknown,
 ): Next | undefined {
   const answer = data as Record<string, unknown> | null;
   if (paging.kind === 'cursor') {
     const text = filledText(answer?.[paging.next]);
-    return text === undefined ? undefined : { kind: 'cursor', way: 'older', text, input: paging.cursor };
+    return text === undefined ? undefined : { kind: 'cursor', direction: 'older', text, input: paging.cursor };
   }
   const pagination = answer?.['pagination'] as Record<string, unknown> | null | undefined;
-  const cursor = filledText(pagination?.[`${way}Cursor`]);
-  const link = filledText(pagination?.[`${way}ItemsURL`]);
-  if (link !== undefined) return { kind: 'link', way, text: link, cursor };
-  return cursor === undefined ? undefined : { kind: 'cursor', way, text: cursor, input: paging[way] };
+  const cursor = filledText(pagination?.[`${direction}Cursor`]);
+  const link = filledText(pagination?.[`${direction}ItemsURL`]);
+  if (link !== undefined) return { kind: 'link', direction, text: link, cursor };
+  return cursor === undefined ? undefined : { kind: 'cursor', direction, text: cursor, input: paging[direction] };
 }
 
 function filledText(value: unknown): string | undefined {
@@ -201,13 +213,13 @@ export function moreHint(paging: Paging, input: Input, data: unknown): string | 
   return `Showing ${count}; more with ${byHand}--all`;
 }
 
-/** The inputs for the page after an answer; empty if none can ask for it, `undefined` if the answer is complete. */
+/** The inputs for the page after an answer; empty if none can fetchPage for it, `undefined` if the answer is complete. */
 export function nextInput(paging: Paging, input: Input, data: unknown): Input | undefined {
   if (paging.kind === 'cursor' || paging.kind === 'links') {
     const next = findNext(paging, chooseDirection(paging, input, data), data);
     if (next === undefined) return undefined;
     if (next.kind === 'cursor') return { [next.input]: next.text };
-    return next.cursor === undefined || paging.kind === 'cursor' ? {} : { [paging[next.way]]: next.cursor };
+    return next.cursor === undefined || paging.kind === 'cursor' ? {} : { [paging[next.direction]]: next.cursor };
   }
   const count = listItems(data).length;
   if (count === 0 || count < Number(input[paging.size] ?? paging.defaultSize)) return undefined;

@@ -38,11 +38,3 @@ export const maxAnswerBytes = 64 * 1024 ** 2;
 
 /** The longest timer of Node and browsers. */
 export const maxTimerMs = 2 ** 31 - 1;
-
-/** A signal that aborts with the caller's, and with `late` once the time of a request is used up; call `end` after it. */
-export function limitTime({ signal, totalMs }: Limits): { signal: AbortSignal; late: AbortSignal; end: () => void } {
-  // AbortSignal.timeout takes a tenth of a millisecond more.
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), Math.min(totalMs, maxTimerMs));
-  return { signal: AbortSignal.any([signal, late.signal]), late: late.signal, end: () => clearTimeout(timer) };
-}

@@ -50,18 +50,18 @@ export async function callEndpoint(
     return { kind: 'request', request: await context.client.previewCall(endpoint, input as never) };
   const live = await watch?.(typed as never, input as never, context);
   if (live !== undefined) return { kind: 'items', batches: live, view: shown, live: true };
-  const ask = (asked: unknown, link?: string) => context.client.call(endpoint, asked as never, link);
+  const fetchPage = (asked: unknown, link?: string) => context.client.call(endpoint, asked as never, link);
   if (paging !== undefined && (typed['all'] === true || typed['max'] !== undefined)) {
     const max = typed['max'] as number | undefined;
     const onMaxReached = () => context.note(`There is more: stopped after ${max} items (--max).`);
     return {
       kind: 'items',
-      batches: countItems(walkPages({ paging, input, ask, max, onMaxReached })),
+      batches: countItems(walkPages({ paging, input, fetchPage, max, onMaxReached })),
       view: shown,
       ...chart,
     };
   }
-  const { data, text, isEmpty } = await ask(input);
+  const { data, text, isEmpty } = await fetchPage(input);
   await onAnswer?.(data, context);
   if (isEmpty && !((await endpoint.answer()) as z.ZodType).safeParse(null).success) {
     context.note('Done; the service sent no details.');

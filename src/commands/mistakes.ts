@@ -225,7 +225,8 @@ function hintForExtraArguments(command: Command, { argv }: TypedLine): string | 
 function joinList(command: Command, argv: readonly string[], extra: readonly string[]): string | undefined {
   const [flag, first = ''] = argv.slice(argv.lastIndexOf(extra[0] ?? '') - 2);
   const option = command.options.find(({ long }) => long === flag);
-  if (!(option instanceof ParamOption) || option.param.kind.type !== 'list' || option.param.whole) return undefined;
+  if (!(option instanceof ParamOption) || option.param.kind.type !== 'list' || option.param.noCommaSplit)
+    return undefined;
   const choices = listChoices(option.param);
   const fits = (text: string) => choices.length === 0 || choices.includes(text);
   return extra.every(fits) ? `${flag} ${[first, ...extra].join(',')}` : undefined;

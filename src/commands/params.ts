@@ -73,21 +73,21 @@ export function identifies({ kind, takesAddress }: Param): 'trader' | 'token' | 
   return item.type === 'text' && item.format?.isTrader ? 'trader' : undefined;
 }
 
-/** `how many traders: a whole number from 1 to 250 (service default: 50)`. */
-function describeParam({ kind, help, positional, serviceDefault, whole }: Param): string {
+/** `how many traders: a noCommaSplit number from 1 to 250 (service default: 50)`. */
+function describeParam({ kind, help, positional, serviceDefault, noCommaSplit }: Param): string {
   const item = itemOf(kind);
   const isFreeText = item.type === 'text' && item.maxLength === undefined;
   const saysNothing = (isFreeText || item.type === 'boolean' || item.type === 'parsed') && !kind.nullable;
   const allowed = saysNothing ? '' : `: ${describeKind(kind)}`;
   const byDefault = serviceDefault === undefined ? '' : ` (service default: ${serviceDefault})`;
-  const repeated = kind.type === 'list' && whole && !positional ? ' (repeatable)' : '';
+  const repeated = kind.type === 'list' && noCommaSplit && !positional ? ' (repeatable)' : '';
   const required = kind.optional || positional ? '' : ' (required)';
   return `${help}${allowed}${byDefault}${repeated}${required}`;
 }
 
 /** How help calls the value of an option: `n`, `file`, `address,...`. */
 function nameValue(key: string, param: Param): string {
-  const { kind, whole, valueName } = param;
+  const { kind, noCommaSplit, valueName } = param;
   const { type } = itemOf(kind);
   const isNumber = type === 'integer' || type === 'number';
   const byKind = type === 'json' ? 'json' : isNumber ? 'n' : identifies(param) === 'trader' ? 'address' : undefined;
@@ -97,7 +97,7 @@ function nameValue(key: string, param: Param): string {
       .at(-1)
       ?.replace(/(?<=ss)es$|(?<![su])s$/, '') ?? '';
   const one = byKind ?? valueName ?? lastWord;
-  return kind.type === 'list' && !whole ? `${one},...` : one;
+  return kind.type === 'list' && !noCommaSplit ? `${one},...` : one;
 }
 
 type ParamSettings = Parameters<typeof local>[2];
@@ -107,7 +107,7 @@ export const option = {
   text: (help: string, more?: ParamSettings) => local(optional(text()), help, more),
   texts: (help: string, more?: ParamSettings) => local(optional(listOf(text())), help, more),
   flag: (help: string) => local(optional(boolean()), help),
-  /** A whole number. */
+  /** A noCommaSplit number. */
   count: (min: number, max: number, help: string) => local(optional(integer(min, max)), help),
   /** A text that fits; `rule` says what it must be. */
   checked: (help: string, fits: (text: string) => boolean, rule: string, more?: ParamSettings) =>

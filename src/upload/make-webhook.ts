@@ -5,7 +5,7 @@ import { hidden } from '../client/hide-key.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
 import { command } from '../client/shell.ts';
 import type { Context } from '../context.ts';
-import { countAttempts, SotraError, toSotraError } from '../errors.ts';
+import { SotraError, toSotraError } from '../errors.ts';
 import { checkedList, dropSecret, findSecret, keepSecret } from './secrets.ts';
 import { saveState, setWebhook } from './state.ts';
 import { continuing, type UploadRun } from './upload-run.ts';
@@ -136,7 +136,7 @@ async function postOnce(run: UploadRun, walletAddresses: string[]): Promise<Made
       if (thrown.outcome !== 'unknown' && lost === null) saveState(upload, { posting: null });
       if (thrown.outcome === undefined) throw thrown;
       sent += thrown.attempts ?? 1;
-      failed = countAttempts(thrown, sent);
+      failed = Object.assign(thrown, { attempts: sent });
     }
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import * as endpoints from '../api/webhook.ts';
 import type { WebhookList } from '../api/webhook-answers.ts';
 import { hideUrlSecrets } from '../client/secrets.ts';
-import { SotraError, toSotraError } from '../errors.ts';
+import { SotraError, toSotraError, writeMessage } from '../errors.ts';
 import { ClosedPipe } from '../lib/io.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/result.ts';
@@ -121,7 +121,7 @@ async function putChunk({ upload, context, show }: UploadRun, chunk: number, wal
     context,
     endpoints.addAddresses,
     { uid: state.uid ?? '', walletAddresses },
-    (error, delayMs) => show.event({ event: 'chunk-retried', chunk, why: error.message, delayMs }),
+    (error, delayMs) => show.event({ event: 'chunk-retried', chunk, why: writeMessage(error), delayMs }),
   );
   if (data?.destinationUrl !== undefined) state.destinationUrl ??= hideUrlSecrets(data.destinationUrl);
 }
@@ -139,7 +139,7 @@ function asPartial(
   if (thrown instanceof ClosedPipe) return thrown;
   const error = toSotraError(thrown);
   if (error.code === 'internal' || error.code === 'partial' || !isBegun) return error;
-  return new SotraError('partial', `${some} confirmed, then: ${error.message}`, {
+  return new SotraError('partial', `${some} confirmed, then: ${writeMessage(error)}`, {
     hint: error.hint === undefined ? continuing : `${continuing} ${error.hint}`,
     cause: thrown,
     status: error.status,

@@ -1,7 +1,7 @@
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
 import { computeBackoff, policies } from '../client/retry.ts';
 import type { Context } from '../context.ts';
-import { countAttempts, SotraError } from '../errors.ts';
+import { SotraError } from '../errors.ts';
 
 /** The answer of an idempotent call, repeated while its failure may be temporary (no answer, a broken one, 5xx, 429). Errors: the last one. */
 export async function callWithRetries<P extends Params, Answer>(
@@ -18,7 +18,7 @@ export async function callWithRetries<P extends Params, Answer>(
       if (!(thrown instanceof SotraError) || thrown.outcome === undefined || thrown.code === 'interrupted')
         throw thrown;
       sent += thrown.attempts ?? 1;
-      countAttempts(thrown, sent);
+      Object.assign(thrown, { attempts: sent });
       if (!hasTriesLeft(failures, sent, context)) throw thrown;
       const delayMs = computeDelay(failures, thrown, context);
       await onFailure(thrown, delayMs);

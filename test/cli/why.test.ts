@@ -161,7 +161,14 @@ const failures: Readonly<Record<string, Failure>> = {
         socket.end('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"tra'),
       ),
     code: 9,
-    rule: '<service> closed the connection before the answer was complete.',
+    rule: '<service> closed the connection in the middle of the answer.',
+    next: 'The service or a proxy broke off: send it again.',
+  },
+  'a connection that is closed without an answer': {
+    serve: () => raw((socket) => socket.end()),
+    code: 9,
+    rule: '<service> closed the connection before it answered.',
+    next: 'If it happens each time, check the port, and whether the address needs https.',
   },
   'no answer in time': {
     argv: `${board} --timeout 200ms`,
@@ -179,7 +186,7 @@ const failures: Readonly<Record<string, Failure>> = {
   'a connection that is reset': {
     serve: () => raw((socket) => socket.resetAndDestroy()),
     code: 9,
-    rule: '<service> reset the connection before the answer was complete.',
+    rule: '<service> reset the connection before it answered.',
   },
   'https asked of a server without TLS': {
     serve: async () =>

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { post } from '../../api/comment.ts';
 import { isLoopback } from '../../api/http-address.ts';
 import type { Context } from '../../context.ts';
-import { SotraError, usageError } from '../../errors.ts';
+import { SotraError, usageError, writeMessage } from '../../errors.ts';
 import { keySources, withSigner } from '../../keys/open-key.ts';
 import { dataDirectory } from '../../lib/config/directories.ts';
 import { makeFolder } from '../../lib/files/durable-file.ts';
@@ -236,7 +236,7 @@ async function postLine(
 function stoppedError(thrown: unknown, line: number, done: readonly PostResult[], total: number): unknown {
   if (!(thrown instanceof SotraError)) return thrown;
   const { code, hint, status, requestId } = thrown;
-  const message = `line ${line}: ${thrown.message}`;
+  const message = `line ${line}: ${writeMessage(thrown)}`;
   const again = 'Run the same command again: it resumes after the posted comments.';
   const more = { status, requestId, cause: thrown, details: { results: done } };
   if (done.length === 0 || code === 'interrupted' || code === 'verification')

@@ -6,7 +6,7 @@ import { normalizeSignature, signedToken, type TextFields } from '../../api/sign
 import { computeBackoff, policies } from '../../client/retry.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
-import { readMessage, SotraError } from '../../errors.ts';
+import { readMessage, SotraError, writeMessage } from '../../errors.ts';
 import { visibleJson } from '../../lib/output/json.ts';
 
 /** A comment and its signer. */
@@ -97,10 +97,10 @@ async function findPosted(comment: SendableComment, lost: SotraError, context: C
   const { signal } = context.io;
   const { code, status, requestId } = lost;
   const makeFailure = (outcome: 'unknown' | 'unsent', why: string, hint: string) =>
-    new SotraError(code, lost.message + why, { hint, status, requestId, cause: lost, outcome });
+    new SotraError(code, writeMessage(lost) + why, { hint, status, requestId, cause: lost, outcome });
   const unknown = 'it is unknown whether the comment was posted';
   if (signal.aborted) throw makeFailure('unknown', ` while posting: ${unknown}`, `Check: ${byHand}`);
-  context.note(`${lost.message}. Checking whether the comment was posted.`);
+  context.note(`${writeMessage(lost)}. Checking whether the comment was posted.`);
   try {
     for (let failures = 0; failures <= policies.findPosted.retries; failures += 1) {
       if (failures > 0) await context.io.sleep(computeBackoff(policies.findPosted, failures), signal);

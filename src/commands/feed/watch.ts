@@ -3,10 +3,10 @@ import type { Endpoint } from '../../api/endpoint.ts';
 import { paging } from '../../api/feed.ts';
 import type { FeedAnswer } from '../../api/feed-answers.ts';
 import type { Card } from '../../api/position-answers.ts';
-import { askNext, findNext } from '../../client/paginate.ts';
+import { fetchNext, findNext } from '../../client/paginate.ts';
 import { computeBackoff, policies } from '../../client/retry.ts';
 import type { Context } from '../../context.ts';
-import { countAttempts, type ErrorCode, SotraError, toSotraError } from '../../errors.ts';
+import { type ErrorCode, SotraError, toSotraError, writeMessage } from '../../errors.ts';
 import { counted } from '../../lib/output/format.ts';
 
 interface Watch {
@@ -54,8 +54,8 @@ export async function* watchFeed(watch: Watch): AsyncGenerator<readonly Card[]> 
       // A first answer that is not JSON means a wrong address.
       const mayPass = temporaryErrors.includes(error.code) || (hasAnswered && error.code === 'bad-answer');
       if (!mayPass || askedMs > maxWaitMs || attempts > retries)
-        throw thrown instanceof SotraError ? countAttempts(thrown, attempts) : thrown;
-      if (failures === 1) context.note(`${error.message}; retrying.`);
+        throw thrown instanceof SotraError ? Object.assign(thrown, { attempts }) : thrown;
+      if (failures === 1) context.note(`${writeMessage(error)}; retrying.`);
     }
     const waitMs = computeBackoff({ ...policies.poll, firstMs: everyMs }, failures + 1);
     await sleep(Math.max(everyMs, waitMs, askedMs), signal).catch(() => undefined);
@@ -63,14 +63,14 @@ export async function* watchFeed(watch: Watch): AsyncGenerator<readonly Card[]> 
   throw new SotraError('interrupted', `interrupted after ${counted(shown, 'card')}`);
 }
 
-type Ask = (input: Watch['input'], link?: string) => Promise<{ data: unknown }>;
+type FetchPage = (input: Watch['input'], link?: string) => Promise<{ data: unknown }>;
 
 /** Each call reads from the newest page back to where the call before began, and gives the new cards, oldest first. */
-function openFeed({ input, fromMs, context }: Watch, ask: Ask): () => Promise<Card[]> {
+function openFeed({ input, fromMs, context }: Watch, fetchPage: FetchPage): () => Promise<Card[]> {
   const seen = new Map<string, number>();
   let sinceSec = fromMs === undefined ? undefined : Math.floor(fromMs / 1000) + 1;
   return async () => {
-    let page = (await ask(input)).data as FeedAnswer;
+    let page = (await fetchPage(input)).data as FeedAnswer;
     const nextSec = Math.max(0, ...page.items.map(readLatestSec)) - overlapSec;
     const fromSec = sinceSec ?? nextSec;
     const cards = [...page.items];
@@ -83,7 +83,7 @@ function openFeed({ input, fromMs, context }: Watch, ask: Ask): () => Promise<Ca
         break;
       }
       links.add(next.text);
-      page = (await askNext(paging, next, input, ask)).data as FeedAnswer;
+      page = (await fetchNext(paging, next, input, fetchPage)).data as FeedAnswer;
       cards.push(...page.items);
     }
     const fresh = cards.toReversed().filter((card) => {

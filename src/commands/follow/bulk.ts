@@ -6,7 +6,7 @@ import { tryParseJson } from '../../api/json.ts';
 import type { Profile } from '../../api/profile-answers.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
-import { type ErrorCode, readMessage, SotraError, toSotraError, usageError } from '../../errors.ts';
+import { type ErrorCode, readMessage, SotraError, toSotraError, usageError, writeMessage } from '../../errors.ts';
 import { dataDirectory } from '../../lib/config/directories.ts';
 import { makeFolder, replaceFile } from '../../lib/files/durable-file.ts';
 import { openOutput, openSource } from '../../lib/files/source.ts';
@@ -174,7 +174,7 @@ function explainFailure(thrown: unknown, { batches, sent, file, undo }: Failure)
   const proceed = `Continue with ${writeBulkCommand(file)} --from-line ${from}`;
   return new SotraError(
     sent === 0 || error.code === 'interrupted' ? error.code : 'partial',
-    error.message + before + after,
+    writeMessage(error) + before + after,
     {
       hint: undoFile === null ? error.hint : `${proceed}, or undo what was sent with ${writeBulkCommand(undoFile)}`,
       status: error.status,

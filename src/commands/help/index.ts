@@ -32,7 +32,7 @@ export function addHelp(help: Command): void {
       words: local(
         optional(listOf(text())),
         'a topic, the words of a command, an error code, an exit code or an HTTP status',
-        { positional: true, whole: true },
+        { positional: true, noCommaSplit: true },
       ),
     })
     .example('help webhook listen', 'a command')

@@ -17,7 +17,7 @@ export const requestParams = {
   path: local(text(), 'path with or without a query, such as /v2/leaderboard', { positional: true }),
   query: local(optional(listOf(pair)), 'query parameter, name=value', {
     short: 'q',
-    whole: true,
+    noCommaSplit: true,
     valueName: 'name=value',
   }),
   data: option.text('JSON body: the text itself, @file, or - for stdin', { short: 'd', valueName: 'json' }),

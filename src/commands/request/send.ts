@@ -5,7 +5,7 @@ import { parseJson, whyNotJson } from '../../api/json.ts';
 import type { WireRequest } from '../../api/request.ts';
 import { sameOrigin } from '../../client/client.ts';
 import { hints } from '../../client/hints.ts';
-import { askNext, findNext, listItems, listKey } from '../../client/paginate.ts';
+import { fetchNext, findNext, listItems, listKey } from '../../client/paginate.ts';
 import { hideSecrets } from '../../client/secrets.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
@@ -48,13 +48,13 @@ export async function sendTyped(given: RequestInput, context: Context): Promise<
 
 type Query = Readonly<Record<string, readonly string[]>>;
 
-/** The items of all pages, a batch a page. Errors: those of the call; `contract` when a page comes twice; `redirect` as in `askNext`. */
+/** The items of all pages, a batch a page. Errors: those of the call; `contract` when a page comes twice; `redirect` as in `fetchNext`. */
 async function* walk(first: WireRequest, context: Context): AsyncGenerator<readonly unknown[]> {
   const { baseUrl, wire: overrides } = await context.config.service();
   const [address = '', typed] = (first.href ?? first.path).split(/\?(.*)/s, 2);
   const names = namePaging(address, overrides);
   const query = readQuery(typed);
-  const ask = (input: Readonly<Record<string, unknown>>, link?: string) => {
+  const fetchPage = (input: Readonly<Record<string, unknown>>, link?: string) => {
     const to = link === undefined ? withQuery(address, input) : sameOrigin(link, { baseUrl, hide: hideSecrets, hints });
     const isWhole = link !== undefined || first.href !== undefined;
     return context.client.request(
@@ -78,10 +78,10 @@ async function* walk(first: WireRequest, context: Context): AsyncGenerator<reado
     seen.add(step);
     before = text;
     yield items;
-    if (next !== undefined) answer = await askNext(names.links, next, query, ask);
+    if (next !== undefined) answer = await fetchNext(names.links, next, query, fetchPage);
     else if (isNumbered && items.length >= fullPage && items.length > 0) {
       page += 1;
-      answer = await ask({ ...query, [names.page]: [String(page)] });
+      answer = await fetchPage({ ...query, [names.page]: [String(page)] });
     } else return;
   }
 }

@@ -52,7 +52,7 @@ export const startParams = {
   cors: local(
     optional(listOf(formatted(fitting(isOrigin, originForm)))),
     'allow browser requests from this origin, such as http://localhost:5173',
-    { whole: true, valueName: 'origin' },
+    { noCommaSplit: true, valueName: 'origin' },
   ),
   fault: local(
     optional(listOf(text())),

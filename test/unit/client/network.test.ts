@@ -134,14 +134,13 @@ test('a request that its caller stops ends there, before it is sent, before the 
   });
   const url = `http://127.0.0.1:${await openPort(server)}`;
   const { send } = await transportOf();
-  const stopped = { kind: 'broken', message: 'This operation was aborted' };
-  await expect(send(`${url}/first`, { signal: stop.signal })).rejects.toMatchObject(stopped);
-  await expect(send(`${url}/second`, { signal: stop.signal })).rejects.toMatchObject(stopped);
+  await expect(send(`${url}/first`, { signal: stop.signal })).rejects.toThrow('aborted');
+  await expect(send(`${url}/second`, { signal: stop.signal })).rejects.toThrow('aborted');
   const later = new AbortController();
   const begun = send(`${url}/begun`, { signal: later.signal });
   while (asked.length < 2) await new Promise(setImmediate);
   later.abort();
-  await expect(begun).rejects.toMatchObject(stopped);
+  await expect(begun).rejects.toThrow('aborted');
   expect(asked).toEqual(['/first', '/begun']);
 });
 

@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Paging } from '../../../src/api/endpoint.ts';
 import {
-  askNext,
+  fetchNext,
   listKey,
   moreHint,
   type Next,
   nextInput,
-  type Walk,
+  type PageWalk,
   walkPages,
 } from '../../../src/client/paginate.ts';
 import { SotraError } from '../../../src/errors.ts';
@@ -25,10 +25,14 @@ const linked: Paging = {
 };
 
 /** Walks pages that are given as JSON, in their order; says what was asked and what came. */
-async function walk(paging: Paging, pages: readonly string[], more: Partial<Omit<Walk, 'paging' | 'ask'>> = {}) {
+async function walk(
+  paging: Paging,
+  pages: readonly string[],
+  more: Partial<Omit<PageWalk, 'paging' | 'fetchPage'>> = {},
+) {
   const asked: unknown[] = [];
   let cuts = 0;
-  const ask: Walk['ask'] = async (input, link) => {
+  const fetchPage: PageWalk['fetchPage'] = async (input, link) => {
     const text = pages[asked.push(link === undefined ? input : [input, link]) - 1];
     if (text === undefined) throw new Error('no such page');
     return { data: JSON.parse(text), text, status: 200, requestId: undefined, attempts: 1 };
@@ -37,7 +41,7 @@ async function walk(paging: Paging, pages: readonly string[], more: Partial<Omit
     cuts += 1;
   };
   const batches: (readonly unknown[])[] = [];
-  const walking = walkPages({ paging, input: {}, ask, max: undefined, onMaxReached, ...more });
+  const walking = walkPages({ paging, input: {}, fetchPage, max: undefined, onMaxReached, ...more });
   const failure = await (async () => {
     for await (const batch of walking) batches.push(batch);
   })().catch((error: Error) => error);
@@ -89,7 +93,7 @@ test('a long list is asked for two pages ahead from its fourth page on', async (
 
 test('a walk ends once nothing is on its way', async () => {
   let open = 0;
-  const ask: Walk['ask'] = async ({ page }) => {
+  const fetchPage: PageWalk['fetchPage'] = async ({ page }) => {
     open += 1;
     for (let turn = 0; turn < Number(page); turn += 1) await setImmediate();
     open -= 1;
@@ -97,7 +101,7 @@ test('a walk ends once nothing is on its way', async () => {
     return { data: JSON.parse(text), text, body: Buffer.from(text), status: 200, requestId: undefined, attempts: 1 };
   };
   const shown: unknown[] = [];
-  const walking = { paging: numbered, input: { limit: 1 }, ask, max: undefined, onMaxReached: () => undefined };
+  const walking = { paging: numbered, input: { limit: 1 }, fetchPage, max: undefined, onMaxReached: () => undefined };
   for await (const items of walkPages(walking)) shown.push(...items);
   expect([shown, open]).toEqual([[1, 2, 3, 4, 5], 0]);
 });
@@ -304,14 +308,16 @@ test.each(rests)('after %j with %j, %j the next inputs are %j', (paging, input, 
 /** Asks for the page of a link that fails so; what was asked, and what became of it. */
 async function follow(error: Error, next: Partial<Next & { cursor: string }>, paging = linked) {
   const asked: unknown[] = [];
-  const ask = async (input: unknown, link?: string) => {
+  const fetchPage = async (input: unknown, link?: string) => {
     asked.push(link ?? input);
     if (link !== undefined) throw error;
     return 'the page';
   };
-  const step = { kind: 'link', way: 'older', text: 'https://gate/?x', cursor: 'c', ...next } as Next;
+  const step = { kind: 'link', direction: 'older', text: 'https://gate/?x', cursor: 'c', ...next } as Next;
   const input = { a: 1, newerThan: 'n', cursor: 'o' };
-  const came = await askNext(paging as Paging & { kind: 'links' }, step, input, ask).catch((thrown: Error) => thrown);
+  const came = await fetchNext(paging as Paging & { kind: 'links' }, step, input, fetchPage).catch(
+    (thrown: Error) => thrown,
+  );
   return { asked, came };
 }
 
@@ -320,7 +326,10 @@ const away = new SotraError('redirect', 'another origin', { outcome: 'unsent' })
 test('a link that leads away is given up for its cursor, at the same place of the input', async () => {
   const link = 'https://gate/?x';
   expect(await follow(away, {})).toEqual({ asked: [link, { a: 1, cursor: 'c' }], came: 'the page' });
-  expect(await follow(away, { way: 'newer' })).toEqual({ asked: [link, { a: 1, newerThan: 'c' }], came: 'the page' });
+  expect(await follow(away, { direction: 'newer' })).toEqual({
+    asked: [link, { a: 1, newerThan: 'c' }],
+    came: 'the page',
+  });
 });
 
 test.each<[what: string, error: Error, next: Partial<Next & { cursor: string }>, paging?: Paging]>([
