@@ -4,6 +4,7 @@ import { listHeaders, NetworkFailure, pickHeader, readRequestId } from '../clien
 import { maskHeader } from '../client/secrets.ts';
 import type { HttpRequest, HttpResponse } from '../client/transport.ts';
 import { readMessage } from '../errors.ts';
+import { randomId } from '../lib/random-id.ts';
 import type { CallFacts, CommandFacts, LogEntry } from './entry.ts';
 
 /** One attempt, as the observer saw it. */
@@ -52,12 +53,8 @@ export function describeCall(
     cache: {},
     timings: describeTimings(ms, ended?.kind === 'answer' ? ended.firstByteMs : undefined),
     ...(comment.length > 0 && { comment: hide(comment.join('; ')) }),
-    _sotra: { v: 1, id: createId(), attempt, ...describeEnd(ended, hide), ...facts },
+    _sotra: { v: 1, id: `c${randomId()}`, attempt, ...describeEnd(ended, hide), ...facts },
   };
-}
-
-function createId(): string {
-  return `c${crypto.randomUUID().slice(0, 8)}`;
 }
 
 function describeEnd(ended: SeenCall['ended'], hide: Hide): Partial<CallFacts> {
@@ -121,13 +118,9 @@ const longestSecret = 10_000;
 function cutBody(text: string, hide: Hide) {
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBodyBytes) return { text: hide(text) };
-  // A character cut in the middle is dropped.
-  const start = Buffer.from(text)
-    .subarray(0, maxBodyBytes)
-    .toString()
-    .replace(/\uFFFD$/, '');
-  const after = text.slice(start.length, start.length + longestSecret);
-  const shown = hide(start + after);
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(maxBodyBytes));
+  const after = text.slice(read, read + longestSecret);
+  const shown = hide(text.slice(0, read) + after);
   return { text: shown.slice(0, Math.max(0, shown.length - after.length)), _cut: { bytes } };
 }
 

@@ -22,6 +22,7 @@ import { dirname, join } from 'node:path';
 import { SotraError } from '../../errors.ts';
 import type { Io } from '../io.ts';
 import { platformRules } from '../platform.ts';
+import { randomId } from '../random-id.ts';
 
 /**
  * Replaces a file (mode 0600) in one step, even if the process crashes. Errors: those of the file system; `local-file` for a link,
@@ -106,7 +107,7 @@ function fromDraft(file: string, text: string, settle: (draft: string) => void):
 
 /** A new name beside a file for a draft that replaces it; `removeOldDrafts` recognizes it. */
 export function nameDraft(file: string): string {
-  return `${file}.sotra-${crypto.randomUUID().slice(0, 8)}.tmp`;
+  return `${file}.sotra-${randomId()}.tmp`;
 }
 
 const draftName = /\.sotra-[0-9a-f]{8}\.tmp$|^config\.json\.tmp-[0-9a-f]{16}$/;
