@@ -11,6 +11,8 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import { openStateFile, replaceFile, syncFolder } from '../lib/files/durable-file.ts';
+import { compareLines, packLines } from './address-lines.ts';
+import type { AddressList } from './read-addresses.ts';
 import { confirmedFile, type Upload } from './state.ts';
 
 /** The addresses that the webhook of an upload confirmed, in batches. The rest of a line that a crash cut off is dropped. */
@@ -19,7 +21,7 @@ async function* readConfirmed(upload: Upload): AsyncGenerator<readonly string[]>
   if (upload.confirmedOf === null || upload.confirmedOf !== upload.state.uid || !existsSync(file)) return;
   const fd = openStateFile(file);
   let rest = '';
-  for await (const text of createReadStream('', { fd, encoding: 'utf8', highWaterMark: 262_144 })) {
+  for await (const text of createReadStream('', { fd, encoding: 'utf8', highWaterMark: 65_536 })) {
     const lines = (rest + text).split('\n');
     rest = lines.pop() ?? '';
     yield lines;
@@ -27,20 +29,17 @@ async function* readConfirmed(upload: Upload): AsyncGenerator<readonly string[]>
 }
 
 /** Removes the confirmed addresses from a list; returns those that are not in it. */
-export async function takeConfirmed(upload: Upload, addresses: Set<string>): Promise<string[]> {
-  const others: string[] = [];
-  for await (const batch of readConfirmed(upload))
-    for (const address of batch) if (!addresses.delete(address)) others.push(address);
-  return others;
+export async function takeConfirmed(upload: Upload, list: AddressList): Promise<string[]> {
+  const { missing, surplus } = await compareLines(list.left, readConfirmed(upload));
+  list.left = missing;
+  return surplus;
 }
 
 /** Forgets that a list was confirmed. */
-export async function dropConfirmed(upload: Upload, addresses: ReadonlySet<string>): Promise<void> {
+export async function dropConfirmed(upload: Upload, { left }: AddressList): Promise<void> {
   if (upload.isReadOnly || !existsSync(confirmedFile(upload))) return;
-  const kept: string[] = [];
-  for await (const batch of readConfirmed(upload))
-    for (const address of batch) if (!addresses.has(address)) kept.push(`${address}\n`);
-  replaceFile(confirmedFile(upload), kept.join(''));
+  const { surplus } = await compareLines(left, readConfirmed(upload));
+  replaceFile(confirmedFile(upload), packLines(surplus).toString());
 }
 
 export interface Confirmed {

@@ -7,6 +7,7 @@ import { confirmReplace } from '../lib/output/confirm.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import { quoted, written } from '../lib/quoted.ts';
 import { type AddressLine, readAddress, readAddressFile, wrongChecksum } from './address-file.ts';
+import { type AddressLines, dropRepeats, hashAddress, packLines } from './address-lines.ts';
 
 export interface AddressInput {
   file?: string | undefined;
@@ -20,8 +21,8 @@ export interface AddressInput {
 }
 
 export interface AddressList {
-  /** Distinct and normalized, in the order of the input; what is confirmed is taken out before the rest is sent. */
-  addresses: Set<string>;
+  /** The normalized addresses; what is confirmed is taken out before the rest is sent. */
+  left: AddressLines;
   /** How many distinct addresses the input has. */
   size: number;
   duplicates: number;
@@ -41,7 +42,7 @@ const maxShown = 20;
 const maxListed = 100;
 
 /**
- * The distinct addresses of a command line, all of them checked. Memory: some 150 bytes an address. Errors: `usage` for bad lines that may
+ * The distinct addresses of a command line, all of them checked. Errors: `usage` for bad lines that may
  * not be skipped, and for none left; `interrupted`.
  */
 export async function readAddresses(
@@ -57,11 +58,12 @@ export async function readAddresses(
     [input.file],
     (path) => confirmReplace('--rejects', path, context),
   );
-  const addresses = new Set<string>();
+  const pieces: Buffer[] = [];
+  const hashes: number[] = [];
   const bad: BadLine[] = [];
   const chains = { EVM: { count: 0, lines: [] }, Solana: { count: 0, lines: [] } };
   let unwritten = '';
-  let [duplicates, rejected] = [0, 0];
+  let rejected = 0;
   const reject = (line: number, text: string, reason: string) => {
     rejected += 1;
     if (bad.length < maxListed) bad.push({ line, text: showUnseen(quoted(text)), reason });
@@ -70,21 +72,27 @@ export async function readAddresses(
   try {
     for await (const batch of batches) {
       if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted; nothing was sent');
+      const addresses: string[] = [];
       for (const { line, text, problem } of batch) {
         const read = problem === undefined ? readAddress(text, input) : { reason: problem };
-        const { size } = addresses;
         if (typeof read !== 'string') reject(line, text.trim(), read.reason);
-        else if (addresses.add(read).size === size) duplicates += 1;
-        else if (input.refusesStrays) countWallet(chains, line, read);
+        else {
+          addresses.push(read);
+          hashes.push(hashAddress(read));
+          if (input.refusesStrays) countWallet(chains, line, read);
+        }
       }
+      pieces.push(packLines(addresses));
       await rejects?.appendFile(unwritten);
       unwritten = '';
-      onRead(addresses.size);
+      onRead(hashes.length);
     }
   } finally {
     await rejects?.close();
   }
-  const list = { addresses, size: addresses.size, duplicates, rejected, digest: hash.digest('hex') };
+  const left = dropRepeats(pieces, hashes);
+  const { count: size } = left;
+  const list = { left, size, duplicates: hashes.length - size, rejected, digest: hash.digest('hex') };
   const strays = findStrays(chains);
   refuseBadLines(
     list,

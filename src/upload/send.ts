@@ -6,8 +6,10 @@ import { SotraError, toSotraError, writeMessage } from '../errors.ts';
 import { ClosedPipe } from '../lib/io.ts';
 import { counted, formatCount } from '../lib/output/format.ts';
 import type { Result } from '../lib/output/result.ts';
+import { batchesOf } from './address-lines.ts';
 import { openConfirmed } from './confirmed.ts';
 import { makeWebhook } from './make-webhook.ts';
+import type { AddressList } from './read-addresses.ts';
 import { handOverSecret } from './secrets.ts';
 import { forgetWebhook, saveState } from './state.ts';
 import { continuing, formatLine, type UploadRun } from './upload-run.ts';
@@ -31,10 +33,10 @@ export async function sendAddresses(run: UploadRun, { listed = [], replaces }: S
   if (replaces !== undefined) forgetWebhook(upload, { replaces });
   saveState(upload, { line: formatLine(input, context), digest: list.digest });
   const makes = state.uid === null;
-  const progress = { confirmed: list.size - list.addresses.size, isBegun: false };
+  const progress = { confirmed: list.size - list.left.count, isBegun: false };
   show.started(list, makes);
   try {
-    const made = makes ? await makeWebhook(run, firstChunk(list.addresses)) : undefined;
+    const made = makes ? await makeWebhook(run, firstChunk(list)) : undefined;
     if (makes) handOverSecret(run, listed);
     await sendChunks(run, progress, made === 'sent');
     if (state.replaces === null) saveState(upload, { line: null });
@@ -53,20 +55,8 @@ function isRefused(thrown: unknown): boolean {
   return thrown instanceof SotraError && thrown.outcome === undefined && thrown.code !== 'interrupted';
 }
 
-function firstChunk(addresses: Iterable<string>): string[] {
-  return splitChunks(addresses).next().value ?? [];
-}
-
-/** Addresses in pieces of what one request may carry. */
-function* splitChunks(addresses: Iterable<string>): Generator<string[], undefined> {
-  let chunk: string[] = [];
-  for (const address of addresses) {
-    if (chunk.push(address) < endpoints.chunkSize) continue;
-    yield chunk;
-    chunk = [];
-  }
-  if (chunk.length > 0) yield chunk;
-  return undefined;
+function firstChunk({ left }: AddressList): string[] {
+  return batchesOf(left, endpoints.chunkSize).next().value ?? [];
 }
 
 interface SendProgress {
@@ -80,8 +70,8 @@ interface SendProgress {
 async function sendChunks(run: UploadRun, progress: SendProgress, hasFirst: boolean): Promise<void> {
   const { upload, list, show, context, input } = run;
   const confirmed = openConfirmed(upload);
-  const chunks = splitChunks(list.addresses);
-  const count = Math.ceil(list.addresses.size / endpoints.chunkSize);
+  const chunks = batchesOf(list.left, endpoints.chunkSize);
+  const count = Math.ceil(list.left.count / endpoints.chunkSize);
   const saving: Promise<void>[] = [];
   let [number, done] = [0, 0];
   let failure: unknown;
@@ -150,7 +140,7 @@ function asPartial(
 
 /** The next request of an upload, which is not sent. */
 export async function previewNext({ input, list, upload, context }: UploadRun): Promise<Result> {
-  const walletAddresses = firstChunk(list.addresses);
+  const walletAddresses = firstChunk(list);
   const { uid } = upload.state;
   const request =
     uid === null

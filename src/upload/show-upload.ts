@@ -46,8 +46,7 @@ export async function showUpload(context: Context, { brief = false } = {}) {
   };
   return {
     reading: (addresses = 0) => stepLive(`reading addresses${addresses === 0 ? '' : `: ${formatCount(addresses)}`}`),
-    started: ({ size, addresses, duplicates, rejected }: AddressList, makes: boolean) => {
-      const left = addresses.size;
+    started: ({ size, left: { count: left }, duplicates, rejected }: AddressList, makes: boolean) => {
       const skipped = [
         duplicates > 0 && counted(duplicates, 'duplicate'),
         rejected > 0 && counted(rejected, 'bad line'),

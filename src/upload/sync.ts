@@ -24,18 +24,18 @@ export async function syncList(run: UploadRun): Promise<Result> {
   const { input, list, upload, show, context } = run;
   const { state, isReadOnly } = upload;
   const listed = await findWebhook(run);
-  const whole = input.replace ? new Set(list.addresses) : undefined;
-  const surplus = await takeConfirmed(upload, list.addresses);
-  const confirmed = list.size - list.addresses.size + surplus.length;
+  const whole = list.left;
+  const surplus = await takeConfirmed(upload, list);
+  const confirmed = list.size - list.left.count + surplus.length;
   // A webhook that this machine knows nothing of may have any addresses.
   const isReplaceable = state.replaces === null && (surplus.length > 0 || confirmed === 0);
-  const replaces = whole !== undefined && isReplaceable ? (state.uid ?? undefined) : undefined;
-  if (whole !== undefined && replaces !== undefined) list.addresses = whole;
+  const replaces = input.replace && isReplaceable ? (state.uid ?? undefined) : undefined;
+  if (replaces !== undefined) list.left = whole;
   const result: SyncResult = {
     uid: state.uid,
     wanted: list.size,
     confirmed,
-    missing: list.addresses.size,
+    missing: list.left.count,
     sent: 0,
     rejected: list.rejected,
     notRemovable: surplus.length,
@@ -135,7 +135,7 @@ async function findWebhook(run: UploadRun): Promise<WebhookList> {
 async function showCheck(run: UploadRun, result: SyncResult): Promise<Result> {
   const { input, list, upload, show, context } = run;
   for (const line of describeUnfinished([upload], () => true)) context.note(line);
-  if (context.options.curl && list.addresses.size > 0) return previewNext(run);
+  if (context.options.curl && list.left.count > 0) return previewNext(run);
   const isSent = result.missing > 0 || upload.state.replaces !== null;
   const isOff = isSent || (input.exact === true && result.notRemovable > 0);
   return show.result(result, view, isOff ? 10 : 0);

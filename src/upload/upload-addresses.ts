@@ -47,9 +47,9 @@ async function sendList(run: UploadRun): Promise<Result> {
   const { state } = upload;
   if (input.task === 'register') await checkRegistered(run);
   // An interrupted --again continues.
-  if (input.again && state.line === null) await dropConfirmed(upload, list.addresses);
-  else await takeConfirmed(upload, list.addresses);
-  const left = list.addresses.size;
+  if (input.again && state.line === null) await dropConfirmed(upload, list);
+  else await takeConfirmed(upload, list);
+  const left = list.left.count;
   const isFinished = left === 0 && state.uid !== null && state.line === null;
   if (isFinished) {
     const hint = input.task === 'register' ? '' : ' --again sends them once more.';
@@ -99,9 +99,9 @@ async function checkRegistered({ input, list, upload, context }: UploadRun): Pro
 /** Previews the next request, and says how many there are. */
 async function previewList(run: UploadRun): Promise<Result> {
   const { list, context } = run;
-  const { size } = list.addresses;
-  const requests = Math.ceil(size / endpoints.chunkSize);
-  const some = size < list.size ? `${formatCount(size)} of ` : '';
+  const { count } = list.left;
+  const requests = Math.ceil(count / endpoints.chunkSize);
+  const some = count < list.size ? `${formatCount(count)} of ` : '';
   const more = requests > 1 ? 's; this is the first, the others are PUTs of up to 1,000.' : '.';
   context.note(
     `${some}${counted(list.size, 'address')} in ${requests === 1 ? 'one' : formatCount(requests)} request${more}`,

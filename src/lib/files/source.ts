@@ -13,21 +13,19 @@ export interface Input {
 }
 
 /** A file that somebody named, or stdin for `-`, as it comes. Errors while it is read: `local-file` naming it; `interrupted`. */
-export function openBytes(file: string, input: Input, chunkBytes = 65_536): FileBytes {
-  return file === '-'
-    ? { name: 'stdin', bytes: input.in }
-    : { name: file, bytes: readNamed(file, chunkBytes, input.in.signal) };
+export function openBytes(file: string, input: Input): FileBytes {
+  return file === '-' ? { name: 'stdin', bytes: input.in } : { name: file, bytes: readNamed(file, input.in.signal) };
 }
 
 /** Opening a pipe would wait for its writer, in a thread that nothing can stop. Windows has no such pipes. */
 const readNow = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-async function* readNamed(file: string, highWaterMark: number, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* readNamed(file: string, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     const fd = openSync(file, readNow);
     // Readers of a file check the signal themselves.
     const isPipe = fstatSync(fd).isFIFO();
-    if (!isPipe) return yield* createReadStream('', { fd, highWaterMark });
+    if (!isPipe) return yield* createReadStream('', { fd });
     const pipe = new Socket({ fd, readable: true, writable: false });
     yield* signal === undefined ? pipe : addAbortSignal(signal, pipe);
   } catch (cause) {
@@ -91,8 +89,7 @@ export function openSource(file: string, io: Input, label: string): FileBytes {
   if (file !== '-' && found === undefined)
     throw new SotraError('local-file', `${label}: no such file`, { hint: 'Correct its path.' });
   if (found?.isDirectory()) throw usageError(`${label}: a folder, not a file`);
-  // Bytes are quicker in large pieces; strings and rows that are made of them are not.
-  return openBytes(file, io, 262_144);
+  return openBytes(file, io);
 }
 
 /** All of a file, or of stdin for `-`. Errors: `local-file`; `usage` if it is larger than `maxBytes`. */

@@ -203,7 +203,7 @@ test('--check counts duplicates, and --skip-invalid goes on with the other lines
   const { code, err } = await sotra(`${sync} --check --skip-invalid`);
   expect([code, err]).toEqual([
     10,
-    `warning: line 33: ${solana}: Solana, but 30 others are EVM\n2 duplicates in the list.\nWould register a webhook with 31 addresses.\n`,
+    `warning: line 33: ${solana}: Solana, but 32 others are EVM\n2 duplicates in the list.\nWould register a webhook with 31 addresses.\n`,
   ]);
 });
 
