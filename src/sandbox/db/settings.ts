@@ -1,11 +1,7 @@
 import { z } from 'zod';
 import type { WireNames } from '../../api/endpoint.ts';
 import { tryParseJson } from '../../api/json.ts';
-import { usageError } from '../../errors.ts';
 import type { Db } from './store.ts';
-
-/** The last moment that the sandbox's clock may show: the end of the year 9999. */
-const latestMs = Date.UTC(10_000, 0, 1) - 1;
 
 export function getMeta(db: Db, key: string): string | undefined {
   return db.value('SELECT value FROM meta WHERE key = ?', [key]);
@@ -53,20 +49,6 @@ export function secondsOf(db: Db): (storedMs: number) => number {
 
 export function freezeClock(db: Db, atMs: number): void {
   setMeta(db, 'clock.frozenMs', String(atMs));
-}
-
-/** Moves the clock forward, frozen or not. Errors: `usage` for a time after the year 9999. */
-export function advanceClock(db: Db, byMs: number, realNowMs: number): void {
-  db.transaction(() => {
-    const now = sandboxNow(db, realNowMs);
-    if (now + byMs > latestMs)
-      throw usageError(
-        `<duration>: ${byMs} ms after ${new Date(now).toISOString()} are after the year 9999`,
-        'sotra sandbox reset sets the clock right again.',
-      );
-    if (getMeta(db, 'clock.frozenMs') !== undefined) freezeClock(db, now + byMs);
-    else setMeta(db, 'clock.offsetMs', String(now + byMs - realNowMs));
-  });
 }
 
 /** Settings that a sandbox is started with. */

@@ -64,7 +64,7 @@ function makeTables(db: Db): void {
 }
 
 /** Of the tables below, as SQLite's user_version holds it; another number is another program's database. */
-const schemaVersion = 4;
+const schemaVersion = 5;
 
 /** The tables of the sandbox and their indexes. Moments are Unix milliseconds, which `worldOffset` turns into those of the sandbox's clock. */
 const schema = `
@@ -143,6 +143,13 @@ CREATE INDEX trade_token ON trade (chain, token, at_ms);
 CREATE INDEX trade_tx ON trade (tx);
 CREATE INDEX trade_order ON trade (order_id) WHERE order_id IS NOT NULL;
 
+-- Kept totals: the trades of a wallet on a chain in a window, which ends at the moment in meta. Made by totals.ts.
+CREATE TABLE total (
+  timeframe TEXT NOT NULL, profile_id TEXT NOT NULL, wallet TEXT NOT NULL, chain TEXT NOT NULL,
+  pnl REAL NOT NULL, cost_usd REAL NOT NULL, volume_usd REAL NOT NULL, exits INTEGER NOT NULL, wins INTEGER NOT NULL,
+  PRIMARY KEY (timeframe, profile_id, wallet, chain)
+) WITHOUT ROWID;
+
 CREATE TABLE follow (
   partner_id TEXT NOT NULL, follower_id TEXT NOT NULL, target_id TEXT NOT NULL, at_ms INTEGER NOT NULL,
   PRIMARY KEY (partner_id, follower_id, target_id)
@@ -156,7 +163,7 @@ CREATE TABLE comment (
   partner_id TEXT,
   chain TEXT NOT NULL, token TEXT NOT NULL, transaction_hash TEXT NOT NULL,
   wallet TEXT NOT NULL, text TEXT NOT NULL, at_ms INTEGER NOT NULL,
-  signature TEXT, like_count INTEGER NOT NULL DEFAULT 0
+  like_count INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 CREATE INDEX comment_wallet ON comment (wallet, at_ms);
 CREATE INDEX comment_token ON comment (chain, token, at_ms);
@@ -180,7 +187,6 @@ CREATE TABLE intent (
   comment_id TEXT NOT NULL, partner_id TEXT NOT NULL,
   wallet TEXT NOT NULL, chain TEXT NOT NULL, token TEXT NOT NULL,
   at_ms INTEGER NOT NULL,
-  track_exit_ms INTEGER,           -- exits are followed until then; NULL: not
   trade_id INTEGER                 -- the entry that it turned out to be
 ) WITHOUT ROWID;
 CREATE INDEX intent_match ON intent (wallet, chain, token, at_ms);

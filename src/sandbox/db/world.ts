@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync } from 'node:zlib';
 import { parseJson } from '../../api/json.ts';
+import { usageError } from '../../errors.ts';
 import { readAsset } from '../../lib/files/asset.ts';
 import { describeDatabase } from '../../lib/files/database.ts';
-import { freezeClock, getMeta, sandboxNow, setMeta, setWorldOffset } from './settings.ts';
+import { keepTotals } from '../ledger/totals.ts';
+import { freezeClock, getMeta, sandboxNow, setMeta, setWorldOffset, storedNow } from './settings.ts';
 import { countRows, type Db } from './store.ts';
 
 export const sandboxPartners = [
@@ -60,6 +62,7 @@ function fill(db: Db, realNowMs: number, kind: WorldKind): void {
     const now = sandboxNow(db, realNowMs);
     setWorldOffset(db, now - (db.value<number>('SELECT max(at_ms) FROM trade') ?? now));
   }
+  keepTotals(db, storedNow(db, realNowMs));
   describeWorld(db, kind);
 }
 
@@ -72,6 +75,24 @@ export function describeWorld(db: Db, kind: WorldKind): void {
     db.run('INSERT INTO partner (id, key, suffix) VALUES (?, ?, ?)', [id, key, suffix]);
   setMeta(db, 'world', kind);
   setMeta(db, 'world.counts', JSON.stringify(countOwn(db)));
+}
+
+/** The last moment that the sandbox's clock may show: the end of the year 9999. */
+const latestMs = Date.UTC(10_000, 0, 1) - 1;
+
+/** Moves the clock forward, frozen or not. Errors: `usage` for a time after the year 9999. */
+export function advanceClock(db: Db, byMs: number, realNowMs: number): void {
+  db.transaction(() => {
+    const now = sandboxNow(db, realNowMs);
+    if (now + byMs > latestMs)
+      throw usageError(
+        `<duration>: ${byMs} ms after ${new Date(now).toISOString()} are after the year 9999`,
+        'sotra sandbox reset sets the clock right again.',
+      );
+    if (getMeta(db, 'clock.frozenMs') !== undefined) freezeClock(db, now + byMs);
+    else setMeta(db, 'clock.offsetMs', String(now + byMs - realNowMs));
+    keepTotals(db, storedNow(db, realNowMs));
+  });
 }
 
 const ownTables = { trade: 'trade', comment: 'comment', follow: 'follow', partner_name: 'name', webhook: 'webhook' };

@@ -4,6 +4,7 @@ import { digestText, makeUuid } from '../seeded.ts';
 import { addWallet } from '../service/identifiers.ts';
 import { matchCopies } from './copies.ts';
 import { applyTrade, openFromUsd, type PositionState } from './positions.ts';
+import { dropTotals, keepTotals } from './totals.ts';
 import { groupBy, oneOf, type StoredTrade, type Trade, tradeColumns } from './trade.ts';
 
 export interface AddCounts {
@@ -23,7 +24,10 @@ interface Series {
 
 const ofSeries = 'wallet = ? AND chain = ? AND token = ? AND direction = ?';
 
-/** Stores trades and updates their positions in one transaction. `liveAtMs`: they happen now, so webhooks get their events. */
+/**
+ * Stores trades and updates their positions and totals in one transaction. `liveAtMs`: they happen now, so webhooks get their events; without
+ * it totals are kept again by `keepTotals` after the last batch.
+ */
 export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): AddCounts {
   return db.transaction(() => {
     if (liveAtMs !== undefined) for (const trade of trades) endIfClosed(db, trade);
@@ -35,11 +39,14 @@ export function addTrades(db: Db, trades: readonly Trade[], liveAtMs?: number): 
     });
     const fresh = added.map(([, trade]) => trade);
     for (const own of groupBy(fresh, ({ chain, token }) => `${chain} ${token}`).values()) saveToken(db, own);
-    for (const [trader, [first]] of groupBy(fresh, (trade) => trade.trader)) addWallet(db, trader, first.atMs);
+    const byTrader = groupBy(fresh, (trade) => trade.trader);
+    for (const [trader, [first]] of byTrader) addWallet(db, trader, first.atMs);
     for (const series of known.values()) {
       if (series.isLate) startOver(db, series);
       savePositions(db, series);
     }
+    if (liveAtMs === undefined) dropTotals(db);
+    else keepTotals(db, liveAtMs, [...byTrader.keys()]);
     matchCopies(db, ids);
     if (liveAtMs !== undefined) storeTradeEvents(db, ids, liveAtMs);
     return { added: added.length, repeated: trades.length - added.length };

@@ -1,12 +1,8 @@
 import { type LeaderboardChain, leaderboardChains } from '../../api/chain.ts';
-import { dayMs } from '../../api/duration.ts';
 import { getMeta, moreChains } from '../db/settings.ts';
 import type { Db } from '../db/store.ts';
-import { groupBy, oneOf } from './trade.ts';
-
-export type Timeframe = '7d' | '30d';
-
-export const windowMs: Readonly<Record<Timeframe, number>> = { '7d': 7 * dayMs, '30d': 30 * dayMs };
+import { listChanged, sumParams, sumTrades, type Timeframe, windowMs } from './totals.ts';
+import { groupBy } from './trade.ts';
 
 /** Sums over the trades of one wallet on one chain inside a window. USD; `costUsd` is the cost of what was sold (margin on perps). */
 export interface WindowFigures {
@@ -21,25 +17,16 @@ export interface WindowFigures {
   wins: number;
 }
 
-/** The trades of wallets along their index, which holds whatever is summed. */
-const tradesOfWallets = 'wallet w CROSS JOIN trade t INDEXED BY trade_wallet ON t.wallet = w.address';
-
 /** By profile a row for each wallet, chain and window that ends now and has a trade, on the chains of leaderboards. */
 export function readFigures(db: Db, nowMs: number, profileIds: readonly string[]): Map<string, WindowFigures[]> {
+  const changed = listChanged(db, nowMs, profileIds);
+  const kept = profileIds.filter((id) => !changed.includes(id));
   const rows = db.all<WindowFigures>(
-    `SELECT f.timeframe, t.wallet, w.profile_id AS profileId, t.chain, sum(t.realized_usd) AS pnl, sum(t.margin_cost_usd) AS costUsd,
-       sum(t.usd) AS volumeUsd, sum(t.intent = 'exit') AS exits, sum(t.intent = 'exit' AND t.realized_usd > 0) AS wins
-     FROM (SELECT '30d' AS timeframe, ?1 AS since_ms UNION ALL SELECT '7d', ?2) f CROSS JOIN ${tradesOfWallets}
-     WHERE w.profile_id IN (SELECT value FROM json_each(?4)) AND t.at_ms > f.since_ms AND t.at_ms <= ?3
-       AND t.chain IN (SELECT value FROM json_each(?5))
-     GROUP BY f.timeframe, t.wallet, t.chain ORDER BY t.wallet, t.chain`,
-    [
-      nowMs - windowMs['30d'],
-      nowMs - windowMs['7d'],
-      nowMs,
-      JSON.stringify(profileIds),
-      JSON.stringify([...leaderboardChains, ...moreChains(db)]),
-    ],
+    `SELECT timeframe, wallet, profile_id AS profileId, chain, pnl, cost_usd AS costUsd, volume_usd AS volumeUsd, exits, wins
+     FROM (SELECT * FROM total WHERE timeframe IN ('7d', '30d') AND profile_id IN (SELECT value FROM json_each(?5))
+       UNION ALL ${sumTrades})
+     WHERE chain IN (SELECT value FROM json_each(?6)) ORDER BY wallet, chain`,
+    [...sumParams(nowMs, changed), JSON.stringify(kept), JSON.stringify([...leaderboardChains, ...moreChains(db)])],
   );
   return groupBy(rows, ({ profileId }) => profileId);
 }
@@ -58,11 +45,16 @@ export function rankProfiles(db: Db, nowMs: number, board: BoardQuery): { profil
     ...(getMeta(db, 'eligibility') === 'public' ? [listEligible(db, nowMs)] : []),
     ...(onlyWithComments === true ? [[...listCommenters(db, nowMs)]] : []),
   ].map((ids) => JSON.stringify(ids));
+  const isWanted = ['timeframe = ?5 AND chain IN (SELECT value FROM json_each(?6))']
+    .concat(among.map((_, index) => `profile_id IN (SELECT value FROM json_each(?${8 + index}))`))
+    .join(' AND ');
+  // Grouped on their own, kept totals are read in the order of their key.
   return db.all(
-    `SELECT w.profile_id AS profileId, sum(t.realized_usd) AS total FROM ${tradesOfWallets}
-     WHERE t.at_ms > ? AND t.at_ms <= ? AND t.chain ${oneOf} ${`AND w.profile_id ${oneOf} `.repeat(among.length)}
-     GROUP BY w.profile_id ORDER BY total DESC, profileId LIMIT ?`,
-    [nowMs - windowMs[timeframe], nowMs, JSON.stringify(chains), ...among, limit],
+    `SELECT profile_id AS profileId, sum(pnl) AS total FROM total
+     WHERE profile_id NOT IN (SELECT value FROM json_each(?4)) AND ${isWanted} GROUP BY profile_id
+     UNION ALL SELECT profile_id, sum(pnl) FROM (${sumTrades}) WHERE ${isWanted} GROUP BY profile_id
+     ORDER BY total DESC, profileId LIMIT ?7`,
+    [...sumParams(nowMs, listChanged(db, nowMs)), timeframe, JSON.stringify(chains), limit, ...among],
   );
 }
 

@@ -4,6 +4,7 @@ import { countRows, type Db } from '../db/store.ts';
 import { ensureWorld, isUntouched } from '../db/world.ts';
 import { addTrades } from './add-trades.ts';
 import type { ReadEvent, RejectedRow } from './read-rows.ts';
+import { keepTotals } from './totals.ts';
 import type { Trade } from './trade.ts';
 
 export interface ImportReport {
@@ -83,7 +84,12 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
       }
     }
   } finally {
-    if (traders.size > 0) movedMs = moveClock(db, nowMs, newestMs + shiftMs);
+    if (traders.size > 0)
+      movedMs = db.transaction(() => {
+        const moved = moveClock(db, nowMs, newestMs + shiftMs);
+        keepTotals(db, nowMs - worldOffset(db));
+        return moved;
+      });
   }
   ensureWorld(db, nowMs, 'empty');
   const clockMs = (fileMs: number) => (traders.size === 0 ? null : fileMs + shiftMs + worldOffset(db));

@@ -2,9 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parseTime } from '../../api/duration.ts';
 import type { Db } from '../../lib/files/database.ts';
 import type { Io } from '../../lib/io.ts';
-import { freezeClock, keepSettings, readWireNames, type Settings, type Wire } from '../db/settings.ts';
+import { freezeClock, keepSettings, readWireNames, type Settings, storedNow, type Wire } from '../db/settings.ts';
 import { ensureWorld } from '../db/world.ts';
 import { startDeliverer } from '../deliver/deliver.ts';
+import { refreshTotals } from '../ledger/totals.ts';
 import type { IncomingRequest, ServedAnswer } from '../service/handler.ts';
 import { allRoutes } from '../service/routes.ts';
 import { answerer } from './answer.ts';
@@ -22,6 +23,7 @@ export function setUpWorld(db: Db, options: WorldOptions, realNowMs: number): vo
   const frozenMs = options.asOf === undefined ? undefined : parseTime(options.asOf);
   if (frozenMs !== undefined) freezeClock(db, frozenMs);
   ensureWorld(db, realNowMs, options.empty ? 'empty' : 'demo');
+  refreshTotals(db, storedNow(db, realNowMs));
   keepSettings(db, { ...options, wire: options.wire ?? {} });
 }
 

@@ -52,9 +52,9 @@ export const post: Handler<typeof endpoints.post> = async (input, call) => {
       throw new ServiceRefusal(400, 'transactionHash: this trade already has a comment, and there is one per trade');
     const id = makeUuid(`comment:${trade.id}:${signature}`);
     db.run(
-      `INSERT INTO comment (id, trade_id, partner_id, chain, token, transaction_hash, wallet, text, at_ms, signature)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [id, trade.id, partner.id, chain, trade.token, transactionHash, signerAddress, commentText, nowMs, signature],
+      `INSERT INTO comment (id, trade_id, partner_id, chain, token, transaction_hash, wallet, text, at_ms)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [id, trade.id, partner.id, chain, trade.token, transactionHash, signerAddress, commentText, nowMs],
     );
     storeCommentEvent(db, id, nowMs);
     const [comment] = readTradeComments(call, [trade.id], { replies: true }).get(trade.id) ?? [];
@@ -173,25 +173,22 @@ export const copy: Handler<typeof endpoints.copy> = (input, { db, nowMs, partner
   const wallets = [...(actorAddress === undefined ? [] : [actorAddress]), ...actorAddresses].map(normalizeAddress);
   if (wallets.length === 0)
     throw new ServiceRefusal(400, 'actorAddress is required: a wallet address, or several in actorAddresses');
-  const trackExitMs =
-    trackExitUntil === undefined ? null : trackingEnd(trackExitUntil, chain, nowMs + worldOffset(db)) - worldOffset(db);
+  if (trackExitUntil !== undefined) checkTrackingEnd(trackExitUntil, chain, nowMs + worldOffset(db));
   const addIntent = (wallet: string): string => {
     const intentId = makeUuid(`intent:${countRows(db, 'intent')}:${id}:${wallet}:${nowMs}`);
     db.run(
-      `INSERT INTO intent (id, comment_id, partner_id, wallet, chain, token, at_ms, track_exit_ms)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-      [intentId, id, partner.id, wallet, chain, token, nowMs, trackExitMs],
+      'INSERT INTO intent (id, comment_id, partner_id, wallet, chain, token, at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      [intentId, id, partner.id, wallet, chain, token, nowMs],
     );
     return intentId;
   };
   return { intentIds: db.transaction(() => [...new Set(wallets)].map(addIntent)) };
 };
 
-function trackingEnd(text: string, chain: string, nowMs: number): number {
+function checkTrackingEnd(text: string, chain: string, nowMs: number): void {
   if (chain !== 'hyperliquid') throw new ServiceRefusal(400, `trackExitUntil: only on hyperliquid, not on ${chain}`);
   const atMs = /^\d{4}-\d{2}-\d{2}T/.test(text) ? parseTime(text) : undefined;
   if (atMs === undefined) throw new ServiceRefusal(400, `trackExitUntil ${text}: must be an ISO 8601 timestamp`);
   if (atMs <= nowMs) throw new ServiceRefusal(400, `trackExitUntil ${text}: is not in the future`);
   if (atMs > nowMs + maxTrackingMs) throw new ServiceRefusal(400, `trackExitUntil ${text}: more than 7 days ahead`);
-  return atMs;
 }

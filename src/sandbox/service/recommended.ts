@@ -1,5 +1,6 @@
 import type { Db } from '../db/store.ts';
-import { rankProfiles, windowMs } from '../ledger/figures.ts';
+import { rankProfiles } from '../ledger/figures.ts';
+import { windowMs } from '../ledger/totals.ts';
 import { oneOf } from '../ledger/trade.ts';
 
 /**

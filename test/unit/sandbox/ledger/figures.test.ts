@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Db } from '../../../../src/sandbox/db/store.ts';
 import { rankProfiles, readFigures } from '../../../../src/sandbox/ledger/figures.ts';
+import { keepTotals } from '../../../../src/sandbox/ledger/totals.ts';
 import { temporaryFolder } from '../../../support/harness.ts';
 import { dayMs, largeNow, largeWorld } from '../../../support/large-world.ts';
 import { some } from '../../../support/size.ts';
@@ -47,11 +48,19 @@ function expectRight(db: Db, nowMs: number): void {
   }
 }
 
-test('the figures of both windows are those of the trades in them, at any moment', () => {
+test('the figures of both windows are those of the trades in them, at any moment, with kept totals and without', () => {
   const db = largeWorld(join(temporaryFolder(), 'sandbox.db'));
   try {
     // Some minutes: the trades at the edges come and go. Some days: all of them do.
-    for (const ms of some([0, 1, 60_000, 7_200_000, 3 * dayMs, -5 * dayMs], 2)) expectRight(db, largeNow + ms);
+    const moments = [0, 60_000, -7_200_000, 1, 3 * dayMs, -5 * dayMs];
+    for (const ms of some(moments, 2)) expectRight(db, largeNow + ms);
+    keepTotals(db, largeNow);
+    const whole = rankProfiles(db, largeNow - 7_200_000, {});
+    expect(db.value('SELECT count(*) FROM total')).toBeGreaterThan(300);
+    for (const ms of some(moments, 3)) expectRight(db, largeNow + ms);
+    // Kept at another moment, they give the same board.
+    keepTotals(db, largeNow - 7_200_000);
+    expect(rankProfiles(db, largeNow - 7_200_000, {})).toEqual(whole);
   } finally {
     db.close();
   }
