@@ -30,14 +30,11 @@ const whole = [
   ...(isAll ? ['test/process/state-modes.test.ts', 'test/law/documents.test.ts'] : []),
 ];
 
-/** Loads a file before the program (NODE_OPTIONS), which an executable does not do. */
-const notThere = 'test/process/kill-points.test.ts';
-
 test.runIf(isBuiltHere).each([
   ['processes, signals and first use', files, undefined],
   ['pipes, whole', whole, '1'],
 ])('the tests of %s pass on the executable', (_, names, proves) => {
-  const excluded = [notThere, ...(proves === undefined ? whole : [])].map((name) => `--exclude=${name}`);
+  const excluded = (proves === undefined ? whole : []).map((name) => `--exclude=${name}`);
   const { status, stdout } = spawnSync(
     process.execPath,
     ['node_modules/vitest/vitest.mjs', 'run', '--reporter=dot', ...excluded, ...names],

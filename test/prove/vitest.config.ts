@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Tests that `npm test` runs a part of, and those that use what does so. */
 const sized = readdirSync('test', { recursive: true, encoding: 'utf8' })
@@ -8,40 +7,19 @@ const sized = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name}`)
   .filter((name) => /support\/(size|large-world|draw|hostile\/corpus)\.ts'/.test(readFileSync(name, 'utf8')));
 
-/** What CI proves: uploads, the listener, a cluster, the wallet and the package. */
+/** What CI proves: secrets, uploads, the listener, a cluster, two pages in a browser, and the package. */
 const inCi = [
   'test/prove/webhook-kill.prove.ts',
   'test/prove/attacks-uploads.prove.ts',
   'test/process/webhook-flood.test.ts',
   'test/prove/attacks-listener.prove.ts',
+  'test/law/canary.test.ts',
   'test/process/cluster.test.ts',
   'test/prove/browser-wallet.prove.ts',
+  'test/prove/browser-inbox.prove.ts',
   'test/prove/package.prove.ts',
+  'test/prove/install.prove.ts',
 ];
-
-/** The files that take longest, in that order: begun first, so that no worker is left alone with one of them. */
-const longest = [
-  'kill-points',
-  'attacks-generated',
-  'webhook-flood',
-  'attacks-answers',
-  'canary',
-  'browser-inbox',
-  'attacks',
-  'webhook-kill',
-  'attacks-sandbox',
-  'fuzz',
-];
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const placeOf = ({ moduleId }: TestSpecification) => {
-      const place = longest.findIndex((name) => new RegExp(`/${name}[.](prove|test)[.]ts$`).test(moduleId));
-      return place === -1 ? longest.length : place;
-    };
-    return (await super.sort(files)).toSorted((one, other) => placeOf(one) - placeOf(other));
-  }
-}
 
 // What takes too long for every edit. `npm run prove` runs what CI proves, `npm run prove -- --all` all of it.
 export default defineConfig({
@@ -54,7 +32,6 @@ export default defineConfig({
     testTimeout: 3_600_000,
     hookTimeout: 600_000,
     expect: { poll: { interval: 5, timeout: 120_000 } },
-    sequence: { sequencer: LongestFirst },
     pool: 'forks',
     maxWorkers: 2,
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/prove-report.json' }]],

@@ -205,16 +205,12 @@ const refusal = ({ headers, body }: Seen) =>
     secret: webhookSecret,
   });
 
-/** Faults that tell the secrets back. */
+const echoed = (status: number) => [`echo ${status}`, echo(status, refusal, { 'retry-after': '1' })] as const;
+
+/** Answers that tell the secrets back. */
 export const echoScripts: Readonly<Record<string, Script>> = {
-  'echo 400': echo(400, refusal),
-  'echo 401': echo(401, refusal),
+  ...Object.fromEntries([400, 401, 404, 409, 429, 500].map(echoed)),
   'echo 403 as text': echo(403, ({ headers }) => `unknown key ${headers.authorization}`),
-  'echo 404': echo(404, refusal),
-  'echo 409': echo(409, ({ headers }) => JSON.stringify({ message: 'taken', secret: webhookSecret, headers })),
-  'echo 429': echo(429, refusal, { 'retry-after': '1' }),
-  'echo 500': echo(500, refusal),
-  'echo 503': echo(503, ({ headers }) => `<html>${headers.authorization}`),
   'echo that is no JSON': echo(200, ({ headers }) => `<html>${JSON.stringify(headers)} ${namedSecret}`),
   'echo cut in the secret': echo(200, () => `{"secret":"${webhookSecret.slice(0, -2)}`),
   'echo cut in the key': echo(200, () => `{"authorization":"Bearer ${JSON.stringify(apiKey).slice(1, -1)}`),
@@ -227,3 +223,22 @@ export const echoScripts: Readonly<Record<string, Script>> = {
     response.writeHead(307, { location: target, ...echoHeaders(seen.headers) }).end(refusal(seen));
   },
 };
+
+/** Files that hold a secret because that is what they are for; each is its owner's alone. */
+const holders: readonly { file: RegExp; holds: Secret }[] = [
+  { file: /^config\/config\.json$/, holds: 'API key' },
+  { file: /^data\/webhook\/uploads\/[0-9a-f]{12}\/secret-[0-9a-f]{12}$/, holds: 'webhook secret' },
+  // webhook register --secret-file.
+  { file: /^written-\d+$/, holds: 'webhook secret' },
+  // key export --unencrypted --out.
+  { file: /^written-\d+$/, holds: 'EVM key' },
+];
+
+/** Files that the program wrote and that hold a secret without being for it, or that others may read. */
+export function strayIn({ outputs }: CanaryWorld): ReturnType<typeof holdersUnder> {
+  const mayHold = (file: string, secret: Secret) =>
+    holders.some((each) => each.file.test(file) && each.holds === secret);
+  return holdersUnder(outputs).filter(
+    ({ file, holds, mode }) => mode !== 0o600 || !holds.every((secret) => mayHold(file, secret)),
+  );
+}

@@ -158,40 +158,47 @@ const bulk: KillCase = {
   },
 };
 
-/** A registration, where the service shows secrets in its list or tells each once. */
-const upload = (name: string, toldOnce: boolean): KillCase => ({
+const destination = 'http://127.0.0.1:9/hook';
+
+/** A service that keeps webhooks. */
+async function webhooks(options: Parameters<typeof keepWebhooks>[0]) {
+  const { answer, hooks, holds } = keepWebhooks(options);
+  const { env } = await stub(({ method, url, body }, response) => {
+    const [status, value] = answer(method, url, body);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  });
+  return { env, hooks, holds };
+}
+
+/** An upload of a list to one destination, with the secret in a file. */
+const uploadLine = (command: string, folder: string) => [
+  ...`webhook ${command} --url ${destination} --file ${folder}/addresses.txt`.split(' '),
+  ...['--secret-file', join(folder, 'state', 'secret.txt')],
+];
+
+const writeList = (folder: string, list: readonly string[]) =>
+  writeFileSync(join(folder, 'addresses.txt'), `${list.join('\n')}\n`);
+
+const many = manyAddresses(2500);
+
+/** A registration, against a service that shows secrets in its list or tells each once. */
+const registering = (name: string, toldOnce: boolean): KillCase => ({
   name,
-  before: (_, folder) => writeFileSync(join(folder, 'addresses.txt'), `${manyAddresses(2500).join('\n')}\n`),
+  before: (_, folder) => writeList(folder, many),
   scene: async (folder) => {
-    const [file, destinationUrl] = [join(folder, 'state', 'secret.txt'), 'http://127.0.0.1:9/hook'];
-    const held = new Set<string>();
-    const made: { uid: string; destinationUrl: string; secret: string | undefined }[] = [];
-    const env = await answering(({ method, body }) => {
-      if (method === 'GET') return made.map((each) => (toldOnce ? { ...each, secret: undefined } : each));
-      for (const address of targetsOf(body)) held.add(address);
-      if (method === 'POST') made.push({ uid: `u-${made.length}`, destinationUrl, secret: `whsec_${made.length}` });
-      return made.at(-1);
-    });
+    const { env, hooks, holds } = await webhooks({ toldOnce });
+    const file = join(folder, 'state', 'secret.txt');
     const isKept = () =>
       filesIn(join(folder, 'state'), /secret/).some((each) => /whsec_0\n/.test(readFileSync(each, 'utf8')));
     return {
-      argv: [
-        'webhook',
-        'register',
-        '--url',
-        destinationUrl,
-        '--file',
-        `${folder}/addresses.txt`,
-        '--secret-file',
-        file,
-      ],
+      argv: uploadLine('register', folder),
       env,
       whole: () => must(!existsSync(file) || readFileSync(file, 'utf8') === 'whsec_0\n', 'the secret is damaged'),
       complete: (_, err) => {
-        must(made.length === 1, `${made.length} webhooks`);
+        must(hooks.length === 1, `${hooks.length} webhooks`);
         if (toldOnce && err.includes('its secret was in an answer that got lost'))
           return must(!isKept(), 'a secret that is there is said to be lost');
-        must(held.size === 2500, `${held.size} of 2500 addresses`);
+        must(holds('w-0').length === many.length, `${holds('w-0').length} addresses`);
         must(readFileSync(file, 'utf8') === 'whsec_0\n', 'no secret');
       },
     };
@@ -200,39 +207,28 @@ const upload = (name: string, toldOnce: boolean): KillCase => ({
   again: toldOnce ? [0, 10] : [0],
 });
 
-const destination = 'http://127.0.0.1:9/hook';
-const syncLine = (folder: string) => [
-  ...['webhook', 'sync', '--url', destination, '--file', join(folder, 'addresses.txt')],
-  ...['--secret-file', join(folder, 'state', 'secret.txt')],
-];
-
-/** A sync that registers, or replaces, where the service allows any number of webhooks for a destination or one. */
+/** A sync that registers, or replaces; the service allows any number of webhooks for a destination or one. */
 const syncing = (name: string, replaces: boolean, onePerUrl?: number): KillCase => ({
   name,
-  before: (_, folder) => writeFileSync(join(folder, 'addresses.txt'), `${manyAddresses(2500).join('\n')}\n`),
+  before: (_, folder) => writeList(folder, many),
   scene: async (folder) => {
-    const { answer, hooks, holds } = keepWebhooks(onePerUrl === undefined ? {} : { onePerUrl });
-    const { env } = await stub(({ method, url, body }, response) => {
-      const [status, value] = answer(method, url, body);
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-    });
-    const list = manyAddresses(replaces ? 2400 : 2500);
+    const { env, hooks, holds } = await webhooks(onePerUrl === undefined ? {} : { onePerUrl });
+    const list = replaces ? many.slice(0, -100) : many;
+    const state = join(folder, 'state');
     if (replaces) {
-      const state = join(folder, 'state');
-      const { code, err } = await run(syncLine(folder), {
-        env: { ...env, SOTRA_DATA_DIR: state, SOTRA_CONFIG_DIR: state },
-      });
+      const own = { ...env, SOTRA_DATA_DIR: state, SOTRA_CONFIG_DIR: state };
+      const { code, err } = await run(uploadLine('sync', folder), { env: own });
       must(code === 0, err);
-      writeFileSync(join(folder, 'addresses.txt'), `${list.join('\n')}\n`);
+      writeList(folder, list);
     }
     return {
-      argv: [...syncLine(folder), ...(replaces ? ['--replace', '--yes'] : [])],
+      argv: [...uploadLine('sync', folder), ...(replaces ? ['--replace', '--yes'] : [])],
       env,
       complete: () => {
         must(hooks.length === 1, `${hooks.length} webhooks`);
         const [hook] = hooks;
         must(holds(hook?.uid ?? '').join() === [...list].sort().join(), 'not the addresses of the file');
-        const secrets = readFileSync(join(folder, 'state', 'secret.txt'), 'utf8').split('\n');
+        const secrets = readFileSync(join(state, 'secret.txt'), 'utf8').split('\n');
         must(secrets[0] === hook?.secret, 'not the secret of the webhook');
         must(!replaces || (hook?.uid !== 'w-0' && secrets[1] === 'whsec_0'), 'the old secret is not accepted');
       },
@@ -284,18 +280,9 @@ const listen: KillCase = {
     const ready = join(folder, 'state', 'ready');
     const stored = () => storedIds(join(folder, 'state'));
     return {
-      argv: [
-        'webhook',
-        'listen',
-        '--port',
-        '0',
-        '--secret-file',
-        `${folder}/secret`,
-        '--ready-file',
-        ready,
-        '--forward-to',
-        target.url,
-      ],
+      argv: `webhook listen --port 0 --secret-file ${folder}/secret --ready-file ${ready} --forward-to ${target.url}`.split(
+        ' ',
+      ),
       meanwhile: async ({ child }) => {
         const isOver = () => child.exitCode !== null || child.signalCode !== null;
         await until(() => isOver() || existsSync(ready), 'the listener listens');
@@ -333,8 +320,8 @@ export const fileCases: readonly KillCase[] = [
   ...settings,
   call,
   bulk,
-  upload('webhook register', false),
-  upload('webhook register, its secret told once', true),
+  registering('webhook register', false),
+  registering('webhook register, its secret told once', true),
   syncing('webhook sync', false),
   syncing('webhook sync --replace', true),
   syncing('webhook sync --replace, one webhook a destination', true, 409),

@@ -16,7 +16,6 @@ import type { ServerResponse } from 'node:http';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stub, temporaryFolder } from '../support/harness.ts';
-import { some } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
 const script = readFileSync('install.sh', 'utf8');
@@ -349,24 +348,11 @@ test.runIf(canPack)('an Apple processor is known as one in a shell that is trans
   expect(err).toContain('cannot download');
 });
 
-test.each([
-  [['--folder', 'x'], 'unknown argument: --folder'],
-  [['--dir'], '--dir needs a value'],
-])('wrong arguments %j are told with the usage', async (argv, said) => {
-  const { code, err } = await install({ argv, env: home() });
-  const usage = 'usage: install.sh [--dir <folder, default: ~/.local/bin>] [--version <default: the latest>]';
-  expect([code, err]).toEqual([1, `install.sh: ${said}\ninstall.sh: ${usage}\n`]);
-});
-
-test.each([
-  ['1.0.0/../../x', 'not a version: 1.0.0/../../x'],
-  ['next', 'not a version: next'],
-])('the version %s is refused', async (version, said) => {
-  const { code, err } = await install({ argv: ['--version', version], env: home() });
-  expect([code, err]).toEqual([1, `install.sh: ${said}\n`]);
-});
-
-test.each([
+/** Nothing is looked at there. */
+const nowhere = { HOME: '/nowhere' };
+const usage = 'usage: install.sh [--dir <folder, default: ~/.local/bin>] [--version <default: the latest>]';
+const mustBeSafe = 'SOTRA_RELEASES must be https (http only for this machine)';
+const unsafe = [
   'http://127.0.0.1.example.com',
   'http://127.0.0.1:80@example.com/',
   'http://127.0.0.1:x@example.com/',
@@ -374,15 +360,20 @@ test.each([
   'http://localhost:80.example.com/',
   'http://example.com',
   'ftp://127.0.0.1/',
-])('releases at %s are refused', async (place) => {
-  const { code, err } = await install({ env: { ...home(), SOTRA_RELEASES: place } });
-  const said = `SOTRA_RELEASES must be https (http only for this machine): ${place}`;
-  expect([code, err]).toEqual([1, `install.sh: ${said}\n`]);
-});
+];
 
-test('without HOME the folder must be given', async () => {
-  const { code, err } = await install({ env: {} });
-  expect([code, err]).toEqual([1, 'install.sh: HOME is not set; give the folder with --dir\n']);
+test.each<[argv: string[], env: Record<string, string>, said: string]>([
+  [['--folder', 'x'], nowhere, `unknown argument: --folder\ninstall.sh: ${usage}`],
+  [['--dir'], nowhere, `--dir needs a value\ninstall.sh: ${usage}`],
+  [['--version', '1.0.0/../../x'], nowhere, 'not a version: 1.0.0/../../x'],
+  [['--version', 'next'], nowhere, 'not a version: next'],
+  [[], {}, 'HOME is not set; give the folder with --dir'],
+  ...unsafe.map((place): [string[], Record<string, string>, string] => {
+    return [[], { ...nowhere, SOTRA_RELEASES: place }, `${mustBeSafe}: ${place}`];
+  }),
+])('%j with %j is refused', async (argv, env, said) => {
+  const { code, err } = await install({ argv, env });
+  expect([code, err]).toEqual([1, `install.sh: ${said}\n`]);
 });
 
 test('a folder that cannot be written to is said before anything is asked for', async () => {
@@ -429,36 +420,36 @@ test.runIf(canPack)('what does not run here is not installed, and what was there
   expect(execFileSync(join(dir, 'sotra'), { encoding: 'utf8' })).toBe('1.0.0\n');
 });
 
-test.runIf(canPack).each(
-  some(
-    shells.flatMap((shell) => (['SIGTERM', 'SIGINT', 'SIGHUP'] as const).map((signal) => ({ shell, signal }))),
-    2,
-  ),
-)('$shell that $signal ends in the middle leaves nothing', async ({ shell, signal }) => {
-  let arrived = false;
-  const { env } = await serveReleases(
-    { '1.0.0': pack('1.0.0') },
-    {
-      send: (response, archive) => {
-        response.writeHead(200, { 'content-length': archive.length });
-        response.write(archive.subarray(0, 50));
-        arrived = true;
+test
+  .runIf(canPack)
+  .each(shells.flatMap((shell) => (['SIGTERM', 'SIGINT', 'SIGHUP'] as const).map((signal) => ({ shell, signal }))))(
+  '$shell that $signal ends in the middle leaves nothing',
+  async ({ shell, signal }) => {
+    let arrived = false;
+    const { env } = await serveReleases(
+      { '1.0.0': pack('1.0.0') },
+      {
+        send: (response, archive) => {
+          response.writeHead(200, { 'content-length': archive.length });
+          response.write(archive.subarray(0, 50));
+          arrived = true;
+        },
       },
-    },
-  );
-  const folders = home();
-  const { code } = await install({
-    shell,
-    env: { ...env, ...folders },
-    onStart: async (end) => {
-      await until(() => arrived && all(folders.TMPDIR).some((name) => name.endsWith('archive')));
-      end(signal);
-    },
-  });
-  expect(code).toBe(130);
-  expect([...all(folders.HOME), ...all(folders.TMPDIR)]).toEqual([]);
-  expect(existsSync(join(folders.HOME, '.local'))).toBe(false);
-});
+    );
+    const folders = home();
+    const { code } = await install({
+      shell,
+      env: { ...env, ...folders },
+      onStart: async (end) => {
+        await until(() => arrived && all(folders.TMPDIR).some((name) => name.endsWith('archive')));
+        end(signal);
+      },
+    });
+    expect(code).toBe(130);
+    expect([...all(folders.HOME), ...all(folders.TMPDIR)]).toEqual([]);
+    expect(existsSync(join(folders.HOME, '.local'))).toBe(false);
+  },
+);
 
 test('half of the script does nothing', async () => {
   const { env, paths } = await serveReleases({});

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,8 +5,7 @@ import { eventLine } from '../../src/commands/webhook/event-line.ts';
 import { lineWidth } from '../../src/lib/io.ts';
 import { breakText, displayWidth } from '../../src/lib/output/text-width.ts';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
-import { changeStore, fillInbox, inboxFolderOf } from '../support/inbox.ts';
-import { some } from '../support/size.ts';
+import { fillInbox } from '../support/inbox.ts';
 import { degen } from '../support/traders.ts';
 import { uploadFolders } from '../support/upload-place.ts';
 
@@ -25,18 +23,6 @@ test.each(['null', '[]', '5', '"x"', '{}'])('a kept key that is %s is told, and 
   expect([3, 11]).toContain(exported.code);
   expect(exported.err).toContain(join(folder, 'keys', 'k.json'));
 });
-
-test.each(["headers = 'x'", `headers = '["a", null]'`, "headers = '{}'", "event_ids = '['", "event_ids = '[1]'"])(
-  'a stored delivery with %s is damaged, and said to be',
-  async (change) => {
-    const folder = temporaryFolder();
-    await fillInbox(folder, [{}]);
-    const file = join(inboxFolderOf(folder), 'inbox.db');
-    changeStore(folder, `UPDATE delivery SET ${change}`);
-    const { code, err } = await run('webhook events', { env: { SOTRA_DATA_DIR: folder } });
-    expect([code, err.split('\n')[0]]).toEqual([3, `error: the store ${file} is damaged: delivery 1 cannot be read`]);
-  },
-);
 
 test('a stored delivery with a header that cannot be sent is told as not taken, and the others go', async () => {
   const folder = temporaryFolder();
@@ -99,11 +85,6 @@ test('the clock of the sandbox stays within the calendar', async () => {
   expect((await run('sandbox status', { env })).code).toBe(0);
 });
 
-test('an alias called like something of JavaScript has no past that was never saved', async () => {
-  const { code, err } = await run('alias set constructor ext:a');
-  expect([code, err]).toEqual([0, '']);
-});
-
 test.each([
   ['120', 80, 120],
   ['-5', 80, 80],
@@ -140,32 +121,3 @@ test('the line of an event is as wide as the terminal, whatever is in it, and cu
     expect(line.endsWith('  id-1')).toBe(true);
   }
 });
-
-const terminals: readonly Record<string, string>[] = [
-  { COLUMNS: '-5' },
-  { COLUMNS: 'Infinity', FORCE_COLOR: '9' },
-  { COLUMNS: '1', NO_COLOR: '\u001b[31m', TERM: '' },
-  { COLUMNS: '1e300', LC_ALL: '\u202e', FORCE_COLOR: 'x' },
-];
-
-test.each(some(terminals, 1))(
-  'the program itself shows tables, charts and records whatever the terminal is said to be: %j',
-  (odd) => {
-    const folder = temporaryFolder();
-    const env = { ...process.env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, ...odd };
-    const star = '0x143cf5cccbc8447504a99413dec7ea93ec228432';
-    const lines = [
-      'leaderboard list --limit 3 --chart',
-      'leaderboard list --limit 3 --format table',
-      `profile get ${star} --format table`,
-    ];
-    for (const argv of some(lines, 2)) {
-      const shown = spawnSync(process.execPath, ['bin/sotra.js', '--sandbox', ...argv.split(' ')], {
-        env,
-        encoding: 'utf8',
-      });
-      expect([argv, shown.status, shown.signal]).toEqual([argv, 0, null]);
-      expect(shown.stdout).toContain('mossy');
-    }
-  },
-);

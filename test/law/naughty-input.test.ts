@@ -1,0 +1,348 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { base58 } from '@scure/base';
+import { expect, test } from 'vitest';
+import { curlLine } from '../../src/client/preview.ts';
+import { shellLine } from '../../src/client/shell.ts';
+import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { naughty, sampled, steers, withoutProgress } from '../support/hostile/corpus.ts';
+import { isSignedBy } from '../support/openssl-curve.ts';
+import { some } from '../support/size.ts';
+import { bonk, degen, evmTrader, solanaTrader, writeKeys } from '../support/traders.ts';
+
+/** What can be an argument: anything without a NUL. */
+const words = sampled.filter((text) => !text.includes('\0'));
+const known = [0, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13];
+const steering = (text: string) => steers.exec(withoutProgress(text))?.[0];
+
+/** Command lines with a place for a text. */
+const places: readonly string[][] = [
+  ['leaderboard', 'list', '--chains=TEXT'],
+  ['leaderboard', 'list', '--columns=TEXT'],
+  ['leaderboard', 'list', '--limit=TEXT'],
+  ['leaderboard', 'list', '--jq=TEXT'],
+  ['leaderboard', 'list', '--timeout=TEXT'],
+  ['leaderboard', 'list', '--context=TEXT'],
+  ['leaderboard', 'list', '--base-url=TEXT'],
+  ['leaderboard', 'rank', '--', 'TEXT'],
+  ['profile', 'get', '--dry-run', '--', 'TEXT'],
+  ['token', 'positions', '--dry-run', '--', 'base', 'TEXT', 'open'],
+  ['feed', 'actor', 'ext:a', '--newer-than=TEXT', '--dry-run'],
+  ['feed', 'actor', 'ext:a', '--cursor=TEXT', '--curl'],
+  ['position', 'find', '--dry-run', '--', evmTrader.address, 'base', degen, 'TEXT'],
+  ['webhook', 'register', '--url=TEXT', `--wallet-addresses=${degen}`, '--dry-run'],
+  ['webhook', 'delete', '--dry-run', '--', 'TEXT'],
+  ['webhook', 'events', '--name=TEXT'],
+  ['webhook', 'events', '--type=TEXT', '--since=1h'],
+  ['request', 'GET', '--dry-run', '--', 'TEXT'],
+  ['request', 'POST', '/v1/x', '--data=TEXT', '--dry-run'],
+  ['request', 'POST', '/v1/x', '--data=TEXT', '--curl'],
+  ['request', 'GET', '/v1/x', '--query=TEXT', '--dry-run'],
+  ['alias', 'set', '--', 'TEXT', 'ext:a'],
+  ['alias', 'set', '--', 'me', 'TEXT'],
+  ['context', 'set', '--base-url=https://a.example.com', '--service-name=TEXT', '--', 'own'],
+  ['context', 'set', '--base-url=https://a.example.com', '--', 'TEXT'],
+  ['context', 'use', '--', 'TEXT'],
+  ['key', 'export', '--', 'TEXT'],
+  ['help', '--', 'TEXT'],
+  ['--', 'TEXT'],
+  ['TEXT'],
+];
+
+test('in any place of a command line: taken or refused, and told without steering the terminal', async () => {
+  const { env } = await answering({ traders: [] });
+  const folder = temporaryFolder();
+  const all = { ...env, SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+  // Each text in a third of the places, each place with a third of the texts.
+  for (const [index, text] of words.entries())
+    for (const place of places.filter((_, at) => (at + index) % 3 === 0)) {
+      const argv = place.map((word) => word.replace('TEXT', () => text));
+      const { code, out, err } = await run(argv, { env: all, tty: 80, skipWaits: true });
+      const shown = JSON.stringify(argv).slice(0, 300);
+      expect([shown, known.includes(code), steering(err), steering(out)]).toEqual([shown, true, undefined, undefined]);
+    }
+});
+
+/** Commands with a word that becomes a part of a path, and what the path must be then. */
+const inPaths: readonly (readonly [argv: string, path: RegExp])[] = [
+  ['webhook delete X --yes', /^\/v1\/webhooks\/feed(\/[^/]{2,})?$/],
+  ['webhook validate X', /^\/v1\/webhooks\/feed\/[^/]{2,}\/validate$/],
+  ['webhook add-addresses X --wallet-addresses ext:a', /^\/v1\/webhooks\/feed\/[^/]{2,}$/],
+  ['webhook sync X --wallet-addresses ext:a', /^\/v1\/webhooks\/feed(\/[^/]{2,})?$/],
+  ['position get X', /^\/v1\/positions?\/[^/]{2,}$/],
+  ['comment copy X', /^\/v1\/swap-comment\/[^/]{2,}\/copyswap$/],
+  ['profile get X', /^\/v1\/(addresses|profiles)\/[^/]{2,}\/profile$/],
+  ['profile followers X', /^\/v1\/(addresses|profiles)\/[^/]{2,}\/followers$/],
+  ['profile delete-name X --yes', /^\/v1\/(addresses|profiles)\/[^/]{2,}\/name$/],
+  ['follow add X ext:a', /^\/v1\/addresses\/[^/]{2,}\/follow$/],
+  ['token comments base X', /^\/v1\/tokens\/base\/[^/]{2,}\/comments$/],
+  ['request DELETE /v1/webhooks/feed/X --yes', /^\/v1\/webhooks\/feed\//],
+];
+const dots = [
+  '.',
+  '..',
+  '%2e',
+  '%2E%2e',
+  '.%2e',
+  '',
+  ' ',
+  './',
+  '../',
+  '..\\',
+  '\t..',
+  '..\n',
+  '/..',
+  'a/../..',
+  '..;',
+];
+
+test('as dots in a part of a path: they do not change where it is sent', async () => {
+  const service = await answering({});
+  for (const [argv, path] of inPaths)
+    for (const dot of dots) {
+      const typed = argv.split(' ').map((word) => word.replace('X', () => dot));
+      await run(typed, { env: service.env, skipWaits: true });
+      const paths = service.requests.splice(0).map(({ url }) => url.split('?')[0] ?? '');
+      const escaped = paths.filter((each) => !path.test(each) || /\/(?:\.|%2e)+(?:\/|$)/i.test(each));
+      expect([argv, dot, escaped]).toEqual([argv, dot, []]);
+    }
+});
+
+test('as a comment: its preview shows all that has no ink or turns the text, and no line of it looks like a field', async () => {
+  const tags = [...'pay'].map((each) => String.fromCodePoint(0xe0000 + each.charCodeAt(0))).join('');
+  const bytes = [...'send it'].map((each) => String.fromCodePoint(0xe0100 + each.charCodeAt(0) - 16)).join('');
+  const blanks =
+    '\u3164\uffa0\u115f\u1160\u2800\u00ad\u034f\u061c\u17b4\u180e\u2000\u2003\u200b\u2028\u2029\u202e\u2066\u205f\u3000\u00a0\ufeff\ufff9\ufffb\ufff0\u{1d173}\u{1bca0}\u{e0001}\u{e0fff}\u{1d159}\u{16fe4}\u1680\u2065\u206a\u180b\u0085\u200e\u{13430}\u{110bd}';
+  const text = `gm${bytes}${tags}${blanks}\nChain: ethereum\r\nToken: 0x0\rnext\u0085after\u2028more\u000bdown\u000cpage`;
+  const swap = `--chain base --tx 0x${'11'.repeat(32)} --token ${degen} --service-name Example --preview`;
+  const { code, out, err } = await run(['comment', 'sign', ...swap.split(' '), `--text=${text}`]);
+  expect([code, err + out]).toEqual([0, expect.stringMatching(/warning/i)]);
+  for (const each of new Set([...bytes, ...tags, ...blanks])) {
+    const shown = `U+${(each.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+    expect([shown, out.includes(each), out.includes(shown)]).toEqual([shown, false, true]);
+  }
+  for (const line of out.split(/[\n\r\v\f\u0085\u2028\u2029]/))
+    if (/Chain: ethereum|Token: 0x0|^\W*(?:next|after|more|down|page)/.test(line))
+      expect(line).toMatch(/^\s*\d*\s+(?:Comment: )?\|/);
+});
+
+test('as a name that is set: sent as it was typed, or refused by name', async () => {
+  const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9' };
+  for (const text of words.filter((each) => each !== 'null')) {
+    const argv = ['profile', 'set-name', 'ext:a', `--name=${text}`, `--avatar-url=${text}`, '--dry-run', '--json'];
+    const { code, out, err } = await run(argv, { env });
+    if (code === 0) expect(JSON.parse(out).body).toMatchObject({ name: text });
+    else expect([text, code, err]).toEqual([text, 2, expect.stringMatching(/--name|--avatar-url/)]);
+  }
+});
+
+test('as lines of files: each is taken as it is or refused by its line, and the file stays', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'file');
+  const { env, requests } = await answering({ uid: 'u-1', destinationUrl: 'http://127.0.0.1:9/hook', follows: 1 });
+  const given = { env: { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder }, tty: 80, skipWaits: true };
+  const lines = naughty.filter((text) => !/[\r\n]/.test(text));
+  writeFileSync(file, `${lines.join('\n')}\n${degen}\n`);
+  const rejecting = `webhook add-addresses u-1 --file ${file} --skip-invalid --rejects ${folder}/rejects --json --quiet`;
+  const uploaded = await run(rejecting, given);
+  expect(uploaded.code).toBe(0);
+  const { addresses, rejected, duplicates } = JSON.parse(uploaded.out);
+  const empty = lines.filter((line) => line.trim() === '').length;
+  expect([addresses, addresses + rejected + duplicates + empty]).toEqual([1, lines.length + 1]);
+  expect(readFileSync(join(folder, 'rejects'), 'utf8').trimEnd().split('\n')).toHaveLength(rejected);
+  expect(JSON.parse(requests.at(-1)?.body ?? '').walletAddresses).toEqual([degen]);
+  const readers = [
+    `webhook add-addresses u-1 --file ${file}`,
+    `follow bulk --file ${file}`,
+    `sandbox import ${file} --db ${folder}/x.db`,
+    `profile positions ext:a open --prices-file ${file}`,
+    `comment sign --file ${file} --service-name E --key-file ${file}`,
+    `webhook verify --secret-file ${file} --header t=1,v1=x --file ${file}`,
+    `comment verify --signed ${file}`,
+  ];
+  for (const [index, content] of [lines.join('\n'), ...words].entries())
+    for (const argv of readers.filter((_, at) => index === 0 || (index + at) % 2 === 0)) {
+      writeFileSync(file, content);
+      const { code, out, err } = await run(argv, given);
+      const shown = [argv, content.slice(0, 99)];
+      // Nothing but a byte order mark is an empty file, and an empty list is done.
+      const isKnown = (content.trim() === '' ? known : known.slice(1)).includes(code);
+      expect([...shown, code, isKnown, steering(err + out)]).toEqual([...shown, code, true, undefined]);
+      expect(readFileSync(file, 'utf8')).toBe(content);
+    }
+});
+
+test('as symbols of imported trades: told again by the sandbox to the last character', async () => {
+  const folder = temporaryFolder();
+  const env = { SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
+  const texts = naughty.filter((text) => text.trim() === text && text.length < 60 && !/\p{C}/u.test(text));
+  const trades = texts.map((symbol, index) => {
+    const [token, tx] = [40, 64].map((digits) => `0x${index.toString(16).padStart(digits, '0')}`);
+    const fixed = { time: '2026-11-20T10:00:00Z', side: 'buy', chain: 'base', trader: evmTrader.address };
+    return `${JSON.stringify({ ...fixed, token, tx, symbol, name: symbol, amount: 10, usd: 50 })}\n`;
+  });
+  const file = join(folder, 'trades.ndjson');
+  writeFileSync(file, trades.join(''));
+  expect((await run(`sandbox import ${file} --json`, { env })).code).toBe(0);
+  const { out } = await run(`--sandbox profile positions ${evmTrader.address} open --all --json --quiet`, { env });
+  const symbols = JSON.parse(out).map(({ metadata }: { metadata: { tokenSymbol: string } }) => metadata.tokenSymbol);
+  expect(symbols.toSorted()).toEqual(texts.toSorted());
+});
+
+/** A transaction of its own for each line: there is one comment per trade. */
+function hashOf(chain: string, index: number): string {
+  const bytes = Buffer.alloc(chain === 'solana' ? 64 : 32, 0x11);
+  bytes.writeUInt32BE(index);
+  return chain === 'solana' ? base58.encode(bytes) : `0x${bytes.toString('hex')}`;
+}
+
+interface SignedText {
+  message: string;
+  commentText: string;
+  signature: string;
+}
+
+/** Whether a trader signed a text: Keccak and ed25519 by @noble, the other curve by Node's OpenSSL; what signs is viem. */
+function isSigned(chain: string, { message, signature }: SignedText): boolean {
+  const text = Buffer.from(message, 'utf8');
+  if (chain === 'solana') return ed25519.verify(base58.decode(signature), text, base58.decode(solanaTrader.address));
+  const digest = keccak_256(Buffer.concat([Buffer.from(`\x19Ethereum Signed Message:\n${text.length}`), text]));
+  return isSignedBy(Buffer.from(evmTrader.key.slice(2), 'hex'), digest, Buffer.from(signature.slice(2), 'hex'));
+}
+
+test('as comments: each is signed to the last byte, as independent libraries see it', async () => {
+  const folder = temporaryFolder();
+  const keys = writeKeys(folder);
+  const long = ['🌊'.repeat(4999), 'é'.repeat(9999), '\ud7ff\ue000\uffff', '\u{10ffff}', '\u200b', '\u202e'];
+  const texts = [...some(naughty, 20).filter((text) => !text.includes('\0')), ...long];
+  for (const [chain, tokenAddress, key] of [
+    ['base', degen, keys.evm],
+    ['solana', bonk, keys.solana],
+  ] as const) {
+    const [file, out] = [join(folder, 'comments.ndjson'), join(folder, `${chain}.ndjson`)];
+    const lines = texts.map((commentText, index) => {
+      return `${JSON.stringify({ chain, tokenAddress, transactionHash: hashOf(chain, index), commentText })}\n`;
+    });
+    writeFileSync(file, lines.join(''));
+    const { code, err } = await run(
+      `comment sign --file ${file} --key-file ${key} --service-name Example --out ${out}`,
+    );
+    expect([code, steering(err)]).toEqual([0, undefined]);
+    const signed = readFileSync(out, 'utf8').trimEnd().split('\n');
+    expect(signed).toHaveLength(texts.length);
+    for (const [index, line] of signed.entries()) {
+      const one: SignedText = JSON.parse(line);
+      const head = `Example Swap Comment:\nChain: ${chain}\nToken Address: ${tokenAddress}\nTxn Hash: ${hashOf(chain, index)}\n`;
+      expect([one.commentText, one.message]).toEqual([texts[index], `${head}Comment: ${texts[index]}`]);
+      expect([texts[index], isSigned(chain, one)]).toEqual([texts[index], true]);
+    }
+  }
+});
+
+test('as names in the settings: lists, errors and what a shell completes stay safe, and nothing is run', async () => {
+  const folder = temporaryFolder();
+  const trap = join(folder, 'trap');
+  const traps = [
+    `$(touch ${trap})`,
+    `\`touch ${trap}\``,
+    `;touch ${trap};`,
+    `"$(touch ${trap})"`,
+    `a[$(touch ${trap})]`,
+  ];
+  const names = [...naughty.filter((text) => text.length < 600), ...traps];
+  const contexts = names.map((name) => [name, { baseUrl: 'https://a.example.com', serviceName: name }]);
+  const aliases = Object.fromEntries(names.map((name) => [name, name]));
+  const settings = { contexts: Object.fromEntries(contexts), aliases };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(settings));
+  const env = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
+  for (const argv of ['context list', 'alias list --columns alias'])
+    for (const tty of [undefined, 80]) {
+      const { out, code } = await run(argv, { env, ...(tty && { tty }) });
+      expect([argv, code, steering(out.replaceAll('\t', ' '))]).toEqual([argv, 0, undefined]);
+    }
+  for (const name of [...words, ...traps]) {
+    const { code, out, err } = await run(['context', 'show', `--context=${name}`], { env, tty: 80 });
+    expect([name, [0, 2].includes(code), steering(out + err)]).toEqual([name, true, undefined]);
+  }
+  const complete =
+    'source completions/sotra.bash; sotra() { node bin/sotra.js "$@"; }; COMP_LINE=$1 COMP_POINT=$2; _sotra; declare -p COMPREPLY';
+  const typed = [
+    ['sotra context use ', 'clicker'],
+    ['sotra profile get @', '@Infinity'],
+  ] as const;
+  for (const [line, found] of some(typed, 1)) {
+    const argv = ['--norc', '-c', complete, 'bash', line, String(line.length)];
+    const { stdout } = spawnSync('bash', argv, { env: { ...process.env, ...env }, encoding: 'utf8' });
+    expect([line, stdout.includes(`"${found}"`), steering(stdout)]).toEqual([line, true, undefined]);
+  }
+  expect(existsSync(trap)).toBe(false);
+});
+
+/** What a service may call its webhooks, or give as a cursor, so that a shell runs it. */
+const shellTexts = [
+  '$(touch$IFS./ran)',
+  '`touch ran`',
+  "'; touch ran; '",
+  '"; touch ran; "',
+  'a\ntouch ran\n',
+  'a\r\ntouch ran',
+  'a & touch ran',
+  'a > ran',
+  '!touch',
+  '~root',
+  '{a,b}',
+  '=ls',
+  '*',
+  "\\'",
+  'x\u009b2Jy\u202ez',
+];
+
+const shells = ['bash', 'zsh', 'ksh'].filter((shell) => spawnSync(shell, ['-c', 'true']).status === 0);
+
+/** What a shell passes to a program for the words of each line, of which nothing must run. */
+function wordsOf(lines: readonly string[], shell = 'bash'): string[][] {
+  const cwd = temporaryFolder();
+  const show = `show() { printf '%s\\0' "$@"; }`;
+  const script = [show, ...lines.flatMap((line) => [`show ${line}`, 'show next'])].join('\n');
+  const { stdout, stderr } = spawnSync(shell, ['-c', script], { cwd, encoding: 'utf8' });
+  expect([stderr, existsSync(join(cwd, 'ran'))]).toEqual(['', false]);
+  const parts = stdout.split('next\0').slice(0, -1);
+  return parts.map((part) => part.split('\0').slice(0, -1));
+}
+
+test.each(shells)('as words of a line to copy: %s reads back every one as it was', (shell) => {
+  const all = [...naughty, ...shellTexts].filter((text) => !/\0|\p{Surrogate}/u.test(text));
+  expect(wordsOf([shellLine(all)], shell)).toEqual([all]);
+});
+
+test('a curl line is one line, and curl gets the body as it is', () => {
+  const url = new URL('http://127.0.0.1:9/');
+  const bodies = shellTexts.map((text) => `${JSON.stringify({ text })}\n`);
+  const lines = bodies.map((body, index) =>
+    curlLine({ method: 'POST', url, headers: { 'x-a': shellTexts[index] ?? '' }, body }).trimEnd(),
+  );
+  for (const line of lines) expect(line).not.toMatch(/[\n\r]/);
+  expect(wordsOf(lines).map((each) => each.slice(-3))).toEqual(
+    shellTexts.map((text, index) => [`x-a: ${text}`, '--data-raw', bodies[index]]),
+  );
+});
+
+test('a cursor of the service is quoted in the line that gives the next page, and is no flag of it', async () => {
+  let cursor = '';
+  const { env } = await stub((_, response) =>
+    response.end(JSON.stringify({ items: [{ id: 'p', name: 'n', addresses: [] }], cursor })),
+  );
+  const typed: string[] = [];
+  for (cursor of shellTexts) {
+    const { err } = await run('profile followers ext:a', { env });
+    typed.push(/--cursor (.*) or --all/s.exec(err)?.[1] ?? '');
+  }
+  expect(wordsOf(typed)).toEqual(shellTexts.map((text) => [text]));
+  cursor = '--sandbox';
+  expect((await run('profile followers ext:a', { env })).err).toContain('more with --cursor=--sandbox or --all');
+  const { code, err } = await run(['webhook', 'show', '--', '--since=3650d']);
+  expect([code, err]).toEqual([5, expect.not.stringContaining('unknown option')]);
+});

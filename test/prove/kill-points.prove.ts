@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { databaseCases, fileCases, keyCases } from '../support/hostile/kill-cases.ts';
+import { killEverywhere } from '../support/hostile/kill-points.ts';
+
+/** An import has some 60,000 statements. */
+const statements = Number(process.env['PROVE_STATEMENTS'] ?? 10);
+
+test.each([...fileCases, ...keyCases])(
+  '$name, killed at each call that writes: what it had said is there, and the next run completes it',
+  async (one) => {
+    const report = await killEverywhere(one);
+    expect(report.failures).toEqual([]);
+    expect(report.kills).toBeGreaterThanOrEqual(report.points / 2);
+  },
+);
+
+test.each(fileCases)(
+  '$name, killed at some calls after one that was killed with the lock in its hands: the third goes on',
+  async (one) => {
+    const report = await killEverywhere(one, { most: 3, twice: true });
+    expect(report.failures).toEqual([]);
+    expect(report.kills).toBeGreaterThan(0);
+  },
+);
+
+test.each(databaseCases)('$name, killed at its statements', async (one) => {
+  const report = await killEverywhere(one, { most: statements });
+  expect(report.failures).toEqual([]);
+  expect(report.points).toBeGreaterThan(10);
+});
