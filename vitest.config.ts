@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -11,13 +12,11 @@ const workerFlags = [
 // Node 22 has no such budget any more.
 if (Number.parseInt(process.versions.node, 10) < 22) workerFlags.push('--interrupt-budget=1000000');
 
-/**
- * Files that start processes come first: a start takes the longer the more memory a worker holds, and workers grow. With them the longest of
- * all, which would be left running alone at the end.
- */
+/** Files that start processes come first: a start takes the longer the more memory a worker holds, and workers grow. */
 class ProcessesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLater = ({ moduleId }: TestSpecification) => Number(!/\/test\/(process\/|law\/documents)/.test(moduleId));
+    const isLater = ({ moduleId }: TestSpecification) =>
+      Number(!/node:child_process|support\/processes/.test(readFileSync(moduleId, 'utf8')));
     return (await super.sort(files)).toSorted((one, other) => isLater(one) - isLater(other));
   }
 }

@@ -6,7 +6,7 @@ const mint = 'So11111111111111111111111111111111111111112';
 const trade = 'sandbox trade --side buy --amount 1 --usd 1';
 const copy = 'comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --again';
 
-const refused: readonly [argv: string, message: string, hint?: string][] = [
+const refused: readonly [argv: string, message: string | undefined, hint?: string][] = [
   ['leaderboard list --limit 0', '--limit 0: must be a whole number from 1 to 250'],
   ['leaderboard list --limit 251', '--limit 251: must be a whole number from 1 to 250'],
   ['leaderboard list --limit x', '--limit x: must be a whole number from 1 to 250'],
@@ -65,6 +65,11 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
   ],
   ['leaderboard list --limt 5', "unknown option '--limt'", 'Did you mean --limit?'],
   ['leaderbord list', "unknown command 'leaderbord'", 'Did you mean leaderboard?'],
+  ['context sett own', "unknown command 'sett'", 'Did you mean set?'],
+  ['help fomatting', undefined, 'Did you mean sotra help formatting?'],
+  ['help leaderbord list', undefined, 'Did you mean sotra help leaderboard?'],
+  ['leaderboard list --chain base', "unknown option '--chain'", 'Did you mean --chains?'],
+  ['leaderboard list --colour', "unknown option '--colour'", 'See sotra leaderboard list --help.'],
   ['leaderboard lst', "unknown command 'lst'", 'Did you mean list?'],
   [
     'leaderboard list extra',
@@ -77,14 +82,16 @@ const refused: readonly [argv: string, message: string, hint?: string][] = [
   ['leaderboard list --retries many', '--retries many: must be a whole number from 0 to 20'],
 ];
 
-for (const [argv, message, hint] of refused)
-  test(`refused before any request: ${argv}`, async () => {
-    const service = await answering({ traders: [] });
+test('what is wrong is refused before any request, with what was meant', async () => {
+  const service = await answering({ traders: [] });
+  for (const [argv, message, hint] of refused) {
     const { code, out, err } = await run(argv, { env: service.env });
-    expect(err.split('\n')[0]).toBe(`error: ${message}`);
+    expect([argv, code, out]).toEqual([argv, 2, '']);
+    if (message !== undefined) expect(err.split('\n')[0]).toBe(`error: ${message}`);
     if (hint !== undefined) expect(err).toContain(`hint: ${hint}`);
-    expect({ code, out, requests: service.requests }).toEqual({ code: 2, out: '', requests: [] });
-  });
+  }
+  expect(service.requests).toEqual([]);
+});
 
 test('coins of hyperliquid and tokens of a chain that the document does not name are sent as typed', async () => {
   const service = await answering([]);
@@ -95,26 +102,6 @@ test('coins of hyperliquid and tokens of a chain that the document does not name
     '/v1/tokens/hyperliquid/@107/comments',
     '/v1/tokens/sui/0x2::sui::SUI/comments',
   ]);
-});
-
-test('of twelve viewer addresses the first ten are sent, with a warning', async () => {
-  const service = await answering({ traders: [] });
-  const viewers = Array.from({ length: 12 }, (_, index) => `ext:${index}`).join(',');
-  const { code, err } = await run(`leaderboard list --viewer-addresses ${viewers}`, { env: service.env });
-  expect([code, err]).toEqual([
-    0,
-    expect.stringContaining('warning: --viewer-addresses: the service uses the first 10 only; 2 of 12 are not sent\n'),
-  ]);
-  const sent = new URL(service.requests[0]?.url ?? '', service.url).searchParams.getAll('viewerAddresses');
-  expect(sent).toEqual('0 1 2 3 4 5 6 7 8 9'.split(' ').map((each) => `ext:${each}`));
-});
-
-test('without a service configured a command ends with exit 2 and the two ways to go on', async () => {
-  const { code, out, err } = await run('leaderboard list', { env: { SOTRA_API_KEY: 'k' } });
-  expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toContain('error: no service is configured');
-  expect(err).toContain('--sandbox');
-  expect(err).toContain('SOTRA_BASE_URL=');
 });
 
 test('a variable that is set but empty counts as not set, so that a missing CI secret fails', async () => {
@@ -141,12 +128,6 @@ test.each([
   expect(err).not.toContain('secret');
 });
 
-test('--json beside another format is refused', async () => {
-  const { code, err } = await run('leaderboard list --json --format csv');
-  expect(code).toBe(2);
-  expect(JSON.parse(err).error.message).toBe("option '--json' cannot be used with option '--format csv'");
-});
-
 test('with --json an error is one JSON object on stderr and stdout stays empty', async () => {
   const { code, out, err } = await run('leaderboard list --limit 0 --json');
   expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -160,4 +141,9 @@ test('with --json an error is one JSON object on stderr and stdout stays empty',
       requestId: null,
     },
   });
+  const both = await run('leaderboard list --json --format csv');
+  expect([both.code, JSON.parse(both.err).error.message]).toEqual([
+    2,
+    "option '--json' cannot be used with option '--format csv'",
+  ]);
 });

@@ -166,12 +166,12 @@ function typed(line: string, { folder, service }: Place): string {
   return line.replaceAll('@/', `${folder}/`).replaceAll('STUB', service.url);
 }
 
-/** Lines that name their service or their sandbox see no other. */
 /** Checks that make requests take the options that help there, and not all of them. */
 const checks = ['doctor', 'bundle'];
 
 const sendsRequests = (outline: Outline) => outline.sendsRequests || checks.includes(nameOf(outline));
 
+/** Lines that name their service or their sandbox see no other. */
 function envOf(outline: Outline, { env, service }: Place) {
   const { words } = outline;
   const isOwn = words[0] === 'sandbox' || /--context|--db/.test(lines[words.join(' ')] ?? '');

@@ -43,8 +43,13 @@ test('a chain that the document does not name is sent as typed, with a warning t
     expect.stringContaining('chains=robinhood'),
     expect.stringContaining(`/bsc/${token}/`),
   ]);
-  const near = await run('leaderboard list --chains solan', { env: service.env });
-  expect(near.err).toContain('Did you mean solana?');
+  for (const [typed, meant] of [
+    ['solan', 'solana'],
+    ['eth', 'ethereum'],
+  ])
+    expect((await run(`leaderboard list --chains ${typed}`, { env: service.env })).err).toContain(
+      `Did you mean ${meant}?`,
+    );
   expect((await run('leaderboard list --chains base', { env: service.env })).err).not.toContain('as typed');
 });
 
