@@ -23,8 +23,7 @@ const helpTexts = () => {
   return texts;
 };
 
-const isTooLong = (line: string, width: number) =>
-  line.length > width && !isPasted(line) && line.trim().includes(' ');
+const isTooLong = (line: string, width: number) => line.length > width && !isPasted(line) && line.trim().includes(' ');
 
 test('the help of every command says what it does, its endpoint, its options, examples and columns, and fits the terminal', async () => {
   const all = await helpTexts();
@@ -71,9 +70,7 @@ test('the page about webhooks names every one of their commands', async () => {
 });
 
 test('each value in help has a name that says what to type', async () => {
-  const named = [...(await helpTexts()).values()].flatMap(
-    (text) => text.match(/^ +(?:-\w, )?--[\w-]+ <\S+>/gm) ?? [],
-  );
+  const named = [...(await helpTexts()).values()].flatMap((text) => text.match(/^ +(?:-\w, )?--[\w-]+ <\S+>/gm) ?? []);
   expect(named.length).toBeGreaterThan(150);
   expect(named.filter((line) => /<(?:value|text|statu)\b/.test(line) && !/ --text /.test(line))).toEqual([]);
 });
