@@ -85,7 +85,7 @@ export function tell(figures: object): void {
 }
 
 /** What a process has used so far; nothing where it has ended or the system does not tell. */
-export function usedBy(pid: number): { cpuSec: number; peakMb: number } | undefined {
+function usedBy(pid: number): { cpuSec: number; peakMb: number } | undefined {
   try {
     const peakKb = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
