@@ -16,18 +16,6 @@ export async function findCall(typed: string, { io }: Context): Promise<Numbered
   throw new SotraError('not-found', `call ${typed}: ${range}`, { hint: 'sotra history lists them.' });
 }
 
-/** The calls of commands to the service in use, the newest first; `method` and the end of the path choose. Errors: those of the settings. */
-export async function* findCalls(
-  context: Context,
-  { method, path }: { method: string; path: RegExp },
-): AsyncGenerator<NumberedEntry> {
-  const { baseUrl } = await context.config.service();
-  for (const call of readCalls(findHistory(context.io))) {
-    const isOurs = call._sotra.baseUrl === baseUrl && !call._sotra.page;
-    if (isOurs && call.request.method === method && path.test(new URL(call.request.url).pathname)) yield call;
-  }
-}
-
 /** A line of `sotra history`. */
 export interface ShownCall extends Omit<LogEntry['_sotra'], 'v'> {
   n: number;

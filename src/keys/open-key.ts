@@ -32,19 +32,18 @@ interface SignerOptions {
 }
 
 /**
- * The result of `act`, called with a signer for the key that the flags name; the key is wiped afterwards, also after an error. Errors: those of
- * `openKey`; `signing-key` if the key belongs to another address than expected.
+ * A signer for the key that the flags name; the caller wipes it. Errors: those of `openKey`; `signing-key` if the key belongs to another address
+ * than expected.
  */
-export async function withSigner<T>(
+export async function openKeySigner(
   input: KeyInput,
   { family, expected }: SignerOptions,
   context: Context,
-  act: (signer: Signer) => Promise<T>,
-): Promise<T> {
+): Promise<Signer> {
   const { signerCommand } = input;
   const { io, options } = context;
   if (signerCommand !== undefined && expected !== undefined)
-    return act(makeCommandSigner(signerCommand, plainAddress(expected), { io, limitMs: options.typedTimeoutMs }));
+    return makeCommandSigner(signerCommand, plainAddress(expected), { io, limitMs: options.typedTimeoutMs });
   const key = await openKey(input, family, context);
   const signer = await makeSigner(family, key.bytes).finally(() => key.bytes.fill(0));
   try {
@@ -56,9 +55,10 @@ export async function withSigner<T>(
         `the key belongs to ${signer.address}, not to ${expected}`,
         'Give the key of that address, or omit --signer.',
       );
-    return await act(signer);
-  } finally {
+    return signer;
+  } catch (thrown) {
     signer.wipe();
+    throw thrown;
   }
 }
 

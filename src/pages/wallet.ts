@@ -50,8 +50,6 @@ export interface GivenSignature {
   id: string;
   /** `0x` and hex digits, as the wallet gave it. */
   signature: string;
-  /** What the wallet offers besides. */
-  accounts: readonly string[];
 }
 
 /** Why nothing more is signed, or (`problem`) what the user has to fix first. */

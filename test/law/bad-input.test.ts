@@ -4,7 +4,7 @@ import { answering, run } from '../support/harness.ts';
 const wallet = '0x465bdc4499e12488c05fd6b60f545ff5d781e755';
 const mint = 'So11111111111111111111111111111111111111112';
 const trade = 'sandbox trade --side buy --amount 1 --usd 1';
-const copy = 'comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab --again';
+const copy = 'comment copy 2f991d88-4e6a-54f7-b130-a9788a9a06ab';
 
 const refused: readonly [argv: string, message: string | undefined, hint?: string][] = [
   ['leaderboard list --limit 0', '--limit 0: must be a whole number from 1 to 250'],

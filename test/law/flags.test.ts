@@ -29,7 +29,7 @@ const lines: Record<string, string> = {
   'feed actor': 'feed actor ext:1 --watch 1s --max 1',
   'feed home': 'feed home ext:1 --watch 1s --max 1',
   'comment post': `comment post ${swap} --text gm ${form} --key-file @/evm.hex --yes`,
-  'comment copy': `comment copy ${uid} --chain base --token ${token} --actor-address ${wallet} --again`,
+  'comment copy': `comment copy ${uid} --chain base --token ${token} --actor-address ${wallet}`,
   'comment sign': `comment sign ${swap} --text gm ${form} --key-file @/evm.hex --out @/signed.json --yes`,
   'comment verify': `comment verify ${swap} --text gm ${form} --signature 0x12 --signer ${wallet}`,
   'webhook register': `webhook register --url http://127.0.0.1:9/x --file @/users.txt --skip-invalid --secret-file @/new.secret`,

@@ -79,7 +79,6 @@ test.each(
       'key import k --key-file FOLDER/evm.hex --password-file FOLDER/password --replace',
       'comment sign --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example --out FOLDER/signed',
       'key export k --out FOLDER/out.json',
-      'comment post --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
       'webhook register --url http://127.0.0.1:9/hook --file FOLDER/addresses.txt',
     ],
     1,
@@ -118,19 +117,6 @@ test('a change of the settings on a full disk is exit 3, and they are as they we
 function withoutEmpty(files: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(files).filter(([, text]) => text !== ''));
 }
-
-long('a disk that fills up in the middle of a batch of comments: each is posted once in the end', async () => {
-  const { folder, taken, env, run } = await place();
-  const argv = `comment post --file ${folder}/comments.ndjson --key-file ${folder}/evm.hex --service-name Example --format ndjson`;
-  const first = await run(1, argv);
-  expect([3, 10]).toContain(first.code);
-  expect(first.err).toContain('the file would be too large');
-  const before = taken.length;
-  expect(before).toBeGreaterThan(0);
-  expect(before).toBeLessThan(12);
-  expect((await runHere(argv, { env })).code).toBe(0);
-  expect(taken.map(({ commentText }) => commentText)).toEqual(Array.from({ length: 12 }, (_, n) => `comment ${n}`));
-});
 
 test.each(
   some(['--help', '--version', '--help --json', '--sandbox leaderboard list', '--sandbox leaderboard list --json'], 1),

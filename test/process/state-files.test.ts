@@ -1,11 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readLog } from '../../src/lib/files/log-file.ts';
 import { type Outcome, run, stub, temporaryFolder } from '../support/harness.ts';
 import { fillInbox, inboxFolderOf } from '../support/inbox.ts';
-import { size, some } from '../support/size.ts';
-import { degen, swaps, writeKeys } from '../support/traders.ts';
+import { some } from '../support/size.ts';
+import { degen, writeKeys } from '../support/traders.ts';
 
 /** A service that takes comments and uploads, and has one leaderboard. */
 async function service() {
@@ -43,7 +42,6 @@ const found = (folder: string, pattern: RegExp) => {
   return join(folder, name);
 };
 
-const post = 'comment post --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example';
 const upload = 'webhook register --url http://127.0.0.1:9/hook --file FOLDER/addresses.txt';
 
 const files: Record<string, StateFile> = {
@@ -67,15 +65,6 @@ const files: Record<string, StateFile> = {
       writeFileSync(join(folder, 'addresses.txt'), `${degen}\n`);
       await does(act, upload);
       return found(folder, /uploads\/.*state\.json$/);
-    },
-  },
-  'journal of posted comments': {
-    argv: post,
-    make: async (act, folder) => {
-      const comment = { chain: 'base', transactionHash: swaps.good, tokenAddress: degen, commentText: 'gm' };
-      writeFileSync(join(folder, 'comments.ndjson'), `${JSON.stringify(comment)}\n`);
-      await does(act, post);
-      return found(folder, /posted-comments-[0-9a-f]+\.ndjson$/);
     },
   },
   'kept key': {
@@ -153,23 +142,6 @@ test.each(some(cases, 12))(
   },
 );
 
-test('the last line of a log that a crash cut off is passed over, what is before it counts', async () => {
-  const { env, posted } = await service();
-  for (const name of ['journal of posted comments'] as const) {
-    const folder = temporaryFolder();
-    writeKeys(folder);
-    const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-    const act = (argv: string) => run(argv.replaceAll('FOLDER', folder), { env: all });
-    const file = files[name] as StateFile;
-    const path = await file.make(act, folder);
-    const whole = readFileSync(path, 'utf8');
-    writeFileSync(path, `${whole}{"v":1,"kind":"do`);
-    expect(await act(file.argv)).toMatchObject({ code: 0 });
-    expect(readFileSync(path, 'utf8').startsWith(whole)).toBe(true);
-  }
-  expect(posted.length).toBeGreaterThan(0);
-});
-
 test('a key file that cannot be read is told by key list, and the other keys are shown', async () => {
   const folder = temporaryFolder();
   const keys = writeKeys(folder);
@@ -181,30 +153,6 @@ test('a key file that cannot be read is told by key list, and the other keys are
   expect(err).toContain(join(folder, 'keys', 'bad.json'));
   expect(err).not.toContain('deadbeef');
 });
-
-test.each(['journal of posted comments'] as const)(
-  'one flipped bit anywhere in the %s is exit 3 that names the line, and nothing is sent',
-  async (name) => {
-    const { env, posted } = await service();
-    const folder = temporaryFolder();
-    writeKeys(folder);
-    const all = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder };
-    const act = (argv: string) => run(argv.replaceAll('FOLDER', folder), { env: all });
-    const file = files[name] as StateFile;
-    const path = await file.make(act, folder);
-    const [whole, sent] = [readFileSync(path), posted.length];
-    for (let at = 0; at < whole.length; at += size(3, 1))
-      for (let bit = at % size(8, 1); bit < 8; bit += size(8, 1)) {
-        const harmed = Buffer.from(whole);
-        harmed[at] = (harmed[at] ?? 0) ^ (1 << bit);
-        writeFileSync(path, harmed);
-        expect(() => [...readLog(path)], `bit ${bit} of byte ${at}`).toThrow(/is damaged at line \d/);
-      }
-    const { code, out, err } = await act(file.argv);
-    expect([code, out, err]).toEqual([3, '', expect.stringContaining(`${path} is damaged at line `)]);
-    expect(posted).toHaveLength(sent);
-  },
-);
 
 function leave(folder: string, name: string, minutesAgo: number): void {
   mkdirSync(dirname(join(folder, name)), { recursive: true });

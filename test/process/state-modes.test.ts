@@ -61,10 +61,6 @@ const kept: Record<string, { argv: string; file: RegExp; later?: string }> = {
     file: /uploads\/.*state\.json$/,
   },
   aliases: { argv: `alias set me ${degen}`, file: /config\.json$/ },
-  'journal of posted comments': {
-    argv: 'comment post --file FOLDER/comments.ndjson --key-file FOLDER/evm.hex --service-name Example',
-    file: /posted-comments-[0-9a-f]+\.ndjson$/,
-  },
   'sandbox database': { argv: '--sandbox sandbox reset --empty', file: /sandbox\.db$/ },
   'undo file': {
     argv: 'follow bulk --file FOLDER/follows.ndjson',

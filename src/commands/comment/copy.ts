@@ -1,11 +1,11 @@
 import { copy as endpoint, maxTrackingMs } from '../../api/comment.ts';
 import { parseMoment } from '../../api/duration.ts';
+import type { InputOf } from '../../api/endpoint.ts';
 import type { Context } from '../../context.ts';
 import { inputError, type NameInput } from '../../errors.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand } from '../endpoint-command.ts';
 import { option } from '../params.ts';
-import type { CopyInput } from './sent-intents.ts';
 import { copy as view } from './view.ts';
 
 export function addCopy(comment: Command): void {
@@ -15,17 +15,13 @@ export function addCopy(comment: Command): void {
       trackExitUntil: option.text('track exits until this time, or for this long (up to 7d); hyperliquid only', {
         valueName: 'time',
       }),
-      again: option.flag('send an intent again that was sent within a day'),
     },
     requireAnyOf: [['actorAddress', 'actorAddresses']],
-    description: `${endpoint.description} The same intent twice within a day counts twice: a terminal asks, elsewhere --again is needed.`,
-    prepare: async ({ again, ...typed }, context) => {
-      const input = readCopy(typed, context);
-      if (again !== true) await (await import('./sent-intents.ts')).refuseRepeat(input, context);
-      return input;
-    },
+    prepare: (typed, context) => readCopy(typed, context),
   });
 }
+
+type CopyInput = InputOf<(typeof endpoint)['params']>;
 
 /** The intent as it is sent: `7d` becomes the time 7 days from now. Errors: `usage`. */
 function readCopy(typed: CopyInput, { io }: Pick<Context, 'io'>): CopyInput {

@@ -1,27 +1,19 @@
-import { findFamily } from '../../api/chain.ts';
 import { post } from '../../api/comment.ts';
 import { showUnseen } from '../../api/safe-text.ts';
-import { signedText, type TextFields, type TextForm } from '../../api/signed-text.ts';
+import { signedText, type TextForm } from '../../api/signed-text.ts';
 import { verifySignature } from '../../api/verify-signature.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { keySources, withSigner } from '../../keys/open-key.ts';
-import type { Signer } from '../../keys/signer.ts';
+import { keySources } from '../../keys/open-key.ts';
 import { confirm } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { chooseSwap } from './find-swap.ts';
-import { describePreview, previewText, warnOfText } from './preview.ts';
+import { withSigner } from './open-signer.ts';
+import { describePreview, previewText, showPreviews, warnOfText } from './preview.ts';
 import { type CommentInput, type FormInput, hasComment, readComment, readTextForm } from './read-comment.ts';
-import { showPreviews } from './run-sign.ts';
 import { makeBody, type SendableComment, sendComment } from './send-comment.ts';
-import {
-  checkPageFlags,
-  chooseSigner,
-  makeSignedComment,
-  readSignedFile,
-  signedProblem,
-  type WayInput,
-} from './signed.ts';
+import { checkForm, readSignedFile, signedProblem } from './signed.ts';
+import { checkPageFlags, chooseSigning, type WayInput } from './signing.ts';
 import { post as view } from './view.ts';
 
 export interface PostInput extends CommentInput, FormInput, WayInput {
@@ -38,45 +30,29 @@ interface PreparedComment {
 }
 
 /** Posts one comment: signed here, elsewhere or in a file. */
-export async function postOne(typed: PostInput, context: Context): Promise<Result> {
-  checkWays(typed);
-  const stdinUse = typed.textFile === '-' ? '--text-file -' : undefined;
-  const input = typed.signature === undefined ? await chooseSwap(typed, stdinUse, context) : typed;
+export async function postOne(input: PostInput, context: Context): Promise<Result> {
+  checkWays(input);
   if (input.signed !== undefined) return finishPost(await prepareFile(input, input.signed, context), context);
-  const fields = await readComment(input, context);
   if (input.signature !== undefined)
-    return finishPost(await prepareSignature(fields, input.signature, input, context), context);
-  const form = await readTextForm(input, context);
-  await context.client.requireKey();
-  const family = findFamily(fields.chain);
-  const way = await chooseSigner(input, { family, stdinUse }, context);
-  const { dryRun, curl } = context.options;
-  const lines = [{ line: 1, fields }];
-  if (dryRun && !curl && (way.browser || way.signerCommand !== undefined))
-    return showPreviews(lines, form, context, false);
-  const signNow = async (signer: Signer) => ({ comment: await makeSignedComment(fields, form, signer), form });
-  if (!way.browser)
-    return finishPost(await withSigner(way, { family, expected: input.signer }, context, signNow), context);
-  const { signInBrowser } = await import('./browser-wallet.ts');
-  const purpose = curl ? 'show' : 'post';
-  return signInBrowser({ lines, form, family, purpose, input: way }, context, async (wallet) =>
-    finishPost(await signNow(wallet), context, { isConfirmed: true }),
-  );
+    return finishPost(await prepareSignature(input, input.signature, context), context);
+  return signAndPost(input, context);
 }
 
-async function finishPost(
-  { comment, form }: PreparedComment,
-  context: Context,
-  { isConfirmed = false } = {},
-): Promise<Result> {
-  warnOfText(comment.commentText, context);
-  if (context.options.preview) return showRequest(comment, form, context);
-  if (!isConfirmed) {
-    await context.client.requireKey();
-    await confirmPost(comment, form, context);
-  }
-  const { comment: answer, ...more } = await sendComment(comment, context);
-  return { kind: 'answer', answer, view, ...more };
+async function signAndPost(input: PostInput, context: Context): Promise<Result> {
+  const stdinUse = input.textFile === '-' ? '--text-file -' : undefined;
+  const way = await chooseSwap(input, stdinUse, context);
+  const fields = await readComment(way, context);
+  const form = await readTextForm(input, context);
+  await context.client.requireKey();
+  const { dryRun, curl } = context.options;
+  const lines = [{ line: 1, fields }];
+  const signing = await chooseSigning({ lines, form, purpose: curl ? 'show' : 'post', way }, stdinUse, context);
+  const { browser = false, signerCommand } = signing.way;
+  if (dryRun && !curl && (browser || signerCommand !== undefined)) return showPreviews(lines, form, context, false);
+  return withSigner(signing, context, async (signer) => {
+    const comment = await signer.sign(fields);
+    return finishPost({ comment, form }, context, { isConfirmed: browser });
+  });
 }
 
 /** Errors: `usage` for a comment that is given or signed in more than one way. */
@@ -92,46 +68,43 @@ export function checkWays(input: PostInput): void {
     throw usageError(`${way} reads the comment from the file: omit --chain, --tx, --token and --text`);
 }
 
-async function prepareSignature(
-  fields: TextFields,
-  signature: string,
-  input: PostInput,
-  context: Context,
-): Promise<PreparedComment> {
+/** A comment that was signed elsewhere is sent unchanged, but the user should know if its signature is not valid. */
+async function prepareSignature(input: PostInput, signature: string, context: Context): Promise<PreparedComment> {
+  const fields = await readComment(input, context);
   if (input.signer === undefined) throw usageError('--signer is required with --signature: the address that signed');
   const comment = { ...fields, signature, signerAddress: input.signer };
   const form = await readTextForm(input, context).catch((thrown: unknown) => {
     if (input.serviceName !== undefined) throw thrown;
     return undefined;
   });
-  if (form !== undefined) await warnOfSignature(comment, form, context);
+  if (form === undefined) return { comment, form };
+  const { valid, reason } = await verifySignature({ ...comment, message: signedText(comment, form) });
+  if (!valid)
+    context.warn(`the signature does not match the ${form.layout} text of service ${form.serviceName}: ${reason}`);
   return { comment, form };
-}
-
-/** A signature made elsewhere is sent unchanged, but the user should know if it is not valid. */
-async function warnOfSignature(comment: SendableComment, form: TextForm, { warn }: Context): Promise<void> {
-  const verdict = await verifySignature({ ...comment, message: signedText(comment, form) });
-  if (!verdict.valid)
-    warn(`the signature does not match the ${form.layout} text of service ${form.serviceName}: ${verdict.reason}`);
 }
 
 async function prepareFile(input: PostInput, file: string, context: Context): Promise<PreparedComment> {
   const signed = await readSignedFile(file, context);
   const problem = await signedProblem(signed);
   if (problem !== undefined) throw new SotraError('verification', `${file} was not posted: ${problem}`);
-  if (!(await verifySignature({ ...signed, encoding: 'base58' })).valid)
-    context.warn('the signature is not base58; the service accepts only base58');
-  const { serviceName, layout } = await context.config.service();
-  const form = { serviceName: input.serviceName ?? serviceName ?? signed.serviceName, layout: input.layout ?? layout };
-  if (form.serviceName !== signed.serviceName || form.layout !== signed.layout)
-    throw usageError(
-      `${file} is signed for service ${signed.serviceName} in the ${signed.layout} layout, not for ${form.serviceName} in ${form.layout}`,
-      'Sign it again for this service, or post it with the --service-name and --layout that it was signed with.',
-    );
+  checkForm(file, signed, await readTextForm(input, context, signed));
   return { comment: signed, form: signed };
 }
 
-async function confirmPost(comment: SendableComment, form: TextForm | undefined, context: Context): Promise<void> {
+async function finishPost(prepared: PreparedComment, context: Context, { isConfirmed = false } = {}): Promise<Result> {
+  const { comment } = prepared;
+  warnOfText(comment.commentText, context);
+  if (context.options.preview) return showRequest(prepared, context);
+  if (!isConfirmed) {
+    await context.client.requireKey();
+    await confirmPost(prepared, context);
+  }
+  const { comment: answer, ...more } = await sendComment(comment, context);
+  return { kind: 'answer', answer, view, ...more };
+}
+
+async function confirmPost({ comment, form }: PreparedComment, context: Context): Promise<void> {
   if (context.io.in.isTTY !== true || context.options.yes) return;
   const { baseUrl, kind } = await context.config.service();
   const where = kind === 'sandbox' ? 'the sandbox' : new URL(baseUrl).origin;
@@ -139,7 +112,7 @@ async function confirmPost(comment: SendableComment, form: TextForm | undefined,
   await confirm(`post this comment to ${where}`, context, `${text}Signer: ${showUnseen(comment.signerAddress)}\n`);
 }
 
-async function showRequest(comment: SendableComment, form: TextForm | undefined, context: Context): Promise<Result> {
+async function showRequest({ comment, form }: PreparedComment, context: Context): Promise<Result> {
   const request = await context.client.previewCall(post, makeBody(comment));
   const preview = form && previewText(comment, form);
   const { signerAddress } = comment;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { type Chain, type ChainFamily, chains, findFamily } from '../../api/chain.ts';
+import type { Chain } from '../../api/chain.ts';
 import { chainKind } from '../../api/formats.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
+import { text } from '../../api/kind.ts';
 import { kindSchema } from '../../api/kind-schema.ts';
 import { showUnseen } from '../../api/safe-text.ts';
 import {
@@ -18,7 +19,7 @@ import { inputError, missingInputs, orUndefined, SotraError, usageError } from '
 import { isPrivateKey } from '../../keys/private-key.ts';
 import { openBytes, readText } from '../../lib/files/source.ts';
 import { openTextFile, readLines } from '../../lib/files/text-file.ts';
-import { readSigned, type SignedComment, signedProblem } from './signed.ts';
+import { readFields, readSigned, type SignedComment, signedProblem } from './signed.ts';
 
 export interface CommentInput {
   chain?: Chain | undefined;
@@ -38,10 +39,12 @@ export async function readComment(input: CommentInput, context: Context): Promis
   const { chain, transactionHash, tokenAddress } = input;
   const text = input.commentText ?? input.textFile;
   if (chain === undefined || transactionHash === undefined || tokenAddress === undefined || text === undefined)
-    throw missingComment(neededFor(input));
-  const typed = { chain, transactionHash, tokenAddress, commentText: input.commentText ?? '' };
-  checkFields(typed);
-  return { ...typed, commentText: await readCommentText(input, context) };
+    throw missingComment(input);
+  const fields = { chain, transactionHash, tokenAddress, commentText: input.commentText ?? '' };
+  const wrong = fieldProblem(fields);
+  if (wrong === undefined) return { ...fields, commentText: await readCommentText(input, context) };
+  const shown = wrong.field === 'commentText' ? '' : ` ${fields[wrong.field]}`;
+  throw inputError((name) => ({ message: `${name(wrong.field)}${shown}: ${wrong.problem}` }));
 }
 
 export function hasComment({ chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput): boolean {
@@ -49,24 +52,17 @@ export function hasComment({ chain, transactionHash, tokenAddress, commentText, 
 }
 
 /** Errors: `usage`, naming what has no value. */
-export function missingComment(needed: Parameters<typeof missingInputs>[0]): SotraError {
-  return missingInputs(needed, 'sotra help signing explains what is signed, and how.');
-}
-
-export function neededFor({ chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput) {
-  return [
+export function missingComment(
+  { chain, transactionHash, tokenAddress, commentText, textFile }: CommentInput,
+  ...more: Parameters<typeof missingInputs>[0]
+): SotraError {
+  const parts = [
     { label: '--chain', help: 'chain of the swap', value: chain },
     { label: '--tx', help: 'transaction hash of the swap, or an order id on hyperliquid', value: transactionHash },
     { label: '--token', help: 'token that was swapped', value: tokenAddress },
     { label: '--text (or --text-file)', help: 'the comment', value: commentText ?? textFile },
   ];
-}
-
-function checkFields(fields: TextFields): void {
-  const wrong = fieldProblem(fields);
-  if (wrong === undefined) return;
-  const shown = wrong.field === 'commentText' ? '' : ` ${fields[wrong.field]}`;
-  throw inputError((input) => ({ message: `${input(wrong.field)}${shown}: ${wrong.problem}` }));
+  return missingInputs([...parts, ...more], 'sotra help signing explains what is signed, and how.');
 }
 
 async function readCommentText({ commentText, textFile }: CommentInput, { io }: Context): Promise<string> {
@@ -74,18 +70,19 @@ async function readCommentText({ commentText, textFile }: CommentInput, { io }: 
     throw usageError('--text and --text-file contradict each other');
   if (textFile === undefined) return commentText ?? '';
   const text = await readText(textFile, io);
-  if (isPrivateKey(text)) throw usageError(`--text-file ${textFile}: holds a private key, and a comment is public`);
-  const problem = textProblem(text);
-  if (problem !== undefined) throw usageError(`--text-file ${textFile}: ${problem}`);
-  const count = text.length;
-  if (count >= 1 && count <= maxCommentCharacters) return text;
-  throw usageError(`--text-file ${textFile}: has ${count} characters, must be 1 to ${maxCommentCharacters}`);
+  const isLengthRight = text.length >= 1 && text.length <= maxCommentCharacters;
+  const problem = isPrivateKey(text)
+    ? 'holds a private key, and a comment is public'
+    : (textProblem(text) ??
+      (isLengthRight ? undefined : `has ${text.length} characters, must be 1 to ${maxCommentCharacters}`));
+  if (problem === undefined) return text;
+  throw usageError(`--text-file ${textFile}: ${problem}`);
 }
 
 /** From the options, else from the context. Errors: `usage` without a service name: with a wrong one the signature is never accepted. */
-export async function readTextForm(input: FormInput, context: Context): Promise<TextForm> {
+export async function readTextForm(input: FormInput, context: Context, signedFor?: SignedComment): Promise<TextForm> {
   const service = await orUndefined(context.config.service(), 'no-service');
-  const serviceName = input.serviceName ?? service?.serviceName;
+  const serviceName = input.serviceName ?? service?.serviceName ?? signedFor?.serviceName;
   const layout = input.layout ?? service?.layout ?? 'five-line';
   if (serviceName !== undefined) {
     if (isServiceName(serviceName)) return { serviceName, layout };
@@ -102,18 +99,16 @@ export interface CommentLine {
   line: number;
   fields: TextFields;
   /** If the line is already signed. */
-  signed?: SignedComment;
+  signed?: SignedComment | undefined;
 }
 
 const lineSchema = z.object({
   chain: kindSchema(chainKind),
-  transactionHash: z.string().min(1),
-  tokenAddress: z.string().min(1),
-  commentText: z.string().min(1),
+  transactionHash: kindSchema(text()),
+  tokenAddress: kindSchema(text()),
+  commentText: kindSchema(text()),
 });
 
-/** Names of the options, which a file may use too. */
-const shortNames = { tx: 'transactionHash', token: 'tokenAddress', text: 'commentText' } as const;
 const maxProblemsShown = 5;
 
 /** The comments of an NDJSON file, all checked, signatures too. Errors: `usage` naming the bad lines before any key is asked for. */
@@ -130,35 +125,30 @@ export async function readCommentFile(file: string, { io }: Context): Promise<Co
       if (!('problem' in read)) found.push({ line, ...read });
     }
   }
-  if (problems.length > 0) throw refuseLines(file, problems);
-  if (found.length === 0) throw usageError(`${file === '-' ? 'stdin' : file} holds no comments`);
+  const name = file === '-' ? 'stdin' : file;
+  if (problems.length > 0) {
+    const shown = problems.slice(0, maxProblemsShown).map(({ line, problem }) => `line ${line}: ${problem}`);
+    const more = problems.length > maxProblemsShown ? ` (and ${problems.length - maxProblemsShown} more)` : '';
+    throw new SotraError('usage', `${name}: ${shown.join('; ')}${more}`, {
+      hint: 'Nothing was signed or sent. Each line is {"chain","transactionHash","tokenAddress","commentText"}.',
+      details: { lines: problems },
+    });
+  }
+  if (found.length === 0) throw usageError(`${name} holds no comments`);
   return found;
 }
 
-type ReadLine = Omit<CommentLine, 'line'> | { problem: string };
-
-async function readCommentLine(text: string): Promise<ReadLine> {
-  const value = tryParseJson(text);
-  if (!isObject(value)) return { problem: 'is not a JSON object' };
-  if (typeof value['signature'] === 'string') {
-    const read = readSigned(value);
-    if (!read.ok) return { problem: read.problem };
-    const problem = commentProblem(read.signed) ?? (await signedProblem(read.signed));
-    return problem === undefined ? { fields: read.signed, signed: read.signed } : { problem };
-  }
-  const full = Object.fromEntries(
-    Object.entries(value).map(([key, each]) => [shortNames[key as keyof typeof shortNames] ?? key, each]),
-  );
-  const checked = lineSchema.safeParse(full);
-  if (!checked.success) return { problem: fieldMessage(String(checked.error.issues[0]?.path[0] ?? ''), full) };
-  const problem = commentProblem(checked.data);
-  return problem === undefined ? { fields: checked.data } : { problem };
-}
-
-function fieldMessage(field: string, value: Record<string, unknown>): string {
-  if (value[field] === undefined) return `${field} is missing`;
-  const rule = field === 'chain' ? `must be one of ${chains.join(', ')}` : 'must be text that is not empty';
-  return `${field} ${JSON.stringify(value[field])}: ${rule}`;
+/** A comment, signed or not; its fields may be called as the options are. */
+async function readCommentLine(json: string): Promise<Omit<CommentLine, 'line'> | { problem: string }> {
+  const value = tryParseJson(json);
+  const isSigned = isObject(value) && typeof value['signature'] === 'string';
+  const { tx, token, text: commentText, ...rest } = isObject(value) ? value : {};
+  const spelled = { transactionHash: tx, tokenAddress: token, commentText, ...rest };
+  const read = isSigned ? readSigned(value) : readFields<TextFields>(lineSchema, isObject(value) ? spelled : value);
+  if ('problem' in read) return read;
+  const signed = isSigned ? (read.data as SignedComment) : undefined;
+  const problem = commentProblem(read.data) ?? (signed && (await signedProblem(signed)));
+  return problem === undefined ? { fields: read.data, signed } : { problem };
 }
 
 /** A trade takes one comment, so a second one in the same file is a mistake. */
@@ -173,25 +163,4 @@ function repeatProblem(
   if (first !== undefined) return `is on the same trade as line ${first}: a trade takes one comment`;
   firstLines.set(key, line);
   return undefined;
-}
-
-function refuseLines(file: string, problems: readonly { line: number; problem: string }[]): SotraError {
-  const shown = problems.slice(0, maxProblemsShown).map(({ line, problem }) => `line ${line}: ${problem}`);
-  const more = problems.length > maxProblemsShown ? ` (and ${problems.length - maxProblemsShown} more)` : '';
-  return new SotraError('usage', `${file === '-' ? 'stdin' : file}: ${shown.join('; ')}${more}`, {
-    hint: 'Nothing was signed or sent. Each line is {"chain","transactionHash","tokenAddress","commentText"}.',
-    details: { lines: problems },
-  });
-}
-
-/** The kind of key that signs all lines. Errors: `usage` if one key cannot. */
-export function commonFamily(lines: readonly CommentLine[]): ChainFamily {
-  const [first] = lines;
-  const family = findFamily(first?.fields.chain ?? '');
-  const other = lines.find(({ fields }) => findFamily(fields.chain) !== family);
-  if (other === undefined) return family;
-  throw usageError(
-    `line ${other.line} is on ${other.fields.chain} and line ${first?.line} on ${first?.fields.chain}: one key cannot sign both`,
-    'Split the file by kind of chain.',
-  );
 }

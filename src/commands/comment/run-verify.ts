@@ -9,7 +9,6 @@ import {
   type FormInput,
   hasComment,
   missingComment,
-  neededFor,
   readComment,
   readTextForm,
 } from './read-comment.ts';
@@ -23,24 +22,19 @@ interface VerifyInput extends CommentInput, FormInput {
 }
 
 export async function runVerify(input: VerifyInput, context: Context): Promise<Result> {
-  const verdict =
-    input.signed === undefined ? await verifyTyped(input, context) : await verifyFile(input, input.signed, context);
-  return {
-    kind: 'answer',
-    answer: verdict,
-    view,
-    exitCode: verdict.valid ? 0 : errorExitCodes.verification,
-  };
+  const { signed } = input;
+  const answer = signed === undefined ? await verifyTyped(input, context) : await verifyFile(input, signed, context);
+  return { kind: 'answer', answer, view, exitCode: answer.valid ? 0 : errorExitCodes.verification };
 }
 
 async function verifyTyped(input: VerifyInput, context: Context): Promise<Verdict> {
   const { signature, signer } = input;
   if (signature === undefined || signer === undefined)
-    throw missingComment([
-      ...neededFor(input),
+    throw missingComment(
+      input,
       { label: '--signature', help: 'the signature, or --signed <file>', value: signature },
       { label: '--signer', help: 'the address that signed', value: signer },
-    ]);
+    );
   const fields = await readComment(input, context);
   const message = signedText(fields, await readTextForm(input, context));
   warnOfText(fields.commentText, context);
@@ -53,10 +47,8 @@ async function verifyFile(input: VerifyInput, file: string, context: Context): P
       '--signed reads everything from the file: omit --chain, --tx, --token, --text, --signature and --signer',
     );
   const signed = await readSignedFile(file, context);
-  const { message, signerAddress, layout, serviceName } = signed;
-  const form = { layout: input.layout ?? layout, serviceName: input.serviceName ?? serviceName };
+  const { serviceName = signed.serviceName, layout = signed.layout } = input;
   warnOfText(signed.commentText, context);
-  if (signedText(signed, form) !== message)
-    return { valid: false, signerAddress, reason: 'the message does not match the fields' };
-  return verifySignature(signed);
+  if (signedText(signed, { serviceName, layout }) === signed.message) return verifySignature(signed);
+  return { valid: false, signerAddress: signed.signerAddress, reason: 'the message does not match the fields' };
 }

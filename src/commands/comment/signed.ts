@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { isEvmAddress, isSolanaAddress, plainAddress } from '../../api/address.ts';
-import type { ChainFamily } from '../../api/chain.ts';
 import { commentTextKind } from '../../api/comment.ts';
 import { chainKind, layouts } from '../../api/formats.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
@@ -17,11 +15,8 @@ import {
 import { verifySignature } from '../../api/verify-signature.ts';
 import type { Context } from '../../context.ts';
 import { SotraError, usageError } from '../../errors.ts';
-import { askKey, checkKeySource, type KeyInput, keySources } from '../../keys/open-key.ts';
 import type { Signer } from '../../keys/signer.ts';
 import { readText } from '../../lib/files/source.ts';
-import { mayAsk } from '../../lib/output/confirm.ts';
-import type { PageInput } from '../../pages/show-address.ts';
 
 /** The output of `comment sign`: the text, the fields that it was made from, and the signature. */
 export interface SignedComment extends TextFields, TextForm {
@@ -32,27 +27,18 @@ export interface SignedComment extends TextFields, TextForm {
 
 /** Signs a comment, and verifies the signature. Errors: `signing-key` if that check fails. */
 export async function makeSignedComment(
-  fields: TextFields,
+  { chain, tokenAddress, transactionHash, commentText }: TextFields,
   { serviceName, layout }: TextForm,
-  signer: Signer,
+  signer: Omit<Signer, 'wipe'>,
 ): Promise<SignedComment> {
+  const fields = { chain, tokenAddress: signedToken(tokenAddress), transactionHash, commentText };
   const message = signedText(fields, { serviceName, layout });
-  const signature = normalizeSignature(fields.chain, await signer.sign(message));
+  const signature = normalizeSignature(chain, await signer.sign(message));
   const signerAddress = signer.address;
-  const verdict = await verifySignature({ chain: fields.chain, message, signature, signerAddress });
+  const verdict = await verifySignature({ chain, message, signature, signerAddress });
   if (!verdict.valid)
     throw new SotraError('signing-key', `the signature just made does not verify (${verdict.reason}): it was not used`);
-  return {
-    message,
-    layout,
-    serviceName,
-    chain: fields.chain,
-    tokenAddress: signedToken(fields.tokenAddress),
-    transactionHash: fields.transactionHash,
-    commentText: fields.commentText,
-    signature,
-    signerAddress,
-  };
+  return { message, layout, serviceName, ...fields, signature, signerAddress };
 }
 
 const signedSchema = z.looseObject({
@@ -67,14 +53,19 @@ const signedSchema = z.looseObject({
   signerAddress: z.string(),
 });
 
-/** The signed comment in a JSON value, or which field is missing or wrong. */
-export function readSigned(value: unknown): { ok: true; signed: SignedComment } | { ok: false; problem: string } {
-  const checked = signedSchema.safeParse(value);
-  if (checked.success) return { ok: true, signed: checked.data };
-  if (!isObject(value)) return { ok: false, problem: 'it is not a JSON object' };
-  const field = String(checked.error.issues[0]?.path[0]);
-  return { ok: false, problem: value[field] === undefined ? `${field} is missing` : `${field} is not valid` };
+/** A JSON value as data of a schema, or which field is missing or wrong. */
+export function readFields<T>(schema: z.ZodType<T>, value: unknown): { data: T } | { problem: string } {
+  if (!isObject(value)) return { problem: 'is not a JSON object' };
+  const { success, data, error } = schema.safeParse(value);
+  if (success) return { data };
+  const [issue] = error.issues;
+  const field = String(issue?.path[0]);
+  if (value[field] === undefined) return { problem: `${field} is missing` };
+  return { problem: `${field} ${JSON.stringify(value[field])}: ${issue?.message}` };
 }
+
+/** The signed comment in a JSON value, or which field is missing or wrong. */
+export const readSigned = (value: unknown) => readFields<SignedComment>(signedSchema, value);
 
 /** Why a signed comment must not be sent: its text does not match its fields, or its signature is not valid. */
 export async function signedProblem(signed: SignedComment): Promise<string | undefined> {
@@ -83,62 +74,26 @@ export async function signedProblem(signed: SignedComment): Promise<string | und
   if (!isServiceName(signed.serviceName)) return 'its serviceName must be one line of visible characters';
   if (signed.message !== signedText(signed, signed)) return 'its message does not match its fields';
   if (signed.tokenAddress !== signedToken(signed.tokenAddress)) return 'its tokenAddress is not lowercase';
-  const verdict = await verifySignature(signed);
+  // The service accepts only base58 on solana.
+  const verdict = await verifySignature({ ...signed, encoding: 'base58' });
   return verdict.valid ? undefined : verdict.reason;
+}
+
+/** Errors: `usage` for a comment that is signed in another form than is asked for. */
+export function checkForm(name: string, signed: SignedComment, { serviceName, layout }: TextForm): void {
+  if (signed.serviceName === serviceName && signed.layout === layout) return;
+  throw usageError(
+    `${name} is signed for service ${signed.serviceName} in the ${signed.layout} layout, not for ${serviceName} in ${layout}`,
+    'Sign it again for this service, or post it with the --service-name and --layout that it was signed with.',
+  );
 }
 
 /** The signed comment in a file that `comment sign --out` wrote, its signature not yet checked. Errors: `local-file`, `usage`. */
 export async function readSignedFile(file: string, { io }: Context): Promise<SignedComment> {
   const text = await readText(file, io);
   const name = file === '-' ? 'stdin' : file;
-  const hint = 'It is written by sotra comment sign --out <file>.';
-  const value = tryParseJson(text);
-  if (value === undefined) {
-    const [first = '', ...rest] = text.trim().split('\n');
-    if (rest.length > 0 && tryParseJson(first) !== undefined)
-      throw usageError(`${name} holds several comments`, `Post them with --file ${file}.`);
-    throw usageError(`${name} is not JSON`, hint);
-  }
-  const read = readSigned(value);
-  if (read.ok) return read.signed;
-  throw usageError(`${name} is not a signed comment: ${read.problem}`, hint);
-}
-
-/** How to sign: with a key, a command or a browser wallet. */
-export interface WayInput extends KeyInput, PageInput {
-  signer?: string | undefined;
-}
-
-const orBrowser = ' Or sign with a wallet: --browser.';
-const offer = 'Press Enter to sign with your wallet in the browser, or type the key.\n';
-
-/** Errors: `usage` for options of the page without `--browser`. */
-export function checkPageFlags({ browser, open, readyFile }: WayInput): void {
-  const [flag] = [...(open ? ['--open'] : []), ...(readyFile === undefined ? [] : ['--ready-file'])];
-  if (flag !== undefined && !browser) throw usageError(`${flag} needs --browser`, 'Omit it, or add --browser.');
-}
-
-/** Errors: `usage` for an address of the other kind of chain. */
-function checkSigner(signer: string | undefined, family: ChainFamily): void {
-  if (signer === undefined || (family === 'evm' ? isEvmAddress(signer) : isSolanaAddress(plainAddress(signer)))) return;
-  const form = family === 'evm' ? 'an EVM address (0x and 40 hex digits)' : 'a Solana address (32 bytes in base58)';
-  throw usageError(`--signer ${signer}: must be ${form} on this chain`);
-}
-
-/**
- * The input with one way to sign. If it names none, a terminal asks: Enter opens the browser. Errors: `usage` for none or several, and for a
- * second use of stdin.
- */
-export async function chooseSigner<Input extends WayInput>(
-  input: Input,
-  { family, stdinUse }: { family: ChainFamily; stdinUse: string | undefined },
-  context: Context,
-): Promise<Input> {
-  checkKeySource(input, context, stdinUse, orBrowser);
-  if (input.signerCommand !== undefined && input.signer === undefined)
-    throw usageError('--signer-command needs --signer', 'Add --signer <address>: the address that it signs for.');
-  if (input.browser || input.signerCommand !== undefined) checkSigner(input.signer, family);
-  if (keySources(input).length > 0 || !mayAsk(context)) return input;
-  const typed = await askKey(family, context, offer);
-  return typed === '' ? { ...input, browser: true, open: true } : { ...input, typed };
+  const hint = `Write it with sotra comment sign --out <file>. To post many: --file ${file}.`;
+  const read = readSigned(tryParseJson(text));
+  if ('data' in read) return read.data;
+  throw usageError(`${name}: ${read.problem}`, hint);
 }

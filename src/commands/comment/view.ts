@@ -7,7 +7,6 @@ import type { Verdict } from '../../api/verify-signature.ts';
 import { column, listView, pickColumns, recordView } from '../../lib/output/columns.ts';
 import { formatCount, formatUsd, nameOrAddress } from '../../lib/output/format.ts';
 import type { Column, View } from '../../lib/output/view.ts';
-import type { Preview } from './preview.ts';
 import type { SignedComment } from './signed.ts';
 
 const commentColumns: readonly Column<Comment>[] = [
@@ -120,7 +119,10 @@ export const copy: View<CopyAnswer, string> = {
   empty: 'The service recorded no intent.',
 };
 
-const textColumns: readonly Column<TextFields & TextForm & { message: string }>[] = [
+/** A text to be signed, or signed. */
+type Text = TextFields & TextForm & { message: string };
+
+const textColumns: readonly Column<Text>[] = [
   column.text('chain', 'Chain', 'chain of the swap'),
   column.text('tokenAddress', 'Token', 'token, as signed'),
   column.text('transactionHash', 'Transaction', 'transaction hash or order id, as signed'),
@@ -139,7 +141,7 @@ export const sign = recordView<SignedComment>([
   ...textColumns,
 ]);
 
-export const preview = recordView<Preview>(textColumns);
+export const preview = recordView<Text>(textColumns);
 
 export const verify = recordView<Verdict>([
   column.check('valid', 'Valid', 'whether the signer signed exactly this text'),

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import {
   decodeHex,
   encodeBase58,
@@ -36,46 +37,37 @@ const again = 'Run the same command again.';
 /** The page on which a user signs texts with a wallet, one after the other. */
 export function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
   const log = createLiveLog();
-  const stop = new AbortController();
+  const steps = new EventEmitter<{ account: [string]; signature: [string]; left: [] }>();
+  const failed = new AbortController();
+  const closed = new AbortController();
   let state: WalletState = { account: null, outcomes: facts.texts.map(() => null), asked: null, end: null };
   const changeState = (part: Partial<WalletState>) => {
     state = { ...state, ...part };
     log.add('state', state);
   };
-  const account = openStep<string>();
-  const failure = openStep<never>();
-  const gone = openStep<void>();
-  failure.done.catch(() => undefined);
-  let given = openStep<string>();
-  const failSigning = (message: string, hint = again) =>
-    failure.reject(new SotraError('signing-key', message, { hint }));
+  const fail = (message: string) => failed.abort(new SotraError('signing-key', message, { hint: again }));
 
   /** Errors: `signing-key` for what the user or the wallet refused, `wait-timeout`, `interrupted`. */
-  const wait = async <T>(step: Promise<T>, what: string): Promise<T> => {
-    const waiting = new AbortController();
-    const late = io.sleep(waitMs, AbortSignal.any([waiting.signal, io.signal])).then(
-      () => {
-        const hint = `${again} --timeout <time> waits longer.`;
-        throw new SotraError('wait-timeout', `${what} on the page within ${waitMs / 1000} s`, { hint });
-      },
-      () => {
-        throw new SotraError('interrupted', `interrupted: ${what}`);
-      },
-    );
+  const waitFor = async (step: 'account' | 'signature', missing: string): Promise<string> => {
+    const late = AbortSignal.timeout(waitMs);
     try {
-      return await Promise.race([step, failure.done, late]);
-    } finally {
-      waiting.abort();
+      const [value] = await once(steps, step, { signal: AbortSignal.any([late, failed.signal, io.signal]) });
+      return value;
+    } catch {
+      if (failed.signal.aborted) throw failed.signal.reason;
+      if (io.signal.aborted) throw new SotraError('interrupted', `interrupted: ${missing}`);
+      const hint = `${again} --timeout <time> waits longer.`;
+      throw new SotraError('wait-timeout', `${missing} on the page within ${waitMs / 1000} s`, { hint });
     }
   };
 
   let pages = 0;
-  const left = async () => {
+  const leave = async () => {
     pages -= 1;
     if (pages > 0) return;
-    if (state.end !== null) return gone.resolve();
-    await io.sleep(awayMs, stop.signal).catch(() => undefined);
-    if (pages === 0) failSigning('the page was closed before everything was signed');
+    steps.emit('left');
+    await io.sleep(awayMs, closed.signal).catch(() => undefined);
+    if (pages === 0 && state.end === null) fail('the page was closed before everything was signed');
   };
   const live: LiveLog = {
     add: log.add,
@@ -84,15 +76,15 @@ export function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
       try {
         yield* log.read(lastId, signal);
       } finally {
-        left().catch(failure.reject);
+        void leave();
       }
     },
   };
 
   const chooseAccount = async (body: unknown): Promise<WalletState> => {
-    const { address } = readFields<ChosenAccount>(body);
-    const isOfFamily = facts.family === 'evm' ? isEvmAddress : isSolanaAddress;
-    const name = facts.family === 'evm' ? 'an EVM address' : 'a Solana address';
+    const { address } = readBody<ChosenAccount>(body);
+    const [isOfFamily, name] =
+      facts.family === 'evm' ? [isEvmAddress, 'an EVM address'] : [isSolanaAddress, 'a Solana address'];
     if (typeof address !== 'string' || !isOfFamily(address))
       throw usageError(`account ${showUnseen(String(address)).slice(0, 80)}: must be ${name}`);
     const chosen = facts.family === 'evm' ? checksumAddress(address.slice(2)) : address;
@@ -104,34 +96,32 @@ export function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
     }
     if (state.account === null) {
       changeState({ account: chosen });
-      account.resolve(chosen);
+      steps.emit('account', chosen);
     }
     return state;
   };
   const takeSignature = async (body: unknown): Promise<WalletState> => {
-    const { id, signature, accounts } = readFields<GivenSignature>(body);
+    const { id, signature } = readBody<GivenSignature>(body);
     const text = state.asked?.id === id ? facts.texts[state.asked?.index ?? -1] : undefined;
     if (text === undefined || state.account === null)
       throw usageError('this text is already signed, or the page is from an earlier run');
-    const claim = { chain: text.chain, message: text.message, signerAddress: state.account };
+    const { chain, message } = text;
+    const claim = { chain, message, signature: String(signature), signerAddress: state.account };
+    changeState({ asked: null });
     try {
-      const others = Array.isArray(accounts) ? accounts.map(String) : [];
-      const accepted = await acceptSignature({ ...claim, signature: String(signature), accounts: others });
-      changeState({ asked: null });
-      given.resolve(accepted);
+      steps.emit('signature', await acceptSignature(claim));
     } catch (thrown) {
-      changeState({ asked: null });
-      failure.reject(thrown);
+      failed.abort(thrown);
       throw thrown;
     }
     return state;
   };
   const stopSigning = async (body: unknown): Promise<WalletState> => {
-    const { kind, text } = readFields<WalletTrouble>(body);
+    const { kind, text } = readBody<WalletTrouble>(body);
     const said = showUnseen(String(text)).slice(0, 300);
     if (kind === 'problem') note(`The page says: ${said}`);
-    else if (kind === 'cancelled') failSigning('cancelled on the page');
-    else failSigning(kind === 'refused' ? 'refused in the wallet' : `the wallet failed: ${said}`);
+    else if (kind === 'cancelled') fail('cancelled on the page');
+    else fail(kind === 'refused' ? 'refused in the wallet' : `the wallet failed: ${said}`);
     return state;
   };
 
@@ -148,14 +138,14 @@ export function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
   };
   return {
     app,
-    /** The account that the user chose. Errors: as in `wait`. */
-    account: () => wait(account.done, 'no account was chosen'),
-    /** The signature over one of the texts, verified. Errors: as in `wait`; those of `acceptSignature`. */
+    /** The account that the user chose. Errors: as in `waitFor`. */
+    account: async () => state.account ?? waitFor('account', 'no account was chosen'),
+    /** The signature over one of the texts, verified. Errors: as in `waitFor`; those of `acceptSignature`. */
     sign: async (message: string): Promise<string> => {
       const index = facts.texts.findIndex((text) => text.message === message);
-      given = openStep();
+      const given = waitFor('signature', `text ${index + 1} of ${facts.texts.length} was not signed`);
       changeState({ asked: { index, id: randomBytes(16).toString('hex') } });
-      const signature = await wait(given.done, `text ${index + 1} of ${facts.texts.length} was not signed`);
+      const signature = await given;
       changeState({ outcomes: state.outcomes.with(index, 'signed') });
       return signature;
     },
@@ -168,8 +158,8 @@ export function createWalletApp({ facts, waitMs, io, note }: WalletOptions) {
       const ok = thrown === undefined;
       const hint = thrown instanceof SotraError && thrown.hint !== undefined ? ` ${thrown.hint}` : '';
       changeState({ asked: null, end: { ok, text: ok ? doneTexts[facts.purpose] : `${readMessage(thrown)}.${hint}` } });
-      if (pages > 0) await Promise.race([gone.done, io.sleep(leaveMs, stop.signal)]);
-      stop.abort();
+      if (pages > 0) await once(steps, 'left', { signal: AbortSignal.timeout(leaveMs) }).catch(() => undefined);
+      closed.abort();
     },
   };
 }
@@ -181,58 +171,22 @@ const doneTexts: Readonly<Record<WalletFacts['purpose'], string>> = {
 };
 
 /** A page of ours sends these; anything else is checked where it is used. */
-function readFields<T>(body: unknown): Partial<T> {
+function readBody<T>(body: unknown): Partial<T> {
   return isObject(body) ? (body as Partial<T>) : {};
 }
 
-/** What somebody does later. */
-function openStep<T>() {
-  let settle: { resolve: (value: T) => void; reject: (thrown: unknown) => void } | undefined;
-  const done = new Promise<T>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  return {
-    done,
-    resolve: (value: T) => settle?.resolve(value),
-    reject: (thrown: unknown) => settle?.reject(thrown),
-  };
-}
-
-/** What a wallet was asked to sign, and gave: `0x` and hex digits; `accounts` are all that it offered. */
-type WalletClaim = Omit<SignatureClaim, 'encoding'> & { accounts: readonly string[] };
-
-/** How the signature of an account ends whose contract is not deployed yet. Source: ERC-6492. */
-const wrapped = '6492'.repeat(16);
-const notTaken = 'Only signatures of ordinary accounts are accepted: choose one in the wallet.';
-
-/** A wallet's signature as the service takes it. Errors: `signing-key` saying why it is not the signature of an ordinary account. */
-async function acceptSignature(claim: WalletClaim): Promise<string> {
-  const family = findFamily(claim.chain);
-  if (!/^0x(?:[0-9a-f]{2})*$/i.test(claim.signature)) throw refuseSignature('the wallet gave no signature');
-  return family === 'solana' ? acceptSolana(claim) : acceptEvm(claim);
-}
-
-async function acceptEvm({ accounts, signature: given, ...claim }: WalletClaim): Promise<string> {
-  const { signerAddress: address } = claim;
-  const contract = `account ${address} is a smart contract:`;
-  if (given.toLowerCase().endsWith(wrapped))
-    throw refuseSignature(`${contract} it is not deployed, so its signature is wrapped (ERC-6492)`, notTaken);
+/** A wallet's signature (`0x` and hex digits) as the service takes it. Errors: `signing-key` saying why it is not the signature of an ordinary account. */
+async function acceptSignature(claim: SignatureClaim): Promise<string> {
+  const { chain, signature: given, signerAddress } = claim;
+  if (!/^0x(?:[0-9a-f]{2})*$/i.test(given)) throw refuseSignature('the wallet gave no signature');
+  const isSolana = findFamily(chain) === 'solana';
   const bytes = given.length / 2 - 1;
-  if (bytes !== 65) throw refuseSignature(`${contract} its signature (EIP-1271) has ${bytes} bytes, not 65`, notTaken);
-  const signature = normalizeSignature(claim.chain, given);
-  const { valid, recoveredAddress, reason } = await verifySignature({ ...claim, signature });
-  if (valid) return signature;
-  if (recoveredAddress !== undefined && accounts.some((each) => each.toLowerCase() === recoveredAddress.toLowerCase()))
+  if (!isSolana && bytes !== 65)
     throw refuseSignature(
-      `the wallet signed with ${recoveredAddress}, not with ${address}`,
-      'Choose that account on the page.',
+      `account ${signerAddress} is a smart contract: its signature (EIP-1271 or ERC-6492) has ${bytes} bytes, not 65`,
+      'Only signatures of ordinary accounts are accepted: choose one in the wallet.',
     );
-  const either = `${address} is a smart contract (EIP-1271), or the wallet signed another text`;
-  throw refuseSignature(`the signature does not verify: ${reason}. Either ${either}`, notTaken);
-}
-
-async function acceptSolana(claim: WalletClaim): Promise<string> {
-  const signature = encodeBase58(decodeHex(claim.signature));
+  const signature = isSolana ? encodeBase58(decodeHex(given)) : normalizeSignature(chain, given);
   const { valid, reason } = await verifySignature({ ...claim, signature, encoding: 'base58' });
   if (valid) return signature;
   throw refuseSignature(

@@ -5,7 +5,6 @@ import { column, listView } from '../../lib/output/columns.ts';
 import type { Result } from '../../lib/output/result.ts';
 import type { Tool } from '../../mcp/tools.ts';
 import type { Command } from '../command.ts';
-import type { CopyInput } from '../comment/sent-intents.ts';
 import { option } from '../params.ts';
 
 const params = {
@@ -80,26 +79,13 @@ async function readTools(input: McpInput, context: Context): Promise<Tool[]> {
   const all = [
     // The view of follow bulk is that of a file.
     ...called.map((endpoint) =>
-      oncePerCopy(endpointTool(endpoint, views[endpoint.id === 'follow.bulk' ? 'follow.add' : endpoint.id])),
+      endpointTool(endpoint, views[endpoint.id === 'follow.bulk' ? 'follow.add' : endpoint.id]),
     ),
     ...[false, true].map((isPost) => commentTool(signingKey, isPost)),
     eventsTool,
     verifyTool(secretFile),
   ];
   return chooseTools(all, tools, ['read', ...(allowWrites ? ['write'] : []), ...(allowSigning ? ['sign'] : [])]);
-}
-
-/** An intent to copy that was sent within a day is refused: the service would count it twice. */
-function oncePerCopy(tool: Tool): Tool {
-  if (tool.name !== 'comment_copy') return tool;
-  return {
-    ...tool,
-    call: async (input, context) => {
-      const { refuseRepeat } = await import('../comment/sent-intents.ts');
-      await refuseRepeat(input as CopyInput, context);
-      return tool.call(input, context);
-    },
-  };
 }
 
 /** Settings with which a client, which has neither this environment nor this folder, starts the server as this command line would. */

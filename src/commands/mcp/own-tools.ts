@@ -48,12 +48,12 @@ export function commentTool(key: SigningKey, isPost: boolean): Tool {
 }
 
 async function signComment(input: CommentInput, key: SigningKey, context: Context) {
-  const { withSigner } = await import('../../keys/open-key.ts');
-  const { makeSignedComment } = await import('../comment/signed.ts');
+  const { withSigner } = await import('../comment/open-signer.ts');
   const comment = await readComment(input, context);
   const form = await readTextForm({}, context);
   const family = findFamily(comment.chain);
-  return withSigner(key, { family }, context, (signer) => makeSignedComment(comment, form, signer));
+  const signing = { lines: [{ line: 1, fields: comment }], form, family, purpose: 'sign', way: key } as const;
+  return withSigner(signing, context, (signer) => signer.sign(comment));
 }
 
 const { type, since, name } = eventsParams;

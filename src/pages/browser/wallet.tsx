@@ -59,7 +59,7 @@ function WalletPage() {
     setError(trouble.kind === 'problem' ? trouble.text : '');
     postJson('wallet/trouble', trouble).catch((thrown: Error) => setError(thrown.message));
   };
-  const sign = async (wallet: PageWallet, accounts: readonly string[]) => {
+  const sign = async (wallet: PageWallet) => {
     const asked = state?.asked;
     const text = facts?.texts[asked?.index ?? -1];
     if (!asked || text === undefined || tried.current === asked.id) return;
@@ -68,7 +68,7 @@ function WalletPage() {
       const signature = await wallet.sign(account, new TextEncoder().encode(text.message));
       // Who has left meanwhile wants nothing done.
       if (latest.current?.asked?.id !== asked.id) return;
-      await postJson('wallet/signature', { id: asked.id, signature, accounts }).catch((thrown: Error) =>
+      await postJson('wallet/signature', { id: asked.id, signature }).catch((thrown: Error) =>
         setError(thrown.message),
       );
     } catch (thrown) {
@@ -77,7 +77,7 @@ function WalletPage() {
     }
   };
   useEffect(() => {
-    if (isSigning && connected !== undefined) void sign(connected.wallet, connected.accounts);
+    if (isSigning && connected !== undefined) void sign(connected.wallet);
   }, [isSigning, state?.asked?.id]);
 
   const start = async () => {

@@ -166,26 +166,25 @@ test('a context that is not there is told, whatever name was given', async () =>
   expect([code, error]).toEqual([2, 'context nobody does not exist']);
 });
 
-const written = 'It is written by sotra comment sign --out <file>.';
-
-const signedFiles: readonly [content: string, what: string, hint: string][] = [
-  ['', 'is not JSON', written],
-  ['{', 'is not JSON', written],
-  ['gm\n{}', 'is not JSON', written],
-  ['\u00a0{}', 'is not JSON', written],
-  ['\u00a0{}\n', 'is not JSON', written],
-  [' {}\n{}\n', 'holds several comments', 'Post them with --file @.'],
-  ['\n{}\ngm', 'holds several comments', 'Post them with --file @.'],
-  ['{}', 'is not a signed comment: message is missing', written],
-  ['1', 'is not a signed comment: it is not a JSON object', written],
+const signedFiles: readonly [content: string, problem: string][] = [
+  ['', 'is not a JSON object'],
+  ['\u00a0{}', 'is not a JSON object'],
+  [' {}\n{}\n', 'is not a JSON object'],
+  ['1', 'is not a JSON object'],
+  ['{}', 'message is missing'],
 ];
 
-test.each(signedFiles)('a signed file that holds %j %s', async (content, what, hint) => {
+test.each(signedFiles)('a signed file that holds %j is refused: it %s', async (content, problem) => {
   const file = fileOf(content);
-  const inFile = { out: '', code: 2, error: `${file} ${what}`, hint: hint.replace('@', file) };
-  expect(await said(['comment', 'verify', '--signed', file])).toEqual(inFile);
-  const inStdin = { out: '', code: 2, error: `stdin ${what}`, hint: hint.replace('@', '-') };
-  expect(await said(['comment', 'verify', '--signed', '-'], { stdin: content })).toEqual(inStdin);
+  const hint = 'Write it with sotra comment sign --out <file>. To post many: --file ';
+  expect(await said(['comment', 'verify', '--signed', file])).toEqual({
+    out: '',
+    code: 2,
+    error: `${file}: ${problem}`,
+    hint: `${hint}${file}.`,
+  });
+  const inStdin = await said(['comment', 'verify', '--signed', '-'], { stdin: content });
+  expect(inStdin).toMatchObject({ code: 2, error: `stdin: ${problem}` });
 });
 
 test('a mark within a signed comment stays in it', async () => {
@@ -240,7 +239,10 @@ const badLines: readonly [lines: readonly unknown[], problem: string][] = [
   [['null'], 'line 1: is not a JSON object'],
   [['[1]', '"x"', '7'], 'line 1: is not a JSON object; line 2: is not a JSON object; line 3: is not a JSON object'],
   [['{}'], 'line 1: chain is missing'],
-  [[{ ...line, chain: 'B SE' }], `line 1: chain "B SE": must be one of ${chains.join(', ')}`],
+  [
+    [{ ...line, chain: 'B SE' }],
+    `line 1: chain "B SE": must be one of ${chains.join(', ')}, or another name of a chain`,
+  ],
   [[{ ...line, transactionHash: '' }], 'line 1: transactionHash "": must be text that is not empty'],
   [[{ ...line, tokenAddress: '' }], 'line 1: tokenAddress "": must be text that is not empty'],
   [[{ ...line, commentText: '' }], 'line 1: commentText "": must be text that is not empty'],

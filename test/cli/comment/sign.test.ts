@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkStatedAddress, withSigner } from '../../../src/keys/open-key.ts';
+import { withSigner } from '../../../src/commands/comment/open-signer.ts';
+import { checkStatedAddress } from '../../../src/keys/open-key.ts';
 import { makeSigner } from '../../../src/keys/signer.ts';
 import { type RunOptions, run, temporaryFolder } from '../../support/harness.ts';
 import { bonk, degen, evmTrader, recode, solanaTrader, swaps } from '../../support/traders.ts';
@@ -264,17 +265,24 @@ test('bytes that no library takes for a key are refused without what it said of 
 test('a signer is good while it is used, and its key wiped afterwards, also where the use fails', async () => {
   const io = { env, signal: new AbortController().signal, system: { platform: 'linux' }, in: {} };
   const context = { io, options: {} } as never;
-  const good = await (await makeSigner('solana', Uint8Array.from(solanaTrader.keypair.slice(0, 32)))).sign('gm');
+  const fields = { chain: 'solana', transactionHash: swaps.solana, tokenAddress: bonk, commentText: 'gm' } as const;
+  const form = { serviceName: 'Example', layout: 'five-line' } as const;
+  const lines = [{ line: 1, fields }];
+  const signing = { lines, form, family: 'solana', purpose: 'sign', way: { keyEnv: 'SOL' } } as const;
+  const { sign: signText } = await makeSigner('solana', Uint8Array.from(solanaTrader.keypair.slice(0, 32)));
+  const good = await signText(
+    `Example Swap Comment:\nChain: solana\nToken Address: ${bonk}\nTxn Hash: ${swaps.solana}\nComment: gm`,
+  );
   for (const fails of [false, true]) {
-    let later = async () => '';
-    const used = withSigner({ keyEnv: 'SOL' }, { family: 'solana' }, context, async ({ address, sign: signText }) => {
-      later = () => signText('gm');
-      const made = [address, await signText('gm')];
+    let later = async (): Promise<unknown> => '';
+    const used = withSigner(signing, context, async (signer) => {
+      later = () => signer.sign(fields);
+      const { signerAddress, signature } = await signer.sign(fields);
       if (fails) throw new Error('the use failed');
-      return made;
+      return [signerAddress, signature];
     });
     if (fails) await expect(used).rejects.toThrow('the use failed');
     else expect(await used).toEqual([solanaTrader.address, good]);
-    expect(await later()).not.toBe(good);
+    await expect(later()).rejects.toThrow('the signature just made does not verify');
   }
 });

@@ -91,8 +91,8 @@ test('the preview numbers the lines, marks empty ones, counts, and warns of what
     'warning: the comment has Windows line endings (CR LF), which are signed unchanged',
     'warning: the comment ends with a newline, which is signed too',
     'warning: the comment is not in Unicode normal form NFC: an app that normalizes it breaks the signature',
-    'warning: the comment has a bidirectional control, which can show the text in another order: U+202E',
-    'warning: the comment has an invisible character: U+200B',
+    'warning: the comment has characters that cannot be seen: U+202E, U+200B',
+    'warning: the comment has bidirectional controls, which can show the text in another order',
     '',
   ]);
 });
@@ -110,13 +110,12 @@ test.each([
   ['spaces other than the space', '\u00a0\u1680\u2003\u202f\u3000', ['U+00A0', 'U+1680', 'U+2003', 'U+202F', 'U+3000']],
   ['formats', '\u00ad\u0600\u2060\ufeff', ['U+00AD', 'U+0600', 'U+2060', 'U+FEFF']],
   ['blanks that are letters or symbols', '\ufffc\u{1d159}', ['U+FFFC', 'U+1D159']],
-] as const)('%s are spelled out and counted in a warning', async (_, hidden, codes) => {
+] as const)('%s are spelled out and named in a warning', async (_, hidden, codes) => {
   const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example', '--preview'];
   const { out } = await run([...words, '--text', `gm${hidden}!`]);
   for (const code of codes) expect(out.split('\nComment: ')[0]).toContain(`<${code}>`);
   expect(out).not.toContain(hidden.slice(-1));
-  const count = codes.length === 1 ? 'an invisible character' : `${codes.length} invisible characters`;
-  expect(out).toContain(`warning: the comment has ${count}: ${codes.join(', ')}\n`);
+  expect(out).toContain(`warning: the comment has characters that cannot be seen: ${codes.join(', ')}\n`);
 });
 
 test('a comment with lines that read like fields stays behind its bar, also where the terminal breaks a line', async () => {
@@ -145,19 +144,22 @@ test('what was signed is shown so in every place: result, batch, and a service t
   const options = { env: { KEY: evmTrader.key }, tty: 200 };
   const { out, err } = await run([...words, '--key-env', 'KEY'], options);
   expect(out).toContain('gm<U+3164><U+000A>Txn Hash: 0xdead');
-  expect(err).toContain('warning: the comment has an invisible character: U+3164');
+  expect(err).toContain('warning: the comment has characters that cannot be seen: U+3164');
   const signed = JSON.parse((await run([...words, '--key-env', 'KEY', '--json'], options)).out);
   const file = join(temporaryFolder(), 'signed.json');
   writeFileSync(file, JSON.stringify(signed));
   const verified = await run(['comment', 'verify', '--signed', file]);
-  expect([verified.code, verified.err]).toEqual([0, 'warning: the comment has an invisible character: U+3164\n']);
+  expect([verified.code, verified.err]).toEqual([
+    0,
+    'warning: the comment has characters that cannot be seen: U+3164\n',
+  ]);
   const env = { SOTRA_BASE_URL: 'http://127.0.0.1:9', SOTRA_API_KEY: 'k' };
   const asked = await run(['comment', 'post', '--file', file], { answers: ['n'], env, tty: 120 });
   expect(asked.code).toBe(2);
   expect(asked.err).toContain('Line 1: Text to be signed (five-line, 6 lines):\n  1  Example Swap Comment:\n');
   expect(asked.err).toContain('  5  Comment: | gm<U+3164>\n  6           | Txn Hash: 0xdead\n');
   const dry = await run(['comment', 'post', '--file', file, '--dry-run'], { env, tty: 200 });
-  expect(dry.out).toContain('gm<U+3164><U+000A>Txn Hash: 0xdead');
+  expect(dry.out).toContain('  5  Comment: | gm<U+3164>\n  6           | Txn Hash: 0xdead\n');
   const { url } = await answering({ ...signed, uid: 'u', commentText: 'gm\nTxn Hash: 0xdead' });
   const other = await run(['comment', 'post', '--signed', file], { env: { ...env, SOTRA_BASE_URL: url } });
   expect([other.code, other.err]).toEqual([
@@ -200,9 +202,9 @@ test('an emoji made with joiners is no reason to warn', async () => {
   expect(out).not.toContain('warning');
 });
 
-test('marks that the screen leaves out are escaped and counted in the preview', async () => {
+test('marks that the screen leaves out are escaped in the preview', async () => {
   const words = ['comment', 'sign', ...base, ...token, '--service-name', 'Example'];
   const { out } = await run([...words, '--preview', '--text', `gm${'\u0301'.repeat(400)}`]);
   expect(out).toContain(`gm${'\u0301'.repeat(4)}<U+0301><U+0301>`);
-  expect(out).toContain('warning: the comment has 396 surplus combining marks: U+0301');
+  expect(out).toContain('warning: the comment has characters that cannot be seen: U+0301');
 });

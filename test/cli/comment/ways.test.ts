@@ -142,26 +142,14 @@ test('a signed file that was changed is not posted', async () => {
   expect([code, err]).toEqual([12, `error: ${file} was not posted: its message does not match its fields\n`]);
 });
 
-test('a Solana signature that is not in base58 is posted with a warning, any other without', async () => {
-  const service = await storing();
+test('a Solana signature that is not in base58 is not posted', async () => {
   const solana = ['--chain', 'solana', '--tx', swaps.solana, '--token', bonk, '--text', 'gm', ...name];
-  const files = [
-    await signedFile([...solana, '--key-env', 'SOL']),
-    await signedFile([...solana, '--key-env', 'SOL']),
-    await signedFile([...swap, ...name, ...byEvm]),
-  ];
-  const signed = JSON.parse(readFileSync(files[0] ?? '', 'utf8'));
-  writeFileSync(files[0] ?? '', JSON.stringify({ ...signed, signature: recode(signed.signature, 'base64') }));
-  const said = [];
-  for (const file of files) {
-    const { code, err } = await post(['--signed', file, ...name], { env: service.env });
-    said.push([code, err]);
-  }
-  expect(said).toEqual([
-    [0, 'warning: the signature is not base58; the service accepts only base58\n'],
-    [0, ''],
-    [0, ''],
-  ]);
+  const file = await signedFile([...solana, '--key-env', 'SOL']);
+  const signed = JSON.parse(readFileSync(file, 'utf8'));
+  writeFileSync(file, JSON.stringify({ ...signed, signature: recode(signed.signature, 'base64') }));
+  const { code, err } = await post(['--signed', file, ...name], { env: unused });
+  const problem = 'the signature is not base58 text of 64 bytes';
+  expect([code, err]).toEqual([12, expect.stringContaining(`${file} was not posted: ${problem}`)]);
 });
 
 test('a file that is signed for another name or another layout is not posted, unless it is said again', async () => {

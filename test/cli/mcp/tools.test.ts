@@ -48,19 +48,6 @@ test('a leaderboard costs at most 600 tokens', async () => {
   ]);
 });
 
-test('an intent to copy that was sent today is not sent again', async () => {
-  const { env } = await answering({ intentIds: ['3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11'] });
-  const call = await caller('mcp --allow-writes', { env: { ...env, SOTRA_DATA_DIR: temporaryFolder() } });
-  const intent = {
-    id: '2f991d88-4e6a-54f7-b130-a9788a9a06ab',
-    tokenAddress: '0x940181a94a35a4569e4529a3cdfb74e38fd98631',
-    actorAddress: wallet,
-  };
-  expect((await call('comment_copy', intent)).isError).not.toBe(true);
-  const again = await call('comment_copy', intent);
-  expect([again.isError, textOf(again)]).toEqual([true, expect.stringContaining('would count twice')]);
-});
-
 test('fields and limit choose, and a page says how to go on', async () => {
   const call = await caller('--sandbox mcp');
   const input = { identifier: '0x143cf5cccbc8447504a99413dec7ea93ec228432', status: 'closed', limit: 2 };

@@ -65,8 +65,8 @@ webhook sync                  0 : = U2       | = U1     | = U2       | = U2     
 webhook sync                  1 : 10 U3      | 10 U2    | 10 U3      | 10 U3      | 10 U3      | 10 U3      | 0 U3    | 10 U2    | 10 U1
 follow bulk/file              0 : = P1        | = P1     | = P2        | = P1       | = P1        | = P1       | 0 P3    | = P1     | =
 follow bulk/file              1 : 10 P2       | 10 P2    | 10 P3       | 10 P2      | 10 P2       | 10 P2      | 0 P3    | 10 P2    | 10 P1
-comment post/from             0 : = P1 G2     | 10 P3    | = P2        | = P1 G2    | = P1 G2     | = P1 G1    | 12 P1   | = P1     | =        | 401: = P1    | 403: = P1
-comment post/from             1 : 10 P2 G2    | 10 P3    | 10 P3       | 10 P2 G2   | 10 P2 G2    | 10 P2 G1   | 12 P2   | 10 P2    | 10 P1    | 401: 10 P2   | 403: 10 P2
+comment post/from             1 : = G1 P1 G2  | 10 G1 P1 G1 P1 G1 P1 | = G1 P2 | = G1 P1 G2 | = G1 P1 G2 | = G1 P1 G1 | 12 G1 P1 | = G1 P1 | = G1      | 401: = G1 P1 | 403: = G1 P1
+comment post/from             3 : 10 G1 P1 G1 P1 G2 | 10 G1 P1 G1 P1 G1 P1 | 10 G1 P1 G1 P2 | 10 G1 P1 G1 P1 G2 | 10 G1 P1 G1 P1 G2 | 10 G1 P1 G1 P1 G1 | 12 G1 P1 G1 P1 | 10 G1 P1 G1 P1 | 10 G1 P1 G1 | 401: 10 G1 P1 G1 P1 | 403: 10 G1 P1 G1 P1
 auth status                   0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
 auth login                    0 : = G2        | = G1     | = G2        | = G2       | = G2        | = G1       | 0 G1    | = G1     | =
 doctor                        0 : 9 G1        | 0 G1     | 0 G1        | 0 G1       | 0 G1        | 0 G1       | 0 G1    | = G1     | =        | 401: = G1    | 403: = G1 | reset in the body: 0 G1 | stalled body: 0 G1

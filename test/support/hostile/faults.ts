@@ -149,7 +149,7 @@ export const longCommands: readonly LongCommand[] = [
   { name: 'webhook add-addresses/file', wells: [0, 1], ...adding },
   { name: 'webhook sync', wells: [0, 1], argv: `webhook sync ${uid} ${upload}`, stdin: addresses },
   { name: 'follow bulk/file', wells: [0, 1], argv: 'follow bulk --file -', stdin: entries },
-  { name: 'comment post/from', wells: [0, 1], argv: `comment post ${posting}`, stdin: comments },
+  { name: 'comment post/from', wells: [1, 3], argv: `comment post ${posting}`, stdin: comments },
   { name: 'auth status', wells: [0], argv: 'auth status --check' },
   {
     name: 'auth login',
@@ -205,6 +205,7 @@ function answerWell({ method, url, body }: Seen, count: number): unknown {
   if (path === '/v1/webhooks/feed' && method === 'GET') return [];
   if (path.startsWith('/v1/webhooks/feed'))
     return { uid, destinationUrl: 'http://127.0.0.1:9/hook', secret: 'whsec_made_for_this' };
+  if (path === '/v1/swap-comments' && method === 'GET') return {};
   if (path === '/v1/swap-comments') return { uid: `u${count}`, timestamp: 1, ...JSON.parse(body) };
   if (path === '/v1/addresses/follow/bulk') return { targetProfiles: [] };
   throw new Error(`the service of these tests has no ${method} ${path}`);

@@ -109,7 +109,7 @@ export async function killEverywhere(
 
 /**
  * The calls to be killed at, numbered from 1: all but those that keep a request in the log of calls, of which the first and the last ones
- * stand for the others. The journals are written between the same requests.
+ * stand for the others.
  */
 function withoutLogBetween(calls: readonly string[]): { at: number; call: string }[] {
   const numbered = calls.map((call, index) => ({ at: index + 1, call }));
