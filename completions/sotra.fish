@@ -475,7 +475,6 @@ complete -c sotra -n '__sotra_at " comment copy"' -l chain -x -a 'ethereum optim
 complete -c sotra -n '__sotra_at " comment copy"' -l actor-address -x -a '(__sotra_aliases)' -d 'wallet that may trade'
 complete -c sotra -n '__sotra_at " comment copy"' -l actor-addresses -x -a '(__fish_append , (__sotra_aliases))' -d 'all wallets of the user'
 complete -c sotra -n '__sotra_at " comment copy"' -l track-exit-until -x -d 'track exits until this time, or for this long (up to 7d); hyperliquid only'
-complete -c sotra -n '__sotra_at " comment copy"' -l again -d 'send an intent again that was sent within a day'
 complete -c sotra -n '__sotra_at " comment copy"' -l dry-run -d 'show what would be sent or changed, and send and change nothing; needs no key'
 complete -c sotra -n '__sotra_at " comment copy"' -l curl -d 'print the request as a curl line instead of sending it'
 complete -c sotra -n '__sotra_at " comment copy"' -l timeout -x -d 'give up on a call after this long, attempts and waits together (default: 10m, and 30s of silence)'

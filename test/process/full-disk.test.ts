@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { run as runHere, type Seen, stub, temporaryFolder } from '../support/harness.ts';
 import { smallDisk } from '../support/hostile/attack.ts';
-import { long, some } from '../support/size.ts';
+import { some } from '../support/size.ts';
 import { degen, writeKeys } from '../support/traders.ts';
 
 const execute = promisify(execFile);

@@ -16,8 +16,6 @@ export interface Target {
   reads: readonly string[];
   /** These may change it when they succeed. */
   changes?: readonly string[];
-  /** A log: what was there stays, more may follow. */
-  isLog?: true;
   /** Files beside it that take part. */
   needs?: RegExp;
   /** How often it is chosen; 1 when absent. */
@@ -169,13 +167,6 @@ function targetsOf(found: (pattern: RegExp) => string): Target[] {
       needs: /uploads|^addresses\.txt$/,
     },
     { file: `${job}.lock`, reads: [], changes: [`${register} --json`], needs: /uploads|^addresses\.txt$/ },
-    {
-      file: found(/^posted-comments-[0-9a-f]+\.ndjson$/),
-      reads: [],
-      changes: [post, `${post} --json`],
-      isLog: true,
-      needs: /^(evm\.hex|comments\.ndjson)$/,
-    },
   ];
 }
 
