@@ -64,7 +64,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       db,
       port,
       wire,
-      faults: () => parsed,
+      faults: parsed,
       io,
       warn: () => undefined,
       cors: [cors].flat(),

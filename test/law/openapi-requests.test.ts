@@ -103,7 +103,9 @@ test('requests drawn from the document get answers that it describes, and no 5xx
     for (const operation of operations) {
       const { parameters = [], requestBody } = operation;
       const wanted = parameters.filter(({ required }) => required || random.chance(0.5));
-      const values = Object.fromEntries(wanted.map(({ name, schema, example }) => [name, draw(random, schema, example)]));
+      const values = Object.fromEntries(
+        wanted.map(({ name, schema, example }) => [name, draw(random, schema, example)]),
+      );
       const { schema, example } = requestBody?.content['application/json'] ?? {};
       const body = schema && draw(random, schema, example);
       const { status, body: answer } = await send(service, operation, values, body);

@@ -68,7 +68,6 @@ export async function askServed(
   { url, controlToken }: Pick<Ready, 'url' | 'controlToken'>,
   method: 'GET' | 'POST',
   path: string,
-  input?: unknown,
 ): Promise<unknown> {
   const transport = await openNetwork({ ...io, env: {} });
   const { timeoutMs } = options;
@@ -78,7 +77,6 @@ export async function askServed(
         method,
         url: new URL(`/_sandbox/${path}`, url),
         headers: { [controlHeader]: controlToken },
-        ...(input !== undefined && { body: JSON.stringify(input) }),
       },
       { timeoutMs, totalMs: timeoutMs, maxBytes: maxAnswerBytes, signal: io.signal },
     );

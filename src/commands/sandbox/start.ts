@@ -11,12 +11,12 @@ import { readStateFile, writeReadyFiles } from '../../lib/files/durable-file.ts'
 import { showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
 import { untilAborted } from '../../pages/live-log.ts';
-import { keepSettings, readWire, readWireNames, type Wire, wireForm } from '../../sandbox/db/settings.ts';
+import { readWire, readWireNames, type Wire, wireForm } from '../../sandbox/db/settings.ts';
 import { openDb } from '../../sandbox/db/store.ts';
 import { sandboxPartners } from '../../sandbox/db/world.ts';
-import type { Fault } from '../../sandbox/serve/fault.ts';
+import { type Fault, faultForm, parseFault } from '../../sandbox/serve/fault.ts';
 import { createRequestLog, formatRequest } from '../../sandbox/serve/request-log.ts';
-import { createControl, readFaults } from './control.ts';
+import { createControl } from './control.ts';
 import type { SandboxPage } from './page.ts';
 import type { StartInput } from './params.ts';
 import { type Ready, servedFolder } from './served.ts';
@@ -29,9 +29,16 @@ export async function startServed(input: StartInput, context: Context): Promise<
   const wire = readWire(input.wire ?? '{}');
   if (wire === undefined) throw usageError(`--wire ${input.wire}: ${wireForm}`);
   checkWireNames(readWireNames(wire), endpoints, '--wire');
-  const faults = readFaults(input.fault ?? [], '--fault');
+  const faults = (input.fault ?? []).map(readFault);
   if (context.options.dryRun) return showStartPlan(input, context);
   return input.detach ? detachSandbox(input, context) : serveSandbox({ ...input, wire, faults }, context);
+}
+
+/** Errors: `usage`. */
+function readFault(text: string): Fault {
+  const fault = parseFault(text);
+  if (fault === undefined) throw usageError(`--fault ${text}: ${faultForm}`);
+  return fault;
 }
 
 async function showStartPlan(input: StartInput, context: Context): Promise<Result> {
@@ -67,23 +74,14 @@ async function serveSandbox(
   };
   const stop = new AbortController();
   let page: SandboxPage | undefined;
-  const control = createControl({
-    db,
-    io,
-    warn: context.warn,
-    faults: input.faults,
-    status: ready,
-    log,
-    onReset: () => keepSettings(db, input),
-    stop: () => stop.abort(),
-  });
+  const control = createControl({ status: ready, log, stop: () => stop.abort() });
   const controlToken = control.token;
   const served = await serve({
     db,
     port: input.port ?? defaultPort,
     wire: input.wire,
     cors: input.cors ?? [],
-    faults: control.faults,
+    faults: input.faults,
     io,
     warn: context.warn,
     control: control.answer,
@@ -111,7 +109,6 @@ async function serveSandbox(
     await Promise.race([untilAborted(stop.signal), untilAborted(io.signal)]);
   } finally {
     await page?.close();
-    control.stop();
     await served.close();
     removeReadyFiles();
   }

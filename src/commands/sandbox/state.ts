@@ -10,13 +10,9 @@ import { withSandboxFile } from './served.ts';
 import { type SandboxState, statusView } from './view.ts';
 
 function describe(db: Db, realNowMs: number): Result {
-  return { kind: 'answer', answer: describeState(db, realNowMs), view: statusView };
-}
-
-export function describeState(db: Db, realNowMs: number): SandboxState {
   const count = (from: string) => countRows(db, from);
   const newest = db.value<number>('SELECT max(at_ms) FROM trade');
-  return {
+  const answer: SandboxState = {
     db: db.file,
     world: getMeta(db, 'world') ?? 'none',
     now: new Date(sandboxNow(db, realNowMs)).toISOString(),
@@ -32,6 +28,7 @@ export function describeState(db: Db, realNowMs: number): SandboxState {
     failed: countDeliveries(db, 'failed'),
     keys: sandboxPartners.map((partner) => partner.key),
   };
+  return { kind: 'answer', answer, view: statusView };
 }
 
 /** Runs `act` on the data of a sandbox, made if there is none yet; with `--dry-run` on a copy. */

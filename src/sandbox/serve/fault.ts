@@ -64,10 +64,10 @@ function globPattern(glob: string): RegExp {
 export type FaultyAnswer = ServedAnswer & { cut?: 'half' | 'all'; fault?: string };
 
 /**
- * Injects the first fault that is due for a request, of those set at that time. With a status the request is not processed; a delayed, truncated or garbled one is; a
- * dropped one is processed every second time.
+ * Injects the first fault that is due for a request. With a status the request is not processed; a delayed, truncated or garbled one is;
+ * a dropped one is processed every second time.
  */
-export function withFaults(faults: () => readonly Fault[], sleep: (ms: number) => Promise<void>) {
+export function withFaults(faults: readonly Fault[], sleep: (ms: number) => Promise<void>) {
   const random = randomFrom('faults');
   const counts = new WeakMap<Fault, number>();
   const isDue = (fault: Fault): boolean => {
@@ -94,9 +94,7 @@ export function withFaults(faults: () => readonly Fault[], sleep: (ms: number) =
     }
   };
   return async (request: IncomingRequest, answer: () => Promise<ServedAnswer>): Promise<FaultyAnswer> => {
-    const fault = faults()
-      .filter((each) => fitsRequest(each, request.method, request.target))
-      .filter(isDue)[0];
+    const fault = faults.filter((each) => fitsRequest(each, request.method, request.target)).filter(isDue)[0];
     return fault === undefined ? answer() : { ...(await inject(fault, answer)), fault: fault.text };
   };
 }

@@ -14,8 +14,8 @@ import {
 import { type Fault, type FaultyAnswer, withFaults } from './fault.ts';
 
 export interface ListenOptions {
-  /** Faults to inject, asked for at each request, and how to wait for those that delay. */
-  faulty?: { faults: () => readonly Fault[]; sleep: (ms: number) => Promise<void> };
+  /** Faults to inject, and how to wait for those that delay. */
+  faulty?: { faults: readonly Fault[]; sleep: (ms: number) => Promise<void> };
   /** Whether a request is exempt from faults and from `onAnswered`. */
   isOwn?: (request: IncomingRequest, headers: IncomingMessage['headers']) => boolean;
   /** Origins whose pages may send requests; default: none. */

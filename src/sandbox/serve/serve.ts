@@ -31,8 +31,7 @@ interface ServeOptions extends Omit<ListenOptions, 'faulty'> {
   db: Db;
   port: number;
   wire: Wire;
-  /** Asked for at each request. */
-  faults: () => readonly Fault[];
+  faults: readonly Fault[];
   io: Pick<Io, 'now' | 'sleep'>;
   warn: (text: string) => void;
   /** Answers a request instead of the service. */

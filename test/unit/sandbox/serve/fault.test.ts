@@ -15,7 +15,7 @@ async function served(...texts: string[]) {
   const faults = texts.flatMap((text) => parseFault(text) ?? []);
   expect(faults).toHaveLength(texts.length);
   const sleep = async (ms: number) => void waits.push(ms);
-  const server = await listen(answer, 0, { faulty: { faults: () => faults, sleep } });
+  const server = await listen(answer, 0, { faulty: { faults, sleep } });
   onTestFinished(() => server.close());
   const ask = async (path: string, method = 'GET') => {
     try {
