@@ -8,6 +8,8 @@ export interface ActivityRow {
   kind: 'command' | 'request' | 'trade' | 'comment' | 'event' | 'attempt' | 'refused';
   atMs: number;
   title: string;
+  /** Of an attempt, also to send a request: which one it is, from 1. */
+  number?: number;
   /** Who caused it, or why it failed. */
   about: string;
   /** An HTTP status, or a word such as `waiting`. */

@@ -6,7 +6,7 @@ import { shellWord } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import type { Service } from '../../lib/config/settings.ts';
 import type { LiveLog } from '../../pages/live-log.ts';
-import { makePageContext, openServiceRoutes } from '../../pages/service-routes.ts';
+import { makePageContext, openServiceRoutes } from './service-routes.ts';
 
 /** What a page shows of the service of a context: calls of its commands, a board and webhooks. */
 export async function openOwnService({ kind, baseUrl }: Service, context: Context, live: LiveLog) {

@@ -1,24 +1,17 @@
 import { chainTitles, formatChain, leaderboardChains } from '../../api/chain.ts';
 import type { Profile } from '../../api/profile-answers.ts';
 import { AnswerTable } from './data-table.tsx';
-import { type Field, Fields } from './form.tsx';
+import { Choice } from './form.tsx';
 import { useCall } from './queries.ts';
 import { type Route, setQuery } from './route.ts';
 import { CopyButton } from './text.tsx';
 import { TraderPanel } from './trader.tsx';
 
-const noFilters = { chain: '', timeframe: '' };
-const fields: readonly Field<keyof typeof noFilters>[] = [
-  ['chain', 'Chain', [['', 'all four'], ...leaderboardChains.map((each) => [each, chainTitles[each]] as const)]],
-  [
-    'timeframe',
-    'Window',
-    [
-      ['', '30 days'],
-      ['7d', '7 days'],
-    ],
-  ],
-];
+const chains = [['', 'all four'], ...leaderboardChains.map((each) => [each, chainTitles[each]] as const)] as const;
+const windows = [
+  ['', '30 days'],
+  ['7d', '7 days'],
+] as const;
 const limit = 250;
 
 /** The leaderboard. */
@@ -32,7 +25,13 @@ export function Board({ route }: { route: Route }) {
     <div class="inspect">
       <section class="browse" aria-label="Board">
         <search class="tools">
-          <Fields fields={fields} values={{ chain, timeframe }} onChange={(values) => setQuery(route, values)} />
+          <Choice label="Chain" value={chain} options={chains} onChange={(next) => setQuery(route, { chain: next })} />
+          <Choice
+            label="Window"
+            value={timeframe}
+            options={windows}
+            onChange={(next) => setQuery(route, { timeframe: next })}
+          />
           {data !== undefined && (
             <CopyButton text={data.command} what="command">
               Copy as command

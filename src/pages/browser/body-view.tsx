@@ -4,18 +4,17 @@ import { counted, formatCount, formatTime, formatUsd } from '../../lib/output/fo
 import { useMemo, useState } from './preact.ts';
 import { Text } from './text.tsx';
 
-/** A body as a tree, as text and as bytes. */
+/** A body as a tree and as text. */
 export function BodyView({ base64, bytes }: { base64: string | null; bytes: number | null }) {
   const body = useMemo(() => (base64 === null ? undefined : decodeBase64(base64)), [base64]);
   const text = useMemo(() => (body === undefined ? '' : new TextDecoder().decode(body)), [body]);
   const value = useMemo(() => tryParseJson(text), [text]);
-  const [form, setForm] = useState<'tree' | 'text' | 'bytes'>('tree');
+  const [form, setForm] = useState<'tree' | 'text'>('tree');
   if (body === undefined) return <p class="muted">The body was not kept.</p>;
-  const forms = ['tree', 'text', 'bytes'] as const;
   return (
     <>
       <fieldset class="choice" aria-label="Form of the body">
-        {forms.map((each) => (
+        {(['tree', 'text'] as const).map((each) => (
           <button key={each} type="button" aria-pressed={form === each} onClick={() => setForm(each)}>
             {each}
           </button>
@@ -26,9 +25,8 @@ export function BodyView({ base64, bytes }: { base64: string | null; bytes: numb
         </span>
       </fieldset>
       {form === 'tree' && value !== undefined && <Tree value={value} openTo={body.length > longBytes ? 2 : 4} />}
-      {form === 'tree' && value === undefined && <p class="muted">Not valid JSON: see its text or bytes.</p>}
-      {form === 'text' && <Lines lines={textLines(text)} label="Body as text" />}
-      {form === 'bytes' && <Lines lines={hexLines(body)} label="Body as bytes" />}
+      {form === 'tree' && value === undefined && <p class="muted">Not valid JSON: see its text.</p>}
+      {form === 'text' && <Lines lines={textLines(text)} />}
     </>
   );
 }
@@ -112,12 +110,12 @@ function Leaf({ name = '', value }: { name?: string | undefined; value: unknown 
 
 const linesAtOnce = 200;
 
-function Lines({ lines, label }: { lines: readonly string[]; label: string }) {
+function Lines({ lines }: { lines: readonly string[] }) {
   const [shown, setShown] = useState(linesAtOnce);
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must too */}
-      <section class="lines" aria-label={label} tabIndex={0}>
+      <section class="lines" aria-label="Body as text" tabIndex={0}>
         {lines.slice(0, shown).map((line, index) => (
           <Text as="div" key={index} text={line} />
         ))}
@@ -134,13 +132,4 @@ function Lines({ lines, label }: { lines: readonly string[]; label: string }) {
 /** Of at most 2,000 characters. Line ends stay visible as marks. */
 function textLines(text: string): string[] {
   return text.split(/(?<=\n)/).flatMap((line) => line.match(/.{1,2000}/gsu) ?? []);
-}
-
-function hexLines(body: Uint8Array): string[] {
-  return Array.from({ length: Math.ceil(body.length / 16) }, (_, line) => {
-    const part = [...body.subarray(16 * line, 16 * line + 16)];
-    const hex = part.map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
-    const text = part.map((byte) => (byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('');
-    return `${(16 * line).toString(16).padStart(6, '0')}  ${hex.padEnd(48)} ${text}`;
-  });
 }

@@ -16,36 +16,19 @@ export function Moment({ atMs }: { atMs: number }) {
   );
 }
 
-/** An address, a hash or a UUID: a click copies it, another opens its page in the explorer of the chain. */
-function Id({ text, chain }: { text: string; chain?: string | undefined }) {
-  const href = findExplorerPage(text, chain);
-  return (
-    <span class="id" title={seen(text)}>
-      <CopyButton text={text} what={shortAddress(text)}>
-        <Text text={shortAddress(text)} />
-      </CopyButton>
-      {href !== undefined && (
-        <a href={href} target="_blank" rel="noreferrer" aria-label={`${shortAddress(text)} at ${new URL(href).host}`}>
-          ↗
-        </a>
-      )}
-    </span>
-  );
-}
-
-/** The content of a cell: ids can be copied, other text stays as it is. */
-export function Cell({ cell, chain }: { cell: ServedCell | undefined; chain?: string | undefined }) {
+/** The content of a cell: addresses, hashes and UUIDs can be copied, other text stays as it is. */
+export function Cell({ cell }: { cell: ServedCell | undefined }) {
   const { text = '', value } = cell ?? {};
   if (typeof value === 'number') return <>{text}</>;
   const words = text.split(' ');
   if (!words.every(isId)) return <Text text={text} />;
-  return (
-    <>
-      {words.map((each) => (
-        <Id key={each} text={each} chain={chain} />
-      ))}
-    </>
-  );
+  return words.map((word) => (
+    <span key={word} class="id" title={seen(word)}>
+      <CopyButton text={word} what={shortAddress(word)}>
+        <Text text={shortAddress(word)} />
+      </CopyButton>
+    </span>
+  ));
 }
 
 /** The columns of a view of one object, as the terminal shows it. */
@@ -53,10 +36,9 @@ export function Record({ table, omit = [] }: { table: ServedTable | undefined; o
   if (table === undefined) return null;
   const [cells = []] = table.rows;
   const shown = table.columns.map((column, index) => ({ ...column, cell: cells[index] }));
-  const chain = String(shown.find(({ key }) => key === 'chain')?.cell?.value ?? '');
   const facts = shown
     .filter(({ key, extra }) => !extra && !omit.includes(key))
-    .map(({ title, help, cell }): Fact => [title, <Cell cell={cell} chain={chain} />, cell?.tone, help]);
+    .map(({ title, help, cell }): Fact => [title, <Cell cell={cell} />, cell?.tone, help]);
   return <Facts kind="counters" facts={facts} />;
 }
 
@@ -108,22 +90,6 @@ function CountDown({ toMs }: { toMs: number }) {
   return <p role="timer">{leftSec > 0 ? `Retrying in ${leftSec} s.` : 'Retrying …'}</p>;
 }
 
-/** Where the explorer of a chain shows an address, a token or a transaction. */
-const explorers: Readonly<Record<string, string>> = {
-  ethereum: 'https://etherscan.io',
-  optimism: 'https://optimistic.etherscan.io',
-  polygon: 'https://polygonscan.com',
-  arbitrum: 'https://arbiscan.io',
-  zora: 'https://explorer.zora.energy',
-  base: 'https://basescan.org',
-  zero: 'https://explorer.zero.network',
-  solana: 'https://solscan.io',
-  hyperliquid: 'https://app.hyperliquid.xyz/explorer',
-};
-
-/** Of a wallet whose chain is not known: it is the same on all chains of its kind. */
-const manyChains = 'https://blockscan.com';
-
 const isEvmHash = (text: string) => text.startsWith('0x') && isHashOrKey(text);
 /** A signature, which is the id of a transaction of Solana. */
 const isSolanaHash = (text: string) => /^.{64,90}$/.test(text) && decodeBase58(text)?.length === 64;
@@ -131,15 +97,4 @@ const isSolanaHash = (text: string) => /^.{64,90}$/.test(text) && decodeBase58(t
 /** Whether a text is an address, a hash or a UUID. */
 function isId(text: string): boolean {
   return [isWalletAddress, isEvmHash, isSolanaHash, isUuid].some((is) => is(text));
-}
-
-/** The page of an address or a transaction; `undefined` for other text. */
-function findExplorerPage(text: string, chain: string | undefined): string | undefined {
-  const isHash = isEvmHash(text) || isSolanaHash(text);
-  if (!isHash && !isWalletAddress(text)) return undefined;
-  const isSolana = !text.startsWith('0x');
-  const known = Object.hasOwn(explorers, chain ?? '') ? explorers[chain ?? ''] : undefined;
-  const site = isSolana ? explorers['solana'] : (known ?? (isHash ? undefined : manyChains));
-  if (site === undefined) return undefined;
-  return `${site}/${isHash ? 'tx' : isSolana ? 'account' : 'address'}/${text}`;
 }

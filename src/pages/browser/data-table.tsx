@@ -59,7 +59,6 @@ export function DataTable({ label, table, hrefs = [], selected, route, empty, om
     .map((column, index) => ({ ...column, index }))
     .filter(({ key, extra }) => !extra && !omit.includes(key));
   const naming = columns.find(({ index }) => index === table.naming)?.index ?? columns[0]?.index;
-  const chainAt = table.columns.findIndex(({ key }) => key === 'chain' || key === 'scope');
   return (
     <>
       {route !== undefined && (
@@ -117,7 +116,7 @@ export function DataTable({ label, table, hrefs = [], selected, route, empty, om
                     </th>
                   ) : (
                     <td key={key} class={`${side} ${cell?.tone ?? ''}`} title={hoverText(cell)}>
-                      <Cell cell={cell} chain={String(table.rows[row]?.[chainAt]?.value ?? '')} />
+                      <Cell cell={cell} />
                     </td>
                   );
                 })}

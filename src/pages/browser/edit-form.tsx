@@ -1,7 +1,7 @@
 import { sentMethods } from '../../lib/logged-request.ts';
 import type { ActivityDetail, Edited, RequestField, RequestForm } from '../activity.ts';
-import { ActForm, Choice, type Field, Fields, Input } from './form.tsx';
-import { type ComponentChildren, useMemo, useState } from './preact.ts';
+import { ActForm, Choice, Input } from './form.tsx';
+import { type ComponentChildren, useState } from './preact.ts';
 import { Text } from './text.tsx';
 
 interface EditFormProps {
@@ -27,7 +27,6 @@ function TargetForm({ url, onSend }: { url: string; onSend: EditFormProps['onSen
 
 function EditRequest({ form, onSend }: { form: RequestForm; onSend: EditFormProps['onSend'] }) {
   const [method, setMethod] = useState(form.method);
-  const fields = useMemo(() => form.fields.map(describeField), [form]);
   const [values, setValues] = useState(readValues(form));
   const [body, setBody] = useState(form.body ?? '');
   const [key, setKey] = useState('');
@@ -47,7 +46,14 @@ function EditRequest({ form, onSend }: { form: RequestForm; onSend: EditFormProp
       more={<Text as="code" text={`${method} ${target}`} />}
       onAct={send}
     >
-      <Fields fields={fields} values={values} onChange={setValues} />
+      {form.fields.map((field) => (
+        <FieldInput
+          key={nameField(field)}
+          field={field}
+          value={values[nameField(field)] ?? ''}
+          onChange={(value) => setValues({ ...values, [nameField(field)]: value })}
+        />
+      ))}
       {form.body !== null && (
         <>
           <Choice label="Method" value={method} options={sentMethods} onChange={setMethod} />
@@ -64,17 +70,24 @@ function EditRequest({ form, onSend }: { form: RequestForm; onSend: EditFormProp
 
 const nameField = ({ place, name }: RequestField) => `${place} ${name}`;
 
-function describeField(field: RequestField): Field<string> {
-  const { name, help, must, value, isRequired, choices } = field;
+interface FieldInputProps {
+  field: RequestField;
+  value: string;
+  onChange: (value: string) => void;
+}
+
+function FieldInput({ field, value, onChange }: FieldInputProps) {
+  const { name, help, must, isRequired, choices } = field;
   const label = (
     <span title={must === '' ? help : `${help}; must be ${must}`}>
       <Text text={name} />
       {must === '' && <span class="waiting"> {help}</span>}
     </span>
   );
-  const options = [['', 'not sent'], ...(choices.includes(value) ? choices : [value, ...choices])] as const;
-  const more = choices.length > 0 ? options.filter((each) => each !== '') : { required: isRequired, placeholder: must };
-  return [nameField(field), label, more];
+  if (choices.length === 0)
+    return <Input {...{ label, value }} required={isRequired} placeholder={must} onType={onChange} />;
+  const others = [...new Set([field.value, ...choices])].filter((each) => each !== '');
+  return <Choice {...{ label, value, onChange }} options={[['', 'not sent'], ...others]} />;
 }
 
 const readValues = ({ fields }: RequestForm) => Object.fromEntries(fields.map((each) => [nameField(each), each.value]));

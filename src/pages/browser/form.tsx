@@ -46,32 +46,6 @@ export function Input({ label, onType, ...attributes }: InputProps) {
   );
 }
 
-/** A line to type in, by its attributes, or one with options to choose from. */
-export type Field<Key extends string> = readonly [
-  key: Key,
-  label: ComponentChildren,
-  more: InputAttributes | readonly Option[],
-];
-
-interface FieldsProps<Key extends string> {
-  fields: readonly Field<Key>[];
-  values: Readonly<Record<Key, string>>;
-  onChange: (values: Record<Key, string>) => void;
-}
-
-export function Fields<Key extends string>({ fields, values, onChange }: FieldsProps<Key>) {
-  return fields.map(([key, label, more]) => {
-    const set = (value: string) => onChange({ ...values, [key]: value });
-    return isOptions(more) ? (
-      <Choice key={key} label={label} value={values[key]} options={more} onChange={set} />
-    ) : (
-      <Input key={key} {...more} label={label} value={values[key]} onType={set} />
-    );
-  });
-}
-
-const isOptions = (more: InputAttributes | readonly Option[]): more is readonly Option[] => Array.isArray(more);
-
 interface ActFormProps {
   /** Its CSS class. */
   kind?: 'act' | 'control';

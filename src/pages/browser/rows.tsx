@@ -30,7 +30,9 @@ export function Rows({ label, rows, query, selected, fresh }: RowsProps) {
               <Text text={row.title} />
             </span>
             <Moment atMs={row.atMs} />
-            <span class="kind">{row.kind}</span>
+            <span class="kind">
+              {row.kind} {row.number}
+            </span>
             <span class={row.failed ? 'about error' : 'about'}>
               <Text text={row.about} />
             </span>

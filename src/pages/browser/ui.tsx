@@ -73,7 +73,7 @@ function Strip({ facts: { title, address, key, curl, line, canTest }, state, onK
         </p>
       )}
       <CopyButton text={curl ?? line} what="a first request">
-        {curl === undefined ? 'Copy a first command' : 'Copy a first curl'}
+        {curl === undefined ? 'Copy a command' : 'Copy a curl line'}
       </CopyButton>
       {canTest && <ActForm button="Send test event" onAct={sendTest} />}
       <p class={`state ${state}`} role="status">

@@ -1,18 +1,16 @@
 import { formatCount } from '../../lib/output/format.ts';
 import type { WalletText } from '../wallet.ts';
-import { useEffect, useMemo, useRef, useState } from './preact.ts';
+import { useMemo } from './preact.ts';
 import { Commands, Facts, Text } from './text.tsx';
 
 interface TextCardProps {
   text: WalletText;
   outcome: string | null;
   title: string;
-  /** Drawn when it is scrolled to. */
-  isLate: boolean;
 }
 
 /** A text to be signed, byte for byte, and what became of it. */
-export function TextCard({ text, outcome, title, isLate }: TextCardProps) {
+export function TextCard({ text, outcome, title }: TextCardProps) {
   // Of many texts only those are drawn again whose outcome changed.
   return useMemo(
     () => (
@@ -20,24 +18,11 @@ export function TextCard({ text, outcome, title, isLate }: TextCardProps) {
         <h3>
           {title} {outcome !== null && <OutcomeText outcome={outcome} />}
         </h3>
-        {isLate ? <LateBody text={text} title={title} /> : <TextBody text={text} title={title} />}
+        <TextBody text={text} title={title} />
       </article>
     ),
     [text, outcome, title],
   );
-}
-
-function LateBody(props: { text: WalletText; title: string }) {
-  const place = useRef<HTMLParagraphElement>(null);
-  const [isSeen, see] = useState(false);
-  useEffect(() => {
-    const observer = new IntersectionObserver((entries) => see(entries.some((entry) => entry.isIntersecting)), {
-      rootMargin: '800px',
-    });
-    if (place.current !== null) observer.observe(place.current);
-    return () => observer.disconnect();
-  }, [isSeen]);
-  return isSeen ? <TextBody {...props} /> : <p ref={place} class="late muted" />;
 }
 
 function TextBody({ text, title }: { text: WalletText; title: string }) {

@@ -8,9 +8,6 @@ import { Alert, Text } from './text.tsx';
 import { type ConnectedWallet, WalletChoice } from './wallet-choice.tsx';
 import { TextCard } from './wallet-text.tsx';
 
-/** Of more the texts are drawn when they are scrolled to. */
-const maxLines = 2000;
-
 function WalletPage() {
   const [facts, setFacts] = useState<WalletFacts>();
   const [state, setState] = useState<WalletState>();
@@ -94,7 +91,6 @@ function WalletPage() {
   const count = facts.texts.length;
   const isOver = state.end !== null;
   const wanted = facts.signer ?? state.account;
-  const isLong = facts.texts.reduce((sum, { message }) => sum + message.split('\n').length, 0) > maxLines;
   return (
     <div>
       <header>
@@ -119,7 +115,6 @@ function WalletPage() {
             <TextCard
               key={text.line}
               text={text}
-              isLate={isLong}
               title={count === 1 ? 'The exact text' : `Text ${index + 1} of ${count}, line ${text.line}`}
               outcome={state.outcomes[index] ?? (state.asked?.index === index ? 'is to be signed now' : null)}
             />

@@ -17,7 +17,11 @@ test('the Board tab is sorted, narrowed and kept in the address; a trader opens 
   const traders = tableRows(tab, 'Traders');
   await expect
     .poll(() => traders.first().textContent())
-    .toBe('1mossyledger.alpha.test+$412,000.22+$297K+$8.71K+$106K–+20.6%85%200x143c…8432↗');
+    .toBe('1mossyledger.alpha.test+$412,000.22+$297,310+$8,711+$105,979–+20.6%85%200x143c…8432');
+  // The terminal rounds each figure by its size.
+  await expect
+    .poll(() => traders.filter({ hasText: 'wickhunter' }).textContent())
+    .toBe('17wickhunter+$125.63–+$126––+0.4%71%28BDrd…4Rhr');
   const names = async () => (await tab.locator('.browse tbody th a').allTextContents()).slice(0, 3);
   const served = ['mossyledger.alpha.test', 'cobalt.alpha.test', 'Ines Valdrée'];
   expect(await names()).toEqual(served);

@@ -86,7 +86,7 @@ test('a test event is signed, stored and forwarded like any other, and each try 
   await expect.poll(async () => (await list('attempt')).map((row) => row.status)).toEqual(['200', '500']);
   const [second, first] = await list('attempt');
   const [event] = await list('event');
-  expect([event?.title, event?.status, second?.about]).toEqual(['new-feed-item', 'forwarded', 'try 2']);
+  expect([event?.title, event?.status, second?.number]).toEqual(['new-feed-item', 'forwarded', 2]);
   const shown = (await page(`show?${new URLSearchParams({ id: String(first?.id) })}`)).json;
   expect([shown.chain.before, shown.chain.after]).toEqual([[event], [second]]);
   expect(shown.error.message).toBe(`${target.url}/hook did not accept it: HTTP 500.`);

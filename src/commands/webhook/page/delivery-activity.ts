@@ -201,12 +201,13 @@ function makeAttempt(
     kind: 'attempt',
     atMs,
     title: `${eventType} → ${url}`,
-    about: [error ?? '', tries > 1 ? `try ${tries}` : ''].filter(Boolean).join(', '),
+    number: tries,
+    about: error ?? '',
     status: String(status ?? 'no answer'),
     causeId: `event-${eventId}`,
     ...more,
   };
-  return { key: `${eventId} ${url}`, row, url: made.url, facts: [['Try', String(tries)]] };
+  return { key: `${eventId} ${url}`, row, url: made.url, facts: [] };
 }
 
 /** All known tries of an event, those of a target one after the other. */
@@ -218,7 +219,7 @@ function listAttempts(event: StoredEvent, retries: readonly Retry[], earlier: Ea
   const open = retries.filter((each) => each.webhook === delivery.webhook && each.seq === delivery.seq);
   const waiting = open.map((made): Attempt => {
     const attempt = makeAttempt(event, made, { failed: true, waiting: true });
-    return { ...attempt, facts: [...attempt.facts, ['Next try', formatTime(Math.floor(made.nextMs / 1000))]] };
+    return { ...attempt, facts: [['Next try', formatTime(Math.floor(made.nextMs / 1000))]] };
   });
   return [...ended, ...waiting].flatMap((last) => [
     ...(earlier.get(last.key) ?? []).filter(({ row }) => row.id !== last.row.id),

@@ -1,16 +1,16 @@
-import type { Endpoint } from '../api/endpoint.ts';
-import { flagName } from '../api/endpoint.ts';
-import { isObject, tryParseJson } from '../api/json.ts';
-import { checkInput } from '../api/request.ts';
-import { hideUrlSecrets, maskSecrets } from '../client/secrets.ts';
-import { argumentWord, flagWords, shellLine } from '../client/shell.ts';
-import { type Context, createContext } from '../context.ts';
-import { SotraError, usageError } from '../errors.ts';
-import type { Service } from '../lib/config/settings.ts';
-import type { AnyView } from '../lib/output/view.ts';
-import type { CallOutcome } from './activity.ts';
-import type { WebApp } from './serve.ts';
-import { makeTables } from './table.ts';
+import type { Endpoint } from '../../api/endpoint.ts';
+import { flagName } from '../../api/endpoint.ts';
+import { isObject, tryParseJson } from '../../api/json.ts';
+import { checkInput } from '../../api/request.ts';
+import { hideUrlSecrets, maskSecrets } from '../../client/secrets.ts';
+import { argumentWord, flagWords, shellLine } from '../../client/shell.ts';
+import { type Context, createContext } from '../../context.ts';
+import { SotraError, usageError } from '../../errors.ts';
+import type { Service } from '../../lib/config/settings.ts';
+import type { AnyView } from '../../lib/output/view.ts';
+import type { CallOutcome } from '../../pages/activity.ts';
+import type { WebApp } from '../../pages/serve.ts';
+import { makeTables } from './make-tables.ts';
 
 interface ServiceRoutesOptions {
   endpoints: readonly Endpoint[];
