@@ -177,7 +177,7 @@ async function sing(line: Line, way: string, answer: string, world: CanaryWorld)
       .replaceAll(/(?<![\w@])@([\w.-]+)/g, (_, name: string) => world.input(name))
       .replaceAll('!/', `${world.service.url}/`);
   const given = (text: string) => (text.startsWith('@') ? world.text(text.slice(1)) : text);
-  const argv = place(`${line.argv} ${way} ${line.command.startsWith('sandbox') ? '' : '--retries 1 --timeout 60ms'}`);
+  const argv = place(`${line.argv} ${way} ${line.command.startsWith('sandbox') ? '' : '--retries 1'}`);
   world.answerAs(echoScripts[answer] ?? world.healthy);
   const { out, err, code } = await run(argv, {
     env: world.env,

@@ -22,12 +22,12 @@ beforeAll(() => {
 /** PROVE_EXECUTABLE=all: every test of processes, the commands of the documents and the laws that start the program, in some 20 minutes. */
 const isAll = process.env['PROVE_EXECUTABLE'] === 'all';
 const files = isAll
-  ? ['test/process', ...['shell-lines', 'terminal', 'help'].map((name) => `test/law/${name}.test.ts`)]
+  ? ['test/process', ...['naughty-input', 'screens', 'help'].map((name) => `test/law/${name}.test.ts`)]
   : ['process', 'sandbox-servers', 'state-files'].map((name) => `test/process/${name}.test.ts`);
 /** Those of which `npm test` runs a part. */
 const whole = [
   'test/process/pipes.test.ts',
-  ...(isAll ? ['test/process/state-modes.test.ts', 'test/law/documents.test.ts'] : []),
+  ...(isAll ? ['test/process/bad-disk.test.ts', 'test/law/documents.test.ts'] : []),
 ];
 
 test.runIf(isBuiltHere).each([
