@@ -70,19 +70,35 @@ const otherVerbs: ReadonlyMap<string, readonly string[]> = new Map([
   ['trades', ['positions', 'actor']],
   ['show', ['get', 'status', 'list']],
   ['view', ['get', 'show', 'status', 'list']],
-  ['get', ['show', 'list', 'status']],
+  ['get', ['show', 'list', 'status', 'actor']],
+  ['clean', ['reset']],
+  ['down', ['stop']],
+  ['last', ['show']],
+  ['logs', ['log', 'events']],
+  ['rerun', ['run']],
+  ['resend', ['replay']],
+  ['run', ['start']],
+  ['serve', ['start']],
+  ['tail', ['events']],
+  ['up', ['start']],
+  ['watch', ['home', 'listen']],
 ]);
 
-/** What people type for a line of sotra: subcommands without their group, and words of other tools. */
+/** What people type for a line of sotra: subcommands without their group or in another one, and words of other tools. */
 const otherLines: ReadonlyMap<string, readonly string[]> = new Map([
   ['api', ['request']],
+  ['auth whoami', ['auth status']],
   ['board', ['leaderboard list']],
+  ['comment add', ['comment post']],
+  ['comment reply', ['comment post']],
   ['comments', ['token comments', 'comment list']],
   ['config', ['context']],
   ['configure', ['auth login']],
   ['curl', ['request']],
   ['events', ['webhook events']],
   ['exam', ['webhook exam']],
+  ['feed list', ['feed home']],
+  ['follow list', ['profile follows']],
   ['followers', ['profile followers']],
   ['forward', ['webhook forward']],
   ['import', ['sandbox import']],
@@ -91,18 +107,25 @@ const otherLines: ReadonlyMap<string, readonly string[]> = new Map([
   ['login', ['auth login']],
   ['logout', ['auth logout']],
   ['logs', ['history']],
+  ['open', ['ui']],
+  ['position list', ['profile positions']],
   ['positions', ['profile positions', 'token positions']],
   ['post', ['comment post']],
+  ['profile set', ['profile set-name']],
   ['rank', ['leaderboard rank']],
   ['register', ['webhook register']],
   ['replay', ['webhook replay']],
   ['sign', ['comment sign']],
   ['start', ['sandbox start']],
+  ['status', ['auth status']],
   ['sync', ['webhook sync']],
   ['top', ['leaderboard list']],
+  ['traders', ['leaderboard']],
   ['trigger', ['webhook trigger']],
+  ['unfollow', ['follow remove']],
   ['verify', ['comment verify', 'webhook verify']],
   ['version', ['--version']],
+  ['wallet', ['key']],
   ['whoami', ['auth status']],
 ]);
 
@@ -110,10 +133,12 @@ const otherLines: ReadonlyMap<string, readonly string[]> = new Map([
 function findMeant(command: Command, word: string, argv: readonly string[]): string | undefined {
   // A plural that is understood as its group may be the subcommand of another.
   const alias = argv.find((each) => each === command.alias());
-  const lines = otherLines.get(alias ?? (command.parent === null ? word : '')) ?? [];
+  const lines = otherLines.get(alias ?? (command.parent === null ? word : `${command.name()} ${word}`)) ?? [];
   const rest = command.args.slice(alias === undefined ? 1 : 0);
   if (lines.length > 0) return lines.map((each) => shellLine(['sotra', ...each.split(' '), ...rest])).join(' or ');
   const names = namesOf(command);
+  if (isReference(word) && names.includes('add'))
+    return shellLine([...nameLine(command).split(' '), 'add', word, ...rest]);
   if (isReference(word)) return shellLine(['sotra', names.includes('get') ? command.name() : 'profile', 'get', word]);
   const verb = otherVerbs.get(word)?.find((each) => names.includes(each));
   return verb && shellLine([...nameLine(command).split(' '), verb, ...rest]);
@@ -129,15 +154,48 @@ const privateKeyHint =
   'A private key is never an argument: --key-file <file>, --key-env <variable>, --key-stdin, or --key <name> of a stored one.';
 const formatHint = 'Did you mean --format? It takes table, json, ndjson, csv or tsv.';
 
+/** Options of other tools and their names here, of which the first counts that the command has. */
+const otherNames: ReadonlyMap<string, readonly string[]> = new Map([
+  ['-d', ['--detach']],
+  ['-f', ['--file', '--follow', '--format']],
+  ['-m', ['--text']],
+  ['-q', ['--quiet']],
+  ['-s', ['--quiet']],
+  ['-y', ['--yes']],
+  ['--background', ['--detach']],
+  ['--body', ['--data']],
+  ['--count', ['--limit', '--max']],
+  ['--daemon', ['--detach']],
+  ['--debug', ['--verbose']],
+  ['--endpoint', ['--base-url']],
+  ['--env', ['--context']],
+  ['--fields', ['--columns']],
+  ['--follow', ['--watch']],
+  ['--force', ['--yes']],
+  ['--host', ['--base-url']],
+  ['--interval', ['--timeframe', '--watch']],
+  ['--message', ['--text']],
+  ['--network', ['--chains', '--chain']],
+  ['--order-by', ['--sort']],
+  ['--page-size', ['--limit']],
+  ['--per-page', ['--limit']],
+  ['--period', ['--timeframe']],
+  ['--profile', ['--context']],
+  ['--silent', ['--quiet']],
+  ['--since', ['--timeframe']],
+  ['--sort-by', ['--sort']],
+  ['--tail', ['--follow', '--watch']],
+  ['--top', ['--limit']],
+  ['--url', ['--to', '--base-url']],
+  ['--watch', ['--follow']],
+  ['--window', ['--timeframe']],
+]);
+
+/** Options of other tools that need more than another name. */
 const otherOptions: ReadonlyMap<string, string> = new Map([
   ['-v', 'Did you mean --verbose? The version is sotra --version.'],
   ['-o', formatHint],
   ['--output', formatHint],
-  ['-q', 'Did you mean --quiet?'],
-  ['-y', 'Did you mean --yes?'],
-  ['--fields', 'Did you mean --columns?'],
-  ['--profile', 'Did you mean --context?'],
-  ['--url', 'Did you mean --base-url? It is the address of the service.'],
   ['--api-key', apiKeyHint],
   ['--private-key', privateKeyHint],
   ['--privkey', privateKeyHint],
@@ -165,7 +223,7 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
   const known = listOptions(command);
   if (command.parent === null && command.args.some((word) => !word.startsWith('-')))
     return (
-      otherOptions.get(flag) ??
+      explainOption(flag, known) ??
       didYouMean(nearestOption(flag, known)) ??
       `Options of a command go after its name: sotra <command> ${flag}.`
     );
@@ -190,7 +248,11 @@ function hintForOption(command: Command, { argv }: TypedLine, word: string): str
   const longer = command.options.find(
     ({ long = '' }) => long.endsWith(`-${nameOf(flag)}`) && !/^--no-|-file$/.test(long),
   );
-  return otherOptions.get(flag) ?? didYouMean(longer?.long ?? nearestOption(flag, known));
+  return explainOption(flag, known) ?? didYouMean(longer?.long ?? nearestOption(flag, known));
+}
+
+function explainOption(flag: string, known: readonly string[]): string | undefined {
+  return otherOptions.get(flag) ?? didYouMean(otherNames.get(flag)?.find((each) => known.includes(each)));
 }
 
 function nearestOption(flag: string, known: readonly string[]): string | undefined {
