@@ -37,16 +37,12 @@ export interface PositionState {
   /** The source shows only a part of its trades, so that its cost is partly a guess. */
   unavailable: boolean;
   lots: Lot[];
-  boughtAmount: number;
-  soldAmount: number;
-  /** Opening lots, and what was sold above what was held. */
-  receivedAmount: number;
   /** Notional on perps; the margin figures are that divided by each trade's leverage. Equal on spot. */
   boughtUsd: number;
   soldUsd: number;
-  receivedUsd: number;
   boughtMarginUsd: number;
   soldMarginUsd: number;
+  /** Of opening lots, and of what was sold above what was held. */
   receivedMarginUsd: number;
   realizedUsd: number;
   sellCount: number;
@@ -58,8 +54,7 @@ export interface TradeEffect {
   ordinal: number;
   intent: 'enter' | 'exit';
   realizedUsd: number;
-  /** Cost of what left the position, notional; tokens never seen coming in cost their market value. 0 on entries. */
-  costUsd: number;
+  /** Cost of what left the position, as margin; tokens never seen coming in cost their market value. 0 on entries. */
   marginCostUsd: number;
   /** How long the tokens that left were held, weighted by amount; `null` on entries and if no lot was used. */
   heldMs: number | null;
@@ -181,12 +176,8 @@ function openPosition(trade: Trade, ordinal: number): PositionState {
     exited: false,
     unavailable: false,
     lots: [],
-    boughtAmount: 0,
-    soldAmount: 0,
-    receivedAmount: 0,
     boughtUsd: 0,
     soldUsd: 0,
-    receivedUsd: 0,
     boughtMarginUsd: 0,
     soldMarginUsd: 0,
     receivedMarginUsd: 0,
@@ -207,8 +198,6 @@ function addLot(position: PositionState, trade: Trade, amount: number, received:
 }
 
 function receive(position: PositionState, trade: Trade, amount: number): void {
-  position.receivedAmount += amount;
-  position.receivedUsd += shareUsd(trade, amount);
   position.receivedMarginUsd += shareUsd(trade, amount) / trade.leverage;
 }
 
@@ -217,12 +206,10 @@ function countTrade(position: PositionState, trade: Trade): void {
   position.lastPriceUsd = trade.usd / trade.amount;
   position.lastLeverage = trade.leverage;
   if (trade.side === 'buy') {
-    position.boughtAmount += trade.amount;
     position.boughtUsd += trade.usd;
     position.boughtMarginUsd += trade.usd / trade.leverage;
   } else {
     position.sellCount += 1;
-    position.soldAmount += trade.amount;
     position.soldUsd += trade.usd;
     position.soldMarginUsd += trade.usd / trade.leverage;
   }
@@ -230,7 +217,7 @@ function countTrade(position: PositionState, trade: Trade): void {
 
 function enter(position: PositionState, trade: Trade): TradeEffect {
   addLot(position, trade, trade.amount, false);
-  return { ordinal: position.ordinal, intent: 'enter', realizedUsd: 0, costUsd: 0, marginCostUsd: 0, heldMs: null };
+  return { ordinal: position.ordinal, intent: 'enter', realizedUsd: 0, marginCostUsd: 0, heldMs: null };
 }
 
 function exit(position: PositionState, trade: Trade): TradeEffect {
@@ -247,7 +234,6 @@ function exit(position: PositionState, trade: Trade): TradeEffect {
     ordinal: position.ordinal,
     intent: 'exit',
     realizedUsd,
-    costUsd: used.usd + excessUsd,
     marginCostUsd: used.marginUsd + excessUsd / trade.leverage,
     heldMs: used.amount > 0 ? Math.round(used.amountMs / used.amount) : null,
   };

@@ -52,7 +52,6 @@ describe('worked by hand', () => {
       ordinal: 1,
       intent: 'exit',
       realizedUsd: 50,
-      costUsd: 450,
       marginCostUsd: 450,
       heldMs: 2.2 * minute,
     });
@@ -74,8 +73,8 @@ describe('worked by hand', () => {
 
   test('tokens sold beyond what is held are received at their market value, without a gain', () => {
     const { effects, last, stats } = run([buy(10, 100), sell(15, 300)]);
-    expect(effects[1]).toMatchObject({ realizedUsd: 100, costUsd: 200, heldMs: minute });
-    expect(last).toMatchObject({ receivedAmount: 5, receivedUsd: 100, exited: true, lots: [] });
+    expect(effects[1]).toMatchObject({ realizedUsd: 100, marginCostUsd: 200, heldMs: minute });
+    expect(last).toMatchObject({ receivedMarginUsd: 100, exited: true, lots: [] });
     expect(stats.positionStats).toMatchObject({
       receivedCostBasisUSD: 100,
       holdingReceivedCostBasisUSD: 0,
@@ -89,20 +88,19 @@ describe('worked by hand', () => {
       ordinal: 1,
       intent: 'exit',
       realizedUsd: 0,
-      costUsd: 20,
       marginCostUsd: 20,
       heldMs: null,
     });
-    expect(last).toMatchObject({ ordinal: 1, exited: true, receivedAmount: 4, receivedUsd: 20, unavailable: false });
+    expect(last).toMatchObject({ ordinal: 1, exited: true, receivedMarginUsd: 20, unavailable: false });
     expect(stats.positionStats.isOpen).toBe(false);
   });
 
   test('an exit that leaves less than a dollar ends the position, and the next buy opens another', () => {
     const { positions, effects } = run([buy(100, 100), sell(99.75, 199.5), buy(2, 6), sell(1, 4)]);
     expect(effects.map((effect) => effect.ordinal)).toEqual([1, 1, 2, 2]);
-    expect(positions[0]).toMatchObject({ exited: true, realizedUsd: 99.75, soldAmount: 99.75, openedAtMs: 0 });
+    expect(positions[0]).toMatchObject({ exited: true, realizedUsd: 99.75, soldUsd: 199.5, openedAtMs: 0 });
     expect(positions[0]?.lots).toEqual([{ amount: 0.25, usd: 0.25, received: false, atMs: 0, leverage: 1 }]);
-    expect(positions[1]).toMatchObject({ exited: false, boughtAmount: 2, soldAmount: 1, realizedUsd: 1 });
+    expect(positions[1]).toMatchObject({ exited: false, boughtUsd: 6, soldUsd: 4, realizedUsd: 1 });
   });
 
   test('an exit that leaves exactly a dollar leaves the position open', () => {
@@ -129,7 +127,7 @@ describe('worked by hand', () => {
   test('further sales of dust belong to the position that left it', () => {
     const { positions } = run([buy(100, 100), sell(99.5, 99.5), sell(0.5, 0.5)]);
     expect(positions).toHaveLength(1);
-    expect(positions[0]).toMatchObject({ sellCount: 2, lots: [], receivedAmount: 0 });
+    expect(positions[0]).toMatchObject({ sellCount: 2, lots: [], receivedMarginUsd: 0 });
   });
 
   test('a short earns when the price falls, and carries negative amounts', () => {
@@ -164,7 +162,7 @@ describe('worked by hand', () => {
   test('leverage divides every figure but the gain', () => {
     const perp = { direction: 'long', leverage: 5 } as const;
     const { effects, stats } = run([buy(10, 1000, perp), sell(4, 480, perp)]);
-    expect(effects[1]).toMatchObject({ realizedUsd: 80, costUsd: 400, marginCostUsd: 80 });
+    expect(effects[1]).toMatchObject({ realizedUsd: 80, marginCostUsd: 80 });
     expect(stats).toEqual({
       positionAmount: 1.2,
       positionAmountWithLeverage: 6,
@@ -206,7 +204,7 @@ describe('worked by hand', () => {
       sell(7, 700, { direction: 'long', startAmount: 7 }),
     ]);
     expect(effects.map((effect) => effect.realizedUsd)).toEqual([0, -140]);
-    expect(last).toMatchObject({ ordinal: 1, unavailable: true, exited: true, receivedAmount: 10, receivedUsd: 1200 });
+    expect(last).toMatchObject({ ordinal: 1, unavailable: true, exited: true, receivedMarginUsd: 1200 });
   });
 
   test('an opening lot counts as received on spot, and as margin on perps', () => {
@@ -222,14 +220,14 @@ describe('worked by hand', () => {
 
   test('a start that we can account for ourselves adds nothing', () => {
     const { last } = run([buy(5, 50, { startAmount: 0 }), buy(5, 50, { startAmount: 5 })]);
-    expect(last).toMatchObject({ unavailable: false, receivedAmount: 0, boughtAmount: 10 });
+    expect(last).toMatchObject({ unavailable: false, receivedMarginUsd: 0, boughtUsd: 100 });
     // Less than a dollar is rounding.
     const near = run([
       buy(5, 50, { startAmount: 0 }),
       buy(5, 50, { startAmount: 5.09 }),
       sell(5, 50, { startAmount: 9.91 }),
     ]);
-    expect(near.last).toMatchObject({ unavailable: false, receivedAmount: 0 });
+    expect(near.last).toMatchObject({ unavailable: false, receivedMarginUsd: 0 });
   });
 
   test('a start of more than we know of tells of tokens that came in unseen, at the price of the moment', () => {
@@ -237,7 +235,7 @@ describe('worked by hand', () => {
       buy(5, 50, { startAmount: 0, direction: 'long' }),
       sell(7, 140, { startAmount: 7, direction: 'long' }),
     ]);
-    expect(last).toMatchObject({ ordinal: 1, unavailable: true, receivedAmount: 2, receivedUsd: 40, exited: true });
+    expect(last).toMatchObject({ ordinal: 1, unavailable: true, receivedMarginUsd: 40, exited: true });
     expect(effects.map((effect) => effect.realizedUsd)).toEqual([0, 50]);
   });
 
@@ -249,8 +247,8 @@ describe('worked by hand', () => {
     expect(last).toMatchObject({
       ordinal: 1,
       unavailable: true,
-      receivedAmount: 0,
-      soldAmount: 3,
+      receivedMarginUsd: 0,
+      soldUsd: 60,
       exited: true,
       lots: [],
     });
@@ -262,13 +260,13 @@ describe('worked by hand', () => {
       buy(5, 50, { startAmount: 0, direction: 'long' }),
       buy(3, 60, { startAmount: 0, direction: 'long' }),
     ]);
-    expect(last).toMatchObject({ ordinal: 2, unavailable: false, boughtAmount: 3, receivedAmount: 0 });
+    expect(last).toMatchObject({ ordinal: 2, unavailable: false, boughtUsd: 60, receivedMarginUsd: 0 });
   });
 
   test('a start after a full exit tells of a position that began unseen', () => {
     const { positions } = run([buy(5, 50), sell(5, 50), sell(2, 20, { startAmount: 8 })]);
-    expect(positions[0]).toMatchObject({ unavailable: false, exited: true, receivedAmount: 0 });
-    expect(positions[1]).toMatchObject({ ordinal: 2, unavailable: true, exited: false, receivedAmount: 8 });
+    expect(positions[0]).toMatchObject({ unavailable: false, exited: true, receivedMarginUsd: 0 });
+    expect(positions[1]).toMatchObject({ ordinal: 2, unavailable: true, exited: false, receivedMarginUsd: 80 });
   });
 });
 
@@ -306,38 +304,59 @@ describe('for any trades', () => {
 
   const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
 
+  /** What came into a position and went out of it, by its fills; what was sold above what was held came in first. */
+  function movedIn(fills: readonly Fill[]) {
+    const moved = { held: 0, turnover: 0, receivedUsd: 0 };
+    for (const { side, direction, amount, usd } of fills) {
+      const isEntry = (side === 'buy') === (direction !== 'short');
+      const excess = isEntry ? 0 : Math.max(0, amount - moved.held);
+      moved.held += isEntry ? amount : excess - amount;
+      moved.turnover += amount + excess;
+      moved.receivedUsd += (usd * excess) / amount;
+    }
+    return moved;
+  }
+
+  /** Every position of a history with its fills and what each did. */
+  function positionsOf(past: History) {
+    const fills = fillsOf(past);
+    const { positions, effects } = run(fills);
+    return positions.map((position) => ({
+      position,
+      moved: movedIn(fills.filter((_, index) => effects[index]?.ordinal === position.ordinal)),
+      effects: effects.filter(({ ordinal }) => ordinal === position.ordinal),
+    }));
+  }
+
   test('tokens bought less sold plus received are the tokens held', () => {
     fc.assert(
       fc.property(history, (past) => {
-        for (const position of run(fillsOf(past)).positions) {
-          const sign = position.direction === 'short' ? -1 : 1;
+        for (const { position, moved } of positionsOf(past)) {
           const held = sum(position.lots.map((lot) => lot.amount));
-          const balance = sign * (position.boughtAmount - position.soldAmount) + position.receivedAmount;
-          const turnover = position.boughtAmount + position.soldAmount + position.receivedAmount;
-          expect(Math.abs(balance - held)).toBeLessThanOrEqual(1e-9 * turnover);
+          expect(Math.abs(moved.held - held)).toBeLessThanOrEqual(1e-9 * moved.turnover);
           expect(position.lots.every((lot) => lot.amount > 0 && lot.usd >= 0)).toBe(true);
         }
       }),
     );
   });
 
-  test('what was paid and received less the cost of what was sold is the cost of what is left', () => {
+  test('what was paid and received less the cost of what was sold is the cost of what is left, also as margin', () => {
     fc.assert(
       fc.property(history, (past) => {
-        const { positions, effects } = run(fillsOf(past));
-        for (const position of positions) {
+        for (const { position, moved, effects } of positionsOf(past)) {
           const isShort = position.direction === 'short';
-          const { boughtUsd, soldUsd, receivedUsd, realizedUsd } = position;
-          const paid = isShort ? soldUsd : boughtUsd;
+          const { boughtUsd, soldUsd, boughtMarginUsd, soldMarginUsd, receivedMarginUsd, realizedUsd } = position;
           const costOfSold = isShort ? boughtUsd + realizedUsd : soldUsd - realizedUsd;
-          const left = sum(position.lots.map((lot) => lot.usd));
-          const turnover = boughtUsd + soldUsd + receivedUsd;
-          expect(Math.abs(paid + receivedUsd - costOfSold - left)).toBeLessThanOrEqual(1e-9 * turnover);
-          const own = effects.filter((effect) => effect.ordinal === position.ordinal);
-          expect(Math.abs(sum(own.map((effect) => effect.realizedUsd)) - realizedUsd)).toBeLessThanOrEqual(
-            1e-9 * turnover,
-          );
-          expect(Math.abs(sum(own.map((effect) => effect.costUsd)) - costOfSold)).toBeLessThanOrEqual(1e-9 * turnover);
+          const costUsd = (isShort ? soldUsd : boughtUsd) + moved.receivedUsd - costOfSold;
+          const marginSold = sum(effects.map((effect) => effect.marginCostUsd));
+          const marginUsd = (isShort ? soldMarginUsd : boughtMarginUsd) + receivedMarginUsd - marginSold;
+          const off = [
+            costUsd - sum(position.lots.map((lot) => lot.usd)),
+            marginUsd - sum(position.lots.map((lot) => lot.usd / lot.leverage)),
+            sum(effects.map((effect) => effect.realizedUsd)) - realizedUsd,
+          ];
+          const turnover = boughtUsd + soldUsd + moved.receivedUsd;
+          for (const usd of off) expect(Math.abs(usd)).toBeLessThanOrEqual(1e-9 * turnover);
         }
       }),
     );
@@ -364,7 +383,7 @@ describe('for any trades', () => {
           const other = split[index];
           if (other === undefined) throw new Error('a position is missing');
           expect(other.exited).toBe(position.exited);
-          const turnover = position.boughtUsd + position.soldUsd + position.receivedUsd;
+          const turnover = position.boughtUsd + position.soldUsd;
           const left = positionStats(position, past.basePrice).positionStats;
           const right = positionStats(other, past.basePrice).positionStats;
           for (const name of Object.keys(left) as (keyof typeof left)[]) {
@@ -405,8 +424,8 @@ test('a sale beyond what is held counts the rest at its own leverage as margin',
     { side: 'sell', amount: 15, usd: 300, leverage: 5 },
   ]);
   // 100 of notional at 2x, then 5 tokens worth 100 at 5x.
-  expect(effects[1]).toMatchObject({ realizedUsd: 100, costUsd: 200, marginCostUsd: 70 });
-  expect(last).toMatchObject({ receivedAmount: 5, receivedUsd: 100, receivedMarginUsd: 20 });
+  expect(effects[1]).toMatchObject({ realizedUsd: 100, marginCostUsd: 70 });
+  expect(last).toMatchObject({ receivedMarginUsd: 20 });
 });
 
 test('a sale beyond what is held by less than rounding receives nothing', () => {
@@ -416,7 +435,7 @@ test('a sale beyond what is held by less than rounding receives nothing', () => 
     { side: 'sell', amount, usd: 120 },
   ]);
   expect(amount).toBeGreaterThan(10);
-  expect([last.receivedAmount, last.receivedUsd]).toEqual([0, 0]);
+  expect(last.receivedMarginUsd).toBe(0);
   expect(effects[1]?.realizedUsd).toBe(20);
 });
 
@@ -426,7 +445,6 @@ test('an exit is called an exit, and nothing was held where nothing was known', 
     ordinal: 1,
     intent: 'exit',
     realizedUsd: 0,
-    costUsd: 40,
     marginCostUsd: 40,
     heldMs: null,
   });
