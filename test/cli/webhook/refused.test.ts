@@ -104,6 +104,15 @@ test('connections that send half a request keep no delivery out, and are closed'
   await until(() => idle.every(({ got }) => got.closed));
 });
 
+test('thousands of pipelined requests that are refused end their connection, and what others send is stored', async () => {
+  const { url } = await listen(temporaryFolder());
+  const flood = open(url, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2000));
+  await until(() => flood.got.closed);
+  expect(flood.got.text.match(/HTTP\/1.1/g)?.length ?? 0).toBeLessThan(2);
+  const body = bodyOf('one');
+  expect(await send(url, body, signed(body))).toBe(200);
+});
+
 test('what is pipelined behind a refused request is not answered, and what is behind a good one is', async () => {
   const { url } = await listen(temporaryFolder());
   const one = (body: string) =>
