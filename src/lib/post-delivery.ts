@@ -76,6 +76,8 @@ export function postDelivery(
     sent.on('error', failed);
     sent.on('socket', (socket) => {
       isConnected = !socket.connecting;
+      // A connection that is used again would collect listeners.
+      if (isConnected) return;
       socket.once(secure ? 'secureConnect' : 'connect', () => {
         isConnected = true;
       });
