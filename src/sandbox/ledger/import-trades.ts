@@ -67,8 +67,8 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
       known === undefined ? Number.POSITIVE_INFINITY : batchSize,
     )) {
       for (const { chain, trader, token, atMs } of trades) {
-        traders.add(trader);
-        tokens.add(`${chain} ${token}`);
+        addText(traders, trader);
+        addText(tokens, `${chain} ${token}`);
         oldestMs = Math.min(oldestMs, atMs);
         newestMs = Math.max(newestMs, atMs);
       }
@@ -107,6 +107,11 @@ export async function importTrades(options: ImportOptions): Promise<ImportReport
     worldMovedBackMs: movedMs,
     unavailable: Math.max(0, countUnavailable(db) - before),
   };
+}
+
+/** Adds a copy: the cell of a row holds on to the part of the file that it was cut from. */
+function addText(texts: Set<string>, text: string): void {
+  if (!texts.has(text)) texts.add(Buffer.from(text).toString());
 }
 
 /** `undefined`: it depends on the newest trade of the file, and trades must be moved before they are stored beside others. */
