@@ -19,7 +19,7 @@ export const areas = {
   secrets: { files: sources('client/secrets'), tests: tests('unit/client/secrets') },
   transport: {
     files: sources('client/transport'),
-    tests: tests('unit/client/transport cli/http cli/http-limits cli/http-hints'),
+    tests: tests('unit/client/network cli/http cli/http-limits cli/http-hints'),
   },
   answers: { files: sources('api/mismatch'), tests: tests('unit/api/mismatch cli/mismatches') },
   pages: { files: sources('client/paginate'), tests: tests('unit/client/paginate cli/pages') },
@@ -81,7 +81,7 @@ export const areas = {
   },
   addresses: {
     files: sources('upload/address-file'),
-    tests: tests('unit/upload/address-file unit/upload/read-address cli/webhook/addresses'),
+    tests: tests('unit/upload/address-file unit/upload/read-address cli/webhook/upload'),
   },
   'read-addresses': {
     files: sources('upload/read-addresses'),
