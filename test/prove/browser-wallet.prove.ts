@@ -302,11 +302,11 @@ test('what the service refuses is told on the page, and how to ask it without so
   await expect.poll(() => resultOn(tab)).toContain('this trade has a comment');
 });
 
-test('all pages together are at most 80 kB, compressed', () => {
+test('all pages together are at most 45 kB, compressed', () => {
   const files = readdirSync('dist/web').map((name) => readFileSync(join('dist/web', name)));
   const bytes = files.reduce((sum, file) => sum + gzipSync(file).length, 0);
   process.stdout.write(`pages: ${bytes} bytes, compressed\n`);
-  expect(bytes).toBeLessThanOrEqual(80_000);
+  expect(bytes).toBeLessThanOrEqual(45_000);
 });
 
 const plainSign = sign.slice(0, -1);

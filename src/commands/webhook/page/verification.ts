@@ -34,7 +34,8 @@ export function verificationSteps(
   const { timestamp, signatures } = parsed;
   const signedAt = Math.floor(timestampMs(timestamp) / 1000);
   const untimely = untimelyReason(parsed, { nowMs: atMs, toleranceMs });
-  const within = toleranceMs === undefined ? 'any age is accepted' : `at most ${toleranceMs / 1000} s are accepted`;
+  const within =
+    toleranceMs === undefined ? 'any age is accepted' : `at most ${formatAge(0, toleranceMs / 1000)} is accepted`;
   const steps: VerificationStep[] = [
     { name: 'Header', text: `t=${timestamp}, ${signatures.map((each) => `v1=${each}`).join(', ')}`, ok: true },
     { name: 'Timestamp', text: formatTime(signedAt) },
