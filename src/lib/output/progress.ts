@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import type { Ora } from 'ora';
 import { safeText } from '../../api/safe-text.ts';
 import type { Io, Sink } from '../io.ts';
+import { lazy } from '../lazy.ts';
 import type { Format } from './result.ts';
 
 export interface Progress {
@@ -134,7 +135,7 @@ interface CallStep {
   why?: string;
 }
 
-/** Shows on a terminal what a call is waiting for, updated each second. */
+/** Shows on a terminal what a call is waiting for, and for how long. */
 export interface WaitDisplay {
   observe: (step: CallStep) => void;
   /** Ends it for good. */
@@ -142,42 +143,30 @@ export interface WaitDisplay {
 }
 
 export function showWaiting({ err, noColor, now, shownMs = 300 }: WaitingOptions): WaitDisplay {
-  let line: (() => string) | undefined;
+  let shown: string | undefined;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
-  let progress: Promise<Progress> | undefined;
-  const drawLine = async () => {
-    progress ??= createProgress({ err, quiet: false, noColor });
-    const shown = await progress;
-    if (line !== undefined) shown.step(line());
-  };
+  const progress = lazy(() => createProgress({ err, quiet: false, noColor, now }));
   const hide = () => {
-    line = undefined;
-    clearInterval(timer);
+    shown = undefined;
     clearTimeout(timer);
-    progress?.then((shown) => shown.stop()).catch(() => undefined);
+    if (progress.started()) void progress().then(({ stop }) => stop());
   };
-  const showLine = (text: () => string) => {
+  const show = (text: string) => {
     hide();
     if (stopped) return;
-    line = text;
-    // A closed terminal ends the command elsewhere.
-    const safely = () => {
-      drawLine().catch(() => undefined);
+    shown = text;
+    const draw = async () => {
+      const { step } = await progress();
+      if (shown === text) step(text);
     };
-    timer = setTimeout(() => {
-      safely();
-      timer = setInterval(safely, 1000).unref();
-    }, shownMs).unref();
+    timer = setTimeout(() => void draw(), shownMs).unref();
   };
   return {
     observe: ({ kind, request, ms = 0, why }) => {
-      const startMs = now();
-      const seconds = (elapsed: number) => `${Math.max(0, Math.round(elapsed / 1000))} s`;
-      if (kind === 'request' && request !== undefined) {
-        const { method, url } = request;
-        showLine(() => `waiting for ${url.host}: ${seconds(now() - startMs)} (${method} ${url.pathname})`);
-      } else if (kind === 'wait') showLine(() => `${why}; trying again in ${seconds(startMs + ms - now())}`);
+      if (kind === 'request' && request !== undefined)
+        show(`waiting for ${request.url.host} (${request.method} ${request.url.pathname})`);
+      else if (kind === 'wait') show(`${why}; trying again in ${Math.round(ms / 1000)} s`);
       else hide();
     },
     stop: () => {
