@@ -31,13 +31,6 @@ test('a rate limit longer than a call waits says how long, and which flag allows
   expect(JSON.parse(waited.err)).toMatchObject({ error: { details: { attempts: [{ waitedMs: 3_600_000 }, {}, {}] } } });
 });
 
-test('a call that took too long may take twice the time that was given', async () => {
-  const { env } = await raw(() => undefined);
-  const { code, err } = await run(`${profile} --timeout 150ms --retries 0`, { env });
-  expect(code).toBe(9);
-  expect(err).toMatch(/^hint: Allow more time with --timeout 300ms\.$/m);
-});
-
 test('a refused key is named by its last four characters and where it is from', async () => {
   const service = await answering({ error: 'no' }, 401);
   const env = { ...service.env, SOTRA_API_KEY: 'partner-key-wxyz' };

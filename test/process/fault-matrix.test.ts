@@ -136,24 +136,6 @@ test('a refused connection is exit 9 and said so; nothing was sent, so that POST
   }
 });
 
-test('a redirect to another origin is refused with exit 9, and nothing arrives there', async () => {
-  const elsewhere = await stub((_, response) => void response.end('{}'));
-  const service = await stub(
-    ({ url }, response) => void response.writeHead(307, { location: elsewhere.url + url }).end(),
-  );
-  for (const { name, argv, stdin } of serviceCommands) {
-    const { code, out, err } = await run([...argv, ...flags], {
-      env: service.env,
-      stdin,
-      skipWaits: true,
-      maxAnswerBytes: 1024 ** 2,
-    });
-    expect([name, code, out]).toEqual([name, 9, '']);
-    expect(JSON.parse(err).error).toMatchObject({ code: 'redirect', message: expect.stringContaining(elsewhere.url) });
-  }
-  expect(elsewhere.requests).toEqual([]);
-});
-
 test('every command stands in the table of single calls, in that of long ones, or among those that never ask the service', async () => {
   const single = serviceCommands.map(({ name }) => name);
   const long = longCommands.map(({ name }) => name.split('/')[0]);

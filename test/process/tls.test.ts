@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
-import { connect, createServer as createServerOfBytes } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -120,39 +120,6 @@ test('plain http is for this machine alone', async () => {
   const { code, err } = await run('leaderboard list --json --base-url http://service.test');
   expect(code).toBe(2);
   expect(JSON.parse(err).error.code).toBe('insecure-url');
-});
-
-test('a proxy that refuses, or does not run, is named as what failed, by the error and by why', async () => {
-  const asked: string[] = [];
-  const proxy = createServerOfBytes((client) =>
-    client.once('data', (head) => {
-      asked.push(head.toString());
-      client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
-    }),
-  );
-  const port = await openPort(proxy);
-  const idle = createServerOfBytes();
-  const idlePort = await openPort(idle);
-  await new Promise((resolve) => idle.close(resolve));
-  for (const [address, why] of [
-    [`http://user:pass@127.0.0.1:${port}`, `the proxy http://127.0.0.1:${port} answered 407`],
-    [
-      `http://127.0.0.1:${idlePort}`,
-      `the proxy http://127.0.0.1:${idlePort} cannot be reached: connect ECONNREFUSED 127.0.0.1:${idlePort}`,
-    ],
-  ] as const) {
-    const folder = temporaryFolder();
-    const own = { SOTRA_CONFIG_DIR: folder, SOTRA_DATA_DIR: folder };
-    const env = { ...own, SOTRA_API_KEY: 'key', SOTRA_BASE_URL: 'https://service.test', HTTPS_PROXY: address };
-    const { code, err } = await run('leaderboard list --retries 0', { env });
-    expect([code, err]).toEqual([
-      9,
-      `error: cannot reach https://service.test: ${why}\n` +
-        'hint: HTTPS_PROXY or HTTP_PROXY names it. NO_PROXY=service.test goes without. sotra why says more.\n',
-    ]);
-    expect((await run('why', { env })).out).toContain(`The service was not reached: ${why}.`);
-  }
-  expect(asked.map((head) => head.split('\r\n')[0])).toEqual(['CONNECT service.test:443 HTTP/1.1']);
 });
 
 /** A certificate that is its own authority. */

@@ -3,7 +3,7 @@ import draft06 from 'ajv/dist/refs/json-schema-draft-06.json' with { type: 'json
 import addFormats from 'ajv-formats';
 import harSchemas from 'har-schema';
 import { expect, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
+import { run, stub, temporaryFolder } from '../../support/harness.ts';
 import { serveSandbox } from '../../support/served.ts';
 
 interface Entry {
@@ -40,40 +40,6 @@ test('history show --har prints an archive that the schemas of HAR 1.2 accept', 
     },
   ]);
   expect(JSON.parse(entries[0]?.response.content.text ?? '')).toEqual(JSON.parse(out));
-});
-
-test('each attempt is an archive of its own with the reason of the next, also when the command fails', async () => {
-  const service = await stub((_, response, count) => {
-    if (count === 1) response.destroy();
-    else response.writeHead(503, { 'x-request-id': `r${count}` }).end('{"error":"busy"}');
-  });
-  const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
-  expect(await run('leaderboard list', { env })).toMatchObject({ code: 8, out: '' });
-  const archives = [await showHar('3', env), await showHar('2', env), await showHar('1', env)];
-  expect(archives.flatMap(({ entries }) => entries)).toMatchObject([
-    { response: { status: 0 }, comment: expect.stringContaining('cannot reach') },
-    { response: { status: 503 }, comment: expect.stringContaining('attempt 2, after cannot reach') },
-    { response: { status: 503 }, comment: expect.stringContaining('attempt 3, after busy (HTTP 503') },
-  ]);
-});
-
-test('keys, cookies, secrets and signatures are hidden in the archive, in both directions', async () => {
-  const answer = { secret: 'whsec-"quoted"', echo: 'Bearer stub-key', keep: 'visible' };
-  const service = await answering(answer, 200, { 'set-cookie': 'session=abc', 'x-echo': 'stub-key' });
-  const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
-  const body = JSON.stringify({ signature: '0xdeadbeef', commentText: 'gm' });
-  await run(['request', 'POST', '/v1/x?k=stub-key', '-d', body], { env });
-  const { text, entries } = await showHar('1', env);
-  for (const secret of ['stub-key', 'deadbeef', 'whsec', 'quoted', 'session=abc']) expect(text).not.toContain(secret);
-  const [entry] = entries;
-  expect(entry?.request.postData?.text).toBe('{"signature":"***","commentText":"gm"}');
-  expect(JSON.parse(entry?.response.content.text ?? '')).toEqual({
-    secret: '***',
-    echo: 'Bearer ***',
-    keep: 'visible',
-  });
-  expect(entry?.request.headers).toContainEqual({ name: 'authorization', value: 'Bearer ***' });
-  expect(entry?.response.content.size).toBe(JSON.stringify(answer).length);
 });
 
 test('the time is split into what was measured: the first byte and the rest', async () => {

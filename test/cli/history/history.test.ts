@@ -1,7 +1,5 @@
 import {
   appendFileSync,
-  chmodSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -291,21 +289,6 @@ test('SOTRA_HISTORY=0 keeps no call, and history clear removes those that are ke
   expect(await calls()).toEqual([]);
 });
 
-test('a folder that cannot be written is said once and harms no command', async () => {
-  const service = await stub((_, response, count) => response.writeHead(count === 1 ? 503 : 200).end('{"traders":[]}'));
-  const { env, folder } = user(service.env);
-  mkdirSync(join(folder, '..'), { recursive: true });
-  writeFileSync(folder, 'a file where the folder should be');
-  const { code, out, err } = await run('leaderboard list --json', { env, skipWaits: true });
-  expect([code, JSON.parse(out), err]).toEqual([
-    0,
-    { traders: [] },
-    expect.stringContaining('this call is not in the history'),
-  ]);
-  expect(err.split('\n').length).toBe(2);
-  expect((await run('leaderboard list --quiet', { env })).err).toBe('');
-});
-
 test('lines that are torn, damaged or of a newer release are left out, and harm no line after them', async () => {
   const { env, folder, calls } = user();
   const file = join(folder, 'calls.ndjson');
@@ -413,13 +396,4 @@ test('a board that cannot be saved or read stops no command', async () => {
     2,
     expect.stringMatching(/^warning: the last board cannot be read: .* is a folder/),
   ]);
-});
-
-test('a home that cannot be written leaves the exit code as it is', async () => {
-  const { env, folder } = user();
-  await run('--sandbox leaderboard list --limit 1', { env });
-  chmodSync(folder, 0o500);
-  const { code } = await run('--sandbox leaderboard list --limit 1', { env });
-  chmodSync(folder, 0o700);
-  expect([code, existsSync(folder)]).toEqual([0, true]);
 });

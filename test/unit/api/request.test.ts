@@ -9,7 +9,6 @@ import {
   inQuery,
   isPathSegment,
   local,
-  wireName,
 } from '../../../src/api/endpoint.ts';
 import { choice, integer, json, listOf, nullable, openChoice, optional, text } from '../../../src/api/kind.ts';
 import { decodeRequest, encodeRequest } from '../../../src/api/request.ts';
@@ -66,16 +65,6 @@ const sent: readonly [endpoint: typeof get | typeof put | typeof post, input: Re
 
 test.each(sent)('$id is written as stated', (endpoint, input, wire) => {
   expect(encodeRequest(endpoint, input)).toEqual(wire);
-});
-
-test('a name can be called otherwise, for one endpoint before all, unless the interface document gives it', () => {
-  const path = (wire: Record<string, string>) =>
-    encodeRequest(get, { id: 'a', owner: 'b', chains: ['base'], limit: 1 }, wire).path.split('?')[1];
-  expect(path({ 'thing.get.limit': 'n' })).toBe('chains=base&n=1');
-  expect(path({ '*.limit': 'm' })).toBe('chains=base&m=1');
-  expect(path({ '*.limit': 'm', 'thing.get.limit': 'n' })).toBe('chains=base&n=1');
-  expect(path({ 'thing.get.chains': 'nets', '*.chains': 'nets' })).toBe('chains=base&count=1');
-  expect(wireName(get, 'id', get.params.id, {})).toBe('id');
 });
 
 test('where a parameter stands says whether it is typed without a flag', () => {
@@ -142,15 +131,6 @@ test('what a request carries is read back, by its aliases too, and what is not r
   expect(taken({ label: 'n' })).toEqual({ ok: true, input: { name: 'n' }, ignored: [] });
   const raw = decodeRequest(post, { path: {}, query: new URLSearchParams(), body: ['x'] });
   expect(raw).toEqual({ ok: true, input: { entries: ['x'] }, ignored: [] });
-});
-
-test('a renamed deployment hears its own name', () => {
-  const query = new URLSearchParams('n=3&count=4');
-  expect(decodeRequest(get, { path, query, body: undefined }, { 'thing.get.limit': 'n' })).toEqual({
-    ok: true,
-    input: { ...path, limit: 3 },
-    ignored: ['count'],
-  });
 });
 
 const wrong: readonly [problem: string, decoded: () => ReturnType<typeof heard>][] = [

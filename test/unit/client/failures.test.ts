@@ -1,14 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  listHeaders,
-  NetworkFailure,
-  pickHeader,
-  readFailure,
-  readProxyFailure,
-  readRequestId,
-  sendError,
-  statusError,
-} from '../../../src/client/failures.ts';
+import { NetworkFailure, readFailure, readProxyFailure, sendError, statusError } from '../../../src/client/failures.ts';
 import { hints, versionHint } from '../../../src/client/hints.ts';
 import { secretHider } from '../../../src/client/secrets.ts';
 
@@ -68,23 +59,6 @@ test.each(unanswered)('no answer (%s) has a way out (%s) and is %s', (thrown, hi
   const error = sendError(request, thrown, limits);
   expect(error).toMatchObject({ code, message, outcome, cause: thrown });
   expect(error.hint).toMatch(hint);
-});
-
-test.each([
-  [600_000, 'Allow more time with --timeout 20m.'],
-  [3_600_000, 'Allow more time with --timeout 2h.'],
-  [1500, 'Allow more time with --timeout 3s.'],
-  [64_800_000, 'Allow more time with --timeout 1d.'],
-  [86_400_000, undefined],
-])('after a call of %i ms the hint is twice as long, and at most a day: %s', (maxTimeMs, hint) => {
-  expect(sendError(request, failed('late'), { ...limits, maxTimeMs }).hint).toBe(hint);
-});
-
-test('what listens on this machine without TLS is to be asked without it', () => {
-  const here = { ...request, url: new URL('https://127.0.0.1:8443/v1/x') };
-  expect(sendError(here, failed('plain'), limits).hint).toBe(
-    'Try http://127.0.0.1:8443: what listens there does not speak TLS.',
-  );
 });
 
 const coded = (code: string | undefined, message = 'the reason', more = {}) =>
@@ -159,48 +133,6 @@ test.each(proxied)('by way of %s, what ends with %o is %s: %s', (proxy, error, k
   expect(readProxyFailure(error, new URL(proxy))).toMatchObject({ kind, message, cause: error });
 });
 
-test('headers that come twice are listed twice', () => {
-  expect(listHeaders({ a: ['1', '2'], b: '3', c: undefined })).toEqual([
-    { name: 'a', value: '1' },
-    { name: 'a', value: '2' },
-    { name: 'b', value: '3' },
-  ]);
-});
-
-test('a request is known by either of two headers', () => {
-  expect(readRequestId({ 'x-request-id': 'a', 'request-id': 'b' })).toBe('a');
-  expect(readRequestId({ 'x-request-id': ['c', 'd'] })).toBe('c');
-  expect(readRequestId({ 'request-id': 'b' })).toBe('b');
-  expect(readRequestId({})).toBeUndefined();
-});
-
-test('the first of several headers of one name counts', () => {
-  expect(pickHeader({ a: ['1', '2'], b: '3' }, 'a')).toBe('1');
-  expect(pickHeader({ a: ['1', '2'], b: '3' }, 'b')).toBe('3');
-  expect(pickHeader({}, 'c')).toBeUndefined();
-});
-
-const answered: readonly [status: number, code: string, exitCode: number, outcome: string | undefined][] = [
-  [400, 'bad-request', 6, undefined],
-  [401, 'key-refused', 4, undefined],
-  [403, 'forbidden', 4, undefined],
-  [404, 'not-found', 5, undefined],
-  [409, 'conflict', 6, undefined],
-  [413, 'too-large', 6, undefined],
-  [418, 'request-refused', 6, undefined],
-  [499, 'request-refused', 6, undefined],
-  [429, 'rate-limited', 7, 'unsent'],
-  [500, 'server-error', 8, 'unknown'],
-  [503, 'server-error', 8, 'unknown'],
-];
-
-test.each(answered)('status %i is %s, exit %i, outcome %s', (status, code, exitCode, outcome) => {
-  const error = refusal(status, '{"error":"so it is"}', {});
-  expect(error).toMatchObject({ code, exitCode, outcome, status, requestId: 'r-1' });
-  expect(error.message).toBe(`so it is (HTTP ${status} from GET /v1/x)`);
-  expect(error.details).toBeUndefined();
-});
-
 test('a redirect is told with its place', () => {
   const error = refusal(302, '', { location: 'https://b.example.com/' });
   expect(error).toMatchObject({ code: 'redirect', status: 302, requestId: 'r-1' });
@@ -208,15 +140,6 @@ test('a redirect is told with its place', () => {
   expect(error.hint).toBe('The key is sent to no other origin. If you trust the new address, make it the base URL.');
   expect(refusal(399, '', {}).code).toBe('redirect');
   expect(refusal(302, '').hint).toBe('See the answer with --verbose, and check the base URL.');
-});
-
-test('the body of an answer comes with its error where that is asked for, secrets hidden', () => {
-  const told = (text: string, includeBodyInError?: boolean) => {
-    const about = { request, status: 409, text, headers: {}, requestId: undefined, nowMs: 0 };
-    return statusError({ ...about, config: { ...config, includeBodyInError } }).body;
-  };
-  expect(told('{"secret":"abc","a":1}', true)).toBe('{"secret":"***","a":1}');
-  expect([told('', true), told('{"a":1}', false), told('{"a":1}')]).toEqual([undefined, undefined, undefined]);
 });
 
 test.each([300, 304, 399])('a %i without a place says so', (status) => {
@@ -234,21 +157,6 @@ test.each([
   expect(refusal(429, '', { 'retry-after': header })).toMatchObject({ hint, retryAfterSec });
 });
 
-test('a base URL that ends as the paths begin is named where nothing is found', () => {
-  const { hint } = statusError({
-    request,
-    status: 404,
-    text: '',
-    headers: {},
-    requestId: undefined,
-    nowMs: 0,
-    config: { ...config, baseUrl: 'https://a.example.com/api/v2' },
-  });
-  expect(hint).toBe(
-    'The base URL ends in /v2, which the paths begin with already: --base-url https://a.example.com/api.',
-  );
-});
-
 test.each([
   ['https://a.test/v1', 'The base URL ends in /v1, which the paths begin with already: --base-url https://a.test.'],
   [
@@ -260,16 +168,6 @@ test.each([
   ['https://a.test', undefined],
 ])('of the base URL %s is said: %s', (baseUrl, hint) => {
   expect(versionHint(baseUrl)).toBe(hint);
-});
-
-test('a key without a name is told of too, and an unknown base URL only where nothing is found', () => {
-  const about = { request, text: '', headers: {}, requestId: undefined, nowMs: 0 };
-  const versioned = { hints, hide, maxWaitMs: 60_000, baseUrl: 'https://a.example.com/v2' };
-  expect(statusError({ ...about, status: 401, config: versioned }).hint).toBe(
-    'The key was sent and refused: check SOTRA_API_KEY or the key of the context.',
-  );
-  expect(statusError({ ...about, status: 404, config: versioned }).hint).toContain('ends in /v2');
-  expect(statusError({ ...about, status: 409, config: versioned }).hint).toBeUndefined();
 });
 
 const keyHints: readonly [status: number, headers: Record<string, string>, hint: RegExp | undefined][] = [

@@ -40,20 +40,6 @@ const echo: RequestListener = (request, response) => {
   request.on('end', () => response.end(`${request.method} ${request.url} ${JSON.stringify(heard)}`));
 };
 
-test('a body is sent where there is one, and none where there is none', async () => {
-  const url = `http://127.0.0.1:${await openPort(createServer(echo))}/a?b=c`;
-  const { send } = await transportOf();
-  expect((await send(url, { method: 'POST', body: 'gm' })).text).toBe('POST /a?b=c "gm"');
-  expect((await send(url)).text).toBe('GET /a?b=c ""');
-});
-
-test('an answer says when its first byte came', async () => {
-  const port = await openPort(createServer(echo));
-  let ticks = 0;
-  const { send } = await transportOf({ now: () => ++ticks });
-  expect((await send(`http://127.0.0.1:${port}/`)).firstByteMs).toBe(1);
-});
-
 test('close ends the connections that were kept', async () => {
   const server = createServer(echo);
   server.keepAliveTimeout = 60_000;
@@ -91,19 +77,6 @@ test('silence before the answer and inside it ends in a timeout', async () => {
   const late = { kind: 'timeout', message: 'no answer in time' };
   await expect(send(url, { timeoutMs: 50 })).rejects.toMatchObject(late);
   expect(await send(`${url}/begun`, { timeoutMs: 500 })).toMatchObject({ status: 200, bodyError: late });
-});
-
-test('a port where nobody listens is refused, by address and by name', async () => {
-  const server = createServer(echo);
-  const port = await openPort(server);
-  await new Promise((resolve) => server.close(resolve));
-  const { send } = await transportOf();
-  const message = `connect ECONNREFUSED 127.0.0.1:${port}`;
-  await expect(send(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ kind: 'refused', message });
-  await expect(send(`http://localhost:${port}/`)).rejects.toMatchObject({
-    kind: 'refused',
-    message: expect.stringMatching(/^connect ECONNREFUSED /),
-  });
 });
 
 long('all of an exchange may take so long and no longer, before the answer and inside it', async () => {

@@ -1,13 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  computeBackoff,
-  computeRetryDelay,
-  createRate,
-  type Failure,
-  isUnsent,
-  policies,
-  type RetryPolicy,
-} from '../../../src/client/retry.ts';
+import { computeRetryDelay, createRate, type Failure } from '../../../src/client/retry.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const limits = { retries: 3, maxWaitMs: 60_000, leftMs: 600_000 };
@@ -58,21 +50,6 @@ test.each(table)('%s after %j, attempt %i: %j ms', (method, failure, attempt, de
   expect(computeRetryDelay(method, failure, attempt, limits, half)).toBe(delayMs);
 });
 
-const waits: readonly [name: string, policy: RetryPolicy, ms: readonly number[]][] = [
-  ['upload', policies.upload, [188, 375, 750, 1500, 3000, 6000, 11_250]],
-  ['poll', policies.poll, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000]],
-  ['findPosted', policies.findPosted, [700, 1400]],
-  ['forward', policies.forward, [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10_240, 20_480, 30_000]],
-  ['replay', policies.replay, [200, 400]],
-  ['deliver', policies.deliver, [1000, 2000, 4000, 8000]],
-];
-
-test.each(waits)('%s waits the milliseconds of its policy', (_, policy, ms) => {
-  expect(
-    ms.map((_each, index) => computeBackoff(policy, index + 1, policy.spread === 0 ? undefined : () => 0.5)),
-  ).toEqual(ms);
-});
-
 test('the wait is anywhere between none and a doubling bound, 20 s at most', () => {
   const delay = (attempt: number, random: number) =>
     computeRetryDelay('GET', { status: 503 }, attempt, { ...limits, retries: 20 }, { random: () => random, nowMs });
@@ -82,30 +59,6 @@ test('the wait is anywhere between none and a doubling bound, 20 s at most', () 
   expect(delay(7, 1)).toBe(16_000);
   expect(delay(8, 1)).toBe(20_000);
   expect(delay(20, 1)).toBe(20_000);
-});
-
-test('no wait goes beyond what is left of the time for the call', () => {
-  const delay = (leftMs: number) =>
-    computeRetryDelay('GET', { status: 429, retryAfter: '5' }, 1, { ...limits, leftMs }, half);
-  expect(delay(5001)).toBe(5000);
-  expect(delay(5000)).toBeUndefined();
-  expect(delay(-1)).toBeUndefined();
-});
-
-test('without retries there is one attempt', () => {
-  expect(computeRetryDelay('GET', { status: 503 }, 1, { ...limits, retries: 0 }, half)).toBeUndefined();
-});
-
-test.each([
-  ['refused', true],
-  ['proxy', true],
-  ['untrusted', true],
-  ['plain', true],
-  ['broken', false],
-  ['timeout', false],
-  ['late', false],
-])('of what failed as %s it is known that it was not sent: %s', (kind, unsent) => {
-  expect(isUnsent(kind)).toBe(unsent);
 });
 
 /** A rate on a clock that waiting moves. */
