@@ -6,7 +6,7 @@ import { type ClientConfig, sendRequest } from '../src/client/client.ts';
 import { hideKeyInAnswers } from '../src/client/hide-key.ts';
 import { createNetwork } from '../src/client/network.ts';
 import { secretHider } from '../src/client/secrets.ts';
-import { maxAnswerBytes } from '../src/client/transport.ts';
+import { usualLimits } from '../src/client/transport.ts';
 import { report } from './measure/row.ts';
 
 const key = 'key-of-a-partner';
@@ -44,7 +44,7 @@ try {
     timeoutMs: 30_000,
     maxTimeMs: 600_000,
     maxWaitMs: 60_000,
-    maxBodyBytes: maxAnswerBytes,
+    maxBodyBytes: usualLimits.maxBodyBytes,
     signal: new AbortController().signal,
     now: Date.now,
     random: Math.random,

@@ -1,9 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { CallEvent } from '../client/client.ts';
-import { listHeaders, NetworkFailure, pickHeader, readRequestId } from '../client/failures.ts';
+import { describeFailure, listHeaders, pickHeader, readRequestId } from '../client/failures.ts';
 import { maskHeader } from '../client/secrets.ts';
 import type { HttpRequest, HttpResponse } from '../client/transport.ts';
-import { readMessage } from '../errors.ts';
 import { randomId } from '../lib/random-id.ts';
 import type { CallFacts, CommandFacts, LogEntry } from './entry.ts';
 
@@ -59,19 +58,13 @@ export function describeCall(
 
 function describeEnd(ended: SeenCall['ended'], hide: Hide): Partial<CallFacts> {
   if (ended === undefined) return {};
-  if (ended.kind === 'failure') return { failure: describeFailure(ended.cause, hide) };
+  if (ended.kind === 'failure') {
+    const { kind, code, message } = describeFailure(ended.cause);
+    return { failure: { kind, ...(code !== '' && { code }), message: hide(message) } };
+  }
   const ignored = pickHeader(ended.headers, 'x-sotra-ignored')?.split(',');
   const requestId = readRequestId(ended.headers);
   return { ...(ignored && { ignored: ignored.map(hide) }), ...(requestId && { requestId: hide(requestId) }) };
-}
-
-function describeFailure(thrown: unknown, hide: Hide): NonNullable<CallFacts['failure']> {
-  const failure = thrown instanceof NetworkFailure ? thrown : undefined;
-  const first = failure?.cause instanceof AggregateError ? failure.cause.errors[0] : failure?.cause;
-  // The errors of undici's parser have a name alone.
-  const { name, code = name } = (first ?? {}) as { name?: unknown; code?: unknown };
-  const message = hide(readMessage(thrown));
-  return { kind: failure?.kind ?? 'broken', ...(typeof code === 'string' && { code }), message };
 }
 
 function describeAnswer(

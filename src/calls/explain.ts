@@ -8,6 +8,7 @@ import { readRequestId, readServiceError } from '../client/failures.ts';
 import { isWebPage, readPageTitle, splitVersion } from '../client/hints.ts';
 import { isUnsent, readRetryAfter } from '../client/retry.ts';
 import { command, serviceFlags, shellLine } from '../client/shell.ts';
+import { usualLimits } from '../client/transport.ts';
 import { counted } from '../lib/output/format.ts';
 import type { LogEntry } from './entry.ts';
 import { type Difference, findDifferences, findIgnored, type IgnoredName } from './mismatches.ts';
@@ -106,7 +107,7 @@ function findReason(facts: Facts, differences: readonly Difference[]): Reason {
   const ownError = () => explainCommand({ code: errorCode ?? '', message: error, hint });
   if (errorCode === 'redirect') return reasonOfRedirect(facts);
   if (errorCode === 'interrupted') return because('The command was interrupted before the answer came.');
-  if (failure !== undefined) return reasonOfConnection(facts, failure);
+  if (failure !== undefined) return reasonOfConnection(facts);
   if (answer === undefined) return ownError();
   if (answer.status >= 400) return (reasons[answer.status] ?? reasonOfStatus)(facts, answer);
   if (errorCode === 'bad-answer') return reasonOfBadAnswer(facts, answer) ?? ownError();
@@ -131,67 +132,15 @@ function typed({ around: { context, typedBaseUrl: baseUrl } }: Facts, words: str
   return shellLine(['sotra', ...flags, ...words.split(' ')]);
 }
 
-type Failure = NonNullable<LogEntry['_sotra']['failure']>;
-
-/** By the code of the system or of TLS, else by the kind of failure. */
-const connectionReasons: Readonly<Record<string, (facts: Facts, failure: Failure) => Reason>> = {
-  ECONNREFUSED: ({ origin }) =>
-    because(`Nothing is listening at ${origin}.`, 'Check host and port.', ...startLine(origin)),
-  ECONNRESET: ({ origin }) => because(`${origin} reset the connection before it answered.`, brokenOften),
-  ENOTFOUND: ({ origin }) =>
-    because(
-      `The name ${new URL(origin).hostname} has no address.`,
-      'Check the spelling of the base URL, and the network.',
-    ),
-  CERT_HAS_EXPIRED: ({ origin }) =>
-    because(`The certificate of ${origin} has expired, or the clock of this computer is ahead.`, 'date -u'),
-  CERT_NOT_YET_VALID: ({ origin }) =>
-    because(`The certificate of ${origin} is not valid yet, or the clock of this computer is behind.`, 'date -u'),
-  HTTPParserError: ({ origin }) =>
-    because(`The server at ${origin} does not answer in HTTP.`, 'Check the port, and whether the address needs https.'),
-  refused: ({ origin }) => because(`${origin} cannot be reached.`, 'Check the network, a VPN or a firewall.'),
-  proxy: ({ origin }, { message }) =>
-    because(
-      `The service was not reached: ${message}.`,
-      command`HTTPS_PROXY or HTTP_PROXY names the proxy; NO_PROXY=${new URL(origin).hostname} goes without.`,
-    ),
-  untrusted: ({ origin }, { code }) =>
-    because(
-      `The certificate of ${origin} is not trusted (${code ?? 'no reason given'}).`,
-      'NODE_EXTRA_CA_CERTS=/path/to/ca.pem adds the authority that issued it.',
-    ),
-  plain: ({ origin }) => because(`The server at ${origin} does not use TLS.`, 'Check the port of the base URL.'),
-  timeout: reasonOfTimeout,
-  late: reasonOfTimeout,
-  broken: ({ origin }) => because(`${origin} closed the connection before it answered.`, brokenOften),
-  cut: ({ origin }) =>
-    because(
-      `${origin} closed the connection in the middle of the answer.`,
-      'The service or a proxy broke off: send it again.',
-    ),
-};
-
-const brokenOften = 'If it happens each time, check the port, and whether the address needs https.';
-
-function reasonOfTimeout({ entry: { _sotra } }: Facts): Reason {
-  return explainCommand({
-    code: 'timeout',
-    message: _sotra.error ?? 'the answer did not come in time',
-    hint: _sotra.hint,
-  });
-}
-
-function startLine(origin: string): string[] {
-  const { hostname, port } = new URL(origin);
-  return isLoopback(hostname) ? [command`sotra sandbox start --port ${port || '80'}`] : [];
-}
-
-function reasonOfConnection(facts: Facts, failure: Failure): Reason {
-  const { kind, code = '' } = failure;
-  const ofCode =
-    kind === 'proxy' || kind === 'cut' ? undefined : connectionReasons[code === 'EAI_AGAIN' ? 'ENOTFOUND' : code];
-  const { rule, next } = (ofCode ?? connectionReasons[kind] ?? reasonOfTimeout)(facts, failure);
-  return because(rule, ...(isUnsent(kind) ? [] : writeWarning(facts)), ...next, typed(facts, 'doctor'));
+function reasonOfConnection(facts: Facts): Reason {
+  const { error, hint, failure } = facts.entry._sotra;
+  const isSafe = failure !== undefined && isUnsent(failure.kind);
+  return because(
+    sentence(error ?? 'the connection failed'),
+    ...(isSafe ? [] : writeWarning(facts)),
+    ...(hint === undefined ? [] : [hint]),
+    typed(facts, 'doctor'),
+  );
 }
 
 function writeWarning({ entry: { request } }: Facts): string[] {
@@ -325,8 +274,7 @@ function reasonOfRefusedInput(facts: Facts, answer: Answer): Reason {
   );
 }
 
-/** The longest `Retry-After` that a call obeys by default. */
-const maxWaitMs = 60_000;
+const { maxWaitMs } = usualLimits;
 
 function reasonOfLimit({ around, entry, origin }: Facts, answer: Answer): Reason {
   const endedMs = Date.parse(entry.startedDateTime) + entry.time;

@@ -1,6 +1,7 @@
 import type { AnswerOf, Endpoint, InputOf, WireNames } from '../api/endpoint.ts';
 import type { AnyEndpoint } from '../api/endpoints.ts';
 import { checkBaseUrl, checkKey } from '../api/http-address.ts';
+import { defined } from '../api/json.ts';
 import { signedText, type TextFields, type TextForm } from '../api/signed-text.ts';
 import { SotraError, usageError } from '../errors.ts';
 import { type ClientConfig, callEndpoint } from './client.ts';
@@ -9,7 +10,7 @@ import { createFetchTransport, type Fetch, sleep } from './fetch.ts';
 import { keyHider } from './hide-key.ts';
 import { identifyItem, walkPages } from './paginate.ts';
 import { callPolicy } from './retry.ts';
-import { maxAnswerBytes, maxTimerMs } from './transport.ts';
+import { maxTimerMs, usualLimits } from './transport.ts';
 
 export type { TextFields, TextForm } from '../api/signed-text.ts';
 export type { ErrorCode } from '../errors.ts';
@@ -188,8 +189,8 @@ function createConfig(options: ClientOptions): ClientConfig {
   if (baseUrl === undefined) throw new SotraError('no-service', 'baseUrl is required');
   checkWire(wire);
   const key = apiKey === undefined ? null : checkKey(apiKey);
-  const number = (name: 'retries' | 'timeoutMs' | 'maxTimeMs' | 'maxWaitMs' | 'maxBodyBytes', usual: number) =>
-    checkNumber(name, options[name] ?? usual);
+  const limits = { ...usualLimits, retries: callPolicy.retries, ...defined(options) };
+  const number = (name: 'retries' | keyof typeof usualLimits) => checkNumber(name, limits[name]);
   return {
     baseUrl: checkBaseUrl(baseUrl),
     apiKey: key,
@@ -199,11 +200,11 @@ function createConfig(options: ClientOptions): ClientConfig {
     wire,
     transport: createFetchTransport((url, init) => fetch(url, init)),
     userAgent: null,
-    retries: number('retries', callPolicy.retries),
-    timeoutMs: number('timeoutMs', 30_000),
-    maxTimeMs: number('maxTimeMs', 600_000),
-    maxWaitMs: number('maxWaitMs', 60_000),
-    maxBodyBytes: number('maxBodyBytes', maxAnswerBytes),
+    retries: number('retries'),
+    timeoutMs: number('timeoutMs'),
+    maxTimeMs: number('maxTimeMs'),
+    maxWaitMs: number('maxWaitMs'),
+    maxBodyBytes: number('maxBodyBytes'),
     signal: new AbortController().signal,
     now: Date.now,
     random: Math.random,

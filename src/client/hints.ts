@@ -11,37 +11,90 @@ export interface TimeLimits {
   maxTimeMs: number;
 }
 
-/** The hints of failed requests on the command line; the library has none. */
-export const hints = { ofNetwork, ofRedirect, ofLoop, ofOtherOrigin, ofStatus, ofBadAnswer, describePage };
+/** What the command line says about failed requests; the library has none of it. */
+export const hints = { ofNetwork, ofTimeout, ofRedirect, ofLoop, ofOtherOrigin, ofStatus, ofBadAnswer, describePage };
 
 export type Hints = typeof hints;
 
-interface NetworkFacts extends TimeLimits {
+interface NetworkFacts {
   kind: string;
-  /** What happened to the connection. */
+  /** Of the system, of TLS or of undici. */
+  code: string;
+  /** What happened to the connection, in the words of its library. */
   why: string;
   url: URL;
 }
 
-function ofNetwork({ kind, why, url: { origin, hostname }, timeoutMs, maxTimeMs }: NetworkFacts): string | undefined {
-  switch (kind) {
-    case 'late':
-      return longerTimeout('Allow more time with', maxTimeMs);
-    case 'timeout':
-      return longerTimeout('Allow more time with', timeoutMs);
-    case 'untrusted':
-      return /expired|not yet valid/.test(why)
-        ? 'Check the clock of this computer: date -u.'
-        : 'For a certificate authority of your own, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.';
-    case 'plain':
-      return isLoopback(hostname)
-        ? `Try ${origin.replace('https:', 'http:')}: what listens there does not speak TLS.`
-        : 'What listens there does not speak TLS: check the port (http:// is allowed for loopback addresses only).';
-    case 'proxy':
-      return command`HTTPS_PROXY or HTTP_PROXY names it. NO_PROXY=${hostname} goes without.`;
-    default:
-      return 'Check the address (--base-url, SOTRA_BASE_URL or the context) and the network.';
-  }
+interface Problem {
+  problem: string;
+  hint: string;
+}
+
+/** What happened to a connection, in our words, and what to do. */
+function ofNetwork(facts: NetworkFacts): Problem {
+  const { kind, code, why, url } = facts;
+  const isOfCode = kind !== 'proxy' && kind !== 'cut';
+  const describe = (isOfCode ? problems[code] : undefined) ?? problems[kind];
+  return describe?.(facts) ?? { problem: `the connection to ${url.origin} failed: ${why}`, hint: checkOften };
+}
+
+const checkOften = 'If it happens each time, check the port, and whether the address needs https.';
+
+/** By the code of the system, of TLS or of undici, else by the kind of failure. */
+const problems: Readonly<Record<string, (facts: NetworkFacts) => Problem>> = {
+  ECONNREFUSED: ({ url: { origin, hostname, port } }) => ({
+    problem: `nothing is listening at ${origin}`,
+    hint: isLoopback(hostname)
+      ? command`Check host and port, or start a sandbox there: sotra sandbox start --port ${port || '80'}`
+      : 'Check host and port (--base-url, SOTRA_BASE_URL or the context).',
+  }),
+  ECONNRESET: ({ url }) => ({ problem: `${url.origin} reset the connection before it answered`, hint: checkOften }),
+  UND_ERR_SOCKET: ({ url }) => ({
+    problem: `${url.origin} closed the connection before it answered`,
+    hint: checkOften,
+  }),
+  HTTPParserError: ({ url }) => ({ problem: `the server at ${url.origin} does not answer in HTTP`, hint: checkOften }),
+  ENOTFOUND: nameProblem,
+  EAI_AGAIN: nameProblem,
+  CERT_HAS_EXPIRED: ({ url }) => ({
+    problem: `the certificate of ${url.origin} has expired, or the clock of this computer is ahead`,
+    hint: 'Check the clock: date -u.',
+  }),
+  CERT_NOT_YET_VALID: ({ url }) => ({
+    problem: `the certificate of ${url.origin} is not valid yet, or the clock of this computer is behind`,
+    hint: 'Check the clock: date -u.',
+  }),
+  refused: ({ url, why }) => ({
+    problem: `${url.origin} cannot be reached: ${why}`,
+    hint: 'Check the address (--base-url, SOTRA_BASE_URL or the context), the network, a VPN or a firewall.',
+  }),
+  proxy: ({ url, why }) => ({
+    problem: `the service was not reached: ${why}`,
+    hint: command`HTTPS_PROXY or HTTP_PROXY names the proxy; NO_PROXY=${url.hostname} goes without.`,
+  }),
+  untrusted: ({ url, why }) => ({
+    problem: `the certificate of ${url.origin} is not trusted: ${why}`,
+    hint: 'For a certificate authority of your own, set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.',
+  }),
+  plain: ({ url: { origin, hostname } }) => ({
+    problem: `the server at ${origin} does not use TLS`,
+    hint: isLoopback(hostname)
+      ? `Try ${origin.replace('https:', 'http:')}.`
+      : 'Check the port of the base URL (http:// is allowed for loopback addresses only).',
+  }),
+  cut: ({ url }) => ({
+    problem: `${url.origin} closed the connection in the middle of the answer`,
+    hint: 'The service or a proxy broke off: send it again.',
+  }),
+};
+
+function nameProblem({ url }: NetworkFacts): Problem {
+  const hint = 'Check the spelling of the base URL, and the network.';
+  return { problem: `the name ${url.hostname} has no address`, hint };
+}
+
+function ofTimeout(limitMs: number): string | undefined {
+  return longerTimeout('Allow more time with', limitMs);
 }
 
 function ofRedirect(to: string | undefined): string {

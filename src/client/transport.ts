@@ -33,8 +33,17 @@ export interface Transport {
   close: () => Promise<void>;
 }
 
-/** The largest answer that is read. */
-export const maxAnswerBytes = 64 * 1024 ** 2;
+/** The limits of a call, unless others are given. */
+export const usualLimits = {
+  /** Until something comes: the connection, the first byte, the next one. */
+  timeoutMs: 30_000,
+  /** For the whole call, attempts and waits together. */
+  maxTimeMs: 600_000,
+  /** The longest `Retry-After` that is obeyed. */
+  maxWaitMs: 60_000,
+  /** The largest answer. */
+  maxBodyBytes: 64 * 1024 ** 2,
+} as const;
 
 /** The longest timer of Node and browsers. */
 export const maxTimerMs = 2 ** 31 - 1;

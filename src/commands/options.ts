@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { dayMs, parseDuration, parseRate, type Rate } from '../api/duration.ts';
 import { nearest } from '../api/nearest.ts';
+import { usualLimits } from '../client/transport.ts';
 import { usageError } from '../errors.ts';
 import { splitList } from '../lib/list.ts';
 import { type Format, formats } from '../lib/output/result.ts';
@@ -129,10 +130,10 @@ export function readOptions(typed: Readonly<Record<string, unknown>>): GlobalOpt
     strict: isOn('strict'),
     retries: typed['retries'] as number | undefined,
     rate: typed['rate'] as Rate | undefined,
-    timeoutMs: timeoutMs ?? 30_000,
+    timeoutMs: timeoutMs ?? usualLimits.timeoutMs,
     typedTimeoutMs: timeoutMs,
-    maxTimeMs: timeoutMs ?? 600_000,
-    maxWaitMs: timeoutMs ?? 60_000,
+    maxTimeMs: timeoutMs ?? usualLimits.maxTimeMs,
+    maxWaitMs: timeoutMs ?? usualLimits.maxWaitMs,
   };
 }
 

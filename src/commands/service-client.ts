@@ -7,7 +7,7 @@ import { hideKeyInAnswers } from '../client/hide-key.ts';
 import { hints } from '../client/hints.ts';
 import { callPolicy, createRate } from '../client/retry.ts';
 import { secretHider } from '../client/secrets.ts';
-import { type HttpRequest, maxAnswerBytes, type Transport } from '../client/transport.ts';
+import { type HttpRequest, type Transport, usualLimits } from '../client/transport.ts';
 import { isExplained, SotraError } from '../errors.ts';
 import type { Config } from '../lib/config/config.ts';
 import { describeKey, keyMissing, type Service, servedSandboxUrl } from '../lib/config/settings.ts';
@@ -111,7 +111,7 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
       timeoutMs,
       maxTimeMs,
       maxWaitMs,
-      maxBodyBytes: io.maxAnswerBytes ?? maxAnswerBytes,
+      maxBodyBytes: io.maxAnswerBytes ?? usualLimits.maxBodyBytes,
       signal: io.signal,
       now: io.now,
       random: io.random,

@@ -233,7 +233,7 @@ test('the error that ends a call lists its attempts', async () => {
   expect(error.message).toBe('busy (HTTP 503 from GET /v2/leaderboard) (after 3 attempts)');
   expect(error.details.attempts).toEqual([
     { reason: 'busy (HTTP 503 from GET /v2/leaderboard)', waitedMs: 2000 },
-    { reason: expect.stringContaining('other side closed'), waitedMs: 0 },
+    { reason: expect.stringContaining('closed the connection before it answered'), waitedMs: 0 },
     { reason: 'busy (HTTP 503 from GET /v2/leaderboard)', waitedMs: null },
   ]);
 });

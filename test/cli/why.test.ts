@@ -181,7 +181,7 @@ const failures: Readonly<Record<string, Failure>> = {
     serve: async () => closed,
     code: 9,
     rule: 'Nothing is listening at <service>.',
-    next: 'sotra sandbox start --port 9',
+    next: 'Check host and port, or start a sandbox there: sotra sandbox start --port 9',
   },
   'a connection that is reset': {
     serve: () => raw((socket) => socket.resetAndDestroy()),
@@ -193,19 +193,19 @@ const failures: Readonly<Record<string, Failure>> = {
       (await raw((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))).replace('http:', 'https:'),
     code: 9,
     rule: 'The server at <service> does not use TLS.',
-    next: 'Check the port of the base URL.',
+    next: 'sotra doctor',
   },
   'http asked of a server with TLS': {
     serve: () => raw((socket) => socket.end('\u0015\u0003\u0003\0\u0002\u0002F')),
     code: 9,
     rule: 'The server at <service> does not answer in HTTP.',
-    next: 'Check the port, and whether the address needs https.',
+    next: 'If it happens each time, check the port, and whether the address needs https.',
   },
   'a certificate that has expired': {
     serve: expired,
     code: 9,
     rule: 'The certificate of <service> has expired, or the clock of this computer is ahead.',
-    next: 'date -u',
+    next: 'Check the clock: date -u.',
   },
   'a proxy that cannot be reached': {
     serve: async () => 'https://service.example',

@@ -123,7 +123,7 @@ test('a refused connection is exit 9 and said so; nothing was sent, so that POST
     expect([name, code, out]).toEqual([name, 9, '']);
     const { error } = JSON.parse(err);
     expect(error.code).toBe('network');
-    expect(error.message).toMatch(/^cannot reach http:\/\/127\.0\.0\.1:9: connect ECONNREFUSED/);
+    expect(error.message).toMatch(/^nothing is listening at http:\/\/127\.0\.0\.1:9 /);
     // Those that go on with a file say instead where they stopped.
     if (!['webhook register', 'webhook add-addresses', 'follow bulk'].includes(name))
       expect([name, error.details.attempts]).toEqual([

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { buildRequest } from '../../client/client.ts';
-import type { NetworkFailure } from '../../client/failures.ts';
-import { versionHint } from '../../client/hints.ts';
+import { describeFailure, sendError } from '../../client/failures.ts';
+import { hints, versionHint } from '../../client/hints.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
 import { readMessage, SotraError, toSotraError } from '../../errors.ts';
@@ -89,7 +89,7 @@ interface ServiceAnswer {
   status?: number;
   ms: number;
   dateMs?: number;
-  failure?: { message: string; code: string };
+  failure?: SotraError;
 }
 
 const maxWaitMs = 10_000;
@@ -105,10 +105,8 @@ async function askService({ baseUrl, apiKey }: Service, { io, options }: Context
     const dateMs = Date.parse(String(answer.headers['date']));
     return { status: answer.status, ms: io.now() - started, ...(Number.isNaN(dateMs) ? {} : { dateMs }) };
   } catch (error) {
-    const { message, cause, kind } = error as NetworkFailure;
-    const code = String((cause as { code?: unknown } | undefined)?.code ?? '');
-    const why = kind === 'timeout' || kind === 'late' ? `no answer within ${timeoutMs / 1000} s` : message;
-    return { ms: io.now() - started, failure: { message: why, code } };
+    const failure = sendError({ url: new URL(baseUrl) }, error, { timeoutMs, maxTimeMs: timeoutMs, hints });
+    return { ms: io.now() - started, failure };
   } finally {
     await transport.close();
   }
@@ -117,8 +115,7 @@ async function askService({ baseUrl, apiKey }: Service, { io, options }: Context
 function checkReach(service: Service | SotraError, online: ServiceAnswer | undefined): Finding {
   if (online === undefined || service instanceof SotraError) return skipped('no request was needed');
   const { status, ms, failure } = online;
-  if (failure !== undefined)
-    return problem(failure.message, 'check the address, the network and any proxy or firewall');
+  if (failure !== undefined) return problem(failure.message, failure.hint ?? 'check the address and the network');
   const found = `HTTP ${status} in ${Math.round(ms)} ms`;
   if (status === undefined || status >= 500) return warning(found, 'the service has a problem: try again later');
   const newAddress = 'if the service moved, change the base URL; redirects are not followed';
@@ -129,12 +126,8 @@ function checkReach(service: Service | SotraError, online: ServiceAnswer | undef
 function checkTls(service: Service | SotraError, online: ServiceAnswer | undefined, { io }: Context): Finding {
   if (online === undefined || service instanceof SotraError) return skipped('no connection was needed');
   if (service.baseUrl.startsWith('http:')) return ok('plain http to a loopback address');
-  const code = online.failure?.code ?? '';
-  if (/CERT|TLS|SSL|LEAF/.test(code))
-    return problem(
-      `the certificate is not trusted (${code})`,
-      'check the address and the clock; for a private certificate authority, set NODE_EXTRA_CA_CERTS=<file>',
-    );
+  const { message = '', hint = '', cause } = online.failure ?? {};
+  if (['untrusted', 'plain'].includes(describeFailure(cause).kind)) return problem(message, hint);
   if (readEnv(io.env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0')
     return warning('certificates are not checked', 'unset NODE_TLS_REJECT_UNAUTHORIZED');
   return online.failure === undefined ? ok('the certificate is trusted') : skipped('the service did not answer');

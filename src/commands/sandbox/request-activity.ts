@@ -6,7 +6,7 @@ import { listReasons } from '../../calls/reasons.ts';
 import { checkSent, showExchange } from '../../calls/show-exchange.ts';
 import { NetworkFailure } from '../../client/failures.ts';
 import { secretHider } from '../../client/secrets.ts';
-import { maxAnswerBytes, type Transport } from '../../client/transport.ts';
+import { type Transport, usualLimits } from '../../client/transport.ts';
 import { usageError } from '../../errors.ts';
 import type { LoggedRequest } from '../../lib/logged-request.ts';
 import {
@@ -76,7 +76,7 @@ export function openRequestActivity(options: RequestActivityOptions) {
       ...(hasBody && { body }),
     };
     const last = count;
-    const limits = { timeoutMs, totalMs: timeoutMs, maxBytes: maxAnswerBytes, signal };
+    const limits = { timeoutMs, totalMs: timeoutMs, maxBytes: usualLimits.maxBodyBytes, signal };
     await transport.send(request, limits).catch(readBroken);
     const isSame = ({ row, logged, entry }: KeptRequest) =>
       Number(row.id.slice(idStart.length)) > last &&

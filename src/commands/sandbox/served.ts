@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isLoopback } from '../../api/http-address.ts';
 import { isObject, parseJson, tryParseJson } from '../../api/json.ts';
 import { command } from '../../client/shell.ts';
-import { maxAnswerBytes } from '../../client/transport.ts';
+import { usualLimits } from '../../client/transport.ts';
 import type { Context } from '../../context.ts';
 import { orUndefined, SotraError, usageError } from '../../errors.ts';
 import { dataDirectory, sandboxFile } from '../../lib/config/directories.ts';
@@ -78,7 +78,7 @@ export async function askServed(
         url: new URL(`/_sandbox/${path}`, url),
         headers: { [controlHeader]: controlToken },
       },
-      { timeoutMs, totalMs: timeoutMs, maxBytes: maxAnswerBytes, signal: io.signal },
+      { timeoutMs, totalMs: timeoutMs, maxBytes: usualLimits.maxBodyBytes, signal: io.signal },
     );
     const answer = tryParseJson(text);
     if (answer === undefined)

@@ -3,8 +3,8 @@ import { againstLong, inShort, type LongCommand, longCommands } from './faults.t
 
 /** Typed from the exit codes of the command line: what a fault ends a plain call with, its column below, and what the error says. */
 export const faults: Readonly<Record<string, readonly [exitCode: number, column: string, says: string | RegExp]>> = {
-  'reset before answer': [9, 'lost', 'cannot reach http://127.0.0.1:'],
-  'reset in the body': [9, 'lost', 'cannot reach http://127.0.0.1:'],
+  'reset before answer': [9, 'lost', /(?:closed|reset) the connection before it answered/],
+  'reset in the body': [9, 'lost', 'closed the connection in the middle of the answer'],
   'no first byte': [9, 'lost', 'did not answer within 30 s'],
   'stalled body': [9, 'lost', 'did not answer within 30 s'],
   400: [6, 'no', 'HTTP 400'],
@@ -25,7 +25,7 @@ export const faults: Readonly<Record<string, readonly [exitCode: number, column:
   'wrong shape': [0, 'shape', ''],
   'redirect in a circle': [9, 'moved', 'redirect'],
   'redirect elsewhere': [9, 'moved', 'redirects to https://elsewhere.example'],
-  refused: [9, 'refused', 'ECONNREFUSED'],
+  refused: [9, 'refused', 'nothing is listening at'],
 };
 
 const columns = ['lost', 'no', 'busy', '500', 'down', 'garbled', 'shape', 'moved', 'refused'] as const;
