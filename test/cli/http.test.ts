@@ -24,25 +24,6 @@ test.each(statuses)('HTTP %i becomes %s with exit %i, its text and request id', 
   expect(JSON.parse(err).error.message).toContain('the words of the service');
 });
 
-test('a server that accepts and never answers is exit 9 after --timeout', async () => {
-  const service = await stub(() => undefined);
-  const { code, err } = await run('leaderboard list --timeout 100ms --retries 0', { env: service.env });
-  expect(code).toBe(9);
-  // Both limits end at once.
-  expect(err).toMatch(/did not answer within 0\.1 s/);
-});
-
-test.each([
-  ['<html>busy</html>', 'a body that is not JSON: "<html>busy</html>"'],
-  ['', 'a body that is not JSON: an empty body'],
-  ['{"traders": [', 'a body that is not JSON'],
-])('an answer %j that is not JSON is exit 13', async (body, message) => {
-  const service = await answering(body);
-  const { code, out, err } = await run('leaderboard list', { env: service.env });
-  expect({ code, out }).toEqual({ code: 13, out: '' });
-  expect(err).toContain(message);
-});
-
 test('--json prints the numbers and repeated keys of the service exactly as sent', async () => {
   const service = await answering('{"traders":[],"big":12345678901234567890,"one":1.0,"one":2.50}');
   const { out } = await run('leaderboard list --json', { env: service.env });
@@ -103,26 +84,4 @@ test('a stored context gives base URL and key; the environment is over it and a 
   await run('leaderboard list --context second', { env: { ...env, SOTRA_BASE_URL: own.url } });
   expect(own.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer stored-key', 'Bearer from-env']);
   expect(other.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer second-key']);
-});
-
-test('a stored key is not sent to another origin than the one it was saved for', async () => {
-  const [own, other] = [await answering({}), await answering({})];
-  const settings = { current: 'live', contexts: { live: { baseUrl: own.url, apiKey: 'stored-key' } } };
-  const { code, err } = await run(`leaderboard list --base-url ${other.url}`, {
-    env: { SOTRA_CONFIG_DIR: stored(settings) },
-  });
-  expect(code).toBe(4);
-  expect(err).toContain(`no API key for ${other.url}`);
-  expect(other.requests).toEqual([]);
-});
-
-test('a context that does not exist is exit 2, a damaged settings file exit 3, and the file is left as it is', async () => {
-  const unknown = await run('leaderboard list --context nowhere');
-  expect(unknown).toMatchObject({ code: 2 });
-  expect(unknown.err).toContain('context nowhere does not exist');
-  for (const text of ['{"contexts": ', '[]', '{"contexts": 3}']) {
-    const { code, err } = await run('leaderboard list', { env: { SOTRA_CONFIG_DIR: stored(text) } });
-    expect([text, code]).toEqual([text, 3]);
-    expect(err).toContain('config.json');
-  }
 });

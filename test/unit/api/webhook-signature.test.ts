@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { hasSignature, parseHeader, timestampMs, untimelyReason } from '../../../src/api/signature-header.ts';
-import { matchingSecret, signBody, signedHeader } from '../../../src/api/webhook-signature.ts';
+import { parseHeader, timestampMs, untimelyReason } from '../../../src/api/signature-header.ts';
+import { matchingSecret, signBody } from '../../../src/api/webhook-signature.ts';
 
 const good = { timestamp: '1565125718', signatures: ['abc'] };
 
@@ -57,15 +57,6 @@ test('the first secret that a signature was made with is told by its place', () 
   expect(found([], 'SuperSecret123')).toBe(-1);
 });
 
-test('what is sent carries the time in whole seconds, and the signature of both', () => {
-  expect(signedHeader('SuperSecret123', '{"test":"body"}', 1_565_125_718_999)).toBe(`t=1565125718,v1=${signature}`);
-});
-
-test('one signature of the right form is enough to have one', () => {
-  const has = (...signatures: string[]) => hasSignature({ timestamp: '1', signatures });
-  expect([has('abc', signature), has(signature), has('abc'), has()]).toEqual([true, true, false, false]);
-});
-
 test('a signature of another length is none, also where it begins alike', () => {
   for (const wrong of [signature.slice(0, -1), `${signature}=`, `${signature}A`, '', '\0'.repeat(43)])
     expect(matchingSecret({ timestamp: '1565125718', signatures: [wrong] }, body, ['SuperSecret123'])).toBe(-1);
@@ -79,18 +70,6 @@ test.each([
   ['0', 0],
 ])('the timestamp %s is %i in milliseconds', (timestamp, ms) => {
   expect(timestampMs(timestamp)).toBe(ms);
-});
-
-test('a time is fit up to the last millisecond of the tolerance, on both sides', () => {
-  const at = (nowMs: number) => untimelyReason(good, { nowMs, toleranceMs: 300_000 });
-  const signedMs = 1_565_125_718_000;
-  expect(at(signedMs - 300_000)).toBeUndefined();
-  expect(at(signedMs)).toBeUndefined();
-  expect(at(signedMs + 300_000)).toBeUndefined();
-  const signed = 'signed at 2019-08-06 21:08:38Z, 300 s';
-  expect(at(signedMs + 300_001)).toBe(`too old: ${signed} ago; the tolerance is 300 s`);
-  expect(at(signedMs - 300_001)).toBe(`too new: ${signed} ahead of this clock; the tolerance is 300 s`);
-  expect(untimelyReason(good, { nowMs: 0, toleranceMs: undefined })).toBeUndefined();
 });
 
 // 2019-08-06 21:08:38 UTC, in seconds as the service writes it.
@@ -116,10 +95,6 @@ describe('a tolerance of one minute', () => {
   ])('read %s', (_, laterMs, reason) => {
     expect(untimelyReason(signed, { nowMs: signedMs + laterMs, toleranceMs: 60_000 })).toBe(reason);
   });
-});
-
-test('without a tolerance any age is taken', () => {
-  expect(untimelyReason(signed, { nowMs: signedMs + 86_400_000_000, toleranceMs: undefined })).toBeUndefined();
 });
 
 test('a time of twelve digits and more is in milliseconds', () => {

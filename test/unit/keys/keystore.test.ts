@@ -88,109 +88,52 @@ const scryptParams = (n: number, r: number, p: number) => sealed({ kdf: 'scrypt'
 const insane = (n: number, r: number, p: number) =>
   `k asks for too much memory or work (scrypt N ${n}, r ${r}, p ${p})`;
 const refused: readonly [what: string, json: Json, message: string][] = [
-  [
-    'no bytes',
-    sealed({ bytes: Buffer.alloc(0) }),
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.ciphertext',
-  ],
-  [
-    '33 bytes',
-    sealed({ bytes: Buffer.alloc(33, 1) }),
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.ciphertext',
-  ],
-  [
-    'an iv of 15 bytes',
-    sealed({ vector: Buffer.alloc(15) }),
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.cipherparams.iv',
-  ],
-  [
-    'dklen 31',
-    params({ dklen: 31 }),
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.kdfparams.dklen',
-  ],
-  [
-    'dklen 129',
-    params({ dklen: 129 }),
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.kdfparams.dklen',
-  ],
-  [
-    'too many rounds',
-    params({ c: 10_000_001 }),
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.kdfparams.c',
-  ],
+  ['no bytes', sealed({ bytes: Buffer.alloc(0) }), 'keystore, or damaged: see crypto.ciphertext'],
+  ['33 bytes', sealed({ bytes: Buffer.alloc(33, 1) }), 'keystore, or damaged: see crypto.ciphertext'],
+  ['an iv of 15 bytes', sealed({ vector: Buffer.alloc(15) }), 'keystore, or damaged: see crypto.cipherparams.iv'],
+  ['dklen 31', params({ dklen: 31 }), 'keystore, or damaged: see crypto.kdfparams.dklen'],
+  ['dklen 129', params({ dklen: 129 }), 'keystore, or damaged: see crypto.kdfparams.dklen'],
+  ['too many rounds', params({ c: 10_000_001 }), 'keystore, or damaged: see crypto.kdfparams.c'],
   ['N of one', scryptParams(1, 8, 1), 'k: scrypt cannot run with N 1, r 8, p 1'],
   ['N of three', scryptParams(3, 8, 1), 'k: scrypt cannot run with N 3, r 8, p 1'],
   ['more memory than 1 GB', scryptParams(2_097_152, 8, 1), insane(2_097_152, 8, 1)],
   ['more work than eight sealings', scryptParams(262_144, 8, 9), insane(262_144, 8, 9)],
-  [
-    'a salt of a megabyte',
-    params({ salt: '00'.repeat(1_000_000) }),
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.kdfparams.salt',
-  ],
+  ['a salt of a megabyte', params({ salt: '00'.repeat(1_000_000) }), 'keystore, or damaged: see crypto.kdfparams.salt'],
   [
     'a ciphertext of forty megabytes',
     changed({ ciphertext: '00'.repeat(20_000_000) }),
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.ciphertext',
+    'keystore, or damaged: see crypto.ciphertext',
   ],
-  [
-    'an empty address',
-    { ...sealed(), address: '' },
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see address',
-  ],
-  [
-    'an address that is none',
-    { ...sealed(), address: '0x12' },
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see address',
-  ],
+  ['an empty address', { ...sealed(), address: '' }, 'keystore, or damaged: see address'],
+  ['an address that is none', { ...sealed(), address: '0x12' }, 'keystore, or damaged: see address'],
   ...['x', '0x0x', '0x0', 'ab', 'g'].map((before): [string, Json, string] => [
     `an address that begins with ${before}`,
     { ...sealed(), address: before + 'ab'.repeat(20) },
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see address',
+    'keystore, or damaged: see address',
   ]),
   ...[`${solanaTrader.address}1`, `${solanaTrader.address.slice(0, 31)}`, `0${solanaTrader.address.slice(1)}`].map(
     (address): [string, Json, string] => [
       `an address of solana that is ${address}`,
       { ...sealed(), ...ofSolana, address },
-      'k is not a Web3 Secret Storage V3 keystore, or damaged: see address',
+      'keystore, or damaged: see address',
     ],
   ),
-  [
-    'another version',
-    { ...sealed(), version: 4 },
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see version',
-  ],
-  [
-    'another cipher',
-    changed({ cipher: 'aes-256-gcm' }),
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.cipher',
-  ],
-  [
-    'half a byte',
-    changed({ ciphertext: 'abc' }),
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.ciphertext',
-  ],
-  ['no hex before', changed({ mac: 'xab' }), 'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.mac'],
-  ['no hex behind', changed({ mac: 'abx' }), 'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.mac'],
-  [
-    'another derivation',
-    changed({ kdf: 'argon2' }),
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.kdf',
-  ],
-  ['no rounds', params({ c: 0 }), 'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.kdfparams.c'],
-  [
-    'rounds that are no number',
-    params({ c: null }),
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.kdfparams.c',
-  ],
-  [
-    'the cost of the other derivation',
-    changed({ kdf: 'scrypt' }),
-    'k is not a Web3 Secret Storage V3 keystore, or damaged: see crypto.kdfparams.n',
-  ],
+  ['another version', { ...sealed(), version: 4 }, 'keystore, or damaged: see version'],
+  ['another cipher', changed({ cipher: 'aes-256-gcm' }), 'keystore, or damaged: see crypto.cipher'],
+  ['half a byte', changed({ ciphertext: 'abc' }), 'keystore, or damaged: see crypto.ciphertext'],
+  ['no hex before', changed({ mac: 'xab' }), 'keystore, or damaged: see crypto.mac'],
+  ['no hex behind', changed({ mac: 'abx' }), 'keystore, or damaged: see crypto.mac'],
+  ['another derivation', changed({ kdf: 'argon2' }), 'keystore, or damaged: see crypto.kdf'],
+  ['no rounds', params({ c: 0 }), 'keystore, or damaged: see crypto.kdfparams.c'],
+  ['rounds that are no number', params({ c: null }), 'keystore, or damaged: see crypto.kdfparams.c'],
+  ['the cost of the other derivation', changed({ kdf: 'scrypt' }), 'keystore, or damaged: see crypto.kdfparams.n'],
 ];
 
 test.each(refused)('a keystore is refused: %s', async (_, json, message) => {
-  await expect((async () => open(json))()).rejects.toMatchObject({ code: 'signing-key', message });
+  await expect((async () => open(json))()).rejects.toMatchObject({
+    code: 'signing-key',
+    message: expect.stringContaining(message),
+  });
 });
 
 test.each([

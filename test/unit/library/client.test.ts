@@ -64,34 +64,7 @@ test.each([
   },
 );
 
-test.each([
-  [200, {}],
-  [202, {}],
-  [205, {}],
-  [200, { 'content-encoding': 'gzip' }],
-  [204, { 'content-encoding': 'gzip' }],
-])('an empty answer %i with the headers %j to PUT or DELETE means done', async (status, headers) => {
-  const service = await stub((_, response) => response.writeHead(status, headers).end());
-  const { follow } = createClient({ baseUrl: service.url, apiKey: 'key' });
-  const link = { addressOrUid: 'ext:a', targets: ['ext:b'] };
-  expect([await follow.add(link), await follow.remove(link)]).toEqual([null, null]);
-});
-
 const trader = async () => (await client.leaderboard.list({ chains: ['base'], limit: 1 })).traders[0]?.profile;
-
-test('every noun of the service has its methods', () => {
-  const methods = Object.entries(client).map(([noun, verbs]) => [noun, Object.keys(verbs).sort()]);
-  expect(Object.fromEntries(methods)).toEqual({
-    leaderboard: ['copytraded', 'list', 'rank', 'sections'],
-    profile: ['deleteName', 'followers', 'follows', 'get', 'positions', 'setName'],
-    follow: ['add', 'bulk', 'remove'],
-    feed: ['actor', 'home'],
-    token: ['comments', 'positions'],
-    position: ['find', 'get'],
-    comment: ['copy', 'list', 'post', 'text'],
-    webhook: ['addAddresses', 'delete', 'list', 'register', 'validate'],
-  });
-});
 
 test('all pages are walked, each item once', async () => {
   const identifier = (await trader())?.id ?? '';
@@ -170,18 +143,6 @@ test('what the service refuses has a code, a status and the id of the request, a
   expect((await keyless.leaderboard.sections({ limit: 1 })).sections.length).toBeGreaterThan(0);
 });
 
-test('the rules of retries are those of the commands', async () => {
-  const busy = { status: 503, headers: { 'retry-after': '0' } };
-  const get = scripted([busy, busy, {}]);
-  expect(await get.client.leaderboard.list()).toEqual({});
-  expect(get.asked).toHaveLength(3);
-  const post = scripted([busy, {}]);
-  const bulk = { entries: [{ addressOrUid: 'ext:1', targets: ['ext:2'] }] };
-  expect(await failure(post.client.follow.bulk(bulk))).toMatchObject({ code: 'server-error', attempts: 1 });
-  const unsent = scripted([new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }), {}], { retries: 0 });
-  expect(await failure(unsent.client.follow.bulk(bulk))).toMatchObject({ code: 'network', outcome: 'unsent' });
-});
-
 test('a signal ends a call, its waits and a walk', async () => {
   const stopped = { code: 'interrupted', message: 'interrupted' };
   expect(await failure(client.leaderboard.list({}, { signal: AbortSignal.abort() }))).toMatchObject(stopped);
@@ -232,19 +193,6 @@ test('a service that says nothing for too long is a timeout', async () => {
   });
 });
 
-test('an answer is given as it came, and one that is no JSON or too large is an error', async () => {
-  const odd = scripted([{ body: '{"traders":[{"profile":7}]}' }]);
-  expect(await odd.client.leaderboard.list()).toEqual({ traders: [{ profile: 7 }] });
-  const page = scripted([{ body: '<html>' }]);
-  expect(await failure(page.client.leaderboard.list())).toMatchObject({ code: 'bad-answer', status: 200 });
-  const large = scripted([{ body: `"${'x'.repeat(100)}"` }], { maxBodyBytes: 50 });
-  expect(await failure(large.client.webhook.list())).toMatchObject({
-    message: 'the answer is larger than 50 bytes (maxBodyBytes)',
-  });
-  const many = scripted([{ body: `[${'{},'.repeat(250_000)}{}]` }]);
-  expect(await failure(many.client.webhook.list())).toMatchObject({ code: 'bad-answer' });
-});
-
 test('clients share nothing: address, key, names and words are their own', async () => {
   const seen: string[] = [];
   const make = (name: string) =>
@@ -268,16 +216,6 @@ test('clients share nothing: address, key, names and words are their own', async
   expect(a.comment.text(fields)).toBe('a Swap Comment:\nChain: base\nToken Address: 0xAB\nTxn Hash: 0x1\nComment: gm');
   expect(b.comment.text(fields)).toContain('b Swap Comment:\n\nChain: base');
   expect(await failure(() => client.comment.text(fields))).toMatchObject({ code: 'usage' });
-});
-
-test('a redirect is followed for a GET on its own origin only', async () => {
-  const to = (location: string) => ({ status: 307, headers: { location }, body: '' });
-  const near = scripted([to('/api/v3'), { body: '[]' }]);
-  expect(await near.client.webhook.list()).toEqual([]);
-  expect(near.asked).toEqual(['https://service.test/api/v1/webhooks/feed', 'https://service.test/api/v3']);
-  const far = scripted([to('https://other.test/')]);
-  expect(await failure(far.client.webhook.list())).toMatchObject({ code: 'redirect', status: 307 });
-  expect(far.asked).toHaveLength(1);
 });
 
 function place() {
