@@ -1,8 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import type { CallEvent } from '../client/client.ts';
-import { describeFailure, listHeaders, pickHeader, readRequestId } from '../client/failures.ts';
+import { listHeaders, NetworkFailure, pickHeader, readRequestId } from '../client/failures.ts';
+import { readCode } from '../client/hints.ts';
 import { maskHeader } from '../client/secrets.ts';
 import type { HttpRequest, HttpResponse } from '../client/transport.ts';
+import { readMessage } from '../errors.ts';
 import { randomId } from '../lib/random-id.ts';
 import type { CallFacts, CommandFacts, LogEntry } from './entry.ts';
 
@@ -59,8 +61,9 @@ export function describeCall(
 function describeEnd(ended: SeenCall['ended'], hide: Hide): Partial<CallFacts> {
   if (ended === undefined) return {};
   if (ended.kind === 'failure') {
-    const { kind, code, message } = describeFailure(ended.cause);
-    return { failure: { kind, ...(code !== '' && { code }), message: hide(message) } };
+    const { cause } = ended;
+    const [kind, code] = [cause instanceof NetworkFailure ? cause.kind : 'broken', readCode(cause)];
+    return { failure: { kind, ...(code !== '' && { code }), message: hide(readMessage(cause)) } };
   }
   const ignored = pickHeader(ended.headers, 'x-sotra-ignored')?.split(',');
   const requestId = readRequestId(ended.headers);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type Endpoint, type WireNames, wireName } from '../api/endpoint.ts';
 import { isObject } from '../api/json.ts';
+import { isUnknownValue } from '../api/mismatch.ts';
 import { nearest } from '../api/nearest.ts';
 import { decodeRequest, type RequestParts } from '../api/request.ts';
 
@@ -35,6 +36,7 @@ export async function findDifferences({ endpoint, data }: MatchedCall): Promise<
   const schema = (await endpoint.answer()) as z.ZodType;
   const found = new Map<string, Difference>();
   for (const issue of schema.safeParse(data).error?.issues ?? []) {
+    if (isUnknownValue(issue)) continue;
     const path = issue.path.map((part) => (typeof part === 'number' ? '[]' : `.${String(part)}`)).join('');
     const at = path.replace(/^\./, '') || 'the answer';
     const expected = 'expected' in issue ? String(issue.expected) : issue.message;

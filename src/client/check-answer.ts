@@ -1,15 +1,8 @@
 import type { z } from 'zod';
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
-import type { Mismatch } from '../api/mismatch.ts';
+import { findMismatch } from '../api/mismatch.ts';
 import { SotraError } from '../errors.ts';
 import { type CallAnswer, type ClientConfig, callEndpoint } from './client.ts';
-
-interface Check {
-  /** Where an answer differs from its schema. */
-  findMismatch: (schema: z.ZodType, value: unknown) => Mismatch | undefined;
-  /** A difference is an error. */
-  strict: boolean;
-}
 
 /**
  * The answer of one endpoint, compared with its schema. Errors: those of `callEndpoint`; `contract` for a wrong shape if strict (else a warning
@@ -18,7 +11,7 @@ interface Check {
 export async function callAndCheck<P extends Params, Answer>(
   endpoint: Endpoint<string, P, Answer>,
   input: InputOf<P>,
-  config: ClientConfig & Check,
+  config: ClientConfig & { strict: boolean },
   link?: string,
 ): Promise<CallAnswer<Answer>> {
   // The schema is loaded while the service answers.
@@ -26,7 +19,7 @@ export async function callAndCheck<P extends Params, Answer>(
     callEndpoint<P, Answer>(endpoint, input, config, link),
     endpoint.answer(),
   ]);
-  const mismatch = answer.isEmpty ? undefined : config.findMismatch(schema as z.ZodType, answer.data);
+  const mismatch = answer.isEmpty ? undefined : findMismatch(schema as z.ZodType, answer.data, config.strict);
   if (mismatch === undefined) return answer;
   const where = mismatch.path.join('.') || 'the answer';
   const message = `${endpoint.method} ${endpoint.path} answered with ${mismatch.what} at ${where}: ${mismatch.message}`;

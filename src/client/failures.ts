@@ -1,5 +1,5 @@
 import { isObject, tryParseJson } from '../api/json.ts';
-import { type ErrorCode, readMessage, SotraError } from '../errors.ts';
+import { type ErrorCode, SotraError } from '../errors.ts';
 import type { Hints, TimeLimits } from './hints.ts';
 import { isUnsent, readRetryAfter } from './retry.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';
@@ -74,7 +74,8 @@ interface SendConfig extends TimeLimits {
 
 /** The error of a request that got no answer. */
 export function sendError({ url }: Pick<HttpRequest, 'url'>, thrown: unknown, config: SendConfig): SotraError {
-  const { kind, code, message: why } = describeFailure(thrown);
+  const kind = thrown instanceof NetworkFailure ? thrown.kind : 'broken';
+  const why = thrown instanceof Error ? thrown.message : String(thrown);
   const { timeoutMs, maxTimeMs, hints } = config;
   const details = { cause: thrown, outcome: isUnsent(kind) ? 'unsent' : 'unknown' } as const;
   if (kind === 'late' || kind === 'timeout') {
@@ -82,18 +83,9 @@ export function sendError({ url }: Pick<HttpRequest, 'url'>, thrown: unknown, co
     const message = `${url.origin} did not answer within ${limitMs / 1000} s`;
     return new SotraError('timeout', message, { ...details, hint: hints?.ofTimeout(limitMs) });
   }
-  const found = hints?.ofNetwork({ kind, code, why, url });
+  const found = hints?.ofNetwork({ kind, why, url, cause: thrown });
   const message = found?.problem ?? `cannot reach ${url.origin}: ${why}`;
   return new SotraError('network', message, { ...details, hint: found?.hint });
-}
-
-/** The kind of a failure, the code of its first cause (empty without one) and its message. */
-export function describeFailure(thrown: unknown): { kind: FailureKind; code: string; message: string } {
-  const { kind = 'broken', cause } = thrown instanceof NetworkFailure ? thrown : {};
-  const first = cause instanceof AggregateError ? cause.errors[0] : cause;
-  // The errors of undici's parser have a name alone.
-  const { name, code = name } = (first ?? {}) as { name?: string; code?: unknown };
-  return { kind, code: typeof code === 'string' ? code : '', message: readMessage(thrown) };
 }
 
 export function readRequestId(headers: HttpResponse['headers']): string | undefined {

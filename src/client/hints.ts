@@ -18,11 +18,10 @@ export type Hints = typeof hints;
 
 interface NetworkFacts {
   kind: string;
-  /** Of the system, of TLS or of undici. */
-  code: string;
   /** What happened to the connection, in the words of its library. */
   why: string;
   url: URL;
+  cause: unknown;
 }
 
 interface Problem {
@@ -32,10 +31,19 @@ interface Problem {
 
 /** What happened to a connection, in our words, and what to do. */
 function ofNetwork(facts: NetworkFacts): Problem {
-  const { kind, code, why, url } = facts;
+  const { kind, why, url, cause } = facts;
   const isOfCode = kind !== 'proxy' && kind !== 'cut';
-  const describe = (isOfCode ? problems[code] : undefined) ?? problems[kind];
+  const describe = (isOfCode ? problems[readCode(cause)] : undefined) ?? problems[kind];
   return describe?.(facts) ?? { problem: `the connection to ${url.origin} failed: ${why}`, hint: checkOften };
+}
+
+/** The code of the first cause of a failure, of the system, of TLS or of undici; empty without one. */
+export function readCode(failure: unknown): string {
+  const { cause } = (failure ?? {}) as { cause?: unknown };
+  const first = cause instanceof AggregateError ? cause.errors[0] : cause;
+  // The errors of undici's parser have a name alone.
+  const { name, code = name } = (first ?? {}) as { name?: string; code?: unknown };
+  return typeof code === 'string' ? code : '';
 }
 
 const checkOften = 'If it happens each time, check the port, and whether the address needs https.';

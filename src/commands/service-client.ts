@@ -1,5 +1,4 @@
 import type { Endpoint, InputOf, Params } from '../api/endpoint.ts';
-import { findMismatch } from '../api/mismatch.ts';
 import { encodeRequest, type WireRequest } from '../api/request.ts';
 import { callAndCheck } from '../client/check-answer.ts';
 import { buildRequest, type CallAnswer, type CallEvent, type ClientConfig, sendRequest } from '../client/client.ts';
@@ -125,10 +124,8 @@ export function createServiceClient(given: ServiceClientOptions): ServiceClient 
     call: async (endpoint, input, link, retries) => {
       const clientConfig = await createConfig(endpoint.keyless === true, retries);
       client.seen.calls += 1;
-      const { strict } = options;
-      const check = { strict, findMismatch: strict ? await loadStrictCheck() : findMismatch };
       const { keep } = await log();
-      return keep(clientConfig, (logged) => callAndCheck(endpoint, input, { ...logged, ...check }, link));
+      return keep(clientConfig, (logged) => callAndCheck(endpoint, input, { ...logged, strict: options.strict }, link));
     },
     request: async (wire, more) => {
       const clientConfig = await createConfig(false);
@@ -183,9 +180,3 @@ const previewTransport: Transport = {
   send: () => Promise.reject(new SotraError('internal', 'a previewed request was about to be sent')),
   close: async () => undefined,
 };
-
-/** Also finds unknown values of fields whose values the document lists. */
-async function loadStrictCheck(): Promise<typeof findMismatch> {
-  const { findUnknownValue } = await import('../api/known-values.ts');
-  return (schema, value) => findUnknownValue(schema, value) ?? findMismatch(schema, value);
-}

@@ -81,13 +81,6 @@ test('without a service it says how to choose one, and without a sandbox that th
   });
 });
 
-test('a terminal whose locale says no UTF-8 is told to set one that does', async () => {
-  const plain = await diagnose('doctor --sandbox', { tty: 100, env: { LANG: 'C' } });
-  expect(plain.of('terminal')?.fix).toContain('LC_ALL=C.UTF-8');
-  const utf8 = await diagnose('doctor --sandbox', { tty: 100, env: { LANG: 'en_US.UTF-8' } });
-  expect(utf8.of('terminal')).toMatchObject({ state: 'ok', found: '100 columns, no colors' });
-});
-
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
 test.skipIf(!hasOpenssl)('a certificate that is not trusted is exit 9 and named (needs openssl)', async () => {

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { buildRequest } from '../../client/client.ts';
-import { describeFailure, sendError } from '../../client/failures.ts';
+import { NetworkFailure, sendError } from '../../client/failures.ts';
 import { hints, versionHint } from '../../client/hints.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
@@ -26,7 +26,6 @@ export async function diagnose(context: Context): Promise<Diagnosis> {
     reach: checkReach(service, online),
     tls: checkTls(service, online, context),
     clock: checkClock(online, context),
-    terminal: checkTerminal(context),
     sandbox: await checkSandbox(context),
   };
   const checks = checkNames.map((check): Check => ({ check, ...findings[check] }));
@@ -127,7 +126,7 @@ function checkTls(service: Service | SotraError, online: ServiceAnswer | undefin
   if (online === undefined || service instanceof SotraError) return skipped('no connection was needed');
   if (service.baseUrl.startsWith('http:')) return ok('plain http to a loopback address');
   const { message = '', hint = '', cause } = online.failure ?? {};
-  if (['untrusted', 'plain'].includes(describeFailure(cause).kind)) return problem(message, hint);
+  if (cause instanceof NetworkFailure && ['untrusted', 'plain'].includes(cause.kind)) return problem(message, hint);
   if (readEnv(io.env, 'NODE_TLS_REJECT_UNAUTHORIZED') === '0')
     return warning('certificates are not checked', 'unset NODE_TLS_REJECT_UNAUTHORIZED');
   return online.failure === undefined ? ok('the certificate is trusted') : skipped('the service did not answer');
@@ -140,18 +139,6 @@ function checkClock(online: ServiceAnswer | undefined, { io }: Context): Finding
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   if (seconds <= 60) return ok(`within ${Math.max(2, seconds)} s of the service's`);
   return warning(`${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} the service's`, 'set the system clock');
-}
-
-function checkTerminal({ io, options }: Context): Finding {
-  const { out } = io;
-  if (!out.isTTY) return ok('stdout is not a terminal: rows are tab-separated');
-  const colors =
-    options.noColor || out.colorLevel === 0 ? 'no colors' : `${['', 16, 256, '16 million'][out.colorLevel]} colors`;
-  const found = `${out.width} columns, ${colors}`;
-  const locale = readEnv(io.env, 'LC_ALL') ?? readEnv(io.env, 'LC_CTYPE') ?? readEnv(io.env, 'LANG');
-  if (platformRules(io.system.platform).isUtf8 || /utf-?8/i.test(locale ?? '')) return ok(found);
-  const more = `${found}; the locale ${locale === undefined ? 'is not set' : `${locale} is not UTF-8`}`;
-  return warning(more, 'if dashes or dots look wrong, set a UTF-8 locale: LC_ALL=C.UTF-8');
 }
 
 async function checkSandbox(context: Context): Promise<Finding> {

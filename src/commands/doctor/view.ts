@@ -8,7 +8,6 @@ const labels = {
   reach: ['Reach', 'whether the service answers'],
   tls: ['TLS', 'whether the connection is encrypted'],
   clock: ['Clock', "local clock compared with the service's"],
-  terminal: ['Terminal', 'width and colors'],
   sandbox: ['Sandbox', 'file of the built-in sandbox'],
 } as const;
 

@@ -57,7 +57,7 @@ test('the last calls are listed, newest first, with their commands, those to the
     status: null,
     baseUrl: 'http://127.0.0.1:9',
     errorCode: 'network',
-    error: expect.stringContaining('ECONNREFUSED'),
+    error: 'nothing is listening at http://127.0.0.1:9',
   });
   expect((await calls('history --failed')).map(({ n }: { n: number }) => n)).toEqual([1, 2]);
   const { err, out } = await run('history --limit 1', { env });
