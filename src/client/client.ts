@@ -1,5 +1,5 @@
 import type { Endpoint, InputOf, Params, WireNames } from '../api/endpoint.ts';
-import { BoundsError, defined, isObject, parseJson } from '../api/json.ts';
+import { BoundsError, isObject, parseJson } from '../api/json.ts';
 import { encodeRequest, type WireRequest } from '../api/request.ts';
 import { SotraError } from '../errors.ts';
 import { NetworkFailure, pickHeader, readRequestId, sendError, statusError } from './failures.ts';
@@ -9,6 +9,7 @@ import { computeRetryDelay, type Failure, isUnsent, type Turn } from './retry.ts
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 
 export interface ClientConfig extends TimeLimits {
+  /** Without a slash at its end. */
   baseUrl: string;
   /** Partner API key; `null` sends no Authorization header. */
   apiKey: string | null;
@@ -101,10 +102,9 @@ export function buildRequest(
   wire: WireRequest,
   config: Pick<ClientConfig, 'baseUrl' | 'apiKey' | 'userAgent'>,
 ): HttpRequest {
-  const base = config.baseUrl.replace(/(?<!\/)\/+$/, '');
   return {
     method: wire.method,
-    url: new URL(wire.href ?? base + wire.path),
+    url: new URL(wire.href ?? config.baseUrl + wire.path),
     headers: {
       accept: 'application/json',
       ...(config.userAgent === null ? {} : { 'user-agent': config.userAgent }),
@@ -207,7 +207,15 @@ async function attemptOnce(
   const { status, bytes, bodyError, firstByteMs } = response;
   const { headers, text } = config.hideKey(response);
   const [ms, requestId] = [config.now() - started, readRequestId(headers)];
-  config.observe({ kind: 'answer', status, headers, bytes, ms, text, ...defined({ firstByteMs }) });
+  config.observe({
+    kind: 'answer',
+    status,
+    headers,
+    bytes,
+    ms,
+    text,
+    ...(firstByteMs !== undefined && { firstByteMs }),
+  });
   if (status >= 200 && status < 300) return readAnswer(text, { method: request.method, status, requestId }, config);
   const unreadable = bodyError?.message;
   const error = statusError({ request, status, text, unreadable, headers, requestId, nowMs: config.now(), config });

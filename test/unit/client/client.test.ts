@@ -22,7 +22,7 @@ function configOf(steps: readonly Step[], changes: Partial<ClientConfig> = {}) {
   const timeouts: number[] = [];
   let nowMs = 1000;
   const config: ClientConfig = {
-    baseUrl: 'https://a.example.com/api/',
+    baseUrl: 'https://a.example.com/api',
     apiKey: 'key-of-a-partner',
     hide: secretHider('key-of-a-partner'),
     hideKey: hideKeyInAnswers('key-of-a-partner'),
@@ -71,7 +71,7 @@ test('a request has the path behind the base URL, the key and a JSON body where 
     accept: 'application/json',
     authorization: 'Bearer key-of-a-partner',
   });
-  const deep = { ...config, apiKey: null, baseUrl: 'https://a.example.com//' };
+  const deep = { ...config, apiKey: null, baseUrl: 'https://a.example.com' };
   expect(buildRequest(post, deep)).toEqual({
     method: 'POST',
     url: new URL('https://a.example.com/v1/x'),
