@@ -310,7 +310,7 @@ _sotra_values() {
   'bundle --columns') echo 'sotra settings doctor failedCalls last bytes file @list' ;;
   'request 1') echo 'GET POST PUT PATCH DELETE' ;;
   'ui --ready-file') echo '@files' ;;
-  'doctor --columns') echo 'node settings service key reach tls clock terminal sandbox @list' ;;
+  'doctor --columns') echo 'node settings service key reach tls clock sandbox @list' ;;
   'mcp --key') echo '@keys' ;;
   'mcp --password-file') echo '@files' ;;
   'mcp --secret-file') echo '@files @list' ;;

@@ -865,7 +865,7 @@ complete -c sotra -n '__sotra_at " ui"' -l ready-file -r -F -d 'write {ui, pid} 
 complete -c sotra -n '__sotra_at " doctor"' -l dry-run -d 'show what would be sent or changed, and send and change nothing; needs no key'
 complete -c sotra -n '__sotra_at " doctor"' -l curl -d 'print the request as a curl line instead of sending it'
 complete -c sotra -n '__sotra_at " doctor"' -l timeout -x -d 'give up on a call after this long, attempts and waits together (default: 10m, and 30s of silence)'
-complete -c sotra -n '__sotra_at " doctor"' -l columns -x -a '(__fish_append , node settings service key reach tls clock terminal sandbox)' -d 'show these columns; with --json and ndjson, objects of these fields'
+complete -c sotra -n '__sotra_at " doctor"' -l columns -x -a '(__fish_append , node settings service key reach tls clock sandbox)' -d 'show these columns; with --json and ndjson, objects of these fields'
 complete -c sotra -n '__sotra_at " doctor"' -l jq -x -d 'print the result of this jq filter; strings without quotes'
 complete -c sotra -n '__sotra_at " mcp"' -l config -d 'print the settings to paste into Claude, Cursor or VS Code'
 complete -c sotra -n '__sotra_at " mcp"' -l tools -x -d 'offer only these tools'

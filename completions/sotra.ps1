@@ -251,7 +251,7 @@ Register-ArgumentCompleter -Native -CommandName sotra -ScriptBlock {
     'history list --columns' = @('n', 'id', 'at', 'status', 'command', 'method', 'path', 'error', 'warning', 'ms', 'context', 'errorCode', 'attempt', 'requestId', 'baseUrl', '@list')
     'bundle --columns' = @('sotra', 'settings', 'doctor', 'failedCalls', 'last', 'bytes', 'file', '@list')
     'request 1' = @('GET', 'POST', 'PUT', 'PATCH', 'DELETE')
-    'doctor --columns' = @('node', 'settings', 'service', 'key', 'reach', 'tls', 'clock', 'terminal', 'sandbox', '@list')
+    'doctor --columns' = @('node', 'settings', 'service', 'key', 'reach', 'tls', 'clock', 'sandbox', '@list')
     'mcp --key' = @('@keys')
     'completion 1' = @('bash', 'zsh', 'fish', 'powershell')
     '* --context' = @('@contexts')
