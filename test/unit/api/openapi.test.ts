@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Endpoint } from '../../../src/api/endpoint.ts';
@@ -52,6 +54,23 @@ test('sotra openapi prints a document that an OpenAPI validator accepts, its ref
   expect(JSON.stringify(printed)).not.toContain('$defs');
 });
 
+test('a second validator finds no error either, and misses words about tags alone', async () => {
+  const config = await createConfig({ extends: ['minimal'] });
+  const look = async (source: unknown) =>
+    (await lintFromString({ source: JSON.stringify(source), config, absoluteRef: 'openapi.json' })).map(
+      ({ ruleId, severity }) => `${severity} ${ruleId}`,
+    );
+  const printed = await document();
+  expect(new Set(await look(printed))).toEqual(new Set(['warn tag-description']));
+  expect((await look({ ...printed, paths: { '/x': { get: 7 } } })).join()).toContain('struct');
+});
+
+test('a document with a fault does not pass the same validator', async () => {
+  const { paths, ...rest } = await document();
+  const validator = new Validator();
+  expect((await validator.validate({ ...rest, paths: { 'no-slash': paths['/v2/leaderboard'] } })).valid).toBe(false);
+});
+
 test('every endpoint is an operation with its parameters, bearer key, answer and errors', async () => {
   const { paths } = await document();
   const operations = Object.entries(paths).flatMap(([path, item]) =>
@@ -64,6 +83,15 @@ test('every endpoint is an operation with its parameters, bearer key, answer and
       expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '400', '401', 'default']));
       expect(responses['400']).toEqual({ $ref: '#/components/responses/BadRequest' });
     }
+});
+
+test('a context decides over the server and over the names that are not from the interface document', async () => {
+  const { servers } = await document('--base-url https://api.example.com');
+  expect(servers).toEqual([{ url: 'https://api.example.com' }]);
+});
+
+test('the document kept in the source is what the program prints', async () => {
+  expect(JSON.parse(readFileSync('src/api/openapi.json', 'utf8'))).toEqual(await document());
 });
 
 interface Body {
