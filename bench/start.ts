@@ -1,5 +1,5 @@
 // What starting costs: help, version and completion against bare Node, a read command against the least script that asks the same of the
-// same server, and the sandbox inside the process against that command. Where `resend` is on the PATH, its help stands beside ours.
+// same server, and the sandbox inside the process against that command. If `resend` is on the PATH, its help is measured too.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -97,12 +97,11 @@ async function rowsFor(url: string): Promise<Row[]> {
   // Round by round, so that what slows the machine slows both.
   const subtract = (one: string, other: string): number[] =>
     (taken[one] ?? []).map((ms, round) => ms - (taken[other]?.[round] ?? 0));
-  const [bare, sandboxed] = Number.parseInt(process.versions.node, 10) < 22 ? [1.25, 2] : [1.5, 2.6];
   return [
-    row('--version, bare node', 'node', 'version', bare),
-    row('--help, bare node', 'node', 'help', bare),
-    row('leaderboard list --help, bare node', 'node', 'commandHelp', bare),
-    row('completion bash, bare node', 'node', 'completion', bare),
+    row('--version, bare node', 'node', 'version', 1.5),
+    row('--help, bare node', 'node', 'help', 1.5),
+    row('leaderboard list --help, bare node', 'node', 'commandHelp', 1.6),
+    row('completion bash, bare node', 'node', 'completion', 1.6),
     row('what completion asks for names, bare node', 'node', 'callback'),
     ...(resend === undefined ? [] : [row('--help, resend --help', 'resend', 'help', 1)]),
     row('leaderboard list --json, a script with undici', 'minimal', 'json', 1.25),
@@ -110,12 +109,12 @@ async function rowsFor(url: string): Promise<Row[]> {
     { what: 'what the log of calls adds to one call', unit: 'ms', measured: subtract('json', 'unlogged'), atMost: 3 },
     row('mcp to its first answer, --version', 'version', 'mcp', 2),
     row('--sandbox leaderboard list --json, that command', 'json', 'sandbox', 1.5),
-    row('--sandbox leaderboard list, --help', 'help', 'sandboxRows', sandboxed),
+    row('--sandbox leaderboard list, bare node', 'node', 'sandboxRows', 4.2),
     row('the first --sandbox command in a folder, a later one', 'sandboxRows', 'firstUse', 1.3),
   ];
 }
 
-/** Where a program of Node stands on the PATH. */
+/** The file of a program on the PATH. */
 function find(name: string): string | undefined {
   const places = (process.env['PATH'] ?? '').split(delimiter).map((place) => join(place, name));
   const found = places.find((place) => existsSync(place));
