@@ -10,7 +10,7 @@ import { describeKey, readEnv, type Service } from '../../lib/config/settings.ts
 import { counted } from '../../lib/output/format.ts';
 import { platformRules } from '../../lib/platform.ts';
 import { openNetwork } from '../../lib/transport.ts';
-import { checkRequest } from '../auth/status.ts';
+import { checkRequest } from '../check-request.ts';
 import { type Check, type CheckName, checkNames, type Diagnosis, type Finding } from './view.ts';
 
 /** Checks settings, key and connection, with one request at most. */

@@ -1,5 +1,5 @@
 import { SotraError } from '../../errors.ts';
-import { checkRequest } from '../auth/status.ts';
+import { checkRequest } from '../check-request.ts';
 import type { Command } from '../command.ts';
 import { type Check, diagnosisView } from './view.ts';
 

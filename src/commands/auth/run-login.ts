@@ -1,5 +1,3 @@
-import { type InputOf, local } from '../../api/endpoint.ts';
-import { choice, optional } from '../../api/kind.ts';
 import { safeText } from '../../api/safe-text.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
@@ -7,7 +5,6 @@ import { SotraError, usageError } from '../../errors.ts';
 import {
   contextNames,
   type KeyStore,
-  keyStores,
   lastFour,
   readEnv,
   resolveService,
@@ -16,48 +13,22 @@ import {
 import { mayAsk, showPlan } from '../../lib/output/confirm.ts';
 import { pick } from '../../lib/output/pick.ts';
 import type { Result } from '../../lib/output/result.ts';
-import type { Command } from '../command.ts';
-import { option } from '../params.ts';
+import { checkRequest } from '../check-request.ts';
 import { chooseTarget, type Target } from './login-target.ts';
-import { type AuthStatus, checkRequest, describeStatus, statusView } from './status.ts';
 import { removeFromKeychain, withoutKey } from './stored-key.ts';
+import { type AuthStatus, describeStatus, statusView } from './view.ts';
 
-const params = {
-  withKey: option.flag('read the key from stdin: --with-key < key.txt'),
-  offline: option.flag('store the key without checking it'),
-  store: local(optional(choice(keyStores)), 'where to store the key'),
-};
-
-export function addLogin(auth: Command): void {
-  auth
-    .command('login')
-    .summary('Log in to a service, or choose the sandbox')
-    .description(
-      'Asks on a terminal for what is missing: the service, its address and the API key. Checks the key with one request ' +
-        'and stores it for the origin of the address. --base-url is the address of a new context.\n' +
-        'Without --store, the key goes where it was before, else to the keychain, else to the settings file ' +
-        '(mode 0600, unencrypted).',
-    )
-    .params(params)
-    .example('auth login --sandbox', 'use the built-in sandbox, which needs no key')
-    .example('auth login --context clicker', 'asks for the key of the public deployment')
-    .example(
-      'auth login --context staging --base-url https://staging.example.com --with-key --offline --store file < key.txt',
-      'a new context with a key from a file',
-    )
-    .requests()
-    .changes()
-    .prints(statusView)
-    .run(logIn);
+interface LoginInput {
+  withKey?: boolean | undefined;
+  offline?: boolean | undefined;
+  store?: KeyStore | undefined;
 }
-
-type LoginInput = InputOf<typeof params>;
 
 /**
  * Stores the key of a context after the service accepted it, or makes the sandbox the current context. Errors: `usage` for what is missing
  * and cannot be asked for, `key-refused` and the other errors of a call (nothing is stored then), `config`, `locked`.
  */
-async function logIn(input: LoginInput, context: Context): Promise<Result> {
+export async function logIn(input: LoginInput, context: Context): Promise<Result> {
   const { options, io, note, warn } = context;
   if (input.offline && options.curl)
     throw usageError('--offline and --curl contradict each other', 'With --offline nothing is sent: omit --curl.');

@@ -3,21 +3,10 @@ import { usageError } from '../../errors.ts';
 import { chosenContext, findContext, readEnv, readKeyOrigin, type StoredSettings } from '../../lib/config/settings.ts';
 import { confirm, showPlan } from '../../lib/output/confirm.ts';
 import type { Result } from '../../lib/output/result.ts';
-import type { Command } from '../command.ts';
 import { removeFromKeychain, withoutKey } from './stored-key.ts';
 
-export function addLogout(auth: Command): void {
-  auth
-    .command('logout')
-    .summary('Remove the stored API key of a context')
-    .description('Asks on a terminal; elsewhere it needs --yes.')
-    .example('auth logout --yes', 'of the current context, without asking')
-    .example('auth logout --context staging --yes', 'of another context')
-    .changes()
-    .run((_, context) => logOut(context));
-}
-
-async function logOut(context: Context): Promise<Result> {
+/** Errors: `usage` if no context is chosen or the answer is no; `config` if the keychain refuses. */
+export async function logOut(context: Context): Promise<Result> {
   const { options, io, note, warn } = context;
   const store = await context.config.settings();
   const stored = store.read();
