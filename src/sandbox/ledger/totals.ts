@@ -38,13 +38,14 @@ export function keepTotals(db: Db, nowMs: number, traders: readonly string[] = [
   setMeta(db, keptAtKey, String(nowMs));
 }
 
-/** Brings kept totals up to a moment if most would not hold any more. */
+/** Brings kept totals up to a moment before they are too old for it; who serves for long calls it every few minutes. */
 export function refreshTotals(db: Db, nowMs: number): void {
-  if (isFar(db, nowMs)) db.transaction(() => keepTotals(db, nowMs));
+  if (driftMs(db, nowMs) > maxDriftMs / 2) db.transaction(() => keepTotals(db, nowMs));
 }
 
-function isFar(db: Db, nowMs: number): boolean {
-  return Math.abs(nowMs - keptAt(db)) > maxDriftMs;
+/** How far a moment is from that of kept totals. */
+function driftMs(db: Db, nowMs: number): number {
+  return Math.abs(nowMs - keptAt(db));
 }
 
 function keptAt(db: Db): number {
@@ -62,7 +63,7 @@ export function dropTotals(db: Db): void {
  */
 export function listChanged(db: Db, nowMs: number, among?: readonly string[]): readonly string[] {
   const keptMs = keptAt(db);
-  if (isFar(db, nowMs)) return among ?? db.values('SELECT DISTINCT profile_id FROM wallet');
+  if (driftMs(db, nowMs) > maxDriftMs) return among ?? db.values('SELECT DISTINCT profile_id FROM wallet');
   const from =
     among === undefined
       ? 'edge CROSS JOIN trade t JOIN wallet w ON w.address = t.wallet WHERE true'

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseTime } from '../../api/duration.ts';
+import { readMessage } from '../../errors.ts';
 import type { Db } from '../../lib/files/database.ts';
 import type { Io } from '../../lib/io.ts';
 import { freezeClock, keepSettings, readWireNames, type Settings, storedNow, type Wire } from '../db/settings.ts';
@@ -23,7 +24,6 @@ export function setUpWorld(db: Db, options: WorldOptions, realNowMs: number): vo
   const frozenMs = options.asOf === undefined ? undefined : parseTime(options.asOf);
   if (frozenMs !== undefined) freezeClock(db, frozenMs);
   ensureWorld(db, realNowMs, options.empty ? 'empty' : 'demo');
-  refreshTotals(db, storedNow(db, realNowMs));
   keepSettings(db, { ...options, wire: options.wire ?? {} });
 }
 
@@ -50,13 +50,33 @@ export async function serve({ db, port, wire, faults, io, warn, control, ...list
     ...listening,
   });
   const deliverer = startDeliverer({ db, now: io.now, sleep: io.sleep, warn });
+  const refreshing = refreshOften(db, io, warn, stop.signal);
   return {
     url: server.url,
     close: async (): Promise<void> => {
       stop.abort();
       await server.close();
-      await deliverer.stop();
+      await Promise.all([deliverer.stop(), refreshing]);
       db.close();
     },
   };
+}
+
+const refreshEveryMs = 5 * 60_000;
+
+/** Keeps leaderboards quick while nothing is written. */
+async function refreshOften(
+  db: Db,
+  { now, sleep }: Pick<Io, 'now' | 'sleep'>,
+  warn: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      refreshTotals(db, storedNow(db, now()));
+    } catch (error) {
+      warn(`leaderboards may be slow for now: ${readMessage(error)}`);
+    }
+    await sleep(refreshEveryMs, signal).catch(() => undefined);
+  }
 }

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Db } from '../../../../src/sandbox/db/store.ts';
 import { rankProfiles, readFigures } from '../../../../src/sandbox/ledger/figures.ts';
 import { keepTotals } from '../../../../src/sandbox/ledger/totals.ts';
+import { serve } from '../../../../src/sandbox/serve/serve.ts';
 import { temporaryFolder } from '../../../support/harness.ts';
 import { dayMs, largeNow, largeWorld } from '../../../support/large-world.ts';
 import { some } from '../../../support/size.ts';
+import { until } from '../../../support/until.ts';
 
 interface Sums {
   pnl: number;
@@ -83,4 +85,22 @@ test('the best of a board are the first of the whole board, on every choice of c
   } finally {
     db.close();
   }
+});
+
+test('a served sandbox to which nobody writes keeps its totals up to date', async () => {
+  const db = largeWorld(join(temporaryFolder(), 'sandbox.db'));
+  let nowMs = largeNow;
+  let wake = () => {};
+  const sleep = (ms: number, signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      if (ms === 300_000) wake = resolve;
+      signal.addEventListener('abort', () => resolve());
+    });
+  const served = await serve({ db, port: 0, wire: {}, faults: [], io: { now: () => nowMs, sleep }, warn: () => {} });
+  onTestFinished(served.close);
+  const count = () => db.value("SELECT count(*) FROM total WHERE timeframe = '7d'");
+  expect(count()).toBe(300);
+  nowMs += 8 * dayMs;
+  wake();
+  await until(() => count() === 0);
 });
