@@ -18,10 +18,8 @@ export interface BulkResult {
   requests: number;
   /** Different profiles that were followed or unfollowed. */
   targets: number;
-  /** These profiles, in the order of mention; `null` if there are too many to name. */
-  targetProfiles: Profile[] | null;
-  /** `null` if nothing was sent. */
-  undoFile: string | null;
+  /** These profiles, in the order of mention. */
+  targetProfiles: Profile[];
 }
 
 export const bulk = recordView<BulkResult>([
@@ -30,5 +28,4 @@ export const bulk = recordView<BulkResult>([
   column.count('unfollows', 'Unfollows', 'of these, unfollows'),
   column.count('requests', 'Requests', 'requests that were sent'),
   column.count('targets', 'Profiles', 'different profiles that were followed or unfollowed'),
-  column.text('undoFile', 'Undo file', 'file that undoes all of it (follow bulk --file)'),
 ]);
