@@ -31,7 +31,7 @@ test('auth login asks for the service, its address and the key, and prints the n
 test('auth login picks the sandbox: by an empty answer, and in a script by --sandbox', async () => {
   for (const [argv, options] of [
     ['auth login', { answers: [''] }],
-    ['auth login', { answers: ['sandbox'] }],
+    ['auth login', { answers: ['1'] }],
     ['auth login --sandbox', {}],
     ['auth login --context sandbox --no-input', {}],
   ] as const) {
@@ -93,7 +93,7 @@ test('auth login asks again after a wrong answer: the service, its address, and 
   const answers = ['7', '3', 'api.example.com', service.url, 'no-such-key-1234', service.keyA];
   const { code, err } = await run('auth login --store file', { env, tty: 100, answers });
   expect(code).toBe(0);
-  expect(err).toContain('Nothing matches 7.\n');
+  expect(err).toContain('There is no number 7.\n');
   expect(err).toContain('must be an address such as https://api.example.com; did you mean https://api.example.com?\n');
   expect(err).toContain('rejected the key; it was not stored\n');
   expect(settings().contexts.local).toMatchObject({ baseUrl: service.url, apiKey: service.keyA });

@@ -2,39 +2,23 @@ import { isObject } from '../../api/json.ts';
 
 const hidden = '(hidden: NSFW)';
 
-/** An answer without the names and handles that the service flags as NSFW; unchanged if nothing is flagged. Section "Profile": clients decide. */
+/** An answer without the names and handles that the service flags as NSFW. Section "Profile": clients decide. */
 export function withoutFlagged<T>(answer: T): T {
   return hideFlagged(answer) as T;
 }
 
 function hideFlagged(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    const items = value.map(hideFlagged);
-    return items.every((item, at) => item === value[at]) ? value : items;
-  }
-  if (!isObject(value) || !isPlain(value)) return value;
-  let shown = value;
-  const replaceField = (key: string, text: unknown): void => {
-    if (shown === value) shown = { ...value };
-    shown[key] = text;
-  };
-  for (const key in value) {
-    const inner = hideFlagged(value[key]);
-    if (inner !== value[key]) replaceField(key, inner);
-  }
-  const { actor, metadata } = value;
-  if (isFlagged(value)) {
-    if ('name' in value) replaceField('name', hidden);
-    if (value['isNSFW'] !== undefined && isObject(metadata)) replaceField('metadata', withoutTexts(metadata));
-  }
+  if (Array.isArray(value)) return value.map(hideFlagged);
+  if (!isObject(value)) return value;
+  const shown: Record<string, unknown> = Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, hideFlagged(inner)]),
+  );
+  const { actor, metadata, isNSFW } = shown;
+  if (isFlagged(shown) && 'name' in shown) shown['name'] = hidden;
+  if (isFlagged(shown) && isNSFW !== undefined && isObject(metadata)) shown['metadata'] = withoutTexts(metadata);
   // The title of a card is the name of its trader.
-  if (isObject(actor) && isFlagged(actor) && 'itemTitle' in value) replaceField('itemTitle', hidden);
+  if (isObject(actor) && isFlagged(actor) && 'itemTitle' in shown) shown['itemTitle'] = hidden;
   return shown;
-}
-
-function isPlain(value: object): boolean {
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 function isFlagged({ isNSFW, profile }: Record<string, unknown>): boolean {

@@ -1,6 +1,7 @@
 import { Writable } from 'node:stream';
 import type { Ora } from 'ora';
 import { safeText } from '../../api/safe-text.ts';
+import type { CallEvent } from '../../client/client.ts';
 import type { Io, Sink } from '../io.ts';
 import { lazy } from '../lazy.ts';
 import type { Format } from './result.ts';
@@ -19,7 +20,7 @@ interface ProgressOptions {
   err: Sink;
   quiet: boolean;
   noColor: boolean;
-  now?: () => number;
+  now: () => number;
 }
 
 /** The part of a Context that progress needs: context.ts imports this file. */
@@ -30,22 +31,19 @@ interface CommandContext {
 }
 
 /** Progress of a long command: a spinner on a terminal, else lines; nothing with `--quiet`, for JSON and for previews. */
-export async function showProgress(context: CommandContext, { silent = false } = {}): Promise<Progress> {
-  const { io, options } = context;
-  if (!silent) context.client.stopSpinner();
-  const { err } = io;
-  const { format, quiet, preview, noColor } = options;
-  return createProgress({
-    err,
-    quiet: silent || quiet || preview || format === 'json' || format === 'ndjson',
-    noColor,
-    now: io.now,
-  });
+export async function showProgress(
+  { io, options, client }: CommandContext,
+  { silent = false } = {},
+): Promise<Progress> {
+  if (!silent) client.stopSpinner();
+  const { format, preview, noColor } = options;
+  const quiet = silent || options.quiet || preview || format === 'json' || format === 'ndjson';
+  return createProgress({ err: io.err, quiet, noColor, now: io.now });
 }
 
 /** Progress on stderr; the spinner's package is loaded for a terminal only. */
 export async function createProgress(options: ProgressOptions): Promise<Progress> {
-  const { err, quiet, noColor, now = () => 0 } = options;
+  const { err, quiet, noColor, now } = options;
   const live = err.isTTY;
   const silence = () => {};
   if (quiet) return { step: silence, done: silence, stop: silence, live };
@@ -127,49 +125,27 @@ interface WaitingOptions {
   shownMs?: number | undefined;
 }
 
-/** The current step of a call: it sent a request, waits before the next, or is done. */
-interface CallStep {
-  kind: string;
-  request?: { method: string; url: URL };
-  ms?: number;
-  why?: string;
-}
-
-/** Shows on a terminal what a call is waiting for, and for how long. */
-export interface WaitDisplay {
-  observe: (step: CallStep) => void;
-  /** Ends it for good. */
-  stop: () => void;
-}
-
-export function showWaiting({ err, noColor, now, shownMs = 300 }: WaitingOptions): WaitDisplay {
-  let shown: string | undefined;
+/** Shows on a terminal what a call is waiting for, and for how long; `stop` ends it for good. */
+export function showWaiting({ err, noColor, now, shownMs = 300 }: WaitingOptions) {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   const progress = lazy(() => createProgress({ err, quiet: false, noColor, now }));
   const hide = () => {
-    shown = undefined;
     clearTimeout(timer);
     if (progress.started()) void progress().then(({ stop }) => stop());
   };
   const show = (text: string) => {
     hide();
-    if (stopped) return;
-    shown = text;
-    const draw = async () => {
-      const { step } = await progress();
-      if (shown === text) step(text);
-    };
-    timer = setTimeout(() => void draw(), shownMs).unref();
+    if (!stopped) timer = setTimeout(() => void progress().then(({ step }) => step(text)), shownMs).unref();
   };
   return {
-    observe: ({ kind, request, ms = 0, why }) => {
-      if (kind === 'request' && request !== undefined)
-        show(`waiting for ${request.url.host} (${request.method} ${request.url.pathname})`);
-      else if (kind === 'wait') show(`${why}; trying again in ${Math.round(ms / 1000)} s`);
+    observe: (event: CallEvent): void => {
+      if (event.kind === 'request')
+        show(`waiting for ${event.request.url.host} (${event.request.method} ${event.request.url.pathname})`);
+      else if (event.kind === 'wait') show(`${event.why}; trying again in ${Math.round(event.ms / 1000)} s`);
       else hide();
     },
-    stop: () => {
+    stop: (): void => {
       stopped = true;
       hide();
     },

@@ -1,12 +1,12 @@
 import CliTable from 'cli-table3';
 import { safeText } from '../../api/safe-text.ts';
+import { wrapWords } from '../wrap.ts';
 import { chooseSide, readCells } from './cells.ts';
 import type { DrawOptions, Palette } from './color.ts';
 import { fitColumns, gap, sumWidths } from './fit-columns.ts';
 import { counted } from './format.ts';
-import { drawRecords } from './record.ts';
 import { cutText, displayWidth, isPlain } from './text-width.ts';
-import { type Block, type CellText, type Form, inSlices, knownColumns, tableBatches } from './view.ts';
+import { type AnyColumn, type Block, type CellText, type Form, inSlices, knownColumns, tableBatches } from './view.ts';
 
 /** A table that fits the width, or records if it cannot fit; further blocks below, each under its title. */
 export function tableForm(options: DrawOptions, note: (text: string) => void): Form {
@@ -103,6 +103,27 @@ function drawRows({ layout, columns, mayDrop }: Part, { recent, added, from }: B
     body: drawLines(addedLines, drawn, palette),
     hidden,
   };
+}
+
+const minRoom = 8;
+
+/** `header  value` lines, with an empty line between two records. Prose is wrapped at spaces; an address or path stays whole. */
+function drawRecords(
+  columns: readonly AnyColumn[],
+  cells: readonly (readonly CellText[])[],
+  { width, palette }: DrawOptions,
+): string {
+  const indent = Math.max(0, ...columns.map(({ header }) => displayWidth(header))) + 2;
+  const room = Math.max(minRoom, width - indent);
+  const drawLine = ({ header, cut }: AnyColumn, { text, tone = 'plain' }: CellText) => {
+    const lines = cut ? wrapWords(text, room, displayWidth) : [text];
+    const value = lines.map((line) => palette.tone(tone, line)).join(`\n${' '.repeat(indent)}`);
+    return `${palette.dim(header)}${' '.repeat(indent - displayWidth(header))}${value}`.trimEnd();
+  };
+  const records = cells.map((line) =>
+    columns.map((column, index) => `${drawLine(column, line[index] ?? { text: '' })}\n`).join(''),
+  );
+  return records.join('\n');
 }
 
 interface DrawnColumn {
