@@ -1,9 +1,9 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, tryParseJson } from '../api/json.ts';
 import type { Context } from '../context.ts';
 import type { Service } from '../lib/config/settings.ts';
-import { makeFolder, nameDraft, readStateFile } from '../lib/files/durable-file.ts';
+import { makeFolder, openStateFile, readStateFile } from '../lib/files/durable-file.ts';
 import { findHistory, isHistoryOff } from './log.ts';
 
 /** A row of a board: the name of a trader and the first wallet, empty without one. */
@@ -20,18 +20,13 @@ export async function saveBoard(answer: unknown, context: Context): Promise<void
     const service = await context.config.service();
     const folder = findHistory(context.io);
     makeFolder(folder);
-    const file = join(folder, nameFile(service));
-    const draft = nameDraft(file);
-    // Renamed without a sync to disk, which takes longer than the command: a board that is lost is shown again.
-    writeFileSync(draft, JSON.stringify({ baseUrl: service.baseUrl, rows: traders.map(readRow) }), {
-      flag: 'wx',
-      mode: 0o600,
-    });
+    const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
+    const handle = openStateFile(join(folder, nameFile(service)), O_WRONLY | O_CREAT | O_TRUNC);
     try {
-      renameSync(draft, file);
-    } catch (thrown) {
-      rmSync(draft, { force: true });
-      throw thrown;
+      // Neither synced nor renamed: a board that is torn or lost is shown again.
+      writeFileSync(handle, JSON.stringify({ baseUrl: service.baseUrl, rows: traders.map(readRow) }));
+    } finally {
+      closeSync(handle);
     }
   } catch {
     // The log of calls, in the same folder, has warned.

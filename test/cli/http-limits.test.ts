@@ -247,21 +247,6 @@ test('what is odd but JSON is shown: another content type, a mark before it, a k
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
 });
 
-test('an answer nested a hundred thousand deep ends as JSON or as exit 13, never as a fault of ours', async () => {
-  const deep = `{"traders":[],"deep":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-  const service = await answering(deep);
-  for (const argv of [
-    'leaderboard list --json',
-    'leaderboard list',
-    'request GET /x',
-    'leaderboard list --format csv',
-  ]) {
-    const { code, err } = await run(argv, { env: service.env, tty: 80 });
-    expect([argv, [0, 13]]).toEqual([argv, expect.arrayContaining([code])]);
-    expect(err).not.toContain('internal error');
-  }
-});
-
 test('what works on an answer, and finds nothing of what the contract has, ends with 13 and says so', async () => {
   const { env } = await answering({ traders: [] });
   const argv = 'feed actor ext:1 --watch 1s';

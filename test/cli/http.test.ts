@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
+import { answering, run, temporaryFolder } from '../support/harness.ts';
 
 const statuses: readonly [status: number, code: string, exitCode: number][] = [
   [400, 'bad-request', 6],
@@ -28,19 +28,6 @@ test('--json prints the numbers and repeated keys of the service exactly as sent
   const service = await answering('{"traders":[],"big":12345678901234567890,"one":1.0,"one":2.50}');
   const { out } = await run('leaderboard list --json', { env: service.env });
   expect(out).toBe('{\n  "traders": [],\n  "big": 12345678901234567890,\n  "one": 1.0,\n  "one": 2.50\n}\n');
-});
-
-test('a failing GET is repeated, and the last error says how often', async () => {
-  const service = await stub((_, response, count) => {
-    response.writeHead(count < 3 ? 503 : 200).end(count < 3 ? '{"error":"busy"}' : '{"traders":[]}');
-  });
-  expect(await run('leaderboard list --json', { env: service.env })).toMatchObject({ code: 0 });
-  expect(service.requests).toHaveLength(3);
-  const down = await answering({ error: 'busy' }, 503);
-  const { code, err } = await run('leaderboard list', { env: down.env });
-  expect(code).toBe(8);
-  expect(err).toContain('busy (HTTP 503 from GET /v2/leaderboard) (after 3 attempts)');
-  expect(down.requests).toHaveLength(3);
 });
 
 test('--dry-run and --curl show the request without sending it and need no key', async () => {

@@ -41,22 +41,3 @@ long('a JSON array of a million addresses is taken', async () => {
   );
   expect([code, err]).toEqual([0, expect.stringContaining('1,000,000 addresses')]);
 });
-
-test('a long table is drawn in slices: its rows are counted on, and a signal ends it between two', async () => {
-  const traders = Array.from({ length: 2500 }, (_, index) => ({
-    profile: { id: 'p', name: `trader-${index}`, images: {}, addresses: [], metadata: {}, isNSFW: false },
-    pnl: { total: 1, perChain: {} },
-  }));
-  const service = await stub((_, response) => void response.end(JSON.stringify({ traders })));
-  const { out } = await run('leaderboard list --format table', { env: service.env });
-  expect(out).toMatch(/^ *1 {2}trader-0 /m);
-  expect(out).toMatch(/^ *2500 {2}trader-2499 /m);
-  const stop = new AbortController();
-  const stopped = await run('leaderboard list --format table', {
-    env: service.env,
-    signal: stop.signal,
-    onOut: () => stop.abort(),
-  });
-  expect(stopped.code).toBe(130);
-  expect(stopped.out).not.toContain('trader-1000 ');
-});

@@ -88,7 +88,7 @@ export function warnOfReaders(file: string, { warn, io }: { warn: (text: string)
 
 /** Writes a draft beside a file, safe on disk, calls `settle` with it, and removes the draft. */
 function fromDraft(file: string, text: string, settle: (draft: string) => void): void {
-  const draft = nameDraft(file);
+  const draft = `${file}.sotra-${randomId()}.tmp`;
   const handle = openSync(draft, 'wx', 0o600);
   try {
     try {
@@ -103,11 +103,6 @@ function fromDraft(file: string, text: string, settle: (draft: string) => void):
     rmSync(draft, { force: true });
   }
   syncFolder(dirname(file));
-}
-
-/** A new name beside a file for a draft that replaces it; `removeOldDrafts` recognizes it. */
-export function nameDraft(file: string): string {
-  return `${file}.sotra-${randomId()}.tmp`;
 }
 
 const draftName = /\.sotra-[0-9a-f]{8}\.tmp$|^config\.json\.tmp-[0-9a-f]{16}$/;
