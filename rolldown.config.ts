@@ -77,6 +77,8 @@ const pages: Plugin = {
       dir: `${dir}/web`,
       format: 'esm',
       minify: true,
+      sourcemap: true,
+      sourcemapExcludeSources: true,
       entryFileNames: '[name].js',
     });
     for (const file of ['style.css', 'icon.svg']) copyFileSync(`src/pages/browser/${file}`, `${dir}/web/${file}`);
