@@ -23,8 +23,6 @@ export interface WalletText {
   /** The last part of the message. */
   commentText: string;
   chain: string;
-  tokenAddress: string;
-  transactionHash: string;
   characters: number;
   bytes: number;
   warnings: readonly string[];

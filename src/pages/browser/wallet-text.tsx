@@ -1,7 +1,7 @@
 import { formatCount } from '../../lib/output/format.ts';
 import type { WalletText } from '../wallet.ts';
 import { useMemo } from './preact.ts';
-import { Commands, Facts, Text } from './text.tsx';
+import { Commands, Text } from './text.tsx';
 
 interface TextCardProps {
   text: WalletText;
@@ -26,14 +26,8 @@ export function TextCard({ text, outcome, title }: TextCardProps) {
 }
 
 function TextBody({ text, title }: { text: WalletText; title: string }) {
-  const { message, commentText, chain, tokenAddress, transactionHash, characters, bytes, warnings } = text;
+  const { message, commentText, characters, bytes, warnings } = text;
   const fields = splitTextLines(message.slice(0, message.length - commentText.length));
-  const facts = [
-    ['Chain', chain],
-    ['Token', tokenAddress],
-    ['Transaction', transactionHash],
-    ['Length', `${formatCount(characters)} characters of comment, ${formatCount(bytes)} bytes in all`],
-  ] as const;
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must too */}
@@ -53,7 +47,9 @@ function TextBody({ text, title }: { text: WalletText; title: string }) {
       {warnings.map((warning) => (
         <Text as="p" key={warning} class="warning" text={warning} />
       ))}
-      <Facts kind="facts" facts={facts} />
+      <p class="muted">
+        {formatCount(characters)} characters of comment, {formatCount(bytes)} bytes in all
+      </p>
       <details>
         <summary>Commands</summary>
         <Commands commands={text.commands} />
