@@ -112,6 +112,26 @@ test('by keyboard alone one follows a trade to the answer of the target, and sen
   expect(complaints).toEqual([]);
 });
 
+test('by keyboard alone one finds the failed attempt of a listener and sends it again', async () => {
+  const target = await stub((_request, response, count) => response.writeHead(count === 1 ? 500 : 200).end());
+  const { ui, url } = await listen(temporaryFolder(), `--ui --forward-to ${target.url}/in`);
+  const { tab, complaints } = await openTab(ui);
+  await send(url, bodyOf('event-1'), signed(bodyOf('event-1')));
+  await tabTo(tab, 'failed');
+  await tab.keyboard.press('Enter');
+  await expect.poll(() => rows(tab).count()).toBe(1);
+  for (const key of ['j', 'Enter']) await tab.keyboard.press(key);
+  await expect.poll(() => title(tab)).toBe(`500 new-feed-item → ${target.url}/in`);
+  for (const button of ['Send again', 'Yes, send again']) {
+    await tabTo(tab, button);
+    await tab.keyboard.press('Enter');
+  }
+  await expect
+    .poll(() => tab.locator('.bar output').textContent())
+    .toMatch(new RegExp(`^Accepted by ${target.url}/in: 200 in \\d+ ms$`));
+  expect(complaints).toEqual([]);
+});
+
 test('axe-core finds nothing on any view, narrow and wide, light and dark, and no view is too wide', async () => {
   const { ui, url, env } = await startPage('sandbox start --port 0 --ui');
   await run('webhook register --url http://127.0.0.1:9/hook --wallet-addresses ext:one', { env });
@@ -137,26 +157,105 @@ test('axe-core finds nothing on any view, narrow and wide, light and dark, and n
   expect(found).toEqual({});
 });
 
-test('texts of others stay text, and nothing of them runs', async () => {
+/** Each of these as text, and no element of it; `document.title` is what scripts of the corpus would change. */
+const attacks = [
+  ...naughty,
+  '<svg onload=document.title=1>',
+  '"><script>document.title=2</script>',
+  'javascript:alert(1)',
+];
+
+/** Elements that no page of ours draws inside, what a text would turn into if it were markup, and links away from the page. */
+const strangers = `document.querySelectorAll(
+  '.app :is(img, script, iframe, object, embed, style, video, audio, input[onfocus], math), .app a:not([href^="#"]), .app [onclick], .app [onerror]'
+).length`;
+
+async function showAll(tab: Page): Promise<void> {
+  const more = tab.getByRole('button', { name: 'Show more' });
+  while ((await more.count()) > 0) await more.click();
+}
+
+test('texts of others stay text in every field of an event, and nothing of them runs', async () => {
   const folder = temporaryFolder();
-  const names = [...naughty, '<svg onload=document.title=1>', '"><script>document.title=2</script>'].slice(-150);
   await fillInbox(
     folder,
-    names.map((itemTitle, index) => ({
-      body: Buffer.from(JSON.stringify({ eventId: `e${index}`, eventType: itemTitle, feedItem: { itemTitle } })),
+    attacks.map((text, index) => ({
+      headers: ['x-name', encodeURIComponent(text)],
+      body: Buffer.from(
+        JSON.stringify({
+          events: [
+            {
+              eventId: `e${index}`,
+              eventType: text,
+              walletAddresses: [text],
+              feedItem: { itemTitle: text, [text]: text },
+            },
+          ],
+        }),
+      ),
     })),
   );
-  const { ui } = await listen(folder, '--ui');
+  const { ui, url } = await listen(folder, '--ui');
+  for (const text of attacks.slice(-40)) await send(url, text, {}, `/${encodeURIComponent(text).slice(0, 200)}`);
   const { tab, complaints } = await openTab(ui);
-  await expect.poll(() => rows(tab).count()).toBe(names.length);
+  await expect.poll(() => rows(tab).count()).toBe(200);
   await rows(tab).first().click();
-  for (const _ of names) await tab.keyboard.press('j');
-  await expect.poll(() => tab.locator('.detail h2').count()).toBe(1);
-  expect([await tab.title(), await tab.locator('.app img, .app script, .rows svg').count(), complaints]).toEqual([
-    'listener · sotra',
-    0,
-    [],
-  ]);
+  for (let index = 0; index < 60; index += 1) await tab.keyboard.press('j');
+  await showAll(tab);
+  await expect.poll(() => rows(tab).count()).toBe(attacks.length + 40);
+  expect([await tab.title(), await tab.evaluate(strangers), complaints]).toEqual(['listener · sotra', 0, []]);
+});
+
+test('texts of others stay text in every field of a board, a trader, a webhook, a request and an error', async () => {
+  const { now, tab, show, env, complaints } = await openService();
+  const answer = (body: unknown, status = 200) => Object.assign(now, { status, body: JSON.stringify(body) });
+  const expectText = async (shown: string) => {
+    await tab.locator(shown).first().waitFor();
+    await showAll(tab);
+    expect([await tab.title(), await tab.evaluate(strangers)]).toEqual(['service · sotra', 0]);
+  };
+  const metadata = { pnl30d: 1, winRate30d: 0.5, tradeCount30d: 3, roiPercent30d: 1 };
+  const profile = (text: string, id: string) => ({
+    id,
+    name: text,
+    images: { [text]: text },
+    addresses: [text],
+    externalId: text,
+    metadata: { ...metadata, twitterHandle: text, farcasterUsername: text },
+  });
+  const pnl = { total: 1, perChain: {} };
+  answer({ traders: attacks.map((text, index) => ({ profile: profile(text, `ext:${index}`), pnl })) });
+  await show('/board');
+  await expectText('tbody th');
+  answer(
+    attacks.map((text, index) => ({
+      uid: `hook-${index}`,
+      destinationUrl: text,
+      walletAddresses: [text],
+      secret: text,
+    })),
+  );
+  await show('/webhooks');
+  await expectText('tbody th');
+  const markup = [...attacks.entries()].filter(([, text]) => /[<>&"'`]|script/i.test(text)).slice(-40);
+  for (const [index] of markup) {
+    await show(`/webhooks/hook-${index}`);
+    await expectText('.detail h2');
+  }
+  for (const [index, text] of markup) {
+    answer(profile(text, `ext:${index}`));
+    await show(`/board/ext:${index}`);
+    await expectText('.detail h2');
+  }
+  answer({ error: attacks.join(' '), [attacks.join(' ')]: attacks }, 400);
+  await show('/board?chain=base');
+  await expectText('.problem');
+  const query = new URLSearchParams(markup.map(([, text]) => [text, text] as [string, string]));
+  await run(['request', 'GET', `/v1/x?${query}`], { env });
+  await show('/activity');
+  await rows(tab).filter({ hasText: '/v1/x' }).first().click();
+  await expectText('.detail .leaf');
+  expect(complaints).toEqual([]);
 });
 
 test('of 10,000 deliveries 200 rows are drawn, soon, and older ones when asked for', async () => {
@@ -247,10 +346,11 @@ async function openService() {
   const service = await stub(async (_, response) => {
     response.writeHead(now.status, { 'content-type': 'application/json', ...now.headers }).end(now.body);
   });
-  const { ui } = await startPage('ui', service.env);
+  const env = { ...service.env, SOTRA_DATA_DIR: temporaryFolder() };
+  const { ui } = await startPage('ui', env);
   const opened = await openTab(ui);
   const show = (hash: string) => opened.tab.goto(`${new URL(ui).origin}/ui#${hash}`);
-  return { now, service, ui, show, ...opened };
+  return { now, service, env, show, ...opened };
 }
 
 test('empty, refused, dead, of another shape: one sentence each, with a button', async () => {
@@ -313,7 +413,7 @@ test('a webhook shows its secret when asked, and is deleted after a question', a
   const { tab } = await openTab(ui);
   await tab.getByRole('link', { name: 'Webhooks', exact: true }).click();
   await tableRows(tab, 'Webhooks').locator('a').click();
-  await tab.getByRole('button', { name: 'Show the secret' }).click();
+  await tab.getByRole('button', { name: 'Show secret' }).click();
   await expect.poll(() => tab.locator('.detail output code').textContent()).toMatch(/^whsec_[\w-]{40,}$/);
   await tab.getByRole('button', { name: 'Delete the webhook' }).click();
   expect((await run('webhook list --json', { env })).out).toContain('127.0.0.1:9');
