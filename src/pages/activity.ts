@@ -55,7 +55,7 @@ export interface ActivityDetail {
 /** Why a delivery failed, and what to do; `target`: its address without secrets. */
 export function targetError(target: string, why: string): NonNullable<ActivityDetail['error']> {
   return {
-    message: `${target} did not accept it: ${why}.`,
+    message: `Not accepted by ${target}: ${why}.`,
     hints: ['Correct the program at this address, then press Send again.'],
   };
 }

@@ -150,10 +150,7 @@ async function answer({ routes }: WebApp, name: string, { query, incoming, outgo
 /** What the pages send: an object of plain values and lists of them. */
 function isFlatObject(body: unknown): boolean {
   const isPlain = (value: unknown) => typeof value !== 'object' || value === null;
-  return (
-    isObject(body) &&
-    Object.values(body).every((value) => isPlain(value) || (Array.isArray(value) && value.every(isPlain)))
-  );
+  return isObject(body) && Object.values(body).every((value) => [value].flat().every(isPlain));
 }
 
 function send(outgoing: ServerResponse, status: number, type: string, body: string | Uint8Array): void {

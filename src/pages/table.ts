@@ -20,6 +20,8 @@ interface ServedColumn {
   side: 'left' | 'right';
   /** Shown when it is chosen. */
   extra: boolean;
+  /** Columns of higher numbers are hidden first; absent: never. */
+  drop?: number | undefined;
 }
 
 /** The shown text, and the value to sort by. */

@@ -414,7 +414,6 @@ function showAttempt(
   const target = hideUrlSecrets(url);
   const isOpen = state === 'waiting' && tries > 0;
   const facts: ActivityDetail['facts'] = [
-    ['Target', target],
     ...(isLast ? [['State', state] as const] : []),
     ...(isLast && isOpen ? [['Next try', formatTime(Math.floor(nextMs / 1000))] as const] : []),
   ];

@@ -24,8 +24,8 @@ function makeTable({ title, layout, columns, rows: all }: Block): ServedTable {
     title,
     layout,
     columns: columns.map((column) => {
-      const { key, header, help, extra = false } = column;
-      return { key, title: header, help, side: chooseSide(column, rows), extra };
+      const { key, header, help, extra = false, drop } = column;
+      return { key, title: header, help, side: chooseSide(column, rows), extra, drop };
     }),
     rows: lines,
     naming: findNamingColumn(lines),

@@ -1,6 +1,6 @@
 import { toUnixSec } from '../../api/duration.ts';
 import { isObject, tryParseJson } from '../../api/json.ts';
-import { counted, formatCount, formatTime, formatUsd } from '../../lib/output/format.ts';
+import { formatCount, formatTime, formatUsd } from '../../lib/output/format.ts';
 import { useMemo, useState } from './preact.ts';
 import { Text } from './text.tsx';
 
@@ -9,24 +9,32 @@ export function BodyView({ base64, bytes }: { base64: string | null; bytes: numb
   const body = useMemo(() => (base64 === null ? undefined : decodeBase64(base64)), [base64]);
   const text = useMemo(() => (body === undefined ? '' : new TextDecoder().decode(body)), [body]);
   const value = useMemo(() => tryParseJson(text), [text]);
-  const [form, setForm] = useState<'tree' | 'text'>('tree');
+  const [chosen, choose] = useState<'tree' | 'text'>('tree');
+  const form = value === undefined ? 'text' : chosen;
   if (body === undefined) return <p class="muted">The body was not kept.</p>;
   return (
     <>
       <fieldset class="choice" aria-label="Form of the body">
-        {(['tree', 'text'] as const).map((each) => (
-          <button key={each} type="button" aria-pressed={form === each} onClick={() => setForm(each)}>
-            {each}
-          </button>
-        ))}
+        {value !== undefined &&
+          (['tree', 'text'] as const).map((each) => (
+            <button key={each} type="button" aria-pressed={form === each} onClick={() => choose(each)}>
+              {each}
+            </button>
+          ))}
         <span class="muted">
           {formatCount(bytes)} bytes
           {body.length < (bytes ?? 0) ? `, the first ${formatCount(body.length)} are shown` : ''}
         </span>
       </fieldset>
-      {form === 'tree' && value !== undefined && <Tree value={value} openTo={body.length > longBytes ? 2 : 4} />}
-      {form === 'tree' && value === undefined && <p class="muted">Not valid JSON: see its text.</p>}
-      {form === 'text' && <Lines lines={textLines(text)} />}
+      {form === 'tree' && <Tree value={value} openTo={body.length > longBytes ? 2 : 4} />}
+      {form === 'text' && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must too
+        <section class="lines" aria-label="Body as text" tabIndex={0}>
+          {text.split(/(?<=\n)/, maxLines).map((line, index) => (
+            <Text as="div" key={index} text={line} />
+          ))}
+        </section>
+      )}
     </>
   );
 }
@@ -34,6 +42,9 @@ export function BodyView({ base64, bytes }: { base64: string | null; bytes: numb
 function decodeBase64(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
+
+/** Of a body as text, with their ends as marks. */
+const maxLines = 2000;
 
 /** Members of an array or object that are shown at first. */
 const maxMembers = 100;
@@ -106,30 +117,4 @@ function Leaf({ name = '', value }: { name?: string | undefined; value: unknown 
       {means !== '' && <span class="muted"> {means}</span>}
     </>
   );
-}
-
-const linesAtOnce = 200;
-
-function Lines({ lines }: { lines: readonly string[] }) {
-  const [shown, setShown] = useState(linesAtOnce);
-  return (
-    <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must too */}
-      <section class="lines" aria-label="Body as text" tabIndex={0}>
-        {lines.slice(0, shown).map((line, index) => (
-          <Text as="div" key={index} text={line} />
-        ))}
-      </section>
-      {lines.length > shown && (
-        <button type="button" onClick={() => setShown(shown + 10 * linesAtOnce)}>
-          {counted(lines.length - shown, 'more line')}
-        </button>
-      )}
-    </>
-  );
-}
-
-/** Of at most 2,000 characters. Line ends stay visible as marks. */
-function textLines(text: string): string[] {
-  return text.split(/(?<=\n)/).flatMap((line) => line.match(/.{1,2000}/gsu) ?? []);
 }

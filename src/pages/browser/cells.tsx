@@ -54,10 +54,19 @@ export function Empty({ text, line }: { text: string; line?: string | undefined 
       <p>{text}</p>
       {line !== undefined && (
         <p>
-          <Text as="code" text={line} /> <CopyButton text={line} what="Command" />
+          <Command line={line} />
         </p>
       )}
     </div>
+  );
+}
+
+/** A line for the terminal. */
+export function Command({ line }: { line: string }) {
+  return (
+    <>
+      <Text as="code" text={line} /> <CopyButton text={line} what="Command" />
+    </>
   );
 }
 

@@ -14,10 +14,11 @@ interface AnswerTableProps {
   ids: readonly string[] | undefined;
   route: Route;
   empty: string;
+  omit?: readonly string[];
 }
 
 /** The table of an answer, whose rows open in the same view, or why there is none. */
-export function AnswerTable({ label, answer, ids = [], route, empty }: AnswerTableProps) {
+export function AnswerTable({ label, answer, ids = [], route, empty, omit }: AnswerTableProps) {
   const { data, refetch } = answer;
   const error = findError(answer);
   const { view, parts, query } = route;
@@ -29,7 +30,7 @@ export function AnswerTable({ label, answer, ids = [], route, empty }: AnswerTab
     <>
       <ProblemNote error={error} again={refetch} />
       {table === undefined && error === null && <Loading label={label} />}
-      {table !== undefined && <DataTable {...{ label, table, route, empty, selected }} hrefs={ids.map(hrefOf)} />}
+      {table !== undefined && <DataTable {...{ label, table, route, empty, omit, selected }} hrefs={ids.map(hrefOf)} />}
     </>
   );
 }
@@ -43,8 +44,8 @@ interface DataTableProps {
   /** The address keeps order and filter; without it the table has neither. */
   route?: Route;
   empty: string;
-  /** Columns that are the same in all rows. */
-  omit?: readonly string[];
+  /** Keys of columns that are not shown. */
+  omit?: readonly string[] | undefined;
 }
 
 const rowsAtOnce = 200;
@@ -81,8 +82,8 @@ export function DataTable({ label, table, hrefs = [], selected, route, empty, om
         <table aria-label={label}>
           <thead>
             <tr>
-              {columns.map(({ key, title, help, side }) => (
-                <th key={key} scope="col" class={side} aria-sort={sayOrder(key, sort)} title={help}>
+              {columns.map(({ key, title, help, side, drop }) => (
+                <th key={key} scope="col" class={side} data-drop={drop} aria-sort={sayOrder(key, sort)} title={help}>
                   {route === undefined ? (
                     title
                   ) : (
@@ -98,7 +99,7 @@ export function DataTable({ label, table, hrefs = [], selected, route, empty, om
           <tbody>
             {order.slice(0, shown).map((row) => (
               <tr key={row} class={hrefs[row] === undefined ? undefined : 'link'} onClick={openRow}>
-                {columns.map(({ key, index, side }) => {
+                {columns.map(({ key, index, side, drop }) => {
                   const cell = table.rows[row]?.[index];
                   return index === naming ? (
                     <th key={key} scope="row" title={hoverText(cell)}>
@@ -115,7 +116,7 @@ export function DataTable({ label, table, hrefs = [], selected, route, empty, om
                       )}
                     </th>
                   ) : (
-                    <td key={key} class={`${side} ${cell?.tone ?? ''}`} title={hoverText(cell)}>
+                    <td key={key} class={`${side} ${cell?.tone ?? ''}`} data-drop={drop} title={hoverText(cell)}>
                       <Cell cell={cell} />
                     </td>
                   );

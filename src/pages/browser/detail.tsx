@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/preact-query';
-import type { ActivityDetail, SendOutcome, ShownMessage } from '../activity.ts';
+import { formatCount } from '../../lib/output/format.ts';
+import type { ActivityDetail, ActivityRow, SendOutcome, ShownMessage } from '../activity.ts';
 import { BodyView } from './body-view.tsx';
-import { Loading, Moment, ProblemNote } from './cells.tsx';
+import { Command, Loading, Moment, ProblemNote } from './cells.tsx';
 import { EditForm } from './edit-form.tsx';
 import { ActForm, Outcome } from './form.tsx';
 import { findElement } from './keys.tsx';
@@ -9,7 +10,7 @@ import { postJson } from './page-api.ts';
 import { type ComponentChildren, useEffect, useRef, useState } from './preact.ts';
 import { type Route, writeHref } from './route.ts';
 import { Rows, Status } from './rows.tsx';
-import { CopyButton, Facts, Headers, Text } from './text.tsx';
+import { CopyButton, Facts, Text } from './text.tsx';
 
 interface PanelProps {
   label: string;
@@ -117,7 +118,7 @@ function Bar({ detail: { form, curl, command }, onSend, onEdit }: BarProps) {
 
 function Detail({ detail, query }: { detail: ActivityDetail; query: Route['query'] }) {
   const { row, error, facts, response, request, verification, chain } = detail;
-  const took = row.durationMs === undefined ? '' : `, ${row.durationMs} ms`;
+  const took = row.durationMs === undefined ? '' : `, ${formatCount(row.durationMs)} ms`;
   return (
     <>
       <h2>
@@ -131,9 +132,7 @@ function Detail({ detail, query }: { detail: ActivityDetail; query: Route['query
         <div class="problem">
           <Text as="p" class="error" text={error.message} />
           {error.hints.map((hint) => (
-            <p key={hint}>
-              <Text text={hint} /> {hint.startsWith('sotra ') && <CopyButton text={hint} what="Command" />}
-            </p>
+            <p key={hint}>{hint.startsWith('sotra ') ? <Command line={hint} /> : <Text text={hint} />}</p>
           ))}
         </div>
       )}
@@ -156,18 +155,18 @@ function Detail({ detail, query }: { detail: ActivityDetail; query: Route['query
         </>
       )}
       {request !== undefined && <Message name="Request" message={request} />}
-      {chain.before.length > 0 && (
-        <>
-          <h3>Caused by</h3>
-          <Rows label="Caused by" rows={chain.before} query={query} />
-        </>
-      )}
-      {chain.after.length > 0 && (
-        <>
-          <h3>What followed</h3>
-          <Rows label="What followed" rows={chain.after} query={query} />
-        </>
-      )}
+      <Chain name="Caused by" rows={chain.before} query={query} />
+      <Chain name="What followed" rows={chain.after} query={query} />
+    </>
+  );
+}
+
+function Chain({ name, rows, query }: { name: string; rows: readonly ActivityRow[]; query: Route['query'] }) {
+  if (rows.length === 0) return null;
+  return (
+    <>
+      <h3>{name}</h3>
+      <Rows label={name} rows={rows} query={query} />
     </>
   );
 }
@@ -182,7 +181,7 @@ function Message({ name, message }: { name: string; message: ShownMessage | null
       {message !== null && message.headers.length > 0 && (
         <details class="fold">
           <summary>{`${name} headers`}</summary>
-          <Headers headers={message.headers} />
+          <Facts kind="headers" facts={message.headers.map((each) => [each.name, each.value])} />
         </details>
       )}
     </>

@@ -56,11 +56,6 @@ export function Facts({ facts, kind }: { facts: readonly Fact[]; kind?: string }
   );
 }
 
-/** Of a request or an answer. */
-export function Headers({ headers }: { headers: readonly { name: string; value: string }[] }) {
-  return <Facts kind="headers" facts={headers.map(({ name, value }) => [name, value])} />;
-}
-
 export function Alert({ text }: { text: string }) {
   return text === '' ? null : <Text as="p" class="error" role="alert" text={text} />;
 }

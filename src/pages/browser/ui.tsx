@@ -67,14 +67,14 @@ function Strip({ facts: { title, address, key, curl, line, canTest }, state, onK
       <p class="where">
         <Text as="code" text={address} /> <CopyButton text={address} what="address" />
       </p>
+      <CopyButton text={curl ?? line} what="a first request">
+        {curl === undefined ? 'Copy command' : 'Copy curl'}
+      </CopyButton>
       {key !== undefined && (
         <p class="where">
           <span class="muted">key</span> <Text as="code" text={key} /> <CopyButton text={key} what="key" />
         </p>
       )}
-      <CopyButton text={curl ?? line} what="a first request">
-        {curl === undefined ? 'Copy a command' : 'Copy a curl line'}
-      </CopyButton>
       {canTest && <ActForm button="Send test event" onAct={sendTest} />}
       <p class={`state ${state}`} role="status">
         {{ connecting: 'Connecting', live: 'Live', lost: 'Not connected' }[state]}

@@ -34,6 +34,7 @@ export function Webhooks({ route, rows }: WebhooksProps) {
         <AnswerTable
           label="Webhooks"
           empty="No webhooks yet."
+          omit={['secret']}
           ids={webhooks.map((each) => each.uid)}
           {...{ answer, route }}
         />
@@ -111,7 +112,7 @@ function WebhookPanel({ webhook, route, rows, onDeleted }: WebhookPanelProps) {
       {rows.length === 0 && <p class="muted">None since this page was started.</p>}
       <Rows label="Last deliveries" rows={rows.slice(0, maxDeliveries)} query={{}} />
       <h3>Secret</h3>
-      <ActForm button="Show the secret" onAct={showSecret} />
+      <ActForm button="Show secret" onAct={showSecret} />
       <h3>Delete</h3>
       <ActForm button="Delete the webhook" question="It gets no more deliveries." onAct={remove} />
     </Panel>

@@ -150,10 +150,9 @@ test('a trade leads to its event, the event to its attempt, the attempt to the a
   const event = (await page(`show?id=${trade.chain.after[0].id}`)).json;
   expect(event.chain.before).toMatchObject([{ id: tradeId }]);
   const attempt = (await page(`show?id=${event.chain.after[0].id}`)).json;
-  expect(attempt.error.message).toBe(`${hook.url}/hook did not accept it: HTTP 500.`);
+  expect(attempt.error.message).toBe(`Not accepted by ${hook.url}/hook: HTTP 500.`);
   expect(attempt.facts).toEqual(
     expect.arrayContaining([
-      ['Target', `${hook.url}/hook`],
       ['State', 'waiting'],
       ['Next try', expect.stringMatching(/^2\d{3}-/)],
     ]),

@@ -89,7 +89,7 @@ test('a test event is signed, stored and forwarded like any other, and each try 
   expect([event?.title, event?.status, second?.number]).toEqual(['new-feed-item', 'forwarded', 2]);
   const shown = (await page(`show?${new URLSearchParams({ id: String(first?.id) })}`)).json;
   expect([shown.chain.before, shown.chain.after]).toEqual([[event], [second]]);
-  expect(shown.error.message).toBe(`${target.url}/hook did not accept it: HTTP 500.`);
+  expect(shown.error.message).toBe(`Not accepted by ${target.url}/hook: HTTP 500.`);
   await stop();
 });
 

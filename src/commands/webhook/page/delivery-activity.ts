@@ -254,7 +254,7 @@ function showAttempt(
   return {
     row,
     ...(row.failed && { error: describeFailure(attempt) }),
-    facts: [['Target', hideUrlSecrets(url)], ...facts],
+    facts,
     ...showDelivery(event, url, options),
     chain: { before: [makeRow(event), ...tries.slice(0, at)], after: tries.slice(at + 1) },
   };
