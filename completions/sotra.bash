@@ -36,7 +36,7 @@ _sotra_flags() {
   'profile delete-name') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
   'follow add') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
   'follow remove') echo '--dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
-  'follow bulk') echo '--file --from-line --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
+  'follow bulk') echo '--file --from-line --report --undo-file --dry-run --curl --timeout --retries --rate --strict --columns --jq' ;;
   'feed actor') echo '--chains --limit --include-for-you --min-trade-usd --min-market-cap --max-market-cap --older-than --newer-than --cursor --watch --all --max --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
   'feed home') echo '--chains --limit --only-with-comments --min-trade-usd --older-than --newer-than --cursor --watch --all --max --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
   'token positions') echo '--sort --chains --page --limit --price --prices-file --all --max --dry-run --curl --timeout --retries --rate --strict --columns --jq --show-nsfw' ;;
@@ -143,7 +143,8 @@ _sotra_values() {
   'follow remove 1') echo '@aliases' ;;
   'follow remove '[2-9]*) echo '@aliases' ;;
   'follow bulk --file') echo '@files' ;;
-  'follow bulk --columns') echo 'entries follows unfollows requests targets @list' ;;
+  'follow bulk --undo-file') echo '@files' ;;
+  'follow bulk --columns') echo 'entries follows unfollows requests targets undoFile @list' ;;
   'feed actor --chains') echo 'ethereum optimism polygon arbitrum zora base zero solana hyperliquid all @list' ;;
   'feed actor --min-trade-usd') echo '10 100 500 1000' ;;
   'feed actor --min-market-cap') echo '100000 1000000 10000000' ;;
@@ -350,7 +351,7 @@ _sotra() {
     case "$word" in
     --*=*) ;;
     -*)
-      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replay --replicas --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --uid --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
+      case ' --actor-address --actor-addresses --address --amount --as-of --avatar-url --base-url --chain --chains --column --columns --concurrency --context --cors --cursor --data --db --direction --eligibility --expect --fault --file --for --format --forward-to --from-line --header --host --inbox --inbox-creds --jq --junit --keep --key --key-env --key-file --layout --leverage --limit --map --max --max-market-cap --min-market-cap --min-trade-usd --name --new-password-file --newer-than --older-than --out --page --password-file --port --position --preset --price --prices-file --query --rate --ready-file --rejects --repeats-within --replay --replicas --report --retries --route --secret-file --sections --seed --service-name --side --signature --signed --signer --signer-command --since --sort --speed --status --store --text --text-file --timeframe --timeout --to --token --tolerance --tools --track-exit-until --trader --tx --type --uid --undo-file --until --url --usd --viewer-addresses --wait --wallet-addresses --watch --webhook --wire -d -q ' in *" $word "*) skip=1 before="$word" ;; esac
       ;;
     *)
       case " $(_sotra_children "$here") " in

@@ -163,6 +163,11 @@ export function selfAmong(follower: string, targets: readonly string[]): number 
   return place === -1 ? undefined : place;
 }
 
+/** The entry that undoes an entry. */
+export function reverseEntry(entry: BulkEntry): BulkEntry {
+  return { ...entry, action: entry.action === 'unfollow' ? 'follow' : 'unfollow' };
+}
+
 const handleRule = 'must be a Twitter handle: 1 to 15 letters, digits or underscores';
 
 function isTwitterHandle(value: unknown): boolean {

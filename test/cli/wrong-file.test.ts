@@ -60,7 +60,9 @@ const reading = ['file', 'signed', 'text-file', 'prices-file', 'data', 'replay']
 const others = [
   'out',
   'rejects',
+  'report',
   'junit',
+  'undo-file',
   'ready-file',
   'db',
   'show-secrets',

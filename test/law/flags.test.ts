@@ -25,7 +25,7 @@ const lines: Record<string, string> = {
     Object.entries(witnesses).map(([id, [row]]) => [id.replace('.', ' '), [row?.argv ?? []].flat().join(' ')]),
   ),
   'profile delete-name': 'profile delete-name ext:1 --yes',
-  'follow bulk': 'follow bulk --file @/follows.ndjson',
+  'follow bulk': 'follow bulk --file @/follows.ndjson --undo-file @/undo.ndjson',
   'feed actor': 'feed actor ext:1 --watch 1s --max 1',
   'feed home': 'feed home ext:1 --watch 1s --max 1',
   'comment post': `comment post ${swap} --text gm ${form} --key-file @/evm.hex --yes`,

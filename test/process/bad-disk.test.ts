@@ -1,5 +1,14 @@
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { answering, run, stub, temporaryFolder } from '../support/harness.ts';
@@ -47,6 +56,11 @@ const kept: Record<string, { argv: string; file: RegExp; later?: string }> = {
   },
   aliases: { argv: `alias set me ${degen}`, file: /config\.json$/ },
   'sandbox database': { argv: '--sandbox sandbox reset --empty', file: /sandbox\.db$/ },
+  'undo file': {
+    argv: 'follow bulk --file FOLDER/follows.ndjson',
+    later: 'follow bulk --file FILE',
+    file: /undo\/.*\.ndjson$/,
+  },
 };
 
 const allIn = (folder: string) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
@@ -68,6 +82,7 @@ async function place() {
     response.setHeader('content-type', 'application/json');
     if (url.startsWith('/v2/leaderboard')) response.end('{"traders":[]}');
     else if (url === '/v1/swap-comments') response.end(JSON.stringify({ ...JSON.parse(body), uid: 'c', timestamp: 1 }));
+    else if (url.includes('bulk')) response.end('{"targetProfiles":[]}');
     else response.end(JSON.stringify(method === 'GET' ? (url.includes('webhooks') ? [] : {}) : webhook));
   });
   const comments = Array.from({ length: 12 }, (_, index) => {
@@ -77,6 +92,7 @@ async function place() {
   writeKeys(folder);
   writeFileSync(join(folder, 'comments.ndjson'), comments.join('\n'));
   writeFileSync(join(folder, 'addresses.txt'), `${degen}\n`);
+  copyFileSync('test/support/follow-bulk.ndjson', join(folder, 'follows.ndjson'));
   const own = { ...env, SOTRA_DATA_DIR: folder, SOTRA_CONFIG_DIR: folder, HOME: folder, XDG_CACHE_HOME: folder };
   return { folder, written, env: own };
 }
@@ -92,7 +108,7 @@ async function keptPlace(name: string) {
     for (const each of ['', ...allIn(folder)]) chownSync(join(folder, each), nobody.uid, nobody.uid);
   written.length = 0;
   const again = (how: Parameters<typeof runBuilt>[2] = {}) =>
-    runBuilt(later.replaceAll('FOLDER', folder), env, { ...nobody, ...how });
+    runBuilt(later.replaceAll('FOLDER', folder).replaceAll('FILE', path), env, { ...nobody, ...how });
   return { folder, path, written, again };
 }
 

@@ -1,10 +1,15 @@
-import { type BulkEntry, bulk as bulkEndpoint, writtenProblem } from '../../api/follow.ts';
+import { existsSync, rmSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type BulkEntry, bulk as bulkEndpoint, reverseEntry, writtenProblem } from '../../api/follow.ts';
 import { tryParseJson } from '../../api/json.ts';
 import type { Profile } from '../../api/profile-answers.ts';
 import { command } from '../../client/shell.ts';
 import type { Context } from '../../context.ts';
-import { SotraError, toSotraError, writeMessage } from '../../errors.ts';
-import { openSource } from '../../lib/files/source.ts';
+import { type ErrorCode, readMessage, SotraError, toSotraError, usageError, writeMessage } from '../../errors.ts';
+import { dataDirectory } from '../../lib/config/directories.ts';
+import { makeFolder, replaceFile } from '../../lib/files/durable-file.ts';
+import { openOutput, openSource } from '../../lib/files/source.ts';
 import {
   type FileBytes,
   type Line,
@@ -13,6 +18,7 @@ import {
   readItems,
   readLines,
 } from '../../lib/files/text-file.ts';
+import { confirmReplace } from '../../lib/output/confirm.ts';
 import { counted, formatCount } from '../../lib/output/format.ts';
 import { showProgress } from '../../lib/output/progress.ts';
 import type { Result } from '../../lib/output/result.ts';
@@ -21,6 +27,8 @@ import { type BulkResult, bulk as view } from './view.ts';
 interface BulkInput {
   file: string;
   fromLine: number;
+  undoFile?: string | undefined;
+  report?: string | undefined;
 }
 
 /** The line of an entry, or its place in a JSON array, from 1. */
@@ -41,72 +49,144 @@ interface BadEntry extends Place {
 /** What goes in one request. */
 type Batch = readonly [NumberedEntry, ...NumberedEntry[]];
 
+/** Profiles that the result names; more are only counted. */
+const maxProfiles = 5000;
+
 /**
- * Checks a file of entries, then sends it, request after request. Errors: `usage` if entries cannot be sent, which warnings and details list;
- * that of the first request that fails, `partial` if others succeeded before.
+ * Checks a file of entries, then sends it: request after request, each after its reversal is in the undo file. Errors: `usage` if entries
+ * cannot be sent, which warnings and details list; that of the first request that fails, `partial` where others succeeded before.
  */
-export async function runBulk({ file, fromLine }: BulkInput, context: Context): Promise<Result> {
+export async function runBulk({ file, fromLine, undoFile, report }: BulkInput, context: Context): Promise<Result> {
+  const undoPath = await chooseUndoPath(undoFile, file, context);
   const entries = await readGoodEntries(file, fromLine, context);
   const batches = splitBatches(entries);
   const [first] = batches;
-  if (first === undefined) context.note('No entries: nothing was sent.');
-  else if (context.options.preview) {
+  const unfollows = entries.filter(({ entry }) => entry.action === 'unfollow').length;
+  const counts = { entries: entries.length, follows: entries.length - unfollows, unfollows, requests: batches.length };
+  if (first === undefined) {
+    context.note('No entries: nothing was sent.');
+    const answer: BulkResult = { ...counts, targets: 0, targetProfiles: [], undoFile: null };
+    return { kind: 'answer', answer, view };
+  }
+  if (context.options.preview) {
     const requests = batches.length === 1 ? '1 request' : `${formatCount(batches.length)} requests; this is the first`;
     context.note(`${counted(entries.length, 'entry')} would go in ${requests}.`);
     const request = await context.client.previewCall(bulkEndpoint, { entries: first.map(({ entry }) => entry) });
     return { kind: 'request', request };
   }
-  const targetProfiles = await sendBatches(batches, file, context);
-  const unfollows = entries.filter(({ entry }) => entry.action === 'unfollow').length;
-  const answer: BulkResult = {
-    entries: entries.length,
-    follows: entries.length - unfollows,
-    unfollows,
-    requests: batches.length,
-    targets: targetProfiles.length,
-    targetProfiles,
-  };
-  return { kind: 'answer', answer, view };
+  if (report !== undefined) await confirmReplace('--report', report, context);
+  const reportFile = await openOutput('--report', report, [file]);
+  const undo = openUndoFile(undoPath);
+  const requestIds: (string | null)[] = [];
+  const profiles = await sendBatches(batches, requestIds, undo, context).catch(async (thrown: unknown) => {
+    await writeFollowReport(reportFile, batches, requestIds, toSotraError(thrown));
+    throw explainFailure(thrown, { batches, sent: requestIds.length, file, undo });
+  });
+  await writeFollowReport(reportFile, batches, requestIds, undefined);
+  const isNamed = profiles.size <= maxProfiles;
+  const targetProfiles = isNamed ? [...profiles.values()] : null;
+  const answer: BulkResult = { ...counts, targets: profiles.size, targetProfiles, undoFile: undo.path() };
+  const notes = isNamed ? [] : ['Too many profiles to list: targetProfiles is null.'];
+  return { kind: 'answer', answer, view, notes };
 }
 
-/** The profiles that were followed or unfollowed, in the order of mention. */
-async function sendBatches(batches: readonly Batch[], file: string, context: Context): Promise<Profile[]> {
+/** The profiles that were followed or unfollowed, in the order of mention; `requestIds` gets one for each request that succeeded. */
+async function sendBatches(
+  batches: readonly Batch[],
+  requestIds: (string | null)[],
+  undo: UndoFile,
+  context: Context,
+): Promise<Map<string, Profile>> {
   const progress = await showProgress(context, { silent: batches.length === 1 });
   const profiles = new Map<string, Profile>();
-  const all = batches.flat().length;
-  let sent = 0;
+  const all = batches.reduce((sum, { length }) => sum + length, 0);
+  let [sent, lastStep] = [0, -1];
   try {
     for (const batch of batches) {
+      if (context.io.signal.aborted) throw new SotraError('interrupted', 'interrupted');
       const entries = batch.map(({ entry }) => entry);
-      const { data } = await context.client
-        .call(bulkEndpoint, { entries })
-        .catch((thrown: unknown) => Promise.reject(explainFailure(thrown, batch, sent, file)));
+      undo.prepend(entries);
+      const { data, requestId = null } = await context.client.call(bulkEndpoint, { entries });
+      requestIds.push(requestId);
       for (const profile of data.targetProfiles ?? []) if (!profiles.has(profile.id)) profiles.set(profile.id, profile);
       sent += batch.length;
-      progress.step(`sent ${formatCount(sent)} of ${counted(all, 'entry')}`);
+      const step = progress.live ? sent : Math.floor((sent * 10) / all);
+      if (step !== lastStep) progress.step(`sent ${formatCount(sent)} of ${counted(all, 'entry')}`);
+      lastStep = step;
     }
-    return [...profiles.values()];
+    return profiles;
   } finally {
     progress.stop();
   }
 }
 
-/** The error of a request with what is applied and how to go on. Following twice changes nothing, so its entries may be sent again. */
-function explainFailure(thrown: unknown, [{ unit, number: from }]: Batch, sent: number, file: string): SotraError {
+/** Failures after which the service may have applied the request. */
+const uncertainCodes: readonly ErrorCode[] = [
+  'network',
+  'timeout',
+  'server-error',
+  'bad-answer',
+  'contract',
+  'interrupted',
+];
+
+/** What became of each entry, one JSON object a line; `failed` ended the request after those that were applied. */
+async function writeFollowReport(
+  report: FileHandle | undefined,
+  batches: readonly Batch[],
+  requestIds: readonly (string | null)[],
+  failed: SotraError | undefined,
+): Promise<void> {
+  if (report === undefined) return;
+  const failedStatus = failed !== undefined && uncertainCodes.includes(failed.code) ? 'unknown' : 'failed';
+  for (const [index, batch] of batches.entries()) {
+    const error = index === requestIds.length ? failed : undefined;
+    const status = index < requestIds.length ? 'applied' : error === undefined ? 'not-sent' : failedStatus;
+    const requestId = requestIds[index] ?? error?.requestId ?? null;
+    const outcome = { request: index + 1, status, requestId, ...(error && { error: error.code }) };
+    const lines = batch.map(({ number, entry }) => `${JSON.stringify({ line: number, ...entry, ...outcome })}\n`);
+    await report.appendFile(lines.join(''));
+  }
+  await report.close();
+}
+
+interface Failure {
+  batches: readonly Batch[];
+  /** How many of them were applied. */
+  sent: number;
+  file: string;
+  undo: UndoFile;
+}
+
+/** The error with what is applied, and how to go on or back. */
+function explainFailure(thrown: unknown, { batches, sent, file, undo }: Failure): SotraError {
   const error = toSotraError(thrown);
-  if (sent === 0) return error;
-  const before = unit === 'entry' ? 'entries' : 'lines';
+  const mayBeApplied = undo.isBehind(sent) && uncertainCodes.includes(error.code);
+  if (undo.isBehind(sent) && !mayBeApplied) undo.withdraw();
+  const undoFile = undo.path();
+  const [{ number: start, unit } = { number: 1, unit: 'line' as const }] = batches[0] ?? [];
+  const [from, to] = [batches[sent]?.[0].number ?? start, batches[sent]?.at(-1)?.number ?? start];
+  const applied = batches[sent - 1]?.at(-1)?.number ?? 0;
+  const units = unit === 'entry' ? 'entries' : 'lines';
+  const before = sent === 0 ? '' : `; ${units} ${start} to ${applied} are applied`;
+  const untouched = sent === 0 ? '; nothing is applied' : `; nothing from ${unit} ${from} on is applied`;
+  const after = mayBeApplied ? `; ${units} ${from} to ${to} may or may not be applied` : untouched;
+  const proceed = `Continue with ${writeBulkCommand(file)} --from-line ${from}`;
   return new SotraError(
-    error.code === 'interrupted' ? 'interrupted' : 'partial',
-    `${writeMessage(error)}; the ${before} before ${unit} ${from} are applied`,
+    sent === 0 || error.code === 'interrupted' ? error.code : 'partial',
+    writeMessage(error) + before + after,
     {
-      hint: command`Continue with sotra follow bulk --file ${file} --from-line ${from}`,
+      hint: undoFile === null ? error.hint : `${proceed}, or undo what was sent with ${writeBulkCommand(undoFile)}`,
       status: error.status,
       requestId: error.requestId,
       cause: thrown,
-      details: { appliedThrough: from - 1 },
+      details: { appliedThrough: applied, failedFrom: from, failedTo: to, mayBeApplied, undoFile },
     },
   );
+}
+
+function writeBulkCommand(file: string): string {
+  return command`sotra follow bulk --file ${file}`;
 }
 
 /** Limits of one request (the service takes 5 MB). */
@@ -180,4 +260,53 @@ function readEntry(value: unknown, place: Place): NumberedEntry | BadEntry {
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes > maxEntryBytes) return { ...place, problem: 'larger than 1 MB: split its targets' };
   return { ...place, entry: value as BulkEntry, bytes };
+}
+
+/** Where the undo file goes: the path asked for, or a new name in the data directory. Errors: `usage` for a path that exists. */
+async function chooseUndoPath(asked: string | undefined, file: string, context: Context): Promise<string> {
+  if (asked !== undefined && existsSync(asked))
+    throw usageError(`--undo-file ${asked}: exists already`, 'Choose another name, or move it.');
+  if (asked !== undefined) return asked;
+  const stem = file === '-' ? 'stdin' : basename(file).replace(/\.(nd)?json$/i, '');
+  const at = new Date(context.io.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const folder = join(dataDirectory(context.io), 'undo');
+  for (let copy = 1; ; copy += 1) {
+    const path = join(folder, `${stem}-${at}${copy === 1 ? '' : `-${copy}`}.ndjson`);
+    if (!existsSync(path)) return path;
+  }
+}
+
+type UndoFile = ReturnType<typeof openUndoFile>;
+
+/** A file that undoes what is sent, the last first; replaced whole before each request, so that it is valid at every moment. */
+function openUndoFile(path: string) {
+  /** The last first, a text for each request. */
+  let written: readonly string[] = [];
+  const write = (texts: readonly string[]): void => {
+    try {
+      makeFolder(dirname(path));
+      replaceFile(path, texts.join(''));
+      written = texts;
+    } catch (cause) {
+      throw new SotraError('local-file', `cannot write the undo file ${path}: ${readMessage(cause)}`, {
+        hint: 'Choose another place with --undo-file.',
+        cause,
+      });
+    }
+  };
+  return {
+    /** Puts the reversals of entries before all others; on disk when it returns. Errors: `local-file`. */
+    prepend: (entries: readonly BulkEntry[]): void =>
+      write([entries.map(writeReversal).reverse().join(''), ...written]),
+    /** Whether more was put in than so many times. */
+    isBehind: (count: number): boolean => written.length > count,
+    /** Reverts the last `prepend`: the service refused those entries. Errors: `local-file`. */
+    withdraw: (): void => (written.length > 1 ? write(written.slice(1)) : rmSync(path, { force: true })),
+    /** `null` if nothing is to be undone. */
+    path: (): string | null => (existsSync(path) ? path : null),
+  };
+}
+
+function writeReversal(entry: BulkEntry): string {
+  return `${JSON.stringify(reverseEntry(entry))}\n`;
 }

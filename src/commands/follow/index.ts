@@ -4,6 +4,7 @@ import { integer, optional, text } from '../../api/kind.ts';
 import { inputError } from '../../errors.ts';
 import type { Command } from '../command.ts';
 import { addEndpointCommand, describeEndpoint } from '../endpoint-command.ts';
+import { option } from '../params.ts';
 import { bulk, targets } from './view.ts';
 
 export function addFollow(follow: Command): void {
@@ -26,13 +27,18 @@ export function addFollow(follow: Command): void {
 function addBulk(follow: Command): void {
   const description =
     'An entry is {addressOrUid, targets}, and optionally action (follow or unfollow) and targetType (addressOrUid or ' +
-    'twitterHandle). All entries are checked first, then sent, up to 1000 in a request. Lines that start with # are comments.';
+    'twitterHandle). All entries are checked first, then sent, up to 1000 in a request. Lines that start with # are comments.\n' +
+    'An undo file with the opposite entries is written to the data directory. It also reverses entries that changed nothing.';
   describeEndpoint(follow, 'bulk', endpoints.bulk, description)
     .params({
       file: local(text(), 'JSON array or NDJSON of entries; - is stdin'),
       fromLine: local(optional(integer(1)), 'start at this line, or at this item of an array'),
+      report: option.text('write the result of each entry to this file, as NDJSON'),
+      undoFile: option.text('write the undo file here; it must not exist'),
     })
     .requests()
     .prints(bulk)
-    .run(async ({ file, fromLine = 1 }, context) => (await import('./bulk.ts')).runBulk({ file, fromLine }, context));
+    .run(async ({ fromLine = 1, ...input }, context) =>
+      (await import('./bulk.ts')).runBulk({ ...input, fromLine }, context),
+    );
 }

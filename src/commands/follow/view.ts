@@ -18,8 +18,10 @@ export interface BulkResult {
   requests: number;
   /** Different profiles that were followed or unfollowed. */
   targets: number;
-  /** These profiles, in the order of mention. */
-  targetProfiles: Profile[];
+  /** These profiles, in the order of mention; `null` if there are too many to name. */
+  targetProfiles: Profile[] | null;
+  /** `null` if nothing was sent. */
+  undoFile: string | null;
 }
 
 export const bulk = recordView<BulkResult>([
@@ -28,4 +30,5 @@ export const bulk = recordView<BulkResult>([
   column.count('unfollows', 'Unfollows', 'of these, unfollows'),
   column.count('requests', 'Requests', 'requests that were sent'),
   column.count('targets', 'Profiles', 'different profiles that were followed or unfollowed'),
+  column.text('undoFile', 'Undo file', 'file that undoes all of it (follow bulk --file)'),
 ]);

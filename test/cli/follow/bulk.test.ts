@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { answering, run, temporaryFolder } from '../../support/harness.ts';
+import { answering, run, stub, temporaryFolder } from '../../support/harness.ts';
 import { ask, type SandboxServer, serveSandbox } from '../../support/served.ts';
 import { size } from '../../support/size.ts';
 
@@ -51,6 +51,23 @@ test.each([
     ),
   ).toEqual([wallet, other, 'u1']);
   expect(await graph(service)).toHaveLength(2);
+});
+
+test('stdin works, and its undo file takes everything back, last first', async () => {
+  const service = await serveSandbox({ kind: 'empty' });
+  const data = temporaryFolder();
+  const env = { ...service.envA, SOTRA_DATA_DIR: data };
+  const { out } = await run('follow bulk --file - --json', { env, stdin: lines(entries) });
+  const { undoFile } = JSON.parse(out);
+  expect(undoFile.startsWith(join(data, 'undo', 'stdin-'))).toBe(true);
+  expect(readFileSync(undoFile, 'utf8')).toBe(
+    `{"addressOrUid":"ext:u1","targets":["${other}"],"targetType":"addressOrUid","action":"follow"}\n` +
+      '{"addressOrUid":"ext:u2","targets":["ext:u1"],"action":"unfollow"}\n' +
+      `{"addressOrUid":"ext:u1","targets":["${wallet}","${other}"],"action":"unfollow"}\n`,
+  );
+  expect(await run(`follow bulk --file ${undoFile}`, { env })).toMatchObject({ code: 0 });
+  expect(await graph(service)).toEqual([]);
+  expect(readdirSync(data)).toEqual(['history', 'undo']);
 });
 
 test('every bad line is reported with its number before anything is sent', async () => {
@@ -150,49 +167,100 @@ test('many entries go in requests of at most 1000 entries and 4 MB, in order', a
   expect(Math.max(...wideBodies.map((body) => body.length))).toBeLessThanOrEqual(4 * 1024 * 1024);
 });
 
-test('--dry-run shows the first request, and says how many there would be', async () => {
+test('--dry-run shows the first request, says how many there would be, and leaves nothing behind', async () => {
   const service = await answering({ targetProfiles: [] });
+  const data = temporaryFolder();
   const many = Array.from({ length: 2001 }, (_, place) => ({ addressOrUid: `ext:u${place}`, targets: [wallet] }));
   const { code, out, err } = await run('follow bulk --file - --dry-run', {
-    env: service.env,
+    env: { ...service.env, SOTRA_DATA_DIR: data },
     stdin: lines(many),
   });
   expect(code).toBe(0);
   expect(out).toContain(`POST ${service.url}/v1/addresses/follow/bulk\n`);
   expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toHaveLength(1000);
   expect(err).toContain('2,001 entries would go in 3 requests; this is the first.');
-  expect(service.requests).toEqual([]);
+  expect([service.requests, readdirSync(data)]).toEqual([[], []]);
 });
 
-test('a failure in the middle says which lines are applied, and --from-line goes on', async () => {
+test('a failure in the middle says which lines are applied; --from-line goes on, the undo files take all back', async () => {
   const service = await serveSandbox({ kind: 'empty' });
+  const data = temporaryFolder();
+  const env = { ...service.envA, SOTRA_DATA_DIR: data };
   const many: { addressOrUid: string; targets: string[] }[] = Array.from({ length: 2500 }, (_, place) => ({
     addressOrUid: `ext:u${place}`,
     targets: [wallet],
   }));
   many[1200] = { addressOrUid: 'ext:u1200', targets: ['3f0c1f5e-6a53-4d0c-9e57-0d4b1c2f7a11'] };
   const path = file(lines(many));
-  const { code, out, err } = await run(['follow', 'bulk', '--file', path, '--json'], { env: service.envA });
+  const { code, out, err } = await run(['follow', 'bulk', '--file', path, '--json'], { env });
   expect({ code, out }).toEqual({ code: 10, out: '' });
   const { error } = JSON.parse(err);
-  expect(error).toMatchObject({ code: 'partial', status: 404, details: { appliedThrough: 1000 } });
-  expect(error.message).toContain('; the lines before line 1001 are applied');
+  expect(error).toMatchObject({
+    code: 'partial',
+    status: 404,
+    details: { appliedThrough: 1000, failedFrom: 1001, failedTo: 2000, mayBeApplied: false },
+  });
+  expect(error.message).toContain('lines 1 to 1000 are applied; nothing from line 1001 on is applied');
   expect(error.hint).toContain(`Continue with sotra follow bulk --file ${path} --from-line 1001`);
   expect(await graph(service)).toHaveLength(1000);
+  const first = error.details.undoFile;
+  expect(readFileSync(first, 'utf8').split('\n')).toHaveLength(1001);
+  expect(readFileSync(first, 'utf8').startsWith('{"addressOrUid":"ext:u999"')).toBe(true);
   many[1200] = { addressOrUid: 'ext:u1200', targets: [other] };
   writeFileSync(path, lines(many));
-  const rest = await run(['follow', 'bulk', '--file', path, '--from-line', '1001', '--json'], { env: service.envA });
+  const rest = await run(['follow', 'bulk', '--file', path, '--from-line', '1001', '--json'], { env });
   expect(rest.code).toBe(0);
   expect(JSON.parse(rest.out)).toMatchObject({ entries: 1500, requests: 2 });
   expect(await graph(service)).toHaveLength(2500);
+  for (const undo of [JSON.parse(rest.out).undoFile, first])
+    expect(await run(['follow', 'bulk', '--file', undo], { env })).toMatchObject({ code: 0 });
+  expect(await graph(service)).toEqual([]);
 });
 
-test('when the first request is refused its own error is told', async () => {
+test('a request whose answer never came may be applied: it is said, and its reversal is kept', async () => {
+  const service = await stub((_, response, count) => {
+    if (count === 1) response.end('{"targetProfiles":[]}');
+    else response.writeHead(502).end('{"error":"gone"}');
+  });
+  const data = temporaryFolder();
+  const many = Array.from({ length: 1500 }, (_, place) => ({ addressOrUid: `ext:u${place}`, targets: [wallet] }));
+  const { code, err } = await run('follow bulk --file - --json', {
+    env: { ...service.env, SOTRA_DATA_DIR: data },
+    stdin: lines(many),
+  });
+  expect(code).toBe(10);
+  const { error } = JSON.parse(err);
+  expect(error.message).toContain('lines 1 to 1000 are applied; lines 1001 to 1500 may or may not be applied');
+  expect(readFileSync(error.details.undoFile, 'utf8').split('\n')).toHaveLength(1501);
+  expect(service.requests).toHaveLength(2);
+});
+
+test('when the first request is refused its own error is told and no undo file is left', async () => {
   const service = await serveSandbox({ kind: 'empty' });
+  const data = temporaryFolder();
   const stdin = lines([{ addressOrUid: 'ext:u1', targets: ['nobody_has_it'], targetType: 'twitterHandle' }]);
-  const { code, err } = await run('follow bulk --file -', { env: service.envA, stdin });
+  const { code, err } = await run('follow bulk --file -', { env: { ...service.envA, SOTRA_DATA_DIR: data }, stdin });
   expect(code).toBe(5);
   expect(err).toContain('targets nobody_has_it: no profile has this Twitter handle');
+  expect(err).toContain('nothing is applied');
+  expect(readdirSync(join(data, 'undo'))).toEqual([]);
+});
+
+test('--undo-file names the place, and a file that is there is left alone', async () => {
+  const service = await serveSandbox({ kind: 'empty' });
+  const undo = join(temporaryFolder(), 'back.ndjson');
+  const argv = ['follow', 'bulk', '--file', file(lines(entries)), '--undo-file', undo];
+  expect(await run(argv, { env: service.envA })).toMatchObject({ code: 0, out: expect.stringContaining(undo) });
+  const text = readFileSync(undo, 'utf8');
+  const again = await run(argv, { env: service.envA });
+  expect(again).toMatchObject({ code: 2, err: expect.stringContaining(`--undo-file ${undo}: exists already`) });
+  expect(readFileSync(undo, 'utf8')).toBe(text);
+  const nowhere = join(undo, 'below', 'x.ndjson');
+  const impossible = await run(['follow', 'bulk', '--file', file(lines(entries)), '--undo-file', nowhere], {
+    env: service.envA,
+  });
+  expect(impossible).toMatchObject({ code: 3, err: expect.stringContaining('cannot write the undo file') });
+  expect(existsSync(nowhere)).toBe(false);
 });
 
 test('an empty list is done at once', async () => {
@@ -200,7 +268,7 @@ test('an empty list is done at once', async () => {
   for (const stdin of ['', '\n\n', '[]']) {
     const { code, out, err } = await run('follow bulk --file - --json', { env: service.env, stdin });
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({ entries: 0, requests: 0, targetProfiles: [] });
+    expect(JSON.parse(out)).toMatchObject({ entries: 0, requests: 0, targetProfiles: [], undoFile: null });
     expect(err).toContain('No entries');
   }
   expect(service.requests).toEqual([]);
@@ -245,4 +313,49 @@ test.each([
   const reply = await ask(service, 'POST', '/v1/addresses/follow/bulk', { body: JSON.stringify(body) });
   expect(reply).toEqual({ status: 400, body: { error: expect.stringMatching(message) } });
   expect(await graph(service)).toEqual([]);
+});
+
+test('--report of follow bulk says of each entry what became of it', async () => {
+  const { env } = await stub(({ method, body }, response) => {
+    const isSecond = body.includes('ext:1500"');
+    response.writeHead(isSecond ? 400 : 200, {
+      'content-type': 'application/json',
+      'x-request-id': `${method}-${isSecond ? 2 : 1}`,
+    });
+    response.end(isSecond ? '{"error":"no"}' : '{"targetProfiles":[]}');
+  });
+  const folder = temporaryFolder();
+  const [list, report] = [join(folder, 'list.ndjson'), join(folder, 'report.ndjson')];
+  const entry = (index: number) => `{"addressOrUid":"ext:${index}","targets":["ext:a"]}\n`;
+  writeFileSync(list, Array.from({ length: 2500 }, (_, index) => entry(index)).join(''));
+  expect(
+    (await run(`follow bulk --file ${list} --report ${report}`, { env: { ...env, SOTRA_DATA_DIR: folder } })).code,
+  ).toBe(10);
+  const lines = readFileSync(report, 'utf8').trim().split('\n');
+  const partly = lines.map((line) => JSON.parse(line));
+  expect([partly[0], partly[1500], partly[2400], partly.length]).toEqual([
+    { line: 1, addressOrUid: 'ext:0', targets: ['ext:a'], request: 1, status: 'applied', requestId: 'POST-1' },
+    {
+      line: 1501,
+      addressOrUid: 'ext:1500',
+      targets: ['ext:a'],
+      request: 2,
+      status: 'failed',
+      requestId: 'POST-2',
+      error: 'bad-request',
+    },
+    { line: 2401, addressOrUid: 'ext:2400', targets: ['ext:a'], request: 3, status: 'not-sent', requestId: null },
+    2500,
+  ]);
+});
+
+test('--report replaces a file only with --yes', async () => {
+  const service = await answering({ targetProfiles: [] });
+  const [list, report] = [file(lines(entries)), file('kept\n', 'report.ndjson')];
+  const send = (...more: string[]) =>
+    run(['follow', 'bulk', '--file', list, '--report', report, ...more], { env: service.env });
+  expect(await send()).toMatchObject({ code: 2, err: expect.stringContaining(`replace ${report} (--report)`) });
+  expect([readFileSync(report, 'utf8'), service.requests]).toEqual(['kept\n', []]);
+  expect((await send('--yes')).code).toBe(0);
+  expect(readFileSync(report, 'utf8')).toContain('"status":"applied"');
 });

@@ -120,6 +120,44 @@ const call: KillCase = {
   },
 };
 
+const targetsOf = (text: string): string[] => [...text.matchAll(/0x[0-9a-f]{40}/g)].map(([address]) => address);
+
+const bulk: KillCase = {
+  name: 'follow bulk',
+  before: (_, folder) => {
+    const entries = manyAddresses(1500).map(
+      (each) => `${JSON.stringify({ addressOrUid: 'ext:me', targets: [each] })}\n`,
+    );
+    writeFileSync(join(folder, 'follows.ndjson'), entries.join(''));
+  },
+  scene: async (folder) => {
+    const applied = new Set<string>();
+    const env = await answering(({ body }) => {
+      for (const target of targetsOf(body)) applied.add(target);
+      return { targetProfiles: [] };
+    });
+    return {
+      argv: ['follow', 'bulk', '--file', join(folder, 'follows.ndjson')],
+      env,
+      whole: () => {
+        const lines = filesIn(join(folder, 'state', 'undo'), /\.ndjson$/).flatMap((file) =>
+          readFileSync(file, 'utf8')
+            .split('\n')
+            .filter((line) => !/^ *(#|$)/.test(line)),
+        );
+        const undone = lines.filter((line) => /^ *\{.*"unfollow".*\}$/.test(line));
+        must(lines.length === undone.length, 'lines of the undo file are damaged');
+        const known = new Set(undone.flatMap(targetsOf));
+        must(
+          [...applied].every((target) => known.has(target)),
+          'what was sent cannot be undone',
+        );
+      },
+      complete: () => must(applied.size === 1500, `${applied.size} of 1500 were sent`),
+    };
+  },
+};
+
 const destination = 'http://127.0.0.1:9/hook';
 
 /** A service that keeps webhooks. */
@@ -281,6 +319,7 @@ const listen: KillCase = {
 export const fileCases: readonly KillCase[] = [
   ...settings,
   call,
+  bulk,
   registering('webhook register', false),
   registering('webhook register, its secret told once', true),
   syncing('webhook sync', false),
