@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isLocalHost } from '../api/http-address.ts';
 import { readMessage, SotraError } from '../errors.ts';
@@ -20,6 +20,8 @@ export interface HttpServerOptions extends ListenPlace {
   headersTimeoutMs?: number;
   /** For a whole request with its body; default 30,000. */
   requestTimeoutMs?: number;
+  /** Closes a connection that sends more requests at once: Node makes objects of all of them before the first is answered. Default: any. */
+  maxPipelined?: number;
   /** How long `close` waits for requests in progress; default 0. */
   closeWaitMs?: number;
   /** Called with what `handle` throws, unless the client has gone. It gets 500. */
@@ -68,6 +70,8 @@ export async function startHttpServer(
     });
   });
   server.on('clientError', refuseMalformed);
+  const { maxPipelined } = options;
+  if (maxPipelined !== undefined) server.on('connection', (socket) => limitPipelined(socket, maxPipelined));
   server.maxConnections = options.maxConnections ?? 256;
   // A client such as nc that has ended its side behind the request still gets its answer; the types of Node lack the name.
   Object.assign(server, { httpAllowHalfOpen: true });
@@ -134,6 +138,19 @@ export function send(response: ServerResponse, { status, headers, body = '' }: R
   request.once('close', () => clearTimeout(late));
   request.once('end', () => response.end());
   request.resume();
+}
+
+/** The end of a request line, which no JSON text holds: a string has no line ends. */
+const requestLineEnd = / HTTP\/1\.\d\r?\n/;
+
+/** Looks at what a connection sends before Node's own listener parses it. */
+function limitPipelined(socket: Socket, max: number): void {
+  const parsers = socket.listeners('data');
+  socket.removeAllListeners('data');
+  socket.on('data', (chunk: Buffer) => {
+    if (chunk.latin1Slice().split(requestLineEnd, max + 2).length > max + 1) socket.destroy();
+    else for (const parse of parsers) parse(chunk);
+  });
 }
 
 /** Answers a request that is not HTTP, too large or too slow. */

@@ -49,9 +49,13 @@ const chunkBytes = 256;
 /** Of all bodies whose signature is not checked yet. */
 const maxMemoryBytes = 32 * 1024 * 1024;
 /** Anybody may open connections: idle ones are closed soon. */
-const limits = { maxConnections: 1000, headersTimeoutMs: 5000, requestTimeoutMs: 30_000, closeWaitMs: 2000 };
-/** Requests of one connection that are not answered yet. */
-const maxPipelined = 50;
+const limits = {
+  maxConnections: 1000,
+  maxPipelined: 4,
+  headersTimeoutMs: 5000,
+  requestTimeoutMs: 30_000,
+  closeWaitMs: 2000,
+};
 /** Larger bodies are hashed one after the other, so that no sender stops the others for long. */
 const quickBytes = 16 * 1024;
 /** The largest body that is kept to explain why its signature is wrong. */
@@ -72,23 +76,12 @@ export function startListener(options: ListenerOptions): Promise<HttpServer> {
     if (secret !== undefined) return store(request, body, { ...options, secret });
     return refuse(request, wrongSignature, options, body.length > explainedBytes ? undefined : body);
   };
-  const refused = new WeakSet<object>();
-  const unanswered = new WeakMap<object, number>();
   return startHttpServer(
     async (request, response) => {
-      const { socket } = request;
-      const waiting = unanswered.get(socket) ?? 0;
-      // What follows a refused request on its connection is dropped, and the connection with it once nothing before waits for an answer.
-      const isBehind = refused.has(socket);
-      if (waiting === (isBehind ? 0 : maxPipelined)) request.destroy();
-      if (isBehind || request.destroyed) return;
-      unanswered.set(socket, waiting + 1);
       const header = checkHead(request, options);
       const reply = 'status' in header ? refuse(request, header, options) : await answer(request, header);
-      unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1);
-      const isRefused = reply.status >= 300;
-      if (isRefused) refused.add(socket);
-      const headers = { 'content-type': 'application/json', ...(isRefused && { connection: 'close' }) };
+      // What follows a refused request on its connection is dropped.
+      const headers = { 'content-type': 'application/json', ...(reply.status >= 300 && { connection: 'close' }) };
       send(response, { ...reply, headers: { ...headers, ...reply.headers } });
     },
     {

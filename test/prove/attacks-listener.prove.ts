@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { run, stub, temporaryFolder } from '../support/harness.ts';
-import { attack, attackListener, exchange, smallDisk, tell } from '../support/hostile/attack.ts';
+import { attack, attackListener, exchange, openLine, smallDisk, tell } from '../support/hostile/attack.ts';
 import { bodyOf, secret, send, signed } from '../support/listening.ts';
 import { until } from '../support/until.ts';
 
@@ -44,6 +44,30 @@ test.each(deep)('webhook verify tells what is wrong with a body of %s within sec
   expect([verified.code, verified.err]).toEqual([12, '']);
   expect(verified.cpuSec).toBeLessThan(5);
   expect(verified.peakMb).toBeLessThan(450);
+});
+
+const pipelined: readonly [what: string, request: () => string][] = [
+  ['GETs', () => 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'],
+  [
+    'forged deliveries',
+    () =>
+      `POST /hook HTTP/1.1\r\nHost: a\r\ndaylight-signature: ${wrong()['daylight-signature']}\r\nContent-Length: 2\r\n\r\n{}`,
+  ],
+];
+
+test.each(pipelined)('200 connections with 2,000 %s each at once hold up nobody', async (what, request) => {
+  const listener = await attackListener();
+  const lines = await Promise.all(Array.from({ length: 200 }, () => openLine(listener.port)));
+  const bytes = Buffer.from(request().repeat(2000));
+  for (const { socket } of lines) socket.write(bytes);
+  await until(() => lines.every(({ closed }) => closed), 'all connections are closed');
+  const body = bodyOf('after');
+  expect(await send(listener.url, body, signed(body))).toBe(200);
+  const figures = { blockMs: Math.round(listener.longestBlockMs()), peakMb: Math.round(listener.peakMb()) };
+  tell({ what, ...figures });
+  expect(figures.blockMs).toBeLessThan(500);
+  expect(figures.peakMb).toBeLessThan(300);
+  expect(await listener.stop()).toEqual({ code: 0, signal: null });
 });
 
 const names = ['constructor', 'toString', '__proto__', 'hasOwnProperty', 'valueOf', 'prototype', '__defineGetter__'];

@@ -117,7 +117,7 @@ test('what is pipelined behind a refused request is not answered, and what is be
   const { url } = await listen(temporaryFolder());
   const one = (body: string) =>
     head(signed(body)['Daylight-Signature'] ?? '', `Content-Length: ${Buffer.byteLength(body)}`) + body;
-  const { got } = open(url, one(bodyOf('one')) + one(bodyOf('two')) + 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1000));
+  const { got } = open(url, one(bodyOf('one')) + one(bodyOf('two')) + 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2));
   await until(() => got.closed);
   expect(got.text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 405']);
 });
