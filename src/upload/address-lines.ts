@@ -87,5 +87,8 @@ export async function compareLines(
     pieces.push(packLines(missing));
     count += missing.length;
   }
+  // What the others have twice was matched before.
+  if (onlyOther.size > 0)
+    for (const addresses of batchesOf(list, 1000)) for (const each of addresses) onlyOther.delete(each);
   return { missing: { pieces, count }, surplus: [...onlyOther] };
 }

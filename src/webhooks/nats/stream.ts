@@ -138,11 +138,12 @@ export async function publishOnce(
 ): Promise<number | undefined> {
   const headers = natsHeaders();
   if (header !== undefined) headers.set(header.name, header.value);
+  let isIdLost = false;
   for (const endMs = performance.now() + publishMs; ; await delay(pauseMs))
     try {
       const { seq, duplicate } = await client.publish(subject, data, {
         headers,
-        ...(id !== undefined && { msgID: id }),
+        ...(id !== undefined && !isIdLost && { msgID: id }),
       });
       return duplicate ? undefined : seq;
     } catch (error) {
@@ -152,8 +153,10 @@ export async function publishOnce(
       // Nobody answers for a stream that was deleted, and for one whose leader is gone.
       const gone = isOutage(error) ? await manager.streams.info(name).catch((cause: unknown) => cause) : undefined;
       if (isApiError(gone, 'streamGone')) throw inboxError(gone, name);
-      const mayPass = isTaken || isApiError(error, 'idInProcess');
-      if (!mayPass || performance.now() > endMs) throw inboxError(error, name);
+      // If a change of leaders lost its first message, an id may stay in process for a day. The subject alone also holds one message.
+      const isInProcess = isApiError(error, 'idInProcess');
+      isIdLost ||= isInProcess;
+      if (!(isTaken || isInProcess) || performance.now() > endMs) throw inboxError(error, name);
     }
 }
 

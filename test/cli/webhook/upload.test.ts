@@ -16,7 +16,7 @@ const mint = 'So11111111111111111111111111111111111111112';
 
 test('a mixed list is normalized, repeats are dropped across case, and the result is counted', async () => {
   const { sotra, write, holds } = kept();
-  const lines = [vitalik, mint, 'ext:User_1', lowVitalik, '', `  ${mint}  `, `0x${lowVitalik.slice(2).toUpperCase()}`];
+  const lines = [vitalik, mint, 'ext:User_1', 'ext:user_1', lowVitalik, '', `  ${mint}  `, `0x${lowVitalik.slice(2).toUpperCase()}`];
   write('list', lines.join('\r\n'));
   const { code, out } = await sotra(`${register} @list --json`);
   expect([code, JSON.parse(out)]).toEqual([
@@ -24,14 +24,14 @@ test('a mixed list is normalized, repeats are dropped across case, and the resul
     {
       uid: 'w-0',
       destinationUrl: hook,
-      addresses: 3,
+      addresses: 4,
       chunks: 1,
       duplicates: 3,
       rejected: 0,
       secretFile: expect.stringMatching(/secret-[0-9a-f]{12}$/),
     },
   ]);
-  expect(holds('w-0')).toEqual([lowVitalik, mint, 'ext:User_1'].sort());
+  expect(holds('w-0')).toEqual([lowVitalik, mint, 'ext:User_1', 'ext:user_1'].sort());
 });
 
 test('more addresses for a webhook have no secret', async () => {
@@ -132,6 +132,15 @@ test('the line of an address that a crash cut off is not taken for confirmed', a
   await sotra(`${add} @list`);
   expect(sent.at(-1)?.body).toBe('{"walletAddresses":["ext:2"]}');
   expect(readFileSync(join(uploads()[0] ?? '', 'confirmed.txt'), 'utf8')).toBe('ext:0\next:1\next:2\n');
+});
+
+test('addresses that were confirmed twice are neither sent again nor counted as gone from the list', async () => {
+  const { sotra, write, uploads } = kept();
+  const sync = `webhook sync --url ${hook} --file @list --json`;
+  write('list', ids(3));
+  await sotra(sync);
+  writeFileSync(join(uploads()[0] ?? '', 'confirmed.txt'), 'ext:0\next:1\next:0\next:1\next:gone\n');
+  expect(JSON.parse((await sotra(sync)).out)).toMatchObject({ confirmed: 3, missing: 1, notRemovable: 1 });
 });
 
 test('the log of an upload says what it sends, which lines it skips, and what was made', async () => {
