@@ -148,7 +148,7 @@ function limitPipelined(socket: Socket, max: number): void {
   const parsers = socket.listeners('data');
   socket.removeAllListeners('data');
   socket.on('data', (chunk: Buffer) => {
-    if (chunk.latin1Slice().split(requestLineEnd, max + 2).length > max + 1) socket.destroy();
+    if (chunk.toString('latin1').split(requestLineEnd, max + 2).length > max + 1) socket.destroy();
     else for (const parse of parsers) parse(chunk);
   });
 }
