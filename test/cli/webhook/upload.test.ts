@@ -16,7 +16,16 @@ const mint = 'So11111111111111111111111111111111111111112';
 
 test('a mixed list is normalized, repeats are dropped across case, and the result is counted', async () => {
   const { sotra, write, holds } = kept();
-  const lines = [vitalik, mint, 'ext:User_1', 'ext:user_1', lowVitalik, '', `  ${mint}  `, `0x${lowVitalik.slice(2).toUpperCase()}`];
+  const lines = [
+    vitalik,
+    mint,
+    'ext:U',
+    'ext:u',
+    lowVitalik,
+    '',
+    `  ${mint}  `,
+    `0x${lowVitalik.slice(2).toUpperCase()}`,
+  ];
   write('list', lines.join('\r\n'));
   const { code, out } = await sotra(`${register} @list --json`);
   expect([code, JSON.parse(out)]).toEqual([
@@ -31,7 +40,7 @@ test('a mixed list is normalized, repeats are dropped across case, and the resul
       secretFile: expect.stringMatching(/secret-[0-9a-f]{12}$/),
     },
   ]);
-  expect(holds('w-0')).toEqual([lowVitalik, mint, 'ext:User_1', 'ext:user_1'].sort());
+  expect(holds('w-0')).toEqual([lowVitalik, mint, 'ext:U', 'ext:u'].sort());
 });
 
 test('more addresses for a webhook have no secret', async () => {
